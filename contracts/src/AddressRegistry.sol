@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {Ownable, Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step.sol";
+
+/// @title Where the parts of the protocol are
+/// @notice The one address that never changes. Nothing here is upgradeable: a part is replaced by deploying its successor and naming it
+/// here. In production the owner is a timelock, so that everybody sees a replacement coming.
+contract AddressRegistry is Ownable2Step {
+    bytes32 public constant SPLIT_ROUTER = keccak256("SPLIT_ROUTER");
+    bytes32 public constant REVIEW_REGISTRY = keccak256("REVIEW_REGISTRY");
+    bytes32 public constant IDENTITY_REGISTRY = keccak256("IDENTITY_REGISTRY");
+    bytes32 public constant MERCHANT_REGISTRY = keccak256("MERCHANT_REGISTRY");
+    bytes32 public constant COMMISSION_ESCROW = keccak256("COMMISSION_ESCROW");
+    bytes32 public constant USDC = keccak256("USDC");
+    bytes32 public constant TREASURY = keccak256("TREASURY");
+
+    mapping(bytes32 key => address) private _addresses;
+
+    /// @notice A key now names another address.
+    event AddressSet(bytes32 indexed key, address indexed previous, address indexed current);
+
+    error AddressNotSet(bytes32 key);
+    error ZeroAddress(bytes32 key);
+
+    constructor(address owner) Ownable(owner) {}
+
+    /// @notice The address under a key. Reverts when there is none, so that nobody pays the zero address by mistake.
+    function getAddress(bytes32 key) external view returns (address current) {
+        current = _addresses[key];
+        if (current == address(0)) revert AddressNotSet(key);
+    }
+
+    /// @notice Names an address. There is no way to remove one: a part can only be replaced.
+    function setAddress(bytes32 key, address current) external onlyOwner {
+        if (current == address(0)) revert ZeroAddress(key);
+        emit AddressSet(key, _addresses[key], current);
+        _addresses[key] = current;
+    }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {AddressRegistry} from "./AddressRegistry.sol";
+import {Payouts} from "./base/Payouts.sol";
+import {Roles} from "./base/Roles.sol";
+import {IIdentityRegistry} from "./interfaces/IIdentityRegistry.sol";
+import {IUSDC} from "./interfaces/IUSDC.sol";
+import {Identities} from "./libraries/Identities.sol";
+
+/// @title Money that waits for the truth about a review
+/// @notice Every purchase leaves an escrow here: the part of the reviewer's commission that is held back, and the cashback that the buyer
+/// can earn. The oracle settles it once the window has ended; if the oracle stays silent, anyone can, a while later.
+/// @dev An escrow is one storage word: a digest of its terms, its id and its flags. Whoever acts on an escrow brings the terms, which
+/// `EscrowDeposited` (and `EscrowBound`) published. The word is keyed by the payer and the payment's nonce, so that the set of escrows
+/// is at the same time the set of payments that were ever split: no payment can be split twice.
+contract CommissionEscrow is Roles, Payouts, Pausable {
+    using Identities for IIdentityRegistry;
+    using SafeCast for uint256;
+
+    /// @param escrowId Counts from 1
+    /// @param payer The wallet that paid; cashback goes there
+    /// @param nonce The payment's nonce, unique per payer
+    /// @param merchantId Who sold
+    /// @param productId What was sold
+    /// @param reviewId The review whose link led to the purchase
+    /// @param reviewerAgentId Who wrote it
+    /// @param buyerAgentId Who bought; `AGENTLESS` when the wallet bought for itself and has not bound an agent yet
+    /// @param heldBack The reviewer's part that waits
+    /// @param cashback The buyer's part that waits
+    /// @param windowEnd When the oracle may settle
+    struct Terms {
+        uint256 escrowId;
+        address payer;
+        bytes32 nonce;
+        uint256 merchantId;
+        bytes32 productId;
+        uint256 reviewId;
+        uint256 reviewerAgentId;
+        uint256 buyerAgentId;
+        uint256 heldBack;
+        uint256 cashback;
+        uint256 windowEnd;
+    }
+
+    /// @notice Where an escrow stands.
+    enum State {
+        None,
+        Holding,
+        Settled
+    }
+
+    /// @notice The buyer id of a purchase that no agent made. Agent 0 is a real agent.
+    uint256 public constant AGENTLESS = type(uint256).max;
+
+    uint256 private constant SETTLED = 1;
+    uint256 private constant CASHBACK_RELEASED = 2;
+    uint256 private constant FLAGS_BITS = 8;
+    uint256 private constant ID_BITS = 48;
+    /// @dev 200 bits of digest remain: finding two terms that share one takes 2^100 tries.
+    uint256 private constant DIGEST_MASK = ~((uint256(1) << (FLAGS_BITS + ID_BITS)) - 1);
+
+    AddressRegistry public immutable ADDRESSES;
+    IIdentityRegistry public immutable IDENTITIES;
+    /// @notice Seconds from purchase to the end of the window.
+    uint256 public immutable WINDOW;
+    /// @notice Seconds from the end of the window until anyone may settle.
+    uint256 public immutable FALLBACK_DELAY;
+
+    /// @notice The id of the newest escrow.
+    uint48 public lastEscrowId;
+    /// @notice What all unsettled escrows hold together.
+    uint128 public totalHeld;
+
+    mapping(address payer => mapping(bytes32 nonce => uint256)) private _records;
+
+    /// @notice A purchase was split; its escrow holds `heldBack` and `cashback`.
+    /// @dev The reviewer got `commission - fee - heldBack - cashback` at once, the merchant `price - commission`.
+    event EscrowDeposited(
+        uint256 indexed escrowId,
+        uint256 indexed reviewerAgentId,
+        uint256 indexed buyerAgentId,
+        address payer,
+        bytes32 nonce,
+        uint256 merchantId,
+        bytes32 productId,
+        uint256 reviewId,
+        uint256 price,
+        uint256 commission,
+        uint256 fee,
+        uint256 heldBack,
+        uint256 cashback,
+        uint256 windowEnd
+    );
+    /// @notice The wallet that paid named its agent: from here on the terms carry that agent as the buyer.
+    event EscrowBound(uint256 indexed escrowId, uint256 indexed agentId, address indexed boundBy);
+    /// @notice The buyer earned the cashback and got it before settlement.
+    event CashbackReleased(uint256 indexed escrowId, address indexed payer, uint256 amount);
+    /// @notice The escrow is settled for good. Cashback that was released before is not in the amounts.
+    event EscrowSettled(
+        uint256 indexed escrowId,
+        address indexed settledBy,
+        bool fallbackUsed,
+        uint256 heldBackToReviewer,
+        uint256 heldBackToTreasury,
+        uint256 cashbackToBuyer,
+        uint256 cashbackToReviewer
+    );
+
+    error NoEscrow(uint256 escrowId);
+    error TermsMismatch(uint256 escrowId);
+    error PaymentAlreadySplit(address payer, bytes32 nonce, uint256 escrowId);
+    error Underfunded(uint256 owed, uint256 balance);
+    error NotBuyerWallet(address caller, address payer);
+    error NotAgentController(address caller, uint256 agentId);
+    error AlreadyBound(uint256 escrowId, uint256 agentId);
+    error AlreadySettled(uint256 escrowId);
+    error CashbackAlreadyReleased(uint256 escrowId);
+    error NotBound(uint256 escrowId);
+    error WindowOpen(uint256 windowEnd, uint256 timestamp);
+    error FallbackTooEarly(uint256 availableAt, uint256 timestamp);
+
+    constructor(
+        address admin,
+        uint48 adminDelay,
+        AddressRegistry addresses,
+        IIdentityRegistry identities,
+        IUSDC token,
+        uint256 window,
+        uint256 fallbackDelay
+    ) Roles(admin, adminDelay) Payouts(token) {
+        ADDRESSES = addresses;
+        IDENTITIES = identities;
+        WINDOW = window;
+        FALLBACK_DELAY = fallbackDelay;
+    }
+
+    // ---- deposit
+
+    /// @notice Records a purchase. The depositor has sent `terms.heldBack + terms.cashback` before; this checks that the money is here.
+    /// @param terms All but `escrowId` and `windowEnd`, which are given here
+    /// @param price What the buyer paid, for the record
+    /// @param commission The whole commission, for the record
+    /// @param fee The platform's part of it, for the record
+    function deposit(Terms memory terms, uint256 price, uint256 commission, uint256 fee)
+        external
+        onlyRole(DEPOSITOR_ROLE)
+        whenNotPaused
+        returns (uint256 escrowId)
+    {
+        uint256 existing = _records[terms.payer][terms.nonce];
+        if (existing != 0) revert PaymentAlreadySplit(terms.payer, terms.nonce, _idOf(existing));
+
+        escrowId = ++lastEscrowId;
+        terms.escrowId = escrowId;
+        terms.windowEnd = block.timestamp + WINDOW;
+        totalHeld += (terms.heldBack + terms.cashback).toUint128();
+        _records[terms.payer][terms.nonce] = _record(terms, 0);
+
+        uint256 owed = totalHeld + totalClaimable;
+        uint256 balance = TOKEN.balanceOf(address(this));
+        if (balance < owed) revert Underfunded(owed, balance);
+
+        emit EscrowDeposited(
+            escrowId,
+            terms.reviewerAgentId,
+            terms.buyerAgentId,
+            terms.payer,
+            terms.nonce,
+            terms.merchantId,
+            terms.productId,
+            terms.reviewId,
+            price,
+            commission,
+            fee,
+            terms.heldBack,
+            terms.cashback,
+            terms.windowEnd
+        );
+    }
+
+    // ---- the buyer
+
+    /// @notice Names the agent behind a purchase that a wallet made for itself. Once, and only before settlement.
+    /// @param agentId An agent that the caller, the wallet that paid, owns
+    function bind(Terms memory terms, uint256 agentId) external whenNotPaused {
+        uint256 record = _requireUnsettled(terms);
+        if (msg.sender != terms.payer) revert NotBuyerWallet(msg.sender, terms.payer);
+        if (terms.buyerAgentId != AGENTLESS) revert AlreadyBound(terms.escrowId, terms.buyerAgentId);
+        if (IDENTITIES.findOwner(agentId) != msg.sender) revert NotAgentController(msg.sender, agentId);
+        terms.buyerAgentId = agentId;
+        _records[terms.payer][terms.nonce] = _record(terms, _flagsOf(record));
+        emit EscrowBound(terms.escrowId, agentId, msg.sender);
+    }
+
+    // ---- the oracle
+
+    /// @notice Pays the buyer the cashback as soon as it is earned.
+    function releaseCashback(Terms calldata terms) external onlyRole(ORACLE_ROLE) whenNotPaused {
+        uint256 record = _requireUnsettled(terms);
+        if (_flagsOf(record) & CASHBACK_RELEASED != 0) revert CashbackAlreadyReleased(terms.escrowId);
+        if (terms.buyerAgentId == AGENTLESS) revert NotBound(terms.escrowId);
+        _records[terms.payer][terms.nonce] = record | CASHBACK_RELEASED;
+        totalHeld -= terms.cashback.toUint128();
+        emit CashbackReleased(terms.escrowId, terms.payer, terms.cashback);
+        _pay(terms.payer, terms.cashback);
+    }
+
+    /// @notice Settles an escrow once its window has ended.
+    /// @param contradicted Whether the buyers contradicted the review: then the held-back part goes to the treasury
+    /// @param cashbackEarned Whether the buyer earned the cashback: otherwise it goes to the reviewer
+    function settle(Terms calldata terms, bool contradicted, bool cashbackEarned)
+        external
+        onlyRole(ORACLE_ROLE)
+        whenNotPaused
+    {
+        if (block.timestamp < terms.windowEnd) revert WindowOpen(terms.windowEnd, block.timestamp);
+        if (cashbackEarned && terms.buyerAgentId == AGENTLESS) revert NotBound(terms.escrowId);
+        _settle(terms, contradicted, cashbackEarned, false);
+    }
+
+    // ---- anyone
+
+    /// @notice Settles an escrow that the oracle left lying: the held-back part goes to the treasury, the cashback to the reviewer.
+    function settleFallback(Terms calldata terms) external whenNotPaused {
+        uint256 availableAt = terms.windowEnd + FALLBACK_DELAY;
+        _requireUnsettled(terms);
+        if (block.timestamp < availableAt) revert FallbackTooEarly(availableAt, block.timestamp);
+        _settle(terms, true, false, true);
+    }
+
+    // ---- the guardian
+
+    /// @notice Stops deposits, binds, releases and settlements. Deferred payouts can still be claimed.
+    function pause() external onlyRole(GUARDIAN_ROLE) {
+        _pause();
+    }
+
+    /// @notice Ends a pause.
+    function unpause() external onlyRole(GUARDIAN_ROLE) {
+        _unpause();
+    }
+
+    // ---- reading
+
+    /// @notice The escrow of a payment.
+    /// @return escrowId Zero when the payment was never split
+    function escrowOf(address payer, bytes32 nonce)
+        external
+        view
+        returns (uint256 escrowId, State state, bool cashbackReleased)
+    {
+        uint256 record = _records[payer][nonce];
+        if (record == 0) return (0, State.None, false);
+        uint256 flags = _flagsOf(record);
+        return (
+            _idOf(record),
+            flags & SETTLED == 0 ? State.Holding : State.Settled,
+            flags & CASHBACK_RELEASED != 0
+        );
+    }
+
+    /// @notice Reverts unless these are the present terms of an escrow, settled or not.
+    function requireTerms(Terms calldata terms) external view {
+        _requireRecord(terms);
+    }
+
+    // ---- inside
+
+    function _settle(Terms calldata terms, bool contradicted, bool cashbackEarned, bool fallbackUsed) private {
+        uint256 record = _requireUnsettled(terms);
+        _records[terms.payer][terms.nonce] = record | SETTLED;
+
+        uint256 cashback = _flagsOf(record) & CASHBACK_RELEASED == 0 ? terms.cashback : 0;
+        totalHeld -= (terms.heldBack + cashback).toUint128();
+
+        address treasury = ADDRESSES.getAddress(ADDRESSES.TREASURY());
+        address reviewer = IDENTITIES.findPayee(terms.reviewerAgentId);
+        // An identity that is gone leaves nobody to pay.
+        if (reviewer == address(0)) reviewer = treasury;
+
+        emit EscrowSettled(
+            terms.escrowId,
+            msg.sender,
+            fallbackUsed,
+            contradicted ? 0 : terms.heldBack,
+            contradicted ? terms.heldBack : 0,
+            cashbackEarned ? cashback : 0,
+            cashbackEarned ? 0 : cashback
+        );
+        _pay(contradicted ? treasury : reviewer, terms.heldBack);
+        _pay(cashbackEarned ? terms.payer : reviewer, cashback);
+    }
+
+    function _requireUnsettled(Terms memory terms) private view returns (uint256 record) {
+        record = _requireRecord(terms);
+        if (_flagsOf(record) & SETTLED != 0) revert AlreadySettled(terms.escrowId);
+    }
+
+    function _requireRecord(Terms memory terms) private view returns (uint256 record) {
+        record = _records[terms.payer][terms.nonce];
+        if (record == 0) revert NoEscrow(terms.escrowId);
+        if (record & DIGEST_MASK != _digest(terms)) revert TermsMismatch(terms.escrowId);
+    }
+
+    function _record(Terms memory terms, uint256 flags) private pure returns (uint256) {
+        return _digest(terms) | (terms.escrowId << FLAGS_BITS) | flags;
+    }
+
+    function _digest(Terms memory terms) private pure returns (uint256) {
+        return uint256(keccak256(abi.encode(terms))) & DIGEST_MASK;
+    }
+
+    function _idOf(uint256 record) private pure returns (uint256) {
+        return (record & ~DIGEST_MASK) >> FLAGS_BITS;
+    }
+
+    function _flagsOf(uint256 record) private pure returns (uint256) {
+        return record & ((1 << FLAGS_BITS) - 1);
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
+import {ERC721URIStorage} from "@openzeppelin/contracts/token/ERC721/extensions/ERC721URIStorage.sol";
+import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {Signatures} from "./libraries/Signatures.sol";
+
+/// @title An ERC-8004 identity registry for chains that have none
+/// @notice Public networks have one deployed; the protocol uses that. This one has the same interface, events and refusals.
+contract IdentityRegistry is ERC721URIStorage, EIP712 {
+    struct MetadataEntry {
+        string metadataKey;
+        bytes metadataValue;
+    }
+
+    string private constant WALLET_KEY = "agentWallet";
+    bytes32 private constant WALLET_KEY_HASH = keccak256(bytes(WALLET_KEY));
+    bytes32 private constant AGENT_WALLET_SET_TYPEHASH =
+        keccak256("AgentWalletSet(uint256 agentId,address newWallet,address owner,uint256 deadline)");
+    uint256 private constant MAX_DEADLINE_DELAY = 5 minutes;
+
+    uint256 private _nextId;
+    mapping(uint256 agentId => address) private _wallets;
+    mapping(uint256 agentId => mapping(string key => bytes)) private _metadata;
+
+    event Registered(uint256 indexed agentId, string agentURI, address indexed owner);
+    event MetadataSet(
+        uint256 indexed agentId, string indexed indexedMetadataKey, string metadataKey, bytes metadataValue
+    );
+    event URIUpdated(uint256 indexed agentId, string newURI, address indexed updatedBy);
+
+    modifier onlyAuthorized(uint256 agentId) {
+        require(_isAuthorized(ownerOf(agentId), msg.sender, agentId), "Not authorized");
+        _;
+    }
+
+    constructor() ERC721("AgentIdentity", "AGENT") EIP712("ERC8004IdentityRegistry", "1") {}
+
+    /// @notice Mints an identity to the caller; its wallet is the caller's.
+    function register() external returns (uint256 agentId) {
+        return _register("");
+    }
+
+    /// @notice Mints an identity that describes itself at a URI.
+    function register(string memory agentURI) external returns (uint256 agentId) {
+        return _register(agentURI);
+    }
+
+    /// @notice Mints an identity with a URI and metadata.
+    function register(string memory agentURI, MetadataEntry[] memory metadata) external returns (uint256 agentId) {
+        agentId = _register(agentURI);
+        for (uint256 i = 0; i < metadata.length; ++i) {
+            _setMetadata(agentId, metadata[i].metadataKey, metadata[i].metadataValue);
+        }
+    }
+
+    function setAgentURI(uint256 agentId, string calldata newURI) external onlyAuthorized(agentId) {
+        _setTokenURI(agentId, newURI);
+        emit URIUpdated(agentId, newURI, msg.sender);
+    }
+
+    function getMetadata(uint256 agentId, string memory metadataKey) external view returns (bytes memory) {
+        if (keccak256(bytes(metadataKey)) != WALLET_KEY_HASH) return _metadata[agentId][metadataKey];
+        address wallet = _wallets[agentId];
+        return wallet == address(0) ? bytes("") : abi.encodePacked(wallet);
+    }
+
+    function setMetadata(uint256 agentId, string memory metadataKey, bytes memory metadataValue)
+        external
+        onlyAuthorized(agentId)
+    {
+        _setMetadata(agentId, metadataKey, metadataValue);
+    }
+
+    /// @notice Where the identity is paid; zero when cleared or unknown.
+    function getAgentWallet(uint256 agentId) external view returns (address) {
+        return _wallets[agentId];
+    }
+
+    /// @notice Names a wallet that agreed to it by signature.
+    function setAgentWallet(uint256 agentId, address newWallet, uint256 deadline, bytes calldata signature)
+        external
+        onlyAuthorized(agentId)
+    {
+        require(newWallet != address(0), "bad wallet");
+        require(block.timestamp <= deadline, "expired");
+        require(deadline <= block.timestamp + MAX_DEADLINE_DELAY, "deadline too far");
+        bytes32 structHash =
+            keccak256(abi.encode(AGENT_WALLET_SET_TYPEHASH, agentId, newWallet, ownerOf(agentId), deadline));
+        require(Signatures.isValid(newWallet, _hashTypedDataV4(structHash), signature), "invalid wallet sig");
+        _setWallet(agentId, newWallet);
+    }
+
+    function unsetAgentWallet(uint256 agentId) external onlyAuthorized(agentId) {
+        _setWallet(agentId, address(0));
+    }
+
+    /// @notice Whether an account may act for an identity. Reverts when there is no such identity.
+    function isAuthorizedOrOwner(address spender, uint256 agentId) external view returns (bool) {
+        return _isAuthorized(ownerOf(agentId), spender, agentId);
+    }
+
+    function getVersion() external pure returns (string memory) {
+        return "2.0.0";
+    }
+
+    function _register(string memory agentURI) private returns (uint256 agentId) {
+        agentId = _nextId++;
+        _wallets[agentId] = msg.sender;
+        _safeMint(msg.sender, agentId);
+        if (bytes(agentURI).length != 0) _setTokenURI(agentId, agentURI);
+        emit Registered(agentId, agentURI, msg.sender);
+        _emitWallet(agentId, msg.sender);
+    }
+
+    function _setMetadata(uint256 agentId, string memory metadataKey, bytes memory metadataValue) private {
+        require(keccak256(bytes(metadataKey)) != WALLET_KEY_HASH, "reserved key");
+        _metadata[agentId][metadataKey] = metadataValue;
+        emit MetadataSet(agentId, metadataKey, metadataKey, metadataValue);
+    }
+
+    function _setWallet(uint256 agentId, address wallet) private {
+        _wallets[agentId] = wallet;
+        _emitWallet(agentId, wallet);
+    }
+
+    function _emitWallet(uint256 agentId, address wallet) private {
+        emit MetadataSet(
+            agentId, WALLET_KEY, WALLET_KEY, wallet == address(0) ? bytes("") : abi.encodePacked(wallet)
+        );
+    }
+
+    /// @dev A wallet does not go along with the identity to a new owner.
+    function _update(address to, uint256 agentId, address auth) internal override returns (address from) {
+        if (_ownerOf(agentId) != address(0)) _setWallet(agentId, address(0));
+        return super._update(to, agentId, auth);
+    }
+}
