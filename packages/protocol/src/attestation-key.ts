@@ -1,0 +1,69 @@
+import { bytesToHex, concatBytes, hexToBytes } from 'viem'
+import * as Base64 from './base64.ts'
+import { ProtocolError } from './error.ts'
+
+/** An Ed25519 public key as 64 lower-case hex digits, the form in which the manifest publishes it. */
+export type AttestationPubKey = string
+
+export type VerifyingKey = { attestationPubKey: AttestationPubKey; kid: string; publicKey: CryptoKey }
+export type SigningKey = { attestationPubKey: AttestationPubKey; kid: string; privateKey: CryptoKey }
+
+/** The keys whose tokens count now. Links outlive a key by one rotation. */
+export type KeyRing = { current: VerifyingKey; previous?: VerifyingKey }
+
+const KEY_TEXT = /^[0-9a-f]{64}$/
+// DER header of a PKCS #8 Ed25519 private key (RFC 8410): WebCrypto imports no bare seed.
+const PKCS8_HEADER = hexToBytes('0x302e020100300506032b657004220420')
+
+/** Tokens name their key by its first 16 hex digits. */
+export function kidOf(attestationPubKey: AttestationPubKey): string {
+  return check(attestationPubKey).slice(0, 16)
+}
+
+/** A signing key from its 32-byte secret seed. The private key cannot be exported again. */
+export async function signingKey(seed: Uint8Array): Promise<SigningKey> {
+  if (seed.length !== 32)
+    throw new ProtocolError('invalid_key', 'an Ed25519 seed has 32 bytes; generate a new one')
+  const pkcs8 = new Uint8Array(concatBytes([PKCS8_HEADER, seed]))
+  const [privateKey, extractable] = await Promise.all([
+    crypto.subtle.importKey('pkcs8', pkcs8, 'Ed25519', false, ['sign']),
+    crypto.subtle.importKey('pkcs8', pkcs8, 'Ed25519', true, ['sign']),
+  ])
+  const { x = '' } = await crypto.subtle.exportKey('jwk', extractable)
+  const attestationPubKey = bytesToHex(Base64.decodeUrl(x, 64)).slice(2)
+  return { attestationPubKey, kid: kidOf(attestationPubKey), privateKey }
+}
+
+export async function verifyingKey(attestationPubKey: AttestationPubKey): Promise<VerifyingKey> {
+  const raw = new Uint8Array(hexToBytes(`0x${check(attestationPubKey)}`))
+  const publicKey = await crypto.subtle.importKey('raw', raw, 'Ed25519', true, ['verify'])
+  return { attestationPubKey, kid: kidOf(attestationPubKey), publicKey }
+}
+
+/** Imports the keys once; keep the ring and verify with it. */
+export async function keyRing(current: AttestationPubKey, previous?: AttestationPubKey): Promise<KeyRing> {
+  const ring = { current: await verifyingKey(current) }
+  return previous === undefined ? ring : { ...ring, previous: await verifyingKey(previous) }
+}
+
+/** Makes `next` current and keeps the key it replaces. Rotating to the current key again forgets nothing. */
+export async function rotate(ring: KeyRing, next: AttestationPubKey): Promise<KeyRing> {
+  if (next === ring.current.attestationPubKey) return ring
+  return { current: await verifyingKey(next), previous: ring.current }
+}
+
+export function find(ring: KeyRing, kid: string): VerifyingKey {
+  if (ring.current.kid === kid) return ring.current
+  if (ring.previous?.kid === kid) return ring.previous
+  throw new ProtocolError(
+    'unknown_key',
+    `no trusted key has id ${kid}; read the manifest again or ask for a fresh link`,
+  )
+}
+
+function check(attestationPubKey: AttestationPubKey): AttestationPubKey {
+  if (!KEY_TEXT.test(attestationPubKey)) {
+    throw new ProtocolError('invalid_key', 'attestationPubKey must be 64 lower-case hex digits, without 0x')
+  }
+  return attestationPubKey
+}

@@ -1,0 +1,95 @@
+import { type Address, type Hash, type Hex, hashTypedData, hexToBytes } from 'viem'
+import { reader, type Uint256Input } from './read.ts'
+import * as Recovery from './recovery/index.ts'
+
+/**
+ * The two EIP-3009 messages. Anybody may redeem a `TransferWithAuthorization`; only the payee may redeem a
+ * `ReceiveWithAuthorization`, which is why it is preferred.
+ */
+export type AuthorizationType = 'TransferWithAuthorization' | 'ReceiveWithAuthorization'
+
+export type Authorization = {
+  from: Address
+  to: Address
+  value: bigint
+  validAfter: bigint
+  validBefore: bigint
+  nonce: Hex
+}
+
+export type AuthorizationInput = {
+  from: Address
+  to: Address
+  value: Uint256Input
+  validAfter: Uint256Input
+  validBefore: Uint256Input
+  nonce: Hex
+}
+
+/** The payment token's own EIP-712 domain; `verifyingContract` is the token. */
+export type TokenDomain = { name: string; version: string; chainId: number; verifyingContract: Address }
+
+const FIELDS = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+] as const
+const TYPES = { TransferWithAuthorization: FIELDS, ReceiveWithAuthorization: FIELDS } as const
+
+const read = reader('invalid_authorization')
+
+export function isAuthorizationType(value: unknown): value is AuthorizationType {
+  return typeof value === 'string' && Object.hasOwn(TYPES, value)
+}
+
+/** Typed data for `signTypedData` of a viem account. */
+export function typedData<T extends AuthorizationType>(
+  primaryType: T,
+  domain: TokenDomain,
+  authorization: AuthorizationInput,
+) {
+  return {
+    types: { [primaryType]: TYPES[primaryType] } as Record<T, typeof FIELDS>,
+    primaryType,
+    domain: {
+      name: read.text(domain.name, 'domain name'),
+      version: read.text(domain.version, 'domain version'),
+      chainId: read.integer(domain.chainId, 'chainId', 1),
+      verifyingContract: read.address(domain.verifyingContract, 'token address'),
+    },
+    message: from(authorization),
+  }
+}
+
+export function from(input: AuthorizationInput): Authorization {
+  return {
+    from: read.address(input.from, 'from'),
+    to: read.address(input.to, 'to'),
+    value: read.uint256(input.value, 'value'),
+    validAfter: read.uint256(input.validAfter, 'validAfter'),
+    validBefore: read.uint256(input.validBefore, 'validBefore'),
+    nonce: read.bytes32(input.nonce, 'nonce'),
+  }
+}
+
+export function digest(
+  primaryType: AuthorizationType,
+  domain: TokenDomain,
+  authorization: AuthorizationInput,
+): Hash {
+  return hashTypedData(typedData(primaryType, domain, authorization) as Parameters<typeof hashTypedData>[0])
+}
+
+/** Who signed, as a plain wallet. For a contract wallet ask the contract (ERC-1271) about `digest`. */
+export async function recover(
+  primaryType: AuthorizationType,
+  domain: TokenDomain,
+  authorization: AuthorizationInput,
+  signature: unknown,
+): Promise<Address> {
+  const recovery = await Recovery.load()
+  return recovery.recoverAddress(hexToBytes(digest(primaryType, domain, authorization)), signature)
+}

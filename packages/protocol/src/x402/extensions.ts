@@ -1,0 +1,28 @@
+import { type Id, parse as parseId } from '../ids.ts'
+import { reader } from '../read.ts'
+
+/** What rides along a payment. Clients echo the whole object, so keys of other tooling are kept. */
+export type Extensions = {
+  attributionToken: string
+  /** Decimal text; a purchase without it is agent-less. */
+  buyerAgentId?: string | null
+  setup_url?: string
+  [key: string]: unknown
+}
+
+const read = reader('invalid_payment')
+
+export function parse(value: unknown): Extensions {
+  const given = read.record(value, 'extensions')
+  buyerAgentId(given)
+  if (given.setup_url !== undefined) read.text(given.setup_url, 'extensions.setup_url')
+  return { ...given, attributionToken: read.text(given.attributionToken, 'extensions.attributionToken') }
+}
+
+/** The buying agent, or nobody. A JSON number is refused: large ids would have been rounded on the way. */
+export function buyerAgentId(extensions: { buyerAgentId?: unknown }): Id | undefined {
+  const value = extensions.buyerAgentId
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value !== 'string') read.refuse('extensions.buyerAgentId', 'a decimal string')
+  return parseId(value, 'extensions.buyerAgentId')
+}

@@ -1,0 +1,23 @@
+import { stringToBytes } from 'viem'
+import * as Base64 from '../base64.ts'
+import { decodeText, parseJson } from '../json.ts'
+
+export const VERSION = 2
+
+export const PAYMENT_REQUIRED_HEADER = 'PAYMENT-REQUIRED'
+export const PAYMENT_SIGNATURE_HEADER = 'PAYMENT-SIGNATURE'
+export const PAYMENT_RESPONSE_HEADER = 'PAYMENT-RESPONSE'
+export const REFERRER_TOKEN_HEADER = 'X-Referrer-Token'
+export const REFERRER_BUYER_AGENT_ID_HEADER = 'X-Referrer-Buyer-Agent-Id'
+
+/** Node and most proxies allow 16 KiB for all headers together. */
+export const MAX_HEADER_CHARS = 16_384
+
+export function encodeHeader(value: object, variant: Base64.Base64Variant): string {
+  return Base64.encode(stringToBytes(JSON.stringify(value)), variant)
+}
+
+/** Official clients send padded base64, ours unpadded base64url: both are read. */
+export function decodeHeader(header: unknown): unknown {
+  return parseJson(decodeText(Base64.decode(header, MAX_HEADER_CHARS)))
+}

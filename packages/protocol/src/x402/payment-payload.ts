@@ -1,0 +1,67 @@
+import { type Address, type Hex, isHex } from 'viem'
+import { reader } from '../read.ts'
+import * as Extensions from './extensions.ts'
+import { decodeHeader, encodeHeader, VERSION } from './headers.ts'
+import { parseResource, type ResourceInfo } from './payment-required.ts'
+import * as PaymentRequirements from './payment-requirements.ts'
+
+/** What the buyer sends back: a signed EIP-3009 authorisation and the extensions it was shown. */
+export type PaymentPayload = {
+  x402Version: typeof VERSION
+  resource?: ResourceInfo
+  accepted: PaymentRequirements.PaymentRequirements
+  payload: {
+    /** 65 bytes of a plain wallet, or whatever a contract wallet checks. */
+    signature: Hex
+    authorization: SentAuthorization
+  }
+  extensions: Extensions.Extensions
+}
+
+/** Integers as decimal text. */
+export type SentAuthorization = {
+  from: Address
+  to: Address
+  value: string
+  validAfter: string
+  validBefore: string
+  nonce: Hex
+}
+
+const read = reader('invalid_payment')
+
+export function parse(value: unknown): PaymentPayload {
+  const given = read.record(value, 'payment payload')
+  if (given.x402Version !== VERSION) read.refuse('x402Version', String(VERSION))
+  const { signature, authorization } = read.record(given.payload, 'payload')
+  if (!isHex(signature) || signature.length < 4 || signature.length % 2 !== 0) {
+    return read.refuse('payload.signature', '0x-prefixed hex bytes')
+  }
+  return {
+    x402Version: VERSION,
+    ...(given.resource === undefined ? {} : { resource: parseResource(given.resource) }),
+    accepted: PaymentRequirements.parse(given.accepted),
+    payload: { signature, authorization: parseAuthorization(authorization) },
+    extensions: Extensions.parse(given.extensions),
+  }
+}
+
+export function serialize(payload: PaymentPayload): string {
+  return encodeHeader(payload, 'url')
+}
+
+export function deserialize(header: unknown): PaymentPayload {
+  return parse(decodeHeader(header))
+}
+
+function parseAuthorization(value: unknown): SentAuthorization {
+  const given = read.record(value, 'authorization')
+  return {
+    from: read.address(given.from, 'authorization.from'),
+    to: read.address(given.to, 'authorization.to'),
+    value: read.decimal(given.value, 'authorization.value'),
+    validAfter: read.decimal(given.validAfter, 'authorization.validAfter'),
+    validBefore: read.decimal(given.validBefore, 'authorization.validBefore'),
+    nonce: read.bytes32(given.nonce, 'authorization.nonce'),
+  }
+}

@@ -1,0 +1,64 @@
+import type { Address, Hex } from 'viem'
+import { type AuthorizationType, isAuthorizationType } from '../authorization.ts'
+import * as ProductId from '../product-id.ts'
+import { reader } from '../read.ts'
+import * as Network from './network.ts'
+
+/** One offer: `accepts[0]` of a 402 and `paymentRequirements` of a settlement are the same object. */
+export type PaymentRequirements = {
+  scheme: 'exact'
+  network: Network.Network
+  asset: Address
+  /** Base units, decimal. */
+  amount: string
+  /** The split router, never the merchant's wallet. */
+  payTo: Address
+  maxTimeoutSeconds: number
+  extra: Extra
+}
+
+/** `name` and `version` are the token's EIP-712 domain. Keys of other tooling stay as they are. */
+export type Extra = {
+  name: string
+  version: string
+  /** The authorisation that the seller would rather have; stock clients ignore it. */
+  authorizationType?: AuthorizationType
+  /** The product sold, where it is not the product of the link. */
+  productId?: Hex
+  [key: string]: unknown
+}
+
+const read = reader('invalid_payment')
+
+export function parse(value: unknown): PaymentRequirements {
+  const given = read.record(value, 'payment requirements')
+  if (given.scheme !== 'exact') read.refuse('scheme', '"exact"')
+  const amount = read.decimal(given.amount, 'amount')
+  read.integer(Number(amount), 'amount')
+  return {
+    scheme: 'exact',
+    network: Network.from(Network.parse(given.network)),
+    asset: read.address(given.asset, 'asset'),
+    amount,
+    payTo: read.address(given.payTo, 'payTo'),
+    maxTimeoutSeconds: read.integer(given.maxTimeoutSeconds, 'maxTimeoutSeconds', 1),
+    extra: parseExtra(given.extra),
+  }
+}
+
+function parseExtra(value: unknown): Extra {
+  const { authorizationType, productId, ...rest } = read.record(value, 'extra')
+  const extra: Extra = {
+    ...rest,
+    name: read.text(rest.name, 'extra.name'),
+    version: read.text(rest.version, 'extra.version'),
+  }
+  if (authorizationType !== undefined) {
+    if (!isAuthorizationType(authorizationType)) {
+      return read.refuse('extra.authorizationType', 'TransferWithAuthorization or ReceiveWithAuthorization')
+    }
+    extra.authorizationType = authorizationType
+  }
+  if (productId !== undefined) extra.productId = ProductId.parse(productId)
+  return extra
+}

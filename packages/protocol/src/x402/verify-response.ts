@@ -1,0 +1,21 @@
+import type { Address } from 'viem'
+import { reader } from '../read.ts'
+
+export type VerifyResponse = {
+  isValid: boolean
+  invalidReason?: string
+  invalidMessage?: string
+  payer?: Address
+}
+
+const read = reader('invalid_payment')
+
+export function parse(value: unknown): VerifyResponse {
+  const { isValid, invalidReason, invalidMessage, payer } = read.record(value, 'verify response')
+  return {
+    isValid: read.flag(isValid, 'isValid'),
+    ...(invalidReason === undefined ? {} : { invalidReason: read.text(invalidReason, 'invalidReason') }),
+    ...(invalidMessage === undefined ? {} : { invalidMessage: read.text(invalidMessage, 'invalidMessage') }),
+    ...(payer === undefined ? {} : { payer: read.address(payer, 'payer') }),
+  }
+}
