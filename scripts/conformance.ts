@@ -1,0 +1,86 @@
+// Rule → tests → result. The report holds no times and is sorted, so that it changes only when coverage does.
+import type { TestCase } from './results.ts'
+
+/** The ids in square brackets: `refuses a negative merchant_id [REV-29]`, or several: `[REV-29, REV-30]`. */
+export function ruleIdsIn(text: string): string[] {
+  return [...text.matchAll(BRACKETS)].flatMap(([group]) => group.match(/[A-Z]+-\d+/g) ?? [])
+}
+const BRACKETS = /\[\s*[A-Z]{2,}-\d+(?:[\s,]+[A-Z]{2,}-\d+)*\s*\]/g
+
+/** The ids of a rules.tsv, in its order. */
+export function readRules(tsv: string): string[] {
+  const [, ...rows] = tsv.trim().split('\n')
+  return rows.map((row) => row.split('\t')[0] ?? '')
+}
+
+/** Lines about tests that name a rule that there is not. */
+export function unknownRules(rules: string[], cases: TestCase[]): string[] {
+  const known = new Set(rules)
+  return cases.flatMap(({ file, title, rules: named }) =>
+    named
+      .filter((id) => !known.has(id))
+      .map((id) => `${id} is not in rules.tsv, but named by ${file}: ${title}`),
+  )
+}
+
+export function conformanceReport(rules: string[], cases: TestCase[]): string {
+  const areas = [...new Set(rules.map(areaOf))].map((area) => {
+    const rows = rules.filter((id) => areaOf(id) === area).map((id) => readRow(id, cases))
+    return { area, rows, passing: rows.filter(({ result }) => result === 'pass').length }
+  })
+  const passing = areas.reduce((sum, area) => sum + area.passing, 0)
+  return [
+    '# Conformance',
+    '',
+    'Which test holds which rule of [rules.tsv](rules.tsv). A full `npm test` writes this file: do not edit it.',
+    'A rule counts when a test names it and every test that names it passes.',
+    '',
+    '| area | rules held |',
+    '|---|---|',
+    ...areas.map(
+      ({ area, rows, passing }) => `| [${area}](#${area.toLowerCase()}) | ${passing} of ${rows.length} |`,
+    ),
+    `| all | ${passing} of ${rules.length} |`,
+    ...areas.flatMap(areaSection),
+    '',
+  ].join('\n')
+}
+
+interface Row {
+  id: string
+  tests: string[]
+  result: 'pass' | 'fail' | 'skipped' | 'none'
+}
+
+const areaOf = (id: string) => id.slice(0, id.indexOf('-'))
+
+function readRow(id: string, cases: TestCase[]): Row {
+  const naming = cases.filter(({ rules }) => rules.includes(id))
+  const tests = [...new Set(naming.map(({ file, title }) => `\`${file}\` ${plain(title)}`))].sort()
+  const outcomes = new Set(naming.map(({ outcome }) => outcome))
+  const result = outcomes.has('failed')
+    ? 'fail'
+    : outcomes.has('passed')
+      ? 'pass'
+      : naming.length
+        ? 'skipped'
+        : 'none'
+  return { id, tests, result }
+}
+
+const plain = (title: string) =>
+  title.replace(BRACKETS, '').replace(/\s+/g, ' ').trim().replaceAll('|', '\\|')
+
+function areaSection({ area, rows, passing }: { area: string; rows: Row[]; passing: number }): string[] {
+  const named = rows.filter(({ result }) => result !== 'none')
+  const unnamed = rows.filter(({ result }) => result === 'none').map(({ id }) => id)
+  return [
+    '',
+    `## ${area}`,
+    '',
+    `${area} ${passing} of ${rows.length}`,
+    ...(named.length ? ['', '| rule | result | tests |', '|---|---|---|'] : []),
+    ...named.map(({ id, tests, result }) => `| ${id} | ${result} | ${tests.join('<br>')} |`),
+    ...(unnamed.length ? ['', `No test names ${unnamed.join(', ')}.`] : []),
+  ]
+}

@@ -1,0 +1,107 @@
+import { expect, it } from 'vitest'
+import { readSolidity, readVitest } from './results.ts'
+import { solidityRules } from './solidity-rules.ts'
+
+const source = `
+import {Test} from "forge-std/Test.sol";
+
+abstract contract Base is Test {
+  /// @dev [TWO-01]
+  function test_inherited() public pure {}
+}
+
+contract ATest is
+  Base
+{
+  function setUp() public {}
+
+  /// [TWO-02, TWO-03] pays
+  /// once
+  function test_pays() public {}
+
+  function test_plain() public {}
+
+  /**
+   * @dev [TWO-04]
+   */
+  function testFuzz_holds(uint256 v) public {}
+}
+`
+const rulesOf = solidityRules([{ file: 'test/A.t.sol', text: source }])
+
+const output = (cases: string, totals: string) => `
+Running Solidity tests
+
+  test/A.t.sol:ATest
+${cases}
+
+${totals}
+
+  1) ATest#test_plain()
+    Error: assertion failed: 3 != 4
+    1) test_not_a_case()
+`
+
+it('takes the ids from the NatSpec directly above a Solidity test', () => {
+  expect(rulesOf('test/A.t.sol', 'ATest', 'test_pays')).toEqual(['TWO-02', 'TWO-03'])
+  expect(rulesOf('test/A.t.sol', 'ATest', 'testFuzz_holds')).toEqual(['TWO-04'])
+  expect(rulesOf('test/A.t.sol', 'ATest', 'test_plain')).toEqual([])
+})
+
+it('finds the ids of an inherited Solidity test in its base', () => {
+  expect(rulesOf('test/A.t.sol', 'ATest', 'test_inherited')).toEqual(['TWO-01'])
+})
+
+it('reads passed, failed, skipped and fuzzed Solidity tests', () => {
+  const text = output(
+    '    ✔ test_pays()\n    - test_skipped()\n    1) test_plain()\n    ✔ testFuzz_holds(uint256) (runs: 256)',
+    '  2 passing\n  1 failing\n  1 skipped',
+  )
+  const file = 'contracts/test/A.t.sol'
+  expect(readSolidity(text, 'contracts', rulesOf)).toEqual([
+    { file, title: 'ATest.test_pays', outcome: 'passed', rules: ['TWO-02', 'TWO-03'] },
+    { file, title: 'ATest.test_skipped', outcome: 'skipped', rules: [] },
+    { file, title: 'ATest.test_plain', outcome: 'failed', rules: [] },
+    { file, title: 'ATest.testFuzz_holds', outcome: 'passed', rules: ['TWO-04'] },
+  ])
+})
+
+it('lets a failed setUp fail every rule of its suite', () => {
+  const [setUp] = readSolidity(output('    1) setUp()', '  0 passing\n  1 failing'), 'contracts', rulesOf)
+  expect(setUp?.outcome).toBe('failed')
+  expect(setUp?.rules.toSorted()).toEqual(['TWO-01', 'TWO-02', 'TWO-03', 'TWO-04'])
+})
+
+it('refuses Solidity output whose totals it cannot account for', () => {
+  expect(() => readSolidity(output('    ok test_pays()', '  1 passing'), 'contracts', rulesOf)).toThrow(
+    /1 passing/,
+  )
+})
+
+it('reads vitest cases with the titles of their groups', () => {
+  const json = JSON.stringify({
+    testResults: [
+      {
+        name: '/r/a.test.ts',
+        status: 'passed',
+        assertionResults: [
+          { ancestorTitles: ['money'], title: 'adds [ONE-01]', status: 'passed' },
+          { ancestorTitles: [], title: 'later', status: 'todo' },
+        ],
+      },
+    ],
+  })
+  expect(readVitest(json, '/r')).toEqual([
+    { file: 'a.test.ts', title: 'money › adds [ONE-01]', outcome: 'passed', rules: ['ONE-01'] },
+    { file: 'a.test.ts', title: 'later', outcome: 'skipped', rules: [] },
+  ])
+})
+
+it('counts a vitest file that did not load as a failure', () => {
+  const json = JSON.stringify({
+    testResults: [{ name: '/r/a.test.ts', status: 'failed', assertionResults: [] }],
+  })
+  expect(readVitest(json, '/r')).toEqual([
+    { file: 'a.test.ts', title: 'the file runs', outcome: 'failed', rules: [] },
+  ])
+})

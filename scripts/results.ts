@@ -1,0 +1,74 @@
+// Reads what the test tools say into one list of cases.
+import { relative } from 'node:path'
+import { ruleIdsIn } from './conformance.ts'
+import type { RuleIdsOf } from './solidity-rules.ts'
+
+export interface TestCase {
+  file: string
+  title: string
+  outcome: 'passed' | 'failed' | 'skipped'
+  rules: string[]
+}
+
+interface VitestReport {
+  testResults: {
+    name: string
+    status: string
+    message?: string
+    assertionResults: { ancestorTitles: string[]; title: string; status: string }[]
+  }[]
+}
+
+/** Vitest's JSON report. A file that did not load has no cases and counts as one that failed. */
+export function readVitest(json: string, root: string): TestCase[] {
+  const report = JSON.parse(json) as VitestReport
+  return report.testResults.flatMap(({ name, status, assertionResults }): TestCase[] => {
+    const file = relative(root, name)
+    const cases = assertionResults.map((result): TestCase => {
+      const title = [...result.ancestorTitles, result.title].join(' › ')
+      const outcome = result.status === 'passed' || result.status === 'failed' ? result.status : 'skipped'
+      return { file, title, outcome, rules: ruleIdsIn(title) }
+    })
+    if (status === 'failed' && !cases.some(({ outcome }) => outcome === 'failed')) {
+      cases.push({ file, title: 'the file runs', outcome: 'failed', rules: [] })
+    }
+    return cases
+  })
+}
+
+/**
+ * The output of `hardhat test solidity`: a line `  test/A.t.sol:ATest` opens a suite, then `✔ name(…)` passed,
+ * `1) name(…)` failed, `- name(…)` was skipped. A `setUp` that fails stands for every test of its suite.
+ */
+export function readSolidity(output: string, folder: string, rulesOf: RuleIdsOf): TestCase[] {
+  const cases: TestCase[] = []
+  let file = ''
+  let suite = ''
+  for (const line of output.split('\n')) {
+    if (/^ {2}\d+ passing/.test(line)) break
+    const opened = /^ {2}(\S+\.sol):(\w+)$/.exec(line)
+    if (opened) [, file = '', suite = ''] = opened
+    const [, mark, name] = /^ {4}(✔|-|\d+\)) (\w+)\(/.exec(line) ?? []
+    if (!mark || !name) continue
+    const outcome = mark === '✔' ? 'passed' : mark === '-' ? 'skipped' : 'failed'
+    cases.push({
+      file: `${folder}/${file}`,
+      title: `${suite}.${name}`,
+      outcome,
+      rules: rulesOf(file, suite, name),
+    })
+  }
+  for (const [outcome, word] of [
+    ['passed', 'passing'],
+    ['failed', 'failing'],
+  ] as const) {
+    const said = Number(new RegExp(`^ {2}(\\d+) ${word}`, 'm').exec(output)?.[1] ?? 0)
+    const read = count(cases, outcome)
+    if (said !== read)
+      throw new Error(`Hardhat speaks of ${said} ${word}, but ${read} could be read from its output.`)
+  }
+  return cases
+}
+
+export const count = (cases: TestCase[], outcome: TestCase['outcome']) =>
+  cases.filter((one) => one.outcome === outcome).length
