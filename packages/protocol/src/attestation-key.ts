@@ -36,8 +36,18 @@ export async function signingKey(seed: Uint8Array): Promise<SigningKey> {
 
 export async function verifyingKey(attestationPubKey: AttestationPubKey): Promise<VerifyingKey> {
   const raw = new Uint8Array(hexToBytes(`0x${check(attestationPubKey)}`))
-  const publicKey = await crypto.subtle.importKey('raw', raw, 'Ed25519', true, ['verify'])
-  return { attestationPubKey, kid: kidOf(attestationPubKey), publicKey }
+  try {
+    const publicKey = await crypto.subtle.importKey('raw', raw, 'Ed25519', true, ['verify'])
+    return { attestationPubKey, kid: kidOf(attestationPubKey), publicKey }
+  } catch (cause) {
+    throw new ProtocolError(
+      'invalid_key',
+      'this runtime takes no such Ed25519 key; check attestationPubKey',
+      {
+        cause,
+      },
+    )
+  }
 }
 
 /** Imports the keys once; keep the ring and verify with it. */
