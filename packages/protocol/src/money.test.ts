@@ -60,7 +60,7 @@ describe('split', () => {
     })
   })
 
-  test('parts add up to the price to the last unit, and none is negative', () => {
+  test('parts add up to the price to the last unit, none is negative, and the commission is the exact one rounded down', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 2n ** 128n }),
@@ -79,6 +79,8 @@ describe('split', () => {
           )
           expect(merchant + fee + cashback + immediate + heldBack).toBe(price)
           expect(fee + cashback + reviewer).toBe(commission)
+          const exact = price * BigInt(given.commissionBps) * BigInt(given.multiplierBps)
+          expect(exact - commission * 100_000_000n).toBe(exact % 100_000_000n)
           expect([merchant, fee, cashback, immediate, heldBack].every((part) => part >= 0n)).toBe(true)
         },
       ),

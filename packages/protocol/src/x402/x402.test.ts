@@ -122,7 +122,8 @@ describe('headers', () => {
   })
 
   test('that hold no UTF-8 or no JSON are refused', async () => {
-    expect(await codeOf(() => X402.PaymentPayload.deserialize('_w'))).toBe('invalid_json')
+    const latin1 = Buffer.from(JSON.stringify({ ...required, error: 'Käse' }), 'latin1').toString('base64')
+    expect(await codeOf(() => X402.PaymentRequired.deserialize(latin1))).toBe('invalid_json')
     expect(await codeOf(() => X402.PaymentPayload.deserialize(btoa('{')))).toBe('invalid_json')
   })
 
