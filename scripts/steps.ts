@@ -53,9 +53,10 @@ export const skipped = (name: string, summary: string): StepResult => ({
 /** While something runs, a line now and then says what. Returns the function that ends it. */
 export function tick(): () => void {
   const timer = setInterval(() => {
-    const now = Date.now()
-    const names = [...running].map(([name, { started }]) => `${name} ${Math.round((now - started) / 1000)} s`)
-    if (names.length) console.log(`… ${names.join(', ')}`)
+    const long = [...running]
+      .map(([name, { started }]) => ({ name, seconds: Math.round((Date.now() - started) / 1000) }))
+      .filter(({ seconds }) => seconds >= 5)
+    if (long.length) console.log(`… ${long.map(({ name, seconds }) => `${name} ${seconds} s`).join(', ')}`)
   }, TICK_MS)
   return () => clearInterval(timer)
 }
