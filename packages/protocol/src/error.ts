@@ -1,7 +1,6 @@
 export type ProtocolErrorCode =
   | 'bad_token_signature'
   | 'commitment_expired'
-  | 'invalid_address'
   | 'invalid_amount'
   | 'invalid_attribution'
   | 'invalid_authorization'
