@@ -5,16 +5,8 @@ import {Ownable, Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step
 
 /// @title Where the parts of the protocol are
 /// @notice The one address that never changes. Nothing here is upgradeable: a part is replaced by deploying its successor and naming it
-/// here. In production the owner is a timelock, so that everybody sees a replacement coming.
+/// here under one of the `AddressKeys`. In production the owner is a timelock, so that everybody sees a replacement coming.
 contract AddressRegistry is Ownable2Step {
-    bytes32 public constant SPLIT_ROUTER = keccak256("SPLIT_ROUTER");
-    bytes32 public constant REVIEW_REGISTRY = keccak256("REVIEW_REGISTRY");
-    bytes32 public constant IDENTITY_REGISTRY = keccak256("IDENTITY_REGISTRY");
-    bytes32 public constant MERCHANT_REGISTRY = keccak256("MERCHANT_REGISTRY");
-    bytes32 public constant COMMISSION_ESCROW = keccak256("COMMISSION_ESCROW");
-    bytes32 public constant USDC = keccak256("USDC");
-    bytes32 public constant TREASURY = keccak256("TREASURY");
-
     mapping(bytes32 key => address) private _addresses;
 
     /// @notice A key now names another address.
@@ -29,6 +21,11 @@ contract AddressRegistry is Ownable2Step {
     function getAddress(bytes32 key) external view returns (address current) {
         current = _addresses[key];
         if (current == address(0)) revert AddressNotSet(key);
+    }
+
+    /// @notice The address under a key, or zero when there is none.
+    function findAddress(bytes32 key) external view returns (address) {
+        return _addresses[key];
     }
 
     /// @notice Names an address. There is no way to remove one: a part can only be replaced.

@@ -8,6 +8,7 @@ import {Payouts} from "./base/Payouts.sol";
 import {Roles} from "./base/Roles.sol";
 import {IIdentityRegistry} from "./interfaces/IIdentityRegistry.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
+import {AddressKeys} from "./libraries/AddressKeys.sol";
 import {Identities} from "./libraries/Identities.sol";
 
 /// @title Money that waits for the truth about a review
@@ -57,6 +58,7 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     uint256 private constant SETTLED = 1;
     uint256 private constant CASHBACK_RELEASED = 2;
+    uint256 private constant BOUND = 4;
     uint256 private constant FLAGS_BITS = 8;
     uint256 private constant ID_BITS = 48;
     /// @dev 200 bits of digest remain: finding two terms that share one takes 2^100 tries.
@@ -72,7 +74,9 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
     /// @notice The id of the newest escrow.
     uint48 public lastEscrowId;
     /// @notice What all unsettled escrows hold together.
-    uint128 public totalHeld;
+    uint64 public totalHeld;
+    /// @notice The platform's fees that nobody has collected for the treasury yet.
+    uint64 public fees;
 
     mapping(address payer => mapping(bytes32 nonce => uint256)) private _records;
 
@@ -109,13 +113,16 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         uint256 cashbackToReviewer
     );
 
+    /// @notice Fees went to the treasury.
+    event FeesCollected(address indexed treasury, uint256 amount);
+
     error NoEscrow(uint256 escrowId);
     error TermsMismatch(uint256 escrowId);
     error PaymentAlreadySplit(address payer, bytes32 nonce, uint256 escrowId);
     error Underfunded(uint256 owed, uint256 balance);
     error NotBuyerWallet(address caller, address payer);
     error NotAgentController(address caller, uint256 agentId);
-    error AlreadyBound(uint256 escrowId, uint256 agentId);
+    error AlreadyBound(uint256 escrowId);
     error AlreadySettled(uint256 escrowId);
     error CashbackAlreadyReleased(uint256 escrowId);
     error NotBound(uint256 escrowId);
@@ -139,11 +146,11 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     // ---- deposit
 
-    /// @notice Records a purchase. The depositor has sent `terms.heldBack + terms.cashback` before; this checks that the money is here.
+    /// @notice Records a purchase. The depositor has sent `terms.heldBack + terms.cashback + fee` before; this checks that it is here.
     /// @param terms All but `escrowId` and `windowEnd`, which are given here
     /// @param price What the buyer paid, for the record
     /// @param commission The whole commission, for the record
-    /// @param fee The platform's part of it, for the record
+    /// @param fee The platform's part of it
     function deposit(Terms memory terms, uint256 price, uint256 commission, uint256 fee)
         external
         onlyRole(DEPOSITOR_ROLE)
@@ -156,12 +163,12 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         escrowId = ++lastEscrowId;
         terms.escrowId = escrowId;
         terms.windowEnd = block.timestamp + WINDOW;
-        totalHeld += (terms.heldBack + terms.cashback).toUint128();
-        _records[terms.payer][terms.nonce] = _record(terms, 0);
+        totalHeld += (terms.heldBack + terms.cashback).toUint64();
+        fees += fee.toUint64();
+        _records[terms.payer][terms.nonce] = _record(terms, terms.buyerAgentId == AGENTLESS ? 0 : BOUND);
 
-        uint256 owed = totalHeld + totalClaimable;
         uint256 balance = TOKEN.balanceOf(address(this));
-        if (balance < owed) revert Underfunded(owed, balance);
+        if (balance < owed()) revert Underfunded(owed(), balance);
 
         emit EscrowDeposited(
             escrowId,
@@ -186,12 +193,13 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
     /// @notice Names the agent behind a purchase that a wallet made for itself. Once, and only before settlement.
     /// @param agentId An agent that the caller, the wallet that paid, owns
     function bind(Terms memory terms, uint256 agentId) external whenNotPaused {
-        uint256 record = _requireUnsettled(terms);
+        uint256 record = _requireUnsettled(terms.payer, terms.nonce, terms.escrowId);
+        if (record & BOUND != 0) revert AlreadyBound(terms.escrowId);
+        _requireDigest(record, terms);
         if (msg.sender != terms.payer) revert NotBuyerWallet(msg.sender, terms.payer);
-        if (terms.buyerAgentId != AGENTLESS) revert AlreadyBound(terms.escrowId, terms.buyerAgentId);
         if (IDENTITIES.findOwner(agentId) != msg.sender) revert NotAgentController(msg.sender, agentId);
         terms.buyerAgentId = agentId;
-        _records[terms.payer][terms.nonce] = _record(terms, _flagsOf(record));
+        _records[terms.payer][terms.nonce] = _record(terms, BOUND);
         emit EscrowBound(terms.escrowId, agentId, msg.sender);
     }
 
@@ -199,11 +207,11 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     /// @notice Pays the buyer the cashback as soon as it is earned.
     function releaseCashback(Terms calldata terms) external onlyRole(ORACLE_ROLE) whenNotPaused {
-        uint256 record = _requireUnsettled(terms);
-        if (_flagsOf(record) & CASHBACK_RELEASED != 0) revert CashbackAlreadyReleased(terms.escrowId);
-        if (terms.buyerAgentId == AGENTLESS) revert NotBound(terms.escrowId);
+        uint256 record = _requireOpen(terms);
+        if (record & CASHBACK_RELEASED != 0) revert CashbackAlreadyReleased(terms.escrowId);
+        if (record & BOUND == 0) revert NotBound(terms.escrowId);
         _records[terms.payer][terms.nonce] = record | CASHBACK_RELEASED;
-        totalHeld -= terms.cashback.toUint128();
+        totalHeld -= terms.cashback.toUint64();
         emit CashbackReleased(terms.escrowId, terms.payer, terms.cashback);
         _pay(terms.payer, terms.cashback);
     }
@@ -216,19 +224,30 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         onlyRole(ORACLE_ROLE)
         whenNotPaused
     {
+        uint256 record = _requireOpen(terms);
         if (block.timestamp < terms.windowEnd) revert WindowOpen(terms.windowEnd, block.timestamp);
-        if (cashbackEarned && terms.buyerAgentId == AGENTLESS) revert NotBound(terms.escrowId);
-        _settle(terms, contradicted, cashbackEarned, false);
+        if (cashbackEarned && record & BOUND == 0) revert NotBound(terms.escrowId);
+        _settle(terms, record, contradicted, cashbackEarned, false);
     }
 
     // ---- anyone
 
     /// @notice Settles an escrow that the oracle left lying: the held-back part goes to the treasury, the cashback to the reviewer.
     function settleFallback(Terms calldata terms) external whenNotPaused {
+        uint256 record = _requireOpen(terms);
         uint256 availableAt = terms.windowEnd + FALLBACK_DELAY;
-        _requireUnsettled(terms);
         if (block.timestamp < availableAt) revert FallbackTooEarly(availableAt, block.timestamp);
-        _settle(terms, true, false, true);
+        _settle(terms, record, true, false, true);
+    }
+
+    /// @notice Sends the collected fees to the treasury.
+    function collectFees() external returns (uint256 amount) {
+        amount = fees;
+        if (amount == 0) return 0;
+        fees = 0;
+        address treasury = _treasury();
+        emit FeesCollected(treasury, amount);
+        _pay(treasury, amount);
     }
 
     // ---- the guardian
@@ -247,36 +266,44 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     /// @notice The escrow of a payment.
     /// @return escrowId Zero when the payment was never split
+    /// @return state Where it stands
+    /// @return bound Whether it has a buying agent
+    /// @return cashbackReleased Whether the buyer got the cashback before settlement
     function escrowOf(address payer, bytes32 nonce)
         external
         view
-        returns (uint256 escrowId, State state, bool cashbackReleased)
+        returns (uint256 escrowId, State state, bool bound, bool cashbackReleased)
     {
         uint256 record = _records[payer][nonce];
-        if (record == 0) return (0, State.None, false);
-        uint256 flags = _flagsOf(record);
+        if (record == 0) return (0, State.None, false, false);
         return (
             _idOf(record),
-            flags & SETTLED == 0 ? State.Holding : State.Settled,
-            flags & CASHBACK_RELEASED != 0
+            record & SETTLED == 0 ? State.Holding : State.Settled,
+            record & BOUND != 0,
+            record & CASHBACK_RELEASED != 0
         );
+    }
+
+    /// @notice All that this contract owes: open escrows, fees and deferred payouts. Its balance is never less.
+    function owed() public view returns (uint256) {
+        return uint256(totalHeld) + fees + totalClaimable;
     }
 
     /// @notice Reverts unless these are the present terms of an escrow, settled or not.
     function requireTerms(Terms calldata terms) external view {
-        _requireRecord(terms);
+        _requireDigest(_requireRecord(terms.payer, terms.nonce, terms.escrowId), terms);
     }
 
     // ---- inside
 
-    function _settle(Terms calldata terms, bool contradicted, bool cashbackEarned, bool fallbackUsed) private {
-        uint256 record = _requireUnsettled(terms);
+    function _settle(Terms calldata terms, uint256 record, bool contradicted, bool cashbackEarned, bool fallbackUsed)
+        private
+    {
         _records[terms.payer][terms.nonce] = record | SETTLED;
+        uint256 cashback = record & CASHBACK_RELEASED == 0 ? terms.cashback : 0;
+        totalHeld -= (terms.heldBack + cashback).toUint64();
 
-        uint256 cashback = _flagsOf(record) & CASHBACK_RELEASED == 0 ? terms.cashback : 0;
-        totalHeld -= (terms.heldBack + cashback).toUint128();
-
-        address treasury = ADDRESSES.getAddress(ADDRESSES.TREASURY());
+        address treasury = _treasury();
         address reviewer = IDENTITIES.findPayee(terms.reviewerAgentId);
         // An identity that is gone leaves nobody to pay.
         if (reviewer == address(0)) reviewer = treasury;
@@ -294,14 +321,27 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         _pay(cashbackEarned ? terms.payer : reviewer, cashback);
     }
 
-    function _requireUnsettled(Terms memory terms) private view returns (uint256 record) {
-        record = _requireRecord(terms);
-        if (_flagsOf(record) & SETTLED != 0) revert AlreadySettled(terms.escrowId);
+    function _treasury() private view returns (address) {
+        return ADDRESSES.getAddress(AddressKeys.TREASURY);
     }
 
-    function _requireRecord(Terms memory terms) private view returns (uint256 record) {
-        record = _records[terms.payer][terms.nonce];
-        if (record == 0) revert NoEscrow(terms.escrowId);
+    /// @dev What the record alone can refuse comes first: a caller with outdated terms then learns why they are.
+    function _requireOpen(Terms calldata terms) private view returns (uint256 record) {
+        record = _requireUnsettled(terms.payer, terms.nonce, terms.escrowId);
+        _requireDigest(record, terms);
+    }
+
+    function _requireUnsettled(address payer, bytes32 nonce, uint256 escrowId) private view returns (uint256 record) {
+        record = _requireRecord(payer, nonce, escrowId);
+        if (record & SETTLED != 0) revert AlreadySettled(escrowId);
+    }
+
+    function _requireRecord(address payer, bytes32 nonce, uint256 escrowId) private view returns (uint256 record) {
+        record = _records[payer][nonce];
+        if (record == 0) revert NoEscrow(escrowId);
+    }
+
+    function _requireDigest(uint256 record, Terms memory terms) private pure {
         if (record & DIGEST_MASK != _digest(terms)) revert TermsMismatch(terms.escrowId);
     }
 
@@ -315,9 +355,5 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     function _idOf(uint256 record) private pure returns (uint256) {
         return (record & ~DIGEST_MASK) >> FLAGS_BITS;
-    }
-
-    function _flagsOf(uint256 record) private pure returns (uint256) {
-        return record & ((1 << FLAGS_BITS) - 1);
     }
 }

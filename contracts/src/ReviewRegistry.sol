@@ -8,6 +8,7 @@ import {CommissionEscrow} from "./CommissionEscrow.sol";
 import {MerchantRegistry} from "./MerchantRegistry.sol";
 import {Roles} from "./base/Roles.sol";
 import {IIdentityRegistry} from "./interfaces/IIdentityRegistry.sol";
+import {AddressKeys} from "./libraries/AddressKeys.sol";
 import {Identities} from "./libraries/Identities.sol";
 import {Signatures} from "./libraries/Signatures.sol";
 
@@ -111,7 +112,7 @@ contract ReviewRegistry is Roles, EIP712 {
         external
         returns (uint256 reviewId)
     {
-        CommissionEscrow escrow = CommissionEscrow(ADDRESSES.getAddress(ADDRESSES.COMMISSION_ESCROW()));
+        CommissionEscrow escrow = CommissionEscrow(ADDRESSES.getAddress(AddressKeys.COMMISSION_ESCROW));
         escrow.requireTerms(terms);
         _requireAgentOwner(terms.buyerAgentId);
         uint256 previous = reviewOfEscrow[address(escrow)][terms.escrowId];

@@ -4,7 +4,6 @@ pragma solidity ^0.8.28;
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {AddressRegistry} from "./AddressRegistry.sol";
 import {CommissionEscrow} from "./CommissionEscrow.sol";
 import {MerchantRegistry} from "./MerchantRegistry.sol";
 import {ReviewRegistry} from "./ReviewRegistry.sol";
@@ -17,8 +16,8 @@ import {Signatures} from "./libraries/Signatures.sol";
 import {Split} from "./libraries/Split.sol";
 
 /// @title Splits a purchase among everybody who had a part in it
-/// @notice A buyer pays this contract with an EIP-3009 authorisation; in the same transaction the merchant, the reviewer and the treasury
-/// get their shares and the escrow gets what waits. Between transactions the router holds nothing but deferred payouts and payments
+/// @notice A buyer pays this contract with an EIP-3009 authorisation; in the same transaction the merchant and the reviewer get
+/// their shares and the escrow gets what waits and the platform's fee. Between transactions the router holds nothing but deferred payouts and payments
 /// that reached it without being split yet.
 /// @dev The only foreign code a call can reach is a contract wallet's signature check, and that by static call.
 contract SplitRouter is Roles, Payouts, EIP712 {
@@ -94,7 +93,6 @@ contract SplitRouter is Roles, Payouts, EIP712 {
     /// @notice The gas that each purchase of a batch can count on, and the most it can burn.
     uint256 public constant GAS_PER_PURCHASE = 500_000;
 
-    AddressRegistry public immutable ADDRESSES;
     IIdentityRegistry public immutable IDENTITIES;
     MerchantRegistry public immutable MERCHANTS;
     ReviewRegistry public immutable REVIEWS;
@@ -104,6 +102,11 @@ contract SplitRouter is Roles, Payouts, EIP712 {
     /// @notice The part of a reviewer's share that waits in escrow.
     uint256 public immutable HELD_BACK_BPS;
 
+    /// @notice Payments that went back to their payer. (Those that were split are the escrow's records.)
+    mapping(address payer => mapping(bytes32 nonce => bool)) public refunded;
+
+    /// @notice A payment that could not be split went back to its payer.
+    event PaymentRefunded(address indexed payer, bytes32 indexed nonce, uint256 value);
     /// @notice A purchase of a batch was refused; `reason` is its revert data. Nothing of it happened.
     event PurchaseFailed(address indexed payer, bytes32 indexed nonce, bytes reason);
 
@@ -119,13 +122,13 @@ contract SplitRouter is Roles, Payouts, EIP712 {
     error AuthorizationNotUsed(address payer, bytes32 nonce);
     error InvalidSignature(address signer);
     error NotEnoughUnsplit(uint256 needed, uint256 available);
+    error PaymentAlreadyRefunded(address payer, bytes32 nonce);
     error OnlySelf(address caller);
     error NotEnoughGas(uint256 available, uint256 needed);
 
     constructor(
         address admin,
         uint48 adminDelay,
-        AddressRegistry addresses,
         IIdentityRegistry identities,
         MerchantRegistry merchants,
         ReviewRegistry reviews,
@@ -136,7 +139,6 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         if (feeBps + Split.MAX_CASHBACK_BPS > Split.BPS || heldBackBps > Split.BPS) {
             revert InvalidShares(feeBps, heldBackBps);
         }
-        ADDRESSES = addresses;
         IDENTITIES = identities;
         MERCHANTS = merchants;
         REVIEWS = reviews;
@@ -177,31 +179,22 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         _settle(purchase);
     }
 
+    // ---- payments that arrived without being split
+
     /// @notice Splits a payment that somebody else submitted to the token first, so that the money lies here unsplit.
     /// @dev The token cannot tell a used nonce from a cancelled one, and money has no name: the settler vouches, from the transaction's
     /// logs, that this authorisation is what moved the money. The checks here bound what a wrong settler can do: the payer signed
-    /// exactly this payment to this router, it was never split, and nobody else's money is needed.
+    /// exactly this payment to this router, it was never split or refunded, and nobody else's money is needed.
     function finish(Purchase calldata purchase) external onlyRole(SETTLER_ROLE) returns (uint256 escrowId) {
         Authorization calldata authorization = purchase.authorization;
-        if (authorization.kind != AuthorizationType.Transfer) revert NotTransferAuthorization();
-        if (!TOKEN.authorizationState(authorization.from, authorization.nonce)) {
-            revert AuthorizationNotUsed(authorization.from, authorization.nonce);
-        }
-        bytes32 structHash = keccak256(
-            abi.encode(
-                TRANSFER_WITH_AUTHORIZATION_TYPEHASH,
-                authorization.from,
-                address(this),
-                authorization.value,
-                authorization.validAfter,
-                authorization.validBefore,
-                authorization.nonce
-            )
-        );
-        bytes32 digest = MessageHashUtils.toTypedDataHash(TOKEN.DOMAIN_SEPARATOR(), structHash);
-        _requireSignature(authorization.from, digest, authorization.signature);
-        _requireUnsplit(authorization.value);
+        _requireArrived(authorization);
         return _split(authorization.from, authorization.nonce, authorization.value, purchase.attribution);
+    }
+
+    /// @notice Gives such a payment back to its payer, for when it can no longer be split, say because the merchant has closed.
+    function refund(Authorization calldata authorization) external onlyRole(SETTLER_ROLE) {
+        _requireArrived(authorization);
+        _refund(authorization.from, authorization.nonce, authorization.value);
     }
 
     /// @notice Splits a plain transfer, on the payer's signature. One per payer and transaction.
@@ -212,14 +205,14 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         onlyRole(SETTLER_ROLE)
         returns (uint256 escrowId)
     {
-        bytes32 structHash = keccak256(
-            abi.encode(
-                CHARGE_COMMITMENT_TYPEHASH, charge.txHash, charge.tokenHash, attribution.buyerAgentId, charge.payer
-            )
-        );
-        _requireSignature(charge.payer, _hashTypedDataV4(structHash), charge.signature);
-        _requireUnsplit(charge.value);
+        _requireCharged(charge, attribution.buyerAgentId);
         return _split(charge.payer, chargeNonce(charge.txHash), charge.value, attribution);
+    }
+
+    /// @notice Gives a plain transfer back to its payer, on the same signature.
+    function refundDeposit(Charge calldata charge, uint256 buyerAgentId) external onlyRole(SETTLER_ROLE) {
+        _requireCharged(charge, buyerAgentId);
+        _refund(charge.payer, chargeNonce(charge.txHash), charge.value);
     }
 
     // ---- reading
@@ -306,7 +299,8 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         );
 
         // The escrow's record is what makes a payment split once: it comes before any payout. It must be funded, so no `_pay` here.
-        uint256 held = parts.heldBack + parts.cashback;
+        // The fee goes along with what waits: a transfer of its own would cost every purchase 8,700 gas.
+        uint256 held = parts.heldBack + parts.cashback + parts.fee;
         if (held != 0) TOKEN.safeTransfer(address(ESCROW), held);
         escrowId = ESCROW.deposit(
             CommissionEscrow.Terms({
@@ -328,7 +322,45 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         );
         _pay(merchant, parts.merchant);
         _pay(reviewer, parts.immediate);
-        _pay(ADDRESSES.getAddress(keccak256("TREASURY")), parts.fee);
+    }
+
+    function _refund(address payer, bytes32 nonce, uint256 value) private {
+        (uint256 escrowId,,,) = ESCROW.escrowOf(payer, nonce);
+        if (escrowId != 0) revert CommissionEscrow.PaymentAlreadySplit(payer, nonce, escrowId);
+        refunded[payer][nonce] = true;
+        emit PaymentRefunded(payer, nonce, value);
+        _pay(payer, value);
+    }
+
+    /// @dev The token used this authorisation (or its payer cancelled it; only the settler can tell) and the money is still here.
+    function _requireArrived(Authorization calldata authorization) private view {
+        if (authorization.kind != AuthorizationType.Transfer) revert NotTransferAuthorization();
+        if (!TOKEN.authorizationState(authorization.from, authorization.nonce)) {
+            revert AuthorizationNotUsed(authorization.from, authorization.nonce);
+        }
+        bytes32 structHash = keccak256(
+            abi.encode(
+                TRANSFER_WITH_AUTHORIZATION_TYPEHASH,
+                authorization.from,
+                address(this),
+                authorization.value,
+                authorization.validAfter,
+                authorization.validBefore,
+                authorization.nonce
+            )
+        );
+        bytes32 digest = MessageHashUtils.toTypedDataHash(TOKEN.DOMAIN_SEPARATOR(), structHash);
+        _requireUnsplit(authorization.from, authorization.nonce, authorization.value);
+        _requireSignature(authorization.from, digest, authorization.signature);
+    }
+
+    /// @dev The payer asked for this transfer to be split, and the money is still here.
+    function _requireCharged(Charge calldata charge, uint256 buyerAgentId) private view {
+        bytes32 structHash = keccak256(
+            abi.encode(CHARGE_COMMITMENT_TYPEHASH, charge.txHash, charge.tokenHash, buyerAgentId, charge.payer)
+        );
+        _requireUnsplit(charge.payer, chargeNonce(charge.txHash), charge.value);
+        _requireSignature(charge.payer, _hashTypedDataV4(structHash), charge.signature);
     }
 
     function _requireBounds(uint256 price, Attribution calldata attribution) private pure {
@@ -346,7 +378,8 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         if (!Signatures.isValid(signer, digest, signature)) revert InvalidSignature(signer);
     }
 
-    function _requireUnsplit(uint256 needed) private view {
+    function _requireUnsplit(address payer, bytes32 nonce, uint256 needed) private view {
+        if (refunded[payer][nonce]) revert PaymentAlreadyRefunded(payer, nonce);
         uint256 available = unsplit();
         if (available < needed) revert NotEnoughUnsplit(needed, available);
     }

@@ -1,0 +1,206 @@
+// What each on-chain step costs, beside the floor: a bare EIP-3009 transfer.
+import { parseArgs } from 'node:util'
+import {
+  confirmed,
+  deployMarket,
+  developmentAccount,
+  escrowDeposits,
+  escrowTerms,
+  listProduct,
+  mintUsdc,
+  openMerchant,
+  type Product,
+  type Purchase,
+  publishWithProof,
+  registerIdentity,
+  settlePurchases,
+  signPurchase,
+  startLocalChain,
+} from '@referrer/contracts/local'
+import { Attribution, Authorization } from '@referrer/protocol'
+import { commissionEscrowAbi, reviewRegistryAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
+import { type Hex, keccak256, type LocalAccount, numberToHex, type TransactionReceipt, toBytes } from 'viem'
+
+const { values: flags } = parseArgs({ options: { help: { type: 'boolean', default: false } } })
+if (flags.help) {
+  console.log(
+    'npm run bench:gas\n\nGas of every on-chain step on a local EVM. Writes bench/results/gas.json.',
+  )
+  process.exit(0)
+}
+
+const PRICE = 25_000_000n
+const DAY = 86_400
+
+const { client, close } = await startLocalChain()
+const market = await deployMarket(client)
+const { accounts, addresses } = market
+const gasOf = async (hash: Hex) => Number((await confirmed(market, hash)).gasUsed)
+
+// Four merchants and four reviewers, so that a batch is not flattered by everybody sharing one storage word.
+const gas = { list: 0, publish: 0 }
+const sellers: { product: Product; reviewerAgentId: bigint; reviewId: bigint }[] = []
+for (let index = 0; index < 4; index++) {
+  const merchant = developmentAccount(12 + index)
+  const reviewer = developmentAccount(16 + index)
+  const product = {
+    merchantId: await openMerchant(market, merchant),
+    productId: keccak256(toBytes(`${index}`)),
+  }
+  gas.list = Number((await listProduct(market, merchant, product)).gasUsed)
+  const agentId = await registerIdentity(market, reviewer)
+  const content = '{"rating":5,"description":"does what it says"}'
+  const published = await publishWithProof(market, reviewer, {
+    agentId,
+    product,
+    content,
+    proofId: BigInt(index + 1),
+  })
+  gas.publish = Number(published.receipt.gasUsed)
+  sellers.push({ product, reviewerAgentId: agentId, reviewId: published.reviewId })
+}
+// Nobody's balance starts at zero: filling an empty storage word costs 17,100 more and happens once in a lifetime.
+const everybody = Array.from({ length: 20 }, (_, index) => developmentAccount(index).address)
+for (const address of [...everybody, addresses.CommissionEscrow])
+  await mintUsdc(market, address, 1_000_000_000n)
+
+let purchases = 0
+async function purchase(buyer: LocalAccount, type: Authorization.AuthorizationType): Promise<Purchase> {
+  const seller = sellers[++purchases % sellers.length]
+  if (!seller) throw new Error('no seller')
+  return signPurchase(market, buyer, {
+    value: PRICE,
+    type,
+    salt: numberToHex(purchases, { size: 32 }),
+    attribution: {
+      ...seller.product,
+      reviewId: seller.reviewId,
+      reviewerAgentId: seller.reviewerAgentId,
+      buyerAgentId: Attribution.AGENTLESS_BUYER_ID,
+      cashbackOfCommissionBps: 2_000,
+      commissionMultiplierBps: 7_000,
+    },
+  })
+}
+
+async function settleOne(
+  buyer: LocalAccount,
+  type: Authorization.AuthorizationType = 'ReceiveWithAuthorization',
+) {
+  const receipt = await settlePurchases(market, [await purchase(buyer, type)])
+  return { gas: Number(receipt.gasUsed), terms: termsOf(receipt) }
+}
+
+function termsOf(receipt: TransactionReceipt) {
+  const [deposit] = escrowDeposits(receipt)
+  if (!deposit) throw new Error('no escrow was created')
+  return escrowTerms(deposit)
+}
+
+async function perPurchase(size: number): Promise<number> {
+  const batch: Purchase[] = []
+  for (let index = 0; index < size; index++) {
+    batch.push(await purchase(developmentAccount(index % 12), 'ReceiveWithAuthorization'))
+  }
+  const receipt = await settlePurchases(market, batch)
+  if (escrowDeposits(receipt).length !== size) throw new Error(`a purchase of the batch of ${size} failed`)
+  return Math.round(Number(receipt.gasUsed) / size)
+}
+
+async function bareTransfer(payer: LocalAccount): Promise<number> {
+  const { timestamp } = await client.getBlock()
+  const message = {
+    from: payer.address,
+    to: accounts.merchant.address,
+    value: PRICE,
+    validAfter: 0n,
+    validBefore: timestamp + 3_600n,
+    nonce: keccak256('0x01'),
+  }
+  const domain = { name: 'USDC', version: '2', chainId: client.chain.id, verifyingContract: addresses.USDC }
+  const signature = await payer.signTypedData(
+    Authorization.typedData('TransferWithAuthorization', domain, message),
+  )
+  const { from, to, value, validAfter, validBefore, nonce } = message
+  const hash = await client.writeContract({
+    account: accounts.settler,
+    address: addresses.USDC,
+    abi: sandboxUSDCAbi,
+    functionName: 'transferWithAuthorization',
+    args: [from, to, value, validAfter, validBefore, nonce, signature],
+  })
+  return gasOf(hash)
+}
+
+async function pass(days: number) {
+  await client.increaseTime({ seconds: days * DAY })
+  await client.mine({ blocks: 1 })
+}
+
+const escrow = { address: addresses.CommissionEscrow, abi: commissionEscrowAbi } as const
+const floor = await bareTransfer(accounts.buyer)
+await settleOne(accounts.buyer)
+const one = await settleOne(accounts.buyer)
+const transfer = await settleOne(accounts.buyer, 'TransferWithAuthorization')
+const ofFour = await perPurchase(4)
+const ofSixteen = await perPurchase(16)
+
+const buyerAgentId = await registerIdentity(market, accounts.buyer)
+const bind = await gasOf(
+  await client.writeContract({
+    ...escrow,
+    account: accounts.buyer,
+    functionName: 'bind',
+    args: [one.terms, buyerAgentId],
+  }),
+)
+const terms = { ...one.terms, buyerAgentId }
+const publishWithEscrow = await gasOf(
+  await client.writeContract({
+    account: accounts.buyer,
+    address: addresses.ReviewRegistry,
+    abi: reviewRegistryAbi,
+    functionName: 'publishWithEscrow',
+    args: [terms, keccak256('0x02')],
+  }),
+)
+const release = await gasOf(
+  await client.writeContract({
+    ...escrow,
+    account: accounts.oracle,
+    functionName: 'releaseCashback',
+    args: [terms],
+  }),
+)
+await pass(60)
+const settle = await gasOf(
+  await client.writeContract({
+    ...escrow,
+    account: accounts.oracle,
+    functionName: 'settle',
+    args: [terms, false, true],
+  }),
+)
+await pass(10)
+const fallback = await gasOf(
+  await client.writeContract({
+    ...escrow,
+    account: accounts.stranger,
+    functionName: 'settleFallback',
+    args: [transfer.terms],
+  }),
+)
+await close()
+console.log({
+  floor,
+  one: one.gas,
+  transfer: transfer.gas,
+  ofFour,
+  ofSixteen,
+  gas,
+  bind,
+  publishWithEscrow,
+  release,
+  settle,
+  fallback,
+})

@@ -1,0 +1,5 @@
+export { type AddressBook, readAddressBook, writeAddressBook } from './address-book.ts'
+export { CONTRACT_NAMES, type ContractName, readArtifact } from './artifacts.ts'
+export { DeploymentConfig, parseDeploymentConfig, readDeploymentConfig } from './config.ts'
+export { executePlan } from './execute.ts'
+export { type Addresses, CREATE2_FACTORY, type Plan, planDeployment, type Step } from './plan.ts'

@@ -1,0 +1,94 @@
+import { fileURLToPath } from 'node:url'
+import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
+import type { NetworkConnectionParams, NetworkManager } from 'hardhat/types/network'
+import {
+  type Chain,
+  type Client,
+  createTestClient,
+  custom,
+  defineChain,
+  http,
+  type PublicActions,
+  publicActions,
+  type TestActions,
+  type Transport,
+  type WalletActions,
+  walletActions,
+} from 'viem'
+import { CREATE2_FACTORY } from '../deploy/plan.ts'
+import hardhatConfig from '../hardhat.config.ts'
+
+const PROJECT_ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** Runtime code of the CREATE2 factory that public networks have. */
+const CREATE2_FACTORY_CODE =
+  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
+
+export interface LocalChainOptions {
+  chainId?: number
+  /** Serve JSON-RPC over HTTP and WebSocket on this port of the loopback address; left out: in process only. */
+  port?: number
+  /** Milliseconds between blocks; left out: a block per transaction. */
+  blockTime?: number
+}
+
+/** Reads, writes and time travel on a local chain. */
+export type LocalClient = Client<
+  Transport,
+  Chain,
+  undefined,
+  undefined,
+  PublicActions & WalletActions<Chain> & TestActions
+>
+
+export interface LocalChain {
+  chain: Chain
+  /** Undefined when the chain is in process only. */
+  rpcUrl: string | undefined
+  client: LocalClient
+  close(): Promise<void>
+}
+
+/** Hardhat for this project, for compiling and for chains. */
+export function hardhat() {
+  return createHardhatRuntimeEnvironment(hardhatConfig, {}, PROJECT_ROOT)
+}
+
+/** A real EVM on this machine, with time travel, and the CREATE2 factory of public networks. */
+export async function startLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {
+  const chainId = options.chainId ?? 31_337
+  const { network } = await hardhat()
+  const params = {
+    override: {
+      chainId,
+      mining: options.blockTime ? { auto: false, interval: options.blockTime } : { auto: true },
+    },
+  }
+  const { transport, rpcUrl, close } =
+    options.port === undefined
+      ? await inProcess(network, params)
+      : await overHttp(network, params, options.port)
+
+  const chain = defineChain({
+    id: chainId,
+    name: 'sandbox',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: rpcUrl ? [rpcUrl] : [] } },
+  })
+  const client = createTestClient({ mode: 'hardhat', chain, transport, pollingInterval: 50, cacheTime: 0 })
+    .extend(publicActions)
+    .extend(walletActions)
+  await client.setCode({ address: CREATE2_FACTORY, bytecode: CREATE2_FACTORY_CODE })
+  return { chain, rpcUrl, client, close }
+}
+
+async function inProcess(network: NetworkManager, params: NetworkConnectionParams) {
+  const { provider, close } = await network.create(params)
+  return { transport: custom(provider, { retryCount: 0 }), rpcUrl: undefined, close }
+}
+
+async function overHttp(network: NetworkManager, params: NetworkConnectionParams, port: number) {
+  const server = await network.createServer(params, '127.0.0.1', port)
+  const bound = await server.listen()
+  const rpcUrl = `http://${bound.address}:${bound.port}`
+  return { transport: http(rpcUrl), rpcUrl, close: () => server.close() }
+}

@@ -1,0 +1,3 @@
+export * from './accounts.ts'
+export * from './chain.ts'
+export * from './market.ts'

@@ -1,0 +1,267 @@
+import { Attribution, Authorization, Commitment, ContentHash } from '@referrer/protocol'
+import {
+  addressRegistryAbi,
+  commissionEscrowAbi,
+  identityRegistryAbi,
+  merchantRegistryAbi,
+  reviewRegistryAbi,
+  sandboxUSDCAbi,
+  splitRouterAbi,
+} from '@referrer/protocol/abi'
+import {
+  type Address,
+  type Hex,
+  type LocalAccount,
+  numberToHex,
+  parseEventLogs,
+  type TransactionReceipt,
+  zeroHash,
+} from 'viem'
+import {
+  type Addresses,
+  executePlan,
+  parseDeploymentConfig,
+  planDeployment,
+  type Step,
+} from '../deploy/index.ts'
+import { type AccountRole, developmentAccounts } from './accounts.ts'
+import type { LocalClient } from './chain.ts'
+
+/** A deployed market on a local chain, and the people in it. */
+export interface Market {
+  client: LocalClient
+  addresses: Addresses
+  accounts: Record<AccountRole, LocalAccount>
+}
+
+export interface Product {
+  merchantId: bigint
+  productId: Hex
+}
+
+/** What a buyer signs and a settler submits. */
+export interface Purchase {
+  authorization: {
+    kind: 0 | 1
+    from: Address
+    value: bigint
+    validAfter: bigint
+    validBefore: bigint
+    nonce: Hex
+    signature: Hex
+  }
+  attribution: Attribution.Attribution
+}
+
+const AUTHORIZATION_KINDS = ['ReceiveWithAuthorization', 'TransferWithAuthorization'] as const
+
+/** Deploys everything, with the roles held by the development accounts. */
+export async function deployMarket(
+  client: LocalClient,
+  onStep?: (step: Step, index: number, total: number) => void,
+): Promise<Market> {
+  const accounts = developmentAccounts()
+  const config = parseDeploymentConfig({
+    chainId: client.chain.id,
+    sandbox: true,
+    treasury: accounts.treasury.address,
+    admin: accounts.admin.address,
+    adminDelay: 0,
+    settlers: [accounts.settler.address],
+    oracles: [accounts.oracle.address],
+    publishers: [accounts.publisher.address],
+    guardians: [accounts.guardian.address],
+  })
+  const plan = await planDeployment(client, accounts.deployer.address, config)
+  await executePlan(plan, client, accounts.deployer, onStep)
+  const market = { client, addresses: plan.addresses, accounts }
+  await acceptAdmin(market)
+  return market
+}
+
+/** The second step of the hand-over that the deployment began. */
+async function acceptAdmin(market: Market): Promise<void> {
+  const { AddressRegistry, MerchantRegistry, ReviewRegistry, CommissionEscrow, SplitRouter } =
+    market.addresses
+  const account = market.accounts.admin
+  for (const address of [MerchantRegistry, ReviewRegistry, CommissionEscrow, SplitRouter]) {
+    const call = {
+      account,
+      address,
+      abi: splitRouterAbi,
+      functionName: 'acceptDefaultAdminTransfer',
+    } as const
+    await confirmed(market, await market.client.writeContract(call))
+  }
+  const call = {
+    account,
+    address: AddressRegistry,
+    abi: addressRegistryAbi,
+    functionName: 'acceptOwnership',
+  } as const
+  await confirmed(market, await market.client.writeContract(call))
+}
+
+/** Waits for a transaction and insists that it took effect. */
+export async function confirmed(market: Market, hash: Hex): Promise<TransactionReceipt> {
+  const receipt = await market.client.waitForTransactionReceipt({ hash })
+  if (receipt.status !== 'success') throw new Error(`transaction ${hash} reverted`)
+  return receipt
+}
+
+export async function mintUsdc(
+  { client, addresses, accounts }: Market,
+  to: Address,
+  amount: bigint,
+): Promise<void> {
+  const hash = await client.writeContract({
+    account: accounts.deployer,
+    address: addresses.USDC,
+    abi: sandboxUSDCAbi,
+    functionName: 'mint',
+    args: [to, amount],
+  })
+  await client.waitForTransactionReceipt({ hash })
+}
+
+/** Mints an ERC-8004 identity and reads its id from the event. */
+export async function registerIdentity(market: Market, account: LocalAccount, uri = ''): Promise<bigint> {
+  const hash = await market.client.writeContract({
+    account,
+    address: market.addresses.IdentityRegistry,
+    abi: identityRegistryAbi,
+    functionName: 'register',
+    args: [uri],
+  })
+  const { logs } = await confirmed(market, hash)
+  const [event] = parseEventLogs({ abi: identityRegistryAbi, eventName: 'Registered', logs })
+  if (!event) throw new Error(`no Registered event in ${hash}`)
+  return event.args.agentId
+}
+
+/** Registers an identity and opens it as a merchant. */
+export async function openMerchant(market: Market, account: LocalAccount): Promise<bigint> {
+  const merchantId = await registerIdentity(market, account)
+  const hash = await market.client.writeContract({
+    account,
+    address: market.addresses.MerchantRegistry,
+    abi: merchantRegistryAbi,
+    functionName: 'setActive',
+    args: [merchantId, true],
+  })
+  await confirmed(market, hash)
+  return merchantId
+}
+
+export async function listProduct(
+  market: Market,
+  account: LocalAccount,
+  { merchantId, productId }: Product,
+  { commissionBps = 1_000, oneOff = false, cardUri = '' } = {},
+): Promise<TransactionReceipt> {
+  const hash = await market.client.writeContract({
+    account,
+    address: market.addresses.MerchantRegistry,
+    abi: merchantRegistryAbi,
+    functionName: 'listProduct',
+    args: [merchantId, productId, commissionBps, oneOff ? 1 : 0, cardUri],
+  })
+  return confirmed(market, hash)
+}
+
+/** Publishes a review on an approved proof: the agent's owner signs, the publisher sends. */
+export async function publishWithProof(
+  market: Market,
+  owner: LocalAccount,
+  {
+    agentId,
+    product,
+    content,
+    proofId,
+  }: { agentId: bigint; product: Product; content: string; proofId: bigint },
+): Promise<{ reviewId: bigint; receipt: TransactionReceipt }> {
+  const { client, addresses, accounts } = market
+  const { timestamp } = await client.getBlock()
+  const message = {
+    agentId,
+    ...product,
+    contentHash: ContentHash.contentHash({ agentId, ...product, content }),
+    nonce: numberToHex(proofId, { size: 32 }),
+    expiry: Commitment.expiryAt(Number(timestamp)),
+  }
+  const commitment = Commitment.from('ReviewCommitment', {
+    chainId: client.chain.id,
+    reviewRegistry: addresses.ReviewRegistry,
+    message,
+  })
+  const signature = await owner.signTypedData(commitment as Parameters<typeof owner.signTypedData>[0])
+  const hash = await client.writeContract({
+    account: accounts.publisher,
+    address: addresses.ReviewRegistry,
+    abi: reviewRegistryAbi,
+    functionName: 'publishWithProof',
+    args: [proofId, { ...message, nonce: proofId, expiry: BigInt(message.expiry) }, signature],
+  })
+  const receipt = await confirmed(market, hash)
+  const [event] = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs: receipt.logs })
+  if (!event) throw new Error(`no ReviewPublished event in ${hash}`)
+  return { reviewId: event.args.reviewId, receipt }
+}
+
+/** Signs a payment to the router. With `committed`, the nonce commits to the attribution and anybody may settle it. */
+export async function signPurchase(
+  { client, addresses }: Market,
+  buyer: LocalAccount,
+  options: {
+    value: bigint
+    attribution: Omit<Attribution.Attribution, 'salt'>
+    salt?: Hex
+    nonce?: Hex
+    type?: Authorization.AuthorizationType
+  },
+): Promise<Purchase> {
+  const { value, type = 'ReceiveWithAuthorization' } = options
+  const attribution = { ...options.attribution, salt: options.salt ?? zeroHash }
+  const { timestamp } = await client.getBlock()
+  const authorization = {
+    from: buyer.address,
+    to: addresses.SplitRouter,
+    value,
+    validAfter: 0n,
+    validBefore: timestamp + 3_600n,
+    nonce: options.nonce ?? Attribution.attributionNonce(attribution),
+  }
+  const domain = { name: 'USDC', version: '2', chainId: client.chain.id, verifyingContract: addresses.USDC }
+  const signature = await buyer.signTypedData(Authorization.typedData(type, domain, authorization))
+  const { to: _router, ...signed } = authorization
+  return {
+    authorization: { kind: AUTHORIZATION_KINDS.indexOf(type) as 0 | 1, ...signed, signature },
+    attribution,
+  }
+}
+
+export async function settlePurchases(market: Market, purchases: Purchase[]): Promise<TransactionReceipt> {
+  const { client, addresses, accounts } = market
+  const router = { account: accounts.settler, address: addresses.SplitRouter, abi: splitRouterAbi } as const
+  const [only] = purchases
+  const hash =
+    purchases.length === 1 && only
+      ? await client.writeContract({ ...router, functionName: 'settle', args: [only] })
+      : await client.writeContract({ ...router, functionName: 'settleBatch', args: [purchases] })
+  return confirmed(market, hash)
+}
+
+export type EscrowDeposit = ReturnType<typeof escrowDeposits>[number]
+
+/** The escrows that a settlement created. */
+export function escrowDeposits(receipt: TransactionReceipt) {
+  return parseEventLogs({ abi: commissionEscrowAbi, eventName: 'EscrowDeposited', logs: receipt.logs }).map(
+    ({ args }) => args,
+  )
+}
+
+/** The terms by which an escrow is addressed, out of the event that created it. */
+export function escrowTerms(deposit: EscrowDeposit) {
+  const { price: _price, commission: _commission, fee: _fee, ...terms } = deposit
+  return terms
+}

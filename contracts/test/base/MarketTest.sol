@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {Vm} from "forge-std/Vm.sol";
+import {AddressRegistry} from "../../src/AddressRegistry.sol";
+import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {IdentityRegistry} from "../../src/IdentityRegistry.sol";
+import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
+import {ReviewRegistry} from "../../src/ReviewRegistry.sol";
+import {SplitRouter} from "../../src/SplitRouter.sol";
+import {IIdentityRegistry} from "../../src/interfaces/IIdentityRegistry.sol";
+import {IUSDC} from "../../src/interfaces/IUSDC.sol";
+import {AddressKeys} from "../../src/libraries/AddressKeys.sol";
+import {SandboxUSDC} from "../../src/sandbox/SandboxUSDC.sol";
+import {Cheats} from "./Cheats.sol";
+
+/// @notice A whole market: contracts, roles, a merchant with a product, a reviewer with a published review, buyers with money.
+abstract contract MarketTest is Cheats {
+    bytes32 internal constant PRODUCT = keccak256("product");
+    uint16 internal constant COMMISSION_BPS = 1_000;
+    uint256 internal constant FEE_BPS = 1_000;
+    uint256 internal constant HELD_BACK_BPS = 5_000;
+    uint256 internal constant PRICE = 25_000_000;
+    uint256 internal constant FUNDS = 1_000_000_000;
+
+    address internal admin = makeAddr("admin");
+    address internal settler = makeAddr("settler");
+    address internal oracle = makeAddr("oracle");
+    address internal publisher = makeAddr("publisher");
+    address internal guardian = makeAddr("guardian");
+    address internal treasury = makeAddr("treasury");
+    address internal stranger = makeAddr("stranger");
+    Wallet internal merchant = makeWallet("merchant");
+    Wallet internal reviewer = makeWallet("reviewer");
+    Wallet internal buyer = makeWallet("buyer");
+    Wallet internal walletBuyer = makeWallet("walletBuyer");
+
+    SandboxUSDC internal usdc;
+    IdentityRegistry internal identities;
+    AddressRegistry internal addresses;
+    MerchantRegistry internal merchants;
+    ReviewRegistry internal reviews;
+    CommissionEscrow internal escrow;
+    SplitRouter internal router;
+
+    uint256 internal merchantId;
+    uint256 internal reviewerAgentId;
+    uint256 internal buyerAgentId;
+    uint256 internal reviewId;
+
+    uint256 private _nonces;
+
+    function setUp() public virtual {
+        vm.warp(1_750_000_000);
+        vm.startPrank(admin);
+        usdc = new SandboxUSDC(admin);
+        identities = new IdentityRegistry();
+        IIdentityRegistry ids = IIdentityRegistry(address(identities));
+        addresses = new AddressRegistry(admin);
+        merchants = new MerchantRegistry(admin, 1 days, ids);
+        reviews = new ReviewRegistry(admin, 1 days, addresses, ids, merchants);
+        escrow = new CommissionEscrow(admin, 1 days, addresses, ids, IUSDC(address(usdc)), 60 days, 10 days);
+        router = new SplitRouter(admin, 1 days, ids, merchants, reviews, escrow, FEE_BPS, HELD_BACK_BPS);
+        addresses.setAddress(AddressKeys.SPLIT_ROUTER, address(router));
+        addresses.setAddress(AddressKeys.COMMISSION_ESCROW, address(escrow));
+        addresses.setAddress(AddressKeys.TREASURY, treasury);
+        escrow.grantRole(escrow.DEPOSITOR_ROLE(), address(router));
+        escrow.grantRole(escrow.ORACLE_ROLE(), oracle);
+        escrow.grantRole(escrow.GUARDIAN_ROLE(), guardian);
+        merchants.grantRole(merchants.GUARDIAN_ROLE(), guardian);
+        reviews.grantRole(reviews.PUBLISHER_ROLE(), publisher);
+        router.grantRole(router.SETTLER_ROLE(), settler);
+        usdc.mint(buyer.addr, FUNDS);
+        usdc.mint(walletBuyer.addr, FUNDS);
+        vm.stopPrank();
+
+        merchantId = registerIdentity(merchant.addr);
+        reviewerAgentId = registerIdentity(reviewer.addr);
+        buyerAgentId = registerIdentity(buyer.addr);
+        vm.startPrank(merchant.addr);
+        merchants.setActive(merchantId, true);
+        merchants.listProduct(merchantId, PRODUCT, COMMISSION_BPS, MerchantRegistry.ProductType.Repeat, "ipfs://card");
+        vm.stopPrank();
+        reviewId = publishWithProof(1);
+    }
+
+    function registerIdentity(address owner) internal returns (uint256 agentId) {
+        vm.prank(owner);
+        return identities.register();
+    }
+
+    // ---- reviews
+
+    function reviewCommitment(uint256 nonce) internal view returns (ReviewRegistry.ReviewCommitment memory) {
+        return ReviewRegistry.ReviewCommitment({
+            agentId: reviewerAgentId,
+            merchantId: merchantId,
+            productId: PRODUCT,
+            contentHash: reviews.hashContent(reviewerAgentId, merchantId, PRODUCT, "content"),
+            nonce: nonce,
+            expiry: block.timestamp + 1 hours
+        });
+    }
+
+    function publishWithProof(uint256 proofId) internal returns (uint256) {
+        ReviewRegistry.ReviewCommitment memory commitment = reviewCommitment(proofId);
+        bytes memory signature = sign(reviewer, reviews.hashCommitment(commitment));
+        vm.prank(publisher);
+        return reviews.publishWithProof(proofId, commitment, signature);
+    }
+
+    // ---- purchases
+
+    function attribution() internal view returns (SplitRouter.Attribution memory) {
+        return SplitRouter.Attribution({
+            merchantId: merchantId,
+            productId: PRODUCT,
+            reviewId: reviewId,
+            reviewerAgentId: reviewerAgentId,
+            buyerAgentId: buyerAgentId,
+            cashbackOfCommissionBps: 2_000,
+            commissionMultiplierBps: 7_000,
+            salt: 0
+        });
+    }
+
+    /// @dev A signed purchase by `payer`, with a nonce that commits to nothing.
+    function signPurchase(
+        Wallet memory payer,
+        uint256 value,
+        SplitRouter.AuthorizationType kind,
+        SplitRouter.Attribution memory attributed
+    ) internal returns (SplitRouter.Purchase memory) {
+        return signPurchase(payer, value, kind, attributed, keccak256(abi.encode("nonce", ++_nonces)));
+    }
+
+    function signPurchase(
+        Wallet memory payer,
+        uint256 value,
+        SplitRouter.AuthorizationType kind,
+        SplitRouter.Attribution memory attributed,
+        bytes32 nonce
+    ) internal view returns (SplitRouter.Purchase memory purchase) {
+        purchase.attribution = attributed;
+        purchase.authorization = SplitRouter.Authorization({
+            kind: kind,
+            from: payer.addr,
+            value: value,
+            validAfter: 0,
+            validBefore: block.timestamp + 1 hours,
+            nonce: nonce,
+            signature: ""
+        });
+        purchase.authorization.signature = sign(payer, authorizationDigest(purchase.authorization));
+    }
+
+    /// @dev A purchase that anybody may settle, since its nonce commits to the attribution.
+    function signCommitted(Wallet memory payer, uint256 value, SplitRouter.Attribution memory attributed)
+        internal
+        returns (SplitRouter.Purchase memory)
+    {
+        attributed.salt = keccak256(abi.encode("salt", ++_nonces));
+        bytes32 nonce = router.attributionNonce(attributed);
+        return signPurchase(payer, value, SplitRouter.AuthorizationType.Receive, attributed, nonce);
+    }
+
+    function authorizationDigest(SplitRouter.Authorization memory authorization) internal view returns (bytes32) {
+        bytes32 typehash = authorization.kind == SplitRouter.AuthorizationType.Receive
+            ? usdc.RECEIVE_WITH_AUTHORIZATION_TYPEHASH()
+            : usdc.TRANSFER_WITH_AUTHORIZATION_TYPEHASH();
+        bytes32 structHash = keccak256(
+            abi.encode(
+                typehash,
+                authorization.from,
+                address(router),
+                authorization.value,
+                authorization.validAfter,
+                authorization.validBefore,
+                authorization.nonce
+            )
+        );
+        return typedDataHash(usdc.DOMAIN_SEPARATOR(), structHash);
+    }
+
+    /// @dev Buys the product as `buyer` and returns the terms of the new escrow.
+    function buy() internal returns (CommissionEscrow.Terms memory) {
+        return settle(signPurchase(buyer, PRICE, SplitRouter.AuthorizationType.Receive, attribution()));
+    }
+
+    /// @dev Buys as a wallet without an agent.
+    function buyAgentless() internal returns (CommissionEscrow.Terms memory) {
+        SplitRouter.Attribution memory attributed = attribution();
+        attributed.buyerAgentId = escrow.AGENTLESS();
+        return settle(signPurchase(walletBuyer, PRICE, SplitRouter.AuthorizationType.Receive, attributed));
+    }
+
+    function settle(SplitRouter.Purchase memory purchase) internal returns (CommissionEscrow.Terms memory terms) {
+        vm.recordLogs();
+        vm.prank(settler);
+        router.settle(purchase);
+        return depositedTerms()[0];
+    }
+
+    /// @dev The terms of every escrow deposited since `vm.recordLogs()`.
+    function depositedTerms() internal returns (CommissionEscrow.Terms[] memory deposits) {
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        deposits = new CommissionEscrow.Terms[](logs.length);
+        uint256 count;
+        for (uint256 i = 0; i < logs.length; ++i) {
+            if (logs[i].emitter == address(escrow) && logs[i].topics[0] == CommissionEscrow.EscrowDeposited.selector) {
+                deposits[count++] = decodeDeposit(logs[i]);
+            }
+        }
+        assembly {
+            mstore(deposits, count)
+        }
+    }
+
+    function decodeDeposit(Vm.Log memory log) internal pure returns (CommissionEscrow.Terms memory terms) {
+        terms.escrowId = uint256(log.topics[1]);
+        terms.reviewerAgentId = uint256(log.topics[2]);
+        terms.buyerAgentId = uint256(log.topics[3]);
+        (
+            terms.payer,
+            terms.nonce,
+            terms.merchantId,
+            terms.productId,
+            terms.reviewId,,,,
+            terms.heldBack,
+            terms.cashback,
+            terms.windowEnd
+        ) = abi.decode(
+            log.data,
+            (address, bytes32, uint256, bytes32, uint256, uint256, uint256, uint256, uint256, uint256, uint256)
+        );
+    }
+
+    // ---- hashes
+
+    function typedDataHash(bytes32 domainSeparator, bytes32 structHash) internal pure returns (bytes32) {
+        return keccak256(abi.encodePacked(hex"1901", domainSeparator, structHash));
+    }
+}
