@@ -24,15 +24,21 @@ const CHOICES = ['types', 'lint', 'contracts', 'unit']
 
 const tool = (path: string) => join(root, 'node_modules', path)
 const hardhat = tool('hardhat/dist/src/cli.js')
-const lastLine = (output: string) => output.trim().split('\n').at(-1)?.trim() ?? ''
+const lineWith = (pattern: RegExp) => (output: string) =>
+  output.split('\n').find((line) => pattern.test(line)) ?? ''
 
 const { chosen, filters } = readArguments()
 const cases: TestCase[] = []
 
 const steps = {
   types: step('types', root, [tool('typescript/bin/tsc'), '--noEmit'], () => ''),
-  lint: step('lint', root, [tool('@biomejs/biome/bin/biome'), 'check', '--max-diagnostics=200'], lastLine),
-  compile: step('compile', contracts, [hardhat, 'build'], lastLine),
+  lint: step(
+    'lint',
+    root,
+    [tool('@biomejs/biome/bin/biome'), 'check', '--max-diagnostics=200'],
+    lineWith(/^Checked/),
+  ),
+  compile: step('compile', contracts, [hardhat, 'build'], lineWith(/^(Compiled|No contracts)/)),
   contracts: step(
     'contracts',
     contracts,
