@@ -25,7 +25,7 @@ const CHOICES = ['types', 'lint', 'contracts', 'unit']
 const tool = (path: string) => join(root, 'node_modules', path)
 const hardhat = tool('hardhat/dist/src/cli.js')
 const lineWith = (pattern: RegExp) => (output: string) =>
-  output.split('\n').find((line) => pattern.test(line)) ?? ''
+  output.split('\n').findLast((line) => pattern.test(line)) ?? ''
 
 const { chosen, filters } = readArguments()
 const cases: TestCase[] = []
@@ -36,7 +36,7 @@ const steps = {
     'lint',
     root,
     [tool('@biomejs/biome/bin/biome'), 'check', '--max-diagnostics=200'],
-    lineWith(/^Checked/),
+    lineWith(/^(Checked|Found \d+ error)/),
   ),
   compile: step('compile', contracts, [hardhat, 'build'], lineWith(/^(Compiled|No contracts)/)),
   contracts: step(
