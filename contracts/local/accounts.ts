@@ -1,4 +1,5 @@
-import { mnemonicToAccount } from 'viem/accounts'
+import { bytesToHex, type Hex } from 'viem'
+import { type HDAccount, mnemonicToAccount } from 'viem/accounts'
 
 /** The well-known development mnemonic. Its keys are public: sandbox only. */
 const MNEMONIC = 'test test test test test test test test test test test junk'
@@ -20,14 +21,19 @@ const ROLES = [
 export type AccountRole = (typeof ROLES)[number]
 
 /** The n-th development account; the local chain funds the first twenty with gas. */
-export function developmentAccount(index: number) {
+export function developmentAccount(index: number): HDAccount {
   return mnemonicToAccount(MNEMONIC, { addressIndex: index })
 }
 
-export type DevelopmentAccount = ReturnType<typeof developmentAccount>
+/** Its private key, for handing to tools that hold keys themselves. */
+export function privateKeyOf(account: HDAccount): Hex {
+  const { privateKey } = account.getHdKey()
+  if (!privateKey) throw new Error(`${account.address} has no private key`)
+  return bytesToHex(privateKey)
+}
 
 /** One account for each part that somebody plays in the market. */
-export function developmentAccounts(): Record<AccountRole, DevelopmentAccount> {
+export function developmentAccounts(): Record<AccountRole, HDAccount> {
   const entries = ROLES.map((role, index) => [role, developmentAccount(index)] as const)
-  return Object.fromEntries(entries) as Record<AccountRole, DevelopmentAccount>
+  return Object.fromEntries(entries) as Record<AccountRole, HDAccount>
 }

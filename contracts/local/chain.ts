@@ -48,9 +48,14 @@ export interface LocalChain {
   close(): Promise<void>
 }
 
-/** Hardhat for this project, for compiling and for chains. */
-export function hardhat() {
+function hardhat() {
   return createHardhatRuntimeEnvironment(hardhatConfig, {}, PROJECT_ROOT)
+}
+
+/** Compiles what has changed; the first time takes about a minute. */
+export async function compileContracts(): Promise<void> {
+  const { tasks } = await hardhat()
+  await tasks.getTask('build').run({ quiet: true, noTests: true })
 }
 
 /** A real EVM on this machine, with time travel, and the CREATE2 factory of public networks. */

@@ -17,6 +17,7 @@ import {
   type TransactionReceipt,
   zeroHash,
 } from 'viem'
+import type { HDAccount } from 'viem/accounts'
 import {
   type Addresses,
   executePlan,
@@ -31,7 +32,7 @@ import type { LocalClient } from './chain.ts'
 export interface Market {
   client: LocalClient
   addresses: Addresses
-  accounts: Record<AccountRole, LocalAccount>
+  accounts: Record<AccountRole, HDAccount>
 }
 
 export interface Product {

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
+import { createPublicClient, http, keccak256, toBytes } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SandboxState } from './state.ts'
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+const directory = mkdtempSync(join(tmpdir(), 'referrer-sandbox-'))
+const statePath = join(directory, 'state.json')
+
+function start(env: Record<string, string>, args: string[] = []) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, SANDBOX_DIR: directory, ...env },
+  })
+  const output = { text: '' }
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      output.text += chunk
+    })
+  }
+  return { child, output, ended: once(child, 'exit') }
+}
+
+async function until(condition: () => boolean, child: ChildProcess, output: { text: string }) {
+  while (!condition()) {
+    if (child.exitCode !== null) throw new Error(`the sandbox ended: ${output.text}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+async function freeOffset(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (!address || typeof address === 'string') throw new Error('no port')
+  return address.port - 8545
+}
+
+describe('npm start', () => {
+  let sandbox: ReturnType<typeof start>
+  let state: SandboxState
+  let offset: string
+
+  beforeAll(async () => {
+    offset = String(await freeOffset())
+    sandbox = start({ PORT_OFFSET: offset })
+    await until(() => sandbox.output.text.includes('sandbox ready'), sandbox.child, sandbox.output)
+    state = JSON.parse(readFileSync(statePath, 'utf8'))
+  }, 120_000)
+  afterAll(() => {
+    sandbox.child.kill('SIGKILL')
+  })
+
+  const account = (role: string) => {
+    const found = state.accounts.find((entry) => entry.role === role)
+    if (!found) throw new Error(`no account plays ${role}`)
+    return found
+  }
+  const client = () => createPublicClient({ transport: http(state.rpcUrl) })
+
+  it('serves a chain on which every contract is deployed', async () => {
+    expect(await client().getChainId()).toBe(state.chainId)
+    expect(Object.keys(state.contracts)).toEqual([
+      'AddressRegistry',
+      'IdentityRegistry',
+      'MerchantRegistry',
+      'ReviewRegistry',
+      'CommissionEscrow',
+      'SplitRouter',
+      'USDC',
+    ])
+    for (const address of Object.values(state.contracts)) {
+      expect(await client().getCode({ address })).toMatch(/^0x[0-9a-f]{2}/)
+    }
+  })
+
+  it('has an account with its key for every part in the market', () => {
+    const roles = [
+      'deployer',
+      'admin',
+      'oracle',
+      'settler',
+      'merchant',
+      'reviewer',
+      'buyer',
+      'walletBuyer',
+      'stranger',
+    ]
+    for (const role of roles)
+      expect(privateKeyToAddress(account(role).privateKey)).toBe(account(role).address)
+    expect(account('merchant').merchantId).toBeGreaterThan(0)
+    expect(account('reviewer').agentId).toBeGreaterThan(0)
+    expect(account('buyer').agentId).toBeGreaterThan(0)
+    expect(account('walletBuyer')).not.toHaveProperty('agentId')
+  })
+
+  it('funds the buyers and gives the stranger gas only', async () => {
+    const usdcOf = (role: string) =>
+      client().readContract({
+        address: state.contracts.USDC,
+        abi: sandboxUSDCAbi,
+        functionName: 'balanceOf',
+        args: [account(role).address],
+      })
+    expect(await usdcOf('buyer')).toBeGreaterThan(0n)
+    expect(await usdcOf('walletBuyer')).toBeGreaterThan(0n)
+    expect(await usdcOf('stranger')).toBe(0n)
+    expect(await client().getBalance({ address: account('stranger').address })).toBeGreaterThan(0n)
+  })
+
+  it('gives the roles to the accounts that are named for them', async () => {
+    const router = { address: state.contracts.SplitRouter, abi: splitRouterAbi } as const
+    const role = keccak256(toBytes('SETTLER_ROLE'))
+    const holds = (name: string) =>
+      client().readContract({ ...router, functionName: 'hasRole', args: [role, account(name).address] })
+    expect(await holds('settler')).toBe(true)
+    expect(await holds('deployer')).toBe(false)
+    expect(await client().readContract({ ...router, functionName: 'defaultAdmin' })).toBe(
+      account('admin').address,
+    )
+  })
+
+  it('says in one line what to do when its port is taken, and leaves the running one alone', async () => {
+    const second = start({ PORT_OFFSET: offset })
+    const [code] = await second.ended
+    expect(code).toBe(1)
+    expect(second.output.text.trim()).toMatch(/^port \d+ \(chain\) is in use: .*PORT_OFFSET=100 npm start$/)
+    expect(existsSync(statePath)).toBe(true)
+  })
+
+  it('ends everything on Ctrl-C and takes its state file along', async () => {
+    sandbox.child.kill('SIGINT')
+    expect(await sandbox.ended).toEqual([0, null])
+    expect(existsSync(statePath)).toBe(false)
+    await expect(client().getChainId()).rejects.toThrow()
+  })
+})
+
+describe('npm start, asked oddly', () => {
+  it('explains itself with --help', async () => {
+    const { output, ended } = start({}, ['--help'])
+    expect((await ended)[0]).toBe(0)
+    expect(output.text).toContain('PORT_OFFSET')
+  })
+
+  it('refuses a PORT_OFFSET that is no number', async () => {
+    const { output, ended } = start({ PORT_OFFSET: 'far' })
+    expect((await ended)[0]).toBe(1)
+    expect(output.text.trim()).toBe('PORT_OFFSET must be a whole number from 0 to 56000, not "far"')
+  })
+})

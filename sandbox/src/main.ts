@@ -1,0 +1,78 @@
+// npm start: the whole market on one machine.
+import { parseArgs } from 'node:util'
+import { compileContracts, deployMarket, startLocalChain } from '@referrer/contracts/local'
+import { settleIn } from './people.ts'
+import { readPorts, requireFree } from './ports.ts'
+import { removeState, type SandboxState, statePath, writeState } from './state.ts'
+
+const HELP = `Runs the market on this machine, for trying out and for development.
+
+  npm start
+
+Environment:
+  PORT_OFFSET   shifts every port, so that two sandboxes can run side by side (default 0)
+  SANDBOX_DIR   where state.json is written (default .sandbox)
+
+What runs, and every account's key, is written to state.json. Ctrl-C ends it.`
+
+const started = Date.now()
+const say = (text: string) =>
+  console.log(`${((Date.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}`)
+
+async function main() {
+  const ports = readPorts(process.env)
+  const path = statePath(process.env)
+  await requireFree(ports)
+  removeState(path)
+
+  say('compiling the contracts (the first time takes about a minute)')
+  await compileContracts()
+  say('starting the chain')
+  const local = await startLocalChain({ port: ports.chain })
+  if (!local.rpcUrl) throw new Error('the chain has no RPC endpoint')
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  say('deploying the contracts')
+  const market = await deployMarket(local.client)
+  const accounts = await settleIn(market)
+  const state = { rpcUrl: local.rpcUrl, chainId: local.chain.id, contracts: market.addresses, accounts }
+  writeState(path, state)
+  console.log(screen(state, path))
+  console.log('sandbox ready')
+
+  async function stop() {
+    removeState(path)
+    await local.close()
+    process.exit(0)
+  }
+}
+
+function screen({ rpcUrl, chainId, contracts, accounts }: SandboxState, path: string): string {
+  const row = (name: string, ...cells: unknown[]) =>
+    `  ${name.padEnd(18)}${cells.filter((cell) => cell !== '').join('  ')}`
+  const part = ({ agentId, merchantId }: { agentId?: number; merchantId?: number }) =>
+    agentId !== undefined ? `agent ${agentId}` : merchantId !== undefined ? `merchant ${merchantId}` : ''
+  return [
+    '',
+    row('chain', rpcUrl, `chain id ${chainId}`),
+    '',
+    ...Object.entries(contracts).map(([name, address]) => row(name, address)),
+    '',
+    ...accounts.map((account) => row(account.role, account.address, part(account))),
+    '',
+    `  keys and addresses: ${path}`,
+    '  try: curl -s -H "content-type: application/json" \\',
+    `       -d '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}' ${rpcUrl}`,
+    '',
+  ].join('\n')
+}
+
+const { values: flags } = parseArgs({ options: { help: { type: 'boolean', default: false } } })
+if (flags.help) {
+  console.log(HELP)
+} else {
+  await main().catch((error) => {
+    console.error(error instanceof Error ? error.message : error)
+    process.exit(1)
+  })
+}

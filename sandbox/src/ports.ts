@@ -1,0 +1,39 @@
+import { createServer } from 'node:net'
+
+export const HOST = '127.0.0.1'
+
+/** Where the parts of the sandbox listen. `PORT_OFFSET` shifts all of them. */
+export interface Ports {
+  chain: number
+}
+
+const DEFAULTS: Ports = { chain: 8545 }
+
+export function readPorts(env: NodeJS.ProcessEnv): Ports {
+  const offset = Number(env.PORT_OFFSET ?? 0)
+  if (!Number.isInteger(offset) || offset < 0 || offset > 56_000) {
+    throw new Error(`PORT_OFFSET must be a whole number from 0 to 56000, not "${env.PORT_OFFSET}"`)
+  }
+  return { chain: DEFAULTS.chain + offset }
+}
+
+/** Fails with one line that says what to do, before anything is started. */
+export async function requireFree(ports: Ports): Promise<void> {
+  for (const [name, port] of Object.entries(ports)) {
+    if (await isTaken(port)) {
+      throw new Error(
+        `port ${port} (${name}) is in use: stop what uses it, or shift all ports with PORT_OFFSET=100 npm start`,
+      )
+    }
+  }
+}
+
+function isTaken(port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(true) : reject(error),
+    )
+    probe.listen(port, HOST, () => probe.close(() => resolve(false)))
+  })
+}

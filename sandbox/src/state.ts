@@ -1,0 +1,39 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Addresses } from '@referrer/contracts/deploy'
+import type { AccountRole } from '@referrer/contracts/local'
+import type { Address, Hex } from 'viem'
+
+/** What runs and who is who: written when the sandbox is up, for scripts and tools. */
+export interface SandboxState {
+  rpcUrl: string
+  chainId: number
+  contracts: Addresses
+  accounts: SandboxAccount[]
+}
+
+export interface SandboxAccount {
+  role: AccountRole
+  address: Address
+  privateKey: Hex
+  agentId?: number
+  merchantId?: number
+}
+
+const DEFAULT_DIRECTORY = fileURLToPath(new URL('../../.sandbox', import.meta.url))
+
+export function statePath(env: NodeJS.ProcessEnv): string {
+  return join(env.SANDBOX_DIR ?? DEFAULT_DIRECTORY, 'state.json')
+}
+
+export function writeState(path: string, state: SandboxState): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(`${path}.new`, `${JSON.stringify(state, null, 2)}\n`)
+  renameSync(`${path}.new`, path)
+}
+
+/** Nobody should find the state of a sandbox that is gone. */
+export function removeState(path: string): void {
+  rmSync(path, { force: true })
+}
