@@ -27,6 +27,19 @@ abstract contract Cheats is StdAssertions {
         return abi.encodePacked(r, s, v);
     }
 
+    /// @dev Like `new`, from the compiled artifact: a test that embeds the code of what it deploys makes the compiler optimise all of it
+    /// again, a minute for each test contract.
+    function deploy(string memory artifact, bytes memory args) internal returns (address deployed) {
+        bytes memory code = bytes.concat(vm.getCode(artifact), args);
+        assembly {
+            deployed := create(0, add(code, 0x20), mload(code))
+            if iszero(deployed) {
+                returndatacopy(0, 0, returndatasize())
+                revert(0, returndatasize())
+            }
+        }
+    }
+
     function bound(uint256 value, uint256 low, uint256 high) internal pure returns (uint256) {
         return low + value % (high - low + 1);
     }

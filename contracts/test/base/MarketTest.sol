@@ -8,8 +8,6 @@ import {IdentityRegistry} from "../../src/IdentityRegistry.sol";
 import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {ReviewRegistry} from "../../src/ReviewRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
-import {IIdentityRegistry} from "../../src/interfaces/IIdentityRegistry.sol";
-import {IUSDC} from "../../src/interfaces/IUSDC.sol";
 import {AddressKeys} from "../../src/libraries/AddressKeys.sol";
 import {SandboxUSDC} from "../../src/sandbox/SandboxUSDC.sol";
 import {Cheats} from "./Cheats.sol";
@@ -21,6 +19,7 @@ abstract contract MarketTest is Cheats {
     uint256 internal constant FEE_BPS = 1_000;
     uint256 internal constant HELD_BACK_BPS = 5_000;
     uint256 internal constant PRICE = 25_000_000;
+    uint48 internal constant ADMIN_DELAY = 1 days;
     uint256 internal constant FUNDS = 1_000_000_000;
 
     address internal admin = makeAddr("admin");
@@ -53,14 +52,24 @@ abstract contract MarketTest is Cheats {
     function setUp() public virtual {
         vm.warp(1_750_000_000);
         vm.startPrank(admin);
-        usdc = new SandboxUSDC(admin);
-        identities = new IdentityRegistry();
-        IIdentityRegistry ids = IIdentityRegistry(address(identities));
-        addresses = new AddressRegistry(admin);
-        merchants = new MerchantRegistry(admin, 1 days, ids);
-        reviews = new ReviewRegistry(admin, 1 days, addresses, ids, merchants);
-        escrow = new CommissionEscrow(admin, 1 days, addresses, ids, IUSDC(address(usdc)), 60 days, 10 days);
-        router = new SplitRouter(admin, 1 days, ids, merchants, reviews, escrow, FEE_BPS, HELD_BACK_BPS);
+        usdc = SandboxUSDC(deploy("SandboxUSDC.sol:SandboxUSDC", abi.encode(admin)));
+        identities = IdentityRegistry(deploy("IdentityRegistry.sol:IdentityRegistry", ""));
+        addresses = AddressRegistry(deploy("AddressRegistry.sol:AddressRegistry", abi.encode(admin)));
+        merchants = MerchantRegistry(
+            deploy("MerchantRegistry.sol:MerchantRegistry", abi.encode(admin, ADMIN_DELAY, identities))
+        );
+        reviews = ReviewRegistry(
+            deploy(
+                "ReviewRegistry.sol:ReviewRegistry", abi.encode(admin, ADMIN_DELAY, addresses, identities, merchants)
+            )
+        );
+        escrow = CommissionEscrow(
+            deploy(
+                "CommissionEscrow.sol:CommissionEscrow",
+                abi.encode(admin, ADMIN_DELAY, addresses, identities, usdc, 60 days, 10 days)
+            )
+        );
+        router = deployRouter(FEE_BPS, HELD_BACK_BPS);
         addresses.setAddress(AddressKeys.SPLIT_ROUTER, address(router));
         addresses.setAddress(AddressKeys.COMMISSION_ESCROW, address(escrow));
         addresses.setAddress(AddressKeys.TREASURY, treasury);
@@ -82,6 +91,12 @@ abstract contract MarketTest is Cheats {
         merchants.listProduct(merchantId, PRODUCT, COMMISSION_BPS, MerchantRegistry.ProductType.Repeat, "ipfs://card");
         vm.stopPrank();
         reviewId = publishWithProof(1);
+    }
+
+    function deployRouter(uint256 feeBps, uint256 heldBackBps) internal returns (SplitRouter) {
+        bytes memory args =
+            abi.encode(admin, ADMIN_DELAY, identities, merchants, reviews, escrow, feeBps, heldBackBps);
+        return SplitRouter(deploy("SplitRouter.sol:SplitRouter", args));
     }
 
     function registerIdentity(address owner) internal returns (uint256 agentId) {
