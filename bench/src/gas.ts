@@ -40,12 +40,14 @@ const market = await deployMarket(client)
 const { accounts, addresses } = market
 const gasOf = async (hash: Hex) => Number((await confirmed(market, hash)).gasUsed)
 
-// Four merchants and four reviewers, so that a batch is not flattered by everybody sharing one storage word.
+// The first four sellers make up the usual batch; all sixteen, the batch in which nobody shares a storage word with anybody.
+const PEOPLE = 16
 const gas = { list: 0, publish: 0 }
 const sellers: { product: Product; reviewerAgentId: bigint; reviewId: bigint }[] = []
-for (let index = 0; index < 4; index++) {
-  const merchant = developmentAccount(12 + index)
-  const reviewer = developmentAccount(16 + index)
+for (let index = 0; index < PEOPLE; index++) {
+  const merchant = developmentAccount(100 + index)
+  const reviewer = developmentAccount(200 + index)
+  for (const { address } of [merchant, reviewer]) await client.setBalance({ address, value: 10n ** 18n })
   const product = {
     merchantId: await openMerchant(market, merchant),
     productId: keccak256(toBytes(`${index}`)),
@@ -61,15 +63,23 @@ for (let index = 0; index < 4; index++) {
   })
   gas.publish = Number(published.receipt.gasUsed)
   sellers.push({ product, reviewerAgentId: agentId, reviewId: published.reviewId })
+  // Nobody's balance starts at zero: filling an empty storage word costs 17,100 more and happens once in a lifetime.
+  for (const { address } of [merchant, reviewer, developmentAccount(300 + index)]) {
+    await mintUsdc(market, address, 1_000_000_000n)
+  }
 }
-// Nobody's balance starts at zero: filling an empty storage word costs 17,100 more and happens once in a lifetime.
-const everybody = Array.from({ length: 20 }, (_, index) => developmentAccount(index).address)
-for (const address of [...everybody, addresses.CommissionEscrow])
+const { buyer, merchant, treasury } = accounts
+for (const address of [buyer.address, merchant.address, treasury.address, addresses.CommissionEscrow]) {
   await mintUsdc(market, address, 1_000_000_000n)
+}
 
 let purchases = 0
-async function purchase(buyer: LocalAccount, type: Authorization.AuthorizationType): Promise<Purchase> {
-  const seller = sellers[++purchases % sellers.length]
+async function purchase(
+  buyer: LocalAccount,
+  type: Authorization.AuthorizationType,
+  amongSellers = 4,
+): Promise<Purchase> {
+  const seller = sellers[++purchases % amongSellers]
   if (!seller) throw new Error('no seller')
   return signPurchase(market, buyer, {
     value: PRICE,
@@ -100,10 +110,10 @@ function termsOf(receipt: TransactionReceipt) {
   return escrowTerms(deposit)
 }
 
-async function perPurchase(size: number): Promise<number> {
+async function perPurchase(size: number, amongSellers = 4): Promise<number> {
   const batch: Purchase[] = []
   for (let index = 0; index < size; index++) {
-    batch.push(await purchase(developmentAccount(index % 12), 'ReceiveWithAuthorization'))
+    batch.push(await purchase(developmentAccount(300 + index), 'ReceiveWithAuthorization', amongSellers))
   }
   const receipt = await settlePurchases(market, batch)
   if (escrowDeposits(receipt).length !== size) throw new Error(`a purchase of the batch of ${size} failed`)
@@ -146,7 +156,8 @@ await settleOne(accounts.buyer)
 const one = await settleOne(accounts.buyer)
 const transfer = await settleOne(accounts.buyer, 'TransferWithAuthorization')
 const ofFour = await perPurchase(4)
-const ofSixteen = await perPurchase(16)
+const ofSixteen = await perPurchase(PEOPLE)
+const ofSixteenApart = await perPurchase(PEOPLE, PEOPLE)
 
 const buyerAgentId = await registerIdentity(market, accounts.buyer)
 const bind = await gasOf(
@@ -203,6 +214,7 @@ const figures: Record<string, number> = {
   'purchase, transfer authorisation': transfer.gas,
   'purchase in a batch of 4': ofFour,
   'purchase in a batch of 16': ofSixteen,
+  'the same, 16 merchants and 16 reviewers': ofSixteenApart,
   'publish, approved proof': gas.publish,
   'publish, escrow proof': publishWithEscrow,
   bind,

@@ -160,15 +160,19 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         uint256 existing = _records[terms.payer][terms.nonce];
         if (existing != 0) revert PaymentAlreadySplit(terms.payer, terms.nonce, _idOf(existing));
 
-        escrowId = ++lastEscrowId;
+        uint64 held = totalHeld + (terms.heldBack + terms.cashback).toUint64();
+        uint64 owedFees = fees + fee.toUint64();
+        uint256 owing = uint256(held) + owedFees + totalClaimable;
+        uint256 balance = TOKEN.balanceOf(address(this));
+        if (balance < owing) revert Underfunded(owing, balance);
+
+        escrowId = lastEscrowId + 1;
+        lastEscrowId = uint48(escrowId);
+        totalHeld = held;
+        fees = owedFees;
         terms.escrowId = escrowId;
         terms.windowEnd = block.timestamp + WINDOW;
-        totalHeld += (terms.heldBack + terms.cashback).toUint64();
-        fees += fee.toUint64();
         _records[terms.payer][terms.nonce] = _record(terms, terms.buyerAgentId == AGENTLESS ? 0 : BOUND);
-
-        uint256 balance = TOKEN.balanceOf(address(this));
-        if (balance < owed()) revert Underfunded(owed(), balance);
 
         emit EscrowDeposited(
             escrowId,

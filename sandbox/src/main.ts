@@ -30,8 +30,8 @@ async function main() {
   say('starting the chain')
   const local = await startLocalChain({ port: ports.chain })
   if (!local.rpcUrl) throw new Error('the chain has no RPC endpoint')
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
   say('deploying the contracts')
   const market = await deployMarket(local.client)
   const accounts = await settleIn(market)
@@ -40,7 +40,11 @@ async function main() {
   console.log(screen(state, path))
   console.log('sandbox ready')
 
+  let stopping = false
+  // One Ctrl-C can arrive several times: from the terminal, from npm and from the runner.
   async function stop() {
+    if (stopping) return
+    stopping = true
     removeState(path)
     await local.close()
     process.exit(0)

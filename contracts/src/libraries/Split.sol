@@ -39,13 +39,19 @@ library Split {
         uint256 cashback;
     }
 
+    error PriceTooHigh(uint256 price, uint256 maximum);
+
+    /// @dev Unchecked: with the price in 64 bits and every rate at most 10000, fee and cashback together too, nothing can overflow.
     function divide(Rates memory rates) internal pure returns (Parts memory parts) {
-        uint256 commission = rates.price * rates.commissionBps * rates.multiplierBps / (BPS * BPS);
-        parts.merchant = rates.price - commission;
-        parts.fee = commission * rates.feeBps / BPS;
-        parts.cashback = commission * rates.cashbackBps / BPS;
-        uint256 reviewer = commission - parts.fee - parts.cashback;
-        parts.heldBack = reviewer * rates.heldBackBps / BPS;
-        parts.immediate = reviewer - parts.heldBack;
+        if (rates.price > type(uint64).max) revert PriceTooHigh(rates.price, type(uint64).max);
+        unchecked {
+            uint256 commission = rates.price * rates.commissionBps * rates.multiplierBps / (BPS * BPS);
+            parts.merchant = rates.price - commission;
+            parts.fee = commission * rates.feeBps / BPS;
+            parts.cashback = commission * rates.cashbackBps / BPS;
+            uint256 reviewer = commission - parts.fee - parts.cashback;
+            parts.heldBack = reviewer * rates.heldBackBps / BPS;
+            parts.immediate = reviewer - parts.heldBack;
+        }
     }
 }

@@ -79,6 +79,6 @@ function withValue(root: object, path: string[], value: unknown): unknown {
   }
   const last = path.at(-1) ?? ''
   if (value === undefined) delete at[last]
-  else Object.defineProperty(at, last, { value, enumerable: true, configurable: true, writable: true })
+  else Reflect.defineProperty(at, last, { value, enumerable: true, configurable: true, writable: true })
   return copy
 }

@@ -320,6 +320,7 @@ export const splitRouterAbi = [
   {"inputs":[{"internalType":"address","name":"caller","type":"address"}],"name":"OnlySelf","type":"error"},
   {"inputs":[{"internalType":"address","name":"payer","type":"address"},{"internalType":"bytes32","name":"nonce","type":"bytes32"}],"name":"PaymentAlreadyRefunded","type":"error"},
   {"inputs":[{"internalType":"address","name":"payer","type":"address"},{"internalType":"bytes32","name":"nonce","type":"bytes32"},{"internalType":"uint256","name":"escrowId","type":"uint256"}],"name":"PaymentAlreadySplit","type":"error"},
+  {"inputs":[{"internalType":"uint256","name":"price","type":"uint256"},{"internalType":"uint256","name":"maximum","type":"uint256"}],"name":"PriceTooHigh","type":"error"},
   {"inputs":[{"internalType":"uint256","name":"reviewId","type":"uint256"},{"internalType":"uint256","name":"reviewerAgentId","type":"uint256"},{"internalType":"uint256","name":"merchantId","type":"uint256"}],"name":"ReviewMismatch","type":"error"},
   {"inputs":[{"internalType":"uint256","name":"reviewerAgentId","type":"uint256"}],"name":"ReviewerNotFound","type":"error"},
   {"inputs":[{"internalType":"uint8","name":"bits","type":"uint8"},{"internalType":"uint256","name":"value","type":"uint256"}],"name":"SafeCastOverflowedUintDowncast","type":"error"},
