@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { conformanceReport, readRules, ruleIdsIn, unknownRules } from './conformance.ts'
+import { conformanceReport, readRules, unknownRules } from './conformance.ts'
 import type { TestCase } from './results.ts'
+import { ruleIdsIn } from './rule-ids.ts'
 
 const rules = readRules(
   'id\tsurface\trule\tcheck\nONE-01\thttp\ta\tb\nONE-02\thttp\ta\tb\nTWO-01\tchain\ta\tb\n',

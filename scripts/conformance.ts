@@ -1,11 +1,6 @@
 // Rule → tests → result. The report holds no times and is sorted, so that it changes only when coverage does.
 import type { TestCase } from './results.ts'
-
-/** The ids in square brackets: `refuses a negative merchant_id [REV-29]`, or several: `[REV-29, REV-30]`. */
-export function ruleIdsIn(text: string): string[] {
-  return [...text.matchAll(BRACKETS)].flatMap(([group]) => group.match(/[A-Z]+-\d+/g) ?? [])
-}
-const BRACKETS = /\[\s*[A-Z]{2,}-\d+(?:[\s,]+[A-Z]{2,}-\d+)*\s*\]/g
+import { withoutRuleIds } from './rule-ids.ts'
 
 /** The ids of a rules.tsv, in its order. */
 export function readRules(tsv: string): string[] {
@@ -70,8 +65,7 @@ function readRow(id: string, cases: TestCase[]): Row {
   return { id, tests, result }
 }
 
-const plain = (title: string) =>
-  title.replace(BRACKETS, '').replace(/\s+/g, ' ').trim().replaceAll('|', '\\|')
+const plain = (title: string) => withoutRuleIds(title).replace(/\s+/g, ' ').trim().replaceAll('|', '\\|')
 
 function areaSection({ area, rows, passing }: { area: string; rows: Row[]; passing: number }): string[] {
   const named = rows.filter(({ result }) => result !== 'none')

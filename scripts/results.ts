@@ -1,6 +1,6 @@
 // Reads what the test tools say into one list of cases.
 import { relative } from 'node:path'
-import { ruleIdsIn } from './conformance.ts'
+import { ruleIdsIn } from './rule-ids.ts'
 import type { RuleIdsOf } from './solidity-rules.ts'
 
 export interface TestCase {

@@ -1,5 +1,5 @@
 // Which rules a Solidity test names: the ids in the NatSpec directly above the function.
-import { ruleIdsIn } from './conformance.ts'
+import { ruleIdsIn } from './rule-ids.ts'
 
 export type RuleIdsOf = (file: string, contract: string, test: string) => string[]
 
