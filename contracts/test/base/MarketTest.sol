@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {IAccessControl} from "@openzeppelin/contracts/access/IAccessControl.sol";
 import {Vm} from "forge-std/Vm.sol";
 import {AddressRegistry} from "../../src/AddressRegistry.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
@@ -19,6 +20,15 @@ abstract contract MarketTest is Cheats {
     uint256 internal constant FEE_BPS = 1_000;
     uint256 internal constant HELD_BACK_BPS = 5_000;
     uint256 internal constant PRICE = 25_000_000;
+    /// @dev The parts of `buy()`: 25 USDC at a commission of 10% x 0.7, of which 10% fee and 20% cashback, the rest in halves.
+    uint256 internal constant MERCHANT_NET = 23_250_000;
+    uint256 internal constant COMMISSION = 1_750_000;
+    uint256 internal constant FEE = 175_000;
+    uint256 internal constant CASHBACK = 350_000;
+    uint256 internal constant HELD_BACK = 612_500;
+    uint256 internal constant IMMEDIATE = 612_500;
+    SplitRouter.AuthorizationType internal constant RECEIVE = SplitRouter.AuthorizationType.Receive;
+    SplitRouter.AuthorizationType internal constant TRANSFER = SplitRouter.AuthorizationType.Transfer;
     uint48 internal constant ADMIN_DELAY = 1 days;
     uint256 internal constant FUNDS = 1_000_000_000;
 
@@ -102,6 +112,40 @@ abstract contract MarketTest is Cheats {
     function registerIdentity(address owner) internal returns (uint256 agentId) {
         vm.prank(owner);
         return identities.register();
+    }
+
+    /// @dev Makes `wallet` the one that an agent is paid at, with its consent.
+    function setAgentWallet(address owner, uint256 agentId, Wallet memory wallet) internal {
+        uint256 deadline = block.timestamp + 5 minutes;
+        bytes memory consent = sign(wallet, walletDigest(agentId, wallet.addr, owner, deadline));
+        vm.prank(owner);
+        identities.setAgentWallet(agentId, wallet.addr, deadline, consent);
+    }
+
+    function walletDigest(uint256 agentId, address wallet, address owner, uint256 deadline)
+        internal
+        view
+        returns (bytes32)
+    {
+        bytes32 typehash =
+            keccak256("AgentWalletSet(uint256 agentId,address newWallet,address owner,uint256 deadline)");
+        bytes32 structHash = keccak256(abi.encode(typehash, agentId, wallet, owner, deadline));
+        return typedDataHash(domainSeparator("ERC8004IdentityRegistry", "1", address(identities)), structHash);
+    }
+
+    function transferIdentity(address from, address to, uint256 agentId) internal {
+        vm.prank(from);
+        identities.transferFrom(from, to, agentId);
+    }
+
+    function blockAccount(address account) internal {
+        vm.prank(admin);
+        usdc.blacklist(account);
+    }
+
+    function unblockAccount(address account) internal {
+        vm.prank(admin);
+        usdc.unBlacklist(account);
     }
 
     // ---- reviews
@@ -252,7 +296,36 @@ abstract contract MarketTest is Cheats {
 
     // ---- hashes
 
+    function domainSeparator(string memory name, string memory version, address verifyingContract)
+        internal
+        view
+        returns (bytes32)
+    {
+        bytes32 typehash =
+            keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
+        return keccak256(
+            abi.encode(typehash, keccak256(bytes(name)), keccak256(bytes(version)), block.chainid, verifyingContract)
+        );
+    }
+
     function typedDataHash(bytes32 domainSeparator, bytes32 structHash) internal pure returns (bytes32) {
         return keccak256(abi.encodePacked(hex"1901", domainSeparator, structHash));
+    }
+
+    // ---- expectations
+
+    function assertBalance(address account, uint256 expected, string memory who) internal view {
+        assertEq(usdc.balanceOf(account), expected, who);
+    }
+
+    /// @dev The revert data of a `require` with a reason.
+    function revertString(string memory reason) internal pure returns (bytes memory) {
+        return abi.encodeWithSignature("Error(string)", reason);
+    }
+
+    function missingRole(address account, string memory role) internal pure returns (bytes memory) {
+        return abi.encodeWithSelector(
+            IAccessControl.AccessControlUnauthorizedAccount.selector, account, keccak256(bytes(role))
+        );
     }
 }

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ReviewRegistry} from "../../src/ReviewRegistry.sol";
+import {SplitRouter} from "../../src/SplitRouter.sol";
+import {RouterTest} from "../base/RouterTest.sol";
+
+/// @notice Purchases that anybody may settle, since the payer signed their attribution through the nonce.
+contract SettleCommittedTest is RouterTest {
+    function test_succeeds_whenAnybodySettlesACommittedPurchase() public {
+        SplitRouter.Purchase memory purchase = signCommitted(buyer, PRICE, attribution());
+        expectDeposit(buyer.addr, purchase.authorization.nonce);
+        vm.prank(stranger);
+        router.settle(purchase);
+        assertSplit(buyer.addr);
+    }
+
+    function test_succeeds_whenTheBuyerSettlesByTransfer() public {
+        SplitRouter.Attribution memory attributed = attribution();
+        bytes32 nonce = router.attributionNonce(attributed);
+        SplitRouter.Purchase memory purchase = signPurchase(buyer, PRICE, TRANSFER, attributed, nonce);
+        vm.prank(buyer.addr);
+        router.settle(purchase);
+        assertSplit(buyer.addr);
+    }
+
+    function testFuzz_succeeds_whenTheNonceIsTheHashOfTheAttribution(SplitRouter.Attribution memory attributed)
+        public
+        view
+    {
+        bytes32 typehash = keccak256(
+            "Attribution(uint256 merchantId,bytes32 productId,uint256 reviewId,uint256 reviewerAgentId,uint256 buyerAgentId,uint16 cashbackOfCommissionBps,uint16 commissionMultiplierBps,bytes32 salt)"
+        );
+        bytes32 expected = keccak256(
+            abi.encode(
+                typehash,
+                attributed.merchantId,
+                attributed.productId,
+                attributed.reviewId,
+                attributed.reviewerAgentId,
+                attributed.buyerAgentId,
+                attributed.cashbackOfCommissionBps,
+                attributed.commissionMultiplierBps,
+                attributed.salt
+            )
+        );
+        assertEq(router.attributionNonce(attributed), expected);
+    }
+
+    /// [CHAIN-41]
+    function test_reverts_whenAStrangerSettlesAnUncommittedPurchase() public {
+        SplitRouter.Purchase memory purchase = purchaseOf(buyer);
+        assertNotCommitted(stranger, purchase);
+        assertNotCommitted(buyer.addr, purchase);
+        assertNotCommitted(merchant.addr, purchase);
+        assertNotCommitted(admin, purchase);
+    }
+
+    function test_reverts_whenACommittedFieldIsAltered() public {
+        for (uint256 field = 0; field < 8; ++field) {
+            SplitRouter.Purchase memory purchase = signCommitted(buyer, PRICE, attribution());
+            SplitRouter.Attribution memory attributed = purchase.attribution;
+            if (field == 0) attributed.merchantId += 1;
+            if (field == 1) attributed.productId = keccak256("altered");
+            if (field == 2) attributed.reviewId += 1;
+            if (field == 3) attributed.reviewerAgentId += 1;
+            if (field == 4) attributed.buyerAgentId = type(uint256).max;
+            if (field == 5) attributed.cashbackOfCommissionBps -= 1;
+            if (field == 6) attributed.commissionMultiplierBps += 1;
+            if (field == 7) attributed.salt = keccak256("altered");
+            assertNotCommitted(stranger, purchase);
+        }
+    }
+
+    function test_reverts_whenTheCommittedReviewIsMissing() public {
+        SplitRouter.Attribution memory attributed = attribution();
+        attributed.reviewId = 404;
+        assertRefused(
+            stranger,
+            signCommitted(buyer, PRICE, attributed),
+            abi.encodeWithSelector(ReviewRegistry.ReviewNotFound.selector, 404)
+        );
+    }
+
+    function test_reverts_whenTheCommittedReviewHasAnotherAuthor() public {
+        SplitRouter.Attribution memory attributed = attribution();
+        attributed.reviewerAgentId = registerIdentity(stranger);
+        assertReviewMismatch(attributed);
+    }
+
+    function test_reverts_whenTheCommittedReviewIsAboutAnotherMerchant() public {
+        SplitRouter.Attribution memory attributed = attribution();
+        attributed.merchantId = registerIdentity(stranger);
+        assertReviewMismatch(attributed);
+    }
+
+    function test_reverts_whenThePayerOwnsTheReviewerPaidElsewhere() public {
+        setAgentWallet(reviewer.addr, reviewerAgentId, makeWallet("reviewer's till"));
+        vm.prank(admin);
+        usdc.mint(reviewer.addr, FUNDS);
+        assertRefused(
+            stranger,
+            signCommitted(reviewer, PRICE, attribution()),
+            abi.encodeWithSelector(SplitRouter.SelfReferral.selector, reviewer.addr, reviewerAgentId)
+        );
+    }
+
+    function test_reverts_whenThePayerIsTheReviewersAgentWallet() public {
+        setAgentWallet(reviewer.addr, reviewerAgentId, buyer);
+        assertRefused(
+            stranger,
+            signCommitted(buyer, PRICE, attribution()),
+            abi.encodeWithSelector(SplitRouter.SelfReferral.selector, buyer.addr, reviewerAgentId)
+        );
+    }
+
+    /// @dev A settler knows the attribution from the token, so it may settle what nothing on chain shows.
+    function test_succeeds_whenASettlerVouchesForAnAttribution() public {
+        SplitRouter.Attribution memory attributed = attribution();
+        attributed.reviewId = 404;
+        assertEq(settle(signPurchase(buyer, PRICE, RECEIVE, attributed)).reviewId, 404);
+        assertSplit(buyer.addr);
+    }
+
+    function test_reverts_whenASettlerLosesTheRole() public {
+        bytes32 role = router.SETTLER_ROLE();
+        vm.prank(admin);
+        router.revokeRole(role, settler);
+        assertNotCommitted(settler, purchaseOf(buyer));
+    }
+
+    // ---- helpers
+
+    function assertNotCommitted(address caller, SplitRouter.Purchase memory purchase) private {
+        bytes32 expected = router.attributionNonce(purchase.attribution);
+        assertRefused(
+            caller,
+            purchase,
+            abi.encodeWithSelector(SplitRouter.NonceNotCommitted.selector, purchase.authorization.nonce, expected)
+        );
+    }
+
+    function assertReviewMismatch(SplitRouter.Attribution memory attributed) private {
+        assertRefused(
+            stranger,
+            signCommitted(buyer, PRICE, attributed),
+            abi.encodeWithSelector(
+                SplitRouter.ReviewMismatch.selector, reviewId, attributed.reviewerAgentId, attributed.merchantId
+            )
+        );
+    }
+}
