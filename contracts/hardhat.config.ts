@@ -15,5 +15,5 @@ export default defineConfig({
     },
   },
   paths: { sources: './src', tests: { solidity: './test' } },
-  test: { solidity: { fuzz: { runs: 256 } } },
+  test: { solidity: { fuzz: { runs: 256 }, invariant: { runs: 128, depth: 150, failOnRevert: true } } },
 })

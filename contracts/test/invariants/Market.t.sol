@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {StdInvariant} from "forge-std/StdInvariant.sol";
+import {Cheats} from "../base/Cheats.sol";
+import {Books} from "./Books.sol";
+import {Handlers} from "./Handlers.sol";
+
+/// @dev In this file because the runner knows only the contracts of test files.
+contract MarketHandler is Handlers {}
+
+/// @notice What is true of the market whatever anybody does, in any order.
+///
+/// 1. Escrow: its balance is what it owes (open escrows, fees, claims) plus what was given to it, to the unit; each of the three sums is
+///    the sum of its parts.
+/// 2. Router: its balance is what can be claimed there plus the payments that arrived without being split (front-run, plain transfers,
+///    donations), to the unit; these always cover every payment that is still to be split or given back.
+/// 3. The parts of every purchase are those of the written rules and add up to its price: everybody's balance and claims are what the
+///    rules give them, and all balances together are all money ever minted.
+/// 4. Nothing is paid twice: a payment leads to one escrow or one refund, also when it was front-run, signed as both kinds or put into a
+///    batch with itself; a cancelled one leads to none. Seen in the logs, not in the books.
+/// 5. Settled is final: an escrow never goes back, its terms never change but by a bind, ids count up by one.
+/// 6. Nobody without a role moves another's money: attackers call everything there is with their own and with replayed arguments. Every
+///    call that succeeds against expectation, or fails against it, is a surprise; there are none.
+/// 7. A pause stops deposits, binds, releases and settlements; claims still work. (Expectations of every action take the pause into
+///    account.)
+/// 8. At the end everybody can be paid: with all obstacles lifted, nothing is left but what was given away.
+///
+/// `Books` keeps the second set of books and the checks, `Actors` has the people, `Surroundings` time, merchants and the token's issuer,
+/// `Trade` the purchases, `Handlers` the escrows and the attackers.
+contract MarketInvariants is StdInvariant, Cheats {
+    MarketHandler private handler;
+    bytes4[] private selectors;
+
+    function setUp() public {
+        handler = new MarketHandler();
+        handler.setUp();
+        selectors = [
+            handler.settleOne.selector,
+            handler.settleCommitted.selector,
+            handler.settleAgain.selector,
+            handler.settleBatch.selector,
+            handler.frontRun.selector,
+            handler.cancel.selector,
+            handler.signBothKinds.selector,
+            handler.finish.selector,
+            handler.refund.selector,
+            handler.deposit.selector,
+            handler.splitDeposit.selector,
+            handler.refundDeposit.selector,
+            handler.bind.selector,
+            handler.releaseCashback.selector,
+            handler.oracleSettle.selector,
+            handler.settleFallback.selector,
+            handler.tamper.selector,
+            handler.publish.selector,
+            handler.collectFees.selector,
+            handler.claim.selector,
+            handler.donate.selector,
+            handler.buyAsAttacker.selector,
+            handler.attackRouter.selector,
+            handler.attackTheRest.selector,
+            handler.passTime.selector,
+            handler.blockOrUnblock.selector,
+            handler.pauseEscrow.selector,
+            handler.pauseToken.selector,
+            handler.runMerchant.selector,
+            handler.moveReviewer.selector
+        ];
+        targetContract(address(handler));
+        targetSelector(FuzzSelector(address(handler), selectors));
+    }
+
+    function invariant_theBooksBalance() public view {
+        _check();
+    }
+
+    function afterInvariant() public {
+        handler.windDown();
+        _check();
+    }
+
+    /// @dev A campaign in which nothing ever succeeds proves nothing: a long fixed one must see every action succeed, and everything
+    /// that moves money be refused at times.
+    function test_everyActionIsSeenToSucceedAndToBeRefused() public {
+        for (uint256 i = 0; i < 800; ++i) {
+            uint256 seed = uint256(keccak256(abi.encode(i)));
+            (bool ok,) = address(handler).call(abi.encodeWithSelector(selectors[seed % selectors.length], seed));
+            assertTrue(ok, string.concat("step ", vm.toString(i), " reverted"));
+            if (i % 100 == 0) _check();
+        }
+        handler.windDown();
+        _check();
+        for (uint256 i = 0; i < uint256(Books.Action.Attack); ++i) {
+            assertGt(handler.successes(i), 0, string.concat("never succeeded: action ", vm.toString(i)));
+        }
+        Books.Action[12] memory guarded = [
+            Books.Action.Settle,
+            Books.Action.SettleCommitted,
+            Books.Action.SettleInBatch,
+            Books.Action.Finish,
+            Books.Action.Refund,
+            Books.Action.SplitDeposit,
+            Books.Action.RefundDeposit,
+            Books.Action.Bind,
+            Books.Action.ReleaseCashback,
+            Books.Action.OracleSettle,
+            Books.Action.Fallback,
+            Books.Action.Attack
+        ];
+        for (uint256 i = 0; i < guarded.length; ++i) {
+            uint256 action = uint256(guarded[i]);
+            assertGt(handler.refusals(action), 0, string.concat("never refused: action ", vm.toString(action)));
+        }
+    }
+
+    function _check() private view {
+        handler.checkSurprises();
+        handler.checkEscrow();
+        handler.checkRouter();
+        handler.checkWealth();
+        handler.checkRecords();
+    }
+}
