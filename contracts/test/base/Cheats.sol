@@ -28,7 +28,8 @@ abstract contract Cheats is StdAssertions {
     }
 
     /// @dev Like `new`, from the compiled artifact: a test that embeds the code of what it deploys makes the compiler optimise all of it
-    /// again, a minute for each test contract.
+    /// again, a minute for each test contract. The artifact is what was built last: after a change to a contract, `hardhat build` comes
+    /// before a run of single test files. (A run of all of them builds everything.)
     function deploy(string memory artifact, bytes memory args) internal returns (address deployed) {
         bytes memory code = bytes.concat(vm.getCode(artifact), args);
         assembly {

@@ -24,3 +24,15 @@ contract GreedyWallet {
         return this.isValidSignature.selector;
     }
 }
+<<<<<<< HEAD
+
+/// @notice A contract wallet that accepts everything, after 200,000 gas of thought.
+contract SlowWallet {
+    function isValidSignature(bytes32, bytes calldata) external view returns (bytes4) {
+        uint256 start = gasleft();
+        while (start - gasleft() < 200_000) {}
+        return this.isValidSignature.selector;
+    }
+}
+=======
+>>>>>>> 7c49ca3f4b824a192ec19776ee4d2b2b37f77b43
