@@ -24,7 +24,6 @@ contract GreedyWallet {
         return this.isValidSignature.selector;
     }
 }
-<<<<<<< HEAD
 
 /// @notice A contract wallet that accepts everything, after 200,000 gas of thought.
 contract SlowWallet {
@@ -34,5 +33,3 @@ contract SlowWallet {
         return this.isValidSignature.selector;
     }
 }
-=======
->>>>>>> 7c49ca3f4b824a192ec19776ee4d2b2b37f77b43

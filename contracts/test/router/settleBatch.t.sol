@@ -4,11 +4,7 @@ pragma solidity ^0.8.28;
 import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
 import {RouterTest} from "../base/RouterTest.sol";
-<<<<<<< HEAD
 import {GreedyWallet, SlowWallet} from "../base/Wallets.sol";
-=======
-import {GreedyWallet} from "../base/Wallets.sol";
->>>>>>> 7c49ca3f4b824a192ec19776ee4d2b2b37f77b43
 
 contract SettleBatchTest is RouterTest {
     uint256 private constant GAS_NEEDED = 515_625;
@@ -118,7 +114,6 @@ contract SettleBatchTest is RouterTest {
         assertFalse(isSplit(batch[0]));
     }
 
-<<<<<<< HEAD
     /// @dev Whatever the gas: all good purchases go through, or none does and the caller hears about it. A wallet whose check needs much
     /// gas, last in the batch, is the one that a stingy caller would hurt, since a check that runs out of gas looks like a bad signature.
     function testFuzz_neverFailsAGoodPurchaseForLackOfGas(uint256 gasLimit) public {
@@ -130,15 +125,6 @@ contract SettleBatchTest is RouterTest {
         batch[0] = purchaseOf(buyer);
         batch[1] = transferPurchaseOf(walletBuyer);
         batch[2] = purchaseOf(slow);
-=======
-    /// @dev Whatever the gas: all good purchases go through, or none does and the caller hears about it.
-    function testFuzz_neverFailsAGoodPurchaseForLackOfGas(uint256 gasLimit) public {
-        gasLimit = bound(gasLimit, 30_000, 3 * GAS_NEEDED);
-        SplitRouter.Purchase[] memory batch = new SplitRouter.Purchase[](3);
-        batch[0] = purchaseOf(buyer);
-        batch[1] = transferPurchaseOf(buyer);
-        batch[2] = purchaseOf(walletBuyer);
->>>>>>> 7c49ca3f4b824a192ec19776ee4d2b2b37f77b43
         vm.prank(settler);
         try router.settleBatch{gas: gasLimit}(batch) {
             assertEq(escrow.lastEscrowId(), 3, "a good purchase failed");
