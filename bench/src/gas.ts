@@ -175,7 +175,7 @@ const publishWithEscrow = await gasOf(
     address: addresses.ReviewRegistry,
     abi: reviewRegistryAbi,
     functionName: 'publishWithEscrow',
-    args: [terms, keccak256('0x02')],
+    args: [addresses.CommissionEscrow, terms, keccak256('0x02')],
   }),
 )
 const release = await gasOf(

@@ -158,14 +158,14 @@ export async function listProduct(
   market: Market,
   account: LocalAccount,
   { merchantId, productId }: Product,
-  { commissionBps = 1_000, oneOff = false, cardUri = '' } = {},
+  { commissionBps = 1_000, minPrice = 0n, oneOff = false, cardUri = '' } = {},
 ): Promise<TransactionReceipt> {
   const hash = await market.client.writeContract({
     account,
     address: market.addresses.MerchantRegistry,
     abi: merchantRegistryAbi,
     functionName: 'listProduct',
-    args: [merchantId, productId, commissionBps, oneOff ? 1 : 0, cardUri],
+    args: [merchantId, productId, commissionBps, minPrice, oneOff ? 1 : 0, cardUri],
   })
   return confirmed(market, hash)
 }

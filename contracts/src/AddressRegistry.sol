@@ -8,12 +8,15 @@ import {Ownable, Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step
 /// here under one of the `AddressKeys`. In production the owner is a timelock, so that everybody sees a replacement coming.
 contract AddressRegistry is Ownable2Step {
     mapping(bytes32 key => address) private _addresses;
+    /// @notice Whether an address stands under a key, or ever did: what a replaced part still has in flight remains recognisable.
+    mapping(bytes32 key => mapping(address part => bool)) public wasNamed;
 
     /// @notice A key now names another address.
     event AddressSet(bytes32 indexed key, address indexed previous, address indexed current);
 
     error AddressNotSet(bytes32 key);
     error ZeroAddress(bytes32 key);
+    error OwnerRequired();
 
     constructor(address owner) Ownable(owner) {}
 
@@ -33,5 +36,11 @@ contract AddressRegistry is Ownable2Step {
         if (current == address(0)) revert ZeroAddress(key);
         emit AddressSet(key, _addresses[key], current);
         _addresses[key] = current;
+        wasNamed[key][current] = true;
+    }
+
+    /// @notice Refused: without an owner no part could ever be replaced.
+    function renounceOwnership() public view override onlyOwner {
+        revert OwnerRequired();
     }
 }

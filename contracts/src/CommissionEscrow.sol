@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {AddressRegistry} from "./AddressRegistry.sol";
 import {Payouts} from "./base/Payouts.sol";
@@ -54,7 +55,7 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
     }
 
     /// @notice The buyer id of a purchase that no agent made. Agent 0 is a real agent.
-    uint256 public constant AGENTLESS = type(uint256).max;
+    uint256 public constant AGENTLESS = Identities.AGENTLESS;
 
     uint256 private constant SETTLED = 1;
     uint256 private constant CASHBACK_RELEASED = 2;
@@ -77,6 +78,9 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
     uint64 public totalHeld;
     /// @notice The platform's fees that nobody has collected for the treasury yet.
     uint64 public fees;
+
+    /// @notice When the last pause ended.
+    uint256 public resumedAt;
 
     mapping(address payer => mapping(bytes32 nonce => uint256)) private _records;
 
@@ -239,7 +243,7 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
     /// @notice Settles an escrow that the oracle left lying: the held-back part goes to the treasury, the cashback to the reviewer.
     function settleFallback(Terms calldata terms) external whenNotPaused {
         uint256 record = _requireOpen(terms);
-        uint256 availableAt = terms.windowEnd + FALLBACK_DELAY;
+        uint256 availableAt = Math.max(terms.windowEnd, resumedAt) + FALLBACK_DELAY;
         if (block.timestamp < availableAt) revert FallbackTooEarly(availableAt, block.timestamp);
         _settle(terms, record, true, false, true);
     }
@@ -261,8 +265,9 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         _pause();
     }
 
-    /// @notice Ends a pause.
+    /// @notice Ends a pause. The oracle then has the whole fallback delay again, so that a long pause confiscates nothing.
     function unpause() external onlyRole(GUARDIAN_ROLE) {
+        resumedAt = block.timestamp;
         _unpause();
     }
 

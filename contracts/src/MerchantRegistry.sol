@@ -27,8 +27,10 @@ contract MerchantRegistry is Roles {
         bool suspended;
     }
 
+    /// @param minPrice A sale below it is refused. Whoever pays gets a proof of purchase, so it must not be had for next to nothing
     struct Product {
         uint16 commissionBps;
+        uint64 minPrice;
         ProductType productType;
         bool listed;
         bool active;
@@ -51,11 +53,14 @@ contract MerchantRegistry is Roles {
         uint256 indexed merchantId,
         bytes32 indexed productId,
         uint16 commissionBps,
+        uint64 minPrice,
         ProductType productType,
         string cardURI
     );
     event ProductActiveSet(uint256 indexed merchantId, bytes32 indexed productId, bool active);
-    event ProductCommissionSet(uint256 indexed merchantId, bytes32 indexed productId, uint16 commissionBps);
+    event ProductTermsSet(
+        uint256 indexed merchantId, bytes32 indexed productId, uint16 commissionBps, uint64 minPrice
+    );
     event ProductCardSet(uint256 indexed merchantId, bytes32 indexed productId, string cardURI);
     event MerchantRoleSet(
         uint256 indexed merchantId, bytes32 indexed role, address indexed account, address owner, bool granted
@@ -69,8 +74,10 @@ contract MerchantRegistry is Roles {
     error CommissionTooHigh(uint256 commissionBps, uint256 maximum);
     error ZeroPayoutWallet(uint256 merchantId);
 
+    /// @dev The first act of a new owner, whatever it is, ends the settings of the one before.
     modifier onlyMerchantOwner(uint256 merchantId) {
         if (IDENTITIES.findOwner(merchantId) != msg.sender) revert NotMerchantOwner(msg.sender, merchantId);
+        _adopt(merchantId);
         _;
     }
 
@@ -85,17 +92,16 @@ contract MerchantRegistry is Roles {
 
     // ---- merchants
 
-    /// @notice Opens or closes the merchant. A new owner's first call also resets the payout wallet to that owner.
+    /// @notice Opens or closes the merchant. It is paid at its owner's wallet unless the owner chose another.
     function setActive(uint256 merchantId, bool active) external onlyMerchantOwner(merchantId) {
-        Merchant storage merchant = _adopt(merchantId);
-        merchant.active = active;
-        emit MerchantActiveSet(merchantId, msg.sender, active, merchant.payout);
+        _merchants[merchantId].active = active;
+        emit MerchantActiveSet(merchantId, msg.sender, active, _merchants[merchantId].payout);
     }
 
     /// @notice Chooses where the merchant's share of sales goes.
     function setPayoutWallet(uint256 merchantId, address payout) external onlyMerchantOwner(merchantId) {
         if (payout == address(0)) revert ZeroPayoutWallet(merchantId);
-        _adopt(merchantId).payout = payout;
+        _merchants[merchantId].payout = payout;
         emit PayoutWalletSet(merchantId, payout);
     }
 
@@ -128,18 +134,20 @@ contract MerchantRegistry is Roles {
     /// @notice Lists a product, open for sale. Its type is fixed for good.
     /// @param productId Any 32 bytes, unique within the merchant
     /// @param commissionBps The share of the price that the merchant offers for a referred sale, at most 10000
+    /// @param minPrice The least that the product is ever sold for
     /// @param cardURI Where the product describes itself
     function listProduct(
         uint256 merchantId,
         bytes32 productId,
         uint16 commissionBps,
+        uint64 minPrice,
         ProductType productType,
         string calldata cardURI
     ) external onlyMerchantOwner(merchantId) {
         if (_products[merchantId][productId].listed) revert ProductAlreadyListed(merchantId, productId);
         _checkCommission(commissionBps);
-        _products[merchantId][productId] = Product(commissionBps, productType, true, true);
-        emit ProductListed(merchantId, productId, commissionBps, productType, cardURI);
+        _products[merchantId][productId] = Product(commissionBps, minPrice, productType, true, true);
+        emit ProductListed(merchantId, productId, commissionBps, minPrice, productType, cardURI);
     }
 
     /// @notice Closes a product, or opens it again.
@@ -152,15 +160,17 @@ contract MerchantRegistry is Roles {
         emit ProductActiveSet(merchantId, productId, active);
     }
 
-    /// @notice Changes the commission of sales from now on.
-    function setProductCommission(uint256 merchantId, bytes32 productId, uint16 commissionBps)
+    /// @notice Changes the commission and the least price of sales from now on.
+    function setProductTerms(uint256 merchantId, bytes32 productId, uint16 commissionBps, uint64 minPrice)
         external
         onlyMerchantOwner(merchantId)
         onlyListed(merchantId, productId)
     {
         _checkCommission(commissionBps);
-        _products[merchantId][productId].commissionBps = commissionBps;
-        emit ProductCommissionSet(merchantId, productId, commissionBps);
+        Product storage product = _products[merchantId][productId];
+        product.commissionBps = commissionBps;
+        product.minPrice = minPrice;
+        emit ProductTermsSet(merchantId, productId, commissionBps, minPrice);
     }
 
     /// @notice Moves the product's description.
@@ -180,15 +190,16 @@ contract MerchantRegistry is Roles {
     /// @notice What a sale needs to know. Reverts when the merchant or the product is not open for sale.
     /// @return payout Where the merchant's share goes
     /// @return commissionBps The product's commission rate
+    /// @return minPrice The least that the product is sold for
     function termsOfSale(uint256 merchantId, bytes32 productId)
         external
         view
-        returns (address payout, uint256 commissionBps)
+        returns (address payout, uint256 commissionBps, uint256 minPrice)
     {
         if (!isActive(merchantId)) revert MerchantNotActive(merchantId);
         Product memory product = _products[merchantId][productId];
         if (!product.active) revert ProductNotActive(merchantId, productId);
-        return (_merchants[merchantId].payout, product.commissionBps);
+        return (_merchants[merchantId].payout, product.commissionBps, product.minPrice);
     }
 
     // ---- roles within a merchant
@@ -211,8 +222,8 @@ contract MerchantRegistry is Roles {
     // ---- inside
 
     /// @dev Marks the merchant as run by the caller. If it was run by another owner, that owner's settings end here.
-    function _adopt(uint256 merchantId) private returns (Merchant storage merchant) {
-        merchant = _merchants[merchantId];
+    function _adopt(uint256 merchantId) private {
+        Merchant storage merchant = _merchants[merchantId];
         uint80 tag = _tag(msg.sender);
         if (merchant.ownerTag != tag || merchant.payout == address(0)) {
             merchant.ownerTag = tag;

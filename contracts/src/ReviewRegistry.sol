@@ -82,6 +82,7 @@ contract ReviewRegistry is Roles, EIP712 {
 
     error ReviewNotFound(uint256 reviewId);
     error NotAgentOwner(address caller, uint256 agentId);
+    error UnknownEscrow(address escrow);
     error ProofAlreadyUsed(uint256 proofId, uint256 reviewId);
     error ProductNotListed(uint256 merchantId, bytes32 productId);
     error CommitmentExpired(uint256 expiry, uint256 timestamp);
@@ -106,13 +107,14 @@ contract ReviewRegistry is Roles, EIP712 {
     // ---- publishing
 
     /// @notice Publishes a buyer's review of what it bought. The caller owns the agent that the escrow names as the buyer.
+    /// @param escrow The protocol's escrow contract, or the earlier one in which the purchase lies
     /// @param terms The escrow's present terms; merchant and product are taken from them
     /// @param contentHash See `hashContent`
-    function publishWithEscrow(CommissionEscrow.Terms calldata terms, bytes32 contentHash)
+    function publishWithEscrow(CommissionEscrow escrow, CommissionEscrow.Terms calldata terms, bytes32 contentHash)
         external
         returns (uint256 reviewId)
     {
-        CommissionEscrow escrow = CommissionEscrow(ADDRESSES.getAddress(AddressKeys.COMMISSION_ESCROW));
+        if (!ADDRESSES.wasNamed(AddressKeys.COMMISSION_ESCROW, address(escrow))) revert UnknownEscrow(address(escrow));
         escrow.requireTerms(terms);
         _requireAgentOwner(terms.buyerAgentId);
         uint256 previous = reviewOfEscrow[address(escrow)][terms.escrowId];

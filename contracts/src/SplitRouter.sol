@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
@@ -112,10 +113,12 @@ contract SplitRouter is Roles, Payouts, EIP712 {
 
     error InvalidShares(uint256 feeBps, uint256 heldBackBps);
     error ZeroPrice();
+    error PriceTooLow(uint256 price, uint256 minimum);
     error MultiplierOutOfBounds(uint256 multiplierBps, uint256 minimum, uint256 maximum);
     error CashbackTooHigh(uint256 cashbackBps, uint256 maximum);
     error NonceNotCommitted(bytes32 nonce, bytes32 expected);
     error ReviewMismatch(uint256 reviewId, uint256 reviewerAgentId, uint256 merchantId);
+    error NotTheBuyersAgent(address payer, uint256 buyerAgentId);
     error ReviewerNotFound(uint256 reviewerAgentId);
     error SelfReferral(address payer, uint256 reviewerAgentId);
     error NotTransferAuthorization();
@@ -245,34 +248,28 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         if (authorId != attribution.reviewerAgentId || merchantId != attribution.merchantId) {
             revert ReviewMismatch(attribution.reviewId, attribution.reviewerAgentId, attribution.merchantId);
         }
-        if (IDENTITIES.findOwner(authorId) == purchase.authorization.from) {
-            revert SelfReferral(purchase.authorization.from, authorId);
-        }
+        address payer = purchase.authorization.from;
+        if (IDENTITIES.findOwner(authorId) == payer) revert SelfReferral(payer, authorId);
+        uint256 buyerAgentId = attribution.buyerAgentId;
+        if (
+            buyerAgentId != Identities.AGENTLESS && IDENTITIES.findOwner(buyerAgentId) != payer
+                && IDENTITIES.findWallet(buyerAgentId) != payer
+        ) revert NotTheBuyersAgent(payer, buyerAgentId);
     }
 
     function _settle(Purchase calldata purchase) private returns (uint256 escrowId) {
         Authorization calldata authorization = purchase.authorization;
-        if (authorization.kind == AuthorizationType.Receive) {
-            TOKEN.receiveWithAuthorization(
-                authorization.from,
-                address(this),
-                authorization.value,
-                authorization.validAfter,
-                authorization.validBefore,
-                authorization.nonce,
-                authorization.signature
-            );
-        } else {
-            TOKEN.transferWithAuthorization(
-                authorization.from,
-                address(this),
-                authorization.value,
-                authorization.validAfter,
-                authorization.validBefore,
-                authorization.nonce,
-                authorization.signature
-            );
-        }
+        function(address, address, uint256, uint256, uint256, bytes32, bytes memory) external redeem = authorization.kind
+            == AuthorizationType.Receive ? TOKEN.receiveWithAuthorization : TOKEN.transferWithAuthorization;
+        redeem(
+            authorization.from,
+            address(this),
+            authorization.value,
+            authorization.validAfter,
+            authorization.validBefore,
+            authorization.nonce,
+            authorization.signature
+        );
         return _split(authorization.from, authorization.nonce, authorization.value, purchase.attribution);
     }
 
@@ -281,8 +278,9 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         returns (uint256 escrowId)
     {
         _requireBounds(price, attribution);
-        (address merchant, uint256 commissionBps) =
+        (address merchant, uint256 commissionBps, uint256 minPrice) =
             MERCHANTS.termsOfSale(attribution.merchantId, attribution.productId);
+        if (price < minPrice) revert PriceTooLow(price, minPrice);
         address reviewer = IDENTITIES.findPayee(attribution.reviewerAgentId);
         if (reviewer == address(0)) revert ReviewerNotFound(attribution.reviewerAgentId);
         if (reviewer == payer) revert SelfReferral(payer, attribution.reviewerAgentId);
@@ -325,6 +323,8 @@ contract SplitRouter is Roles, Payouts, EIP712 {
     }
 
     function _refund(address payer, bytes32 nonce, uint256 value) private {
+        // One switch stops everything that a settler can do: the escrow refuses deposits by itself.
+        if (ESCROW.paused()) revert Pausable.EnforcedPause();
         (uint256 escrowId,,,) = ESCROW.escrowOf(payer, nonce);
         if (escrowId != 0) revert CommissionEscrow.PaymentAlreadySplit(payer, nonce, escrowId);
         refunded[payer][nonce] = true;

@@ -98,7 +98,7 @@ abstract contract MarketTest is Cheats {
         buyerAgentId = registerIdentity(buyer.addr);
         vm.startPrank(merchant.addr);
         merchants.setActive(merchantId, true);
-        merchants.listProduct(merchantId, PRODUCT, COMMISSION_BPS, MerchantRegistry.ProductType.Repeat, "ipfs://card");
+        merchants.listProduct(merchantId, PRODUCT, COMMISSION_BPS, 0, MerchantRegistry.ProductType.Repeat, "ipfs://card");
         vm.stopPrank();
         reviewId = publishWithProof(1);
     }

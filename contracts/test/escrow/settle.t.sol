@@ -93,7 +93,7 @@ contract EscrowSettleTest is EscrowTest {
 
     function test_succeeds_whenNothingIsHeld() public {
         vm.prank(merchant.addr);
-        merchants.setProductCommission(merchantId, PRODUCT, 0);
+        merchants.setProductTerms(merchantId, PRODUCT, 0, 0);
         CommissionEscrow.Terms memory empty = buy();
         vm.warp(empty.windowEnd);
         expectSettled(empty, oracle, false, [uint256(0), 0, 0, 0]);

@@ -156,7 +156,7 @@ abstract contract Actors is Books {
     function _openShop(address owner, uint256 id, bytes32 productId, uint16 commissionBps) private {
         vm.startPrank(owner);
         merchants.setActive(id, true);
-        merchants.listProduct(id, productId, commissionBps, MerchantRegistry.ProductType.OneOff, "");
+        merchants.listProduct(id, productId, commissionBps, 0, MerchantRegistry.ProductType.OneOff, "");
         vm.stopPrank();
         shops[id] = Shop(owner, owner, true, false);
     }

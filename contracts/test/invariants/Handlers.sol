@@ -186,7 +186,7 @@ abstract contract Handlers is Trade {
         _attack(attacker, address(merchants), abi.encodeCall(merchants.setPayoutWallet, (id, attacker)));
         _attack(attacker, address(merchants), abi.encodeCall(merchants.setActive, (id, false)));
         _attack(attacker, address(merchants), abi.encodeCall(merchants.setSuspended, (id, true)));
-        _attack(attacker, address(merchants), abi.encodeCall(merchants.setProductCommission, (id, PRODUCT, 0)));
+        _attack(attacker, address(merchants), abi.encodeCall(merchants.setProductTerms, (id, PRODUCT, 0, 0)));
         _attack(attacker, address(addresses), abi.encodeCall(addresses.setAddress, (AddressKeys.TREASURY, attacker)));
         _attack(attacker, address(router), abi.encodeCall(router.grantRole, (keccak256("SETTLER_ROLE"), attacker)));
         _attack(attacker, address(escrow), abi.encodeCall(escrow.grantRole, (keccak256("ORACLE_ROLE"), attacker)));

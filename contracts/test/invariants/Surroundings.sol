@@ -82,7 +82,7 @@ abstract contract Surroundings is Actors {
         } else {
             bytes32 productId = roll(seed, "product", 2) == 0 ? PRODUCT : OTHER_PRODUCT;
             bytes memory data = what == 12
-                ? abi.encodeCall(merchants.setProductCommission, (id, productId, uint16(roll(seed, "rate", 10_001))))
+                ? abi.encodeCall(merchants.setProductTerms, (id, productId, uint16(roll(seed, "rate", 10_001)), 0))
                 : abi.encodeCall(merchants.setProductActive, (id, productId, what == 13 || roll(seed, "on", 3) != 0));
             act(Action.SetProduct, owner, address(merchants), data, true);
         }

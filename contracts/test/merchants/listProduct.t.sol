@@ -12,9 +12,9 @@ contract ListProductTest is MarketTest {
     /// [CHAIN-33]
     function test_succeeds_whenTheOwnerLists() public {
         vm.expectEmit(address(merchants));
-        emit MerchantRegistry.ProductListed(merchantId, OTHER, 500, ONE_OFF, "ipfs://other");
+        emit MerchantRegistry.ProductListed(merchantId, OTHER, 500, 0, ONE_OFF, "ipfs://other");
         vm.prank(merchant.addr);
-        merchants.listProduct(merchantId, OTHER, 500, ONE_OFF, "ipfs://other");
+        merchants.listProduct(merchantId, OTHER, 500, 0, ONE_OFF, "ipfs://other");
         MerchantRegistry.Product memory product = merchants.getProduct(merchantId, OTHER);
         assertTrue(product.listed);
         assertTrue(product.active);
@@ -68,7 +68,7 @@ contract ListProductTest is MarketTest {
 
     function test_succeeds_whenTwoMerchantsListTheSameId() public {
         vm.prank(reviewer.addr);
-        merchants.listProduct(reviewerAgentId, PRODUCT, 1, ONE_OFF, "");
+        merchants.listProduct(reviewerAgentId, PRODUCT, 1, 0, ONE_OFF, "");
         assertEq(merchants.getProduct(merchantId, PRODUCT).commissionBps, COMMISSION_BPS);
         assertEq(merchants.getProduct(reviewerAgentId, PRODUCT).commissionBps, 1);
     }
@@ -82,7 +82,7 @@ contract ListProductTest is MarketTest {
         private
     {
         vm.prank(caller);
-        merchants.listProduct(merchantId, productId, commissionBps, productType, "");
+        merchants.listProduct(merchantId, productId, commissionBps, 0, productType, "");
     }
 
     function expectAlreadyListed() private {

@@ -26,9 +26,9 @@ contract ProductTest is MarketTest {
     /// [CHAIN-37]
     function test_succeeds_whenTheCommissionChanges() public {
         vm.expectEmit(address(merchants));
-        emit MerchantRegistry.ProductCommissionSet(merchantId, PRODUCT, 10_000);
+        emit MerchantRegistry.ProductTermsSet(merchantId, PRODUCT, 10_000, 0);
         vm.prank(merchant.addr);
-        merchants.setProductCommission(merchantId, PRODUCT, 10_000);
+        merchants.setProductTerms(merchantId, PRODUCT, 10_000, 0);
         assertEq(merchants.getProduct(merchantId, PRODUCT).commissionBps, 10_000);
     }
 
@@ -36,7 +36,7 @@ contract ProductTest is MarketTest {
     function test_reverts_whenTheNewCommissionIsAboveItsBound() public {
         vm.expectRevert(abi.encodeWithSelector(MerchantRegistry.CommissionTooHigh.selector, 10_001, 10_000));
         vm.prank(merchant.addr);
-        merchants.setProductCommission(merchantId, PRODUCT, 10_001);
+        merchants.setProductTerms(merchantId, PRODUCT, 10_001, 0);
     }
 
     function test_succeeds_whenTheCardMoves() public {
@@ -49,10 +49,10 @@ contract ProductTest is MarketTest {
     /// [CHAIN-35]
     function test_succeeds_whenNoCallChangesTheType() public {
         vm.startPrank(merchant.addr);
-        merchants.listProduct(merchantId, OTHER, 1, MerchantRegistry.ProductType.OneOff, "");
+        merchants.listProduct(merchantId, OTHER, 1, 0, MerchantRegistry.ProductType.OneOff, "");
         merchants.setProductActive(merchantId, OTHER, false);
         merchants.setProductActive(merchantId, OTHER, true);
-        merchants.setProductCommission(merchantId, OTHER, 2);
+        merchants.setProductTerms(merchantId, OTHER, 2, 0);
         merchants.setProductCard(merchantId, OTHER, "ipfs://moved");
         merchants.setActive(merchantId, false);
         vm.stopPrank();
@@ -67,7 +67,7 @@ contract ProductTest is MarketTest {
         vm.expectRevert(notListed);
         merchants.setProductActive(merchantId, OTHER, true);
         vm.expectRevert(notListed);
-        merchants.setProductCommission(merchantId, OTHER, 1);
+        merchants.setProductTerms(merchantId, OTHER, 1, 0);
         vm.expectRevert(notListed);
         merchants.setProductCard(merchantId, OTHER, "");
         vm.stopPrank();
@@ -81,7 +81,7 @@ contract ProductTest is MarketTest {
         vm.expectRevert(notOwner);
         merchants.setProductActive(merchantId, PRODUCT, false);
         vm.expectRevert(notOwner);
-        merchants.setProductCommission(merchantId, PRODUCT, 1);
+        merchants.setProductTerms(merchantId, PRODUCT, 1, 0);
         vm.expectRevert(notOwner);
         merchants.setProductCard(merchantId, PRODUCT, "");
         vm.stopPrank();
@@ -89,7 +89,7 @@ contract ProductTest is MarketTest {
 
     /// [CHAIN-38] [CHAIN-39]
     function test_succeeds_whenASaleReadsItsTerms() public {
-        (address payout, uint256 commissionBps) = merchants.termsOfSale(merchantId, PRODUCT);
+        (address payout, uint256 commissionBps,) = merchants.termsOfSale(merchantId, PRODUCT);
         assertEq(payout, merchant.addr);
         assertEq(commissionBps, COMMISSION_BPS);
         vm.startPrank(merchant.addr);

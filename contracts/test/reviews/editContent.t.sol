@@ -16,7 +16,7 @@ contract EditContentTest is MarketTest {
         super.setUp();
         CommissionEscrow.Terms memory terms = buy();
         vm.prank(buyer.addr);
-        buyerReviewId = reviews.publishWithEscrow(terms, BEFORE);
+        buyerReviewId = reviews.publishWithEscrow(escrow, terms, BEFORE);
         publishedAt = block.timestamp;
     }
 

@@ -64,7 +64,7 @@ contract PublishWithEscrowTest is EscrowTest {
         publish(buyer.addr);
         replaceEscrow();
         vm.prank(buyer.addr);
-        assertEq(reviews.publishWithEscrow(terms, CONTENT), 3);
+        assertEq(reviews.publishWithEscrow(escrow, terms, CONTENT), 3);
     }
 
     function test_reverts_whenTheEscrowProvedAReviewBefore() public {
@@ -113,7 +113,7 @@ contract PublishWithEscrowTest is EscrowTest {
 
     function publish(address caller) private returns (uint256) {
         vm.prank(caller);
-        return reviews.publishWithEscrow(terms, CONTENT);
+        return reviews.publishWithEscrow(escrow, terms, CONTENT);
     }
 
     /// @dev Leaves in `terms` the first escrow of a new escrow contract.

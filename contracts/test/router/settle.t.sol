@@ -45,7 +45,7 @@ contract SettleTest is RouterTest {
         multiplierBps = bound(multiplierBps, 4_000, 10_000);
         cashbackBps = bound(cashbackBps, 0, 4_000);
         vm.prank(merchant.addr);
-        merchants.setProductCommission(merchantId, PRODUCT, uint16(commissionBps));
+        merchants.setProductTerms(merchantId, PRODUCT, uint16(commissionBps), 0);
         SplitRouter.Attribution memory attributed = attribution();
         attributed.commissionMultiplierBps = uint16(multiplierBps);
         attributed.cashbackOfCommissionBps = uint16(cashbackBps);
@@ -88,7 +88,7 @@ contract SettleTest is RouterTest {
 
     function test_succeeds_whenTheProductPaysNoCommission() public {
         vm.prank(merchant.addr);
-        merchants.setProductCommission(merchantId, PRODUCT, 0);
+        merchants.setProductTerms(merchantId, PRODUCT, 0, 0);
         CommissionEscrow.Terms memory terms = buy();
         assertEq(terms.heldBack + terms.cashback, 0);
         assertBalance(merchant.addr, PRICE, "merchant");
@@ -97,7 +97,7 @@ contract SettleTest is RouterTest {
 
     function test_succeeds_whenTheWholePriceIsCommission() public {
         vm.prank(merchant.addr);
-        merchants.setProductCommission(merchantId, PRODUCT, 10_000);
+        merchants.setProductTerms(merchantId, PRODUCT, 10_000, 0);
         SplitRouter.Attribution memory attributed = attribution();
         attributed.commissionMultiplierBps = 10_000;
         settle(signPurchase(buyer, PRICE, RECEIVE, attributed));
@@ -261,7 +261,7 @@ contract SettleTest is RouterTest {
             abi.encodeWithSelector(Split.PriceTooHigh.selector, price, type(uint64).max)
         );
         vm.prank(merchant.addr);
-        merchants.setProductCommission(merchantId, PRODUCT, 10_000);
+        merchants.setProductTerms(merchantId, PRODUCT, 10_000, 0);
         CommissionEscrow.Terms memory terms = settle(signPurchase(buyer, price - 1, RECEIVE, attribution()));
         assertEq(usdc.balanceOf(address(escrow)), escrow.owed());
         assertGt(terms.heldBack, 0);
