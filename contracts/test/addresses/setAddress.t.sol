@@ -75,4 +75,23 @@ contract SetAddressTest is MarketTest {
     function deployWithoutOwner() external {
         deploy("AddressRegistry.sol:AddressRegistry", abi.encode(address(0)));
     }
+
+    function test_succeeds_whenAReplacedPartIsRemembered() public {
+        vm.prank(admin);
+        addresses.setAddress(KEY, stranger);
+        assertTrue(addresses.wasNamed(KEY, address(router)));
+        assertTrue(addresses.wasNamed(KEY, stranger));
+        assertFalse(addresses.wasNamed(KEY, treasury));
+        assertFalse(addresses.wasNamed(AddressKeys.TREASURY, address(router)));
+    }
+
+    function test_reverts_whenTheOwnerWouldLeaveNobodyInCharge() public {
+        vm.expectRevert(abi.encodeWithSelector(AddressRegistry.OwnerRequired.selector));
+        vm.prank(admin);
+        addresses.renounceOwnership();
+        vm.expectRevert(abi.encodeWithSelector(Ownable.OwnableUnauthorizedAccount.selector, stranger));
+        vm.prank(stranger);
+        addresses.renounceOwnership();
+        assertEq(addresses.owner(), admin);
+    }
 }

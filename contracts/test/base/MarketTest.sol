@@ -308,8 +308,8 @@ abstract contract MarketTest is Cheats {
         );
     }
 
-    function typedDataHash(bytes32 domainSeparator, bytes32 structHash) internal pure returns (bytes32) {
-        return keccak256(abi.encodePacked(hex"1901", domainSeparator, structHash));
+    function typedDataHash(bytes32 domain, bytes32 structHash) internal pure returns (bytes32) {
+        return keccak256(abi.encodePacked(hex"1901", domain, structHash));
     }
 
     // ---- expectations

@@ -87,6 +87,37 @@ contract SettleFallbackTest is EscrowTest {
         settleFallback();
     }
 
+    /// @dev The oracle could not settle during a pause, so it gets the delay again: a pause confiscates nothing.
+    function test_reverts_whenALongPauseHasJustEnded() public {
+        pauseEscrow();
+        vm.warp(availableAt + 30 days);
+        vm.prank(guardian);
+        escrow.unpause();
+        uint256 resumed = availableAt + 30 days;
+        assertEq(escrow.resumedAt(), resumed);
+        vm.warp(resumed + 10 days - 1);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                CommissionEscrow.FallbackTooEarly.selector, resumed + 10 days, resumed + 10 days - 1
+            )
+        );
+        settleFallback();
+        vm.warp(resumed + 10 days);
+        settleFallback();
+        assertState(terms, CommissionEscrow.State.Settled);
+    }
+
+    /// [CHAIN-20]
+    function test_succeeds_whenAPauseEndedWithinTheWindow() public {
+        pauseEscrow();
+        vm.warp(terms.windowEnd - 20 days);
+        vm.prank(guardian);
+        escrow.unpause();
+        vm.warp(availableAt);
+        settleFallback();
+        assertState(terms, CommissionEscrow.State.Settled);
+    }
+
     function test_reverts_whenTheTermsAreAltered() public {
         vm.warp(availableAt);
         for (uint256 field = 0; field < ALTERABLE_FIELDS; ++field) {

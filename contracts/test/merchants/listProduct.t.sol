@@ -12,13 +12,14 @@ contract ListProductTest is MarketTest {
     /// [CHAIN-33]
     function test_succeeds_whenTheOwnerLists() public {
         vm.expectEmit(address(merchants));
-        emit MerchantRegistry.ProductListed(merchantId, OTHER, 500, 0, ONE_OFF, "ipfs://other");
+        emit MerchantRegistry.ProductListed(merchantId, OTHER, 500, 7, ONE_OFF, "ipfs://other");
         vm.prank(merchant.addr);
-        merchants.listProduct(merchantId, OTHER, 500, 0, ONE_OFF, "ipfs://other");
+        merchants.listProduct(merchantId, OTHER, 500, 7, ONE_OFF, "ipfs://other");
         MerchantRegistry.Product memory product = merchants.getProduct(merchantId, OTHER);
         assertTrue(product.listed);
         assertTrue(product.active);
         assertEq(product.commissionBps, 500);
+        assertEq(product.minPrice, 7);
     }
 
     /// [CHAIN-36]
@@ -33,7 +34,7 @@ contract ListProductTest is MarketTest {
     /// [CHAIN-36]
     function test_reverts_whenTheTypeIsNeither() public {
         bytes memory call = abi.encodeWithSelector(
-            merchants.listProduct.selector, merchantId, OTHER, uint16(500), uint256(2), "ipfs://other"
+            merchants.listProduct.selector, merchantId, OTHER, uint16(500), uint64(0), uint256(2), "ipfs://other"
         );
         vm.prank(merchant.addr);
         (bool success,) = address(merchants).call(call);

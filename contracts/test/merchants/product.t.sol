@@ -24,12 +24,13 @@ contract ProductTest is MarketTest {
     }
 
     /// [CHAIN-37]
-    function test_succeeds_whenTheCommissionChanges() public {
+    function test_succeeds_whenTheTermsChange() public {
         vm.expectEmit(address(merchants));
-        emit MerchantRegistry.ProductTermsSet(merchantId, PRODUCT, 10_000, 0);
+        emit MerchantRegistry.ProductTermsSet(merchantId, PRODUCT, 10_000, 3);
         vm.prank(merchant.addr);
-        merchants.setProductTerms(merchantId, PRODUCT, 10_000, 0);
+        merchants.setProductTerms(merchantId, PRODUCT, 10_000, 3);
         assertEq(merchants.getProduct(merchantId, PRODUCT).commissionBps, 10_000);
+        assertEq(merchants.getProduct(merchantId, PRODUCT).minPrice, 3);
     }
 
     /// [CHAIN-37]
@@ -89,7 +90,10 @@ contract ProductTest is MarketTest {
 
     /// [CHAIN-38] [CHAIN-39]
     function test_succeeds_whenASaleReadsItsTerms() public {
-        (address payout, uint256 commissionBps,) = merchants.termsOfSale(merchantId, PRODUCT);
+        vm.prank(merchant.addr);
+        merchants.setProductTerms(merchantId, PRODUCT, COMMISSION_BPS, 9);
+        (address payout, uint256 commissionBps, uint256 minPrice) = merchants.termsOfSale(merchantId, PRODUCT);
+        assertEq(minPrice, 9);
         assertEq(payout, merchant.addr);
         assertEq(commissionBps, COMMISSION_BPS);
         vm.startPrank(merchant.addr);

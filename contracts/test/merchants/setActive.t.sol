@@ -95,6 +95,23 @@ contract SetActiveTest is MarketTest {
         assertEq(merchants.payoutWallet(merchantId), makeAddr("till"));
     }
 
+    /// @dev Whatever a new owner does first, the former owner's settings are over, even if the identity comes back.
+    function test_succeeds_whenTheIdentityComesBackFromAnOwnerWhoActed() public {
+        transferIdentity(merchant.addr, stranger, merchantId);
+        vm.prank(stranger);
+        merchants.setProductTerms(merchantId, PRODUCT, 10_000, 0);
+        transferIdentity(stranger, merchant.addr, merchantId);
+        assertFalse(merchants.isActive(merchantId));
+        setActive(merchant.addr, true);
+        assertTrue(merchants.isActive(merchantId));
+    }
+
+    function test_succeeds_whenTheIdentityComesBackUntouched() public {
+        transferIdentity(merchant.addr, stranger, merchantId);
+        transferIdentity(stranger, merchant.addr, merchantId);
+        assertTrue(merchants.isActive(merchantId));
+    }
+
     // ---- helpers
 
     function setActive(address caller, bool active) private {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {AddressRegistry} from "../../src/AddressRegistry.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {ReviewRegistry} from "../../src/ReviewRegistry.sol";
 import {EscrowTest} from "../base/EscrowTest.sol";
@@ -62,9 +61,9 @@ contract PublishWithEscrowTest is EscrowTest {
     /// @dev A successor counts from 1 again; its first escrow is not the old one's.
     function test_succeeds_whenTheEscrowWasReplaced() public {
         publish(buyer.addr);
-        replaceEscrow();
+        CommissionEscrow successor = replaceEscrow();
         vm.prank(buyer.addr);
-        assertEq(reviews.publishWithEscrow(escrow, terms, CONTENT), 3);
+        assertEq(reviews.publishWithEscrow(successor, terms, CONTENT), 3);
     }
 
     function test_reverts_whenTheEscrowProvedAReviewBefore() public {
@@ -101,14 +100,21 @@ contract PublishWithEscrowTest is EscrowTest {
         publish(buyer.addr);
     }
 
-    function test_reverts_whenNoEscrowIsNamed() public {
-        vm.mockCallRevert(
-            address(addresses),
-            abi.encodeWithSelector(addresses.getAddress.selector, keccak256("COMMISSION_ESCROW")),
-            abi.encodeWithSelector(AddressRegistry.AddressNotSet.selector, keccak256("COMMISSION_ESCROW"))
-        );
-        vm.expectRevert(abi.encodeWithSelector(AddressRegistry.AddressNotSet.selector, keccak256("COMMISSION_ESCROW")));
-        publish(buyer.addr);
+    function test_reverts_whenTheContractIsNoEscrowOfTheProtocol() public {
+        bytes memory args = abi.encode(admin, ADMIN_DELAY, addresses, identities, usdc, 60 days, 10 days);
+        CommissionEscrow foreign = CommissionEscrow(deploy("CommissionEscrow.sol:CommissionEscrow", args));
+        vm.expectRevert(abi.encodeWithSelector(ReviewRegistry.UnknownEscrow.selector, address(foreign)));
+        vm.prank(buyer.addr);
+        reviews.publishWithEscrow(foreign, terms, CONTENT);
+    }
+
+    /// @dev What was bought before a replacement can still be reviewed after it.
+    function test_succeeds_whenThePurchaseLiesInAReplacedEscrow() public {
+        CommissionEscrow.Terms memory earlier = terms;
+        replaceEscrow();
+        terms = earlier;
+        assertEq(publish(buyer.addr), 2);
+        assertEq(reviews.reviewOfEscrow(address(escrow), terms.escrowId), 2);
     }
 
     function publish(address caller) private returns (uint256) {
@@ -117,9 +123,9 @@ contract PublishWithEscrowTest is EscrowTest {
     }
 
     /// @dev Leaves in `terms` the first escrow of a new escrow contract.
-    function replaceEscrow() private {
+    function replaceEscrow() private returns (CommissionEscrow successor) {
         bytes memory args = abi.encode(admin, ADMIN_DELAY, addresses, identities, usdc, 60 days, 10 days);
-        CommissionEscrow successor = CommissionEscrow(deploy("CommissionEscrow.sol:CommissionEscrow", args));
+        successor = CommissionEscrow(deploy("CommissionEscrow.sol:CommissionEscrow", args));
         bytes32 role = successor.DEPOSITOR_ROLE();
         vm.startPrank(admin);
         successor.grantRole(role, admin);

@@ -32,6 +32,16 @@ contract PayeeTest is RouterTest {
         assertBalance(reviewer.addr, IMMEDIATE, "owner");
     }
 
+    /// @dev A public registry can be upgraded; a wallet look-up that starts to fail must not stop sales.
+    function test_succeeds_whenTheWalletCannotBeRead() public {
+        setAgentWallet(reviewer.addr, reviewerAgentId, till);
+        vm.mockCallRevert(
+            address(identities), abi.encodeCall(identities.getAgentWallet, (reviewerAgentId)), "upgraded away"
+        );
+        buy();
+        assertBalance(reviewer.addr, IMMEDIATE, "owner");
+    }
+
     function test_succeeds_whenTheReviewerChangedHands() public {
         setAgentWallet(reviewer.addr, reviewerAgentId, till);
         transferIdentity(reviewer.addr, stranger, reviewerAgentId);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {Payouts} from "../../src/base/Payouts.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
@@ -26,12 +27,14 @@ contract RefundTest is RouterTest {
         assertTrue(router.refunded(buyer.addr, authorization.nonce));
     }
 
-    function test_succeeds_whenTheEscrowIsPaused() public {
+    /// @dev One switch of the guardian stops whatever a stolen settler key could do.
+    function test_reverts_whenTheEscrowIsPaused() public {
         frontRun(authorization);
         vm.prank(guardian);
         escrow.pause();
+        vm.expectRevert(abi.encodeWithSelector(Pausable.EnforcedPause.selector));
         refund();
-        assertBalance(buyer.addr, FUNDS, "buyer");
+        assertBalance(address(router), PRICE, "router");
     }
 
     function test_succeeds_whenThePayerIsBlocked() public {

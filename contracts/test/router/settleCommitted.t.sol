@@ -114,6 +114,54 @@ contract SettleCommittedTest is RouterTest {
         );
     }
 
+    function test_reverts_whenTheBuyerNamesSomebodyElsesAgent() public {
+        SplitRouter.Attribution memory attributed = attribution();
+        attributed.buyerAgentId = registerIdentity(stranger);
+        assertNotTheBuyersAgent(attributed);
+    }
+
+    function test_reverts_whenTheBuyerNamesAnAgentThatIsNotThere() public {
+        SplitRouter.Attribution memory attributed = attribution();
+        attributed.buyerAgentId = 404;
+        assertNotTheBuyersAgent(attributed);
+    }
+
+    function test_succeeds_whenThePayerIsTheBuyersAgentWallet() public {
+        SplitRouter.Attribution memory attributed = attribution();
+        attributed.buyerAgentId = registerIdentity(stranger);
+        setAgentWallet(stranger, attributed.buyerAgentId, buyer);
+        SplitRouter.Purchase memory purchase = signCommitted(buyer, PRICE, attributed);
+        vm.prank(stranger);
+        router.settle(purchase);
+        assertSplit(buyer.addr);
+    }
+
+    function test_succeeds_whenAWalletWithoutAnAgentPays() public {
+        SplitRouter.Attribution memory attributed = attribution();
+        attributed.buyerAgentId = escrow.AGENTLESS();
+        SplitRouter.Purchase memory purchase = signCommitted(walletBuyer, PRICE, attributed);
+        vm.prank(stranger);
+        router.settle(purchase);
+        assertSplit(walletBuyer.addr);
+    }
+
+    /// @dev Whoever pays gets a proof of purchase; the merchant says what it costs at least.
+    function test_reverts_whenThePriceIsBelowTheProductsLeast() public {
+        vm.prank(merchant.addr);
+        merchants.setProductTerms(merchantId, PRODUCT, COMMISSION_BPS, uint64(PRICE));
+        assertRefused(
+            stranger,
+            signCommitted(buyer, PRICE - 1, attribution()),
+            abi.encodeWithSelector(SplitRouter.PriceTooLow.selector, PRICE - 1, PRICE)
+        );
+        assertRefused(
+            signPurchase(buyer, 1, RECEIVE, attribution()),
+            abi.encodeWithSelector(SplitRouter.PriceTooLow.selector, 1, PRICE)
+        );
+        buy();
+        assertSplit(buyer.addr);
+    }
+
     /// @dev A settler knows the attribution from the token, so it may settle what nothing on chain shows.
     function test_succeeds_whenASettlerVouchesForAnAttribution() public {
         SplitRouter.Attribution memory attributed = attribution();
@@ -137,6 +185,14 @@ contract SettleCommittedTest is RouterTest {
             caller,
             purchase,
             abi.encodeWithSelector(SplitRouter.NonceNotCommitted.selector, purchase.authorization.nonce, expected)
+        );
+    }
+
+    function assertNotTheBuyersAgent(SplitRouter.Attribution memory attributed) private {
+        assertRefused(
+            stranger,
+            signCommitted(buyer, PRICE, attributed),
+            abi.encodeWithSelector(SplitRouter.NotTheBuyersAgent.selector, buyer.addr, attributed.buyerAgentId)
         );
     }
 
