@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {ReviewRegistry} from "../../src/ReviewRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
@@ -13,6 +14,11 @@ contract YesWallet {
     }
 }
 
+/// @notice An escrow contract of an attacker's own, in which everything was bought.
+contract YesEscrow {
+    function requireTerms(CommissionEscrow.Terms calldata) external pure {}
+}
+
 /// @notice The people of the market, and what they sign.
 abstract contract Actors is Books {
     uint256 internal constant MONEY = 1e15;
@@ -22,6 +28,9 @@ abstract contract Actors is Books {
     Wallet[] internal reviewers;
     Wallet[] internal attackers;
     YesWallet internal yesWallet;
+    YesEscrow internal yesEscrow;
+    /// @dev Stands under the escrow's name at times; nothing was ever bought there.
+    CommissionEscrow internal successor;
 
     /// @dev One agent for each buyer, for each reviewer and for the first attacker; one merchant for each owner and for the first attacker.
     uint256[] internal buyerAgents;
@@ -39,6 +48,13 @@ abstract contract Actors is Books {
         super.setUp();
         clock = block.timestamp;
         yesWallet = new YesWallet();
+        yesEscrow = new YesEscrow();
+        successor = CommissionEscrow(
+            deploy(
+                "CommissionEscrow.sol:CommissionEscrow",
+                abi.encode(admin, ADMIN_DELAY, addresses, identities, usdc, 60 days, 10 days)
+            )
+        );
         buyers.push(buyer);
         buyers.push(walletBuyer);
         buyers.push(makeWallet("buyer 3"));
@@ -70,11 +86,13 @@ abstract contract Actors is Books {
         merchantIds.push(merchantId);
         merchantIds.push(registerIdentity(owners[1].addr));
         merchantIds.push(registerIdentity(owners[2].addr));
+        merchantIds.push(attackerMerchant);
+        goods[merchantId][PRODUCT] = Goods(COMMISSION_BPS, 0, true);
         for (uint256 i = 0; i < 3; ++i) {
-            if (i != 0) _openShop(owners[i].addr, merchantIds[i], PRODUCT, 3_000);
-            _openShop(owners[i].addr, merchantIds[i], OTHER_PRODUCT, 10_000);
+            if (i != 0) _openShop(owners[i].addr, merchantIds[i], PRODUCT, 3_000, 0);
+            _openShop(owners[i].addr, merchantIds[i], OTHER_PRODUCT, 10_000, 1_000_000);
         }
-        _openShop(attackers[0].addr, attackerMerchant, PRODUCT, 10_000);
+        _openShop(attackers[0].addr, attackerMerchant, PRODUCT, 10_000, 0);
 
         reviewCount = 1;
         reviewBy[reviewerAgentId][merchantId] = 1;
@@ -92,8 +110,13 @@ abstract contract Actors is Books {
         return uint256(keccak256(abi.encode(seed, what))) % n;
     }
 
-    function aPrice(uint256 seed) internal pure returns (uint256) {
-        return roll(seed, "tiny", 5) == 0 ? 1 + roll(seed, "price", 50) : 1 + roll(seed, "price", 50_000_000);
+    /// @dev At times the least price to the unit, or one less.
+    function aPrice(uint256 seed, SplitRouter.Attribution memory a) internal view returns (uint256) {
+        uint256 least = goods[a.merchantId][a.productId].minPrice;
+        uint256 what = roll(seed, "kind of price", 12);
+        if (what == 0 && least > 0) return least;
+        if (what == 1 && least > 1) return least - 1;
+        return what < 4 ? 1 + roll(seed, "price", 50) : 1 + roll(seed, "price", 50_000_000);
     }
 
     function anAccount(uint256 seed) internal view returns (address) {
@@ -104,13 +127,15 @@ abstract contract Actors is Books {
         return attackers[roll(seed, "attacker", attackers.length)].addr;
     }
 
-    /// @dev Bounds are broken now and then.
+    /// @dev Bounds are broken now and then, and another's agent is named.
     function anAttribution(uint256 seed, uint256 buyerIndex) internal returns (SplitRouter.Attribution memory a) {
         a.merchantId = merchantIds[roll(seed, "merchant", 3)];
         a.productId = roll(seed, "product", 2) == 0 ? PRODUCT : OTHER_PRODUCT;
         a.reviewerAgentId = reviewerAgents[roll(seed, "reviewer", 2)];
         a.reviewId = reviewBy[a.reviewerAgentId][a.merchantId];
-        a.buyerAgentId = roll(seed, "agentless", 2) == 0 ? escrow.AGENTLESS() : buyerAgents[buyerIndex];
+        uint256 whose = roll(seed, "whose agent", 8);
+        if (whose > 3) a.buyerAgentId = escrow.AGENTLESS();
+        else a.buyerAgentId = buyerAgents[(buyerIndex + (whose == 0 ? 1 : 0)) % buyerAgents.length];
         a.cashbackOfCommissionBps = uint16(roll(seed, "cashback", 4_050));
         a.commissionMultiplierBps = uint16(4_000 + roll(seed, "multiplier", 6_050));
         a.salt = bytes32(++_salts);
@@ -124,8 +149,8 @@ abstract contract Actors is Books {
         uint256 i = roll(seed, "buyer", buyers.length);
         SplitRouter.Attribution memory a = anAttribution(seed, i);
         purchase = roll(seed, "committed", 2) == 0
-            ? signPurchase(buyers[i], aPrice(seed), kind, a, router.attributionNonce(a))
-            : signPurchase(buyers[i], aPrice(seed), kind, a);
+            ? signPurchase(buyers[i], aPrice(seed, a), kind, a, router.attributionNonce(a))
+            : signPurchase(buyers[i], aPrice(seed, a), kind, a);
         signed.push(purchase);
     }
 
@@ -153,12 +178,13 @@ abstract contract Actors is Books {
         minted += MONEY;
     }
 
-    function _openShop(address owner, uint256 id, bytes32 productId, uint16 commissionBps) private {
+    function _openShop(address owner, uint256 id, bytes32 productId, uint16 commissionBps, uint64 minPrice) private {
         vm.startPrank(owner);
         merchants.setActive(id, true);
-        merchants.listProduct(id, productId, commissionBps, 0, MerchantRegistry.ProductType.OneOff, "");
+        merchants.listProduct(id, productId, commissionBps, minPrice, MerchantRegistry.ProductType.OneOff, "");
         vm.stopPrank();
         shops[id] = Shop(owner, owner, true, false);
+        goods[id][productId] = Goods(commissionBps, minPrice, true);
     }
 
     function _publish(Wallet memory author, uint256 agentId, uint256 id) private {

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Vm} from "forge-std/Vm.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
 import {MarketTest} from "../base/MarketTest.sol";
 
@@ -31,14 +32,20 @@ abstract contract Books is MarketTest {
         Block,
         Unblock,
         PauseEscrow,
+        ResumeEscrow,
         PauseToken,
         OpenMerchant,
         CloseMerchant,
         Suspend,
         TransferMerchant,
         SetPayout,
-        SetProduct,
-        MoveReviewer,
+        SetProductTerms,
+        SetProductActive,
+        SetProductCard,
+        SetMerchantRole,
+        ListProduct,
+        MoveAgent,
+        ReplaceEscrow,
         Publish,
         AttackerBuys,
         Attack
@@ -64,15 +71,22 @@ abstract contract Books is MarketTest {
         bool done;
     }
 
-    /// @notice Who opened a merchant last, and where that owner wants the money.
+    /// @notice Who ran a merchant last, and where that owner wants the money.
     struct Shop {
-        address openedBy;
+        address runBy;
         address payout;
         bool active;
         bool suspended;
     }
 
+    struct Goods {
+        uint16 commissionBps;
+        uint64 minPrice;
+        bool active;
+    }
+
     bytes32 internal constant OTHER_PRODUCT = keccak256("other product");
+    bytes32 internal constant SIGNER_ROLE = keccak256("SETTLEMENT_SIGNER_ROLE");
 
     /// @dev Time does not survive from one call of a campaign to the next, so the books keep it.
     uint256 internal clock;
@@ -80,6 +94,9 @@ abstract contract Books is MarketTest {
     address[] internal accounts;
     uint256[] internal merchantIds;
     mapping(uint256 merchantId => Shop) internal shops;
+    mapping(uint256 merchantId => mapping(bytes32 productId => Goods)) internal goods;
+    /// @dev Whether an owner made the stranger a signer of its merchant.
+    mapping(uint256 merchantId => mapping(address owner => bool)) internal strangerSigns;
 
     /// @dev What an account owns: its balance and what it can claim.
     mapping(address account => uint256) internal wealth;
@@ -88,6 +105,10 @@ abstract contract Books is MarketTest {
     /// @dev Money in the router that nobody was paid yet, and money in the escrow that belongs to no escrow.
     uint256 internal strays;
     uint256 internal surplus;
+    /// @dev When the last pause of the escrow ended.
+    uint256 internal resumedAt;
+    /// @dev While the identity registry does not tell anybody's wallet.
+    bool internal walletsUnknown;
 
     Entry[] internal entries;
     Arrived[] internal arrived;
@@ -105,6 +126,7 @@ abstract contract Books is MarketTest {
 
     mapping(uint256 action => uint256) public successes;
     mapping(uint256 action => uint256) public refusals;
+    mapping(bytes4 reason => uint256) public refusedFor;
     uint256 internal surprises;
     string internal firstSurprise;
 
@@ -116,8 +138,14 @@ abstract contract Books is MarketTest {
         returns (bool ok)
     {
         vm.prank(caller);
-        (ok,) = target.call(data);
-        ok ? ++successes[uint256(action)] : ++refusals[uint256(action)];
+        bytes memory answer;
+        (ok, answer) = target.call(data);
+        if (ok) {
+            ++successes[uint256(action)];
+        } else {
+            ++refusals[uint256(action)];
+            ++refusedFor[bytes4(answer)];
+        }
         if (ok != expected) surprise(action, ok ? "succeeded" : "was refused");
     }
 
@@ -171,7 +199,7 @@ abstract contract Books is MarketTest {
         view
         returns (uint256 commission, uint256 fee, uint256 cashback, uint256 heldBack)
     {
-        uint256 rate = merchants.getProduct(a.merchantId, a.productId).commissionBps;
+        uint256 rate = goods[a.merchantId][a.productId].commissionBps;
         commission = price * rate * a.commissionMultiplierBps / 1e8;
         fee = commission / 10;
         cashback = commission * a.cashbackOfCommissionBps / 1e4;
@@ -179,14 +207,33 @@ abstract contract Books is MarketTest {
     }
 
     function payeeOf(uint256 agentId) internal view returns (address payee) {
-        payee = identities.getAgentWallet(agentId);
+        payee = agentWalletOf(agentId);
         if (payee == address(0)) payee = identities.ownerOf(agentId);
+    }
+
+    function agentWalletOf(uint256 agentId) internal view returns (address) {
+        return walletsUnknown ? address(0) : identities.getAgentWallet(agentId);
+    }
+
+    /// @dev A first act in a shop that another ran before closes it, and from then on it pays the new owner.
+    function adopt(uint256 id, address owner) internal {
+        Shop storage shop = shops[id];
+        if (shop.runBy == owner) return;
+        shop.runBy = owner;
+        shop.payout = owner;
+        shop.active = false;
+    }
+
+    function fallbackFrom(Entry storage entry) internal view returns (uint256) {
+        uint256 windowEnd = entry.terms.windowEnd;
+        return (resumedAt > windowEnd ? resumedAt : windowEnd) + 10 days;
     }
 
     function canSplit(address payer, uint256 price, SplitRouter.Attribution memory a) internal view returns (bool) {
         Shop memory shop = shops[a.merchantId];
-        if (!shop.active || shop.suspended || shop.openedBy != identities.ownerOf(a.merchantId)) return false;
-        if (!merchants.getProduct(a.merchantId, a.productId).active) return false;
+        if (!shop.active || shop.suspended || shop.runBy != identities.ownerOf(a.merchantId)) return false;
+        Goods memory sold = goods[a.merchantId][a.productId];
+        if (!sold.active || price < sold.minPrice) return false;
         if (a.commissionMultiplierBps < 4_000 || a.commissionMultiplierBps > 10_000) return false;
         if (price == 0 || a.cashbackOfCommissionBps > 4_000 || payeeOf(a.reviewerAgentId) == payer) return false;
         (, uint256 fee, uint256 cashback, uint256 heldBack) = partsOf(price, a);
@@ -205,8 +252,14 @@ abstract contract Books is MarketTest {
     function isCommitted(SplitRouter.Purchase memory p) internal view returns (bool) {
         if (p.authorization.nonce != router.attributionNonce(p.attribution)) return false;
         (uint256 authorId, uint256 aboutId) = reviews.authorOf(p.attribution.reviewId);
+        if (!mayBuyAs(p.authorization.from, p.attribution.buyerAgentId)) return false;
         return authorId == p.attribution.reviewerAgentId && aboutId == p.attribution.merchantId
             && identities.ownerOf(authorId) != p.authorization.from;
+    }
+
+    /// @dev Without a settler to vouch for it, a wallet buys for itself, for its own agent or for the agent whose wallet it is.
+    function mayBuyAs(address payer, uint256 agentId) internal view returns (bool) {
+        return agentId == type(uint256).max || identities.ownerOf(agentId) == payer || agentWalletOf(agentId) == payer;
     }
 
     // ---- the logs
@@ -225,6 +278,8 @@ abstract contract Books is MarketTest {
                 address payer = address(uint160(uint256(logs[i].topics[1])));
                 ++outcomes[payer][logs[i].topics[2]];
                 _requireOneOutcome(payer, logs[i].topics[2]);
+            } else if (logs[i].emitter == address(router) && topic == SplitRouter.PurchaseFailed.selector) {
+                ++refusedFor[bytes4(abi.decode(logs[i].data, (bytes)))];
             }
         }
     }
@@ -246,6 +301,7 @@ abstract contract Books is MarketTest {
         for (uint256 i = 0; i < accounts.length; ++i) claims += escrow.claimable(accounts[i]);
         assertEq(escrow.totalHeld(), held, "escrow: held");
         assertEq(escrow.fees(), fees, "escrow: fees");
+        assertEq(escrow.resumedAt(), resumedAt, "escrow: end of the last pause");
         assertEq(escrow.totalClaimable(), claims, "escrow: claims");
         assertEq(usdc.balanceOf(address(escrow)), escrow.owed() + surplus, "escrow: balance");
     }
@@ -297,7 +353,29 @@ abstract contract Books is MarketTest {
         }
     }
 
+    function checkMerchants() external view {
+        for (uint256 i = 0; i < merchantIds.length; ++i) {
+            uint256 id = merchantIds[i];
+            Shop memory shop = shops[id];
+            address owner = identities.ownerOf(id);
+            bool own = shop.runBy == owner;
+            assertEq(merchants.isActive(id), own && shop.active && !shop.suspended, "merchant active");
+            assertEq(merchants.payoutWallet(id), own ? shop.payout : address(0), "merchant payout");
+            assertEq(merchants.hasRole(id, SIGNER_ROLE, stranger), strangerSigns[id][owner], "merchant signer");
+            _checkProduct(id, PRODUCT);
+            _checkProduct(id, OTHER_PRODUCT);
+        }
+    }
+
     function checkSurprises() external view {
         assertEq(surprises, 0, firstSurprise);
+    }
+
+    function _checkProduct(uint256 id, bytes32 productId) private view {
+        MerchantRegistry.Product memory product = merchants.getProduct(id, productId);
+        Goods memory sold = goods[id][productId];
+        assertEq(product.commissionBps, sold.commissionBps, "product commission");
+        assertEq(product.minPrice, sold.minPrice, "product least price");
+        assertEq(product.active, sold.active, "product active");
     }
 }

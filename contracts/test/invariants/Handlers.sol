@@ -40,18 +40,42 @@ abstract contract Handlers is Trade {
         if (entries.length == 0) return;
         Entry storage entry = _anEntry(seed);
         _wait(seed, entry.terms.windowEnd);
-        bool contradicted = roll(seed, "contradicted", 2) == 0;
-        bool earned = roll(seed, "earned", 2) == 0;
-        bool expected = !escrow.paused() && !entry.settled && clock >= entry.terms.windowEnd && (!earned || entry.bound);
-        bytes memory data = abi.encodeCall(escrow.settle, (entry.terms, contradicted, earned));
-        if (!act(Action.OracleSettle, oracle, address(escrow), data, expected)) return;
-        bookSettlement(entry, contradicted, earned);
+        _oracleSettle(seed, entry);
+    }
+
+    /// @dev A public registry of identities is upgraded and no longer tells wallets. Owners stand in for them; nothing is locked.
+    function loseWallets(uint256 seed) external turn {
+        vm.mockCallRevert(address(identities), abi.encodeWithSelector(identities.getAgentWallet.selector), "gone");
+        walletsUnknown = true;
+        settleAs(Action.Settle, settler, aPurchase(seed, SplitRouter.AuthorizationType.Receive));
+        seed = roll(seed, "second", type(uint256).max);
+        settleAs(Action.SettleCommitted, anAccount(seed), aPurchase(seed, SplitRouter.AuthorizationType.Receive));
+        if (entries.length != 0) _oracleSettle(seed, _anEntry(seed));
+        vm.clearMockedCalls();
+        walletsUnknown = false;
+    }
+
+    /// @dev A pause that may last longer than the oracle has time: nobody loses by it.
+    function pauseForLong(uint256 seed) external turn {
+        if (entries.length == 0 || roll(seed, "rarely", 3) != 0) return;
+        Entry storage entry = _anEntry(seed);
+        if (!escrow.paused()) pauseEscrowNow();
+        if (arrived.length != 0) refundArrived(arrived[preferOpen(seed, arrived.length, true)]);
+        if (deposits.length != 0) refundDeposited(deposits[preferOpen(seed, deposits.length, false)]);
+        uint256 until = entry.terms.windowEnd + roll(seed, "until", 20 days);
+        if (until > clock) clock = until;
+        vm.warp(clock);
+        settleFallbackOf(entry, anAccount(seed));
+        resumeEscrow();
+        settleFallbackOf(entry, anAccount(seed));
+        _wait(seed, fallbackFrom(entry));
+        settleFallbackOf(entry, anAccount(seed));
     }
 
     function settleFallback(uint256 seed) external turn {
         if (entries.length == 0) return;
         Entry storage entry = _anEntry(seed);
-        _wait(seed, entry.terms.windowEnd + 10 days);
+        _wait(seed, fallbackFrom(entry));
         settleFallbackOf(entry, anAccount(seed));
     }
 
@@ -79,7 +103,10 @@ abstract contract Handlers is Trade {
         if (entries.length == 0) return;
         Entry storage entry = _anEntry(seed);
         address owner = entry.bound ? identities.ownerOf(entry.terms.buyerAgentId) : entry.terms.payer;
-        bytes memory data = abi.encodeCall(reviews.publishWithEscrow, (entry.terms, bytes32(seed)));
+        // An escrow that knows nothing of the purchase proves nothing, even while it bears the name.
+        bytes memory data = abi.encodeCall(reviews.publishWithEscrow, (successor, entry.terms, bytes32(seed)));
+        act(Action.Attack, owner, address(reviews), data, false);
+        data = abi.encodeCall(reviews.publishWithEscrow, (escrow, entry.terms, bytes32(seed)));
         if (!act(Action.Publish, owner, address(reviews), data, entry.bound && !entry.reviewed)) return;
         entry.reviewed = true;
         ++reviewCount;
@@ -120,15 +147,42 @@ abstract contract Handlers is Trade {
         if (roll(seed, "own review", 2) == 0) a.reviewerAgentId = attackerAgent;
         a.reviewId = reviewBy[a.reviewerAgentId][a.merchantId];
         if (a.reviewId == 0) a.reviewId = 1;
+        if (roll(seed, "own agent", 2) == 0) a.buyerAgentId = attackerAgent;
         bytes32 nonce = router.attributionNonce(a);
         Wallet memory payer = attackers[roll(seed, "payer", 2)];
         SplitRouter.Purchase memory purchase =
-            signPurchase(payer, aPrice(seed), SplitRouter.AuthorizationType.Receive, a, nonce);
+            signPurchase(payer, aPrice(seed, a), SplitRouter.AuthorizationType.Receive, a, nonce);
         if (roll(seed, "wallet", 2) == 0) {
             purchase.authorization.from = address(yesWallet);
             purchase.authorization.signature = "yes";
         }
         settleAs(Action.AttackerBuys, anAttacker(seed), purchase);
+    }
+
+    /// @dev A purchase in another agent's name would be a record of that agent, and for its owner to review. The settler would ask the
+    /// agent; where nobody does, the same purchase passes only in nobody's name.
+    function buyInAnothersName(uint256 seed) external turn {
+        address attacker = anAttacker(seed);
+        Wallet memory payer = attackers[roll(seed, "payer", 2)];
+        SplitRouter.Attribution memory a = anAttribution(seed, 0);
+        uint256 whose = roll(seed, "whose", 3);
+        if (whose == 0) a.buyerAgentId = 1_000_000;
+        else if (whose == 1) a.buyerAgentId = reviewerAgents[roll(seed, "victim", 2)];
+        else a.buyerAgentId = buyerAgents[roll(seed, "victim", buyerAgents.length)];
+        uint256 price = aPrice(seed, a);
+        SplitRouter.Purchase[] memory batch = new SplitRouter.Purchase[](1);
+        batch[0] = signPurchase(payer, price, SplitRouter.AuthorizationType.Receive, a, router.attributionNonce(a));
+        _attack(attacker, address(router), abi.encodeCall(router.settle, (batch[0])));
+        uint256 before = escrow.lastEscrowId();
+        vm.prank(attacker);
+        router.settleBatch(batch);
+        if (escrow.lastEscrowId() != before) surprise(Action.SettleInBatch, "in another's name succeeded");
+        a.buyerAgentId = escrow.AGENTLESS();
+        settleAs(
+            Action.AttackerBuys,
+            attacker,
+            signPurchase(payer, price, SplitRouter.AuthorizationType.Receive, a, router.attributionNonce(a))
+        );
     }
 
     /// @dev Other people's payments.
@@ -176,8 +230,18 @@ abstract contract Handlers is Trade {
             if (terms.payer != attacker) {
                 _attack(attacker, address(escrow), abi.encodeCall(escrow.bind, (terms, attackerAgent)));
             }
-            _attack(attacker, address(reviews), abi.encodeCall(reviews.publishWithEscrow, (terms, bytes32(seed))));
+            if (!entry.bound || identities.ownerOf(terms.buyerAgentId) != attacker) {
+                _attack(
+                    attacker, address(reviews), abi.encodeCall(reviews.publishWithEscrow, (escrow, terms, bytes32(seed)))
+                );
+            }
         }
+        terms.buyerAgentId = attackerAgent;
+        _attack(
+            attackers[0].addr,
+            address(reviews),
+            abi.encodeCall(reviews.publishWithEscrow, (CommissionEscrow(address(yesEscrow)), terms, bytes32(seed)))
+        );
         terms.payer = attacker;
         terms.nonce = bytes32(seed);
         _attack(attacker, address(escrow), abi.encodeCall(escrow.deposit, (terms, 1, 1, 0)));
@@ -188,6 +252,8 @@ abstract contract Handlers is Trade {
         _attack(attacker, address(merchants), abi.encodeCall(merchants.setSuspended, (id, true)));
         _attack(attacker, address(merchants), abi.encodeCall(merchants.setProductTerms, (id, PRODUCT, 0, 0)));
         _attack(attacker, address(addresses), abi.encodeCall(addresses.setAddress, (AddressKeys.TREASURY, attacker)));
+        _attack(attacker, address(addresses), abi.encodeCall(addresses.renounceOwnership, ()));
+        _attack(admin, address(addresses), abi.encodeCall(addresses.renounceOwnership, ()));
         _attack(attacker, address(router), abi.encodeCall(router.grantRole, (keccak256("SETTLER_ROLE"), attacker)));
         _attack(attacker, address(escrow), abi.encodeCall(escrow.grantRole, (keccak256("ORACLE_ROLE"), attacker)));
         _attack(attacker, address(escrow), abi.encodeCall(escrow.beginDefaultAdminTransfer, (attacker)));
@@ -228,9 +294,18 @@ abstract contract Handlers is Trade {
     // ---- inside
 
     function settleFallbackOf(Entry storage entry, address caller) internal {
-        bool expected = !escrow.paused() && !entry.settled && clock >= entry.terms.windowEnd + 10 days;
+        bool expected = !escrow.paused() && !entry.settled && clock >= fallbackFrom(entry);
         bytes memory data = abi.encodeCall(escrow.settleFallback, (entry.terms));
         if (act(Action.Fallback, caller, address(escrow), data, expected)) bookSettlement(entry, true, false);
+    }
+
+    function _oracleSettle(uint256 seed, Entry storage entry) private {
+        bool contradicted = roll(seed, "contradicted", 2) == 0;
+        bool earned = roll(seed, "earned", 2) == 0;
+        bool expected = !escrow.paused() && !entry.settled && clock >= entry.terms.windowEnd && (!earned || entry.bound);
+        bytes memory data = abi.encodeCall(escrow.settle, (entry.terms, contradicted, earned));
+        if (!act(Action.OracleSettle, oracle, address(escrow), data, expected)) return;
+        bookSettlement(entry, contradicted, earned);
     }
 
     function _attack(address attacker, address target, bytes memory data) private {

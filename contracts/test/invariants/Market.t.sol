@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {StdInvariant} from "forge-std/StdInvariant.sol";
+import {AddressRegistry} from "../../src/AddressRegistry.sol";
+import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
+import {ReviewRegistry} from "../../src/ReviewRegistry.sol";
+import {SplitRouter} from "../../src/SplitRouter.sol";
 import {Cheats} from "../base/Cheats.sol";
 import {Books} from "./Books.sol";
 import {Handlers} from "./Handlers.sol";
@@ -22,9 +28,16 @@ contract MarketHandler is Handlers {}
 /// 5. Settled is final: an escrow never goes back, its terms never change but by a bind, ids count up by one.
 /// 6. Nobody without a role moves another's money: attackers call everything there is with their own and with replayed arguments. Every
 ///    call that succeeds against expectation, or fails against it, is a surprise; there are none.
-/// 7. A pause stops deposits, binds, releases and settlements; claims still work. (Expectations of every action take the pause into
-///    account.)
-/// 8. At the end everybody can be paid: with all obstacles lifted, nothing is left but what was given away.
+/// 7. A pause stops deposits, binds, releases, settlements and refunds; claims still work. (Expectations of every action take the pause
+///    into account.) The fallback needs its whole delay after the window's end and after the end of the last pause.
+/// 8. No product is sold below its least price, by whatever way the payment came.
+/// 9. Without a settler nobody buys in the name of an agent that is neither its own nor has it as its wallet.
+/// 10. A merchant sells, pays and has signers only as its present owner set it; the first thing an owner does, whatever it is, closes
+///     what another ran. An owner who gets it back untouched finds it as it was.
+/// 11. A purchase can be reviewed once, by the owner of the agent that bought, on the escrow in which it lies, also when that escrow has
+///     been replaced; no other contract stands in for it.
+/// 12. An identity registry that stops telling wallets keeps nobody from buying or from being paid.
+/// 13. At the end everybody can be paid: with all obstacles lifted, nothing is left but what was given away.
 ///
 /// `Books` keeps the second set of books and the checks, `Actors` has the people, `Surroundings` time, merchants and the token's issuer,
 /// `Trade` the purchases, `Handlers` the escrows and the attackers.
@@ -52,20 +65,25 @@ contract MarketInvariants is StdInvariant, Cheats {
             handler.releaseCashback.selector,
             handler.oracleSettle.selector,
             handler.settleFallback.selector,
+            handler.loseWallets.selector,
+            handler.pauseForLong.selector,
             handler.tamper.selector,
             handler.publish.selector,
             handler.collectFees.selector,
             handler.claim.selector,
             handler.donate.selector,
             handler.buyAsAttacker.selector,
+            handler.buyInAnothersName.selector,
             handler.attackRouter.selector,
             handler.attackTheRest.selector,
             handler.passTime.selector,
             handler.blockOrUnblock.selector,
             handler.pauseEscrow.selector,
             handler.pauseToken.selector,
+            handler.replaceEscrow.selector,
             handler.runMerchant.selector,
-            handler.moveReviewer.selector
+            handler.sellAndBuyBack.selector,
+            handler.moveAgent.selector
         ];
         targetContract(address(handler));
         targetSelector(FuzzSelector(address(handler), selectors));
@@ -83,7 +101,7 @@ contract MarketInvariants is StdInvariant, Cheats {
     /// @dev A campaign in which nothing ever succeeds proves nothing: a long fixed one must see every action succeed, and everything
     /// that moves money be refused at times.
     function test_everyActionIsSeenToSucceedAndToBeRefused() public {
-        for (uint256 i = 0; i < 800; ++i) {
+        for (uint256 i = 0; i < 1_600; ++i) {
             uint256 seed = uint256(keccak256(abi.encode(i)));
             (bool ok,) = address(handler).call(abi.encodeWithSelector(selectors[seed % selectors.length], seed));
             assertTrue(ok, string.concat("step ", vm.toString(i), " reverted"));
@@ -112,6 +130,20 @@ contract MarketInvariants is StdInvariant, Cheats {
             uint256 action = uint256(guarded[i]);
             assertGt(handler.refusals(action), 0, string.concat("never refused: action ", vm.toString(action)));
         }
+        bytes4[9] memory reasons = [
+            SplitRouter.PriceTooLow.selector,
+            SplitRouter.NotTheBuyersAgent.selector,
+            SplitRouter.SelfReferral.selector,
+            Pausable.EnforcedPause.selector,
+            CommissionEscrow.FallbackTooEarly.selector,
+            CommissionEscrow.NotBound.selector,
+            MerchantRegistry.MerchantNotActive.selector,
+            ReviewRegistry.UnknownEscrow.selector,
+            AddressRegistry.OwnerRequired.selector
+        ];
+        for (uint256 i = 0; i < reasons.length; ++i) {
+            assertGt(handler.refusedFor(reasons[i]), 0, string.concat("never the reason: ", vm.toString(i)));
+        }
     }
 
     function _check() private view {
@@ -120,5 +152,6 @@ contract MarketInvariants is StdInvariant, Cheats {
         handler.checkRouter();
         handler.checkWealth();
         handler.checkRecords();
+        handler.checkMerchants();
     }
 }

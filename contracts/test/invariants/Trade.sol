@@ -81,7 +81,7 @@ abstract contract Trade is Surroundings {
         SplitRouter.Purchase memory first = aPurchase(seed, SplitRouter.AuthorizationType.Receive);
         SplitRouter.Purchase memory second = signPurchase(
             walletOf(first.authorization.from),
-            aPrice(roll(seed, "second", type(uint256).max)),
+            aPrice(roll(seed, "second", type(uint256).max), first.attribution),
             SplitRouter.AuthorizationType.Transfer,
             first.attribution,
             first.authorization.nonce
@@ -104,7 +104,7 @@ abstract contract Trade is Surroundings {
 
     function finish(uint256 seed) external turn {
         if (arrived.length == 0) return;
-        Arrived storage payment = arrived[_preferOpen(seed, arrived.length, true)];
+        Arrived storage payment = arrived[preferOpen(seed, arrived.length, true)];
         SplitRouter.Purchase memory purchase = payment.purchase;
         SplitRouter.Authorization memory z = purchase.authorization;
         bool expected = !payment.done && canSplit(z.from, z.value, purchase.attribution);
@@ -116,7 +116,7 @@ abstract contract Trade is Surroundings {
 
     function refund(uint256 seed) external turn {
         if (arrived.length == 0 || roll(seed, "rarely", 2) == 0) return;
-        Arrived storage payment = arrived[_preferOpen(seed, arrived.length, true)];
+        Arrived storage payment = arrived[preferOpen(seed, arrived.length, true)];
         refundArrived(payment);
         refundArrived(payment);
     }
@@ -128,7 +128,7 @@ abstract contract Trade is Surroundings {
         SplitRouter.Attribution memory a = anAttribution(seed, i);
         SplitRouter.Charge memory charge;
         charge.payer = buyers[i].addr;
-        charge.value = aPrice(seed);
+        charge.value = aPrice(seed, a);
         charge.txHash = keccak256(abi.encode("transaction", deposits.length));
         charge.signature = signCharge(buyers[i], charge, a.buyerAgentId);
         bool expected = !usdc.paused() && !usdc.isBlacklisted(charge.payer);
@@ -143,7 +143,7 @@ abstract contract Trade is Surroundings {
 
     function splitDeposit(uint256 seed) external turn {
         if (deposits.length == 0) return;
-        Deposited storage made = deposits[_preferOpen(seed, deposits.length, false)];
+        Deposited storage made = deposits[preferOpen(seed, deposits.length, false)];
         SplitRouter.Charge memory charge = made.charge;
         bool expected = !made.done && canSplit(charge.payer, charge.value, made.attribution);
         bytes memory data = abi.encodeCall(router.splitDeposit, (charge, made.attribution));
@@ -155,7 +155,7 @@ abstract contract Trade is Surroundings {
 
     function refundDeposit(uint256 seed) external turn {
         if (deposits.length == 0 || roll(seed, "rarely", 2) == 0) return;
-        Deposited storage made = deposits[_preferOpen(seed, deposits.length, false)];
+        Deposited storage made = deposits[preferOpen(seed, deposits.length, false)];
         refundDeposited(made);
         refundDeposited(made);
     }
@@ -177,7 +177,8 @@ abstract contract Trade is Surroundings {
 
     function refundArrived(Arrived storage payment) internal {
         SplitRouter.Authorization memory z = payment.purchase.authorization;
-        if (!act(Action.Refund, settler, address(router), abi.encodeCall(router.refund, (z)), !payment.done)) return;
+        bool expected = !payment.done && !escrow.paused();
+        if (!act(Action.Refund, settler, address(router), abi.encodeCall(router.refund, (z)), expected)) return;
         payment.done = true;
         strays -= z.value;
         wealth[z.from] += z.value;
@@ -185,7 +186,8 @@ abstract contract Trade is Surroundings {
 
     function refundDeposited(Deposited storage made) internal {
         bytes memory data = abi.encodeCall(router.refundDeposit, (made.charge, made.attribution.buyerAgentId));
-        if (!act(Action.RefundDeposit, settler, address(router), data, !made.done)) return;
+        bool expected = !made.done && !escrow.paused();
+        if (!act(Action.RefundDeposit, settler, address(router), data, expected)) return;
         made.done = true;
         strays -= made.charge.value;
         wealth[made.charge.payer] += made.charge.value;
@@ -217,7 +219,7 @@ abstract contract Trade is Surroundings {
     }
 
     /// @dev Mostly one that still waits; now and then one that is done, to see it refused.
-    function _preferOpen(uint256 seed, uint256 length, bool ofArrived) private view returns (uint256 i) {
+    function preferOpen(uint256 seed, uint256 length, bool ofArrived) internal view returns (uint256 i) {
         i = roll(seed, "payment", length);
         if (roll(seed, "any", 4) == 0) return i;
         for (uint256 k = 0; k < length; ++k) {
