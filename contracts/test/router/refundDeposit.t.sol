@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
 import {RouterTest} from "../base/RouterTest.sol";
@@ -68,6 +69,14 @@ contract RefundDepositTest is RouterTest {
         charge.value = PRICE + 1;
         vm.expectRevert(abi.encodeWithSelector(SplitRouter.NotEnoughUnsplit.selector, PRICE + 1, PRICE));
         refundDeposit();
+    }
+
+    function test_reverts_whenTheEscrowIsPaused() public {
+        vm.prank(guardian);
+        escrow.pause();
+        vm.expectRevert(abi.encodeWithSelector(Pausable.EnforcedPause.selector));
+        refundDeposit();
+        assertBalance(address(router), PRICE, "router");
     }
 
     function test_reverts_whenNotASettlerCalls() public {
