@@ -5,6 +5,7 @@ const require = createRequire(import.meta.url)
 
 export default defineConfig({
   solidity: {
+    splitTestsCompilation: true,
     version: '0.8.37',
     path: require.resolve('solc/soljson.js'),
     settings: {

@@ -45,7 +45,8 @@ contract MerchantRegistry is Roles {
     mapping(uint256 merchantId => mapping(address owner => mapping(bytes32 role => mapping(address account => bool))))
         private _merchantRoles;
 
-    /// @notice The owner opened or closed the merchant; from here on it is paid at `payout`.
+    /// @notice The owner opened or closed the merchant, or took it over closed; from here on it is paid at `payout`.
+    /// @dev The merchant is open while the last of these says so, its `owner` still owns the identity, and it is not suspended.
     event MerchantActiveSet(uint256 indexed merchantId, address indexed owner, bool active, address payout);
     event PayoutWalletSet(uint256 indexed merchantId, address indexed payout);
     event MerchantSuspensionSet(uint256 indexed merchantId, bool suspended);
@@ -229,6 +230,7 @@ contract MerchantRegistry is Roles {
             merchant.ownerTag = tag;
             merchant.payout = msg.sender;
             merchant.active = false;
+            emit MerchantActiveSet(merchantId, msg.sender, false, msg.sender);
         }
     }
 

@@ -98,6 +98,7 @@ contract SetActiveTest is MarketTest {
     /// @dev Whatever a new owner does first, the former owner's settings are over, even if the identity comes back.
     function test_succeeds_whenTheIdentityComesBackFromAnOwnerWhoActed() public {
         transferIdentity(merchant.addr, stranger, merchantId);
+        expectActiveSet(stranger, false, stranger);
         vm.prank(stranger);
         merchants.setProductTerms(merchantId, PRODUCT, 10_000, 0);
         transferIdentity(stranger, merchant.addr, merchantId);
