@@ -38,7 +38,7 @@ const steps = {
     [tool('@biomejs/biome/bin/biome'), 'check', '--max-diagnostics=200'],
     lineWith(/^(Checked|Found \d+ error)/),
   ),
-  compile: step('compile', contracts, [hardhat, 'build'], lineWith(/^(Compiled|No contracts)/)),
+  compile: step('compile', contracts, [hardhat, 'build', '--no-tests'], lineWith(/^(Compiled|No contracts)/)),
   contracts: step(
     'contracts',
     contracts,

@@ -26,7 +26,8 @@ async function main() {
   removeState(path)
 
   say('compiling the contracts (the first time takes about a minute)')
-  await compileContracts()
+  const tick = setInterval(() => say('still compiling'), 10_000)
+  await compileContracts().finally(() => clearInterval(tick))
   say('starting the chain')
   const local = await startLocalChain({ port: ports.chain })
   if (!local.rpcUrl) throw new Error('the chain has no RPC endpoint')

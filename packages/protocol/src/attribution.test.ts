@@ -73,7 +73,7 @@ describe('attribution', () => {
     )
   })
 
-  test('derives the same secret from the same idempotency key, and random ones otherwise [SIGN-35]', () => {
+  test('derives the same secret from the same idempotency key, and random ones otherwise', () => {
     expect(Attribution.idempotencySecret('order-1')).toBe(id('order-1'))
     expect(Attribution.idempotencySecret('order-2')).not.toBe(id('order-1'))
     expect(Attribution.randomSecret()).not.toBe(Attribution.randomSecret())

@@ -30,7 +30,7 @@ describe('votes hash', () => {
     )
   })
 
-  test('changes with a review id, a reasoning and the order; same votes, same hash [VOTE-33]', () => {
+  test('changes with a review id, a reasoning and the order; same votes, same hash', () => {
     const [first, second] = votes
     if (!first || !second) throw new Error('two votes')
     const others = [
@@ -88,7 +88,7 @@ describe('content hash', () => {
     expect(contentHash(review)).not.toBe(keccak256(packed))
   })
 
-  test('sees a space that a JSON reader would not [REV-19]', () => {
+  test('sees a space that a JSON reader would not', () => {
     const rewritten = JSON.stringify(JSON.parse(review.content))
     expect(contentHash({ ...review, content: rewritten })).not.toBe(contentHash(review))
   })

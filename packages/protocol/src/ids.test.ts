@@ -43,12 +43,12 @@ describe('ids', () => {
 describe('product id', () => {
   const digits = 'AB'.repeat(32)
 
-  test('takes 32-byte hex with and without 0x and always gives 0x lower case [CONV-07] [CONV-08] [CONV-09]', () => {
+  test('takes 32-byte hex with and without 0x and always gives 0x lower case', () => {
     expect(ProductId.parse(`0x${digits}`)).toBe(`0x${digits.toLowerCase()}`)
     expect(ProductId.parse(digits)).toBe(`0x${digits.toLowerCase()}`)
   })
 
-  test('refuses 31 bytes, 33 bytes and non-hex [CONV-10]', async () => {
+  test('refuses 31 bytes, 33 bytes and non-hex', async () => {
     for (const value of [
       digits.slice(2),
       `${digits}ab`,

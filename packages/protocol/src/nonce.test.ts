@@ -19,23 +19,23 @@ describe('nonce', () => {
     )
   })
 
-  test('upper-case hex is the same nonce in its lower-case form [MCP-29]', () => {
+  test('upper-case hex is the same nonce in its lower-case form', () => {
     expect(Nonce.parse('bytes32', hex)).toBe(hex.toLowerCase())
   })
 
-  test('a decimal nonce is refused as hex, above uint256, or as no number [VOTE-40] [VOTE-41] [VOTE-42]', async () => {
+  test('a decimal nonce is refused as hex, above uint256, or as no number', async () => {
     for (const value of [hex, (2n ** 256n).toString(), 'abc', '-1', '1.0', '007', '', 42, null]) {
       expect(await codeOf(() => Nonce.parse('decimal', value)), String(value)).toBe('invalid_nonce')
     }
   })
 
-  test('a bytes32 nonce is refused as decimal or short hex [CASH-32] [CASH-33] [MCP-35] [MCP-83]', async () => {
+  test('a bytes32 nonce is refused as decimal or short hex', async () => {
     for (const value of ['42', '0x2a', hex.slice(2), `${hex}00`, `${hex}\n`, '', 42, null]) {
       expect(await codeOf(() => Nonce.parse('bytes32', value)), String(value)).toBe('invalid_nonce')
     }
   })
 
-  test('random nonces are 32 bytes and differ [VOTE-75]', () => {
+  test('random nonces are 32 bytes and differ', () => {
     const nonces = Array.from({ length: 100 }, () => Nonce.random())
     expect(new Set(nonces).size).toBe(100)
     for (const nonce of nonces) expect(nonce).toMatch(/^0x[0-9a-f]{64}$/)
