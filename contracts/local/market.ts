@@ -110,19 +110,15 @@ export async function confirmed(market: Market, hash: Hex): Promise<TransactionR
   return receipt
 }
 
-export async function mintUsdc(
-  { client, addresses, accounts }: Market,
-  to: Address,
-  amount: bigint,
-): Promise<void> {
-  const hash = await client.writeContract({
-    account: accounts.deployer,
-    address: addresses.USDC,
+export async function mintUsdc(market: Market, to: Address, amount: bigint): Promise<void> {
+  const hash = await market.client.writeContract({
+    account: market.accounts.deployer,
+    address: market.addresses.USDC,
     abi: sandboxUSDCAbi,
     functionName: 'mint',
     args: [to, amount],
   })
-  await client.waitForTransactionReceipt({ hash })
+  await confirmed(market, hash)
 }
 
 /** Mints an ERC-8004 identity and reads its id from the event. */
@@ -209,7 +205,7 @@ export async function publishWithProof(
   return { reviewId: event.args.reviewId, receipt }
 }
 
-/** Signs a payment to the router. With `committed`, the nonce commits to the attribution and anybody may settle it. */
+/** Signs a payment to the router. Unless a nonce is given, it commits to the attribution, and anybody may settle it. */
 export async function signPurchase(
   { client, addresses }: Market,
   buyer: LocalAccount,

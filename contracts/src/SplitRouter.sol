@@ -297,7 +297,7 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         );
 
         // The escrow's record is what makes a payment split once: it comes before any payout. It must be funded, so no `_pay` here.
-        // The fee goes along with what waits: a transfer of its own would cost every purchase 8,700 gas.
+        // The fee goes along with what waits: a transfer of its own would cost every purchase 8,200 gas.
         uint256 held = parts.heldBack + parts.cashback + parts.fee;
         if (held != 0) TOKEN.safeTransfer(address(ESCROW), held);
         escrowId = ESCROW.deposit(

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addressRegistryAbi, splitRouterAbi } from '@referrer/protocol/abi'
@@ -205,6 +205,20 @@ describe('parseDeploymentConfig', () => {
   ])('refuses %j and names the field', (input, field) => {
     expect(() => parseDeploymentConfig(input)).toThrow(field)
   })
+})
+
+describe('the example configs', () => {
+  it.each(['base', 'base-sepolia'])(
+    '%s is refused until its parties are filled in, and complete then',
+    (name) => {
+      const path = new URL(`../deployments/${name}.example.json`, import.meta.url)
+      const example = JSON.parse(readFileSync(path, 'utf8'))
+      expect(() => parseDeploymentConfig(example)).toThrow(/treasury(.|\n)*guardians/)
+      const parties = { treasury: treasury.address, admin: admin.address, registryOwner: admin.address }
+      const roles = { settlers: [], oracles: [], publishers: [], guardians: [] }
+      expect(parseDeploymentConfig({ ...example, ...parties, ...roles })).toMatchObject({ sandbox: false })
+    },
+  )
 })
 
 describe('the address book', () => {

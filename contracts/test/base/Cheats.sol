@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {StdAssertions} from "forge-std/StdAssertions.sol";
 import {Vm} from "forge-std/Vm.sol";
 
-/// @notice Cheat codes, assertions and wallets. Leaner than forge-std's `Test`, which triples the time to compile.
+/// @notice Cheat codes, assertions and wallets. Leaner than forge-std's `Test`: without its console and storage libraries.
 abstract contract Cheats is StdAssertions {
     struct Wallet {
         address addr;
