@@ -1,0 +1,130 @@
+import { type ErrorAnswer, fromAnswer, RpcError } from './error.ts'
+
+export interface RpcCall {
+  method: string
+  params: unknown[]
+}
+
+export interface RequestOptions {
+  timeoutMs?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** One node. */
+export interface RpcEndpoint {
+  /** Host and port: the rest of a URL often holds a key. */
+  readonly name: string
+  request<T>(method: string, params: unknown[], options?: RequestOptions): Promise<T>
+  /** Several calls in one HTTP request, answered by one and the same node. One that fails fails them all. */
+  batch<T extends unknown[]>(calls: RpcCall[], options?: RequestOptions): Promise<T>
+}
+
+export interface EndpointOptions {
+  url: string
+  chainId: number
+  timeoutMs: number
+  fetch: typeof fetch
+}
+
+interface Answer {
+  id?: unknown
+  result?: unknown
+  error?: ErrorAnswer
+}
+
+/** Providers refuse longer batches. */
+const MAX_BATCH = 100
+
+/** Speaks JSON-RPC over HTTP to one node, after having seen once that it serves the right chain. */
+export function createEndpoint({ url, chainId, timeoutMs, fetch }: EndpointOptions): RpcEndpoint {
+  const name = new URL(url).host
+  let verified: Promise<void> | undefined
+
+  async function verify(options: RequestOptions): Promise<void> {
+    verified ??= post([{ method: 'eth_chainId', params: [] }], options).then(([answer]) => {
+      if (Number(answer) === chainId) return
+      throw new RpcError(
+        'wrong-chain',
+        `${name} serves chain ${Number(answer)}, not ${chainId}: correct its URL in the chain's rpcUrls`,
+      )
+    })
+    try {
+      await verified
+    } catch (error) {
+      verified = undefined
+      throw error
+    }
+  }
+
+  async function post(calls: RpcCall[], { timeoutMs: limit = timeoutMs, signal }: RequestOptions) {
+    const time = AbortSignal.timeout(limit)
+    const only = calls.length === 1 ? calls[0] : undefined
+    const label = only?.method ?? `a batch of ${calls.length}`
+    const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
+    let text: string
+    let response: Response
+    try {
+      response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(only ? body[0] : body),
+        signal: signal ? AbortSignal.any([time, signal]) : time,
+      })
+      text = await response.text()
+    } catch (cause) {
+      signal?.throwIfAborted()
+      if (time.aborted)
+        throw new RpcError('timeout', `${name} did not answer ${label} within ${limit} ms`, { cause })
+      throw new RpcError('transport', `${name} cannot be reached for ${label}: ${reason(cause)}`, { cause })
+    }
+    if (response.status === 429) {
+      const seconds = Number(response.headers.get('retry-after'))
+      const retryAfterMs = seconds > 0 ? seconds * 1_000 : undefined
+      throw new RpcError('rate-limited', `${name} limits the rate of ${label}`, { retryAfterMs })
+    }
+    return readAnswers(parse(text, response.status, label), calls)
+  }
+
+  function parse(text: string, status: number, label: string): Answer[] {
+    try {
+      const parsed: Answer | Answer[] = JSON.parse(text)
+      return Array.isArray(parsed) ? parsed : [parsed]
+    } catch (cause) {
+      throw new RpcError('transport', `${name} answered ${label} with HTTP ${status} and no JSON`, { cause })
+    }
+  }
+
+  function readAnswers(answers: Answer[], calls: RpcCall[]): unknown[] {
+    const byId = new Map(answers.map((answer) => [answer.id, answer]))
+    return calls.map(({ method }, id) => {
+      // A node that refuses a whole batch answers once, with no id.
+      const answer = byId.get(id) ?? (answers.length === 1 && answers[0]?.error ? answers[0] : undefined)
+      if (answer?.error) throw fromAnswer(name, method, answer.error)
+      if (answer?.result === undefined)
+        throw new RpcError('transport', `${name} left ${method} unanswered in its response`)
+      return answer.result
+    })
+  }
+
+  return {
+    name,
+    async request<T>(method: string, params: unknown[], options: RequestOptions = {}) {
+      await verify(options)
+      const [answer] = await post([{ method, params }], options)
+      return answer as T
+    },
+    async batch<T extends unknown[]>(calls: RpcCall[], options: RequestOptions = {}) {
+      await verify(options)
+      const answers: unknown[] = []
+      for (let at = 0; at < calls.length; at += MAX_BATCH)
+        answers.push(...(await post(calls.slice(at, at + MAX_BATCH), options)))
+      return answers as T
+    },
+  }
+}
+
+function reason(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (cause instanceof Error && cause.message) return cause.message
+  return error instanceof Error ? error.message : String(error)
+}

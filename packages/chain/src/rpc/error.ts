@@ -1,0 +1,64 @@
+/**
+ * - `timeout`, `transport`: no answer, or none that could be read
+ * - `rate-limited`: come back later
+ * - `reverted`: the EVM ran the call and refused it; `data` holds the revert data where the node gives it
+ * - `refused`: the node answered with any other error
+ * - `wrong-chain`: the endpoint serves another chain than it was configured for
+ */
+export type RpcErrorKind = 'timeout' | 'transport' | 'rate-limited' | 'reverted' | 'refused' | 'wrong-chain'
+
+export interface RpcErrorDetails {
+  code?: number | undefined
+  data?: unknown
+  retryAfterMs?: number | undefined
+  cause?: unknown
+}
+
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly kind: RpcErrorKind
+  readonly code: number | undefined
+  readonly data: unknown
+  readonly retryAfterMs: number | undefined
+
+  constructor(kind: RpcErrorKind, message: string, details: RpcErrorDetails = {}) {
+    super(message, { cause: details.cause })
+    this.kind = kind
+    this.code = details.code
+    this.data = details.data
+    this.retryAfterMs = details.retryAfterMs
+  }
+
+  /** Whether the same call can go through later, or elsewhere. */
+  get isRetryable(): boolean {
+    return this.kind !== 'reverted'
+  }
+}
+
+export interface ErrorAnswer {
+  code: number
+  message: string
+  data?: unknown
+}
+
+/** Codes that nodes and providers answer when a caller asks too much at once. */
+const RATE_LIMIT_CODES = new Set([429, -32005, -32029, -32097])
+/** What geth and its kin answer when the EVM reverted. */
+const REVERTED_CODE = 3
+
+export function fromAnswer(endpoint: string, method: string, { code, message, data }: ErrorAnswer): RpcError {
+  const text = `${endpoint} answered ${method} with ${code}: ${message}`
+  if (code === REVERTED_CODE || revertData(data) !== undefined)
+    return new RpcError('reverted', text, { code, data: revertData(data) })
+  return new RpcError(RATE_LIMIT_CODES.has(code) ? 'rate-limited' : 'refused', text, { code, data })
+}
+
+/** Some nodes give the revert data itself, some wrap it in an object. */
+function revertData(data: unknown): `0x${string}` | undefined {
+  if (isHex(data)) return data
+  if (typeof data === 'object' && data !== null && 'data' in data && isHex(data.data)) return data.data
+  return undefined
+}
+
+const isHex = (value: unknown): value is `0x${string}` =>
+  typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value)

@@ -1,0 +1,92 @@
+import { createEndpoint, type RequestOptions, type RpcEndpoint } from './endpoint.ts'
+import { RpcError } from './error.ts'
+
+export interface RpcPoolOptions {
+  chainId: number
+  /** The first is preferred; the others stand in. */
+  urls: string[]
+  timeoutMs?: number
+  fetch?: typeof fetch
+  now?: () => number
+}
+
+/** Several nodes of one chain. A node that fails rests for a while, longer each time. */
+export interface RpcPool {
+  readonly chainId: number
+  readonly endpoints: readonly RpcEndpoint[]
+  /** On the best endpoint, then on the others; the error of the last when all fail. */
+  request<T>(method: string, params: unknown[], options?: RequestOptions): Promise<T>
+  /** All of them, those that work first. */
+  ranked(): RpcEndpoint[]
+  /** For what only the caller can see: an endpoint that lags behind or contradicts itself. */
+  rest(endpoint: RpcEndpoint, error?: unknown): void
+}
+
+const FIRST_REST_MS = 250
+const LONGEST_REST_MS = 30_000
+
+export function createRpcPool({
+  chainId,
+  urls,
+  timeoutMs = 10_000,
+  fetch: send = fetch,
+  now = Date.now,
+}: RpcPoolOptions): RpcPool {
+  if (urls.length === 0) throw new Error(`chain ${chainId} needs at least one RPC URL`)
+  const health = new Map<RpcEndpoint, { failures: number; restUntil: number }>()
+  const endpoints = urls.map((url) => watched(createEndpoint({ url, chainId, timeoutMs, fetch: send })))
+
+  function watched(endpoint: RpcEndpoint): RpcEndpoint {
+    const state = { failures: 0, restUntil: 0 }
+    const watch = async <T>(call: Promise<T>): Promise<T> => {
+      try {
+        const answer = await call
+        state.failures = 0
+        return answer
+      } catch (error) {
+        if (error instanceof RpcError && error.kind !== 'refused') rest(self, error)
+        throw error
+      }
+    }
+    const self: RpcEndpoint = {
+      name: endpoint.name,
+      request: (method, params, options) => watch(endpoint.request(method, params, options)),
+      batch: (calls, options) => watch(endpoint.batch(calls, options)),
+    }
+    health.set(self, state)
+    return self
+  }
+
+  function rest(endpoint: RpcEndpoint, error?: unknown): void {
+    const state = health.get(endpoint)
+    if (!state || (error instanceof RpcError && error.kind === 'reverted')) return
+    const asked = error instanceof RpcError ? error.retryAfterMs : undefined
+    const pause = asked ?? FIRST_REST_MS * 2 ** Math.min(state.failures, 20)
+    state.failures += 1
+    state.restUntil = now() + Math.min(pause, LONGEST_REST_MS)
+  }
+
+  function ranked(): RpcEndpoint[] {
+    const time = now()
+    const restLeft = (endpoint: RpcEndpoint) => Math.max(0, (health.get(endpoint)?.restUntil ?? 0) - time)
+    return endpoints
+      .map((endpoint, index) => ({ endpoint, index, left: restLeft(endpoint) }))
+      .sort((a, b) => a.left - b.left || a.index - b.index)
+      .map(({ endpoint }) => endpoint)
+  }
+
+  async function request<T>(method: string, params: unknown[], options?: RequestOptions): Promise<T> {
+    let last: unknown
+    for (const endpoint of ranked()) {
+      try {
+        return await endpoint.request<T>(method, params, options)
+      } catch (error) {
+        if (!(error instanceof RpcError) || !error.isRetryable) throw error
+        last = error
+      }
+    }
+    throw last
+  }
+
+  return { chainId, endpoints, request, ranked, rest }
+}
