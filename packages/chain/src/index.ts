@@ -1,5 +1,6 @@
 import type { MigrationSet } from '@referrer/database'
 
+export * from './indexer/index.ts'
 export * from './rpc/index.ts'
 
 /** The tables that the indexer and the sender keep. */

@@ -18,6 +18,8 @@ export interface RpcPool {
   request<T>(method: string, params: unknown[], options?: RequestOptions): Promise<T>
   /** All of them, those that work first. */
   ranked(): RpcEndpoint[]
+  /** Those that do not rest; at least one. */
+  awake(): RpcEndpoint[]
   /** For what only the caller can see: an endpoint that lags behind or contradicts itself. */
   rest(endpoint: RpcEndpoint, error?: unknown): void
 }
@@ -66,13 +68,18 @@ export function createRpcPool({
     state.restUntil = now() + Math.min(pause, LONGEST_REST_MS)
   }
 
+  const restLeft = (endpoint: RpcEndpoint) => Math.max(0, (health.get(endpoint)?.restUntil ?? 0) - now())
+
   function ranked(): RpcEndpoint[] {
-    const time = now()
-    const restLeft = (endpoint: RpcEndpoint) => Math.max(0, (health.get(endpoint)?.restUntil ?? 0) - time)
     return endpoints
       .map((endpoint, index) => ({ endpoint, index, left: restLeft(endpoint) }))
       .sort((a, b) => a.left - b.left || a.index - b.index)
       .map(({ endpoint }) => endpoint)
+  }
+
+  function awake(): RpcEndpoint[] {
+    const working = endpoints.filter((endpoint) => restLeft(endpoint) === 0)
+    return working.length ? working : ranked().slice(0, 1)
   }
 
   async function request<T>(method: string, params: unknown[], options?: RequestOptions): Promise<T> {
@@ -88,5 +95,5 @@ export function createRpcPool({
     throw last
   }
 
-  return { chainId, endpoints, request, ranked, rest }
+  return { chainId, endpoints, request, ranked, awake, rest }
 }

@@ -1,0 +1,148 @@
+/**
+ * Follows a chain and applies its events exactly once, in order.
+ *
+ * Blocks older than `finalityDepth` are read in wide ranges and applied for good. Newer ones are read one by one, by hash; what they
+ * write is remembered so that it can be taken back. Checkpoint, effects and memory are one transaction, so that
+ * - a crash at any point resumes after the last block that was applied as a whole;
+ * - a repeat, or a second replica that believes itself active, is refused by the checkpoint it did not expect;
+ * - a reorganisation takes back the blocks that are gone, exactly, and goes on from the common ancestor;
+ * - a dead node, or all of them, stops progress and nothing else; so does a dead database.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transaction } from '@referrer/database'
+import { type Leadership, lead } from '../leadership.ts'
+import { RpcError, type RpcPool } from '../rpc/index.ts'
+import { backfill } from './backfill.ts'
+import { follow } from './follow.ts'
+import { createReader } from './reader.ts'
+import type { Session } from './session.ts'
+import { CheckpointMovedError, noteHead, readCheckpoint } from './store.ts'
+import type { Log, LogFilter } from './types.ts'
+
+export interface IndexerOptions {
+  chainId: number
+  rpc: RpcPool
+  databaseUrl: string
+  filter: LogFilter
+  /** No event is older than this block. */
+  startBlock: bigint
+  /** A block this many below the newest is taken as final. */
+  finalityDepth: number
+  pollIntervalMs?: number
+  /** Writes what these logs, in order, mean. All are of one block unless that block is final. */
+  apply(tx: Transaction, logs: Log[]): Promise<void>
+  /** Called when blocks up to this one became final. */
+  finalized?(tx: Transaction, number: bigint): Promise<void>
+  onEvent?: ((event: IndexerEvent) => void) | undefined
+}
+
+export type IndexerEvent =
+  | { type: 'active' }
+  | { type: 'applied'; from: bigint; to: bigint; logs: number; isFinal: boolean }
+  | { type: 'rolled-back'; from: bigint; to: bigint | null }
+  | { type: 'caught-up'; number: bigint }
+  | { type: 'failed'; error: Error; retryInMs: number }
+
+export interface IndexerStatus {
+  /** Whether this process is the one that indexes the chain. */
+  isActive: boolean
+  head: bigint | null
+  indexed: bigint | null
+  error: string | null
+}
+
+export interface Indexer {
+  status(): IndexerStatus
+  /** Until the signal; never throws for what may pass. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+const FIRST_RETRY_MS = 200
+const LONGEST_RETRY_MS = 10_000
+const HEARTBEAT_MS = 2_000
+
+export function createIndexer(options: IndexerOptions): Indexer {
+  const { chainId, rpc, databaseUrl, finalityDepth, pollIntervalMs = 500 } = options
+  const status: IndexerStatus = { isActive: false, head: null, indexed: null, error: null }
+  let failures = 0
+
+  function emit(event: IndexerEvent) {
+    if (event.type === 'applied' || event.type === 'caught-up') {
+      failures = 0
+      status.error = null
+    }
+    options.onEvent?.(event)
+  }
+
+  async function pauseAfter(error: unknown, signal: AbortSignal) {
+    signal.throwIfAborted()
+    const retryInMs = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)
+    failures += 1
+    const cause = error instanceof Error ? error : new Error(String(error))
+    status.error = cause.message
+    emit({ type: 'failed', error: cause, retryInMs })
+    await sleep(retryInMs, undefined, { signal })
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await lead({ databaseUrl, lock: `indexer:${chainId}`, signal }, (leadership) =>
+          work(leadership, signal),
+        )
+      } catch (error) {
+        if (signal.aborted) break
+        await pauseAfter(error, signal).catch(() => {})
+      } finally {
+        status.isActive = false
+      }
+    }
+  }
+
+  async function work(leadership: Leadership, signal: AbortSignal): Promise<void> {
+    status.isActive = true
+    emit({ type: 'active' })
+    const session: Session = {
+      ...options,
+      leadership,
+      reader: createReader(rpc, options.filter, signal),
+      finalized: options.finalized ?? (async () => {}),
+      emit,
+      signal,
+      finalBlock: ({ number }) => number - BigInt(finalityDepth),
+      doubts: 0,
+    }
+    let checkpoint = await readCheckpoint(leadership.sql, chainId)
+    let writtenAt = 0
+    while (!signal.aborted) {
+      try {
+        const before = checkpoint
+        const head = await session.reader.head(checkpoint)
+        status.head = head.block.number
+        const next = checkpoint ? checkpoint.number + 1n : options.startBlock
+        checkpoint = await (next <= session.finalBlock(head.block) ? backfill : follow)(
+          session,
+          checkpoint,
+          head,
+        )
+        status.indexed = checkpoint?.number ?? null
+        if (checkpoint !== before) {
+          writtenAt = Date.now()
+        } else if (Date.now() - writtenAt > HEARTBEAT_MS) {
+          await noteHead(leadership.sql, chainId, head.block)
+          writtenAt = Date.now()
+        }
+        const isBehind = checkpoint !== before && checkpoint && checkpoint.number < head.block.number
+        if (isBehind) continue
+        emit({ type: 'caught-up', number: head.block.number })
+        await sleep(pollIntervalMs, undefined, { signal })
+      } catch (error) {
+        if (error instanceof RpcError) await pauseAfter(error, signal)
+        else if (!(error instanceof CheckpointMovedError)) throw error
+        checkpoint = await readCheckpoint(leadership.sql, chainId)
+      }
+    }
+  }
+
+  return { status: () => ({ ...status }), run }
+}

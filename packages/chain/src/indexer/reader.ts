@@ -1,0 +1,237 @@
+// Reads blocks and logs from nodes that may lag, lie, limit or leave things out, and believes only what adds up.
+import { type Address, type Hex, numberToHex } from 'viem'
+import { type RpcEndpoint, RpcError, type RpcPool } from '../rpc/index.ts'
+import { bloomMatcher } from './bloom.ts'
+import type { Block, Checkpoint, Log, LogFilter } from './types.ts'
+
+export interface Head {
+  block: Block
+  /** The node that has it: what follows is read there, so that one reading is of one chain. */
+  endpoint: RpcEndpoint
+}
+
+/** The logs of all blocks from `first` to `last`. */
+export interface Range {
+  first: Block
+  last: Block
+  logs: Log[]
+  /** Whether it had to be asked for in parts. */
+  wasSplit: boolean
+}
+
+export interface ChainReader {
+  /** The highest block that some node can prove it has. */
+  head(known: Checkpoint | undefined): Promise<Head>
+  /** Consecutive blocks, each the parent of the next; fewer than asked for when the chain changed meanwhile. */
+  blocks(endpoint: RpcEndpoint, from: bigint, to: bigint): Promise<Block[]>
+  /** The logs of these blocks, by block hash. */
+  logsOf(endpoint: RpcEndpoint, blocks: Block[]): Promise<Log[]>
+  range(from: bigint, to: bigint): Promise<Range>
+}
+
+interface RawBlock {
+  number: Hex
+  hash: Hex
+  parentHash: Hex
+  timestamp: Hex
+  logsBloom: Hex
+}
+
+interface RawLog {
+  address: Address
+  topics: Hex[]
+  data: Hex
+  blockNumber: Hex
+  blockHash: Hex
+  blockTimestamp?: Hex
+  transactionHash: Hex
+  logIndex: Hex
+}
+
+/** Nodes that cut their answers short do it at a round number. */
+const SUSPICIOUSLY_ROUND = 100
+const HEAD_TIMEOUT_MS = 3_000
+
+export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSignal): ChainReader {
+  const mayMatch = bloomMatcher(filter)
+  const query = { address: filter.addresses, topics: [filter.events] }
+
+  async function head(known: Checkpoint | undefined): Promise<Head> {
+    const endpoints = rpc.awake()
+    const answers = await Promise.allSettled(endpoints.map((endpoint) => latestOf(endpoint)))
+    signal.throwIfAborted()
+    const heads = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+    heads.sort((a, b) => (a.block.number < b.block.number ? 1 : -1))
+    for (const candidate of heads) if (await isProven(candidate, known)) return candidate
+    const failure = answers.find((answer) => answer.status === 'rejected')
+    throw failure?.reason ?? new RpcError('transport', 'no node could prove the newest block it named')
+  }
+
+  async function latestOf(endpoint: RpcEndpoint): Promise<Head> {
+    const options = { timeoutMs: HEAD_TIMEOUT_MS, signal }
+    const raw = await endpoint.request<RawBlock | null>('eth_getBlockByNumber', ['latest', false], options)
+    return { block: parseBlock(present(raw, endpoint, 'the latest block')), endpoint }
+  }
+
+  /** A block is believed when it follows the one we have, or when the node finds it and its parent on asking. */
+  async function isProven({ block, endpoint }: Head, known: Checkpoint | undefined): Promise<boolean> {
+    if (block.hash === known?.hash && block.number === known.number) return true
+    if (block.parentHash === known?.hash && block.number === known.number + 1n) return true
+    try {
+      const [same, parent] = await endpoint.batch<(RawBlock | null)[]>(
+        [
+          { method: 'eth_getBlockByNumber', params: [numberToHex(block.number), false] },
+          { method: 'eth_getBlockByHash', params: [block.parentHash, false] },
+        ],
+        { signal },
+      )
+      if (
+        same?.hash === block.hash &&
+        (block.number === 0n || BigInt(parent?.number ?? -1) === block.number - 1n)
+      )
+        return true
+      rpc.rest(endpoint)
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+    }
+    return false
+  }
+
+  async function blocks(endpoint: RpcEndpoint, from: bigint, to: bigint): Promise<Block[]> {
+    const numbers = Array.from({ length: Number(to - from) + 1 }, (_, at) => from + BigInt(at))
+    const raw = await endpoint.batch<(RawBlock | null)[]>(
+      numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [numberToHex(number), false] })),
+      { signal },
+    )
+    const found: Block[] = []
+    for (const one of raw) {
+      if (!one) break
+      const block = parseBlock(one)
+      const previous = found.at(-1)
+      if (previous && block.parentHash !== previous.hash) break
+      found.push(block)
+    }
+    if (found[0]?.number === from) return found
+    rpc.rest(endpoint)
+    throw new RpcError(
+      'transport',
+      `${endpoint.name} does not have block ${from}, though it named a later one`,
+    )
+  }
+
+  async function logsOf(endpoint: RpcEndpoint, all: Block[]): Promise<Log[]> {
+    const candidates = all.filter(({ logsBloom }) => mayMatch(logsBloom))
+    const logs = await logsByHash(endpoint, candidates)
+    // The bloom filter is seldom wrong on its own: what it promised and the node left out is asked for once more, elsewhere if possible.
+    const missing = candidates.filter(({ hash }) => !logs.some(({ blockHash }) => blockHash === hash))
+    const second = missing.length ? (rpc.awake().find((other) => other !== endpoint) ?? endpoint) : endpoint
+    const late = missing.length ? await logsByHash(second, missing) : []
+    return [...logs, ...late].sort(byPosition)
+  }
+
+  async function logsByHash(endpoint: RpcEndpoint, asked: Block[]): Promise<Log[]> {
+    if (asked.length === 0) return []
+    const raw = await endpoint.batch<RawLog[][]>(
+      asked.map(({ hash }) => ({ method: 'eth_getLogs', params: [{ ...query, blockHash: hash }] })),
+      { signal },
+    )
+    return asked.flatMap((block, at) =>
+      (raw[at] ?? []).map((log) => {
+        if (log.blockHash !== block.hash)
+          throw new RpcError('transport', `${endpoint.name} gave a log of another block than ${block.hash}`)
+        return parseLog(log, block.timestamp)
+      }),
+    )
+  }
+
+  async function range(from: bigint, to: bigint): Promise<Range> {
+    let last: unknown
+    for (const endpoint of rpc.ranked()) {
+      try {
+        const whole = await rangeFrom(endpoint, from, to)
+        const isSuspicious = whole.logs.length > 0 && whole.logs.length % SUSPICIOUSLY_ROUND === 0
+        return isSuspicious && from < to ? await inHalves(from, to) : whole
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error
+        last = error
+        // Too many blocks or logs for one answer: no text of an error is the same with two providers, so any refusal counts.
+        const isTooMuch = ['refused', 'timeout', 'rate-limited'].includes(error.kind)
+        if (isTooMuch && from < to) return inHalves(from, to)
+      }
+    }
+    throw last
+  }
+
+  async function inHalves(from: bigint, to: bigint): Promise<Range> {
+    const middle = (from + to) / 2n
+    const left = await range(from, middle)
+    const right = await range(middle + 1n, to)
+    if (right.first.parentHash !== left.last.hash)
+      throw new RpcError(
+        'transport',
+        `block ${middle + 1n} does not follow block ${middle}: the chain changed meanwhile`,
+      )
+    return { first: left.first, last: right.last, logs: [...left.logs, ...right.logs], wasSplit: true }
+  }
+
+  async function rangeFrom(endpoint: RpcEndpoint, from: bigint, to: bigint): Promise<Range> {
+    const [fromBlock, toBlock] = [numberToHex(from), numberToHex(to)]
+    const [raw, rawFirst, rawLast] = await endpoint.batch<[RawLog[], RawBlock | null, RawBlock | null]>(
+      [
+        { method: 'eth_getLogs', params: [{ ...query, fromBlock, toBlock }] },
+        { method: 'eth_getBlockByNumber', params: [fromBlock, false] },
+        { method: 'eth_getBlockByNumber', params: [toBlock, false] },
+      ],
+      { signal },
+    )
+    // A node that does not have the last block yet leaves its logs out without a word.
+    const first = parseBlock(present(rawFirst, endpoint, `block ${from}`))
+    const last = parseBlock(present(rawLast, endpoint, `block ${to}`))
+    const times = await timesOf(endpoint, raw)
+    const logs = raw.map((log) => parseLog(log, times.get(log.blockHash)))
+    if (logs.some(({ blockNumber }) => blockNumber < from || blockNumber > to))
+      throw new RpcError('transport', `${endpoint.name} gave logs outside of blocks ${from} to ${to}`)
+    return { first, last, logs: logs.sort(byPosition), wasSplit: false }
+  }
+
+  /** Of the blocks whose logs do not tell it themselves. */
+  async function timesOf(endpoint: RpcEndpoint, logs: RawLog[]): Promise<Map<Hex, bigint>> {
+    const hashes = [...new Set(logs.filter((log) => !log.blockTimestamp).map(({ blockHash }) => blockHash))]
+    if (hashes.length === 0) return new Map()
+    const raw = await endpoint.batch<(RawBlock | null)[]>(
+      hashes.map((hash) => ({ method: 'eth_getBlockByHash', params: [hash, false] })),
+      { signal },
+    )
+    return new Map(
+      hashes.map((hash, at) => [hash, BigInt(present(raw[at] ?? null, endpoint, `block ${hash}`).timestamp)]),
+    )
+  }
+
+  function present<T>(value: T | null, endpoint: RpcEndpoint, what: string): T {
+    if (value !== null) return value
+    rpc.rest(endpoint)
+    throw new RpcError('transport', `${endpoint.name} does not have ${what}`)
+  }
+
+  return { head, blocks, logsOf, range }
+}
+
+const byPosition = (a: Log, b: Log) =>
+  a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber < b.blockNumber ? -1 : 1
+
+function parseBlock({ number, hash, parentHash, timestamp, logsBloom }: RawBlock): Block {
+  return { number: BigInt(number), hash, parentHash, timestamp: BigInt(timestamp), logsBloom }
+}
+
+function parseLog(raw: RawLog, time: bigint | undefined): Log {
+  return {
+    address: raw.address,
+    topics: raw.topics,
+    data: raw.data,
+    blockNumber: BigInt(raw.blockNumber),
+    blockHash: raw.blockHash,
+    timestamp: time ?? BigInt(raw.blockTimestamp ?? 0),
+    transactionHash: raw.transactionHash,
+    logIndex: Number(raw.logIndex),
+  }
+}

@@ -1,0 +1,21 @@
+import type { Transaction } from '@referrer/database'
+import type { Leadership } from '../leadership.ts'
+import type { IndexerEvent } from './indexer.ts'
+import type { ChainReader } from './reader.ts'
+import type { Block, Log } from './types.ts'
+
+/** What the phases of indexing share. */
+export interface Session {
+  chainId: number
+  startBlock: bigint
+  apply(tx: Transaction, logs: Log[]): Promise<void>
+  leadership: Leadership
+  reader: ChainReader
+  finalized(tx: Transaction, number: bigint): Promise<void>
+  emit(event: IndexerEvent): void
+  signal: AbortSignal
+  /** The newest block that is final when this one is the newest of all. */
+  finalBlock(head: Block): bigint
+  /** How often in a row the best node named a fork that is not longer than our chain. */
+  doubts: number
+}
