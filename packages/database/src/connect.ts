@@ -1,0 +1,67 @@
+import postgres from 'postgres'
+import { DatabaseError } from './errors.ts'
+
+export type Types = { bigint: bigint; numeric: bigint }
+export type Sql = postgres.Sql<Types>
+export type Transaction = postgres.TransactionSql<Types>
+export type Queryable = postgres.ISql<Types>
+
+export interface ConnectOptions {
+  /** Most connections at once. */
+  max?: number
+  /** Shown in pg_stat_activity. */
+  name?: string
+}
+
+const INT8 = 20
+const NUMERIC = 1700
+
+/** Words of libpq's URLs that postgres.js would send to the server, which refuses them. */
+const CLIENT_ONLY = ['host', 'channel_binding', 'gssencmode']
+
+/** A pool. Whole numbers that may outgrow a double (int8, numeric) are JS bigints in both directions. */
+export function connect(url: string, { max = 10, name = 'referrer' }: ConnectOptions = {}): Sql {
+  const target = parseUrl(url)
+  return postgres<{ [Name in keyof Types]: postgres.PostgresType<Types[Name]> }>(target.url, {
+    ...(target.socketDirectory === undefined ? {} : { host: target.socketDirectory }),
+    max,
+    connect_timeout: 10,
+    connection: {
+      application_name: name,
+      statement_timeout: 60_000,
+      idle_in_transaction_session_timeout: 60_000,
+    },
+    types: {
+      bigint: { to: INT8, from: [INT8], serialize: String, parse: BigInt },
+      numeric: { to: NUMERIC, from: [NUMERIC], serialize: String, parse: wholeNumber },
+    },
+    onnotice: () => {},
+  })
+}
+
+/** The URL of a server that listens on a unix socket, in libpq's spelling. */
+export function socketUrl(directory: string, user: string, database: string): string {
+  return `postgres://${encodeURIComponent(user)}@${encodeURIComponent(directory)}/${encodeURIComponent(database)}`
+}
+
+/** postgres.js takes a socket directory only as an option; libpq's URLs carry it as host or as ?host=. */
+function parseUrl(text: string): { url: string; socketDirectory?: string } {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw new DatabaseError(
+      'The database URL cannot be read: write it as postgres://user:password@host:5432/database, with special characters of the password percent-encoded.',
+    )
+  }
+  const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname)
+  for (const word of CLIENT_ONLY) url.searchParams.delete(word)
+  if (!host.startsWith('/')) return { url: url.href }
+  url.hostname = 'localhost'
+  return { url: url.href, socketDirectory: host }
+}
+
+function wholeNumber(text: string): bigint {
+  if (!/^-?\d+$/.test(text)) throw new RangeError(`numeric ${text} is not whole: round it or cast it to text`)
+  return BigInt(text)
+}

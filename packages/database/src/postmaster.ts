@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chown, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf, DatabaseError } from './errors.ts'
+import type { Home } from './home.ts'
+import { ENVIRONMENT } from './run.ts'
+
+const LOG_LIMIT = 10 * 1024 * 1024
+
+const SETTINGS: Record<string, string> = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // Failed statements are the caller's to report, and would put its data into the log.
+  log_min_messages: 'log',
+  log_checkpoints: 'off',
+  jit: 'off',
+  // Parallel plans need /dev/shm, of which containers have little, and short queries do not gain by them.
+  max_parallel_workers_per_gather: '0',
+  max_parallel_maintenance_workers: '0',
+}
+
+export interface Launch {
+  child: ChildProcess
+  /** Resolves when the process has ended, with what it wrote to the log. */
+  ended: Promise<string>
+}
+
+/** Starts the server in a session of its own: a Ctrl-C at the terminal is for its owner, who stops it in order. */
+export async function launch(
+  postgres: string,
+  home: Home,
+  settings: Record<string, string>,
+): Promise<Launch> {
+  const options = Object.entries({
+    ...SETTINGS,
+    ...settings,
+    cluster_name: home.cluster,
+    unix_socket_directories: home.socketDirectory,
+  }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const log = await openLog(home)
+  const { size } = await log.stat()
+  const child = spawn(postgres, ['-D', home.data, ...options], {
+    cwd: home.directory,
+    env: ENVIRONMENT,
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+    ...home.runner,
+  })
+  const ended = new Promise<string>((resolve, reject) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('exit', () => logSince(home, size).then(resolve, reject))
+  }).finally(() => log.close())
+  child.unref()
+  return { child, ended }
+}
+
+/** Fast shutdown; when that takes too long the immediate one, which the next start recovers from. */
+export async function shutDown(home: Home): Promise<void> {
+  const pid = await postmasterPid(home)
+  if (pid === undefined || !(await isOurs(pid, home))) return
+  for (const [signal, patience] of [
+    ['SIGINT', 30_000],
+    ['SIGQUIT', 10_000],
+  ] as const) {
+    process.kill(pid, signal)
+    for (let waited = 0; waited < patience; waited += 20) {
+      if (!(await isOurs(pid, home))) return
+      await sleep(20)
+    }
+  }
+  throw new DatabaseError(`Postgres (process ${pid}) does not stop: end it with kill -9 ${pid}.`)
+}
+
+/** Removes the lock file of a dead server whose process number now belongs to somebody else. */
+export async function removeStaleLock(home: Home): Promise<void> {
+  for (const name of await readdir('/proc')) {
+    if (/^\d+$/.test(name) && (await isOurs(Number(name), home))) return
+  }
+  await rm(join(home.data, 'postmaster.pid'), { force: true })
+}
+
+async function postmasterPid(home: Home): Promise<number | undefined> {
+  const text = await readFile(join(home.data, 'postmaster.pid'), 'utf8').catch(() => '')
+  const pid = Number.parseInt(text, 10)
+  return Number.isNaN(pid) ? undefined : pid
+}
+
+/** A zombie's command line is empty, a stranger's does not name the cluster. */
+async function isOurs(pid: number, home: Home): Promise<boolean> {
+  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return line.includes(home.cluster)
+}
+
+async function openLog(home: Home) {
+  const size = await stat(home.log).then(
+    (file) => file.size,
+    () => 0,
+  )
+  if (size > LOG_LIMIT) await rename(home.log, `${home.log}.old`)
+  const log = await open(home.log, 'a', 0o600)
+  if (home.runner) await chown(home.log, home.runner.uid, home.runner.gid)
+  return log
+}
+
+async function logSince(home: Home, offset: number): Promise<string> {
+  try {
+    return (await readFile(home.log)).subarray(offset).toString('utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return ''
+    throw error
+  }
+}
