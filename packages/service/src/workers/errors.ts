@@ -1,0 +1,34 @@
+/** The job can never succeed: it goes to the dead letters at once. */
+export class FatalJobError extends Error {
+  override name = 'FatalJobError'
+}
+
+/** The job failed and knows when trying again makes sense. Counts as an attempt. */
+export class RetryJobError extends Error {
+  override name = 'RetryJobError'
+  readonly retryAfterMs: number
+
+  constructor(message: string, retryAfterMs: number, options?: ErrorOptions) {
+    super(message, options)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Somebody else may be doing this work by now: stop, and leave no trace. */
+export class LeaseLostError extends Error {
+  override name = 'LeaseLostError'
+}
+
+const LONGEST = 2_000
+
+/** What is kept of an error: its message and those of its causes, cut to a length a row can bear. */
+export function errorText(error: unknown): string {
+  const lines: string[] = []
+  for (let cause = error; cause !== undefined && lines.length < 5; ) {
+    lines.push(cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause))
+    cause = cause instanceof Error ? cause.cause : undefined
+  }
+  // Postgres holds neither NUL nor half a surrogate pair.
+  const text = lines.join('; caused by ').replaceAll('\0', '')
+  return (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text).toWellFormed()
+}

@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sql } from '@referrer/database'
+import { errorText } from './errors.ts'
+import type { Frame, Worker } from './frame.ts'
+import { underLease } from './lease.ts'
+
+/** Work that is due every so often, on the clock: every 60 seconds means at each full minute. */
+export interface Schedule {
+  name: string
+  everySeconds: number
+  run(run: { signal: AbortSignal; sql: Sql }): Promise<void>
+}
+
+export type ScheduleEvent = { schedule: string } & (
+  | { type: 'schedule.done' }
+  | { type: 'schedule.failed'; error: unknown }
+  | { type: 'schedule.lost'; error: unknown }
+  | { type: 'schedule.released' }
+)
+
+export interface SchedulerOptions {
+  sql: Sql
+  schedules: readonly Schedule[]
+  /** Names this process in the leases. */
+  holder: string
+  onEvent(event: ScheduleEvent): void
+  leaseMs?: number
+  pollMs?: number
+  graceMs?: number
+}
+
+/** A failed run is repeated after this long, or at the next tick when that comes first. */
+const RETRY_SECONDS = 60
+
+interface Claimed {
+  name: string
+  token: string
+}
+
+/**
+ * Runs each schedule on one replica per tick. A run moves the schedule to the next tick only when it ends, so a crash
+ * leaves it due; ticks that passed meanwhile are made up for by one run.
+ */
+export function createScheduler({
+  sql,
+  schedules,
+  holder,
+  onEvent,
+  leaseMs = 30_000,
+  pollMs = 1_000,
+  graceMs = 1_000,
+}: SchedulerOptions): Worker {
+  const byName = new Map(schedules.map((schedule) => [schedule.name, schedule]))
+
+  async function run(signal: AbortSignal, frame: Frame): Promise<void> {
+    await register()
+    const running = new Set<Promise<void>>()
+    while (!signal.aborted) {
+      try {
+        const heldSince = performance.now()
+        for (const claimed of await claim()) {
+          const run = runSchedule(claimed, heldSince, frame.abort).finally(() => running.delete(run))
+          running.add(run)
+        }
+        frame.working()
+      } catch (error) {
+        frame.failing(error)
+      }
+      await sleep(pollMs, undefined, { signal }).catch(() => {})
+    }
+    await Promise.all(running)
+  }
+
+  async function register(): Promise<void> {
+    for (const { name, everySeconds } of schedules) {
+      await sql`
+        insert into jobs.schedules as old (name, every_seconds) values (${name}, ${everySeconds})
+        on conflict (name) do update set
+          every_seconds = excluded.every_seconds,
+          next_run_at = least(old.next_run_at, now() + excluded.every_seconds * interval '1 second')
+        where old.every_seconds <> excluded.every_seconds`
+    }
+  }
+
+  async function claim(): Promise<Claimed[]> {
+    return sql<Claimed[]>`
+      with due as (
+        select name from jobs.schedules
+        where name = any(${[...byName.keys()]}) and next_run_at <= now()
+          and (lease_until is null or lease_until < now())
+        for update skip locked
+      )
+      update jobs.schedules schedule set
+        lease_token = gen_random_uuid(),
+        lease_until = now() + ${leaseMs} * interval '1 millisecond',
+        leased_by = ${holder},
+        last_started_at = now()
+      from due where schedule.name = due.name
+      returning schedule.name, schedule.lease_token as token`
+  }
+
+  async function renew({ name, token }: Claimed): Promise<boolean> {
+    const { count } = await sql`
+      update jobs.schedules set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+      where name = ${name} and lease_token = ${token}`
+    return count > 0
+  }
+
+  async function finish({ name, token }: Claimed, error: string | null): Promise<void> {
+    await sql`
+      update jobs.schedules set
+        next_run_at = least(
+          to_timestamp((floor(extract(epoch from now()) / every_seconds) + 1) * every_seconds),
+          case when ${error}::text is not null then now() + ${RETRY_SECONDS} * interval '1 second' end
+        ),
+        last_finished_at = now(), last_error = ${error},
+        lease_token = null, lease_until = null, leased_by = null
+      where name = ${name} and lease_token = ${token}`
+  }
+
+  async function release({ name, token }: Claimed): Promise<void> {
+    await sql`
+      update jobs.schedules set lease_token = null, lease_until = null, leased_by = null
+      where name = ${name} and lease_token = ${token}`
+  }
+
+  /** Never rejects: a schedule that cannot be ended is due again when its lease runs out. */
+  async function runSchedule(claimed: Claimed, heldSince: number, abort: AbortSignal): Promise<void> {
+    const event = { schedule: claimed.name }
+    const lease = { leaseMs, heldSince, abort, graceMs, renew: () => renew(claimed) }
+    try {
+      await underLease(lease, async (signal) => {
+        try {
+          await byName.get(claimed.name)?.run({ signal, sql })
+        } catch (error) {
+          if (signal.aborted) throw error
+          await finish(claimed, errorText(error))
+          return onEvent({ ...event, type: 'schedule.failed', error })
+        }
+        await finish(claimed, null)
+        onEvent({ ...event, type: 'schedule.done' })
+      })
+    } catch (error) {
+      if (!abort.aborted) return onEvent({ ...event, type: 'schedule.lost', error })
+      try {
+        await release(claimed)
+        onEvent({ ...event, type: 'schedule.released' })
+      } catch (error) {
+        onEvent({ ...event, type: 'schedule.lost', error })
+      }
+    }
+  }
+
+  return { name: 'schedules', run }
+}
