@@ -16,7 +16,7 @@ export async function applyFinal(
   await leadership.transaction(async (tx) => {
     await moveCheckpoint(tx, chainId, from, to, head.block)
     await enterBlock(tx, null)
-    if (logs.length) await apply(tx, logs)
+    if (logs.length) await apply(tx, logs, true)
     await forgetHistory(tx, chainId, to.final)
     await rememberBlocks(tx, chainId, [last])
     await finalized(tx, to.final)
@@ -44,7 +44,7 @@ export async function applyBlocks(
       const own = logs.filter(({ blockHash }) => blockHash === block.hash)
       if (own.length === 0) continue
       await enterBlock(tx, block.number)
-      await apply(tx, own)
+      await apply(tx, own, false)
     }
     await rememberBlocks(tx, chainId, blocks)
     if (final > before) {

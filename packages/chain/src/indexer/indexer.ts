@@ -29,8 +29,8 @@ export interface IndexerOptions {
   /** A block this many below the newest is taken as final. */
   finalityDepth: number
   pollIntervalMs?: number
-  /** Writes what these logs, in order, mean. All are of one block unless that block is final. */
-  apply(tx: Transaction, logs: Log[]): Promise<void>
+  /** Writes what these logs, in order, mean. They are of one block, or of many that are all final. */
+  apply(tx: Transaction, logs: Log[], isFinal: boolean): Promise<void>
   /** Called when blocks up to this one became final. */
   finalized?(tx: Transaction, number: bigint): Promise<void>
   onEvent?: ((event: IndexerEvent) => void) | undefined

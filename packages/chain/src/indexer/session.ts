@@ -1,14 +1,14 @@
 import type { Transaction } from '@referrer/database'
 import type { Leadership } from '../leadership.ts'
-import type { IndexerEvent } from './indexer.ts'
+import type { IndexerEvent, IndexerOptions } from './indexer.ts'
 import type { ChainReader } from './reader.ts'
-import type { Block, Log } from './types.ts'
+import type { Block } from './types.ts'
 
 /** What the phases of indexing share. */
 export interface Session {
   chainId: number
   startBlock: bigint
-  apply(tx: Transaction, logs: Log[]): Promise<void>
+  apply: IndexerOptions['apply']
   leadership: Leadership
   reader: ChainReader
   finalized(tx: Transaction, number: bigint): Promise<void>

@@ -1,0 +1,125 @@
+import type { Transaction } from '@referrer/database'
+import { Attribution } from '@referrer/protocol'
+import { Changes, insertRows, type Row, type Table, writeChanges } from '../db/rows.ts'
+import type { EventOf } from '../workers/events.ts'
+
+export type EscrowEvent = EventOf<'CommissionEscrow'> | EventOf<'SplitRouter'>
+
+const escrows: Table = {
+  name: 'chain.escrows',
+  key: { chain_id: 'bigint', contract: 'bytea', escrow_id: 'bigint' },
+  columns: {
+    reviewer_agent_id: 'bigint',
+    buyer_agent_id: 'bigint',
+    payer: 'bytea',
+    nonce: 'bytea',
+    merchant_id: 'bigint',
+    product_id: 'bytea',
+    review_id: 'bigint',
+    price: 'numeric',
+    commission: 'numeric',
+    fee: 'numeric',
+    held_back: 'numeric',
+    cashback: 'numeric',
+    window_end: 'time',
+    deposited_at: 'time',
+    transaction_hash: 'bytea',
+    bound_by: 'bytea',
+    bound_at: 'time',
+    cashback_released_at: 'time',
+    settled_at: 'time',
+    settled_by: 'bytea',
+    fallback_used: 'boolean',
+    held_back_to_reviewer: 'numeric',
+    held_back_to_treasury: 'numeric',
+    cashback_to_buyer: 'numeric',
+    cashback_to_reviewer: 'numeric',
+  },
+}
+
+const payouts: Table = {
+  name: 'chain.payouts',
+  key: { chain_id: 'bigint', block_number: 'bigint', log_index: 'integer' },
+  columns: {
+    contract: 'bytea',
+    account: 'bytea',
+    claimed: 'boolean',
+    amount: 'numeric',
+    happened_at: 'time',
+  },
+}
+
+/** What was bought, and where its commission went. */
+export async function applyEscrowEvents(
+  tx: Transaction,
+  chainId: number,
+  events: EscrowEvent[],
+): Promise<void> {
+  const rows = new Changes()
+  const paid: Row[] = []
+  for (const event of events) {
+    const at = event.timestamp
+    const contract = { chain_id: chainId, contract: event.address }
+    switch (event.name) {
+      case 'EscrowDeposited': {
+        const { args } = event
+        rows.create(
+          { ...contract, escrow_id: args.escrowId },
+          {
+            reviewer_agent_id: args.reviewerAgentId,
+            buyer_agent_id: args.buyerAgentId === Attribution.AGENTLESS_BUYER_ID ? null : args.buyerAgentId,
+            payer: args.payer,
+            nonce: args.nonce,
+            merchant_id: args.merchantId,
+            product_id: args.productId,
+            review_id: args.reviewId,
+            price: args.price,
+            commission: args.commission,
+            fee: args.fee,
+            held_back: args.heldBack,
+            cashback: args.cashback,
+            window_end: args.windowEnd,
+            deposited_at: at,
+            transaction_hash: event.transactionHash,
+          },
+        )
+        break
+      }
+      case 'EscrowBound': {
+        const { escrowId, agentId, boundBy } = event.args
+        const bound = { buyer_agent_id: agentId, bound_by: boundBy, bound_at: at }
+        rows.change({ ...contract, escrow_id: escrowId }, bound)
+        break
+      }
+      case 'CashbackReleased':
+        rows.change({ ...contract, escrow_id: event.args.escrowId }, { cashback_released_at: at })
+        break
+      case 'EscrowSettled': {
+        const { args } = event
+        rows.change(
+          { ...contract, escrow_id: args.escrowId },
+          {
+            settled_at: at,
+            settled_by: args.settledBy,
+            fallback_used: args.fallbackUsed,
+            held_back_to_reviewer: args.heldBackToReviewer,
+            held_back_to_treasury: args.heldBackToTreasury,
+            cashback_to_buyer: args.cashbackToBuyer,
+            cashback_to_reviewer: args.cashbackToReviewer,
+          },
+        )
+        break
+      }
+      case 'PayoutDeferred':
+      case 'PayoutClaimed': {
+        const { account, amount } = event.args
+        const position = { block_number: event.blockNumber, log_index: event.logIndex }
+        const claimed = event.name === 'PayoutClaimed'
+        paid.push({ ...contract, ...position, account, claimed, amount, happened_at: at })
+        break
+      }
+    }
+  }
+  await writeChanges(tx, escrows, rows)
+  await insertRows(tx, payouts, paid)
+}

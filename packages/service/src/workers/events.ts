@@ -1,0 +1,122 @@
+// The events that the market's records are made of, and how raw logs become them.
+import type { Log, LogFilter } from '@referrer/chain'
+import {
+  addressRegistryAbi,
+  commissionEscrowAbi,
+  identityRegistryAbi,
+  merchantRegistryAbi,
+  reviewRegistryAbi,
+  splitRouterAbi,
+} from '@referrer/protocol/abi'
+import {
+  type AbiEvent,
+  type Address,
+  type ContractEventName,
+  type DecodeEventLogReturnType,
+  decodeEventLog,
+  getAbiItem,
+  type Hex,
+  toEventSelector,
+} from 'viem'
+import type { ChainConfig } from '../chains-config.ts'
+
+const FOLLOWED = {
+  AddressRegistry: { abi: addressRegistryAbi, events: ['AddressSet'] },
+  IdentityRegistry: {
+    abi: identityRegistryAbi,
+    events: ['Transfer', 'Registered', 'URIUpdated', 'MetadataSet'],
+  },
+  MerchantRegistry: {
+    abi: merchantRegistryAbi,
+    events: [
+      'MerchantActiveSet',
+      'PayoutWalletSet',
+      'MerchantSuspensionSet',
+      'MerchantRoleSet',
+      'ProductListed',
+      'ProductActiveSet',
+      'ProductTermsSet',
+      'ProductCardSet',
+    ],
+  },
+  ReviewRegistry: { abi: reviewRegistryAbi, events: ['ReviewPublished', 'ReviewContentEdited'] },
+  CommissionEscrow: {
+    abi: commissionEscrowAbi,
+    events: [
+      'EscrowDeposited',
+      'EscrowBound',
+      'CashbackReleased',
+      'EscrowSettled',
+      'PayoutDeferred',
+      'PayoutClaimed',
+    ],
+  },
+  SplitRouter: { abi: splitRouterAbi, events: ['PayoutDeferred', 'PayoutClaimed'] },
+} as const
+
+type Followed = typeof FOLLOWED
+export type ContractName = keyof Followed
+type EventName<Contract extends ContractName> = Followed[Contract]['events'][number]
+
+/** Where an event happened. */
+interface Position {
+  address: Address
+  blockNumber: bigint
+  logIndex: number
+  transactionHash: Hex
+  /** The time of its block, in seconds. */
+  timestamp: bigint
+}
+
+/** Any of the events of a contract, with its arguments. */
+export type EventOf<Contract extends ContractName> = {
+  [Name in EventName<Contract>]: Position & {
+    contract: Contract
+    name: Name
+    args: DecodeEventLogReturnType<
+      Followed[Contract]['abi'],
+      Name & ContractEventName<Followed[Contract]['abi']>
+    >['args']
+  }
+}[EventName<Contract>]
+
+export type MarketEvent = { [Contract in ContractName]: EventOf<Contract> }[ContractName]
+
+export interface EventReader {
+  filter: LogFilter
+  decode(logs: Log[]): MarketEvent[]
+}
+
+/** Reads the events of one deployment of the contracts. */
+export function createEventReader(contracts: ChainConfig['contracts']): EventReader {
+  const contractAt = new Map<string, ContractName>()
+  const eventOf = new Map<string, AbiEvent>()
+  for (const contract of Object.keys(FOLLOWED) as ContractName[]) {
+    for (const address of [contracts[contract]].flat()) contractAt.set(address.toLowerCase(), contract)
+    const { abi, events } = FOLLOWED[contract]
+    for (const name of events) {
+      const event = getAbiItem({ abi, name } as never) as AbiEvent
+      eventOf.set(`${contract}/${toEventSelector(event)}`, event)
+    }
+  }
+
+  function decode(logs: Log[]): MarketEvent[] {
+    return logs.flatMap((log) => {
+      const contract = contractAt.get(log.address.toLowerCase())
+      const event = contract && eventOf.get(`${contract}/${log.topics[0]}`)
+      // One contract's events can carry the same first topic as another's.
+      if (!contract || !event) return []
+      const { args } = decodeEventLog({ abi: [event], topics: log.topics as [Hex, ...Hex[]], data: log.data })
+      const { address, blockNumber, logIndex, transactionHash, timestamp } = log
+      return [
+        { contract, name: event.name, args, address, blockNumber, logIndex, transactionHash, timestamp },
+      ] as unknown as MarketEvent[]
+    })
+  }
+
+  const selectors = [...eventOf.keys()].map((key) => key.split('/')[1] as Hex)
+  return {
+    filter: { addresses: [...contractAt.keys()] as Address[], events: [...new Set(selectors)] },
+    decode,
+  }
+}

@@ -1,0 +1,76 @@
+import { createIndexer, type Indexer, type IndexerEvent, type RpcPool } from '@referrer/chain'
+import type { Transaction } from '@referrer/database'
+import { keccak256, stringToHex } from 'viem'
+import { applyIdentityEvents, finalizeAgents } from '../agents/mirror.ts'
+import type { ChainConfig } from '../chains-config.ts'
+import { applyEscrowEvents } from '../escrows/mirror.ts'
+import { applyMerchantEvents, finalizeProducts } from '../merchants/mirror.ts'
+import { applyReviewEvents, finalizeReviews } from '../reviews/mirror.ts'
+import { createEventReader, type EventOf, type MarketEvent } from './events.ts'
+
+export interface IndexingOptions {
+  chain: ChainConfig
+  rpc: RpcPool
+  databaseUrl: string
+  onEvent?: ((event: IndexerEvent) => void) | undefined
+}
+
+/** Feeds the nouns' tables with what happens on a chain. */
+export function createMarketIndexer({ chain, rpc, databaseUrl, onEvent }: IndexingOptions): Indexer {
+  const { chainId } = chain
+  const reader = createEventReader(chain.contracts)
+
+  async function write(tx: Transaction, events: MarketEvent[], isFinal: boolean): Promise<void> {
+    const by = Map.groupBy(events, ({ contract }) => contract)
+    const of = <Contract extends MarketEvent['contract']>(contract: Contract) =>
+      (by.get(contract) ?? []) as EventOf<Contract>[]
+    requireKnownAddresses(of('AddressRegistry'), chain)
+    await applyIdentityEvents(tx, chainId, of('IdentityRegistry'), isFinal)
+    await applyMerchantEvents(tx, chainId, of('MerchantRegistry'), isFinal)
+    await applyReviewEvents(tx, chainId, of('ReviewRegistry'), isFinal)
+    await applyEscrowEvents(tx, chainId, [...of('CommissionEscrow'), ...of('SplitRouter')])
+  }
+
+  return createIndexer({
+    ...chain,
+    rpc,
+    databaseUrl,
+    filter: reader.filter,
+    apply: (tx, logs, isFinal) => write(tx, reader.decode(logs), isFinal),
+    async finalized(tx, number) {
+      await finalizeAgents(tx, chainId, number)
+      await finalizeProducts(tx, chainId, number)
+      await finalizeReviews(tx, chainId, number)
+    },
+    onEvent,
+  })
+}
+
+const KEYS = {
+  IDENTITY_REGISTRY: 'IdentityRegistry',
+  MERCHANT_REGISTRY: 'MerchantRegistry',
+  REVIEW_REGISTRY: 'ReviewRegistry',
+  COMMISSION_ESCROW: 'CommissionEscrow',
+  SPLIT_ROUTER: 'SplitRouter',
+} as const
+
+const CONTRACT_OF_KEY = new Map(
+  Object.entries(KEYS).map(([key, contract]) => [keccak256(stringToHex(key)), contract]),
+)
+
+/** A contract that was replaced and is not followed would leave holes in the records: better to stop and say so. */
+function requireKnownAddresses(
+  events: EventOf<'AddressRegistry'>[],
+  { chainId, contracts }: ChainConfig,
+): void {
+  for (const { args, blockNumber } of events) {
+    const contract = CONTRACT_OF_KEY.get(args.key)
+    if (!contract) continue
+    const known = [contracts[contract]].flat().map((address) => address.toLowerCase())
+    if (known.includes(args.current.toLowerCase())) continue
+    throw new Error(
+      `block ${blockNumber} of chain ${chainId} names ${args.current} as ${contract}: ` +
+        `add it to contracts.${contract} of that chain and start again`,
+    )
+  }
+}
