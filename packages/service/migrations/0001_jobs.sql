@@ -1,54 +1,54 @@
-create schema jobs;
+CREATE SCHEMA jobs;
 
 -- Work to be done. A row is a live job: waiting, due or running; finished jobs are deleted, hopeless ones move to jobs.dead.
-create table jobs.live (
-  id            bigint generated always as identity primary key,
-  queue         text not null check (queue <> ''),
-  key           text check (key <> ''),
-  payload       jsonb not null,
-  run_at        timestamptz not null default now(),
+CREATE TABLE jobs.live (
+  id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  queue         text NOT NULL CHECK (queue <> ''),
+  key           text CHECK (key <> ''),
+  payload       jsonb NOT NULL,
+  run_at        timestamptz NOT NULL DEFAULT now(),
   -- Counts claims, not failures, so that a job that kills its process is given up too.
-  attempts      integer not null default 0 check (attempts >= 0),
-  max_attempts  integer not null check (max_attempts > 0),
+  attempts      integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+  max_attempts  integer NOT NULL CHECK (max_attempts > 0),
   -- The last few failures: [{"attempt", "at", "error"}].
-  errors        jsonb not null default '[]',
-  created_at    timestamptz not null default now(),
+  errors        jsonb NOT NULL DEFAULT '[]',
+  created_at    timestamptz NOT NULL DEFAULT now(),
   -- Names one claim; whoever holds another token has lost the job.
   lease_token   uuid,
   lease_until   timestamptz,
   leased_by     text,
-  check ((lease_token is null) = (lease_until is null) and (lease_token is null) = (leased_by is null))
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+  CHECK ((lease_token IS NULL) = (lease_until IS NULL) AND (lease_token IS NULL) = (leased_by IS NULL))
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
-create unique index live_key on jobs.live (queue, key) where key is not null;
+CREATE UNIQUE INDEX live_key ON jobs.live (queue, key) WHERE key IS NOT NULL;
 
 -- The claim. Running jobs stay at its front, but there are never more of them than the replicas run at once;
 -- the lease is no part of it, so that renewing a lease touches no index.
-create index live_claim on jobs.live (queue, run_at, id);
+CREATE INDEX live_claim ON jobs.live (queue, run_at, id);
 
-create table jobs.dead (
-  id            bigint primary key,
-  queue         text not null,
+CREATE TABLE jobs.dead (
+  id            bigint PRIMARY KEY,
+  queue         text NOT NULL,
   key           text,
-  payload       jsonb not null,
-  attempts      integer not null,
-  max_attempts  integer not null,
-  errors        jsonb not null,
-  created_at    timestamptz not null,
-  died_at       timestamptz not null default now()
+  payload       jsonb NOT NULL,
+  attempts      integer NOT NULL,
+  max_attempts  integer NOT NULL,
+  errors        jsonb NOT NULL,
+  created_at    timestamptz NOT NULL,
+  died_at       timestamptz NOT NULL DEFAULT now()
 );
 
-create index dead_by_queue on jobs.dead (queue, died_at);
+CREATE INDEX dead_by_queue ON jobs.dead (queue, died_at);
 
-create table jobs.schedules (
-  name              text primary key check (name <> ''),
-  every_seconds     integer not null check (every_seconds > 0),
-  next_run_at       timestamptz not null default now(),
+CREATE TABLE jobs.schedules (
+  name              text PRIMARY KEY CHECK (name <> ''),
+  every_seconds     integer NOT NULL CHECK (every_seconds > 0),
+  next_run_at       timestamptz NOT NULL DEFAULT now(),
   last_started_at   timestamptz,
   last_finished_at  timestamptz,
   last_error        text,
   lease_token       uuid,
   lease_until       timestamptz,
   leased_by         text,
-  check ((lease_token is null) = (lease_until is null) and (lease_token is null) = (leased_by is null))
+  CHECK ((lease_token IS NULL) = (lease_until IS NULL) AND (lease_token IS NULL) = (leased_by IS NULL))
 );

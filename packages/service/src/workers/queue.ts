@@ -10,7 +10,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 export interface NewJob {
   queue: string
-  payload: Json
+  payload: { readonly [name: string]: Json }
   /** At most one live job of the queue has it, from being enqueued to being finished or dead. */
   key?: string
   /** Not before; now when left out. */
@@ -46,16 +46,16 @@ export interface Claim extends Job {
 /** Part of the caller's transaction. `null` when a live job with this key exists already. */
 export async function enqueue(tx: Queryable, job: NewJob): Promise<bigint | null> {
   const [row] = await tx<{ id: bigint }[]>`
-    with added as (
-      insert into jobs.live (queue, key, payload, run_at, max_attempts)
-      values (
+    WITH added AS (
+      INSERT INTO jobs.live (queue, key, payload, run_at, max_attempts)
+      VALUES (
         ${job.queue}, ${job.key ?? null}, ${tx.json(job.payload)},
         coalesce(${job.runAt ?? null}, now()), ${job.maxAttempts ?? MAX_ATTEMPTS}
       )
-      on conflict (queue, key) where key is not null do nothing
-      returning id, queue, run_at
+      ON CONFLICT (queue, key) WHERE key IS NOT NULL DO NOTHING
+      RETURNING id, queue, run_at
     )
-    select id, case when run_at <= now() then pg_notify(${CHANNEL}, queue) end from added`
+    SELECT id, CASE WHEN run_at <= now() THEN pg_notify(${CHANNEL}, queue) END FROM added`
   return row?.id ?? null
 }
 
@@ -65,94 +65,94 @@ export async function claim(
   options: { queue: string; limit: number; leaseMs: number; holder: string },
 ): Promise<Claim[]> {
   return sql<Claim[]>`
-    with due as (
-      select id, leased_by from jobs.live
-      where queue = ${options.queue} and run_at <= now() and (lease_until is null or lease_until < now())
-      order by run_at, id
-      limit ${options.limit}
-      for update skip locked
+    WITH due AS (
+      SELECT id, leased_by FROM jobs.live
+      WHERE queue = ${options.queue} AND run_at <= now() AND (lease_until IS NULL OR lease_until < now())
+      ORDER BY run_at, id
+      LIMIT ${options.limit}
+      FOR UPDATE SKIP LOCKED
     )
-    update jobs.live job set
+    UPDATE jobs.live job SET
       attempts = job.attempts + 1,
       lease_token = gen_random_uuid(),
-      lease_until = now() + ${options.leaseMs} * interval '1 millisecond',
+      lease_until = now() + ${options.leaseMs} * INTERVAL '1 millisecond',
       leased_by = ${options.holder}
-    from due where job.id = due.id
-    returning job.id, job.queue, job.key, job.payload, job.attempts as attempt, job.max_attempts as "maxAttempts",
-      job.errors, job.created_at as "createdAt", job.lease_token as token, due.leased_by as "previousHolder"`
+    FROM due WHERE job.id = due.id
+    RETURNING job.id, job.queue, job.key, job.payload, job.attempts AS attempt, job.max_attempts AS "maxAttempts",
+      job.errors, job.created_at AS "createdAt", job.lease_token AS token, due.leased_by AS "previousHolder"`
 }
 
 /** False when the job is in other hands. */
 export async function renew(sql: Queryable, job: Claim, leaseMs: number): Promise<boolean> {
   const { count } = await sql`
-    update jobs.live set lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    where id = ${job.id} and lease_token = ${job.token}`
+    UPDATE jobs.live SET lease_until = now() + ${leaseMs} * INTERVAL '1 millisecond'
+    WHERE id = ${job.id} AND lease_token = ${job.token}`
   return count > 0
 }
 
 export async function complete(tx: Queryable, job: Claim): Promise<void> {
-  const { count } = await tx`delete from jobs.live where id = ${job.id} and lease_token = ${job.token}`
+  const { count } = await tx`DELETE FROM jobs.live WHERE id = ${job.id} AND lease_token = ${job.token}`
   requireHeld(count, job)
 }
 
 export async function isHeld(sql: Queryable, job: Claim): Promise<boolean> {
-  const { count } = await sql`select from jobs.live where id = ${job.id} and lease_token = ${job.token}`
+  const { count } = await sql`SELECT FROM jobs.live WHERE id = ${job.id} AND lease_token = ${job.token}`
   return count > 0
 }
 
 /** Gives the job back as if it had not been taken. */
 export async function release(sql: Queryable, job: Claim): Promise<void> {
   const { count } = await sql`
-    with released as (
-      update jobs.live
-      set attempts = attempts - 1, lease_token = null, lease_until = null, leased_by = null
-      where id = ${job.id} and lease_token = ${job.token}
-      returning queue
+    WITH released AS (
+      UPDATE jobs.live
+      SET attempts = attempts - 1, lease_token = NULL, lease_until = NULL, leased_by = NULL
+      WHERE id = ${job.id} AND lease_token = ${job.token}
+      RETURNING queue
     )
-    select pg_notify(${CHANNEL}, queue) from released`
+    SELECT pg_notify(${CHANNEL}, queue) FROM released`
   requireHeld(count, job)
 }
 
 export async function retry(sql: Queryable, job: Claim, error: string, delayMs: number): Promise<void> {
   const { count } = await sql`
-    update jobs.live set
-      run_at = now() + ${delayMs} * interval '1 millisecond',
+    UPDATE jobs.live SET
+      run_at = now() + ${delayMs} * INTERVAL '1 millisecond',
       errors = ${sql.json(failures(job, error))},
-      lease_token = null, lease_until = null, leased_by = null
-    where id = ${job.id} and lease_token = ${job.token}`
+      lease_token = NULL, lease_until = NULL, leased_by = NULL
+    WHERE id = ${job.id} AND lease_token = ${job.token}`
   requireHeld(count, job)
 }
 
 /** Moves the job to the dead letters. */
 export async function bury(sql: Queryable, job: Claim, error: string): Promise<void> {
   const { count } = await sql`
-    with gone as (
-      delete from jobs.live where id = ${job.id} and lease_token = ${job.token} returning *
+    WITH gone AS (
+      DELETE FROM jobs.live WHERE id = ${job.id} AND lease_token = ${job.token} RETURNING *
     )
-    insert into jobs.dead (id, queue, key, payload, attempts, max_attempts, errors, created_at)
-    select id, queue, key, payload, ${job.attempt}, max_attempts, ${sql.json(failures(job, error))}, created_at
-    from gone`
+    INSERT INTO jobs.dead (id, queue, key, payload, attempts, max_attempts, errors, created_at)
+    SELECT id, queue, key, payload, ${job.attempt}, max_attempts, ${sql.json(failures(job, error))}, created_at
+    FROM gone`
   requireHeld(count, job)
 }
 
 /** Puts a dead job back to work, with all its attempts before it. */
 export async function revive(sql: Queryable, id: bigint): Promise<void> {
   const revived = await sql`
-    with dead as (
-      delete from jobs.dead
-      where id = ${id} and not exists (
-        select from jobs.live where live.queue = dead.queue and live.key = dead.key
+    WITH dead AS (
+      DELETE FROM jobs.dead
+      WHERE id = ${id} AND NOT EXISTS (
+        SELECT FROM jobs.live WHERE live.queue = dead.queue AND live.key = dead.key
       )
-      returning *
-    ), added as (
-      insert into jobs.live (id, queue, key, payload, max_attempts, errors, created_at)
-      overriding system value
-      select id, queue, key, payload, max_attempts, errors, created_at from dead
-      returning queue
+      RETURNING *
+    ), added AS (
+      INSERT INTO jobs.live (id, queue, key, payload, max_attempts, errors, created_at)
+      OVERRIDING SYSTEM VALUE
+      SELECT id, queue, key, payload, max_attempts, errors, created_at FROM dead
+      RETURNING queue
     )
-    select pg_notify(${CHANNEL}, queue) from added`
+    SELECT pg_notify(${CHANNEL}, queue) FROM added`
   if (revived.count > 0) return
-  const [dead] = await sql<{ key: string }[]>`select key from jobs.dead where id = ${id}`
+  const [dead] = await sql<{ key: string }[]>`SELECT key FROM jobs.dead WHERE id = ${id}`
   throw new Error(
     dead
       ? `job ${id} stays dead: a live job has its key ${dead.key}; revive it when that one is done`

@@ -74,54 +74,54 @@ export function createScheduler({
   async function register(): Promise<void> {
     for (const { name, everySeconds } of schedules) {
       await sql`
-        insert into jobs.schedules as old (name, every_seconds) values (${name}, ${everySeconds})
-        on conflict (name) do update set
+        INSERT INTO jobs.schedules AS old (name, every_seconds) VALUES (${name}, ${everySeconds})
+        ON CONFLICT (name) DO UPDATE SET
           every_seconds = excluded.every_seconds,
-          next_run_at = least(old.next_run_at, now() + excluded.every_seconds * interval '1 second')
-        where old.every_seconds <> excluded.every_seconds`
+          next_run_at = least(old.next_run_at, now() + excluded.every_seconds * INTERVAL '1 second')
+        WHERE old.every_seconds <> excluded.every_seconds`
     }
   }
 
   async function claim(): Promise<Claimed[]> {
     return sql<Claimed[]>`
-      with due as (
-        select name from jobs.schedules
-        where name = any(${[...byName.keys()]}) and next_run_at <= now()
-          and (lease_until is null or lease_until < now())
-        for update skip locked
+      WITH due AS (
+        SELECT name FROM jobs.schedules
+        WHERE name = any(${[...byName.keys()]}) AND next_run_at <= now()
+          AND (lease_until IS NULL OR lease_until < now())
+        FOR UPDATE SKIP LOCKED
       )
-      update jobs.schedules schedule set
+      UPDATE jobs.schedules schedule SET
         lease_token = gen_random_uuid(),
-        lease_until = now() + ${leaseMs} * interval '1 millisecond',
+        lease_until = now() + ${leaseMs} * INTERVAL '1 millisecond',
         leased_by = ${holder},
         last_started_at = now()
-      from due where schedule.name = due.name
-      returning schedule.name, schedule.lease_token as token`
+      FROM due WHERE schedule.name = due.name
+      RETURNING schedule.name, schedule.lease_token AS token`
   }
 
   async function renew({ name, token }: Claimed): Promise<boolean> {
     const { count } = await sql`
-      update jobs.schedules set lease_until = now() + ${leaseMs} * interval '1 millisecond'
-      where name = ${name} and lease_token = ${token}`
+      UPDATE jobs.schedules SET lease_until = now() + ${leaseMs} * INTERVAL '1 millisecond'
+      WHERE name = ${name} AND lease_token = ${token}`
     return count > 0
   }
 
   async function finish({ name, token }: Claimed, error: string | null): Promise<void> {
     await sql`
-      update jobs.schedules set
+      UPDATE jobs.schedules SET
         next_run_at = least(
-          to_timestamp((floor(extract(epoch from now()) / every_seconds) + 1) * every_seconds),
-          case when ${error}::text is not null then now() + ${RETRY_SECONDS} * interval '1 second' end
+          to_timestamp((floor(extract(epoch FROM now()) / every_seconds) + 1) * every_seconds),
+          CASE WHEN ${error}::text IS NOT NULL THEN now() + ${RETRY_SECONDS} * INTERVAL '1 second' END
         ),
         last_finished_at = now(), last_error = ${error},
-        lease_token = null, lease_until = null, leased_by = null
-      where name = ${name} and lease_token = ${token}`
+        lease_token = NULL, lease_until = NULL, leased_by = NULL
+      WHERE name = ${name} AND lease_token = ${token}`
   }
 
   async function release({ name, token }: Claimed): Promise<void> {
     await sql`
-      update jobs.schedules set lease_token = null, lease_until = null, leased_by = null
-      where name = ${name} and lease_token = ${token}`
+      UPDATE jobs.schedules SET lease_token = NULL, lease_until = NULL, leased_by = NULL
+      WHERE name = ${name} AND lease_token = ${token}`
   }
 
   /** Never rejects: a schedule that cannot be ended is due again when its lease runs out. */

@@ -1,0 +1,49 @@
+import type { RpcPool } from '@referrer/chain'
+import type { Sql } from '@referrer/database'
+import type { Logger } from 'pino'
+import type { ChainConfig } from './chains-config.ts'
+import type { Config } from './config.ts'
+import type { Secret } from './secret.ts'
+import type { WorkerHealth } from './workers/frame.ts'
+
+/** How far the records of one chain are. */
+export interface ChainHealth {
+  chainId: number
+  /** The chain's newest block, and the newest in the records. */
+  head: bigint | null
+  indexed: bigint | null
+  lagSeconds: number | null
+  /** Whether this replica writes the records. */
+  isActive: boolean
+  error: string | null
+}
+
+/** The service's own transactions in one state on one chain. */
+export interface SenderHealth {
+  chainId: number
+  state: string
+  count: number
+  /** Age of the oldest of them. */
+  oldestSeconds: number
+}
+
+export interface Chain {
+  config: ChainConfig
+  rpc: RpcPool
+}
+
+/** The one bag: whatever touches the world outside comes from here, so that tests can set it. */
+export interface Context {
+  config: Config
+  sql: Sql
+  /** For those who need a connection of their own. */
+  databaseUrl: Secret
+  chains: ReadonlyMap<number, Chain>
+  /** Milliseconds since 1970. */
+  clock: () => number
+  log: Logger
+  fetch: typeof fetch
+  chainHealth(): ChainHealth[]
+  senderHealth(): Promise<SenderHealth[]>
+  workerHealth(): WorkerHealth[]
+}

@@ -1,0 +1,136 @@
+import type { FastifyInstance } from 'fastify'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Context } from '../context.ts'
+import type { WorkEvent } from '../workers/index.ts'
+import { COUNTED, countDead, countJobs } from '../workers/job-counts.ts'
+import { answerWithin } from './deadline.ts'
+
+const DATABASE_PATIENCE_MS = 2_000
+
+export interface Metrics {
+  readonly contentType: string
+  /** Looks at everything and writes it down in Prometheus' text format. */
+  render(): Promise<string>
+  countEvent(event: WorkEvent): void
+  observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void
+}
+
+export function createMetrics(context: Context): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge({ name: `referrer_${name}`, help, labelNames, registers })
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter({ name: `referrer_${name}`, help, labelNames, registers })
+
+  const databaseUp = gauge('database_up', 'Whether the database answers')
+  const capped = `counted up to ${COUNTED}`
+  const jobs = gauge('jobs', `Live jobs by queue and state, ${capped}`, ['queue', 'state'])
+  const jobsLate = gauge('jobs_oldest_due_seconds', 'How long the first due job of a queue waits', ['queue'])
+  const jobsDead = gauge('jobs_dead', `Dead letters by queue, ${capped}`, ['queue'])
+  const jobRuns = counter('job_runs_total', 'Runs of jobs in this process by outcome', ['queue', 'outcome'])
+  const scheduleRuns = counter('schedule_runs_total', 'Runs of schedules in this process by outcome', [
+    'schedule',
+    'outcome',
+  ])
+  const workerUp = gauge('worker_up', 'Whether a worker can do its work', ['worker'])
+  const workerRestarts = counter('worker_restarts_total', 'Restarts of a worker after a failure', ['worker'])
+  const chainHead = gauge('chain_head_block', 'Newest block of the chain', ['chain'])
+  const chainIndexed = gauge('chain_indexed_block', 'Newest block in the records', ['chain'])
+  const chainLagBlocks = gauge('chain_lag_blocks', 'Blocks that the records lag behind the chain', ['chain'])
+  const chainLagSeconds = gauge('chain_lag_seconds', 'Seconds that the records lag behind the chain', [
+    'chain',
+  ])
+  const chainActive = gauge('chain_active', 'Whether this replica writes the records of the chain', ['chain'])
+  const sends = gauge('sender_transactions', 'Own transactions by state', ['chain', 'state'])
+  const sendsOldest = gauge('sender_oldest_seconds', 'Age of the oldest transaction in a state', [
+    'chain',
+    'state',
+  ])
+  const requests = new Histogram({
+    name: 'referrer_http_request_duration_seconds',
+    help: 'Duration of HTTP requests',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
+    registers,
+  })
+
+  async function lookAtDatabase(): Promise<void> {
+    const gauges = [jobs, jobsLate, jobsDead, sends, sendsOldest]
+    try {
+      const [live, dead, transactions] = await Promise.all([
+        answerWithin(DATABASE_PATIENCE_MS, countJobs(context.sql)),
+        answerWithin(DATABASE_PATIENCE_MS, countDead(context.sql)),
+        context.senderHealth(),
+      ])
+      // What is not there any more must not stay in the figures.
+      for (const each of gauges) each.reset()
+      for (const { queue, state, count, oldestSeconds } of live) {
+        jobs.set({ queue, state }, count)
+        if (state === 'due') jobsLate.set({ queue }, oldestSeconds)
+      }
+      for (const { queue, count } of dead) jobsDead.set({ queue }, count)
+      for (const { chainId, state, count, oldestSeconds } of transactions) {
+        sends.set({ chain: chainId, state }, count)
+        sendsOldest.set({ chain: chainId, state }, oldestSeconds)
+      }
+      databaseUp.set(1)
+    } catch (err) {
+      context.log.warn({ err }, 'figures of the database are missing')
+      for (const each of gauges) each.reset()
+      databaseUp.set(0)
+    }
+  }
+
+  function lookAtChains(): void {
+    for (const each of [chainHead, chainIndexed, chainLagBlocks, chainLagSeconds, chainActive]) each.reset()
+    for (const { chainId: chain, head, indexed, lagSeconds, isActive } of context.chainHealth()) {
+      if (head !== null) chainHead.set({ chain }, Number(head))
+      if (indexed !== null) chainIndexed.set({ chain }, Number(indexed))
+      if (head !== null && indexed !== null)
+        chainLagBlocks.set({ chain }, Math.max(0, Number(head - indexed)))
+      if (lagSeconds !== null) chainLagSeconds.set({ chain }, lagSeconds)
+      chainActive.set({ chain }, isActive ? 1 : 0)
+    }
+  }
+
+  function lookAtWorkers(): void {
+    workerRestarts.reset()
+    for (const { name: worker, state, restarts } of context.workerHealth()) {
+      workerUp.set({ worker }, state === 'running' ? 1 : 0)
+      workerRestarts.inc({ worker }, restarts)
+    }
+  }
+
+  return {
+    contentType: registry.contentType,
+    async render() {
+      await lookAtDatabase()
+      lookAtChains()
+      lookAtWorkers()
+      return registry.metrics()
+    },
+    countEvent(event) {
+      const outcome = event.type.slice(event.type.indexOf('.') + 1)
+      if ('queue' in event) jobRuns.inc({ queue: event.queue, outcome })
+      if ('schedule' in event) scheduleRuns.inc({ schedule: event.schedule, outcome })
+    },
+    observeRequest: (labels, seconds) => requests.observe(labels, seconds),
+  }
+}
+
+export function metricsRoutes(app: FastifyInstance, metrics: Metrics): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none'
+    metrics.observeRequest(
+      { method: request.method, route, status: reply.statusCode },
+      reply.elapsedTime / 1_000,
+    )
+  })
+  app.get('/metrics', async (_request, reply) => {
+    const text = await metrics.render()
+    return reply.type(metrics.contentType).send(text)
+  })
+}

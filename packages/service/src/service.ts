@@ -1,0 +1,116 @@
+import { createRpcPool } from '@referrer/chain'
+import { connect, migrate, type Sql, startPostgres } from '@referrer/database'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import type { Chain, Context } from './context.ts'
+import { migrations } from './db/migrations.ts'
+import { createApp } from './http/app.ts'
+import { createMetrics } from './http/metrics.ts'
+import { createLog } from './log.ts'
+import { Secret } from './secret.ts'
+import { logEvent } from './workers/event-log.ts'
+import { startWorkers, type Workers } from './workers/frame.ts'
+import { createWorkers, type Work, type WorkEvent } from './workers/index.ts'
+
+export type Overrides = Partial<Pick<Context, 'clock' | 'log' | 'fetch' | 'chainHealth' | 'senderHealth'>> & {
+  work?: Work
+}
+
+export interface Service {
+  url: string
+  context: Context
+  /** Drains and closes everything. Names the workers that did not end although they were told to. */
+  stop(): Promise<{ stuck: string[] }>
+}
+
+/** Opens the database, brings it up to date, and starts the workers and the HTTP door. */
+export async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
+  const log = overrides.log ?? createLog(config.logLevel)
+  const database = await openDatabase(config, log)
+  let workers: Workers | undefined
+  let app: FastifyInstance | undefined
+
+  async function close() {
+    const timeoutMs = config.shutdownTimeoutMs
+    const [drained] = await Promise.all([workers?.stop({ timeoutMs }), app && closeApp(app, timeoutMs)])
+    await database.close()
+    return drained ?? { stuck: [] }
+  }
+
+  try {
+    await migrate(database.sql, migrations)
+    const fetch = overrides.fetch ?? globalThis.fetch
+    const context: Context = {
+      config,
+      sql: database.sql,
+      databaseUrl: database.url,
+      chains: openChains(config, fetch),
+      clock: overrides.clock ?? Date.now,
+      log,
+      fetch,
+      chainHealth: overrides.chainHealth ?? (() => []),
+      senderHealth: overrides.senderHealth ?? (async () => []),
+      workerHealth: () => workers?.health() ?? [],
+    }
+    const metrics = createMetrics(context)
+    const onEvent = (event: WorkEvent) => {
+      metrics.countEvent(event)
+      logEvent(log, event)
+    }
+    const work = overrides.work ?? { queues: [], schedules: [] }
+    workers = startWorkers({ workers: createWorkers(context, work, onEvent), onEvent })
+    app = createApp(context, metrics)
+    const url = await app.listen({ host: config.host, port: config.port })
+    let stopping: ReturnType<typeof close> | undefined
+    return {
+      url,
+      context,
+      stop: () => {
+        stopping ??= close()
+        return stopping
+      },
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function openChains(config: Config, fetch: typeof globalThis.fetch): Map<number, Chain> {
+  return new Map(
+    config.chains.map((chain) => {
+      const urls = chain.rpcUrls.map((url) => url.reveal())
+      return [chain.chainId, { config: chain, rpc: createRpcPool({ chainId: chain.chainId, urls, fetch }) }]
+    }),
+  )
+}
+
+interface Database {
+  sql: Sql
+  url: Secret
+  close(): Promise<void>
+}
+
+async function openDatabase(config: Config, log: Logger): Promise<Database> {
+  const server = config.databaseUrl
+    ? undefined
+    : await startPostgres({ directory: config.dataDir, onProgress: (line) => log.info(line) })
+  const url = config.databaseUrl ?? new Secret(server?.url ?? '')
+  const sql = connect(url.reveal(), { max: 20, name: 'referrer service' })
+  return {
+    sql,
+    url,
+    async close() {
+      await sql.end({ timeout: 5 })
+      await server?.stop()
+    },
+  }
+}
+
+/** Lets requests under way end, but not for ever. */
+async function closeApp(app: FastifyInstance, timeoutMs: number): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs)
+  await app.close()
+  clearTimeout(timer)
+}

@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Context } from '../context.ts'
+import type { Worker, WorkerEvent } from './frame.ts'
+import { createQueueRunner, type JobEvent, type Queue } from './queue-runner.ts'
+import { createScheduler, type Schedule, type ScheduleEvent } from './schedule.ts'
+
+export type WorkEvent = WorkerEvent | JobEvent | ScheduleEvent
+
+/** What the market does on its own. */
+export interface Work {
+  queues: readonly Queue[]
+  schedules: readonly Schedule[]
+}
+
+/** Everything that runs in the background. */
+export function createWorkers(context: Context, work: Work, onEvent: (event: WorkEvent) => void): Worker[] {
+  const { sql } = context
+  const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
+  const workers: Worker[] = []
+  if (work.queues.length > 0) workers.push(createQueueRunner({ sql, queues: work.queues, holder, onEvent }))
+  if (work.schedules.length > 0) {
+    workers.push(createScheduler({ sql, schedules: work.schedules, holder, onEvent }))
+  }
+  return workers
+}
