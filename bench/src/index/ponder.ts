@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Command } from './processes.ts'
+
+export const PONDER_SCHEMA = 'market'
+/** At 20 requests a second and endpoint, Ponder's own limit to begin with, its processor is the limit and not its patience. */
+const ENDPOINTS = 64
+
+const project = fileURLToPath(new URL('../../ponder/', import.meta.url))
+
+/** Ponder is no dependency of the market: it is fetched when it is to be measured. */
+export async function installPonder(progress: (line: string) => void): Promise<void> {
+  if (changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')) return
+  progress('installing Ponder into bench/ponder/node_modules (npm ci, once, about a minute)')
+  try {
+    await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund'], { cwd: project })
+  } catch (error) {
+    throw new Error(
+      `Ponder could not be installed; use --only ours to go without it.\n${(error as Error).message}`,
+    )
+  }
+}
+
+export function ponderCommand(options: {
+  rpcUrl: string
+  databaseUrl: string
+  pollIntervalMs: number
+  port: number
+}): Command {
+  const { rpcUrl, databaseUrl, pollIntervalMs, port } = options
+  return {
+    cwd: project,
+    args: [
+      'node_modules/ponder/dist/esm/bin/ponder.js',
+      'start',
+      '--schema',
+      PONDER_SCHEMA,
+      '--port',
+      `${port}`,
+    ],
+    env: {
+      DATABASE_URL: databaseUrl,
+      RPC_URLS: Array.from({ length: ENDPOINTS }, (_, index) => `${rpcUrl}/${index}`).join(','),
+      POLL_INTERVAL_MS: `${pollIntervalMs}`,
+      PONDER_TELEMETRY_DISABLED: '1',
+      NODE_ENV: 'production',
+    },
+  }
+}
+
+function changedAt(file: string): number {
+  return (
+    statSync(new URL(file, new URL('../../ponder/', import.meta.url)), { throwIfNoEntry: false })?.mtimeMs ??
+    -1
+  )
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Process = {
+  /** Its highest use of memory so far, with all that it started. */
+  peakBytes(): number
+  /** Rejects with the end of its output if it ends before `stop` was called. */
+  failed: Promise<never>
+  stop(): Promise<void>
+}
+
+export type Command = { args: string[]; cwd?: string; env?: Record<string, string> }
+
+/** Runs a program with this Node; its output goes to a file, and its end is told when it comes unasked. */
+export function run(name: string, { args, cwd, env }: Command, logFile: string): Process {
+  const log = openSync(logFile, 'w')
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  let stopping = false
+  const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
+  const failed = new Promise<never>((_, reject) => {
+    child.on('error', (error) => reject(new Error(`cannot start ${name}: ${error.message}`)))
+    child.on('exit', (code, signal) => {
+      if (!stopping) reject(new Error(`${name} ended with ${signal ?? code}:\n${lastLines(logFile)}`))
+    })
+  })
+  failed.catch(() => {})
+  const peaks = new Map<number, number>()
+  const sampling = setInterval(() => sample(child, peaks), 250)
+  return {
+    failed,
+    peakBytes() {
+      sample(child, peaks)
+      return [...peaks.values()].reduce((sum, bytes) => sum + bytes, 0)
+    },
+    async stop() {
+      stopping = true
+      clearInterval(sampling)
+      child.kill('SIGTERM')
+      await Promise.race([ended, sleep(10_000, undefined, { ref: false })])
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** The kernel keeps each process's own highest mark; the sum is what the tree would need if all peaked at once. */
+function sample(child: ChildProcess, peaks: Map<number, number>): void {
+  for (const pid of tree(child.pid)) {
+    const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readOr(`/proc/${pid}/status`))?.[1]
+    if (kilobytes) peaks.set(pid, Number(kilobytes) * 1_024)
+  }
+}
+
+function tree(pid: number | undefined): number[] {
+  if (pid === undefined) return []
+  const children = readOr(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
+  return [pid, ...children.flatMap(tree)]
+}
+
+/** A process may end while one looks at it. */
+function readOr(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function lastLines(file: string): string {
+  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-20).join('\n')
+}
