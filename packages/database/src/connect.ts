@@ -1,5 +1,7 @@
 import postgres from 'postgres'
 import { DatabaseError } from './errors.ts'
+import { createFront } from './front.ts'
+import type { Driver } from './session.ts'
 
 export type Types = { bigint: bigint; numeric: bigint }
 export type Sql = postgres.Sql<Types>
@@ -22,9 +24,8 @@ const CLIENT_ONLY = ['host', 'channel_binding', 'gssencmode']
 /** A pool. Whole numbers that may outgrow a double (int8, numeric) are JS bigints in both directions. */
 export function connect(url: string, { max = 10, name = 'referrer' }: ConnectOptions = {}): Sql {
   const target = parseUrl(url)
-  return postgres<{ [Name in keyof Types]: postgres.PostgresType<Types[Name]> }>(target.url, {
+  const driver = postgres(target.url, {
     ...(target.socketDirectory === undefined ? {} : { host: target.socketDirectory }),
-    max,
     connect_timeout: 10,
     connection: {
       application_name: name,
@@ -37,6 +38,7 @@ export function connect(url: string, { max = 10, name = 'referrer' }: ConnectOpt
     },
     onnotice: () => {},
   })
+  return createFront(driver as unknown as Driver, max)
 }
 
 /** The URL of a server that listens on a unix socket, in libpq's spelling. */

@@ -27,7 +27,7 @@ export async function tryHold(url: string): Promise<Hold | 'absent' | 'not ready
         const [row] = await session<{ last: boolean }[]>`select pg_try_advisory_lock(${a}, ${b}) as last`
         return row?.last === true
       },
-      close: () => sql.end({ timeout: 1 }),
+      close: () => sql.end({ timeout: 0 }),
     }
   } catch (error) {
     await sql.end({ timeout: 0 })

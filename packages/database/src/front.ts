@@ -1,0 +1,94 @@
+import type postgres from 'postgres'
+import type { Sql, Transaction, Types } from './connect.ts'
+import { DatabaseError } from './errors.ts'
+import { Pool } from './pool.ts'
+import type { Driver, Query, Session } from './session.ts'
+import { runTransaction } from './transaction.ts'
+import { fitHelper, fitParameter, type Typed } from './values.ts'
+
+type Send = (query: Query) => void
+type Work = (tx: Transaction) => unknown
+
+/** The driver's `sql`, whose queries go through our own sessions. */
+export function createFront(driver: Driver, max: number): Sql {
+  const pool = new Pool(driver, max)
+  return front(driver, throughPool(pool), {
+    begin: (...args: [Work] | [string, Work]) => lend(pool, (session) => begin(driver, session, args)),
+    reserve: async () => reserved(driver, pool, await pool.borrow()),
+    end: async ({ timeout }: { timeout?: number } = {}) => {
+      await Promise.all([pool.end(timeout), driver.end({ timeout })])
+    },
+  }) as Sql
+}
+
+function throughPool(pool: Pool): Send {
+  return (query) => {
+    if (query.cursorRows !== undefined || query.streaming) {
+      return query.reject(
+        new DatabaseError('Cursors and copies need a connection of their own: use them in sql.begin.'),
+      )
+    }
+    pool.borrow().then((session) => session.run(query, () => pool.giveBack(session)), query.reject)
+  }
+}
+
+async function lend<T>(pool: Pool, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await pool.borrow()
+  try {
+    return await work(session)
+  } finally {
+    pool.giveBack(session)
+  }
+}
+
+function begin(driver: Driver, session: Session, args: [Work] | [string, Work]): Promise<unknown> {
+  const [options, work] = args.length === 1 ? ['', args[0]] : args
+  return runTransaction(session, (send, extra) => front(driver, send, extra) as Transaction, options, work)
+}
+
+function reserved(driver: Driver, pool: Pool, session: Session): postgres.ReservedSql<Types> {
+  return front(driver, (query) => session.run(query), {
+    begin: (...args: [Work] | [string, Work]) => begin(driver, session, args),
+    release: () => pool.giveBack(session),
+  }) as postgres.ReservedSql<Types>
+}
+
+/** The driver makes the queries, `send` decides where they run; `extra` stands before the driver's own methods. */
+function front(driver: Driver, send: Send, extra: object): unknown {
+  const typed = driver.typed as Typed
+  const sent = (query: unknown) => Object.assign(query as Query, { handler: send })
+  const own = {
+    unsafe: (text: string, parameters: unknown[] = [], options = {}) =>
+      sent(driver.unsafe(text, parameters.map((value) => fitParameter(value, typed)) as never[], options)),
+    file: (...args: Parameters<Driver['file']>) => sent(driver.file(...args)),
+    notify: (channel: string, payload: string) => sent(driver`select pg_notify(${channel}, ${payload})`),
+    ...extra,
+  }
+  function call(target: Driver, self: unknown, [first, ...rest]: unknown[]): unknown {
+    if (!isTemplate(first)) return Reflect.apply(target, self, [fitHelper(first, rest, typed), ...rest])
+    const args = rest.map((value) => fitParameter(value, typed))
+    const query = sent(Reflect.apply(target, self, [first, ...args]))
+    const site = callSite(first, call)
+    return Object.defineProperty(query, 'origin', { get: () => site.stack })
+  }
+  return new Proxy(driver, {
+    apply: call,
+    get: (target, name) => (name in own ? Reflect.get(own, name) : Reflect.get(target, name)),
+  })
+}
+
+const callSites = new WeakMap<TemplateStringsArray, Error>()
+
+/** Where a query stands in the caller's code, for the stack of its errors: taken once for each template. */
+function callSite(template: TemplateStringsArray, below: (...args: never[]) => unknown): Error {
+  const known = callSites.get(template)
+  if (known) return known
+  const site = new Error()
+  Error.captureStackTrace(site, below)
+  callSites.set(template, site)
+  return site
+}
+
+function isTemplate(value: unknown): value is TemplateStringsArray {
+  return Array.isArray(value) && 'raw' in value
+}

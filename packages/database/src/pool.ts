@@ -1,0 +1,69 @@
+import { DatabaseError } from './errors.ts'
+import { type Driver, Session } from './session.ts'
+
+type Waiter = { resolve: (session: Session) => void; reject: (error: Error) => void }
+
+/** At most `max` sessions, each lent to one borrower at a time, first come first served. */
+export class Pool {
+  readonly #template: Driver
+  readonly #max: number
+  readonly #idle: Session[] = []
+  readonly #lent = new Set<Session>()
+  readonly #waiting: Waiter[] = []
+  #ended = false
+  #allReturned = () => {}
+
+  constructor(template: Driver, max: number) {
+    this.#template = template
+    this.#max = max
+  }
+
+  async borrow(): Promise<Session> {
+    if (this.#ended) throw ended()
+    const session = this.#take()
+    if (session) return session
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
+  }
+
+  giveBack(session: Session): void {
+    if (!this.#lent.delete(session)) return
+    if (session.lost || this.#ended) void session.end().catch(() => {})
+    else this.#idle.push(session)
+    if (this.#lent.size === 0) this.#allReturned()
+    const waiter = this.#waiting[0]
+    const next = waiter && this.#take()
+    if (waiter && next) {
+      this.#waiting.shift()
+      waiter.resolve(next)
+    }
+  }
+
+  /** Waits for those who still work, for `seconds` at most, then closes everything. */
+  async end(seconds: number | undefined): Promise<void> {
+    this.#ended = true
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(ended())
+    if (this.#lent.size > 0) {
+      let timer: NodeJS.Timeout | undefined
+      await new Promise<void>((resolve) => {
+        this.#allReturned = resolve
+        if (seconds !== undefined) timer = setTimeout(resolve, seconds * 1000)
+      })
+      clearTimeout(timer)
+    }
+    await Promise.all([...this.#idle, ...this.#lent].map((session) => session.end()))
+  }
+
+  #take(): Session | undefined {
+    let session = this.#idle.pop()
+    while (session?.lost) session = this.#idle.pop()
+    if (!session && this.#lent.size < this.#max) session = new Session(this.#template)
+    if (session) this.#lent.add(session)
+    return session
+  }
+}
+
+function ended(): DatabaseError {
+  return new DatabaseError(
+    'This program has closed its connections to the database: open them again to go on.',
+  )
+}
