@@ -1,5 +1,5 @@
 // The events that the market's records are made of, and how raw logs become them.
-import type { Log, LogFilter } from '@referrer/chain'
+import { compileEvent, type EventDecoder, type Log, type LogFilter } from '@referrer/chain'
 import {
   addressRegistryAbi,
   commissionEscrowAbi,
@@ -13,7 +13,6 @@ import {
   type Address,
   type ContractEventName,
   type DecodeEventLogReturnType,
-  decodeEventLog,
   getAbiItem,
   type Hex,
   toEventSelector,
@@ -90,13 +89,13 @@ export interface EventReader {
 /** Reads the events of one deployment of the contracts. */
 export function createEventReader(contracts: ChainConfig['contracts']): EventReader {
   const contractAt = new Map<string, ContractName>()
-  const eventOf = new Map<string, AbiEvent>()
+  const eventOf = new Map<string, { name: string; decode: EventDecoder }>()
   for (const contract of Object.keys(FOLLOWED) as ContractName[]) {
     for (const address of [contracts[contract]].flat()) contractAt.set(address.toLowerCase(), contract)
     const { abi, events } = FOLLOWED[contract]
     for (const name of events) {
       const event = getAbiItem({ abi, name } as never) as AbiEvent
-      eventOf.set(`${contract}/${toEventSelector(event)}`, event)
+      eventOf.set(`${contract}/${toEventSelector(event)}`, { name, decode: compileEvent(event) })
     }
   }
 
@@ -106,7 +105,7 @@ export function createEventReader(contracts: ChainConfig['contracts']): EventRea
       const event = contract && eventOf.get(`${contract}/${log.topics[0]}`)
       // One contract's events can carry the same first topic as another's.
       if (!contract || !event) return []
-      const { args } = decodeEventLog({ abi: [event], topics: log.topics as [Hex, ...Hex[]], data: log.data })
+      const args = event.decode(log)
       const { address, blockNumber, logIndex, transactionHash, timestamp } = log
       return [
         { contract, name: event.name, args, address, blockNumber, logIndex, transactionHash, timestamp },
