@@ -1,0 +1,27 @@
+/**
+ * A durable outbox for one's own transactions: each intent takes effect exactly once on-chain, or never when it fails.
+ *
+ * An intent is given its nonce, and the signed transaction is stored, in one database transaction before any node hears of it. All that is
+ * ever signed for the intent has that nonce, so the chain itself takes at most one. What happens is read from the chain, again each round:
+ * - a crash before the nonce is stored: nothing has happened, the intent is still in the line;
+ * - a crash after it, or after a broadcast whose answer never came: the next round gives the same bytes to every node that lacks them;
+ * - a crash after it was mined: the next round finds its receipt;
+ * - a repeat: enqueueing the same key again is the same intent;
+ * - a race: one process per signer sends, under a lock that its database connection holds; another one takes over when it is lost, and
+ *   the loser's writes fail with the connection. Two intents can never hold one nonce;
+ * - a reorganisation: an outcome is final only `confirmations` blocks deep, on a block that no node contradicts; until then what left its
+ *   block is sent again;
+ * - a nonce that somebody else used: when that is final and proven by the block, the intent gets another, and never otherwise;
+ * - a dead node, or all of them: the others do; with none left everything waits;
+ * - a dead database: nothing is signed or sent until it is back.
+ */
+export {
+  enqueueTransaction,
+  readTransaction,
+  type SignerHealth,
+  senderHealth,
+  type TransactionRequest,
+  type TransactionStatus,
+} from './outbox.ts'
+export { createSender, type Sender, type SenderOptions } from './sender.ts'
+export type { SenderEvent, TransactionState } from './types.ts'

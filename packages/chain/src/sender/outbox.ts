@@ -1,0 +1,181 @@
+import type { Queryable } from '@referrer/database'
+import { type Address, bytesToHex, type Hex, isAddressEqual } from 'viem'
+import { bytes } from './store.ts'
+import type { TransactionState } from './types.ts'
+
+export interface TransactionRequest {
+  chainId: number
+  from: Address
+  to: Address
+  data: Hex
+  value?: bigint
+  /** Unique per chain. Enqueueing the same again changes nothing. */
+  key: string
+  label?: string
+}
+
+/** Takes a transaction into the outbox within the caller's own database transaction; returns the intent's id. */
+export async function enqueueTransaction(tx: Queryable, request: TransactionRequest): Promise<bigint> {
+  const { chainId, from, to, data, value = 0n, key, label = null } = request
+  const [added] = await tx<{ id: bigint }[]>`
+    INSERT INTO sender.intents (chain_id, key, label, from_address, to_address, data, value)
+    VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${String(value)}::numeric)
+    ON CONFLICT (chain_id, key) DO NOTHING RETURNING id`
+  if (added) {
+    await tx`SELECT pg_notify('sender', ${wakeWord(chainId, from)})`
+    return added.id
+  }
+  const known = await readTransaction(tx, { chainId, key })
+  const isSame =
+    known &&
+    isAddressEqual(known.from, from) &&
+    isAddressEqual(known.to, to) &&
+    known.data === data.toLowerCase() &&
+    known.value === value
+  if (!isSame)
+    throw new Error(
+      `the key "${key}" on chain ${chainId} already stands for another transaction: give this one a key of its own`,
+    )
+  return known.id
+}
+
+/** What is notified on the channel `sender`. */
+export const wakeWord = (chainId: number, signer: Address) => `${chainId}:${signer.toLowerCase()}`
+/** Whoever holds this lock sends for the signer. */
+export const signerLock = (chainId: number, signer: Address) => `sender:${wakeWord(chainId, signer)}`
+
+export interface TransactionStatus {
+  id: bigint
+  chainId: number
+  key: string
+  label: string | null
+  from: Address
+  to: Address
+  data: Hex
+  value: bigint
+  state: TransactionState
+  nonce: number | null
+  /** All that were ever signed for it, oldest first; at most one takes effect. */
+  hashes: Hex[]
+  /** Where it was mined; final when the state is `confirmed` or `failed`. */
+  mined: { hash: Hex; blockNumber: number; blockHash: Hex } | null
+  /** Why it failed, or why it does not get on. */
+  reason: string | null
+  enqueuedAt: Date
+  changedAt: Date
+}
+
+type StatusRow = {
+  id: bigint
+  chain_id: bigint
+  key: string
+  label: string | null
+  from_address: Buffer
+  to_address: Buffer
+  data: Buffer
+  value: bigint
+  state: TransactionState
+  nonce: bigint | null
+  mined_hash: Buffer | null
+  block_number: bigint | null
+  block_hash: Buffer | null
+  reason: string | null
+  enqueued_at: Date
+  changed_at: Date
+  hashes: Buffer[]
+}
+
+export async function readTransaction(
+  sql: Queryable,
+  which: { id: bigint } | { chainId: number; key: string },
+): Promise<TransactionStatus | undefined> {
+  const match =
+    'id' in which ? sql`i.id = ${which.id}` : sql`i.chain_id = ${which.chainId} AND i.key = ${which.key}`
+  const [row] = await sql<StatusRow[]>`
+    SELECT i.id, i.chain_id, i.key, i.label, i.from_address, i.to_address, i.data, i.value, i.state, i.nonce,
+      i.mined_hash, i.block_number, i.block_hash, i.reason, i.enqueued_at, i.changed_at,
+      ARRAY(SELECT hash FROM sender.transactions WHERE intent_id = i.id ORDER BY signed_at, nonce) AS hashes
+    FROM sender.intents i WHERE ${match}`
+  if (!row) return undefined
+  const { mined_hash: hash, block_number: blockNumber, block_hash: blockHash } = row
+  return {
+    id: row.id,
+    chainId: Number(row.chain_id),
+    key: row.key,
+    label: row.label,
+    from: bytesToHex(row.from_address),
+    to: bytesToHex(row.to_address),
+    data: bytesToHex(row.data),
+    value: row.value,
+    state: row.state,
+    nonce: row.nonce === null ? null : Number(row.nonce),
+    hashes: row.hashes.map((item) => bytesToHex(item)),
+    mined:
+      hash && blockNumber !== null && blockHash
+        ? { hash: bytesToHex(hash), blockNumber: Number(blockNumber), blockHash: bytesToHex(blockHash) }
+        : null,
+    reason: row.reason,
+    enqueuedAt: row.enqueued_at,
+    changedAt: row.changed_at,
+  }
+}
+
+export interface SignerHealth {
+  chainId: number
+  signer: Address
+  /** Whether some process sends for this signer now. Nobody does for a signer that no process has the key of. */
+  isServed: boolean
+  enqueued: number
+  sent: number
+  /** Of both, those that something keeps from getting on. */
+  held: number
+  /** One such thing, of the oldest. */
+  reason: string | null
+  oldestEnqueuedAt: Date | null
+  oldestSentAt: Date | null
+}
+
+/** A row for each signer for whom something is to be done. */
+export async function senderHealth(sql: Queryable): Promise<SignerHealth[]> {
+  const rows = await sql<
+    {
+      chain_id: bigint
+      from_address: Buffer
+      is_served: boolean
+      enqueued: number
+      sent: number
+      held: number
+      reason: string | null
+      oldest_enqueued_at: Date | null
+      oldest_sent_at: Date | null
+    }[]
+  >`
+    WITH open AS (
+      SELECT chain_id, from_address,
+        count(*) FILTER (WHERE state = 'enqueued')::int AS enqueued,
+        count(*) FILTER (WHERE state = 'sent')::int AS sent,
+        count(reason)::int AS held,
+        (array_agg(reason ORDER BY id) FILTER (WHERE reason IS NOT NULL))[1] AS reason,
+        min(enqueued_at) FILTER (WHERE state = 'enqueued') AS oldest_enqueued_at,
+        min(enqueued_at) FILTER (WHERE state = 'sent') AS oldest_sent_at,
+        hashtextextended('sender:' || chain_id || ':0x' || encode(from_address, 'hex'), 0) AS lock
+      FROM sender.intents WHERE state IN ('enqueued', 'sent') GROUP BY chain_id, from_address
+    )
+    SELECT open.*, EXISTS (
+      SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND (classid::bigint << 32) | objid::bigint = lock
+    ) AS is_served
+    FROM open ORDER BY chain_id, from_address`
+  return rows.map((row) => ({
+    chainId: Number(row.chain_id),
+    signer: bytesToHex(row.from_address),
+    isServed: row.is_served,
+    enqueued: row.enqueued,
+    sent: row.sent,
+    held: row.held,
+    reason: row.reason,
+    oldestEnqueuedAt: row.oldest_enqueued_at,
+    oldestSentAt: row.oldest_sent_at,
+  }))
+}
