@@ -123,7 +123,7 @@ export function createQueueRunner({
         heldSince,
         abort,
         graceMs,
-        // A row that the handler's transaction deletes is gone, not lost.
+        // A row that the handler's transaction deletes is locked or gone, not lost.
         renew: async () => (await renew(sql, job, leaseMs)) || isCompleting,
       }
       await underLease(lease, async (signal) => {
@@ -132,8 +132,11 @@ export function createQueueRunner({
           signal,
           sql,
           async complete(tx) {
-            await complete(tx, job)
             isCompleting = true
+            await complete(tx, job).catch((error) => {
+              isCompleting = false
+              throw error
+            })
           },
         })
         if (failure && signal.aborted) throw failure.error

@@ -82,11 +82,13 @@ export async function claim(
       job.errors, job.created_at AS "createdAt", job.lease_token AS token, due.leased_by AS "previousHolder"`
 }
 
-/** False when the job is in other hands. */
+/** False when the job is in other hands, or when a transaction that has completed it is still open: it does not wait for that. */
 export async function renew(sql: Queryable, job: Claim, leaseMs: number): Promise<boolean> {
   const { count } = await sql`
     UPDATE jobs.live SET lease_until = now() + ${leaseMs} * INTERVAL '1 millisecond'
-    WHERE id = ${job.id} AND lease_token = ${job.token}`
+    WHERE id IN (
+      SELECT id FROM jobs.live WHERE id = ${job.id} AND lease_token = ${job.token} FOR UPDATE SKIP LOCKED
+    )`
   return count > 0
 }
 
