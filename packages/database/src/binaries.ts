@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { chmod, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { codeOf, DatabaseError } from './errors.ts'
+import { codeOf, DatabaseError, lastLine } from './errors.ts'
 import type { Home } from './home.ts'
-import { type Outcome, run } from './run.ts'
+import { exists, type Outcome, run } from './run.ts'
 
 export interface Binaries {
   initdb: string
@@ -29,10 +29,6 @@ export async function findBinaries(
   throw new DatabaseError(
     `The embedded Postgres does not run on this machine (${lastLine(outcome.said)}): install what is missing, or set DATABASE_URL to a Postgres of your own.`,
   )
-}
-
-export function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? ''
 }
 
 function installedPackage(): string {
@@ -80,7 +76,7 @@ async function copyNative(native: string, target: string): Promise<void> {
     await rename(draft, target)
   } catch (error) {
     await rm(draft, { recursive: true, force: true })
-    if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error
+    if (!(await exists(target))) throw error
   }
 }
 

@@ -23,6 +23,11 @@ const CLIENT_ONLY = ['host', 'channel_binding', 'gssencmode']
 
 /** A pool. Whole numbers that may outgrow a double (int8, numeric) are JS bigints in both directions. */
 export function connect(url: string, { max = 10, name = 'referrer' }: ConnectOptions = {}): Sql {
+  return createFront(configureDriver(url, name), max)
+}
+
+/** The driver with our settings; it connects by itself only to listen. */
+export function configureDriver(url: string, name: string): Driver {
   const target = parseUrl(url)
   const driver = postgres(target.url, {
     ...(target.socketDirectory === undefined ? {} : { host: target.socketDirectory }),
@@ -38,7 +43,7 @@ export function connect(url: string, { max = 10, name = 'referrer' }: ConnectOpt
     },
     onnotice: () => {},
   })
-  return createFront(driver as unknown as Driver, max)
+  return driver as unknown as Driver
 }
 
 /** The URL of a server that listens on a unix socket, in libpq's spelling. */

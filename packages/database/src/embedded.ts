@@ -1,14 +1,11 @@
-import { randomBytes } from 'node:crypto'
-import { access, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findBinaries, lastLine } from './binaries.ts'
+import { findBinaries } from './binaries.ts'
+import { createCluster } from './cluster.ts'
 import { socketUrl } from './connect.ts'
-import { codeOf, DatabaseError } from './errors.ts'
+import { DatabaseError, messageOf } from './errors.ts'
 import { type Hold, tryHold } from './hold.ts'
-import { diskFull, type Home, openHome } from './home.ts'
-import { type Launch, launch, removeStaleLock, shutDown } from './postmaster.ts'
-import { run } from './run.ts'
+import { explain, type Home, openHome, startFailure } from './home.ts'
+import { type Launch, launch, removeStaleLocks, shutDown } from './postmaster.ts'
 
 export interface PostgresServer {
   url: string
@@ -27,35 +24,67 @@ export interface StartOptions {
 }
 
 const USER = 'referrer'
+const DATABASE = 'postgres'
 /** A crashed server may have to replay its log first. */
 const PATIENCE_MS = 300_000
+const LONGEST_PAUSE_MS = 30_000
 
-/** Starts the server of a directory or joins the one that runs there already, whoever started it. */
-export async function startPostgres({
-  directory,
-  settings = {},
-  native,
-  onProgress = () => {},
-}: StartOptions): Promise<PostgresServer> {
-  const home = await openHome(directory)
-  const url = socketUrl(home.socketDirectory, USER, 'postgres')
-  const hold = await joinOrLaunch(home, url, { settings, native, onProgress })
+/**
+ * Starts the server of a directory, or joins the one that runs there already, whoever started it. Until `stop`,
+ * a server that dies is started again.
+ */
+export async function startPostgres(options: StartOptions): Promise<PostgresServer> {
+  try {
+    const home = await openHome(options.directory)
+    return await keepRunning(home, options)
+  } catch (error) {
+    throw explain(error, options.directory)
+  }
+}
+
+async function keepRunning(home: Home, options: StartOptions): Promise<PostgresServer> {
+  const url = socketUrl(home.socketDirectory, USER, DATABASE)
+  const stopping = new AbortController()
+  let hold: Promise<Hold | undefined> = Promise.resolve(await joinOrLaunch(home, url, options))
+  const watching = (async () => {
+    for (let held = await hold; held; held = await hold) {
+      await held.lost
+      if (stopping.signal.aborted) return
+      hold = startAgain(home, url, options, stopping.signal)
+    }
+  })()
   return {
     url,
     async stop() {
-      if (await hold.leave()) await shutDown(home)
-      await hold.close()
+      stopping.abort()
+      const held = await hold
+      const isLast = await held?.leave().catch(() => false)
+      if (isLast) await shutDown(home)
+      await held?.close()
+      await watching
     },
   }
 }
 
-interface LaunchOptions {
-  settings: Record<string, string>
-  native: string | undefined
-  onProgress: (line: string) => void
+async function startAgain(
+  home: Home,
+  url: string,
+  options: StartOptions,
+  signal: AbortSignal,
+): Promise<Hold | undefined> {
+  options.onProgress?.('Postgres has gone: starting it again')
+  for (let pause = 1000; !signal.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    try {
+      return await joinOrLaunch(home, url, options)
+    } catch (error) {
+      options.onProgress?.(messageOf(explain(error, home.directory)))
+      await sleep(pause, undefined, { signal }).catch(() => {})
+    }
+  }
+  return undefined
 }
 
-async function joinOrLaunch(home: Home, url: string, options: LaunchOptions): Promise<Hold> {
+async function joinOrLaunch(home: Home, url: string, options: StartOptions): Promise<Hold> {
   let launched: Launch | undefined
   const deadline = Date.now() + PATIENCE_MS
   while (Date.now() < deadline) {
@@ -73,65 +102,17 @@ async function joinOrLaunch(home: Home, url: string, options: LaunchOptions): Pr
   )
 }
 
-async function prepareAndLaunch(
-  home: Home,
-  { settings, native, onProgress }: LaunchOptions,
-): Promise<Launch> {
+async function prepareAndLaunch(home: Home, options: StartOptions): Promise<Launch> {
+  const { settings = {}, native, onProgress = () => {} } = options
   const binaries = await findBinaries(home, onProgress, native)
-  if (!(await exists(home.data))) {
-    onProgress(`creating a database in ${home.directory}`)
-    await initialise(binaries.initdb, home)
-  }
+  await createCluster(binaries.initdb, home, USER, onProgress)
   onProgress('starting Postgres')
   return launch(binaries.postgres, home, settings)
 }
 
-/** Made beside its final name and renamed: a crash leaves no half database, and of two starters one wins. */
-async function initialise(initdb: string, home: Home): Promise<void> {
-  const draft = `${home.data}.${randomBytes(6).toString('hex')}.new`
-  try {
-    const outcome = await run(
-      initdb,
-      [
-        ...['-D', draft, '-U', USER, '--encoding=UTF8', '--locale=C'],
-        ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
-        // Only its user can enter the socket's directory, so the socket needs no password.
-        ...['--auth-local=trust', '--auth-host=reject', '--no-instructions'],
-      ],
-      { cwd: home.directory, runner: home.runner },
-    )
-    if (!outcome.ok) throw failure(outcome.said, home)
-    await rename(draft, home.data)
-  } catch (error) {
-    if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error
-  } finally {
-    await rm(draft, { recursive: true, force: true })
-  }
-}
-
 /** Returns when another try is worth it: somebody else was first, or a dead server's remains are in the way. */
 async function overcome(said: string, home: Home): Promise<void> {
-  if (/lock file .* already exists/.test(said)) await removeStaleLock(home)
-  else if (!/pre-existing shared memory block/.test(said)) throw failure(said, home)
+  if (/lock file .* already exists/.test(said)) await removeStaleLocks(home)
+  else if (!/pre-existing shared memory block/.test(said)) throw startFailure(said, home)
   await sleep(100)
-}
-
-function failure(said: string, home: Home): DatabaseError {
-  if (/No space left on device|Disk quota exceeded/.test(said)) return diskFull(home.directory)
-  if (/could not look up effective user ID/.test(said)) {
-    return new DatabaseError(
-      `The user who runs this has no name in /etc/passwd, which Postgres needs to create a database: add one, or set DATABASE_URL.`,
-    )
-  }
-  const line = said.split('\n').find((text) => /FATAL|PANIC|error:/.test(text)) ?? lastLine(said)
-  return new DatabaseError(
-    `Postgres in ${home.directory} did not start (${line.trim()}): see ${join(home.log)}.`,
-  )
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -14,7 +14,10 @@ export function createFront(driver: Driver, max: number): Sql {
   const pool = new Pool(driver, max)
   return front(driver, throughPool(pool), {
     begin: (...args: [Work] | [string, Work]) => lend(pool, (session) => begin(driver, session, args)),
-    reserve: async () => reserved(driver, pool, await pool.borrow()),
+    reserve: async () => {
+      const session = await pool.borrow()
+      return sessionFront(driver, session, () => pool.giveBack(session))
+    },
     end: async ({ timeout }: { timeout?: number } = {}) => {
       await Promise.all([pool.end(timeout), driver.end({ timeout })])
     },
@@ -46,10 +49,15 @@ function begin(driver: Driver, session: Session, args: [Work] | [string, Work]):
   return runTransaction(session, (send, extra) => front(driver, send, extra) as Transaction, options, work)
 }
 
-function reserved(driver: Driver, pool: Pool, session: Session): postgres.ReservedSql<Types> {
+/** An `sql` for one session alone. */
+export function sessionFront(
+  driver: Driver,
+  session: Session,
+  release: () => void,
+): postgres.ReservedSql<Types> {
   return front(driver, (query) => session.run(query), {
     begin: (...args: [Work] | [string, Work]) => begin(driver, session, args),
-    release: () => pool.giveBack(session),
+    release,
   }) as postgres.ReservedSql<Types>
 }
 

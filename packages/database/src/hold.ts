@@ -1,6 +1,7 @@
-import postgres from 'postgres'
-import { connect } from './connect.ts'
+import { configureDriver } from './connect.ts'
 import { codeOf } from './errors.ts'
+import { sessionFront } from './front.ts'
+import { ConnectionLost, Session } from './session.ts'
 
 /** Two-part advisory locks are apart from those of one bigint, which the rooms use. */
 const USERS_OF_THE_SERVER = [0x52656665, 1] as const
@@ -10,38 +11,38 @@ const USERS_OF_THE_SERVER = [0x52656665, 1] as const
  * however the process ends.
  */
 export interface Hold {
-  /** Gives the share back; true when nobody else holds one, and then nobody can take one. */
+  /** Resolves when the connection is gone, and with it the share. */
+  lost: Promise<void>
+  /** Gives the share back; true when nobody else has one, and then nobody can take one any more. */
   leave(): Promise<boolean>
   close(): Promise<void>
 }
 
 export async function tryHold(url: string): Promise<Hold | 'absent' | 'not ready'> {
-  const sql = connect(url, { max: 1, name: 'referrer hold' })
+  const driver = configureDriver(url, 'referrer hold')
+  const lost = Promise.withResolvers<void>()
+  const session = new Session(driver, lost.resolve)
+  const sql = sessionFront(driver, session, () => {})
   const [a, b] = USERS_OF_THE_SERVER
   try {
-    const session = await sql.reserve()
-    await session`select pg_advisory_lock_shared(${a}, ${b})`
-    return {
-      async leave() {
-        await session`select pg_advisory_unlock_shared(${a}, ${b})`
-        const [row] = await session<{ last: boolean }[]>`select pg_try_advisory_lock(${a}, ${b}) as last`
-        return row?.last === true
-      },
-      close: () => sql.end({ timeout: 0 }),
-    }
+    await sql`select pg_advisory_lock_shared(${a}, ${b})`
   } catch (error) {
-    await sql.end({ timeout: 0 })
-    const code = codeOf(error)
+    await session.end()
+    const code = codeOf(error) ?? ''
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return 'absent'
-    if (isPassing(error)) return 'not ready'
+    if (error instanceof ConnectionLost || PASSING.test(code)) return 'not ready'
     throw error
+  }
+  return {
+    lost: lost.promise,
+    async leave() {
+      await sql`select pg_advisory_unlock_shared(${a}, ${b})`
+      const [row] = await sql<{ last: boolean }[]>`select pg_try_advisory_lock(${a}, ${b}) as last`
+      return row?.last === true
+    },
+    close: () => session.end(),
   }
 }
 
-/** 57P01…57P03: shutting down, crashed, starting up. */
-function isPassing(error: unknown): boolean {
-  const code = codeOf(error)
-  return error instanceof postgres.PostgresError
-    ? /^57P0/.test(error.code)
-    : /^(CONN|ECONN|EPIPE)/.test(code ?? '')
-}
+/** Starting up, shutting down or crashing; waiting too long behind somebody who is about to shut it down. */
+const PASSING = /^(57P0\d|57014|CONNECT|ECONNRESET|EPIPE)/

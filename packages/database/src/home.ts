@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto'
-import { chmod, chown, lstat, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { chmod, chown, lchown, lstat, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { codeOf, DatabaseError, messageOf } from './errors.ts'
+import { codeOf, DatabaseError, lastLine, messageOf } from './errors.ts'
 import { chooseRunner, firstClosedDirectory, type Runner } from './runner.ts'
 
 export const MAJOR = '18'
 
 /** Longest path of a unix socket, without the closing zero. */
 const SOCKET_PATH_LIMIT = 107
-const SOCKET_NAME = '.s.PGSQL.5432'
-const OURS = /^(data(\..+)?|server-.+|socket|postgres\.log(\.old)?)$/
+export const SOCKET_NAME = '.s.PGSQL.5432'
+const MARK = 'referrer-database.txt'
+const MARK_TEXT =
+  'An embedded Postgres keeps its data here. Stop the program before you move or copy this directory.\n'
 
 /** Where an embedded server lives, all of it in one directory of the user's choice. */
 export interface Home {
@@ -27,37 +29,36 @@ export interface Home {
 export async function openHome(chosen: string): Promise<Home> {
   const wanted = resolve(chosen)
   const runner = await chooseRunner(join(wanted, 'data'))
-  try {
-    await mkdir(wanted, { recursive: true })
-    const directory = await realpath(wanted)
-    await refuseForeign(directory)
-    if (runner) await handOver(directory, runner)
-    await chmod(directory, 0o700)
-    const data = join(directory, 'data')
-    await refuseOtherMajor(data)
-    const id = createHash('sha256').update(directory).digest('hex').slice(0, 16)
-    const socketDirectory = await openSocketDirectory(directory, id, runner)
-    return {
-      directory,
-      data,
-      socketDirectory,
-      log: join(directory, 'postgres.log'),
-      cluster: `referrer-${id}`,
-      runner,
-    }
-  } catch (error) {
-    throw explain(error, wanted)
+  await mkdir(wanted, { recursive: true })
+  const directory = await realpath(wanted)
+  await claim(directory)
+  if (runner) await handOver(directory, runner)
+  await chmod(directory, 0o700)
+  const data = join(directory, 'data')
+  await refuseOtherMajor(data)
+  const id = createHash('sha256').update(directory).digest('hex').slice(0, 16)
+  const socketDirectory = await openSocketDirectory(directory, id, runner)
+  return {
+    directory,
+    data,
+    socketDirectory,
+    log: join(directory, 'postgres.log'),
+    cluster: `referrer-${id}`,
+    runner,
   }
 }
 
-async function refuseForeign(directory: string): Promise<void> {
+/** A directory that is not empty and does not carry our mark is somebody else's. */
+async function claim(directory: string): Promise<void> {
   const names = await readdir(directory)
-  if (names.includes('data')) return
-  const foreign = names.find((name) => !OURS.test(name) && name !== 'lost+found')
-  if (foreign === undefined) return
-  throw new DatabaseError(
-    `${directory} holds other files (${foreign}): choose an empty directory for the database.`,
-  )
+  if (names.includes(MARK)) return
+  const foreign = names.find((name) => name !== 'lost+found')
+  if (foreign !== undefined) {
+    throw new DatabaseError(
+      `${directory} holds other files (${foreign}): choose an empty directory for the database.`,
+    )
+  }
+  await writeFile(join(directory, MARK), MARK_TEXT)
 }
 
 async function handOver(directory: string, runner: Runner): Promise<void> {
@@ -92,14 +93,15 @@ async function openSocketDirectory(
   await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error
   })
-  if (runner) await chown(path, runner.uid, runner.gid)
-  const { uid, mode } = await lstat(path)
-  const expected = runner?.uid ?? process.getuid?.()
-  if (uid === expected && (await stat(path)).isDirectory() && (mode & 0o077) === 0) return path
-  throw new DatabaseError(`${path} is open to other users of this machine: remove it and start again.`)
+  if (runner && (await lstat(path)).uid === 0) await lchown(path, runner.uid, runner.gid)
+  const found = await lstat(path)
+  const owner = runner?.uid ?? process.getuid?.()
+  if (found.isDirectory() && found.uid === owner && (found.mode & 0o077) === 0) return path
+  throw new DatabaseError(`${path} does not belong to Postgres's user alone: remove it and start again.`)
 }
 
-function explain(error: unknown, directory: string): unknown {
+/** What went wrong on disk, as one line for the user who chose the directory. */
+export function explain(error: unknown, directory: string): unknown {
   switch (codeOf(error)) {
     case 'EACCES':
     case 'EPERM':
@@ -114,11 +116,25 @@ function explain(error: unknown, directory: string): unknown {
     case 'EDQUOT':
       return diskFull(directory)
     default:
-      return error instanceof DatabaseError ? error : new DatabaseError(messageOf(error))
+      return error instanceof DatabaseError ? error : new DatabaseError(messageOf(error), { cause: error })
   }
 }
 
-export function diskFull(directory: string): DatabaseError {
+/** What initdb or the server said when it failed, likewise. */
+export function startFailure(said: string, home: Home): DatabaseError {
+  if (/No space left on device|Disk quota exceeded/.test(said)) return diskFull(home.directory)
+  if (/could not look up effective user ID/.test(said)) {
+    return new DatabaseError(
+      'The user who runs this has no name in /etc/passwd, and Postgres needs one to create a database: add it, or set DATABASE_URL.',
+    )
+  }
+  const line = said.split('\n').find((text) => /FATAL|PANIC|error:/.test(text)) ?? lastLine(said)
+  return new DatabaseError(
+    `Postgres in ${home.directory} did not start (${line.trim()}): mend that, or look into ${home.log}, and start again.`,
+  )
+}
+
+function diskFull(directory: string): DatabaseError {
   return new DatabaseError(
     `The disk that holds ${directory} is full: free some space (200 MB at least) and start again.`,
   )

@@ -10,3 +10,5 @@ export { type PostgresServer, type StartOptions, startPostgres } from './embedde
 export { DatabaseError } from './errors.ts'
 export { migrate } from './migrate.ts'
 export type { MigrationSet } from './migration-files.ts'
+export { type Database, type OpenOptions, openDatabase } from './open.ts'
+export { ConnectionLost } from './session.ts'

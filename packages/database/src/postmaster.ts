@@ -3,7 +3,7 @@ import { chown, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf, DatabaseError } from './errors.ts'
-import type { Home } from './home.ts'
+import { type Home, SOCKET_NAME } from './home.ts'
 import { ENVIRONMENT } from './run.ts'
 
 const LOG_LIMIT = 10 * 1024 * 1024
@@ -76,12 +76,15 @@ export async function shutDown(home: Home): Promise<void> {
   throw new DatabaseError(`Postgres (process ${pid}) does not stop: end it with kill -9 ${pid}.`)
 }
 
-/** Removes the lock file of a dead server whose process number now belongs to somebody else. */
-export async function removeStaleLock(home: Home): Promise<void> {
+/** Removes the lock files of a dead server whose process number now belongs to somebody else. */
+export async function removeStaleLocks(home: Home): Promise<void> {
+  const before = await postmasterPid(home)
   for (const name of await readdir('/proc')) {
     if (/^\d+$/.test(name) && (await isOurs(Number(name), home))) return
   }
+  if ((await postmasterPid(home)) !== before) return
   await rm(join(home.data, 'postmaster.pid'), { force: true })
+  await rm(join(home.socketDirectory, `${SOCKET_NAME}.lock`), { force: true })
 }
 
 async function postmasterPid(home: Home): Promise<number | undefined> {

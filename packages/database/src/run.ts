@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { access } from 'node:fs/promises'
 import type { Runner } from './runner.ts'
 
 /** Nothing of the caller's environment (PGDATA, PGOPTIONS, LC_…) reaches the server. */
@@ -32,4 +33,11 @@ export function run(
     child.on('error', (error) => resolve({ ok: false, said: error.message }))
     child.on('close', (code) => resolve({ ok: code === 0, said }))
   })
+}
+
+export function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
 }

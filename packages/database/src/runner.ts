@@ -11,9 +11,9 @@ export interface Runner {
 const SYSTEM_USERS = ['postgres', 'nobody']
 
 /** Who runs the server: we ourselves, or for root whoever owns the place, else a system user. */
-export async function chooseRunner(directory: string): Promise<Runner | undefined> {
+export async function chooseRunner(data: string): Promise<Runner | undefined> {
   if (process.getuid?.() !== 0) return undefined
-  const owner = await ownerOf(directory)
+  const owner = await ownerOf(data)
   const users = await readUsers()
   if (owner.uid !== 0 && users.some((user) => user.uid === owner.uid)) return owner
   for (const name of SYSTEM_USERS) {

@@ -28,8 +28,10 @@ export class Session {
   readonly #driver: Driver
   readonly #send: (query: Query) => void
   readonly #running = new Set<Query>()
+  readonly #onLost: () => void
 
-  constructor(template: Driver) {
+  constructor(template: Driver, onLost: () => void = () => {}) {
+    this.#onLost = onLost
     // As the driver does for its own listeners: parsed options are taken as they are, and share what was learnt.
     const options = {
       ...template.options,
@@ -76,6 +78,7 @@ export class Session {
     if (this.#lost) return
     this.#lost = new ConnectionLost(reason)
     for (const query of this.#running) query.reject(this.#lost)
+    this.#onLost()
   }
 }
 

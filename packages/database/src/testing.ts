@@ -5,7 +5,7 @@ import { connect, type Sql } from './connect.ts'
 import { DatabaseError } from './errors.ts'
 import { migrate } from './migrate.ts'
 import { type MigrationSet, readMigrations } from './migration-files.ts'
-import { ASK_VARIABLE } from './test-server.ts'
+import { DOOR_VARIABLE } from './test-server.ts'
 
 export interface TestDatabase {
   url: string
@@ -76,7 +76,7 @@ async function asAdmin(serverUrl: string, work: (admin: Sql) => Promise<unknown>
 async function findServer(): Promise<string> {
   const own = process.env.TEST_DATABASE_URL
   if (own) return own
-  const door = process.env[ASK_VARIABLE]
+  const door = process.env[DOOR_VARIABLE]
   if (!door) {
     throw new DatabaseError('There is no test server here: run this under vitest, or set TEST_DATABASE_URL.')
   }
