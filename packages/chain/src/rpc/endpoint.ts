@@ -38,22 +38,18 @@ const MAX_BATCH = 100
 /** Speaks JSON-RPC over HTTP to one node, after having seen once that it serves the right chain. */
 export function createEndpoint({ url, chainId, timeoutMs, fetch }: EndpointOptions): RpcEndpoint {
   const name = new URL(url).host
-  let verified: Promise<void> | undefined
+  let isVerified = false
 
   async function verify(options: RequestOptions): Promise<void> {
-    verified ??= post([{ method: 'eth_chainId', params: [] }], options).then(([answer]) => {
-      if (Number(answer) === chainId) return
+    if (isVerified) return
+    // By every caller that comes meanwhile: shared, one caller's signal or time limit would end the others' calls too.
+    const [answer] = await post([{ method: 'eth_chainId', params: [] }], options)
+    if (Number(answer) !== chainId)
       throw new RpcError(
         'wrong-chain',
         `${name} serves chain ${Number(answer)}, not ${chainId}: correct its URL in the chain's rpcUrls`,
       )
-    })
-    try {
-      await verified
-    } catch (error) {
-      verified = undefined
-      throw error
-    }
+    isVerified = true
   }
 
   async function post(calls: RpcCall[], { timeoutMs: limit = timeoutMs, signal }: RequestOptions) {
@@ -87,8 +83,8 @@ export function createEndpoint({ url, chainId, timeoutMs, fetch }: EndpointOptio
 
   function parse(text: string, status: number, label: string): Answer[] {
     try {
-      const parsed: Answer | Answer[] = JSON.parse(text)
-      return Array.isArray(parsed) ? parsed : [parsed]
+      const parsed: unknown = JSON.parse(text)
+      return [parsed].flat().filter(isAnswer)
     } catch (cause) {
       throw new RpcError('transport', `${name} answered ${label} with HTTP ${status} and no JSON`, { cause })
     }
@@ -122,6 +118,8 @@ export function createEndpoint({ url, chainId, timeoutMs, fetch }: EndpointOptio
     },
   }
 }
+
+const isAnswer = (value: unknown): value is Answer => typeof value === 'object' && value !== null
 
 function reason(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined

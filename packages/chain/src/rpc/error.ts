@@ -1,3 +1,5 @@
+import type { Hex } from 'viem'
+
 /**
  * - `timeout`, `transport`: no answer, or none that could be read
  * - `rate-limited`: come back later
@@ -53,12 +55,9 @@ export function fromAnswer(endpoint: string, method: string, { code, message, da
   return new RpcError(RATE_LIMIT_CODES.has(code) ? 'rate-limited' : 'refused', text, { code, data })
 }
 
-/** Some nodes give the revert data itself, some wrap it in an object. */
-function revertData(data: unknown): `0x${string}` | undefined {
-  if (isHex(data)) return data
-  if (typeof data === 'object' && data !== null && 'data' in data && isHex(data.data)) return data.data
+/** Some nodes give the revert data itself, some with a word before it, some wrap it in an object. */
+function revertData(data: unknown): Hex | undefined {
+  if (typeof data === 'string') return /^(?:Reverted )?(0x[0-9a-f]*)$/i.exec(data)?.[1] as Hex | undefined
+  if (typeof data === 'object' && data !== null && 'data' in data) return revertData(data.data)
   return undefined
 }
-
-const isHex = (value: unknown): value is `0x${string}` =>
-  typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value)
