@@ -27,19 +27,11 @@ export function ponderCommand(options: {
   rpcUrl: string
   databaseUrl: string
   pollIntervalMs: number
-  port: number
 }): Command {
-  const { rpcUrl, databaseUrl, pollIntervalMs, port } = options
+  const { rpcUrl, databaseUrl, pollIntervalMs } = options
   return {
     cwd: project,
-    args: [
-      'node_modules/ponder/dist/esm/bin/ponder.js',
-      'start',
-      '--schema',
-      PONDER_SCHEMA,
-      '--port',
-      `${port}`,
-    ],
+    args: ['node_modules/ponder/dist/esm/bin/ponder.js', 'start', '--schema', PONDER_SCHEMA, '--port', '0'],
     env: {
       DATABASE_URL: databaseUrl,
       RPC_URLS: Array.from({ length: ENDPOINTS }, (_, index) => `${rpcUrl}/${index}`).join(','),

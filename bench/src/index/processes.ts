@@ -5,12 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Process = {
   /** Its highest use of memory so far, with all that it started. */
   peakBytes(): number
+  /** Processor time so far, its own and that of what it started. */
+  cpuSeconds(): number
   /** Rejects with the end of its output if it ends before `stop` was called. */
   failed: Promise<never>
   stop(): Promise<void>
 }
 
 export type Command = { args: string[]; cwd?: string; env?: Record<string, string> }
+
+const TICKS_PER_SECOND = 100
 
 /** Runs a program with this Node; its output goes to a file, and its end is told when it comes unasked. */
 export function run(name: string, { args, cwd, env }: Command, logFile: string): Process {
@@ -38,6 +42,7 @@ export function run(name: string, { args, cwd, env }: Command, logFile: string):
       sample(child, peaks)
       return [...peaks.values()].reduce((sum, bytes) => sum + bytes, 0)
     },
+    cpuSeconds: () => tree(child.pid).reduce((sum, pid) => sum + cpuTicks(pid), 0) / TICKS_PER_SECOND,
     async stop() {
       stopping = true
       clearInterval(sampling)
@@ -55,6 +60,13 @@ function sample(child: ChildProcess, peaks: Map<number, number>): void {
     const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readOr(`/proc/${pid}/status`))?.[1]
     if (kilobytes) peaks.set(pid, Number(kilobytes) * 1_024)
   }
+}
+
+/** User and system time: the 14th and the 15th word, where the 2nd is the name in brackets and may hold spaces. */
+function cpuTicks(pid: number): number {
+  const [user = '0', system = '0'] =
+    readOr(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ').slice(11, 13) ?? []
+  return Number(user) + Number(system)
 }
 
 function tree(pid: number | undefined): number[] {
