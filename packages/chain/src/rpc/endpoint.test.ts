@@ -170,10 +170,31 @@ describe('an endpoint', () => {
     expect(error.message).toMatch(/cannot be reached for eth_chainId: .*ECONNREFUSED/)
   })
 
+  it('sends the name and password of its URL as a header', async () => {
+    const seen: (string | null)[] = []
+    const spy: typeof fetch = (input, init) => {
+      seen.push(new Headers(init?.headers).get('authorization'))
+      return fetch(input, init)
+    }
+    const { host } = new URL(node.url)
+    const keyed = createEndpoint({
+      url: `http://agent:p%40ss@${host}/`,
+      chainId: CHAIN,
+      timeoutMs: 10_000,
+      fetch: spy,
+    })
+    expect(await keyed.request('echo', [1])).toBe(1)
+    expect(seen).toEqual(Array(2).fill(`Basic ${Buffer.from('agent:p@ss').toString('base64')}`))
+  })
+
   it('never shows the key that its URL holds', async () => {
     const secret = 'hunter2'
     const { host } = new URL(node.url)
-    for (const url of [`http://${host}/v2/${secret}`, `http://${host}/?key=${secret}`]) {
+    for (const url of [
+      `http://${host}/v2/${secret}`,
+      `http://${host}/?key=${secret}`,
+      `http://agent:${secret}@${host}/`,
+    ]) {
       const keyed = createEndpoint({ url, chainId: CHAIN, timeoutMs: 100, fetch })
       expect(keyed.name).toBe(host)
       node.respond = () => undefined

@@ -37,7 +37,7 @@ const MAX_BATCH = 100
 
 /** Speaks JSON-RPC over HTTP to one node, after having seen once that it serves the right chain. */
 export function createEndpoint({ url, chainId, timeoutMs, fetch }: EndpointOptions): RpcEndpoint {
-  const name = new URL(url).host
+  const { name, target, headers } = addressOf(url)
   let isVerified = false
 
   async function verify(options: RequestOptions): Promise<void> {
@@ -60,9 +60,9 @@ export function createEndpoint({ url, chainId, timeoutMs, fetch }: EndpointOptio
     let text: string
     let response: Response
     try {
-      response = await fetch(url, {
+      response = await fetch(target, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers,
         body: JSON.stringify(only ? body[0] : body),
         signal: signal ? AbortSignal.any([time, signal]) : time,
       })
@@ -117,6 +117,19 @@ export function createEndpoint({ url, chainId, timeoutMs, fetch }: EndpointOptio
       return answers as T
     },
   }
+}
+
+/** A name and a password go into a header: fetch refuses a URL that holds them, and its message would show them. */
+function addressOf(url: string) {
+  const target = new URL(url)
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (target.username || target.password) {
+    const pair = `${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`
+    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`
+    target.username = ''
+    target.password = ''
+  }
+  return { name: target.host, target: target.href, headers }
 }
 
 const isAnswer = (value: unknown): value is Answer => typeof value === 'object' && value !== null
