@@ -132,8 +132,8 @@ export function createIndexer(options: IndexerOptions): Indexer {
           await noteHead(leadership.sql, chainId, head.block)
           writtenAt = Date.now()
         }
-        const isBehind = checkpoint !== before && checkpoint && checkpoint.number < head.block.number
-        if (isBehind) continue
+        const indexed = checkpoint?.number ?? options.startBlock - 1n
+        if (checkpoint !== before && indexed < head.block.number) continue
         emit({ type: 'caught-up', number: head.block.number })
         await sleep(pollIntervalMs, undefined, { signal })
       } catch (error) {

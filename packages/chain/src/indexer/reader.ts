@@ -61,7 +61,8 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     const answers = await Promise.allSettled(endpoints.map((endpoint) => latestOf(endpoint)))
     signal.throwIfAborted()
     const heads = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
-    heads.sort((a, b) => (a.block.number < b.block.number ? 1 : -1))
+    // Highest first; among equals the endpoints keep their order, so that the preferred one is asked first.
+    heads.sort((a, b) => Number(b.block.number - a.block.number))
     for (const candidate of heads) if (await isProven(candidate, known)) return candidate
     const failure = answers.find((answer) => answer.status === 'rejected')
     throw failure?.reason ?? new RpcError('transport', 'no node could prove the newest block it named')
