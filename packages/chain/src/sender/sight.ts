@@ -62,7 +62,7 @@ export async function askAll<T>(rpc: RpcPool, ask: (endpoint: RpcEndpoint) => Pr
 }
 
 /** How long the others are waited for once one has answered: a node that hangs must not stop the rest. */
-const GRACE_MS = 2_000
+const GRACE_MS = 1_000
 
 /** How the promises ended that ended in time. */
 export async function settleSoon<T>(promises: Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
