@@ -26,6 +26,7 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
     if (isStopping) process.exit(128 + constants.signals[signal])
     isStopping = true
     const service = await starting
+    service.context.log.info({ signal }, 'stopping')
     const { stuck } = await service.stop()
     process.exit(stuck.length === 0 ? 0 : 1)
   }
@@ -38,14 +39,19 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
 
 /** Says what to do when that is known, and everything when it is not. */
 export function failStart(error: unknown): never {
-  const isExplained =
-    error instanceof ConfigError ||
-    error instanceof DatabaseError ||
-    (error instanceof Error && 'code' in error && typeof error.code === 'string')
-  process.stderr.write(
-    `${isExplained ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
-  )
+  process.stderr.write(`${explain(error)}\n`)
   process.exit(1)
+}
+
+interface ListenError extends NodeJS.ErrnoException {
+  port: number
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof DatabaseError) return error.message
+  const { code = '', message = String(error), stack = message, port } = error as Partial<ListenError>
+  if (code === 'EADDRINUSE') return `port ${port} is in use: stop what listens there, or set PORT to another`
+  return code.startsWith('ERR_PARSE_ARGS') ? message : stack
 }
 
 if (import.meta.main) await main(process.argv.slice(2)).catch(failStart)

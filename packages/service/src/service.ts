@@ -1,5 +1,5 @@
 import { createRpcPool } from '@referrer/chain'
-import { connect, migrate, type Sql, startPostgres } from '@referrer/database'
+import { type Database, migrate, openDatabase } from '@referrer/database'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
@@ -27,7 +27,7 @@ export interface Service {
 /** Opens the database, brings it up to date, and starts the workers and the HTTP door. */
 export async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const log = overrides.log ?? createLog(config.logLevel)
-  const database = await openDatabase(config, log)
+  const database = await openConfigured(config, log)
   let workers: Workers | undefined
   let app: FastifyInstance | undefined
 
@@ -44,7 +44,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
     const context: Context = {
       config,
       sql: database.sql,
-      databaseUrl: database.url,
+      databaseUrl: new Secret(database.url),
       chains: openChains(config, fetch),
       clock: overrides.clock ?? Date.now,
       log,
@@ -86,26 +86,14 @@ function openChains(config: Config, fetch: typeof globalThis.fetch): Map<number,
   )
 }
 
-interface Database {
-  sql: Sql
-  url: Secret
-  close(): Promise<void>
-}
+/** Jobs, requests and what they do in passing share the connections; indexers and senders have their own. */
+const CONNECTIONS = 20
 
-async function openDatabase(config: Config, log: Logger): Promise<Database> {
-  const server = config.databaseUrl
-    ? undefined
-    : await startPostgres({ directory: config.dataDir, onProgress: (line) => log.info(line) })
-  const url = config.databaseUrl ?? new Secret(server?.url ?? '')
-  const sql = connect(url.reveal(), { max: 20, name: 'referrer service' })
-  return {
-    sql,
-    url,
-    async close() {
-      await sql.end({ timeout: 5 })
-      await server?.stop()
-    },
-  }
+function openConfigured({ databaseUrl, dataDir }: Config, log: Logger): Promise<Database> {
+  const options = { name: 'referrer service', max: CONNECTIONS, onProgress: (line: string) => log.info(line) }
+  return openDatabase(
+    databaseUrl ? { ...options, url: databaseUrl.reveal() } : { ...options, directory: dataDir },
+  )
 }
 
 /** Lets requests under way end, but not for ever. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ChainHealth, Context } from '../context.ts'
-import { answerWithin } from './deadline.ts'
+import { sharedQuestion } from './shared-question.ts'
 
 interface Check {
   ok: boolean
@@ -13,13 +13,13 @@ const DATABASE_PATIENCE_MS = 2_000
 export function healthRoutes(app: FastifyInstance, context: Context): void {
   app.get('/healthz', () => ({ status: 'ok' }))
 
-  let database: Promise<Check> | undefined
-  app.get('/readyz', async (_request, reply) => {
-    // However many ask, one question is under way.
-    database ??= checkDatabase(context).finally(() => {
-      database = undefined
+  const askDatabase = sharedQuestion(DATABASE_PATIENCE_MS, async () => context.sql`SELECT 1`)
+  app.get('/readyz', async (request, reply) => {
+    const checks: Record<string, Check> = { database: { ok: true, detail: 'answers' } }
+    await askDatabase().catch((err) => {
+      request.log.warn({ err }, 'the database does not answer')
+      checks.database = { ok: false, detail: 'does not answer' }
     })
-    const checks: Record<string, Check> = { database: await database }
     const health = new Map(context.chainHealth().map((chain) => [chain.chainId, chain]))
     for (const { chainId } of context.config.chains) {
       checks[`chain ${chainId}`] = checkChain(health.get(chainId), context)
@@ -28,16 +28,6 @@ export function healthRoutes(app: FastifyInstance, context: Context): void {
     const workers = context.workerHealth().map(({ name, state, restarts }) => ({ name, state, restarts }))
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'not ready', checks, workers })
   })
-}
-
-async function checkDatabase({ sql, log }: Context): Promise<Check> {
-  try {
-    await answerWithin(DATABASE_PATIENCE_MS, sql`SELECT 1`)
-    return { ok: true, detail: 'answers' }
-  } catch (err) {
-    log.warn({ err }, 'the database does not answer')
-    return { ok: false, detail: 'does not answer' }
-  }
 }
 
 function checkChain(chain: ChainHealth | undefined, { config }: Context): Check {

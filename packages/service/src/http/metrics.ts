@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Context } from '../context.ts'
 import type { WorkEvent } from '../workers/index.ts'
 import { COUNTED, countDead, countJobs } from '../workers/job-counts.ts'
-import { answerWithin } from './deadline.ts'
+import { sharedQuestion } from './shared-question.ts'
 
 const DATABASE_PATIENCE_MS = 2_000
 
@@ -57,14 +57,14 @@ export function createMetrics(context: Context): Metrics {
     registers,
   })
 
+  const askDatabase = sharedQuestion(DATABASE_PATIENCE_MS, () =>
+    Promise.all([countJobs(context.sql), countDead(context.sql), context.senderHealth()]),
+  )
+
   async function lookAtDatabase(): Promise<void> {
     const gauges = [jobs, jobsLate, jobsDead, sends, sendsOldest]
     try {
-      const [live, dead, transactions] = await Promise.all([
-        answerWithin(DATABASE_PATIENCE_MS, countJobs(context.sql)),
-        answerWithin(DATABASE_PATIENCE_MS, countDead(context.sql)),
-        context.senderHealth(),
-      ])
+      const [live, dead, transactions] = await askDatabase()
       // What is not there any more must not stay in the figures.
       for (const each of gauges) each.reset()
       for (const { queue, state, count, oldestSeconds } of live) {

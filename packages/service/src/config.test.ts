@@ -1,0 +1,162 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { ConfigError, describeVariables, readConfig } from './config.ts'
+import { chainsJson } from './http/testing.ts'
+
+const CHAINS = chainsJson(8453)
+const SECRET = `0x${'ab'.repeat(32)}`
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+/** One chain with some fields replaced. */
+const chain = (change: object) => JSON.stringify([{ ...JSON.parse(CHAINS)[0], ...change }])
+
+describe('readConfig', () => {
+  it('needs nothing but the chains', () => {
+    const config = readConfig({ CHAINS, PORT: '', HOST: '  ' })
+    expect(config).toMatchObject({
+      databaseUrl: undefined,
+      dataDir: '.referrer/postgres',
+      host: '127.0.0.1',
+      port: 8080,
+      logLevel: 'info',
+      maxLagSeconds: 30,
+      maxLagBlocks: undefined,
+      shutdownTimeoutMs: 25_000,
+      oraclePrivateKey: undefined,
+    })
+    expect(config.chains).toMatchObject([
+      { chainId: 8453, startBlock: 0n, finalityDepth: 64, confirmations: 5, pollIntervalMs: 500 },
+    ])
+  })
+
+  it('names every bad variable and what it expects, all at once', () => {
+    const env = {
+      DATABASE_URL: 'mysql://root:hunter2@localhost/db',
+      HOST: 'not a host',
+      PORT: '65536',
+      LOG_LEVEL: 'loud',
+      MAX_LAG_SECONDS: '0',
+      MAX_LAG_BLOCKS: '1.5',
+      SHUTDOWN_TIMEOUT_MS: '-1',
+      ORACLE_PRIVATE_KEY: '0xhunter2',
+      // Not a number below the order of the curve.
+      PUBLISHER_PRIVATE_KEY: `0x${'ff'.repeat(32)}`,
+      CHAINS: '[{"rpcUrls": ["https://rpc.example/hunter2"',
+    }
+    expect(problemsOf(env)).toEqual([
+      'DATABASE_URL: expected a URL like postgres://user:password@host:5432/database',
+      'HOST: expected a host name or an IP address',
+      'PORT: expected a whole number from 0 to 65535',
+      'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent',
+      'MAX_LAG_SECONDS: expected a whole number from 1 up',
+      'MAX_LAG_BLOCKS: expected a whole number from 1 up',
+      'SHUTDOWN_TIMEOUT_MS: expected a whole number from 0 to 3600000',
+      'ORACLE_PRIVATE_KEY: expected a private key: 0x and 64 hex digits',
+      'PUBLISHER_PRIVATE_KEY: expected a private key: 0x and 64 hex digits',
+      'CHAINS: not valid JSON',
+    ])
+    expect(() => readConfig(env)).toThrow(/^The configuration cannot be used:\n {2}DATABASE_URL: expected/)
+  })
+
+  it('says what to set when no chain is configured', () => {
+    expect(problemsOf({})).toEqual([
+      'CHAINS: no chain is configured; set CHAINS to a JSON array of chains, or CHAINS_FILE to a file with one',
+    ])
+    expect(problemsOf({ CHAINS: '[]' })).toEqual(['CHAINS: expected at least one chain'])
+  })
+
+  it('reads the chains from a file, the first being the default', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'referrer-config-'))
+    const file = join(directory, 'chains.json')
+    await writeFile(file, chainsJson(84532, 8453))
+    expect(readConfig({ CHAINS_FILE: file }).chains.map(({ chainId }) => chainId)).toEqual([84532, 8453])
+    expect(problemsOf({ CHAINS_FILE: file, CHAINS })).toEqual([
+      'CHAINS_FILE: set either this or CHAINS, not both',
+    ])
+    await rm(directory, { recursive: true })
+    expect(problemsOf({ CHAINS_FILE: file })).toEqual([`CHAINS_FILE: ${file} cannot be read (ENOENT)`])
+  })
+
+  it('says which field of which chain is wrong', () => {
+    const contracts = {
+      ...JSON.parse(CHAINS)[0].contracts,
+      USDC: `${'0xAB'}${'cd'.repeat(19)}`,
+      Router: '0x',
+    }
+    expect(
+      problemsOf({ CHAINS: chain({ contracts, rpcUrls: ['ws://x'], startBlock: -1, finality: 3 }) }),
+    ).toEqual([
+      'CHAINS[0].rpcUrls[0]: expected an http or https URL',
+      'CHAINS[0].contracts.USDC: expected an address: 0x and 40 hex digits, all lower case or with the right checksum',
+      'CHAINS[0].contracts: unknown field Router',
+      'CHAINS[0].startBlock: expected 0 or more',
+      'CHAINS[0]: unknown field finality',
+    ])
+    expect(problemsOf({ CHAINS: chainsJson(1, 2, 1) })).toEqual([
+      'CHAINS[2].chainId: chain 1 is listed twice',
+    ])
+    expect(problemsOf({ CHAINS: '{}' })).toEqual(['CHAINS: expected an array of chains'])
+  })
+
+  it('takes one address or several generations of the contracts that can be replaced', () => {
+    const [old, current] = ['0x'.padEnd(42, '1'), '0x'.padEnd(42, '2')]
+    const contracts = {
+      ...JSON.parse(CHAINS)[0].contracts,
+      CommissionEscrow: [old, current],
+      SplitRouter: current,
+    }
+    expect(readConfig({ CHAINS: chain({ contracts }) }).chains[0].contracts).toMatchObject({
+      CommissionEscrow: [old, current],
+      SplitRouter: [current],
+    })
+  })
+})
+
+describe('a secret', () => {
+  const config = readConfig({
+    CHAINS: chain({ rpcUrls: ['https://user:hunter2@rpc.example/hunter2'] }),
+    DATABASE_URL: 'postgres://user:hunter2@db.example/market',
+    ORACLE_PRIVATE_KEY: SECRET,
+    PUBLISHER_PRIVATE_KEY: SECRET,
+  })
+
+  it('does not show however the configuration is printed', () => {
+    const { chains, ...rest } = config
+    const plain = { ...rest, rpcUrls: chains[0].rpcUrls }
+    const printed = [
+      inspect(config, { depth: 9, showHidden: true }),
+      JSON.stringify(plain),
+      String(config.oraclePrivateKey),
+      `${config.databaseUrl}`,
+      Object.values(plain).join(),
+      inspect(structuredClone(Object.entries(config.oraclePrivateKey ?? {}))),
+    ].join('\n')
+    expect(printed).not.toContain('abab')
+    expect(printed).not.toContain('hunter2')
+    expect(printed).toContain('[secret]')
+  })
+
+  it('is told to those who ask for it', () => {
+    expect(config.oraclePrivateKey?.reveal()).toBe(SECRET)
+    expect(config.chains[0].rpcUrls[0]?.reveal()).toBe('https://user:hunter2@rpc.example/hunter2')
+  })
+})
+
+it('describes every variable with its default', () => {
+  const text = describeVariables()
+  for (const name of ['DATABASE_URL', 'CHAINS_FILE', 'ORACLE_PRIVATE_KEY'])
+    expect(text).toMatch(new RegExp(`^ +${name} `, 'm'))
+  expect(text).toContain('where the embedded server keeps its data (default .referrer/postgres)')
+})

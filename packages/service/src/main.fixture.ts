@@ -1,0 +1,24 @@
+// The service as main.ts runs it, with a job that waits for its test.
+import { followed } from './http/testing.ts'
+import { failStart, main } from './main.ts'
+import { until } from './workers/testing.ts'
+
+await main(process.argv.slice(2), {
+  chainHealth: () => [followed],
+  work: {
+    queues: [
+      {
+        name: 'slow',
+        async handle({ sql, signal }) {
+          await sql`INSERT INTO effects (what) VALUES ('started')`
+          await until(async () => {
+            signal.throwIfAborted()
+            return (await sql`SELECT FROM effects WHERE what = 'go on'`).count
+          }, 'the test')
+          await sql`INSERT INTO effects (what) VALUES ('finished')`
+        },
+      },
+    ],
+    schedules: [],
+  },
+}).catch(failStart)
