@@ -43,8 +43,7 @@ export async function applyBlocks(
     for (const block of blocks) {
       const own = logs.filter(({ blockHash }) => blockHash === block.hash)
       if (own.length === 0) continue
-      await enterBlock(tx, block.number)
-      await apply(tx, own, false)
+      await Promise.all([enterBlock(tx, block.number), apply(tx, own, false)])
     }
     await rememberBlocks(tx, chainId, blocks)
     if (final > before) {

@@ -5,7 +5,7 @@ import type { Head, Range } from './reader.ts'
 import type { Session } from './session.ts'
 import type { Checkpoint } from './types.ts'
 
-const FIRST_WIDTH = 500
+const FIRST_WIDTH = 100
 const WIDEST = 50_000
 /** About as many logs as one answer and one write should hold. */
 const LOGS_AT_ONCE = 4_000

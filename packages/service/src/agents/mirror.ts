@@ -58,9 +58,11 @@ export async function applyIdentityEvents(
       rows.change(key, { wallet: metadataValue.length === ADDRESS_LENGTH ? metadataValue : zeroAddress })
     }
   }
-  await writeChanges(tx, identities, rows)
-  await insertRows(tx, ownershipChanges, changesOfHands)
-  await insertRows(tx, records, minted, 'ON CONFLICT DO NOTHING')
+  await Promise.all([
+    writeChanges(tx, identities, rows),
+    insertRows(tx, ownershipChanges, changesOfHands),
+    insertRows(tx, records, minted, 'ON CONFLICT DO NOTHING'),
+  ])
 }
 
 /** Agents that were learned from blocks which are final now: those that the chain dropped go, unless they registered themselves. */

@@ -43,8 +43,10 @@ export async function writeChanges(
   table: Table,
   { created, changed }: Changes,
 ): Promise<void> {
-  await insertRows(tx, table, [...created.values()])
-  await updateRows(tx, table, [...changed.values()])
+  await Promise.all([
+    insertRows(tx, table, [...created.values()]),
+    updateRows(tx, table, [...changed.values()]),
+  ])
 }
 
 /** Inserts all rows at once; `onConflict` as SQL. */

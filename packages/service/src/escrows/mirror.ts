@@ -120,6 +120,5 @@ export async function applyEscrowEvents(
       }
     }
   }
-  await writeChanges(tx, escrows, rows)
-  await insertRows(tx, payouts, paid)
+  await Promise.all([writeChanges(tx, escrows, rows), insertRows(tx, payouts, paid)])
 }

@@ -95,21 +95,19 @@ export async function applyMerchantEvents(
   }
   // No event announces a merchant: whatever comes first makes the row.
   const keys = [...shops.changed.values()].map((row) => ({ ...row, active: false, suspended: false }))
-  await insertRows(
-    tx,
-    { ...merchants, columns: { active: 'boolean', suspended: 'boolean' } },
-    keys,
-    'ON CONFLICT DO NOTHING',
-  )
-  await writeChanges(tx, merchants, shops)
-  await insertRows(
-    tx,
-    roles,
-    [...grants.values()],
-    'ON CONFLICT (chain_id, merchant_id, granted_by, role, account) DO UPDATE SET granted = excluded.granted',
-  )
-  await writeChanges(tx, products, wares)
-  await insertRows(tx, records, listed, 'ON CONFLICT DO NOTHING')
+  const known = { ...merchants, columns: { active: 'boolean', suspended: 'boolean' } } as const
+  await Promise.all([
+    insertRows(tx, known, keys, 'ON CONFLICT DO NOTHING'),
+    writeChanges(tx, merchants, shops),
+    insertRows(
+      tx,
+      roles,
+      [...grants.values()],
+      'ON CONFLICT (chain_id, merchant_id, granted_by, role, account) DO UPDATE SET granted = excluded.granted',
+    ),
+    writeChanges(tx, products, wares),
+    insertRows(tx, records, listed, 'ON CONFLICT DO NOTHING'),
+  ])
 }
 
 /** As with agents: a product that the chain dropped for good goes, unless its merchant has described it. */

@@ -75,8 +75,7 @@ export async function applyReviewEvents(
       })
     }
   }
-  await writeChanges(tx, reviews, rows)
-  await insertRows(tx, edits, edited)
+  await Promise.all([writeChanges(tx, reviews, rows), insertRows(tx, edits, edited)])
 }
 
 /**

@@ -25,10 +25,13 @@ export function createMarketIndexer({ chain, rpc, databaseUrl, onEvent }: Indexi
     const of = <Contract extends MarketEvent['contract']>(contract: Contract) =>
       (by.get(contract) ?? []) as EventOf<Contract>[]
     requireKnownAddresses(of('AddressRegistry'), chain)
-    await applyIdentityEvents(tx, chainId, of('IdentityRegistry'), isFinal)
-    await applyMerchantEvents(tx, chainId, of('MerchantRegistry'), isFinal)
-    await applyReviewEvents(tx, chainId, of('ReviewRegistry'), isFinal)
-    await applyEscrowEvents(tx, chainId, [...of('CommissionEscrow'), ...of('SplitRouter')])
+    // All on one connection: sent without waiting for each other's answers, done in this order.
+    await Promise.all([
+      applyIdentityEvents(tx, chainId, of('IdentityRegistry'), isFinal),
+      applyMerchantEvents(tx, chainId, of('MerchantRegistry'), isFinal),
+      applyReviewEvents(tx, chainId, of('ReviewRegistry'), isFinal),
+      applyEscrowEvents(tx, chainId, [...of('CommissionEscrow'), ...of('SplitRouter')]),
+    ])
   }
 
   return createIndexer({
@@ -38,9 +41,11 @@ export function createMarketIndexer({ chain, rpc, databaseUrl, onEvent }: Indexi
     filter: reader.filter,
     apply: (tx, logs, isFinal) => write(tx, reader.decode(logs), isFinal),
     async finalized(tx, number) {
-      await finalizeAgents(tx, chainId, number)
-      await finalizeProducts(tx, chainId, number)
-      await finalizeReviews(tx, chainId, number)
+      await Promise.all([
+        finalizeAgents(tx, chainId, number),
+        finalizeProducts(tx, chainId, number),
+        finalizeReviews(tx, chainId, number),
+      ])
     },
     onEvent,
   })
