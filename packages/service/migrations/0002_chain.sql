@@ -135,9 +135,8 @@ CREATE TABLE chain.escrows (
   -- Without what was released before.
   cashback_to_buyer     numeric(78),
   cashback_to_reviewer  numeric(78),
-  PRIMARY KEY (chain_id, contract, escrow_id)
+  PRIMARY KEY (chain_id, escrow_id, contract)
 );
-CREATE INDEX escrows_by_id ON chain.escrows (chain_id, escrow_id);
 CREATE INDEX escrows_of_reviewer ON chain.escrows (chain_id, reviewer_agent_id, deposited_at DESC, escrow_id DESC);
 CREATE INDEX escrows_of_buyer ON chain.escrows (chain_id, buyer_agent_id, deposited_at DESC, escrow_id DESC);
 CREATE INDEX escrows_of_bought_product ON chain.escrows (chain_id, buyer_agent_id, merchant_id, product_id, deposited_at DESC);
