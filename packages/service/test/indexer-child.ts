@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { IndexerTask } from './indexer-process.ts'
+
+/** A line of the process that indexes. */
+export interface Said {
+  chainId: number
+  type: 'active' | 'applied' | 'rolled-back' | 'caught-up' | 'failed'
+  from?: number
+  to?: number | null
+  isFinal?: boolean
+  error?: string
+}
+
+export interface IndexerChild {
+  pid: number
+  /** Everything it said, oldest first. */
+  said: Said[]
+  /** As a crash does it: at once, with no chance to tidy up. */
+  kill(): Promise<void>
+}
+
+const PROGRAM = fileURLToPath(new URL('./indexer-process.ts', import.meta.url))
+
+export async function startIndexerChild(task: IndexerTask): Promise<IndexerChild> {
+  const child: ChildProcess = spawn(process.execPath, [PROGRAM], {
+    env: { ...process.env, INDEX: JSON.stringify(task) },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  await once(child, 'spawn')
+  const { pid, stdout } = child
+  if (pid === undefined || !stdout) throw new Error('a spawned process has a pid and a standard output')
+  const said: Said[] = []
+  createInterface({ input: stdout }).on('line', (line) => said.push(JSON.parse(line)))
+  return {
+    pid,
+    said,
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,29 @@
+// A process that indexes until it is killed, or until its parent is gone. Says each event in a line of JSON.
+import { createRpcPool } from '@referrer/chain'
+import type { ChainConfig } from '../src/chains-config.ts'
+import { createMarketIndexer } from '../src/workers/indexing.ts'
+
+/** What it is told in the variable INDEX. */
+export interface IndexerTask {
+  databaseUrl: string
+  rpcTimeoutMs: number
+  chains: { urls: string[]; config: Omit<ChainConfig, 'rpcUrls' | 'startBlock'> }[]
+}
+
+const { databaseUrl, rpcTimeoutMs, chains }: IndexerTask = JSON.parse(process.env.INDEX ?? '')
+process.stdin.on('end', () => process.exit()).resume()
+
+for (const { urls, config } of chains) {
+  const { chainId } = config
+  const say = (event: object) =>
+    process.stdout.write(
+      `${JSON.stringify({ chainId, ...event }, (_, value) => (typeof value === 'bigint' ? Number(value) : value))}\n`,
+    )
+  const indexer = createMarketIndexer({
+    chain: { ...config, rpcUrls: [], startBlock: 0n },
+    rpc: createRpcPool({ chainId, urls, timeoutMs: rpcTimeoutMs }),
+    databaseUrl,
+    onEvent: (event) => say(event.type === 'failed' ? { ...event, error: event.error.message } : event),
+  })
+  void indexer.run(new AbortController().signal)
+}

@@ -1,0 +1,115 @@
+// Compares what is in the database with what a replay of the chain says must be there.
+import type { Sql } from '@referrer/database'
+import { bytesToHex } from 'viem'
+import type { World } from './world.ts'
+
+type Value = bigint | number | boolean | string | null
+type Row = Record<string, Value>
+
+const MIRRORED: (keyof World)[] = [
+  'identities',
+  'ownership_changes',
+  'merchants',
+  'merchant_roles',
+  'products',
+  'reviews',
+  'review_edits',
+  'escrows',
+  'payouts',
+]
+
+/** Rows of `schema.table` of a chain, in comparable form. */
+export async function rowsOf(sql: Sql, table: string, chainId: number): Promise<Row[]> {
+  const rows = await sql.unsafe(`SELECT * FROM ${table} WHERE chain_id = $1`, [chainId])
+  return rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)])),
+  )
+}
+
+function plain(value: unknown): Value {
+  if (value instanceof Date) return BigInt(value.getTime()) / 1_000n
+  if (value instanceof Uint8Array) return bytesToHex(value)
+  return value as Value
+}
+
+/** Every row that is not in both; empty when the tables are equal. */
+export function differences(table: string, expected: object[], actual: object[]): string[] {
+  const count = new Map<string, number>()
+  for (const row of expected) add(count, spell(row), 1)
+  for (const row of actual) add(count, spell(row), -1)
+  return [...count]
+    .filter(([, balance]) => balance !== 0)
+    .map(([row, balance]) => `${balance > 0 ? 'missing from' : 'too much in'} ${table}: ${row}`)
+    .sort()
+}
+
+const add = (count: Map<string, number>, key: string, by: number) =>
+  count.set(key, (count.get(key) ?? 0) + by)
+
+/** Types count: 1 and 1n differ. */
+const spell = (row: object) =>
+  Object.entries(row)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? JSON.stringify(value) : `${value}`}`)
+    .join(' ')
+
+/** All mirrored tables of a chain against the world as replayed. */
+export async function mirrorDifferences(sql: Sql, chainId: number, world: World): Promise<string[]> {
+  const all: string[] = []
+  for (const table of MIRRORED) {
+    const actual = await rowsOf(sql, `chain.${table}`, chainId)
+    const expected: object[] =
+      table === 'reviews' ? world.reviews.map(({ published_hash: _, ...row }) => row) : world[table]
+    const found = table === 'reviews' ? actual.map(({ internal_id: _, ...row }) => row) : actual
+    all.push(...differences(`chain.${table}`, expected, found))
+  }
+  return [...all, ...(await numberDifferences(sql, chainId, world))]
+}
+
+/** Every review on the chain has the record of its own content, and no two have the same. */
+async function numberDifferences(sql: Sql, chainId: number, world: World): Promise<string[]> {
+  const joined = await sql`
+    SELECT c.review_id, r.chain_id, r.agent_id, r.merchant_id, r.product_id, r.published_hash, r.proof_kind, r.proof_id
+    FROM chain.reviews AS c JOIN market.reviews AS r USING (internal_id) WHERE c.chain_id = ${chainId}`
+  const actual = joined.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)])),
+  )
+  const expected = world.reviews.map(
+    ({ content_hash: _hash, published_at: _published, edited_at: _edited, ...row }) => row,
+  )
+  return differences('chain.reviews joined to market.reviews', expected, actual)
+}
+
+/** The service's own records, once every block is final: those of the chain and no others, nothing in suspense. */
+export async function recordDifferences(
+  sql: Sql,
+  chainId: number,
+  world: World,
+  cashbackOf: (agentId: bigint) => number,
+): Promise<string[]> {
+  const without = (rows: Row[], ...names: string[]) =>
+    rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name))))
+  const agents = world.identities.map(({ chain_id, agent_id }) => ({
+    ...{ chain_id, agent_id, registered_at: null, uri: '', payment_wallet: null, flagged: false },
+    learned_in: null,
+  }))
+  const products = world.products.map(({ chain_id, merchant_id, product_id }) => ({
+    ...{ chain_id, merchant_id, product_id, endpoint_url: null, name: '', description: '', category: '' },
+    ...{ rank: 0.5, described_at: null, learned_in: null },
+  }))
+  const reviews = world.reviews.map((review) => {
+    const { chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id } = review
+    return {
+      ...{ chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id },
+      ...{ cashback_bps: cashbackOf(agent_id), content: null, content_hash: null, satisfaction_score: null },
+      ...{ comparison_outcome: 'pending', learned_in: null },
+    }
+  })
+  const rows = async (table: string, ...names: string[]) =>
+    without(await rowsOf(sql, `market.${table}`, chainId), ...names)
+  return [
+    ...differences('market.agents', agents, await rows('agents', 'recorded_at')),
+    ...differences('market.products', products, await rows('products')),
+    ...differences('market.reviews', reviews, await rows('reviews', 'internal_id', 'entered_at')),
+  ]
+}
