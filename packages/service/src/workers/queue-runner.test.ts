@@ -125,6 +125,24 @@ describe('a queue', () => {
     expect(row?.seconds).toBeLessThanOrEqual(90)
   })
 
+  it('writes down at the second try what it could not at the first, instead of doing it again', async () => {
+    await sql.begin(async (tx) => {
+      await tx`CREATE SEQUENCE deletions`
+      await tx`CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('deletions') = 1 THEN RAISE EXCEPTION 'not now'; END IF;
+        RETURN old;
+      END $$`
+      await tx`CREATE TRIGGER fail_once BEFORE DELETE ON jobs.live FOR EACH ROW EXECUTE FUNCTION fail_once()`
+    })
+    let runs = 0
+    serve(async () => void runs++)
+    await add()
+    await happened('job.done')
+    expect([runs, (await live()).length]).toEqual([1, 0])
+    expect(await sql`SELECT last_value FROM deletions`).toEqual([{ last_value: 2n }])
+    await sql`DROP TRIGGER fail_once ON jobs.live`
+  })
+
   it('buries a job whose workers vanished on every attempt, without running it again', async () => {
     await add({ maxAttempts: 2 })
     await sql`UPDATE jobs.live SET attempts = 2, lease_token = gen_random_uuid(), leased_by = 'gone',

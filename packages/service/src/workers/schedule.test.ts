@@ -53,6 +53,29 @@ it('two replicas run a schedule once per tick between them', async () => {
   expect(new Set(ticks).size).toBe(ticks.length)
 })
 
+it('a run that takes longer than its period is not joined by another', async () => {
+  let now = 0
+  let most = 0
+  const open = Promise.withResolvers<void>()
+  const run = async () => {
+    most = Math.max(most, ++now)
+    await open.promise
+    now -= 1
+  }
+  serve(run, 1)
+  serve(run, 1)
+  await until(() => now === 1, 'the first run')
+  const [start] = await sql`SELECT now() AS at`
+  await until(
+    async () =>
+      (await sql`SELECT FROM now() WHERE now() > ${start?.at}::timestamptz + interval '1.1 seconds'`).count,
+    'the next tick',
+  )
+  open.resolve()
+  await happened('schedule.done', 2)
+  expect(most).toBe(1)
+})
+
 it('a schedule that was due many times while nobody ran runs once', async () => {
   await sql`INSERT INTO jobs.schedules (name, every_seconds, next_run_at) VALUES ('sweep', 3600, now() - interval '3 days')`
   let runs = 0
