@@ -9,7 +9,7 @@ import { exists, run } from './run.ts'
 export async function createCluster(
   initdb: string,
   home: Home,
-  user: string,
+  { user, sync }: { user: string; sync: boolean },
   onProgress: (line: string) => void,
 ): Promise<void> {
   if (await exists(home.data)) return
@@ -23,6 +23,7 @@ export async function createCluster(
       ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       // Only its user can enter the socket's directory, so the socket needs no password.
       ...['--auth-local=trust', '--auth-host=reject', '--no-instructions'],
+      ...(sync ? [] : ['--no-sync']),
     ],
     { cwd: home.directory, runner: home.runner },
   )

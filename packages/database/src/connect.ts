@@ -21,6 +21,9 @@ const NUMERIC = 1700
 /** Words of libpq's URLs that postgres.js would send to the server, which refuses them. */
 const CLIENT_ONLY = ['host', 'channel_binding', 'gssencmode']
 
+/** libpq takes postgres://user@/database?host=…, the URL standard does not. */
+const EMPTY_HOST = /^\w+:\/\/[^/?#]*@(?=[/?])/
+
 /** A pool. Whole numbers that may outgrow a double (int8, numeric) are JS bigints in both directions. */
 export function connect(url: string, { max = 10, name = 'referrer' }: ConnectOptions = {}): Sql {
   return createFront(configureDriver(url, name), max)
@@ -55,7 +58,7 @@ export function socketUrl(directory: string, user: string, database: string): st
 function parseUrl(text: string): { url: string; socketDirectory?: string } {
   let url: URL
   try {
-    url = new URL(text)
+    url = new URL(text.replace(EMPTY_HOST, '$&localhost'))
   } catch {
     throw new DatabaseError(
       'The database URL cannot be read: write it as postgres://user:password@host:5432/database, with special characters of the password percent-encoded.',

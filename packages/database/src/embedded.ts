@@ -105,7 +105,7 @@ async function joinOrLaunch(home: Home, url: string, options: StartOptions): Pro
 async function prepareAndLaunch(home: Home, options: StartOptions): Promise<Launch> {
   const { settings = {}, native, onProgress = () => {} } = options
   const binaries = await findBinaries(home, onProgress, native)
-  await createCluster(binaries.initdb, home, USER, onProgress)
+  await createCluster(binaries.initdb, home, { user: USER, sync: settings.fsync !== 'off' }, onProgress)
   onProgress('starting Postgres')
   return launch(binaries.postgres, home, settings)
 }

@@ -20,7 +20,7 @@ export async function migrate(sql: Sql, sets: MigrationSet[]): Promise<void> {
       number int not null,
       name text not null,
       sha256 text not null,
-      applied_at timestamptz not null default now(),
+      applied_at timestamptz not null default clock_timestamp(),
       primary key (set_name, number)
     )`
     for (const [index, set] of sets.entries()) await findPending(tx, set.name, known[index] ?? [])

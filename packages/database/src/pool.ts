@@ -40,6 +40,8 @@ export class Pool {
 
   /** Waits for those who still work, for `seconds` at most, then closes everything. */
   async end(seconds: number | undefined): Promise<void> {
+    // The driver hands over a query a moment after it was written down: those before us are let in.
+    await Promise.resolve()
     this.#ended = true
     for (const waiter of this.#waiting.splice(0)) waiter.reject(ended())
     if (this.#lent.size > 0) {

@@ -51,10 +51,14 @@ async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-[0-9a-f]{8}(\\.door)?$`).exec(name)?.[1]
     if (pid === undefined || isAlive(Number(pid))) continue
-    const path = join(tmpdir(), name)
-    if (!name.endsWith('.door')) await shutDown(await openHome(path))
-    await rm(path, { recursive: true, force: true })
+    // What another user left behind is not ours to remove.
+    await removeLeftover(join(tmpdir(), name)).catch(() => {})
   }
+}
+
+async function removeLeftover(path: string): Promise<void> {
+  if (!path.endsWith('.door')) await shutDown(await openHome(path))
+  await rm(path, { recursive: true, force: true })
 }
 
 function isAlive(pid: number): boolean {
