@@ -6,7 +6,7 @@ import {
   mintUsdc,
   startLocalChain,
 } from '@referrer/contracts/local'
-import type { Address, Hex, LocalAccount } from 'viem'
+import { type Address, type Hex, keccak256, type LocalAccount } from 'viem'
 import { type ChainEvent, fold, readEvents } from './replay.ts'
 import type { World } from './world.ts'
 
@@ -17,6 +17,7 @@ export interface Call {
   data: Hex
   /** Those with more come first in their block. */
   tip?: bigint
+  gas?: bigint
 }
 
 export interface SignedCall {
@@ -43,6 +44,8 @@ export interface ForkingChain {
   /** The world at the newest block. */
   world(): World
   sign(calls: Call[]): Promise<SignedCall[]>
+  /** One block for each, which must take effect. */
+  send(...calls: Call[]): Promise<void>
   /** One block, of these calls in the order of their tips, this many seconds after its parent. */
   mine(calls?: SignedCall[], secondsLater?: bigint): Promise<void>
   /** Takes blocks back and returns them. They are gone; whoever looks sees a shorter chain. */
@@ -87,11 +90,11 @@ async function forkingChain({ client, rpcUrl, close }: LocalChain, market: Marke
 
   async function sign(calls: Call[]): Promise<SignedCall[]> {
     const signed: SignedCall[] = []
-    for (const { account, to, data, tip = 1n } of calls) {
+    for (const { account, to, data, tip = 1n, gas = GAS } of calls) {
       const from = account.address
       const nonce = nonces.get(from) ?? (await client.getTransactionCount({ address: from }))
       nonces.set(from, nonce + 1)
-      const fees = { gas: GAS, maxFeePerGas: FEE, maxPriorityFeePerGas: tip }
+      const fees = { gas, maxFeePerGas: FEE, maxPriorityFeePerGas: tip }
       const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, to, data, ...fees })
       signed.push({ from, raw })
     }
@@ -104,6 +107,16 @@ async function forkingChain({ client, rpcUrl, close }: LocalChain, market: Marke
     await client.mine({ blocks: 1 })
     blocks.push(await look(calls))
     if (head().number > highest) highest = head().number
+  }
+
+  async function send(...calls: Call[]): Promise<void> {
+    for (const call of calls) {
+      const [signed] = await sign([call])
+      if (!signed) continue
+      await mine([signed])
+      const { status } = await client.getTransactionReceipt({ hash: keccak256(signed.raw) })
+      if (status !== 'success') throw new Error(`the call in block ${head().number} reverted`)
+    }
   }
 
   async function takeBack(depth: number): Promise<Mined[]> {
@@ -123,6 +136,7 @@ async function forkingChain({ client, rpcUrl, close }: LocalChain, market: Marke
     highest: () => highest,
     world: () => fold(chainId, [...earlier, ...blocks.flatMap(({ events }) => events)]),
     sign,
+    send,
     mine,
     takeBack,
     close,

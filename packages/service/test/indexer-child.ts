@@ -24,7 +24,8 @@ export interface IndexerChild {
 
 const PROGRAM = fileURLToPath(new URL('./indexer-process.ts', import.meta.url))
 
-export async function startIndexerChild(task: IndexerTask): Promise<IndexerChild> {
+/** `said` of an earlier one may be carried on. */
+export async function startIndexerChild(task: IndexerTask, said: Said[] = []): Promise<IndexerChild> {
   const child: ChildProcess = spawn(process.execPath, [PROGRAM], {
     env: { ...process.env, INDEX: JSON.stringify(task) },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -33,7 +34,6 @@ export async function startIndexerChild(task: IndexerTask): Promise<IndexerChild
   await once(child, 'spawn')
   const { pid, stdout } = child
   if (pid === undefined || !stdout) throw new Error('a spawned process has a pid and a standard output')
-  const said: Said[] = []
   createInterface({ input: stdout }).on('line', (line) => said.push(JSON.parse(line)))
   return {
     pid,

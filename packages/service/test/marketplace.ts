@@ -1,6 +1,8 @@
 // A database, some chains behind bad nodes, and what it takes to index them and to check the outcome.
-import { type FaultProxy, type FaultRates, seeded, startFaultProxy } from '@referrer/chain/testing'
+import { createRpcPool, type Indexer, type IndexerEvent } from '@referrer/chain'
+import { type FaultProxy, seeded, startFaultProxy } from '@referrer/chain/testing'
 import type { Sql } from '@referrer/database'
+import { createMarketIndexer } from '../src/workers/indexing.ts'
 import type { ForkingChain } from './forking-chain.ts'
 import type { IndexerTask } from './indexer-process.ts'
 import { fold, readEvents } from './replay.ts'
@@ -21,13 +23,18 @@ export function taskOf(
   return {
     databaseUrl,
     rpcTimeoutMs: 1_000,
-    chains: chains.map(({ chain: { chainId, market }, urls }) => {
-      const { CommissionEscrow, SplitRouter, ...single } = market.addresses
-      const contracts = { ...single, CommissionEscrow: [CommissionEscrow], SplitRouter: [SplitRouter] }
-      const depths = { finalityDepth: FINALITY, confirmations: 1, pollIntervalMs: 30 }
-      return { urls, config: { chainId, contracts, ...depths } }
-    }),
+    chains: chains.map(({ chain, urls }) => chainTask(chain, urls)),
   }
+}
+
+export function chainTask(
+  { chainId, market }: Pick<ForkingChain, 'chainId' | 'market'>,
+  urls: string[],
+): IndexerTask['chains'][number] {
+  const { CommissionEscrow, SplitRouter, ...single } = market.addresses
+  const contracts = { ...single, CommissionEscrow: [CommissionEscrow], SplitRouter: [SplitRouter] }
+  const depths = { finalityDepth: FINALITY, confirmations: 1, pollIntervalMs: 30 }
+  return { urls, config: { chainId, contracts, ...depths } }
 }
 
 /** Whether the newest block that was indexed is the newest there is. */
@@ -58,10 +65,38 @@ export async function mineUntilFinal(chain: ForkingChain): Promise<void> {
 }
 
 /** What is remembered of blocks that nobody takes back any more: nothing. */
-export async function undoOfFinalBlocks(sql: Sql, chainId: number): Promise<unknown[]> {
+export async function undoOfFinalBlocks(sql: Sql, chainId: number): Promise<readonly unknown[]> {
   return sql`
     SELECT u.relation::text, u.block_number FROM indexer.undo AS u JOIN indexer.checkpoints AS c USING (chain_id)
     WHERE u.chain_id = ${chainId} AND u.block_number <= c.final_number`
 }
 
-export type { FaultRates }
+export interface RunningIndexer {
+  status: Indexer['status']
+  said: IndexerEvent[]
+  stop(): Promise<void>
+}
+
+/** Indexes a chain in this process. */
+export function runIndexer(
+  databaseUrl: string,
+  { config, urls }: IndexerTask['chains'][number],
+): RunningIndexer {
+  const said: IndexerEvent[] = []
+  const indexer = createMarketIndexer({
+    chain: { ...config, rpcUrls: [], startBlock: 0n },
+    rpc: createRpcPool({ chainId: config.chainId, urls, timeoutMs: 1_000 }),
+    databaseUrl,
+    onEvent: (event) => said.push(event),
+  })
+  const stop = new AbortController()
+  const done = indexer.run(stop.signal)
+  return {
+    status: indexer.status,
+    said,
+    stop() {
+      stop.abort()
+      return done
+    },
+  }
+}

@@ -1,18 +1,9 @@
 // Random people who do everything that the contracts let them do. What they try may be refused; that, too, is a transaction.
 import { int, pick } from '@referrer/chain/testing'
 import { developmentAccount, signPurchase } from '@referrer/contracts/local'
-import { Attribution, Commitment, ContentHash } from '@referrer/protocol'
+import { Attribution } from '@referrer/protocol'
+import { splitRouterAbi } from '@referrer/protocol/abi'
 import {
-  commissionEscrowAbi,
-  identityRegistryAbi,
-  merchantRegistryAbi,
-  reviewRegistryAbi,
-  sandboxUSDCAbi,
-  splitRouterAbi,
-} from '@referrer/protocol/abi'
-import {
-  type Abi,
-  type Address,
   encodeFunctionData,
   type Hex,
   keccak256,
@@ -21,8 +12,9 @@ import {
   stringToHex,
   toHex,
 } from 'viem'
+import { call, publishWithProof, setAgentWallet, settle, termsOf } from './calls.ts'
 import type { Call, ForkingChain } from './forking-chain.ts'
-import type { Escrow, Identity, Product, World } from './world.ts'
+import type { Identity, Product, World } from './world.ts'
 
 /** Whoever owns agents and merchants, buys and writes. */
 export const TRADERS: LocalAccount[] = [12, 13, 14, 15, 16].map(developmentAccount)
@@ -38,10 +30,6 @@ const ODD_TEXTS = [
 ]
 const CONTENTS = ['{"a":1}', '{"text":"it\'s fine"}', '{}', '{"text":"🦊"}']
 const ROLE = keccak256(stringToHex('SETTLEMENT_SIGNER_ROLE'))
-const FIVE_MINUTES = 300n
-
-/** One idea of what to do next: its calls are mined in one block. Undefined when there is nothing to do it with. */
-type Idea = (trade: Trade) => Promise<Call[] | undefined> | Call[] | undefined
 
 interface Trade {
   chain: ForkingChain
@@ -50,6 +38,9 @@ interface Trade {
   /** The time of the block that the calls are for. */
   now: bigint
 }
+
+/** One idea of what to do next: its calls are mined in one block. Nothing when there is nobody to do it. */
+type Idea = (trade: Trade) => Promise<Call[] | undefined> | Call[] | undefined
 
 /** Some things that people do next, as the world is now, in a block of that time. */
 export async function randomCalls(
@@ -70,75 +61,54 @@ const traderAt = (address: Hex | undefined) => TRADERS.find((trader) => same(tra
 const some = <T>(random: () => number, rows: T[]): T | undefined =>
   rows.length ? pick(random, rows) : undefined
 const newId = (random: () => number) => toHex(Math.floor(random() * 2 ** 48), { size: 32 })
-
-function call(
-  { chain }: Trade,
-  account: LocalAccount | undefined,
-  contract: keyof ForkingChain['market']['addresses'],
-  abi: Abi,
-  functionName: string,
-  args: unknown[],
-): Call[] {
-  if (!account) return []
-  const to = chain.market.addresses[contract]
-  return [{ account, to, data: encodeFunctionData({ abi, functionName, args }) }]
-}
+const first = (calls: Call[]) => calls.map((one) => ({ ...one, tip: 2n }))
 
 // ---- identities
 
-const onIdentity = (trade: Trade, { owner }: Identity, functionName: string, args: unknown[]) =>
-  call(trade, traderAt(owner), 'IdentityRegistry', identityRegistryAbi, functionName, args)
+function byOwner(
+  { chain }: Trade,
+  { owner }: Identity,
+  contract: 'IdentityRegistry' | 'MerchantRegistry' | 'ReviewRegistry',
+  functionName: string,
+  args: unknown[],
+): Call[] {
+  const account = traderAt(owner)
+  return account ? [call(chain, account, contract, functionName, args)] : []
+}
 
-const register: Idea = (trade) => {
-  const { random } = trade
+const register: Idea = ({ chain, random, world }) => {
   const owner = pick(random, TRADERS)
   const uri = pick(random, ODD_TEXTS)
   const args = pick(random, [[], [uri], [uri, [{ metadataKey: 'note', metadataValue: '0x0102' }]]])
-  const made = call(trade, owner, 'IdentityRegistry', identityRegistryAbi, 'register', args)
-  if (random() < 0.6) return made
+  const made = call(chain, owner, 'IdentityRegistry', 'register', args)
+  if (random() < 0.6) return [made]
   // A guess at the new identity's number, so that one block makes and changes a row.
-  const agentId = BigInt(trade.world.identities.length)
-  const to = pick(random, TRADERS).address
-  const [next, parameters] =
-    random() < 0.5 ? ['transferFrom', [owner.address, to, agentId]] : ['setAgentURI', [agentId, 'guessed']]
-  return [...made, ...call(trade, owner, 'IdentityRegistry', identityRegistryAbi, next, parameters)]
+  const id = BigInt(world.identities.length)
+  const receiver = pick(random, TRADERS).address
+  return random() < 0.5
+    ? [made, call(chain, owner, 'IdentityRegistry', 'transferFrom', [owner.address, receiver, id])]
+    : [made, call(chain, owner, 'IdentityRegistry', 'setAgentURI', [id, 'guessed'])]
 }
 
 const changeIdentity: Idea = async (trade) => {
   const { random, world, chain, now } = trade
   const identity = some(random, world.identities)
   if (!identity) return
-  const id = identity.agent_id
+  const [id, owner] = [identity.agent_id, traderAt(identity.owner)]
+  const change = (name: string, args: unknown[]) => byOwner(trade, identity, 'IdentityRegistry', name, args)
   switch (int(random, 0, 5)) {
     case 0:
-      return onIdentity(trade, identity, 'setAgentURI', [id, pick(random, ODD_TEXTS)])
+      return change('setAgentURI', [id, pick(random, ODD_TEXTS)])
     case 1:
-      return onIdentity(trade, identity, 'setMetadata', [id, 'note', numberToHex(int(random, 0, 255))])
+      return change('setMetadata', [id, 'note', numberToHex(int(random, 0, 255), { size: 1 })])
     case 2:
-      return onIdentity(trade, identity, 'unsetAgentWallet', [id])
+      return change('unsetAgentWallet', [id])
     case 3:
-      return onIdentity(trade, identity, 'transferFrom', [identity.owner, pick(random, TRADERS).address, id])
-    default: {
-      const wallet = pick(random, TRADERS)
-      const deadline = now + FIVE_MINUTES
-      const signature = await wallet.signTypedData({
-        domain: {
-          ...{ name: 'ERC8004IdentityRegistry', version: '1', chainId: chain.chainId },
-          verifyingContract: chain.market.addresses.IdentityRegistry,
-        },
-        types: {
-          AgentWalletSet: [
-            { name: 'agentId', type: 'uint256' },
-            { name: 'newWallet', type: 'address' },
-            { name: 'owner', type: 'address' },
-            { name: 'deadline', type: 'uint256' },
-          ],
-        },
-        primaryType: 'AgentWalletSet',
-        message: { agentId: id, newWallet: wallet.address, owner: identity.owner, deadline },
-      })
-      return onIdentity(trade, identity, 'setAgentWallet', [id, wallet.address, deadline, signature])
-    }
+      return change('transferFrom', [identity.owner, pick(random, TRADERS).address, id])
+    default:
+      return (
+        owner && [await setAgentWallet(chain, owner, { agentId: id, wallet: pick(random, TRADERS) }, now)]
+      )
   }
 }
 
@@ -150,12 +120,10 @@ const merchantOf = ({ random, world }: Trade) =>
     world.identities.filter(({ agent_id }) => agent_id % 2n === 0n),
   )
 
-const onMerchant = (trade: Trade, { owner }: Identity, functionName: string, args: unknown[]) =>
-  call(trade, traderAt(owner), 'MerchantRegistry', merchantRegistryAbi, functionName, args)
-
 const openOrClose: Idea = (trade) => {
   const merchant = merchantOf(trade)
-  return merchant && onMerchant(trade, merchant, 'setActive', [merchant.agent_id, trade.random() < 0.85])
+  const args = [merchant?.agent_id, trade.random() < 0.85]
+  return merchant && byOwner(trade, merchant, 'MerchantRegistry', 'setActive', args)
 }
 
 const changeMerchant: Idea = (trade) => {
@@ -164,16 +132,16 @@ const changeMerchant: Idea = (trade) => {
   if (!merchant) return
   const id = merchant.agent_id
   const somebody = pick(random, TRADERS).address
+  const change = (name: string, args: unknown[]) => byOwner(trade, merchant, 'MerchantRegistry', name, args)
   switch (int(random, 0, 2)) {
     case 0: {
       const { guardian } = chain.market.accounts
-      const suspended = random() < 0.3
-      return call(trade, guardian, 'MerchantRegistry', merchantRegistryAbi, 'setSuspended', [id, suspended])
+      return [call(chain, guardian, 'MerchantRegistry', 'setSuspended', [id, random() < 0.3])]
     }
     case 1:
-      return onMerchant(trade, merchant, 'setPayoutWallet', [id, somebody])
+      return change('setPayoutWallet', [id, somebody])
     default:
-      return onMerchant(trade, merchant, random() < 0.7 ? 'grantRole' : 'revokeRole', [id, ROLE, somebody])
+      return change(random() < 0.7 ? 'grantRole' : 'revokeRole', [id, ROLE, somebody])
   }
 }
 
@@ -181,19 +149,12 @@ const listProduct: Idea = (trade) => {
   const { random } = trade
   const merchant = merchantOf(trade)
   if (!merchant) return
-  const [id, productId] = [merchant.agent_id, newId(random)]
-  const terms = [int(random, 0, 5_000), BigInt(int(random, 0, 1_000))]
-  const card = pick(random, ODD_TEXTS)
-  const listed = onMerchant(trade, merchant, 'listProduct', [
-    id,
-    productId,
-    ...terms,
-    int(random, 0, 1),
-    card,
-  ])
-  return random() < 0.7
-    ? listed
-    : [...listed, ...onMerchant(trade, merchant, 'setProductTerms', [id, productId, 77, 2n ** 40n])]
+  const key = [merchant.agent_id, newId(random)]
+  const terms = [int(random, 0, 5_000), BigInt(int(random, 0, 1_000)), int(random, 0, 1)]
+  const change = (name: string, args: unknown[]) =>
+    byOwner(trade, merchant, 'MerchantRegistry', name, [...key, ...args])
+  const listed = change('listProduct', [...terms, pick(random, ODD_TEXTS)])
+  return random() < 0.7 ? listed : [...listed, ...change('setProductTerms', [77, 2n ** 40n])]
 }
 
 const changeProduct: Idea = (trade) => {
@@ -201,56 +162,43 @@ const changeProduct: Idea = (trade) => {
   const product = some(random, world.products)
   const merchant = world.identities.find(({ agent_id }) => agent_id === product?.merchant_id)
   if (!product || !merchant) return
-  const key = [product.merchant_id, product.product_id]
+  const change = (name: string, ...args: unknown[]) =>
+    byOwner(trade, merchant, 'MerchantRegistry', name, [product.merchant_id, product.product_id, ...args])
   switch (int(random, 0, 2)) {
     case 0:
-      return onMerchant(trade, merchant, 'setProductActive', [...key, random() < 0.7])
+      return change('setProductActive', random() < 0.7)
     case 1:
-      return onMerchant(trade, merchant, 'setProductTerms', [...key, int(random, 0, 10_000), 0n])
+      return change('setProductTerms', int(random, 0, 10_000), 0n)
     default:
-      return onMerchant(trade, merchant, 'setProductCard', [...key, pick(random, ODD_TEXTS).repeat(3)])
+      return change('setProductCard', pick(random, ODD_TEXTS).repeat(3))
   }
 }
 
 // ---- reviews
 
-const publishWithProof: Idea = async (trade) => {
-  const { random, world, chain, now } = trade
+const publishOnProof: Idea = async ({ random, world, chain, now }) => {
   const product = some(random, world.products)
   const author = some(random, world.identities)
   const owner = traderAt(author?.owner)
   if (!product || !author || !owner) return
-  const proofId = BigInt(int(random, 1, 2 ** 40))
-  const about = { agentId: author.agent_id, merchantId: product.merchant_id, productId: product.product_id }
-  const message = {
-    ...about,
-    contentHash: ContentHash.contentHash({ ...about, content: pick(random, CONTENTS) }),
-    nonce: numberToHex(proofId, { size: 32 }),
-    expiry: Commitment.expiryAt(Number(now)),
+  const review = {
+    agentId: author.agent_id,
+    merchantId: product.merchant_id,
+    productId: product.product_id,
+    content: pick(random, CONTENTS),
+    proofId: BigInt(int(random, 1, 2 ** 40)),
   }
-  const commitment = Commitment.from('ReviewCommitment', {
-    chainId: chain.chainId,
-    reviewRegistry: chain.market.addresses.ReviewRegistry,
-    message,
-  })
-  const signature = await owner.signTypedData(commitment as Parameters<typeof owner.signTypedData>[0])
-  const signed = { ...message, nonce: proofId, expiry: BigInt(message.expiry) }
-  const { publisher } = chain.market.accounts
-  const args = [proofId, signed, signature]
-  return call(trade, publisher, 'ReviewRegistry', reviewRegistryAbi, 'publishWithProof', args)
+  return [await publishWithProof(chain, owner, review, now)]
 }
 
-const publishWithEscrow: Idea = (trade) => {
+const publishOnEscrow: Idea = (trade) => {
   const { random, world, chain } = trade
-  const escrow = some(
-    random,
-    world.escrows.filter(({ buyer_agent_id }) => buyer_agent_id !== null),
-  )
+  const bought = world.escrows.filter(({ buyer_agent_id }) => buyer_agent_id !== null)
+  const escrow = some(random, bought)
   const buyer = world.identities.find(({ agent_id }) => agent_id === escrow?.buyer_agent_id)
   if (!escrow || !buyer) return
-  const hash = keccak256(newId(random))
-  const args = [chain.market.addresses.CommissionEscrow, termsOf(escrow), hash]
-  return call(trade, traderAt(buyer.owner), 'ReviewRegistry', reviewRegistryAbi, 'publishWithEscrow', args)
+  const args = [chain.market.addresses.CommissionEscrow, termsOf(escrow), keccak256(newId(random))]
+  return byOwner(trade, buyer, 'ReviewRegistry', 'publishWithEscrow', args)
 }
 
 const editContent: Idea = (trade) => {
@@ -260,119 +208,84 @@ const editContent: Idea = (trade) => {
     world.reviews.filter(({ proof_kind }) => proof_kind === 2),
   )
   const author = world.identities.find(({ agent_id }) => agent_id === review?.agent_id)
-  if (!review) return
+  if (!review || !author) return
   const edit = () =>
-    call(trade, traderAt(author?.owner), 'ReviewRegistry', reviewRegistryAbi, 'editContent', [
-      review.review_id,
-      keccak256(newId(random)),
-    ])
+    byOwner(trade, author, 'ReviewRegistry', 'editContent', [review.review_id, keccak256(newId(random))])
   return random() < 0.7 ? edit() : [...edit(), ...edit()]
 }
 
 // ---- purchases and what becomes of them
 
-const buy: Idea = async (trade) => {
-  const { random, world, chain } = trade
+const buy: Idea = async ({ random, world, chain }) => {
   const isOpen = ({ merchant_id, active }: Product) =>
     active && world.merchants.some((row) => row.merchant_id === merchant_id && row.active && !row.suspended)
   const purchases = []
-  const size = random() < 0.6 ? 1 : 3
-  for (let count = 0; count < size; count += 1) {
+  for (let count = pick(random, [1, 1, 3]); count > 0; count -= 1) {
     const product = some(random, world.products.filter(isOpen))
     const reviewer = some(random, world.identities)
     if (!product || !reviewer) return
     const payer = pick(random, TRADERS)
     const own = world.identities.filter(({ owner }) => same(owner, payer.address))
     const buyer = random() < 0.5 ? undefined : some(random, own)
-    const purchase = await signPurchase(chain.market, payer, {
-      value: product.min_price + BigInt(int(random, 1, 10_000_000)),
-      salt: newId(random),
-      attribution: {
-        merchantId: product.merchant_id,
-        productId: product.product_id,
-        reviewId: some(random, world.reviews)?.review_id ?? 0n,
-        reviewerAgentId: reviewer.agent_id,
-        buyerAgentId: buyer?.agent_id ?? Attribution.AGENTLESS_BUYER_ID,
-        cashbackOfCommissionBps: int(random, 0, 4_000),
-        commissionMultiplierBps: int(random, 4_000, 10_000),
-      },
-    })
-    purchases.push(purchase)
+    const attribution = {
+      merchantId: product.merchant_id,
+      productId: product.product_id,
+      reviewId: some(random, world.reviews)?.review_id ?? 0n,
+      reviewerAgentId: reviewer.agent_id,
+      buyerAgentId: buyer?.agent_id ?? Attribution.AGENTLESS_BUYER_ID,
+      cashbackOfCommissionBps: int(random, 0, 4_000),
+      commissionMultiplierBps: int(random, 4_000, 10_000),
+    }
+    const value = product.min_price + BigInt(int(random, 1, 10_000_000))
+    purchases.push(await signPurchase(chain.market, payer, { value, salt: newId(random), attribution }))
   }
-  const { settler } = chain.market.accounts
-  const [only] = purchases
-  return size === 1
-    ? call(trade, settler, 'SplitRouter', splitRouterAbi, 'settle', [only])
-    : call(trade, settler, 'SplitRouter', splitRouterAbi, 'settleBatch', [purchases])
+  return [settle(chain, purchases)]
 }
 
-const onEscrow = (trade: Trade, account: LocalAccount | undefined, functionName: string, args: unknown[]) =>
-  call(trade, account, 'CommissionEscrow', commissionEscrowAbi, functionName, args)
-
-/** As the contract asks for them: what was published about an escrow. */
-const termsOf = (escrow: Escrow) => ({
-  escrowId: escrow.escrow_id,
-  payer: escrow.payer,
-  nonce: escrow.nonce,
-  merchantId: escrow.merchant_id,
-  productId: escrow.product_id,
-  reviewId: escrow.review_id,
-  reviewerAgentId: escrow.reviewer_agent_id,
-  buyerAgentId: escrow.buyer_agent_id ?? Attribution.AGENTLESS_BUYER_ID,
-  heldBack: escrow.held_back,
-  cashback: escrow.cashback,
-  windowEnd: escrow.window_end,
-})
-
-const bind: Idea = (trade) => {
-  const { random, world, chain } = trade
+const bind: Idea = ({ random, world, chain }) => {
   const escrow = some(
     random,
     world.escrows.filter((row) => row.buyer_agent_id === null && row.settled_at === null),
   )
   const payer = traderAt(escrow?.payer)
-  const agent = some(
-    random,
-    world.identities.filter(({ owner }) => same(owner, payer?.address ?? '')),
-  )
-  if (!escrow || !agent) return
-  const bound = onEscrow(trade, payer, 'bind', [termsOf(escrow), agent.agent_id])
-  if (random() < 0.6) return bound
-  const after = termsOf({ ...escrow, buyer_agent_id: agent.agent_id })
-  const released = onEscrow(trade, chain.market.accounts.oracle, 'releaseCashback', [after])
-  return [...bound.map((first) => ({ ...first, tip: 2n })), ...released]
+  const own = world.identities.filter(({ owner }) => same(owner, payer?.address ?? ''))
+  const agent = some(random, own)
+  if (!escrow || !payer || !agent) return
+  const bound = call(chain, payer, 'CommissionEscrow', 'bind', [termsOf(escrow), agent.agent_id])
+  if (random() < 0.6) return [bound]
+  const terms = termsOf({ ...escrow, buyer_agent_id: agent.agent_id })
+  const { oracle } = chain.market.accounts
+  return [...first([bound]), call(chain, oracle, 'CommissionEscrow', 'releaseCashback', [terms])]
 }
 
-const releaseOrSettle: Idea = (trade) => {
-  const { random, world, chain, now } = trade
+const releaseOrSettle: Idea = ({ random, world, chain, now }) => {
   const { oracle, stranger } = chain.market.accounts
   const open = world.escrows.filter((row) => row.settled_at === null)
   const due = some(
     random,
     open.filter(({ window_end }) => window_end <= now),
   )
-  if (due && random() < 0.8)
+  if (due && random() < 0.8) {
+    const verdict = [random() < 0.5, due.buyer_agent_id !== null]
     return random() < 0.6
-      ? onEscrow(trade, oracle, 'settle', [termsOf(due), random() < 0.5, due.buyer_agent_id !== null])
-      : onEscrow(trade, stranger, 'settleFallback', [termsOf(due)])
+      ? [call(chain, oracle, 'CommissionEscrow', 'settle', [termsOf(due), ...verdict])]
+      : [call(chain, stranger, 'CommissionEscrow', 'settleFallback', [termsOf(due)])]
+  }
   const earned = some(
     random,
     open.filter((row) => row.buyer_agent_id !== null && row.cashback_released_at === null),
   )
-  return earned && onEscrow(trade, oracle, 'releaseCashback', [termsOf(earned)])
+  return earned && [call(chain, oracle, 'CommissionEscrow', 'releaseCashback', [termsOf(earned)])]
 }
 
 // ---- people whom the token refuses
 
-const block: Idea = (trade) => {
-  const { random, chain } = trade
-  const { deployer } = chain.market.accounts
+const block: Idea = ({ random, chain }) => {
   const which = random() < 0.4 ? 'blacklist' : 'unBlacklist'
-  return call(trade, deployer, 'USDC', sandboxUSDCAbi, which, [pick(random, TRADERS).address])
+  return [call(chain, chain.market.accounts.deployer, 'USDC', which, [pick(random, TRADERS).address])]
 }
 
-const claim: Idea = (trade) => {
-  const { random, world, chain } = trade
+const claim: Idea = ({ random, world, chain }) => {
   const deferred = some(
     random,
     world.payouts.filter(({ claimed }) => !claimed),
@@ -380,29 +293,14 @@ const claim: Idea = (trade) => {
   if (!deferred) return
   const { deployer, stranger } = chain.market.accounts
   const data = encodeFunctionData({ abi: splitRouterAbi, functionName: 'claim', args: [deferred.account] })
-  const unblocked = call(trade, deployer, 'USDC', sandboxUSDCAbi, 'unBlacklist', [deferred.account])
-  return [
-    ...unblocked.map((first) => ({ ...first, tip: 2n })),
-    { account: stranger, to: deferred.contract as Address, data },
-  ]
+  const unblocked = call(chain, deployer, 'USDC', 'unBlacklist', [deferred.account])
+  return [...first([unblocked]), { account: stranger, to: deferred.contract, data }]
 }
 
 /** Those that are there more often happen more often. */
 const IDEAS: Idea[] = [
   ...[register, register, changeIdentity, changeIdentity, openOrClose, openOrClose, changeMerchant],
-  ...[listProduct, listProduct, changeProduct, publishWithProof, publishWithProof, publishWithEscrow],
-  ...[
-    publishWithEscrow,
-    editContent,
-    buy,
-    buy,
-    buy,
-    buy,
-    bind,
-    bind,
-    releaseOrSettle,
-    releaseOrSettle,
-    block,
-    claim,
-  ],
+  ...[listProduct, listProduct, changeProduct, publishOnProof, publishOnProof, publishOnEscrow],
+  ...[publishOnEscrow, editContent, buy, buy, buy, buy, bind, bind, releaseOrSettle, releaseOrSettle],
+  ...[block, claim],
 ]

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import { until } from '../../src/workers/testing.ts'
 import { type ForkingChain, startForkingChain } from '../forking-chain.ts'
-import { type IndexerChild, startIndexerChild } from '../indexer-child.ts'
+import { type IndexerChild, type Said, startIndexerChild } from '../indexer-child.ts'
 import {
   FINALITY,
   isCaughtUp,
@@ -17,6 +17,7 @@ import {
   undoOfFinalBlocks,
 } from '../marketplace.ts'
 import { DEEPEST, FORK_KINDS, reorganise } from '../reorganise.ts'
+import { readEvents } from '../replay.ts'
 import { randomCalls, TRADERS } from '../trade.ts'
 
 const ROUNDS = Number(process.env.TORTURE_ROUNDS ?? 1)
@@ -24,12 +25,12 @@ const DAY = 86_400n
 const PATIENCE_MS = 60_000
 /** No two of these agree on what is wrong. */
 const WEATHER: FaultRates[] = [
-  {},
   { delay: 0.2, lag: 0.2, lieAboutLatest: 0.1 },
   { reset: 0.1, http500: 0.1, garbage: 0.1, loseAnswer: 0.05 },
   { rateLimit: 0.1, rangeTooLarge: 0.7, truncateLogs: 0.3, hang: 0.01 },
   { lag: 0.4, truncateLogs: 0.2, reset: 0.05 },
   { lieAboutLatest: 0.5, rangeTooLarge: 0.3, delay: 0.1 },
+  { hang: 0.02, rateLimit: 0.05, garbage: 0.05, lag: 0.1, lieAboutLatest: 0.1 },
 ]
 
 const seed = seedOf()
@@ -40,6 +41,7 @@ const cashbackOf = (agentId: bigint) => Number((agentId * 37n) % 4_000n)
 let database: TestDatabase
 let chains: { chain: ForkingChain; nodes: FaultProxy[] }[]
 let indexer: IndexerChild | undefined
+const said: Said[] = []
 
 beforeAll(async () => {
   console.log(`torture of the indexer: SEED=${seed}`)
@@ -68,7 +70,7 @@ const start = async () => {
     database.url,
     chains.map((one) => ({ chain: one.chain, urls: urls(one) })),
   )
-  indexer = await startIndexerChild(task)
+  indexer = await startIndexerChild(task, said)
 }
 
 const crash = async () => {
@@ -84,6 +86,13 @@ async function trade(chain: ForkingChain): Promise<void> {
 
 const pause = () => sleep(int(random, 0, 120))
 
+/** A fork that nobody saw the beginning of tests little: mostly the indexer gets the time to come near, if it can. */
+async function letItSee(chain: ForkingChain): Promise<void> {
+  if (random() < 0.2) return
+  const giveUp = Date.now() + 1_500
+  while (Date.now() < giveUp && !(await isCaughtUp(database.sql, chain))) await sleep(20)
+}
+
 /** What happens in a round, in random order: enough of everything, whatever the seed. */
 function plan(): (() => Promise<void>)[] {
   const anyChain = () => pick(random, chains)
@@ -92,13 +101,15 @@ function plan(): (() => Promise<void>)[] {
     await sleep(int(random, 0, 20))
   }
   const fork = async () => {
+    const { chain } = anyChain()
     const depth = random() < 0.5 ? int(random, 1, 3) : int(random, 4, DEEPEST)
-    const taken = await reorganise(anyChain().chain, random, pick(random, FORK_KINDS), depth, pause)
+    await letItSee(chain)
+    const taken = await reorganise(chain, random, pick(random, FORK_KINDS), depth, pause)
     counts.forks += taken ? 1 : 0
     counts.deepest = Math.max(counts.deepest, taken)
   }
   const weather = async () => {
-    for (const node of anyChain().nodes) node.setFaults(pick(random, WEATHER))
+    for (const { nodes } of chains) for (const node of nodes) node.setFaults(pick(random, WEATHER))
   }
   const restart = async () => {
     await crash()
@@ -107,6 +118,7 @@ function plan(): (() => Promise<void>)[] {
   }
   const crashInFork = async () => {
     const { chain } = anyChain()
+    await letItSee(chain)
     const [forked] = await Promise.all([
       reorganise(chain, random, pick(random, FORK_KINDS), int(random, 4, DEEPEST), pause),
       pause().then(restart),
@@ -122,9 +134,9 @@ function plan(): (() => Promise<void>)[] {
   }
   const many = (count: number, what: () => Promise<void>) => Array.from({ length: count }, () => what)
   const steps = [
-    ...many(110, trading),
+    ...many(120, trading),
     ...many(16, fork),
-    ...many(12, weather),
+    ...many(20, weather),
     ...many(2, restart),
     ...many(3, crashInFork),
     ...many(2, longDeath),
@@ -135,13 +147,26 @@ function plan(): (() => Promise<void>)[] {
     .map(({ step }) => step)
 }
 
+const numbers = new Map<string, bigint>()
+
+/** A review keeps the number it was given, wherever forks move it. */
+async function checkNumbers(): Promise<void> {
+  const records = await database.sql<{ key: string; number: bigint }[]>`
+    SELECT concat_ws('/', chain_id, proof_kind, proof_id, encode(published_hash, 'hex')) AS key, internal_id AS number
+    FROM market.reviews`
+  for (const { key, number } of records) {
+    expect(`${key} is number ${number}`).toBe(`${key} is number ${numbers.get(key) ?? number}`)
+    numbers.set(key, number)
+  }
+}
+
 const counts = { forks: 0, deepest: 0, crashes: 0 }
 
 async function catchUp(): Promise<void> {
   for (const { chain } of chains)
     await until(
       () => isCaughtUp(database.sql, chain),
-      `block ${chain.head().number} of chain ${chain.chainId}; last said: ${JSON.stringify(indexer?.said.slice(-5))}`,
+      `block ${chain.head().number} of chain ${chain.chainId}; last said: ${JSON.stringify(said.slice(-5))}`,
       PATIENCE_MS,
     )
 }
@@ -150,7 +175,10 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
   `round %i: whatever chains, nodes and crashes do, every table equals a plain replay of the final chains (SEED=${seed})`,
   async () => {
     if (!indexer) await start()
-    for (const step of plan()) await step()
+    for (const step of plan()) {
+      await step()
+      await checkNumbers()
+    }
 
     for (const { nodes } of chains) for (const node of nodes) node.setFaults({})
     await catchUp()
@@ -163,9 +191,32 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
       expect(await recordErrors(database.sql, chain, cashbackOf)).toEqual([])
       expect(await undoOfFinalBlocks(database.sql, chain.chainId)).toEqual([])
     }
-    console.log(
-      JSON.stringify({ seed, ...counts, heights: chains.map(({ chain }) => Number(chain.head().number)) }),
-    )
+    console.log(await summary())
   },
   300_000,
 )
+
+/** What really happened, for whoever doubts that anything did. */
+async function summary(): Promise<string> {
+  const events = await Promise.all(
+    chains.map(({ chain }) => readEvents(chain.market, 0n, chain.head().number)),
+  )
+  const tally = (names: string[]) =>
+    Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]))
+  return JSON.stringify({
+    seed,
+    ...counts,
+    rolledBack: said.filter(({ type }) => type === 'rolled-back').length,
+    ranges: said.filter(({ isFinal }) => isFinal).length,
+    failures: said.filter(({ type }) => type === 'failed').length,
+    heights: chains.map(({ chain }) => Number(chain.head().number)),
+    faults: tally(
+      chains.flatMap(({ nodes }) =>
+        nodes.flatMap((node) =>
+          Object.entries(node.counts).flatMap(([name, count]) => Array(count).fill(name)),
+        ),
+      ),
+    ),
+    events: tally(events.flat().map(({ eventName }) => eventName)),
+  })
+}
