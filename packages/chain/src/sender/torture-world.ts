@@ -33,6 +33,7 @@ export interface World {
   mine(blocks?: number): Promise<void>
   reorganise(): Promise<void>
   dropFromPool(): Promise<void>
+  /** Sends something else with the nonce of one of ours that waits. */
   useNonce(): Promise<void>
   calm(): void
   close(): Promise<void>
@@ -76,9 +77,11 @@ export async function createWorld(chainId: number, random: () => number): Promis
     past = past.slice(-CONFIRMATIONS * 2)
   }
 
+  const pool = async () => (await client.getBlock({ blockTag: 'pending' })).transactions
+
   async function dropFromPool() {
-    const { transactions } = await client.getBlock({ blockTag: 'pending' })
-    if (transactions.length > 0) await client.dropTransaction({ hash: pick(random, transactions) })
+    const hashes = await pool()
+    if (hashes.length > 0) await client.dropTransaction({ hash: pick(random, hashes) })
   }
 
   return {
@@ -97,11 +100,16 @@ export async function createWorld(chainId: number, random: () => number): Promis
       if (!target) return
       await client.revert({ id: target.snapshot })
       past = past.slice(0, past.indexOf(target))
-      if (random() < 0.7) await dropFromPool()
+      if (random() < 0.7) await Promise.all((await pool()).map((hash) => client.dropTransaction({ hash })))
       await mine(depth + 1)
     },
     async useNonce() {
-      const { account } = pick(random, signers)
+      const { transactions } = await client.getBlock({ blockTag: 'pending', includeTransactions: true })
+      const waiting = signers.filter(({ account }) =>
+        transactions.some(({ from }) => from === account.address.toLowerCase()),
+      )
+      if (waiting.length === 0) return
+      const { account } = pick(random, waiting)
       const serializedTransaction = await account.signTransaction({
         type: 'eip1559',
         chainId,

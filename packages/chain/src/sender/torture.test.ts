@@ -1,14 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
-import type { Address } from 'viem'
+import { type Address, hexToBytes } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { chainMigrations } from '../index.ts'
-import { int, pick, seeded, seedOf } from '../testing/index.ts'
+import { pick, seeded, seedOf } from '../testing/index.ts'
 import { freshAddress } from './fixture.ts'
-import { enqueueTransaction, readTransaction } from './outbox.ts'
+import { enqueueTransaction, readTransaction, type TransactionStatus } from './outbox.ts'
 import type { TortureSettings } from './torture-program.ts'
 import { CONFIRMATIONS, createWorld, mint, type World } from './torture-world.ts'
 import type { SenderEvent } from './types.ts'
@@ -16,13 +19,43 @@ import type { SenderEvent } from './types.ts'
 const seed = seedOf()
 const random = seeded(seed)
 /** A process dies at each of these at least once. */
-const STEPS: SenderEvent['type'][] = ['active', 'signed', 'stored', 'broadcast', 'mined', 'confirmed']
-const INTENTS_PER_SIGNER = 14
+const STEPS: SenderEvent['type'][] = [
+  'active',
+  'signed',
+  'stored',
+  'broadcast',
+  'mined',
+  'confirmed',
+  'failed',
+  'reorganised',
+  'nonce-lost',
+]
+const LEAST_INTENTS = 50
 const MOST_ROUNDS = 1_500
 const PROGRAM = fileURLToPath(new URL('torture-program.ts', import.meta.url))
+/** Most of a child's life is spent starting. */
+const COMPILE_CACHE = join(tmpdir(), 'referrer-torture-compile-cache')
+
+interface Wish {
+  id: bigint
+  kind: 'good' | 'bad' | 'moody'
+  world: World
+  token: Address
+  to: Address
+}
+
+interface Replica {
+  isAlive(): boolean
+  end(): void
+}
 
 let database: TestDatabase
 let worlds: World[]
+const wishes: Wish[] = []
+const replicas: Replica[] = []
+const stepsToDo = new Set(STEPS)
+const seenEvents = new Map<string, number>()
+const accidents: string[] = []
 
 beforeAll(async () => {
   database = await freshDatabase([chainMigrations])
@@ -34,45 +67,67 @@ afterAll(async () => {
   await database.drop()
 })
 
-interface Wish {
-  id: bigint
-  kind: 'good' | 'bad' | 'moody'
-  world: World
-  token: Address
-  to: Address
+it(`takes each intent into effect once through crashes at every step, bad nodes and reorganisations (SEED=${seed})`, {
+  timeout: 240_000,
+}, async () => {
+  let running = [launch(), launch()]
+  let rounds = 0
+  while (stepsToDo.size > 0 || wishes.length < LEAST_INTENTS) {
+    rounds += 1
+    if (rounds > MOST_ROUNDS) throw new Error(`nobody died at ${[...stepsToDo].join(', ')}`)
+    await adventure(pick(random, worlds), running)
+    running = running.map((replica) => (replica.isAlive() ? replica : launch()))
+    expect(accidents).toEqual([])
+    await sleep(30)
+  }
+
+  for (const world of worlds) world.calm()
+  for (const replica of running) replica.end()
+  const last = launch()
+  for (let round = 0; (await openIntents()) > 0 && round < MOST_ROUNDS; round += 1) {
+    for (const world of worlds) await world.mine()
+    await sleep(30)
+  }
+  last.end()
+  console.info(summary(rounds))
+
+  for (const wish of wishes) await checkWish(wish)
+  for (const world of worlds) await checkNonces(world)
+})
+
+async function adventure(world: World, running: Replica[]): Promise<void> {
+  const dice = random()
+  if (wishes.length < LEAST_INTENTS ? dice < 0.4 : dice < 0.1) await makeWish(world)
+  if (dice < 0.45) await world.mine()
+  else if (dice < 0.65) await world.reorganise()
+  else if (dice < 0.75) await world.dropFromPool()
+  else if (dice < 0.85) await world.useNonce()
+  else if (dice < 0.87) pick(random, running).end()
 }
 
-const wishes: Wish[] = []
-const seenEvents = new Map<string, number>()
-const replicas: Replica[] = []
-
-async function wish(world: World): Promise<void> {
+async function makeWish(world: World): Promise<void> {
   const { account, token } = pick(random, world.signers)
   const kind = pick(random, ['good', 'good', 'good', 'good', 'bad', 'moody'] as const)
   const to = freshAddress()
   // Somebody else's token does not let us mint.
   const other = world.signers.find((signer) => signer.token !== token)?.token ?? token
   const call = {
-    good: { to: token, data: mint(to), value: 0n },
-    bad: { to: other, data: mint(to), value: 0n },
+    good: { to: token, data: mint(to) },
+    bad: { to: other, data: mint(to) },
     moody: { to: world.moody, data: '0x', value: 1n },
   } as const
-  const key = `wish ${wishes.length}`
-  const request = { chainId: world.chainId, from: account.address, key, ...call[kind] }
+  const request = {
+    chainId: world.chainId,
+    from: account.address,
+    key: `wish ${wishes.length}`,
+    ...call[kind],
+  }
   const id = await database.sql.begin((tx) => enqueueTransaction(tx, request))
   wishes.push({ id, kind, world, token: kind === 'bad' ? other : token, to })
 }
 
-interface Replica {
-  /** The step at which it is to die, null when it dies by chance. */
-  step: SenderEvent['type'] | null
-  isAlive(): boolean
-  /** Whether it died at its step. */
-  hasHit(): boolean
-  end(): void
-}
-
-function launch(step: SenderEvent['type'] | null): Replica {
+/** A process that dies at the first of the steps that nobody has died at yet. */
+function launch(): Replica {
   const settings: TortureSettings = {
     databaseUrl: database.url,
     chains: worlds.map(({ chainId, proxies, signers }) => ({
@@ -81,122 +136,82 @@ function launch(step: SenderEvent['type'] | null): Replica {
       keys: signers.map(({ key }) => key),
     })),
     confirmations: CONFIRMATIONS,
-    crashAt: step && { event: step, nth: int(random, 1, 2) },
+    crashAt: [...stepsToDo],
   }
-  const child: ChildProcess = spawn(process.execPath, [PROGRAM], {
-    env: { ...process.env, TORTURE: JSON.stringify(settings) },
+  const child = spawn(process.execPath, [PROGRAM], {
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TORTURE: JSON.stringify(settings) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  child.stdout?.on('data', (chunk: Buffer) => {
-    for (const line of chunk.toString().split('\n')) {
-      const type = line.split(' ', 1)[0] ?? ''
-      if (type !== '') seenEvents.set(type, (seenEvents.get(type) ?? 0) + 1)
-    }
+  createInterface(child.stdout).on('line', (line) => {
+    const type = line.split(' ', 1)[0] as SenderEvent['type']
+    seenEvents.set(type, (seenEvents.get(type) ?? 0) + 1)
+    if (settings.crashAt.includes(type)) stepsToDo.delete(type)
   })
-  let killed = false
-  const replica = {
-    step,
-    isAlive: () => child.exitCode === null && child.signalCode === null,
-    hasHit: () => child.signalCode === 'SIGKILL' && !killed,
-    end() {
-      killed ||= child.signalCode === null
-      child.kill('SIGKILL')
-    },
-  }
+  let isAlive = true
+  child.once('close', (code, signal) => {
+    isAlive = false
+    if (signal !== 'SIGKILL') accidents.push(`a sender ended by itself with ${code ?? signal}`)
+  })
+  const replica = { isAlive: () => isAlive, end: () => void child.kill('SIGKILL') }
   replicas.push(replica)
   return replica
 }
 
-/** What is not decided yet. */
-async function openWishes(): Promise<number> {
+async function openIntents(): Promise<number> {
   const [row] = await database.sql<{ open: number }[]>`
     SELECT count(*)::int AS open FROM sender.intents WHERE state IN ('enqueued', 'sent')`
   return row?.open ?? 0
 }
 
-it(`takes each intent into effect once through crashes at every step, bad nodes and reorganisations (SEED=${seed})`, {
-  timeout: 180_000,
-}, async () => {
-  const stepsToDo = [...STEPS]
-  const total = INTENTS_PER_SIGNER * worlds.reduce((sum, { signers }) => sum + signers.length, 0)
-  let running = [launch(stepsToDo[0] ?? null), launch(null)]
-  let rounds = 0
+async function checkWish({ id, kind, world, token, to }: Wish): Promise<void> {
+  const status = await readTransaction(database.sql, { id })
+  if (!status) throw new Error(`intent ${id} is gone`)
+  const told = `intent ${id} (${kind}) is ${status.state}: ${status.reason}`
+  const call = { address: token, abi: sandboxUSDCAbi, functionName: 'balanceOf', args: [to] } as const
+  const minted = await world.chain.client.readContract(call)
+  if (kind === 'good') expect([status.state, minted], told).toEqual(['confirmed', 1n])
+  if (kind === 'bad')
+    expect([status.state, status.nonce, status.hashes, minted], told).toEqual(['failed', null, [], 0n])
+  if (status.nonce !== null) await checkMined(status, world, told)
+}
 
-  // Until every step has killed somebody; then whatever is left is done in peace.
-  while (stepsToDo.length > 0 || wishes.length < total) {
-    rounds += 1
-    if (rounds > MOST_ROUNDS) throw new Error(`never died at ${stepsToDo.join(', ')}`)
-    const world = pick(random, worlds)
-    const dice = random()
-    if (wishes.length < total || dice < 0.2) await wish(world)
-    if (dice < 0.6) await world.mine()
-    else if (dice < 0.68) await world.reorganise()
-    else if (dice < 0.75) await world.dropFromPool()
-    else if (dice < 0.77) await world.useNonce()
-    else if (dice < 0.8) pick(random, running).end()
-    running = running.map((replica) => {
-      if (replica.isAlive()) return replica
-      if (replica.hasHit() && replica.step && stepsToDo.includes(replica.step))
-        stepsToDo.splice(stepsToDo.indexOf(replica.step), 1)
-      return launch(stepsToDo.length > 0 ? pick(random, stepsToDo) : null)
-    })
-    await sleep(40)
-  }
+/** One of its hashes is on the chain, with the outcome that the database tells. */
+async function checkMined(status: TransactionStatus, { chain }: World, told: string): Promise<void> {
+  const receipts = await Promise.all(
+    status.hashes.map((hash) => chain.client.getTransactionReceipt({ hash }).catch(() => undefined)),
+  )
+  const mined = receipts.flatMap((receipt) =>
+    receipt ? [{ hash: receipt.transactionHash, blockHash: receipt.blockHash, status: receipt.status }] : [],
+  )
+  expect(mined, told).toEqual([
+    {
+      hash: status.mined?.hash,
+      blockHash: status.mined?.blockHash,
+      status: status.state === 'confirmed' ? 'success' : 'reverted',
+    },
+  ])
+}
 
-  for (const world of worlds) world.calm()
-  for (const replica of running) replica.end()
-  const last = launch(null)
-  for (let round = 0; (await openWishes()) > 0 && round < MOST_ROUNDS; round += 1) {
-    for (const world of worlds) await world.mine()
-    await sleep(40)
+/** Every nonce that the chain took was one intent's, or a stranger's; and what the moody contract has is what it was given. */
+async function checkNonces({ chainId, chain, signers, foreign, moody }: World): Promise<void> {
+  const { client } = chain
+  const strangers = await Promise.all(
+    foreign.map((hash) => client.getTransactionReceipt({ hash }).catch(() => undefined)),
+  )
+  for (const { account } of signers) {
+    const ours = await database.sql<{ nonce: bigint }[]>`
+      SELECT nonce FROM sender.intents
+      WHERE chain_id = ${chainId} AND from_address = ${hexToBytes(account.address)} AND mined_hash IS NOT NULL`
+    const theirs = strangers.filter((receipt) => receipt?.from === account.address.toLowerCase())
+    const count = await client.getTransactionCount({ address: account.address })
+    expect(ours.length + theirs.length).toBe(count)
   }
-  last.end()
-  console.info(summary(rounds))
-
-  for (const { id, kind, world, token, to } of wishes) {
-    const { client } = world.chain
-    const status = await readTransaction(database.sql, { id })
-    if (!status) throw new Error(`intent ${id} is gone`)
-    const told = `intent ${id} (${kind}): ${status.state} ${status.reason ?? ''}`
-    const minted = () =>
-      client.readContract({ address: token, abi: sandboxUSDCAbi, functionName: 'balanceOf', args: [to] })
-    if (kind === 'good') expect([told, await minted()]).toEqual([`intent ${id} (good): confirmed `, 1n])
-    if (kind === 'bad') {
-      expect([status.state, status.nonce, status.hashes], told).toEqual(['failed', null, []])
-      expect(await minted()).toBe(0n)
-    }
-    if (status.nonce === null) continue
-    const receipts = await Promise.all(
-      status.hashes.map((hash) => client.getTransactionReceipt({ hash }).catch(() => undefined)),
-    )
-    const mined = receipts.filter((receipt) => receipt !== undefined)
-    expect(
-      mined.map((receipt) => [receipt.transactionHash, receipt.status]),
-      told,
-    ).toEqual([[status.mined?.hash, status.state === 'confirmed' ? 'success' : 'reverted']])
-    expect(status.mined?.blockHash).toBe(mined[0]?.blockHash)
-  }
-
-  for (const { chainId, chain, signers, foreign, moody } of worlds) {
-    const lucky = await database.sql`
-        SELECT id FROM sender.intents
-        WHERE chain_id = ${chainId} AND state = 'confirmed' AND to_address = ${Buffer.from(moody.slice(2), 'hex')}`
-    expect(await chain.client.getBalance({ address: moody })).toBe(BigInt(lucky.length))
-    for (const { account } of signers) {
-      const from = Buffer.from(account.address.slice(2), 'hex')
-      const [used] = await database.sql<{ count: number }[]>`
-          SELECT count(*)::int AS count FROM sender.intents
-          WHERE chain_id = ${chainId} AND from_address = ${from} AND mined_hash IS NOT NULL`
-      const others = await Promise.all(
-        foreign.map((hash) => chain.client.getTransactionReceipt({ hash }).catch(() => undefined)),
-      )
-      const byOthers = others.filter((receipt) => receipt?.from === account.address.toLowerCase())
-      const count = await chain.client.getTransactionCount({ address: account.address })
-      expect((used?.count ?? 0) + byOthers.length).toBe(count)
-    }
-    expect((await chain.client.getBlock({ blockTag: 'pending' })).transactions).toEqual([])
-  }
-})
+  const [lucky] = await database.sql<{ count: bigint }[]>`
+    SELECT count(*) FROM sender.intents
+    WHERE chain_id = ${chainId} AND state = 'confirmed' AND to_address = ${hexToBytes(moody)}`
+  expect(await client.getBalance({ address: moody })).toBe(lucky?.count)
+  expect((await client.getBlock({ blockTag: 'pending' })).transactions).toEqual([])
+}
 
 function summary(rounds: number): string {
   const events = [...seenEvents].map(([type, times]) => `${type} ${times}`).join(', ')
