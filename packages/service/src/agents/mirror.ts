@@ -1,6 +1,6 @@
 import type { Transaction } from '@referrer/database'
 import { zeroAddress } from 'viem'
-import { Changes, insertRows, type Row, type Table, writeChanges } from '../db/rows.ts'
+import { Changes, insertRows, learnedAgain, type Row, type Table, writeChanges } from '../db/rows.ts'
 import type { EventOf } from '../workers/events.ts'
 
 export type IdentityEvent = EventOf<'IdentityRegistry'>
@@ -61,7 +61,7 @@ export async function applyIdentityEvents(
   await Promise.all([
     writeChanges(tx, identities, rows),
     insertRows(tx, ownershipChanges, changesOfHands),
-    insertRows(tx, records, minted, 'ON CONFLICT DO NOTHING'),
+    insertRows(tx, records, minted, learnedAgain(records)),
   ])
 }
 

@@ -118,6 +118,10 @@ function parameters(columns: Columns, rows: Row[]): string[] {
   )
 }
 
+/** For a record that is there already: as long as it is not final, it is as final as the block that holds it now. */
+export const learnedAgain = ({ name, key }: Pick<Table, 'name' | 'key'>) =>
+  `ON CONFLICT (${Object.keys(key).join(', ')}) DO UPDATE SET learned_in = excluded.learned_in WHERE ${name}.learned_in IS NOT NULL`
+
 /** A column of values as one parameter, in the spelling that the server reads arrays in. */
 export function arrayOf(type: ColumnType, values: Value[]): string {
   return `{${values.map((value) => (value === null ? 'NULL' : element(type, value)))}}`

@@ -1,5 +1,5 @@
 import type { Transaction } from '@referrer/database'
-import { Changes, insertRows, type Row, type Table, writeChanges } from '../db/rows.ts'
+import { Changes, insertRows, learnedAgain, type Row, type Table, writeChanges } from '../db/rows.ts'
 import type { EventOf } from '../workers/events.ts'
 
 export type MerchantEvent = EventOf<'MerchantRegistry'>
@@ -106,7 +106,7 @@ export async function applyMerchantEvents(
       'ON CONFLICT (chain_id, merchant_id, granted_by, role, account) DO UPDATE SET granted = excluded.granted',
     ),
     writeChanges(tx, products, wares),
-    insertRows(tx, records, listed, 'ON CONFLICT DO NOTHING'),
+    insertRows(tx, records, listed, learnedAgain(records)),
   ])
 }
 

@@ -94,7 +94,7 @@ async function enterReviews(
   const proofIds = column('bigint', ({ args }) => args.proofId)
   const hashes = column('bytea', ({ args }) => args.contentHash)
   await tx`
-    INSERT INTO market.reviews
+    INSERT INTO market.reviews AS old
       (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, learned_in)
     SELECT ${chainId}, e.agent_id, e.merchant_id, e.product_id, e.hash, e.proof_kind, e.proof_id,
       coalesce(rate.bps, 0), e.learned_in
@@ -107,7 +107,8 @@ async function enterReviews(
     ) WITH ORDINALITY AS e (agent_id, merchant_id, product_id, proof_kind, proof_id, hash, learned_in, at)
     LEFT JOIN market.cashback_rates AS rate ON rate.chain_id = ${chainId} AND rate.agent_id = e.agent_id
     ORDER BY e.at
-    ON CONFLICT (chain_id, proof_kind, proof_id, published_hash) DO NOTHING`
+    ON CONFLICT (chain_id, proof_kind, proof_id, published_hash) DO UPDATE SET learned_in = excluded.learned_in
+    WHERE old.learned_in IS NOT NULL`
   const rows = await tx<{ internal_id: bigint; proof_kind: number; proof_id: bigint; hash: string }[]>`
     SELECT r.internal_id, r.proof_kind, r.proof_id, encode(r.published_hash, 'hex') AS hash
     FROM unnest(${proofKinds}::integer[], ${proofIds}::bigint[], ${hashes}::bytea[]) AS e (proof_kind, proof_id, hash)
