@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { until } from '../test/processes.ts'
 import { connect, type Sql } from './connect.ts'
 import { freshDatabase, type TestDatabase } from './testing.ts'
 
@@ -130,6 +131,24 @@ test('ends when what is running has ended, or at once', async () => {
   await hasty`select 1`
   await hasty.end({ timeout: 0 })
   expect(await cut).toContain('closed by this program')
+})
+
+test('goes on after a query was cancelled while it connected, ran or waited', async () => {
+  const lone = open({ max: 1, name: 'to be cancelled' })
+  const connecting = lone`select pg_sleep(60)`.execute()
+  await Promise.resolve()
+  connecting.cancel()
+  await expect(connecting).rejects.toMatchObject({ code: '57014' })
+  const running = lone`select pg_sleep(60)`.execute()
+  const waiting = lone`select 1`.execute()
+  const outcomes = Promise.allSettled([running, waiting])
+  const isSleeping = () => sql`select from pg_stat_activity
+    where application_name = 'to be cancelled' and wait_event = 'PgSleep'`
+  await until(async () => (await isSleeping()).length === 1)
+  waiting.cancel()
+  running.cancel()
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(await lone`select 1 as up`).toEqual([{ up: 1 }])
 })
 
 test('sends and hears notifications', async () => {

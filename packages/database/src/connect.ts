@@ -54,16 +54,20 @@ export function socketUrl(directory: string, user: string, database: string): st
   return `postgres://${encodeURIComponent(user)}@${encodeURIComponent(directory)}/${encodeURIComponent(database)}`
 }
 
-/** postgres.js takes a socket directory only as an option; libpq's URLs carry it as host or as ?host=. */
-function parseUrl(text: string): { url: string; socketDirectory?: string } {
-  let url: URL
+/** Reads a URL as libpq does, or says how to write one without repeating it: it may hold a password. */
+export function readUrl(text: string): URL {
   try {
-    url = new URL(text.replace(EMPTY_HOST, '$&localhost'))
+    return new URL(text.replace(EMPTY_HOST, '$&localhost'))
   } catch {
     throw new DatabaseError(
       'The database URL cannot be read: write it as postgres://user:password@host:5432/database, with special characters of the password percent-encoded.',
     )
   }
+}
+
+/** postgres.js takes a socket directory only as an option; libpq's URLs carry it as host or as ?host=. */
+function parseUrl(text: string): { url: string; socketDirectory?: string } {
+  const url = readUrl(text)
   const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname)
   for (const word of CLIENT_ONLY) url.searchParams.delete(word)
   if (!host.startsWith('/')) return { url: url.href }

@@ -104,7 +104,7 @@ test.runIf(isRoot)('is run by root as the user who owns the place', async () => 
   const place = await temporaryDirectory()
   await chown(place, NOBODY.uid, NOBODY.gid)
   const directory = join(place, 'database')
-  const server = await startPostgres({ directory })
+  const server = await startPostgres({ directory, settings: { fsync: 'off' } })
   expect(statSync(join(directory, 'data'))).toMatchObject(NOBODY)
   // Whom it belongs to shares it, and can go on without root.
   const child = startChild('start.ts', [directory], NOBODY)
@@ -139,7 +139,7 @@ test.runIf(isRoot)('says that the disk is full, and starts once there is space',
     await rm(join(disk, 'ballast'))
     await expectServer(join(disk, 'database'))
   } finally {
-    await run('umount', [disk])
+    await run('umount', ['--lazy', disk])
   }
 })
 

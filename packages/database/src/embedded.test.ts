@@ -82,7 +82,7 @@ test('never runs as root', async () => {
 
 test('is shared by processes that start at once, and stopped by the last that leaves', async () => {
   const directory = join(await temporaryDirectory(), 'database')
-  const children = [1, 2, 3].map(() => startChild('start.ts', [directory]))
+  const children = [1, 2, 3].map(() => startChild('start.ts', [directory, '{"fsync":"off"}']))
   const urls = await Promise.all(children.map((child) => child.line()))
   expect(new Set(urls).size).toBe(1)
   const pid = postmasterPid(directory)
@@ -158,7 +158,8 @@ test('starts when the lock of a dead server names a process that is somebody els
 
 test('listens elsewhere when the directory is too deep for a socket', async () => {
   const directory = join(await temporaryDirectory(), 'd'.repeat(60), 'e'.repeat(60))
-  const { url } = await start(directory)
+  const { url, stop } = await startPostgres({ directory, settings: { fsync: 'off' } })
+  onTestFinished(stop)
   const elsewhere = decodeURIComponent(new URL(url).hostname)
   onTestFinished(() => rm(elsewhere, { recursive: true }))
   expect(elsewhere).not.toContain(directory)

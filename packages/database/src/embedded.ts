@@ -16,7 +16,7 @@ export interface PostgresServer {
 export interface StartOptions {
   /** Holds all of the server: made when missing, else empty or of an earlier start. */
   directory: string
-  /** Settings of postgresql.conf beside or instead of ours. */
+  /** Settings of postgresql.conf beside or instead of ours; a server that runs already keeps its own. */
   settings?: Record<string, string>
   /** The `native` folder of another build of the server. */
   native?: string
@@ -91,7 +91,7 @@ async function joinOrLaunch(home: Home, url: string, options: StartOptions): Pro
     const hold = await tryHold(url)
     if (hold !== 'absent' && hold !== 'not ready') return hold
     if (hold === 'absent' && launched === undefined) launched = await prepareAndLaunch(home, options)
-    const said = await Promise.race([launched?.ended, sleep(30)])
+    const said = await (launched ? Promise.race([launched.ended, sleep(30)]) : sleep(30))
     if (typeof said === 'string') {
       launched = undefined
       await overcome(said, home)

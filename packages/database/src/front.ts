@@ -68,7 +68,6 @@ function front(driver: Driver, send: Send, extra: object): unknown {
   const own = {
     unsafe: (text: string, parameters: unknown[] = [], options = {}) =>
       sent(driver.unsafe(text, parameters.map((value) => fitParameter(value, typed)) as never[], options)),
-    file: (...args: Parameters<Driver['file']>) => sent(driver.file(...args)),
     notify: (channel: string, payload: string) => sent(driver`select pg_notify(${channel}, ${payload})`),
     ...extra,
   }
@@ -81,7 +80,7 @@ function front(driver: Driver, send: Send, extra: object): unknown {
   }
   return new Proxy(driver, {
     apply: call,
-    get: (target, name) => (name in own ? Reflect.get(own, name) : Reflect.get(target, name)),
+    get: (target, name) => Reflect.get(Object.hasOwn(own, name) ? own : target, name),
   })
 }
 

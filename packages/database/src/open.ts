@@ -1,4 +1,4 @@
-import { connect, type Sql } from './connect.ts'
+import { connect, readUrl, type Sql } from './connect.ts'
 import { startPostgres } from './embedded.ts'
 import { codeOf, DatabaseError, messageOf } from './errors.ts'
 
@@ -38,7 +38,7 @@ export async function openDatabase({
       await requireVersion(sql)
     } catch (error) {
       await sql.end({ timeout: 0 })
-      throw explain(error, new URL(url))
+      throw explain(error, readUrl(url))
     }
     return { sql, url, close: () => sql.end({ timeout: 5 }) }
   }

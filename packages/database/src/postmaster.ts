@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chown, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,7 +25,6 @@ const SETTINGS: Record<string, string> = {
 }
 
 export interface Launch {
-  child: ChildProcess
   /** Resolves when the process has ended, with what it wrote to the log. */
   ended: Promise<string>
 }
@@ -54,9 +53,10 @@ export async function launch(
   const ended = new Promise<string>((resolve, reject) => {
     child.on('error', (error) => resolve(error.message))
     child.on('exit', () => logSince(home, size).then(resolve, reject))
-  }).finally(() => log.close())
+  })
+  await log.close()
   child.unref()
-  return { child, ended }
+  return { ended }
 }
 
 /** Fast shutdown; when that takes too long the immediate one, which the next start recovers from. */

@@ -8,6 +8,7 @@ export interface Query extends Promise<unknown> {
   reject: (error: unknown) => void
   cursorRows?: number
   streaming?: boolean
+  cancelled?: unknown
 }
 
 export type Driver = postgres.Sql<Record<string, unknown>>
@@ -61,7 +62,9 @@ export class Session {
       settled(error)
       reject(error)
     }
-    if (this.#lost) {
+    if (query.cancelled) {
+      settled()
+    } else if (this.#lost) {
       query.reject(this.#lost)
     } else {
       this.#running.add(query)
@@ -82,7 +85,8 @@ export class Session {
   }
 }
 
+/** 57014 from the driver, not the server: a query cancelled while it connects leaves the connection unusable. */
 function endsConnection(error: unknown): boolean {
   if (error instanceof postgres.PostgresError) return error.severity !== 'ERROR'
-  return /^(CONNECT|E[A-Z]+$)/.test(codeOf(error) ?? '')
+  return /^(CONNECT|E[A-Z]+$|57014)/.test(codeOf(error) ?? '')
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { connect as dial } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { connect, type Sql } from './connect.ts'
+import { connect, readUrl, type Sql } from './connect.ts'
 import { DatabaseError } from './errors.ts'
 import { migrate } from './migrate.ts'
 import { type MigrationSet, readMigrations } from './migration-files.ts'
@@ -86,7 +86,7 @@ async function findServer(): Promise<string> {
 }
 
 function databaseUrl(serverUrl: string, database: string): string {
-  const url = new URL(serverUrl)
+  const url = readUrl(serverUrl)
   url.pathname = `/${database}`
   return url.href
 }
