@@ -123,11 +123,16 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
   async function logsOf(endpoint: RpcEndpoint, all: Block[]): Promise<Log[]> {
     const candidates = all.filter(({ logsBloom }) => mayMatch(logsBloom))
     const logs = await logsByHash(endpoint, candidates)
-    // The bloom filter is seldom wrong on its own: what it promised and the node left out is asked for once more, elsewhere if possible.
-    const missing = candidates.filter(({ hash }) => !logs.some(({ blockHash }) => blockHash === hash))
-    const second = missing.length ? (rpc.awake().find((other) => other !== endpoint) ?? endpoint) : endpoint
-    const late = missing.length ? await logsByHash(second, missing) : []
-    return [...logs, ...late].sort(byPosition)
+    // The bloom filter is seldom wrong on its own, and a round number of logs may be a part of them: what is none or round is asked for
+    // once more, elsewhere if possible, and what either node has counts.
+    const inDoubt = candidates.filter(({ hash }) =>
+      isRound(logs.filter(({ blockHash }) => blockHash === hash).length),
+    )
+    if (inDoubt.length === 0) return logs.sort(byPosition)
+    const second = rpc.awake().find((other) => other !== endpoint) ?? endpoint
+    const found = new Map(logs.map((log) => [placeOf(log), log]))
+    for (const log of await logsByHash(second, inDoubt)) found.set(placeOf(log), log)
+    return [...found.values()].sort(byPosition)
   }
 
   async function logsByHash(endpoint: RpcEndpoint, asked: Block[]): Promise<Log[]> {
@@ -150,8 +155,9 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     for (const endpoint of rpc.ranked()) {
       try {
         const whole = await rangeFrom(endpoint, from, to)
-        const isSuspicious = whole.logs.length > 0 && whole.logs.length % SUSPICIOUSLY_ROUND === 0
-        return isSuspicious && from < to ? await inHalves(from, to) : whole
+        if (whole.logs.length === 0 || !isRound(whole.logs.length)) return whole
+        if (from < to) return await inHalves(from, to)
+        return { ...whole, logs: await logsOf(endpoint, [whole.last]) }
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
         last = error
@@ -216,6 +222,9 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
 
   return { head, blocks, logsOf, range }
 }
+
+const isRound = (count: number) => count % SUSPICIOUSLY_ROUND === 0
+const placeOf = ({ blockHash, logIndex }: Log) => `${blockHash}/${logIndex}`
 
 const byPosition = (a: Log, b: Log) =>
   a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber < b.blockNumber ? -1 : 1
