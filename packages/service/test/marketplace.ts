@@ -2,6 +2,7 @@
 import { createRpcPool, type Indexer, type IndexerEvent } from '@referrer/chain'
 import { type FaultProxy, seeded, startFaultProxy } from '@referrer/chain/testing'
 import type { Sql } from '@referrer/database'
+import type { Address } from 'viem'
 import { createMarketIndexer } from '../src/workers/indexing.ts'
 import type { ForkingChain } from './forking-chain.ts'
 import type { IndexerTask } from './indexer-process.ts'
@@ -45,8 +46,12 @@ export async function isCaughtUp(sql: Sql, chain: ForkingChain): Promise<boolean
 }
 
 /** How the mirrored tables differ from a replay of the chain as it is now. */
-export async function mirrorErrors(sql: Sql, { chainId, market }: ForkingChain): Promise<string[]> {
-  const events = await readEvents(market, 0n, await market.client.getBlockNumber())
+export async function mirrorErrors(
+  sql: Sql,
+  { chainId, market }: Pick<ForkingChain, 'chainId' | 'market'>,
+  successors: Address[] = [],
+): Promise<string[]> {
+  const events = await readEvents(market, 0n, await market.client.getBlockNumber(), successors)
   return mirrorDifferences(sql, chainId, fold(chainId, events))
 }
 

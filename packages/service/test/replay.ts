@@ -34,10 +34,10 @@ export async function readEvents(
   { client, addresses }: Market,
   fromBlock: bigint,
   toBlock: bigint,
-  escrows: Address[] = [],
+  successors: Address[] = [],
 ): Promise<ChainEvent[]> {
   const { USDC: _usdc, AddressRegistry: _registry, ...followed } = addresses
-  const address = [...Object.values(followed), ...escrows]
+  const address = [...Object.values(followed), ...successors]
   const logs = await client.getLogs({ address, fromBlock, toBlock })
   const times = new Map<bigint, bigint>()
   for (const { blockNumber } of logs) {

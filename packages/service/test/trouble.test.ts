@@ -1,22 +1,28 @@
 import { startFaultProxy } from '@referrer/chain/testing'
+import type { Addresses } from '@referrer/contracts/deploy'
+import { signPurchase } from '@referrer/contracts/local'
 import { connect } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { Attribution } from '@referrer/protocol'
+import { type Hex, type LocalAccount, numberToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { migrations } from '../src/db/migrations.ts'
 import { until } from '../src/workers/testing.ts'
-import { call } from './calls.ts'
-import { type ForkingChain, startForkingChain } from './forking-chain.ts'
+import { call, settle } from './calls.ts'
+import { type Call, type ForkingChain, startForkingChain } from './forking-chain.ts'
 import {
   chainTask,
   FINALITY,
   isCaughtUp,
+  mineUntilFinal,
   mirrorErrors,
   type RunningIndexer,
   runIndexer,
 } from './marketplace.ts'
+import { deploySuccessors } from './replaced-contracts.ts'
 import { TRADERS } from './trade.ts'
 
-const [owner] = TRADERS
+const [owner, buyer] = TRADERS as [LocalAccount, LocalAccount]
 let chain: ForkingChain
 let database: TestDatabase
 let indexer: RunningIndexer | undefined
@@ -47,9 +53,35 @@ const failure = (text: string) =>
     `the failure "${text}", not "${indexer?.status().error}"`,
   )
 
-function register(uri: string) {
-  if (!owner) throw new Error('there is at least one trader')
-  return call(chain, owner, 'IdentityRegistry', 'register', [uri])
+const register = (uri: string) => call(chain, owner, 'IdentityRegistry', 'register', [uri])
+
+const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
+
+/** Registers one and returns its number. */
+async function identity(): Promise<bigint> {
+  await chain.send(register(''))
+  return BigInt(chain.world().identities.length - 1)
+}
+
+/** One purchase through each of these routers. */
+async function purchases(merchantId: bigint, reviewerAgentId: bigint, routers: Addresses[]): Promise<Call[]> {
+  const productId = numberToHex(1, { size: 32 })
+  await chain.send(
+    call(chain, owner, 'MerchantRegistry', 'setActive', [merchantId, true]),
+    call(chain, owner, 'MerchantRegistry', 'listProduct', [merchantId, productId, 1_000, 0n, 0, '']),
+  )
+  const attribution = {
+    ...{ merchantId, productId, reviewId: 0n, reviewerAgentId, buyerAgentId: Attribution.AGENTLESS_BUYER_ID },
+    ...{ cashbackOfCommissionBps: 1_000, commissionMultiplierBps: 10_000 },
+  }
+  return Promise.all(
+    routers.map(async (addresses, at) => {
+      const through = { ...chain, market: { ...chain.market, addresses } }
+      const salt = numberToHex(at, { size: 32 })
+      const purchase = await signPurchase(through.market, buyer, { value: 1_000_000n, salt, attribution })
+      return settle(through, [purchase])
+    }),
+  )
 }
 
 test('a chain that is reorganised deeper than its finality is reported, and its tables stay as they are', async () => {
@@ -69,6 +101,60 @@ test('a chain that is reorganised deeper than its finality is reported, and its 
   start()
   await catchUp()
   expect(await mirrorErrors(database.sql, chain)).toEqual([])
+})
+
+test('a block with more logs than a node gives is read as a whole, now and when it is final', async () => {
+  const node = await startFaultProxy({
+    target: chain.rpcUrl,
+    random: () => 0,
+    faults: { truncateLogs: 1 },
+  })
+  const urls = [node.url, chain.rpcUrl]
+  start(urls)
+  await catchUp()
+  // Each logs three events that are followed.
+  const calls = Array.from({ length: 40 }, () => ({ ...register(''), gas: 300_000n }))
+  await chain.mine(await chain.sign(calls))
+  await catchUp()
+  expect(await mirrorErrors(database.sql, chain)).toEqual([])
+
+  await stop()
+  await mineUntilFinal(chain)
+  await database.sql`SELECT indexer.forget(${chain.chainId})`
+  start(urls)
+  await catchUp()
+  expect(await mirrorErrors(database.sql, chain)).toEqual([])
+  expect(node.counts.truncateLogs).toBeGreaterThan(0)
+  await node.close()
+})
+
+test('a contract that was replaced and is not configured stops the indexer with the remedy, and costs nothing', async () => {
+  const old = chain.market.addresses
+  const before = chain.head().number
+  start()
+  const { addresses, naming } = await deploySuccessors(chain)
+  await chain.send(...naming)
+  await failure(`as CommissionEscrow: add it to contracts.CommissionEscrow of that chain and start again`)
+  await chain.send(register('while the indexer is stopped'))
+  const successors = [addresses.CommissionEscrow, addresses.SplitRouter]
+  const [merchantId, reviewer] = [await identity(), await identity()]
+  const buyInBoth = await purchases(merchantId, reviewer, [old, addresses])
+  await chain.send(...buyInBoth)
+  await stop()
+
+  const task = chainTask(chain, [chain.rpcUrl])
+  const contracts = {
+    ...task.config.contracts,
+    CommissionEscrow: [old.CommissionEscrow, addresses.CommissionEscrow],
+    SplitRouter: [old.SplitRouter, addresses.SplitRouter],
+  }
+  indexer = runIndexer(database.url, { ...task, config: { ...task.config, contracts } })
+  await catchUp()
+  expect(await mirrorErrors(database.sql, chain, successors)).toEqual([])
+  const ids =
+    await database.sql`SELECT escrow_id FROM chain.escrows WHERE contract = ${bytes(addresses.CommissionEscrow)}`
+  expect(ids).toEqual([{ escrow_id: 1n }])
+  await chain.takeBack(Number(chain.head().number - before))
 })
 
 test('nodes that are all dead for a while stop progress and nothing else', async () => {
