@@ -32,6 +32,14 @@ describe('work under a lease', () => {
     expect(isTold).toBe(true)
   })
 
+  it('is told at once when a renewal finds the lease in other hands', async () => {
+    const work = underLease(lease({ renew: async () => false }), async (signal) => {
+      await fired(signal)
+      throw new Error('cut short')
+    })
+    await expect(work).rejects.toThrow('the lease is in other hands')
+  })
+
   it('goes on when a renewal fails and the next succeeds', async () => {
     let renewals = 0
     const enough = Promise.withResolvers<string>()

@@ -270,7 +270,12 @@ describe('a runner that stops', () => {
     await add({ payload: { n: 1 } })
     await started.promise
     await add({ payload: { n: 2 } })
-    const stopped = runner.stop()
+    let isStopped = false
+    const stopped = runner.stop().then(() => {
+      isStopped = true
+    })
+    await sql`SELECT pg_sleep(0.1)`
+    expect(isStopped).toBe(false)
     open.resolve()
     await stopped
     expect(events.map(({ type }) => type)).toEqual(['job.done'])
