@@ -11,7 +11,7 @@ export async function applyFinal(
   { first, last, logs }: Range,
   head: Head,
 ): Promise<Checkpoint> {
-  const { chainId, leadership, apply, finalized, emit } = session
+  const { chainId, leadership, apply, emit } = session
   const to = { number: last.number, hash: last.hash, timestamp: last.timestamp, final: last.number }
   await leadership.transaction(async (tx) => {
     await moveCheckpoint(tx, chainId, from, to, head.block)
@@ -19,7 +19,6 @@ export async function applyFinal(
     if (logs.length) await apply(tx, logs, true)
     await forgetHistory(tx, chainId, to.final)
     await rememberBlocks(tx, chainId, [last])
-    await finalized(tx, to.final)
   })
   emit({ type: 'applied', from: first.number, to: to.number, logs: logs.length, isFinal: true })
   return to
@@ -38,6 +37,8 @@ export async function applyBlocks(
   const before = from?.final ?? startBlock - 1n
   const final = largest(before, smallest(session.finalBlock(head.block), last.number))
   const to = { number: last.number, hash: last.hash, timestamp: last.timestamp, final }
+  // What a block had that is gone may be in a later one: nobody is told before all of them were read.
+  const isToTell = final > session.toldFinal && last.number === head.block.number
   await leadership.transaction(async (tx) => {
     await moveCheckpoint(tx, chainId, from, to, head.block)
     for (const block of blocks) {
@@ -46,12 +47,13 @@ export async function applyBlocks(
       await Promise.all([enterBlock(tx, block.number), apply(tx, own, false)])
     }
     await rememberBlocks(tx, chainId, blocks)
-    if (final > before) {
-      await forgetHistory(tx, chainId, final)
+    if (final > before) await forgetHistory(tx, chainId, final)
+    if (isToTell) {
       await enterBlock(tx, null)
       await finalized(tx, final)
     }
   })
+  if (isToTell) session.toldFinal = final
   emit({ type: 'applied', from: blocks[0].number, to: to.number, logs: logs.length, isFinal: false })
   return to
 }

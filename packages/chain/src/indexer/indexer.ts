@@ -31,7 +31,7 @@ export interface IndexerOptions {
   pollIntervalMs?: number
   /** Writes what these logs, in order, mean. They are of one block, or of many that are all final. */
   apply(tx: Transaction, logs: Log[], isFinal: boolean): Promise<void>
-  /** Called when blocks up to this one became final. */
+  /** Called when blocks up to this one are final and all that there are were applied; after a restart once more. */
   finalized?(tx: Transaction, number: bigint): Promise<void>
   onEvent?: ((event: IndexerEvent) => void) | undefined
 }
@@ -110,6 +110,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       emit,
       signal,
       finalBlock: ({ number }) => number - BigInt(finalityDepth),
+      toldFinal: options.startBlock - 1n,
       doubts: 0,
     }
     let checkpoint = await readCheckpoint(leadership.sql, chainId)

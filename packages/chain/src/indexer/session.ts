@@ -16,6 +16,8 @@ export interface Session {
   signal: AbortSignal
   /** The newest block that is final when this one is the newest of all. */
   finalBlock(head: Block): bigint
+  /** The newest block that was called final. */
+  toldFinal: bigint
   /** How often in a row the best node named a fork that is not longer than our chain. */
   doubts: number
 }
