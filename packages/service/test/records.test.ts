@@ -106,6 +106,23 @@ test('a review that a reorganisation moves keeps its number and the cashback tha
   expect(await recordOf(moved)).toEqual(entered)
 })
 
+test('a review that moved while nobody indexed keeps its number, though the block it was learned from is final by then', async () => {
+  const moved = ++proofs
+  await chain.send(await publish(moved))
+  await catchUp()
+  const entered = await recordOf(moved)
+  await stop()
+  await chain.takeBack(1)
+  await mineEmpty(FINALITY - 4)
+  await chain.send(await publish(moved))
+  await mineEmpty(6)
+  start()
+  await catchUp()
+  expect(await mirrorErrors(database.sql, chain)).toEqual([])
+  expect(entered).toBeDefined()
+  expect(await recordOf(moved)).toEqual(entered)
+})
+
 test('records of a block that the chain dropped stay until it is final, then they go, unless somebody has added to them', async () => {
   const [kept, gone] = [++proofs, ++proofs]
   const agents = chain.world().identities.length
