@@ -1,10 +1,9 @@
 import { type Hex, numberToHex } from 'viem'
-import { bloomOf } from './bloom.ts'
-import type { ChainBlock, ChainLog, ChainTransaction } from './chain.ts'
+import { CHAIN_ID, type ChainBlock, type ChainLog, type ChainTransaction } from './chain.ts'
 
 export type LogJson = { address: Hex; topics: readonly Hex[]; json: string }
 /** A block as a node answers it, serialised once so that serving it costs next to nothing. */
-export type BlockJson = { hash: Hex; light: string; full: string; logs: LogJson[]; receipts(): string[] }
+export type BlockJson = { hash: Hex; light: string; full: string; logs: LogJson[] }
 
 const ZERO_WORD: Hex = `0x${'0'.repeat(64)}`
 const GAS = numberToHex(250_000)
@@ -52,10 +51,6 @@ export function serialise(block: ChainBlock): BlockJson {
         json: JSON.stringify(logObject(log, hash, block, position)),
       })),
     ),
-    receipts: () =>
-      block.transactions.map((transaction, index) =>
-        JSON.stringify(receiptObject(transaction, index, block, position)),
-      ),
   }
 }
 
@@ -82,7 +77,7 @@ function transactionObject({ hash, from, to }: ChainTransaction, index: number, 
     hash,
     transactionIndex: numberToHex(index),
     type: '0x2',
-    chainId: '0x2105',
+    chainId: numberToHex(CHAIN_ID),
     nonce: '0x1',
     from,
     to,
@@ -97,28 +92,5 @@ function transactionObject({ hash, from, to }: ChainTransaction, index: number, 
     v: '0x0',
     r: hash,
     s: hash,
-  }
-}
-
-function receiptObject(
-  { hash, from, to, logs }: ChainTransaction,
-  index: number,
-  block: ChainBlock,
-  position: Position,
-) {
-  return {
-    ...position,
-    transactionHash: hash,
-    transactionIndex: numberToHex(index),
-    type: '0x2',
-    status: '0x1',
-    from,
-    to,
-    contractAddress: null,
-    cumulativeGasUsed: numberToHex(250_000 * (index + 1)),
-    gasUsed: GAS,
-    effectiveGasPrice: GAS_PRICE,
-    logsBloom: bloomOf(logs),
-    logs: logs.map((log) => logObject(log, hash, block, position)),
   }
 }

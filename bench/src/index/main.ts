@@ -8,6 +8,7 @@ import { agree } from './agree.ts'
 import { type Contender, ours, ponder } from './contenders.ts'
 import { type Measurement, measure, type Plan } from './measure.ts'
 import { installPonder } from './ponder.ts'
+import { interrupt } from './processes.ts'
 
 const HELP = `bench:index: the market's events from a node into Postgres, and how long they take
 
@@ -33,7 +34,7 @@ const { values } = parseArgs({
 })
 
 if (values.help) console.log(HELP)
-else await main()
+else await main().catch(fail)
 
 async function main() {
   const contenders = [ours, ponder].filter(({ name }) => values.only === undefined || values.only === name)
@@ -49,12 +50,26 @@ async function main() {
   const begun = performance.now()
   const progress = (line: string) =>
     console.log(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
 
   if (contenders.includes(ponder)) await installPonder(progress)
   const directory = mkdtempSync(join(tmpdir(), 'bench-index-'))
   // Root's Postgres runs as another user.
   chmodSync(directory, 0o711)
-  progress(`starting Postgres in ${directory}`)
+  try {
+    await compare(contenders, plan, directory, progress)
+  } finally {
+    if (values.keep) console.log(`kept in ${directory}`)
+    else rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function compare(
+  contenders: Contender[],
+  plan: Plan,
+  directory: string,
+  progress: (line: string) => void,
+): Promise<void> {
   const server = await startPostgres({ directory: join(directory, 'postgres') })
   try {
     const measurements: Measurement[] = []
@@ -67,8 +82,6 @@ async function main() {
     summarise(plan, measurements)
   } finally {
     await server.stop()
-    if (values.keep) console.log(`kept in ${directory}`)
-    else rmSync(directory, { recursive: true, force: true })
   }
 }
 
@@ -130,4 +143,9 @@ function quantiles(values: readonly number[]): { p50: number; p99: number; max: 
 function wholeNumber(name: 'seed' | 'events'): number {
   if (!/^[1-9]\d{0,8}$/.test(values[name])) throw new Error(`--${name} takes a whole number from 1 up`)
   return Number(values[name])
+}
+
+function fail(error: unknown): void {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
 }

@@ -15,6 +15,12 @@ export type Process = {
 export type Command = { args: string[]; cwd?: string; env?: Record<string, string> }
 
 const TICKS_PER_SECOND = 100
+const running = new Set<ChildProcess>()
+
+/** Ends all that was started here; whoever waits for it learns of that as of any other failure. */
+export function interrupt(): void {
+  for (const child of running) child.kill('SIGTERM')
+}
 
 /** Runs a program with this Node; its output goes to a file, and its end is told when it comes unasked. */
 export function run(name: string, { args, cwd, env }: Command, logFile: string): Process {
@@ -25,6 +31,8 @@ export function run(name: string, { args, cwd, env }: Command, logFile: string):
     stdio: ['ignore', log, log],
   })
   closeSync(log)
+  running.add(child)
+  child.on('exit', () => running.delete(child))
   let stopping = false
   const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
   const failed = new Promise<never>((_, reject) => {

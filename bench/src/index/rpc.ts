@@ -39,16 +39,9 @@ let firstRequestAt: number | null = null
 
 const methods: Record<string, (params: unknown[]) => string> = {
   eth_chainId: () => JSON.stringify(numberToHex(CHAIN_ID)),
-  net_version: () => JSON.stringify(String(CHAIN_ID)),
-  web3_clientVersion: () => JSON.stringify('recording/1'),
-  eth_syncing: () => 'false',
   eth_blockNumber: () => JSON.stringify(numberToHex(head())),
   eth_getBlockByNumber: ([tag, full]) => answer(blocks[numberOf(tag)], full),
   eth_getBlockByHash: ([hash, full]) => answer(byHash.get(hash as Hex), full),
-  eth_getBlockReceipts: ([tag]) => {
-    const block = byHash.get(tag as Hex) ?? blocks[numberOf(tag)]
-    return block ? list(block.receipts()) : 'null'
-  },
   eth_getLogs: ([filter]) => list(logs(filter as LogsFilter)),
 }
 
