@@ -1,0 +1,110 @@
+import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chainMigrations } from '../index.ts'
+import { freshAddress } from './fixture.ts'
+import { enqueueTransaction, readTransaction, senderHealth } from './outbox.ts'
+
+let database: TestDatabase
+const request = {
+  chainId: 1,
+  from: freshAddress(),
+  to: freshAddress(),
+  data: '0xAB',
+  value: 5n,
+  key: 'first',
+  label: 'a test',
+} as const
+
+beforeAll(async () => {
+  database = await freshDatabase([chainMigrations])
+})
+afterAll(() => database.drop())
+
+describe('enqueueing', () => {
+  it('keeps what was asked for, readable by id and by key', async () => {
+    const id = await enqueueTransaction(database.sql, request)
+    const status = await readTransaction(database.sql, { id })
+    expect(status).toMatchObject({
+      chainId: 1,
+      key: 'first',
+      label: 'a test',
+      from: request.from.toLowerCase(),
+      to: request.to.toLowerCase(),
+      data: '0xab',
+      value: 5n,
+      state: 'enqueued',
+      nonce: null,
+      hashes: [],
+      mined: null,
+      reason: null,
+    })
+    expect(await readTransaction(database.sql, { chainId: 1, key: 'first' })).toEqual(status)
+    expect(await readTransaction(database.sql, { chainId: 2, key: 'first' })).toBeUndefined()
+  })
+
+  it('is the same intent when it is repeated, and another one on another chain', async () => {
+    const id = await enqueueTransaction(database.sql, { ...request, key: 'again' })
+    expect(await enqueueTransaction(database.sql, { ...request, key: 'again' })).toBe(id)
+    expect(await enqueueTransaction(database.sql, { ...request, key: 'again', chainId: 2 })).not.toBe(id)
+  })
+
+  it.each([{ to: freshAddress() }, { from: freshAddress() }, { data: '0xac' }, { value: 6n }] as const)(
+    'refuses a known key for something else: %o',
+    async (change) => {
+      const known = { ...request, key: `taken ${Object.keys(change)}` }
+      await enqueueTransaction(database.sql, known)
+      await expect(enqueueTransaction(database.sql, { ...known, ...change })).rejects.toThrow(
+        'give this one a key of its own',
+      )
+    },
+  )
+
+  it('leaves nothing behind when the transaction around it is rolled back', async () => {
+    const undone = database.sql.begin(async (tx) => {
+      await enqueueTransaction(tx, { ...request, key: 'undone' })
+      throw new Error('the state change did not happen')
+    })
+    await expect(undone).rejects.toThrow('did not happen')
+    expect(await readTransaction(database.sql, { chainId: 1, key: 'undone' })).toBeUndefined()
+  })
+
+  it('by several at once makes one intent', async () => {
+    const enqueue = () => database.sql.begin((tx) => enqueueTransaction(tx, { ...request, key: 'raced' }))
+    const ids = await Promise.all(Array.from({ length: 5 }, enqueue))
+    expect(new Set(ids).size).toBe(1)
+  })
+})
+
+describe('health', () => {
+  it('tells for each signer what is open, since when, and that nobody serves it', async () => {
+    const from = freshAddress()
+    await enqueueTransaction(database.sql, { ...request, from, key: 'unserved' })
+    const health = await senderHealth(database.sql)
+    expect(health.find(({ signer }) => signer === from.toLowerCase())).toEqual({
+      chainId: 1,
+      signer: from.toLowerCase(),
+      isServed: false,
+      enqueued: 1,
+      sent: 0,
+      held: 0,
+      reason: null,
+      oldestEnqueuedAt: expect.any(Date),
+      oldestSentAt: null,
+    })
+  })
+})
+
+describe('the line', () => {
+  it('is read through its index, however much was sent before', async () => {
+    await database.sql`
+      INSERT INTO sender.intents (chain_id, key, from_address, to_address, data, value, state, nonce)
+      SELECT 3, 'old ' || n, '\\x01'::bytea || substring(sha256('a') FOR 19), substring(sha256('b') FOR 20), '', 0, 'confirmed', n
+      FROM generate_series(1, 20000) n`
+    await database.sql`ANALYZE sender.intents`
+    const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
+      EXPLAIN SELECT id FROM sender.intents
+      WHERE chain_id = 3 AND from_address = '\\x01'::bytea || substring(sha256('a') FOR 19) AND state = 'enqueued'
+        AND retry_at <= now() ORDER BY id LIMIT 16`
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toContain('intents_enqueued')
+  })
+})
