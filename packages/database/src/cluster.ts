@@ -40,6 +40,8 @@ export async function createCluster(
 /** Once there is a database, the drafts of crashed and of slower starters are of no use. */
 async function removeDrafts(home: Home, which: RegExp): Promise<void> {
   for (const name of await readdir(home.directory)) {
-    if (which.test(name)) await rm(join(home.directory, name), { recursive: true, force: true })
+    // A killed starter's initdb may still be writing to its own.
+    if (which.test(name))
+      await rm(join(home.directory, name), { recursive: true, force: true }).catch(() => {})
   }
 }

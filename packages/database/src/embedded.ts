@@ -112,7 +112,7 @@ async function prepareAndLaunch(home: Home, options: StartOptions): Promise<Laun
 
 /** Returns when another try is worth it: somebody else was first, or a dead server's remains are in the way. */
 async function overcome(said: string, home: Home): Promise<void> {
-  if (/lock file .* already exists/.test(said)) await removeStaleLocks(home)
+  if (/lock file .* (already exists|is empty)/.test(said)) await removeStaleLocks(home)
   else if (!/pre-existing shared memory block/.test(said)) throw startFailure(said, home)
   await sleep(100)
 }

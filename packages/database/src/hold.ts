@@ -1,7 +1,8 @@
+import postgres from 'postgres'
 import { configureDriver } from './connect.ts'
 import { codeOf } from './errors.ts'
 import { sessionFront } from './front.ts'
-import { ConnectionLost, Session } from './session.ts'
+import { Session } from './session.ts'
 
 /** Two-part advisory locks are apart from those of one bigint, which the rooms use. */
 const USERS_OF_THE_SERVER = [0x52656665, 1] as const
@@ -30,8 +31,8 @@ export async function tryHold(url: string): Promise<Hold | 'absent' | 'not ready
     await session.end()
     const code = codeOf(error) ?? ''
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return 'absent'
-    if (error instanceof ConnectionLost || PASSING.test(code)) return 'not ready'
-    throw error
+    if (error instanceof postgres.PostgresError && !PASSING.test(code)) throw error
+    return 'not ready'
   }
   return {
     lost: lost.promise,
@@ -44,5 +45,5 @@ export async function tryHold(url: string): Promise<Hold | 'absent' | 'not ready
   }
 }
 
-/** Starting up, shutting down or crashing; waiting too long behind somebody who is about to shut it down. */
-const PASSING = /^(57P0\d|57014|CONNECT|ECONNRESET|EPIPE)/
+/** Starting up, shutting down or crashing; the wait for somebody who is about to shut it down; no room. */
+const PASSING = /^(57P0\d|57014|53300)$/

@@ -44,17 +44,6 @@ test('fails with a statement that failed, even when its work looked away', async
   expect(await isNoted('half')).toBe(false)
 })
 
-test('fails when its commit was turned into a rollback', async () => {
-  const work = sql.begin(async (tx) => {
-    await note(tx, 'ended early')
-    await tx.unsafe('do $$ begin raise exception using message = $m$inner$m$; end $$').catch(() => {})
-    await tx`rollback`.catch(() => {})
-    await tx`begin`.catch(() => {})
-  })
-  await expect(work).rejects.toThrow('inner')
-  expect(await isNoted('ended early')).toBe(false)
-})
-
 test('goes back to a savepoint and on from there', async () => {
   await sql.begin(async (tx) => {
     await note(tx, 'outer')

@@ -17,9 +17,7 @@ export async function runTransaction(
   await own.unsafe(`begin ${options.replace(/[^a-z ]/gi, '')}`)
   try {
     const result = await scope(work)
-    const { command } = await own`commit`
-    // Postgres answers the commit of a failed transaction without an error.
-    if (command !== 'COMMIT') throw new DatabaseError('The transaction had failed and was rolled back.')
+    await own`commit`
     return result
   } catch (error) {
     if (!session.lost) await own`rollback`.catch(() => session.end())
