@@ -54,15 +54,20 @@ const happened = (type: JobEvent['type'], times = 1) =>
   until(() => events.filter((event) => event.type === type).length >= times, `${times} times ${type}`)
 const live = () => sql`SELECT * FROM jobs.live`
 const dead = () => sql`SELECT * FROM jobs.dead`
+/** The server process that a runner listens through. */
+const listener = (except = 0) =>
+  until(async () => {
+    const [row] = await sql<{ pid: number }[]>`
+      SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND query ILIKE 'listen%' AND state = 'idle' AND pid <> ${except}`
+    return row?.pid
+  }, 'a listener')
 
 describe('a queue', () => {
   it('runs a job as soon as its transaction commits and then forgets it', async () => {
     const seen: unknown[] = []
     serve(async ({ job }) => void seen.push(job.payload))
-    await until(
-      () => sql`SELECT FROM pg_stat_activity WHERE query ILIKE 'listen%'`.then(({ count }) => count),
-      'listening',
-    )
+    await listener()
     await sql.begin(async (tx) => {
       await enqueue(tx, { queue: 'work', payload: { n: 1 } })
       expect(seen).toEqual([])
@@ -70,6 +75,15 @@ describe('a queue', () => {
     await happened('job.done')
     expect(seen).toEqual([{ n: 1 }])
     expect(await live()).toHaveLength(0)
+  })
+
+  it('hears of work again after the connection that it listens through was lost', async () => {
+    serve(async () => {})
+    const lost = await listener()
+    await sql`SELECT pg_terminate_backend(${lost})`
+    await listener(lost)
+    await add()
+    await happened('job.done')
   })
 
   it('runs as many jobs at once as it may and no more', async () => {

@@ -86,7 +86,8 @@ export function createQueueRunner({
     const listening = sql.listen(CHANNEL, ring, () => ring())
     listening.catch((error) => frame.failing(error))
     await Promise.all(served.map(({ queue, bell }) => serve(queue, bell, signal, frame)))
-    await listening.then(({ unlisten }) => unlisten()).catch(() => {})
+    // Not waited for: a server that is away would hold up the stop.
+    listening.then(({ unlisten }) => unlisten()).catch(() => {})
   }
 
   async function serve(queue: Queue, bell: Bell, signal: AbortSignal, frame: Frame): Promise<void> {

@@ -4,7 +4,6 @@ import { LeaseLostError } from './errors.ts'
 /** The channel that tells idle workers which queue has work. */
 export const CHANNEL = 'jobs'
 const MAX_ATTEMPTS = 15
-const KEPT_FAILURES = 10
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
@@ -119,7 +118,7 @@ export async function retry(sql: Queryable, job: Claim, error: string, delayMs: 
   const { count } = await sql`
     UPDATE jobs.live SET
       run_at = now() + ${delayMs} * INTERVAL '1 millisecond',
-      errors = ${sql.json(failures(job, error))},
+      errors = ${failures(sql, job, error)},
       lease_token = NULL, lease_until = NULL, leased_by = NULL
     WHERE id = ${job.id} AND lease_token = ${job.token}`
   requireHeld(count, job)
@@ -132,7 +131,7 @@ export async function bury(sql: Queryable, job: Claim, error: string): Promise<v
       DELETE FROM jobs.live WHERE id = ${job.id} AND lease_token = ${job.token} RETURNING *
     )
     INSERT INTO jobs.dead (id, queue, key, payload, attempts, max_attempts, errors, created_at)
-    SELECT id, queue, key, payload, ${job.attempt}, max_attempts, ${sql.json(failures(job, error))}, created_at
+    SELECT id, queue, key, payload, ${job.attempt}, max_attempts, ${failures(sql, job, error)}, created_at
     FROM gone`
   requireHeld(count, job)
 }
@@ -166,6 +165,8 @@ function requireHeld(count: number, job: Claim): void {
   if (count === 0) throw new LeaseLostError(`job ${job.id} of ${job.queue} is in other hands`)
 }
 
-function failures(job: Claim, error: string): { attempt: number; at: string; error: string }[] {
-  return [...job.errors, { attempt: job.attempt, at: new Date().toISOString(), error }].slice(-KEPT_FAILURES)
+/** The job's errors with one more; the last ten are kept. */
+function failures(sql: Queryable, job: Claim, error: string) {
+  const failure = sql`jsonb_build_object('attempt', ${job.attempt}::integer, 'at', now(), 'error', ${error}::text)`
+  return sql`jsonb_path_query_array(errors || ${failure}, '$[last - 9 to last]')`
 }
