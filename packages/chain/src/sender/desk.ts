@@ -71,15 +71,15 @@ async function replay(
   { to, data, value, gas }: Flight,
   { blockNumber, gasUsed }: Receipt,
 ): Promise<string> {
-  if (BigInt(gasUsed) >= gas) return `reverted on-chain: ran out of its ${gas} gas`
+  if (BigInt(gasUsed) >= gas) return `mined, but ran out of its ${gas} gas`
   const call = { from: account.address, to, data, value: numberToHex(value), gas: numberToHex(gas) }
   for (const block of [hexToNumber(blockNumber) - 1, hexToNumber(blockNumber)]) {
     try {
       await rpc.request('eth_call', [call, numberToHex(block)], { signal })
     } catch (error) {
-      if (isRevert(error)) return `on-chain ${revertReason(error.data)}`
+      if (isRevert(error)) return `mined, but ${revertReason(error.data)}`
       if (!(error instanceof RpcError)) throw error
     }
   }
-  return 'reverted on-chain, for a reason that a replay does not show'
+  return 'mined, but reverted for a reason that a replay does not show'
 }

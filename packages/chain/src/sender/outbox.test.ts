@@ -1,4 +1,5 @@
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { hexToBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chainMigrations } from '../index.ts'
 import { freshAddress } from './fixture.ts'
@@ -94,17 +95,23 @@ describe('health', () => {
   })
 })
 
-describe('the line', () => {
-  it('is read through its index, however much was sent before', async () => {
+describe('what is open', () => {
+  it('is found through its index, however much was sent before', async () => {
+    const from = freshAddress()
     await database.sql`
       INSERT INTO sender.intents (chain_id, key, from_address, to_address, data, value, state, nonce)
-      SELECT 3, 'old ' || n, '\\x01'::bytea || substring(sha256('a') FOR 19), substring(sha256('b') FOR 20), '', 0, 'confirmed', n
+      SELECT 3, 'old ' || n, ${hexToBytes(from)}, ${hexToBytes(from)}, '', 0, 'confirmed', n
       FROM generate_series(1, 20000) n`
     await database.sql`ANALYZE sender.intents`
-    const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
-      EXPLAIN SELECT id FROM sender.intents
-      WHERE chain_id = 3 AND from_address = '\\x01'::bytea || substring(sha256('a') FOR 19) AND state = 'enqueued'
-        AND retry_at <= now() ORDER BY id LIMIT 16`
-    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toContain('intents_enqueued')
+    const plans = [
+      database.sql`
+        EXPLAIN SELECT id FROM sender.intents WHERE chain_id = 3 AND from_address = ${hexToBytes(from)}
+          AND state = 'enqueued' AND retry_at <= now() ORDER BY id LIMIT 16`,
+      database.sql`
+        EXPLAIN SELECT id FROM sender.intents WHERE chain_id = 3 AND from_address = ${hexToBytes(from)}
+          AND state = 'sent' ORDER BY nonce`,
+      database.sql`EXPLAIN SELECT count(*) FROM sender.intents WHERE state IN ('enqueued', 'sent')`,
+    ]
+    for (const rows of await Promise.all(plans)) expect(JSON.stringify(rows)).toContain('intents_open')
   })
 })

@@ -19,7 +19,7 @@ export async function enqueueTransaction(tx: Queryable, request: TransactionRequ
   const { chainId, from, to, data, value = 0n, key, label = null } = request
   const [added] = await tx<{ id: bigint }[]>`
     INSERT INTO sender.intents (chain_id, key, label, from_address, to_address, data, value)
-    VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${String(value)}::numeric)
+    VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${value})
     ON CONFLICT (chain_id, key) DO NOTHING RETURNING id`
   if (added) {
     await tx`SELECT pg_notify('sender', ${wakeWord(chainId, from)})`

@@ -114,7 +114,7 @@ export async function storeSigned(
     INSERT INTO sender.transactions
       (hash, intent_id, chain_id, from_address, nonce, raw, max_fee_per_gas, max_priority_fee_per_gas, signed_at)
     VALUES (${bytes(signed.hash)}, ${intent}, ${chainId}, ${bytes(address)}, ${nonce}, ${bytes(signed.raw)},
-      ${String(signed.maxFeePerGas)}::numeric, ${String(signed.maxPriorityFeePerGas)}::numeric, ${signed.signedAt})`
+      ${signed.maxFeePerGas}, ${signed.maxPriorityFeePerGas}, ${signed.signedAt})`
 }
 
 export async function postpone(

@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -34,7 +32,9 @@ const LEAST_INTENTS = 50
 const MOST_ROUNDS = 1_500
 const PROGRAM = fileURLToPath(new URL('torture-program.ts', import.meta.url))
 /** Most of a child's life is spent starting. */
-const COMPILE_CACHE = join(tmpdir(), 'referrer-torture-compile-cache')
+const COMPILE_CACHE = fileURLToPath(
+  new URL('../../../../node_modules/.cache/referrer-torture', import.meta.url),
+)
 
 interface Wish {
   id: bigint
