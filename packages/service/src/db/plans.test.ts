@@ -1,0 +1,239 @@
+import type { Sql } from '@referrer/database'
+import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentsOfOwner, countAgents, findAgent, listAgents } from '../agents/store.ts'
+import { escrowsOfAgent, findEscrow } from '../escrows/store.ts'
+import {
+  countMerchants,
+  findMerchant,
+  findProduct,
+  listMerchants,
+  productsOfMerchant,
+} from '../merchants/store.ts'
+import { countPendingProofsOf, findProof, pendingProofsOf } from '../proofs/store.ts'
+import { countProductsToReview, productsNotBought, productsToReview } from '../reviews/reviewable.ts'
+import {
+  countReviews,
+  countReviewsOfAgent,
+  findReview,
+  findReviewRecord,
+  listReviews,
+  productsReviewedBy,
+  reviewsOfAgent,
+  reviewsOfProduct,
+} from '../reviews/store.ts'
+import { migrations } from './migrations.ts'
+import { fillMarket, productId, WHALES } from './testing.ts'
+
+const CHAIN = 1
+const ROWS = 100_000
+const MANY = ROWS / 20
+const owner = Buffer.from('2a'.padStart(40, '0'), 'hex')
+const { reviewer, buyer, both, prover, merchant } = WHALES
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await freshDatabase(migrations)
+  await fillMarket(database.sql, CHAIN + 1, ROWS / 100)
+  await fillMarket(database.sql, CHAIN, ROWS)
+}, 120_000)
+afterAll(() => database.drop())
+
+interface Node {
+  'Node Type': string
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  Plans?: Node[]
+}
+type Explained = { 'QUERY PLAN': [{ Plan: Node }] }[]
+
+const ANALYZE = 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)'
+const GENERIC = 'EXPLAIN (GENERIC_PLAN, FORMAT JSON)'
+
+/** How Postgres runs a read's statement, with the parameters at hand (`ran`) and as it plans it for all parameters alike (`generic`). */
+async function explain(read: (sql: Sql) => Promise<unknown>): Promise<{ ran: Node; generic: Node }> {
+  const { sql } = database
+  const found = Promise.withResolvers<{ ran: Node; generic: Node }>()
+  const explained = async (query: Promise<unknown>) => {
+    const ran = await sql<Explained>`${sql.unsafe(ANALYZE)} ${query as never}`
+    const text = ran.statement.string.replace(ANALYZE, GENERIC)
+    const generic = await sql.unsafe<Explained>(text)
+    found.resolve({ ran: planOf(ran), generic: planOf(generic) })
+    return []
+  }
+  // Whoever awaits a query gets it explained; one that is a part of another is never awaited.
+  const spy = new Proxy(sql, {
+    apply(target, self, args) {
+      const made: Promise<unknown> = Reflect.apply(target, self, args)
+      const isQuery = Array.isArray(args[0]) && 'raw' in args[0]
+      // biome-ignore lint/suspicious/noThenProperty: it is one already
+      return isQuery ? Object.assign(made, { then: (...on: []) => explained(made).then(...on) }) : made
+    },
+  })
+  await read(spy)
+  return found.promise
+}
+
+function planOf([row]: Explained): Node {
+  if (!row) throw new Error('EXPLAIN gave no plan')
+  return row['QUERY PLAN'][0].Plan
+}
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+const rowsOf = (node: Node) =>
+  (node['Actual Rows'] +
+    (node['Rows Removed by Filter'] ?? 0) +
+    (node['Rows Removed by Index Recheck'] ?? 0)) *
+  node['Actual Loops']
+const scanned = (plan: Node) =>
+  nodesOf(plan)
+    .filter((node) => node['Relation Name'])
+    .reduce((sum, node) => sum + rowsOf(node), 0)
+const sorted = (plan: Node) =>
+  nodesOf(plan)
+    .filter((node) => /Sort|Hash/.test(node['Node Type']))
+    .reduce((most, node) => Math.max(most, ...(node.Plans ?? []).map(rowsOf)), 0)
+const wholeTables = (plan: Node) =>
+  nodesOf(plan)
+    .filter((node) => node['Node Type'].endsWith('Seq Scan'))
+    .map((node) => node['Relation Name'])
+const blocks = (plan: Node) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+
+interface Read {
+  /** How many rows it asks for, those that it skips included; for a list without pages, how many its owner has. */
+  size: number
+  read(sql: Sql): Promise<unknown>
+}
+
+const page = { limit: 200, offset: 0 }
+const deep = { limit: 100, offset: ROWS / 2 }
+
+const reads: Record<string, Read> = {
+  'the first page of all reviews': { size: 200, read: (sql) => listReviews(sql, CHAIN, page) },
+  'a page far down the list of all reviews': {
+    size: deep.offset + deep.limit,
+    read: (sql) => listReviews(sql, CHAIN, deep),
+  },
+  'the reviews of a product': { size: 100, read: (sql) => reviewsOfProduct(sql, CHAIN, 1n, productId(1)) },
+  'the newest reviews of an agent with thousands': {
+    size: 100,
+    read: (sql) => reviewsOfAgent(sql, CHAIN, reviewer, 100),
+  },
+  'the number of reviews of an agent with thousands': {
+    size: 2 * MANY,
+    read: (sql) => countReviewsOfAgent(sql, CHAIN, reviewer),
+  },
+  'the products that an agent with thousands has reviewed': {
+    size: 2 * MANY,
+    read: (sql) => productsReviewedBy(sql, CHAIN, reviewer),
+  },
+  'a review by its id on the chain': { size: 1, read: (sql) => findReview(sql, CHAIN, 500n) },
+  'a review by the id of its record': { size: 1, read: (sql) => findReviewRecord(sql, CHAIN, 5_000n) },
+  'the first page of all agents': { size: 200, read: (sql) => listAgents(sql, CHAIN, page) },
+  'a page far down the list of all agents': {
+    size: deep.offset + deep.limit,
+    read: (sql) => listAgents(sql, CHAIN, deep),
+  },
+  'the agents of an owner': { size: 100, read: (sql) => agentsOfOwner(sql, CHAIN, owner) },
+  'an agent': { size: 1, read: (sql) => findAgent(sql, CHAIN, 500n) },
+  'the newest escrows of a reviewer of thousands': {
+    size: 200,
+    read: (sql) => escrowsOfAgent(sql, CHAIN, reviewer, page),
+  },
+  'the newest escrows of a buyer of thousands': {
+    size: 200,
+    read: (sql) => escrowsOfAgent(sql, CHAIN, buyer, page),
+  },
+  'the newest escrows of an agent that is both in thousands': {
+    size: 200,
+    read: (sql) => escrowsOfAgent(sql, CHAIN, both, page),
+  },
+  'older escrows of an agent with thousands': {
+    size: 1_200,
+    read: (sql) => escrowsOfAgent(sql, CHAIN, both, { limit: 200, offset: 1_000 }),
+  },
+  'the escrows of an agent with few': { size: 10, read: (sql) => escrowsOfAgent(sql, CHAIN, 777n, page) },
+  'an escrow': { size: 2, read: (sql) => findEscrow(sql, CHAIN, 500n) },
+  'products that an agent has not bought': {
+    size: 200,
+    read: (sql) => productsNotBought(sql, CHAIN, 777n, page),
+  },
+  'products that a buyer of thousands has not bought': {
+    size: 200,
+    read: (sql) => productsNotBought(sql, CHAIN, both, page),
+  },
+  'products of a category that an agent has not bought': {
+    size: 200,
+    read: (sql) => productsNotBought(sql, CHAIN, 777n, { ...page, category: 'api' }),
+  },
+  'products of a rare category that an agent has not bought': {
+    size: 100,
+    read: (sql) => productsNotBought(sql, CHAIN, 777n, { ...page, category: 'rare' }),
+  },
+  'products to review of an agent that bought forty thousands of times': {
+    size: 40,
+    read: (sql) => productsToReview(sql, CHAIN, buyer, page),
+  },
+  'the number of products to review of that agent': {
+    size: 40,
+    read: (sql) => countProductsToReview(sql, CHAIN, buyer),
+  },
+  'products of a category to review of that agent': {
+    size: 40,
+    read: (sql) => productsToReview(sql, CHAIN, buyer, { ...page, category: 'api' }),
+  },
+  'products to review of an agent that bought thousands': {
+    size: MANY,
+    read: (sql) => productsToReview(sql, CHAIN, both, page),
+  },
+  'the proofs of an agent with thousands waiting': {
+    size: 100,
+    read: (sql) => pendingProofsOf(sql, CHAIN, prover, 100),
+  },
+  'the number of proofs of that agent': {
+    size: MANY,
+    read: (sql) => countPendingProofsOf(sql, CHAIN, prover),
+  },
+  'a proof': { size: 1, read: (sql) => findProof(sql, CHAIN, prover, BigInt(ROWS / 100 + 20)) },
+  'the first page of all merchants': { size: 200, read: (sql) => listMerchants(sql, CHAIN, page) },
+  'a page far down the list of all merchants': {
+    size: deep.offset + deep.limit,
+    read: (sql) => listMerchants(sql, CHAIN, deep),
+  },
+  'a merchant': { size: 1, read: (sql) => findMerchant(sql, CHAIN, 500n) },
+  'the products of a merchant of thousands': {
+    size: ROWS / 50 + 1,
+    read: (sql) => productsOfMerchant(sql, CHAIN, merchant),
+  },
+  'a product': { size: 1, read: (sql) => findProduct(sql, CHAIN, 1n, productId(1)) },
+}
+
+describe.each(Object.entries(reads))('reading %s', (_name, { size, read }) => {
+  it('goes by indexes, and reads and sorts no more than it was asked for takes', async () => {
+    const { ran, generic } = await explain(read)
+    expect(ran['Actual Rows']).toBeGreaterThan(0)
+    expect(wholeTables(ran)).toEqual([])
+    expect(wholeTables(generic)).toEqual([])
+    expect(scanned(ran)).toBeLessThanOrEqual(8 * size)
+    expect(sorted(ran)).toBeLessThanOrEqual(2 * size)
+    expect(blocks(ran)).toBeLessThanOrEqual(32 * size)
+  })
+})
+
+describe.each<[string, (sql: Sql) => Promise<bigint>]>([
+  ['reviews', (sql) => countReviews(sql, CHAIN)],
+  ['agents', (sql) => countAgents(sql, CHAIN)],
+  ['merchants', (sql) => countMerchants(sql, CHAIN)],
+])('counting all %s', (_name, read) => {
+  it('reads every row once and sorts none', async () => {
+    const { ran } = await explain(read)
+    expect(scanned(ran)).toBeLessThanOrEqual(2.1 * ROWS)
+    expect(sorted(ran)).toBe(0)
+    expect(blocks(ran)).toBeLessThanOrEqual(ROWS / 50)
+  })
+})

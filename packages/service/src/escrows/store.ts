@@ -1,0 +1,65 @@
+import type { Queryable } from '@referrer/database'
+import type { Page } from '../db/page.ts'
+
+/** A purchase and where its commission went. */
+export type EscrowRow = {
+  contract: Buffer
+  escrow_id: bigint
+  reviewer_agent_id: bigint
+  /** Null: bought by a wallet without an agent. */
+  buyer_agent_id: bigint | null
+  payer: Buffer
+  merchant_id: bigint
+  product_id: Buffer
+  review_id: bigint
+  price: bigint
+  commission: bigint
+  fee: bigint
+  held_back: bigint
+  cashback: bigint
+  window_end: Date
+  deposited_at: Date
+  bound_at: Date | null
+  cashback_released_at: Date | null
+  settled_at: Date | null
+  fallback_used: boolean | null
+  held_back_to_reviewer: bigint | null
+  held_back_to_treasury: bigint | null
+  cashback_to_buyer: bigint | null
+  cashback_to_reviewer: bigint | null
+}
+
+const columns = (sql: Queryable) => sql`
+  contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, merchant_id, product_id, review_id, price, commission, fee,
+  held_back, cashback, window_end, deposited_at, bound_at, cashback_released_at, settled_at, fallback_used,
+  held_back_to_reviewer, held_back_to_treasury, cashback_to_buyer, cashback_to_reviewer`
+
+/** Those in which an agent has a part, as reviewer, as buyer or as both, newest first. */
+export function escrowsOfAgent(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+  { limit, offset }: Page,
+): Promise<EscrowRow[]> {
+  // The newest of one part and the newest of the other hold the newest of both: neither is read further than the page goes.
+  const newest = limit + offset
+  const part = (role: 'reviewer_agent_id' | 'buyer_agent_id') => sql`(
+    SELECT ${columns(sql)} FROM chain.escrows WHERE chain_id = ${chainId} AND ${sql(role)} = ${agentId}
+    ORDER BY deposited_at DESC, escrow_id DESC LIMIT ${newest})`
+  return sql<EscrowRow[]>`
+    SELECT DISTINCT ON (deposited_at, escrow_id, contract) *
+    FROM (${part('reviewer_agent_id')} UNION ALL ${part('buyer_agent_id')}) AS parts
+    ORDER BY deposited_at DESC, escrow_id DESC, contract LIMIT ${limit} OFFSET ${offset}`
+}
+
+/** The newest of that id: escrow contracts that replace each other all count from 1. */
+export async function findEscrow(
+  sql: Queryable,
+  chainId: number,
+  escrowId: bigint,
+): Promise<EscrowRow | undefined> {
+  const [row] = await sql<EscrowRow[]>`
+    SELECT ${columns(sql)} FROM chain.escrows WHERE chain_id = ${chainId} AND escrow_id = ${escrowId}
+    ORDER BY deposited_at DESC LIMIT 1`
+  return row
+}
