@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { until } from '../test/processes.ts'
@@ -136,7 +137,7 @@ test('ends when what is running has ended, or at once', async () => {
 test('goes on after a query was cancelled while it connected, ran or waited', async () => {
   const lone = open({ max: 1, name: 'to be cancelled' })
   const connecting = lone`select pg_sleep(60)`.execute()
-  await Promise.resolve()
+  await immediate()
   connecting.cancel()
   await expect(connecting).rejects.toMatchObject({ code: '57014' })
   const running = lone`select pg_sleep(60)`.execute()
