@@ -75,7 +75,9 @@ CREATE TABLE market.reviews (
   comparison_outcome text        NOT NULL DEFAULT 'pending'
     CHECK (comparison_outcome IN ('pending', 'confirmed', 'contradicted', 'disputed', 'resolved')),
   learned_in         bigint,
-  UNIQUE (chain_id, proof_kind, proof_id, published_hash)
+  -- How many reviews of the chain had the same proof and content before: a replaced escrow contract counts from 1 again.
+  repeated           smallint    NOT NULL DEFAULT 0,
+  UNIQUE (chain_id, proof_kind, proof_id, published_hash, agent_id, merchant_id, product_id, repeated)
 );
 CREATE INDEX reviews_with_content ON market.reviews (chain_id, internal_id DESC) WHERE content IS NOT NULL;
 CREATE INDEX reviews_not_final ON market.reviews (chain_id, learned_in) WHERE learned_in IS NOT NULL;

@@ -1,5 +1,4 @@
 import type { Transaction } from '@referrer/database'
-import type { Hex } from 'viem'
 import {
   arrayOf,
   Changes,
@@ -53,7 +52,7 @@ export async function applyReviewEvents(
     if (event.name === 'ReviewPublished') {
       const { agentId, merchantId, productId, contentHash, proofKind, proofId } = event.args
       rows.create(key, {
-        internal_id: internalIds.get(recordKey(proofKind, proofId, contentHash)) ?? null,
+        internal_id: internalIds.get(event) ?? null,
         agent_id: agentId,
         merchant_id: merchantId,
         product_id: productId,
@@ -87,40 +86,64 @@ async function enterReviews(
   chainId: number,
   published: Published[],
   isFinal: boolean,
-): Promise<Map<string, bigint>> {
+): Promise<Map<Published, bigint>> {
   if (published.length === 0) return new Map()
   const column = (type: ColumnType, pick: (event: Published) => Value) => arrayOf(type, published.map(pick))
-  const proofKinds = column('integer', ({ args }) => args.proofKind)
-  const proofIds = column('bigint', ({ args }) => args.proofId)
-  const hashes = column('bytea', ({ args }) => args.contentHash)
-  await tx`
+  const before = new Map<string, number>()
+  const repeated = new Map(
+    published.map((event) => {
+      const key = recordKey(event.args)
+      const count = before.get(key) ?? 0
+      before.set(key, count + 1)
+      return [event, count]
+    }),
+  )
+  const rows = await tx<Entered[]>`
     INSERT INTO market.reviews AS old
-      (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, learned_in)
+      (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, learned_in, repeated)
     SELECT ${chainId}, e.agent_id, e.merchant_id, e.product_id, e.hash, e.proof_kind, e.proof_id,
-      coalesce(rate.bps, 0), e.learned_in
+      coalesce(rate.bps, 0), e.learned_in, e.repeated + (
+        SELECT count(*) FROM chain.reviews AS c JOIN market.reviews AS r USING (internal_id)
+        WHERE c.chain_id = ${chainId} AND c.proof_kind = e.proof_kind AND c.proof_id = e.proof_id
+          AND r.published_hash = e.hash
+          AND (c.agent_id, c.merchant_id, c.product_id) = (e.agent_id, e.merchant_id, e.product_id))
     FROM unnest(
       ${column('bigint', ({ args }) => args.agentId)}::bigint[],
       ${column('bigint', ({ args }) => args.merchantId)}::bigint[],
       ${column('bytea', ({ args }) => args.productId)}::bytea[],
-      ${proofKinds}::integer[], ${proofIds}::bigint[], ${hashes}::bytea[],
-      ${column('bigint', ({ blockNumber }) => (isFinal ? null : blockNumber))}::bigint[]
-    ) WITH ORDINALITY AS e (agent_id, merchant_id, product_id, proof_kind, proof_id, hash, learned_in, at)
+      ${column('integer', ({ args }) => args.proofKind)}::integer[],
+      ${column('bigint', ({ args }) => args.proofId)}::bigint[],
+      ${column('bytea', ({ args }) => args.contentHash)}::bytea[],
+      ${column('bigint', ({ blockNumber }) => (isFinal ? null : blockNumber))}::bigint[],
+      ${column('integer', (event) => repeated.get(event) ?? 0)}::integer[]
+    ) WITH ORDINALITY AS e (agent_id, merchant_id, product_id, proof_kind, proof_id, hash, learned_in, repeated, at)
     LEFT JOIN market.cashback_rates AS rate ON rate.chain_id = ${chainId} AND rate.agent_id = e.agent_id
     ORDER BY e.at
-    ON CONFLICT (chain_id, proof_kind, proof_id, published_hash) DO UPDATE SET learned_in = excluded.learned_in
-    WHERE old.learned_in IS NOT NULL`
-  const rows = await tx<{ internal_id: bigint; proof_kind: number; proof_id: bigint; hash: string }[]>`
-    SELECT r.internal_id, r.proof_kind, r.proof_id, encode(r.published_hash, 'hex') AS hash
-    FROM unnest(${proofKinds}::integer[], ${proofIds}::bigint[], ${hashes}::bytea[]) AS e (proof_kind, proof_id, hash)
-    JOIN market.reviews AS r ON r.chain_id = ${chainId} AND r.proof_kind = e.proof_kind AND r.proof_id = e.proof_id
-      AND r.published_hash = e.hash`
+    ON CONFLICT (chain_id, proof_kind, proof_id, published_hash, agent_id, merchant_id, product_id, repeated)
+      DO UPDATE SET learned_in = CASE WHEN old.learned_in IS NOT NULL THEN excluded.learned_in END
+    RETURNING internal_id, agent_id AS "agentId", merchant_id AS "merchantId",
+      '0x' || encode(product_id, 'hex') AS "productId", '0x' || encode(published_hash, 'hex') AS "contentHash",
+      proof_kind AS "proofKind", proof_id AS "proofId", repeated`
+  const records = Map.groupBy(
+    rows.toSorted((a, b) => a.repeated - b.repeated),
+    recordKey,
+  )
   return new Map(
-    rows.map((row) => [recordKey(row.proof_kind, row.proof_id, `0x${row.hash}`), row.internal_id]),
+    published.flatMap((event) => {
+      const record = records.get(recordKey(event.args))?.[repeated.get(event) ?? 0]
+      return record ? [[event, record.internal_id]] : []
+    }),
   )
 }
 
-const recordKey = (proofKind: number, proofId: bigint, contentHash: Hex) =>
-  `${proofKind}/${proofId}/${contentHash}`
+type RecordKey = Pick<
+  Published['args'],
+  'agentId' | 'merchantId' | 'productId' | 'contentHash' | 'proofKind' | 'proofId'
+>
+type Entered = RecordKey & { internal_id: bigint; repeated: number }
+
+const recordKey = ({ agentId, merchantId, productId, contentHash, proofKind, proofId }: RecordKey) =>
+  [agentId, merchantId, productId, contentHash, proofKind, proofId].join('/')
 
 /** As with agents: a review that the chain dropped for good goes, unless it was submitted here or somebody brought its text. */
 export async function finalizeReviews(tx: Transaction, chainId: number, final: bigint): Promise<void> {
