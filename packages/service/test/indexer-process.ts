@@ -1,13 +1,13 @@
 // A process that indexes until it is killed, or until its parent is gone. Says each event in a line of JSON.
 import { createRpcPool } from '@referrer/chain'
-import type { ChainConfig } from '../src/chains-config.ts'
+import type { IndexedChain } from '../src/workers/indexing.ts'
 import { createMarketIndexer } from '../src/workers/indexing.ts'
 
 /** What it is told in the variable INDEX. */
 export interface IndexerTask {
   databaseUrl: string
   rpcTimeoutMs: number
-  chains: { urls: string[]; config: Omit<ChainConfig, 'rpcUrls' | 'startBlock'> }[]
+  chains: { urls: string[]; config: Omit<IndexedChain, 'startBlock'> }[]
 }
 
 const { databaseUrl, rpcTimeoutMs, chains }: IndexerTask = JSON.parse(process.env.INDEX ?? '')

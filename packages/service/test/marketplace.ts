@@ -34,8 +34,8 @@ export function chainTask(
 ): IndexerTask['chains'][number] {
   const { CommissionEscrow, SplitRouter, ...single } = market.addresses
   const contracts = { ...single, CommissionEscrow: [CommissionEscrow], SplitRouter: [SplitRouter] }
-  const depths = { finalityDepth: FINALITY, confirmations: 1, pollIntervalMs: 30 }
-  return { urls, config: { chainId, contracts, ...depths } }
+  const pace = { finalityDepth: FINALITY, pollIntervalMs: 30 }
+  return { urls, config: { chainId, contracts, ...pace } }
 }
 
 /** Whether the newest block that was indexed is the newest there is. */

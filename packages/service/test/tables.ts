@@ -102,7 +102,7 @@ export async function recordDifferences(
     return {
       ...{ chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id },
       ...{ cashback_bps: cashbackOf(agent_id), content: null, content_hash: null, satisfaction_score: null },
-      ...{ comparison_outcome: 'pending', learned_in: null },
+      ...{ comparison_outcome: 'pending', learned_in: null, repeated: 0 },
     }
   })
   const rows = async (table: string, ...names: string[]) =>

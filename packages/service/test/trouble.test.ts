@@ -3,13 +3,12 @@ import type { Addresses } from '@referrer/contracts/deploy'
 import { signPurchase } from '@referrer/contracts/local'
 import { connect } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
-import { Attribution } from '@referrer/protocol'
-import { type Hex, type LocalAccount, numberToHex } from 'viem'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { keccak256, type LocalAccount, numberToHex } from 'viem'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { migrations } from '../src/db/migrations.ts'
 import { until } from '../src/workers/testing.ts'
-import { call, settle } from './calls.ts'
-import { type Call, type ForkingChain, startForkingChain } from './forking-chain.ts'
+import { call, settle, termsOf } from './calls.ts'
+import { type ForkingChain, startForkingChain } from './forking-chain.ts'
 import {
   chainTask,
   FINALITY,
@@ -20,6 +19,7 @@ import {
   runIndexer,
 } from './marketplace.ts'
 import { deploySuccessors } from './replaced-contracts.ts'
+import { fold, readEvents } from './replay.ts'
 import { TRADERS } from './trade.ts'
 
 const [owner, buyer] = TRADERS as [LocalAccount, LocalAccount]
@@ -55,33 +55,32 @@ const failure = (text: string) =>
 
 const register = (uri: string) => call(chain, owner, 'IdentityRegistry', 'register', [uri])
 
-const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
-
 /** Registers one and returns its number. */
-async function identity(): Promise<bigint> {
-  await chain.send(register(''))
+async function identity(account: LocalAccount): Promise<bigint> {
+  await chain.send(call(chain, account, 'IdentityRegistry', 'register', []))
   return BigInt(chain.world().identities.length - 1)
 }
 
-/** One purchase through each of these routers. */
-async function purchases(merchantId: bigint, reviewerAgentId: bigint, routers: Addresses[]): Promise<Call[]> {
+/** One purchase by an agent through our router, and one through this one. */
+async function buyFromBoth(successors: Addresses): Promise<void> {
+  const [merchantId, reviewerAgentId, buyerAgentId] = [
+    await identity(owner),
+    await identity(owner),
+    await identity(buyer),
+  ]
   const productId = numberToHex(1, { size: 32 })
   await chain.send(
     call(chain, owner, 'MerchantRegistry', 'setActive', [merchantId, true]),
     call(chain, owner, 'MerchantRegistry', 'listProduct', [merchantId, productId, 1_000, 0n, 0, '']),
   )
-  const attribution = {
-    ...{ merchantId, productId, reviewId: 0n, reviewerAgentId, buyerAgentId: Attribution.AGENTLESS_BUYER_ID },
-    ...{ cashbackOfCommissionBps: 1_000, commissionMultiplierBps: 10_000 },
+  const ids = { merchantId, productId, reviewId: 0n, reviewerAgentId, buyerAgentId }
+  const attribution = { ...ids, cashbackOfCommissionBps: 1_000, commissionMultiplierBps: 10_000 }
+  for (const addresses of [chain.market.addresses, successors]) {
+    const through = { ...chain, market: { ...chain.market, addresses } }
+    const salt = keccak256(addresses.SplitRouter)
+    const purchase = await signPurchase(through.market, buyer, { value: 1_000_000n, salt, attribution })
+    await chain.send(settle(through, [purchase]))
   }
-  return Promise.all(
-    routers.map(async (addresses, at) => {
-      const through = { ...chain, market: { ...chain.market, addresses } }
-      const salt = numberToHex(at, { size: 32 })
-      const purchase = await signPurchase(through.market, buyer, { value: 1_000_000n, salt, attribution })
-      return settle(through, [purchase])
-    }),
-  )
 }
 
 test('a chain that is reorganised deeper than its finality is reported, and its tables stay as they are', async () => {
@@ -128,33 +127,74 @@ test('a block with more logs than a node gives is read as a whole, now and when 
   await node.close()
 })
 
-test('a contract that was replaced and is not configured stops the indexer with the remedy, and costs nothing', async () => {
-  const old = chain.market.addresses
-  const before = chain.head().number
-  start()
-  const { addresses, naming } = await deploySuccessors(chain)
-  await chain.send(...naming)
-  await failure(`as CommissionEscrow: add it to contracts.CommissionEscrow of that chain and start again`)
-  await chain.send(register('while the indexer is stopped'))
-  const successors = [addresses.CommissionEscrow, addresses.SplitRouter]
-  const [merchantId, reviewer] = [await identity(), await identity()]
-  const buyInBoth = await purchases(merchantId, reviewer, [old, addresses])
-  await chain.send(...buyInBoth)
-  await stop()
+describe('a contract that was replaced', () => {
+  let before: bigint
+  beforeEach(() => {
+    before = chain.head().number
+  })
+  afterEach(async () => {
+    await stop()
+    await chain.takeBack(Number(chain.head().number - before))
+  })
 
-  const task = chainTask(chain, [chain.rpcUrl])
-  const contracts = {
-    ...task.config.contracts,
-    CommissionEscrow: [old.CommissionEscrow, addresses.CommissionEscrow],
-    SplitRouter: [old.SplitRouter, addresses.SplitRouter],
+  /** Follows both generations. */
+  function startWith(addresses: Addresses) {
+    const task = chainTask(chain, [chain.rpcUrl])
+    const { CommissionEscrow, SplitRouter } = task.config.contracts
+    const contracts = {
+      ...task.config.contracts,
+      CommissionEscrow: [...CommissionEscrow, addresses.CommissionEscrow],
+      SplitRouter: [...SplitRouter, addresses.SplitRouter],
+    }
+    indexer = runIndexer(database.url, { ...task, config: { ...task.config, contracts } })
   }
-  indexer = runIndexer(database.url, { ...task, config: { ...task.config, contracts } })
-  await catchUp()
-  expect(await mirrorErrors(database.sql, chain, successors)).toEqual([])
-  const ids =
-    await database.sql`SELECT escrow_id FROM chain.escrows WHERE contract = ${bytes(addresses.CommissionEscrow)}`
-  expect(ids).toEqual([{ escrow_id: 1n }])
-  await chain.takeBack(Number(chain.head().number - before))
+
+  test('and is not configured stops the indexer with the remedy, and costs nothing', async () => {
+    start()
+    const { addresses, naming } = await deploySuccessors(chain)
+    await chain.send(...naming)
+    await failure('as CommissionEscrow: add it to contracts.CommissionEscrow of that chain and start again')
+    await buyFromBoth(addresses)
+    await stop()
+
+    startWith(addresses)
+    await catchUp()
+    const successors = [addresses.CommissionEscrow, addresses.SplitRouter]
+    expect(await mirrorErrors(database.sql, chain, successors)).toEqual([])
+    expect(await database.sql`SELECT escrow_id FROM chain.escrows`).toEqual([
+      { escrow_id: 1n },
+      { escrow_id: 1n },
+    ])
+  })
+
+  test('counts from 1 again: reviews of equal number and content, one of each, are two', async () => {
+    const { addresses, naming } = await deploySuccessors(chain)
+    const successors = [addresses.CommissionEscrow, addresses.SplitRouter]
+    await chain.send(...naming)
+    startWith(addresses)
+    await buyFromBoth(addresses)
+    const { escrows } = fold(
+      chain.chainId,
+      await readEvents(chain.market, before, chain.head().number, successors),
+    )
+    for (const escrow of escrows) {
+      const args = [escrow.contract, termsOf(escrow), keccak256('0x01')]
+      await chain.send(call(chain, buyer, 'ReviewRegistry', 'publishWithEscrow', args))
+    }
+    await catchUp()
+    expect(await mirrorErrors(database.sql, chain, successors)).toEqual([])
+    const numbers = () => database.sql`SELECT review_id, internal_id FROM chain.reviews ORDER BY review_id`
+    const first = await numbers()
+    expect(first).toHaveLength(2)
+
+    await stop()
+    await mineUntilFinal(chain)
+    await database.sql`SELECT indexer.forget(${chain.chainId})`
+    startWith(addresses)
+    await catchUp()
+    expect(await mirrorErrors(database.sql, chain, successors)).toEqual([])
+    expect(await numbers()).toEqual(first)
+  })
 })
 
 test('nodes that are all dead for a while stop progress and nothing else', async () => {
