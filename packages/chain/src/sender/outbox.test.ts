@@ -49,16 +49,14 @@ describe('enqueueing', () => {
     expect(await enqueueTransaction(database.sql, { ...request, key: 'again', chainId: 2 })).not.toBe(id)
   })
 
-  it.each([{ to: freshAddress() }, { from: freshAddress() }, { data: '0xac' }, { value: 6n }] as const)(
-    'refuses a known key for something else: %o',
-    async (change) => {
-      const known = { ...request, key: `taken ${Object.keys(change)}` }
-      await enqueueTransaction(database.sql, known)
-      await expect(enqueueTransaction(database.sql, { ...known, ...change })).rejects.toThrow(
-        'give this one a key of its own',
-      )
-    },
-  )
+  const others = { to: freshAddress(), from: freshAddress(), data: '0xac', value: 6n } as const
+
+  it.each(['to', 'from', 'data', 'value'] as const)('refuses a known key with another %s', async (part) => {
+    const known = { ...request, key: `with another ${part}` }
+    await enqueueTransaction(database.sql, known)
+    const changed = { ...known, [part]: others[part] }
+    await expect(enqueueTransaction(database.sql, changed)).rejects.toThrow('give this one a key of its own')
+  })
 
   it('leaves nothing behind when the transaction around it is rolled back', async () => {
     const undone = database.sql.begin(async (tx) => {
