@@ -5,6 +5,7 @@ import type { Transaction } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Leadership, lead } from './leadership.ts'
+import { eventually } from './testing/eventually.ts'
 
 const POLL_MS = 10
 let database: TestDatabase
@@ -51,7 +52,7 @@ async function cutConnection(): Promise<void> {
   const [row] = await holder()
   if (!row) throw new Error('nobody holds the lock')
   await database.sql`SELECT pg_terminate_backend(${row.pid})`
-  await expect.poll(async () => (await holder()).some(({ pid }) => pid === row.pid)).toBe(false)
+  await eventually(async () => (await holder()).some(({ pid }) => pid === row.pid)).toBe(false)
 }
 const note = (text: string) => (tx: Transaction) => tx`INSERT INTO notes VALUES (${text})`
 const notes = async () =>
@@ -62,7 +63,7 @@ describe('leadership', () => {
     const first = candidate()
     await first.elected
     const second = candidate()
-    await expect.poll(candidates).toBe(2)
+    await eventually(candidates).toBe(2)
     const before = await holder()
     expect(before).toHaveLength(1)
     first.stepDown()
@@ -72,7 +73,7 @@ describe('leadership', () => {
     expect(await holder()).not.toEqual(before)
     second.stepDown()
     await second.over
-    await expect.poll(candidates).toBe(0)
+    await eventually(candidates).toBe(0)
   })
 
   it('of one lock is no leadership of another', async () => {
@@ -89,10 +90,10 @@ describe('leadership', () => {
     const first = candidate()
     await first.elected
     const second = candidate()
-    await expect.poll(candidates).toBe(2)
+    await eventually(candidates).toBe(2)
     second.leaving.abort(new Error('going home'))
     await expect(second.over).rejects.toThrow()
-    await expect.poll(candidates).toBe(1)
+    await eventually(candidates).toBe(1)
     first.stepDown()
     await first.over
   })
@@ -102,7 +103,7 @@ describe('leadership', () => {
       Promise.reject(new Error('no luck')),
     )
     await expect(call).rejects.toThrow('no luck')
-    await expect.poll(candidates).toBe(0)
+    await eventually(candidates).toBe(0)
   })
 
   it('writes in transactions', async () => {
@@ -157,7 +158,7 @@ describe('a leader that lost its connection', () => {
     const first = candidate()
     const deposed = await first.elected
     const second = candidate()
-    await expect.poll(candidates).toBe(2)
+    await eventually(candidates).toBe(2)
     await cutConnection()
     const { transaction } = await second.elected
     await transaction(note('successor'))
@@ -177,7 +178,7 @@ it('passes on from a process that is killed', async () => {
   onTestFinished(() => void child.kill('SIGKILL'))
   await once(child.stdout, 'data')
   const heir = candidate()
-  await expect.poll(candidates).toBe(2)
+  await eventually(candidates).toBe(2)
   let isElected = false
   const elected = heir.elected.then(() => {
     isElected = true

@@ -1,6 +1,7 @@
 import { type Address, type Hex, hexToNumber, keccak256, numberToHex, toHex } from 'viem'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRpcPool, RpcError, type RpcPool } from '../rpc/index.ts'
+import { eventually } from '../testing/eventually.ts'
 import { type ScriptedBlock, ScriptedChain, type ScriptedLog } from '../testing/scripted-chain.ts'
 import { type Answer, type Call, type ScriptedNode, startScriptedNode } from '../testing/scripted-node.ts'
 import { type ChainReader, createReader } from './reader.ts'
@@ -32,8 +33,11 @@ beforeEach(async () => {
 afterEach(() => Promise.all([first, second].map((node) => node.close())))
 
 function use(...nodes: ScriptedNode[]): void {
+  useWithin(10_000, ...nodes)
+}
+function useWithin(timeoutMs: number, ...nodes: ScriptedNode[]): void {
   const urls = nodes.map(({ url }) => url)
-  rpc = createRpcPool({ chainId: CHAIN, urls, timeoutMs: 200, now: () => 0 })
+  rpc = createRpcPool({ chainId: CHAIN, urls, timeoutMs, now: () => 0 })
   reader = createReader(rpc, { addresses: [contract], events: [event] }, leaving.signal)
 }
 
@@ -240,7 +244,7 @@ describe('the logs of a range', () => {
   })
 
   it('are asked for in parts when a node takes too long for the whole', async () => {
-    use(first)
+    useWithin(500, first)
     for (const value of upTo(4)) chain.mine(log(value))
     first.respond = ([call]) =>
       call?.method === 'eth_getLogs' && width(call.params?.[0] as RangeFilter) > 2 ? 'silence' : undefined
@@ -325,7 +329,7 @@ describe('the logs of a range', () => {
     chain.mineMany(3)
     first.respond = ([call]) => (call?.method === 'eth_getLogs' ? 'silence' : undefined)
     const range = reader.range(1n, 3n)
-    await expect.poll(() => asked(first, 'eth_getLogs').length).toBe(1)
+    await eventually(() => asked(first, 'eth_getLogs').length).toBe(1)
     leaving.abort(new Error('going home'))
     await expect(range).rejects.toThrow('going home')
     expect(second.requests).toEqual([])

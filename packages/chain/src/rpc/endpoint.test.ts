@@ -1,5 +1,6 @@
 import { numberToHex } from 'viem'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { eventually } from '../testing/eventually.ts'
 import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.ts'
 import { createEndpoint, type RpcEndpoint } from './endpoint.ts'
 import { RpcError } from './error.ts'
@@ -64,7 +65,7 @@ describe('the chain of an endpoint', () => {
     const leaving = new AbortController()
     const first = endpoint.request('echo', [1], { signal: leaving.signal })
     const second = endpoint.request('echo', [2])
-    await expect.poll(() => node.requests.length).toBeGreaterThan(0)
+    await eventually(() => node.requests.length).toBeGreaterThan(0)
     leaving.abort(new Error('going home'))
     await expect(first).rejects.toThrow('going home')
     expect(await second).toBe(2)
@@ -156,7 +157,7 @@ describe('an answer', () => {
     spoil(() => 'silence')
     const leaving = new AbortController()
     const call = endpoint.request('echo', [1], { signal: leaving.signal })
-    await expect.poll(() => node.requests.length).toBe(2)
+    await eventually(() => node.requests.length).toBe(2)
     leaving.abort(new Error('going home'))
     await expect(call).rejects.toThrow('going home')
   })
@@ -195,7 +196,7 @@ describe('an endpoint', () => {
       `http://${host}/?key=${secret}`,
       `http://agent:${secret}@${host}/`,
     ]) {
-      const keyed = createEndpoint({ url, chainId: CHAIN, timeoutMs: 100, fetch })
+      const keyed = createEndpoint({ url, chainId: CHAIN, timeoutMs: 10_000, fetch })
       expect(keyed.name).toBe(host)
       node.respond = () => undefined
       await keyed.request('echo', [1])
@@ -206,7 +207,7 @@ describe('an endpoint', () => {
         () => ({ body: JSON.stringify({ id: 0, error: { code: -32000, message: 'no' } }) }),
       ]) {
         node.respond = spoiled
-        const error = await failure(keyed.request('echo', [1]))
+        const error = await failure(keyed.request('echo', [1], { timeoutMs: 200 }))
         expect(error.message).not.toContain(secret)
       }
     }

@@ -1,5 +1,6 @@
 import { numberToHex } from 'viem'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { eventually } from '../testing/eventually.ts'
 import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.ts'
 import { createRpcPool, type RpcPool } from './pool.ts'
 
@@ -92,7 +93,7 @@ describe('a pool', () => {
     at(nodes, 0).respond = () => 'silence'
     const leaving = new AbortController()
     const call = pool.request('who', [], { signal: leaving.signal })
-    await expect.poll(asked).toEqual([2, 0, 0])
+    await eventually(asked).toEqual([2, 0, 0])
     leaving.abort(new Error('going home'))
     await expect(call).rejects.toThrow('going home')
     expect(asked()).toEqual([2, 0, 0])

@@ -1,11 +1,11 @@
 import type { Transaction } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { type Address, type Hex, hexToBigInt, keccak256, numberToHex, toHex } from 'viem'
-import { expect } from 'vitest'
 import { chainMigrations } from '../index.ts'
 import { createIndexer, type IndexerEvent, type IndexerOptions } from '../indexer/indexer.ts'
 import type { Log } from '../indexer/types.ts'
 import { createRpcPool } from '../rpc/index.ts'
+import { eventually } from './eventually.ts'
 import { ScriptedChain, type ScriptedLog } from './scripted-chain.ts'
 import { type ScriptedNode, startScriptedNode } from './scripted-node.ts'
 
@@ -59,8 +59,7 @@ export function replay({ blocks }: ScriptedChain, startBlock = 0): [bigint, bigi
   return [...sums].sort(([a], [b]) => Number(a - b))
 }
 
-export const until = (condition: () => boolean) =>
-  expect.poll(condition, { interval: 5, timeout: 20_000 }).toBe(true)
+export const until = (condition: () => boolean) => eventually(condition).toBe(true)
 
 let chains = 40_000
 
@@ -93,7 +92,7 @@ export class SumsBench {
     const stopping = new AbortController()
     const indexer = createIndexer({
       chainId,
-      rpc: createRpcPool({ chainId, urls: [this.node.url], timeoutMs: 2_000 }),
+      rpc: createRpcPool({ chainId, urls: [this.node.url] }),
       databaseUrl: this.#database.url,
       filter: { addresses: [contract], events: [event] },
       startBlock: 0n,
@@ -135,7 +134,7 @@ export class SumsBench {
   }
 
   async caughtUp(): Promise<void> {
-    await expect.poll(() => this.indexed(), { interval: 5, timeout: 20_000 }).toBe(this.chain.head.hash)
+    await eventually(() => this.indexed()).toBe(this.chain.head.hash)
   }
 
   async close(): Promise<void> {
