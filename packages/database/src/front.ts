@@ -3,11 +3,8 @@ import type { Sql, Transaction, Types } from './connect.ts'
 import { DatabaseError } from './errors.ts'
 import { Pool } from './pool.ts'
 import type { Driver, Query, Session } from './session.ts'
-import { runTransaction } from './transaction.ts'
+import { runTransaction, type Send, type Work } from './transaction.ts'
 import { fitHelper, fitParameter, type Typed } from './values.ts'
-
-type Send = (query: Query) => void
-type Work = (tx: Transaction) => unknown
 
 /** The driver's `sql`, whose queries go through our own sessions. */
 export function createFront(driver: Driver, max: number): Sql {
@@ -55,9 +52,17 @@ export function sessionFront(
   session: Session,
   release: () => void,
 ): postgres.ReservedSql<Types> {
-  return front(driver, (query) => session.run(query), {
+  let isReleased = false
+  const send: Send = (query) =>
+    isReleased
+      ? query.reject(new DatabaseError('This session was released: reserve another.'))
+      : session.run(query)
+  return front(driver, send, {
     begin: (...args: [Work] | [string, Work]) => begin(driver, session, args),
-    release,
+    release() {
+      isReleased = true
+      release()
+    },
   }) as postgres.ReservedSql<Types>
 }
 

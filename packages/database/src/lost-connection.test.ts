@@ -86,7 +86,7 @@ test('every query is answered and the pool is whole again when the server crashe
       )
     }
   })
-  for (const signal of ['SIGKILL', 'SIGQUIT', 'SIGKILL'] as const) {
+  for (const signal of ['SIGKILL', 'SIGQUIT'] as const) {
     const before = done
     await until(() => done > before + 100)
     const pid = postmasterPid(directory)
@@ -94,7 +94,7 @@ test('every query is answered and the pool is whole again when the server crashe
     await until(() => isAnother(directory, pid))
   }
   const before = done
-  await until(() => done > before + 1000)
+  await until(() => done > before + 500)
   stopped = true
   await Promise.all(loops)
   await Promise.all(Array.from({ length: 20 }, () => pool`select pg_sleep(0.005)`))

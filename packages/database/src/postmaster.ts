@@ -50,9 +50,9 @@ export async function launch(
     stdio: ['ignore', log.fd, log.fd],
     ...home.runner,
   })
-  const ended = new Promise<string>((resolve, reject) => {
+  const ended = new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(error.message))
-    child.on('exit', () => logSince(home, size).then(resolve, reject))
+    child.on('exit', () => resolve(logSince(home, size)))
   })
   await log.close()
   child.unref()
@@ -67,7 +67,11 @@ export async function shutDown(home: Home): Promise<void> {
     ['SIGINT', 30_000],
     ['SIGQUIT', 10_000],
   ] as const) {
-    process.kill(pid, signal)
+    try {
+      process.kill(pid, signal)
+    } catch (error) {
+      if (codeOf(error) !== 'ESRCH') throw error
+    }
     for (let waited = 0; waited < patience; waited += 20) {
       if (!(await isOurs(pid, home))) return
       await sleep(20)
@@ -96,7 +100,7 @@ async function postmasterPid(home: Home): Promise<number | undefined> {
 /** A zombie's command line is empty, a stranger's does not name the cluster. */
 async function isOurs(pid: number, home: Home): Promise<boolean> {
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return line.includes(home.cluster)
+  return line.includes(`cluster_name=${home.cluster}`) || line.startsWith(`postgres: ${home.cluster}`)
 }
 
 async function openLog(home: Home) {
@@ -111,10 +115,6 @@ async function openLog(home: Home) {
 }
 
 async function logSince(home: Home, offset: number): Promise<string> {
-  try {
-    return (await readFile(home.log)).subarray(offset).toString('utf8')
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return ''
-    throw error
-  }
+  const log = await readFile(home.log).catch(() => Buffer.alloc(0))
+  return log.subarray(offset).toString('utf8')
 }

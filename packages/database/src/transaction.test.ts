@@ -87,10 +87,11 @@ test('reads by cursor inside of a transaction, and refuses to outside', async ()
   await expect(sql`select 1`.cursor(1, () => {})).rejects.toThrow('use them in sql.begin')
 })
 
-test('runs on the connection of a reserved session', async () => {
+test('runs on the connection of a reserved session, until that is released', async () => {
   const session = await sql.reserve()
   const pid = (on: Sql | Transaction) =>
     on<{ pid: number }[]>`select pg_backend_pid() as pid`.then(([row]) => row?.pid)
   expect(await session.begin((tx) => pid(tx))).toBe(await pid(session))
   session.release()
+  await expect(session`select 1`).rejects.toThrow('released: reserve another')
 })

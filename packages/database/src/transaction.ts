@@ -2,8 +2,8 @@ import type { Transaction } from './connect.ts'
 import { DatabaseError } from './errors.ts'
 import type { Query, Session } from './session.ts'
 
-type Send = (query: Query) => void
-type Work = (tx: Transaction) => unknown
+export type Send = (query: Query) => void
+export type Work = (tx: Transaction) => unknown
 
 /** Runs work in a transaction on a session; `front` makes the sql function that sends with a given sender. */
 export async function runTransaction(
