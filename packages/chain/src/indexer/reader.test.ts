@@ -200,6 +200,16 @@ describe('the logs of blocks', () => {
     expect(values(await reader.logsOf(endpointOf(first), all()))).toEqual([0, 1, 2])
   })
 
+  it('are those that either of two nodes has when one may have cut its answer short', async () => {
+    chain.mine(...upTo(137).map(log))
+    const cut = withLogs((_filter, { result }) => ({ result: (result as unknown[]).slice(0, 100) }))
+    first.answer = cut
+    expect(values(await reader.logsOf(endpointOf(first), [read(chain.head)]))).toEqual(upTo(137))
+    first.answer = (call) => chain.answer(call)
+    second.answer = cut
+    expect(values(await reader.logsOf(endpointOf(second), [read(chain.head)]))).toEqual(upTo(137))
+  })
+
   it('may be none, when two nodes say so', async () => {
     first.answer = second.answer = withLogs(() => ({ result: [] }))
     expect(await reader.logsOf(endpointOf(first), all())).toEqual([])
@@ -272,6 +282,12 @@ describe('the logs of a range', () => {
     first.answer = withLogs((_filter, { result }) => ({ result: (result as unknown[]).slice(0, most) }))
     const range = await reader.range(1n, BigInt(chain.head.number))
     expect(values(range.logs)).toEqual(upTo(total))
+  })
+
+  it('of a single block are read from another node too when the first may have cut them short', async () => {
+    chain.mine(...upTo(137).map(log))
+    first.answer = withLogs((_filter, { result }) => ({ result: (result as unknown[]).slice(0, 100) }))
+    expect(values((await reader.range(0n, 1n)).logs)).toEqual(upTo(137))
   })
 
   it('may really be a round number', async () => {
