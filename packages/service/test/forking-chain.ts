@@ -53,6 +53,9 @@ export interface ForkingChain {
   close(): Promise<void>
 }
 
+/** For whoever starts one: deploying takes its time on a busy machine. */
+export const SLOW_START_MS = 120_000
+
 const GAS = 2_000_000n
 const FEE = 10n ** 11n
 

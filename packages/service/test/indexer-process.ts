@@ -20,7 +20,7 @@ for (const { urls, config } of chains) {
       `${JSON.stringify({ chainId, ...event }, (_, value) => (typeof value === 'bigint' ? Number(value) : value))}\n`,
     )
   const indexer = createMarketIndexer({
-    chain: { ...config, rpcUrls: [], startBlock: 0n },
+    chain: { ...config, startBlock: 0n },
     rpc: createRpcPool({ chainId, urls, timeoutMs: rpcTimeoutMs }),
     databaseUrl,
     onEvent: (event) => say(event.type === 'failed' ? { ...event, error: event.error.message } : event),

@@ -89,7 +89,7 @@ export function runIndexer(
 ): RunningIndexer {
   const said: IndexerEvent[] = []
   const indexer = createMarketIndexer({
-    chain: { ...config, rpcUrls: [], startBlock: 0n },
+    chain: { ...config, startBlock: 0n },
     rpc: createRpcPool({ chainId: config.chainId, urls, timeoutMs: 1_000 }),
     databaseUrl,
     onEvent: (event) => said.push(event),

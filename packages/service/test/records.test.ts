@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { migrations } from '../src/db/migrations.ts'
 import { until } from '../src/workers/testing.ts'
 import { call, publishWithProof, settle } from './calls.ts'
-import { type Call, type ForkingChain, startForkingChain } from './forking-chain.ts'
+import { type Call, type ForkingChain, SLOW_START_MS, startForkingChain } from './forking-chain.ts'
 import {
   chainTask,
   FINALITY,
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const register = call(chain, owner, 'IdentityRegistry', 'register', [])
   await chain.send(register, register, call(chain, owner, 'MerchantRegistry', 'setActive', [MERCHANT, true]))
   await chain.send(list(PRODUCT))
-})
+}, SLOW_START_MS)
 afterAll(() => chain.close())
 
 beforeEach(async () => {
@@ -88,13 +88,11 @@ test('a review that a reorganisation moves keeps its number and the cashback tha
   expect(entered).toMatchObject({ cashback_bps: 1_000 })
 
   await pledge(2_000)
-  const [block] = await chain.takeBack(1)
+  await chain.takeBack(1)
   await chain.send(await publish(later))
   await catchUp()
   expect(await database.sql`SELECT FROM chain.reviews WHERE proof_id = ${moved}`).toHaveLength(0)
   await mineEmpty(1)
-  // The nonce was the publisher's next one before; another transaction has it now, so it is signed again.
-  expect(block?.calls).toHaveLength(1)
   await chain.send(await publish(moved))
   await catchUp()
   expect(await recordOf(moved)).toEqual(entered)

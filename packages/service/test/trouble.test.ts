@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { migrations } from '../src/db/migrations.ts'
 import { until } from '../src/workers/testing.ts'
 import { call, settle, termsOf } from './calls.ts'
-import { type ForkingChain, startForkingChain } from './forking-chain.ts'
+import { type ForkingChain, SLOW_START_MS, startForkingChain } from './forking-chain.ts'
 import {
   chainTask,
   FINALITY,
@@ -29,7 +29,7 @@ let indexer: RunningIndexer | undefined
 
 beforeAll(async () => {
   chain = await startForkingChain(31_351, TRADERS)
-})
+}, SLOW_START_MS)
 afterAll(() => chain.close())
 beforeEach(async () => {
   database = await freshDatabase(migrations)

@@ -4,7 +4,7 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import { until } from '../../src/workers/testing.ts'
-import { type ForkingChain, startForkingChain } from '../forking-chain.ts'
+import { type ForkingChain, SLOW_START_MS, startForkingChain } from '../forking-chain.ts'
 import { type IndexerChild, type Said, startIndexerChild } from '../indexer-child.ts'
 import {
   FINALITY,
@@ -56,7 +56,7 @@ beforeAll(async () => {
     await database.sql`
       INSERT INTO market.cashback_rates (chain_id, agent_id, bps)
       SELECT ${chain.chainId}, id, id * 37 % 4000 FROM generate_series(0, 5000) AS id`
-})
+}, SLOW_START_MS)
 
 afterAll(async () => {
   await indexer?.kill()
@@ -70,7 +70,9 @@ const start = async () => {
     database.url,
     chains.map((one) => ({ chain: one.chain, urls: urls(one) })),
   )
+  const before = said.length
   indexer = await startIndexerChild(task, said)
+  await until(() => said.length > before, 'a sign of life of the indexer', PATIENCE_MS)
 }
 
 const crash = async () => {
@@ -89,7 +91,7 @@ const pause = () => sleep(int(random, 0, 120))
 /** A fork that nobody saw the beginning of tests little: mostly the indexer gets the time to come near, if it can. */
 async function letItSee(chain: ForkingChain): Promise<void> {
   if (random() < 0.2) return
-  const giveUp = Date.now() + 1_500
+  const giveUp = Date.now() + 2_500
   while (Date.now() < giveUp && !(await isCaughtUp(database.sql, chain))) await sleep(20)
 }
 
@@ -100,9 +102,8 @@ function plan(): (() => Promise<void>)[] {
     await trade(anyChain().chain)
     await sleep(int(random, 0, 20))
   }
-  const fork = async () => {
+  const fork = async (depth = random() < 0.5 ? int(random, 1, 3) : int(random, 4, DEEPEST)) => {
     const { chain } = anyChain()
-    const depth = random() < 0.5 ? int(random, 1, 3) : int(random, 4, DEEPEST)
     await letItSee(chain)
     const taken = await reorganise(chain, random, pick(random, FORK_KINDS), depth, pause)
     counts.forks += taken ? 1 : 0
@@ -134,8 +135,9 @@ function plan(): (() => Promise<void>)[] {
   }
   const many = (count: number, what: () => Promise<void>) => Array.from({ length: count }, () => what)
   const steps = [
-    ...many(120, trading),
-    ...many(16, fork),
+    ...many(100, trading),
+    ...many(14, () => fork()),
+    ...many(2, () => fork(DEEPEST)),
     ...many(20, weather),
     ...many(2, restart),
     ...many(3, crashInFork),

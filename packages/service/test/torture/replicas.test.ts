@@ -3,7 +3,7 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import { until } from '../../src/workers/testing.ts'
-import { type ForkingChain, startForkingChain } from '../forking-chain.ts'
+import { type ForkingChain, SLOW_START_MS, startForkingChain } from '../forking-chain.ts'
 import { type IndexerChild, startIndexerChild } from '../indexer-child.ts'
 import { isCaughtUp, mineUntilFinal, mirrorErrors, recordErrors, taskOf } from '../marketplace.ts'
 import { randomCalls, TRADERS } from '../trade.ts'
@@ -20,7 +20,7 @@ let replicas: IndexerChild[]
 beforeAll(async () => {
   console.log(`replicas: SEED=${seed}`)
   chain = await startForkingChain(CHAIN_ID, TRADERS)
-})
+}, SLOW_START_MS)
 afterAll(() => chain.close())
 
 beforeEach(async () => {
