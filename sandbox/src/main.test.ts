@@ -128,6 +128,18 @@ describe('npm start', () => {
     )
   })
 
+  it('runs the service, which has read the whole chain', async () => {
+    const [ready, metrics] = await Promise.all(
+      ['/readyz', '/metrics'].map(async (path) => {
+        const response = await fetch(`${state.baseUrl}${path}`)
+        return { status: response.status, text: await response.text() }
+      }),
+    )
+    expect(ready?.status).toBe(200)
+    const head = await client().getBlockNumber()
+    expect(metrics?.text).toContain(`referrer_chain_indexed_block{chain="${state.chainId}"} ${head}\n`)
+  })
+
   it('says in one line what to do when its port is taken, and leaves the running one alone', async () => {
     const second = start({ PORT_OFFSET: offset })
     const [code] = await second.ended
@@ -141,6 +153,7 @@ describe('npm start', () => {
     expect(await sandbox.ended).toEqual([0, null])
     expect(existsSync(statePath)).toBe(false)
     await expect(client().getChainId()).rejects.toThrow()
+    await expect(fetch(state.baseUrl)).rejects.toThrow()
   })
 })
 

@@ -1,9 +1,10 @@
 // npm start: the whole market on one machine.
 import { parseArgs } from 'node:util'
 import { compileContracts, deployMarket, startLocalChain } from '@referrer/contracts/local'
+import { startMarketService } from './market-service.ts'
 import { settleIn } from './people.ts'
-import { readPorts, requireFree } from './ports.ts'
-import { removeState, type SandboxState, statePath, writeState } from './state.ts'
+import { HOST, readPorts, requireFree } from './ports.ts'
+import { databaseDirectory, removeState, type SandboxState, statePath, writeState } from './state.ts'
 
 const HELP = `Runs the market on this machine, for trying out and for development.
 
@@ -12,6 +13,7 @@ const HELP = `Runs the market on this machine, for trying out and for developmen
 Environment:
   PORT_OFFSET   shifts every port, so that two sandboxes can run side by side (default 0)
   SANDBOX_DIR   where state.json is written (default .sandbox)
+  LOG_LEVEL     what the service logs (default warn)
 
 What runs, and every account's key, is written to state.json. Ctrl-C ends it.`
 
@@ -31,12 +33,23 @@ async function main() {
   say('starting the chain')
   const local = await startLocalChain({ port: ports.chain })
   if (!local.rpcUrl) throw new Error('the chain has no RPC endpoint')
+  const running: (() => Promise<unknown>)[] = [() => local.close()]
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   say('deploying the contracts')
   const market = await deployMarket(local.client)
   const accounts = await settleIn(market)
-  const state = { rpcUrl: local.rpcUrl, chainId: local.chain.id, contracts: market.addresses, accounts }
+  say('starting the service')
+  const chain = { rpcUrl: local.rpcUrl, chainId: local.chain.id, contracts: market.addresses, accounts }
+  const service = await startMarketService({
+    ...chain,
+    directory: databaseDirectory(process.env),
+    host: HOST,
+    port: ports.service,
+    logLevel: process.env.LOG_LEVEL ?? 'warn',
+  })
+  running.unshift(() => service.stop())
+  const state = { baseUrl: service.url, ...chain }
   writeState(path, state)
   console.log(screen(state, path))
   console.log('sandbox ready')
@@ -47,18 +60,19 @@ async function main() {
     if (stopping) return
     stopping = true
     removeState(path)
-    await local.close()
+    for (const end of running) await end()
     process.exit(0)
   }
 }
 
-function screen({ rpcUrl, chainId, contracts, accounts }: SandboxState, path: string): string {
+function screen({ baseUrl, rpcUrl, chainId, contracts, accounts }: SandboxState, path: string): string {
   const row = (name: string, ...cells: unknown[]) =>
     `  ${name.padEnd(18)}${cells.filter((cell) => cell !== '').join('  ')}`
   const part = ({ agentId, merchantId }: { agentId?: number; merchantId?: number }) =>
     agentId !== undefined ? `agent ${agentId}` : merchantId !== undefined ? `merchant ${merchantId}` : ''
   return [
     '',
+    row('service', baseUrl),
     row('chain', rpcUrl, `chain id ${chainId}`),
     '',
     ...Object.entries(contracts).map(([name, address]) => row(name, address)),
@@ -66,8 +80,7 @@ function screen({ rpcUrl, chainId, contracts, accounts }: SandboxState, path: st
     ...accounts.map((account) => row(account.role, account.address, part(account))),
     '',
     `  keys and addresses: ${path}`,
-    '  try: curl -s -H "content-type: application/json" \\',
-    `       -d '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}' ${rpcUrl}`,
+    `  try: curl -s ${baseUrl}/readyz`,
     '',
   ].join('\n')
 }

@@ -5,16 +5,17 @@ export const HOST = '127.0.0.1'
 /** Where the parts of the sandbox listen. `PORT_OFFSET` shifts all of them. */
 export interface Ports {
   chain: number
+  service: number
 }
 
-const DEFAULTS: Ports = { chain: 8545 }
+const DEFAULTS: Ports = { chain: 8545, service: 8080 }
 
 export function readPorts(env: NodeJS.ProcessEnv): Ports {
   const offset = Number(env.PORT_OFFSET ?? 0)
   if (!Number.isInteger(offset) || offset < 0 || offset > 56_000) {
     throw new Error(`PORT_OFFSET must be a whole number from 0 to 56000, not "${env.PORT_OFFSET}"`)
   }
-  return { chain: DEFAULTS.chain + offset }
+  return { chain: DEFAULTS.chain + offset, service: DEFAULTS.service + offset }
 }
 
 /** Fails with one line that says what to do, before anything is started. */

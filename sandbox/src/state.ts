@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Addresses } from '@referrer/contracts/deploy'
 import type { AccountRole } from '@referrer/contracts/local'
@@ -7,6 +9,8 @@ import type { Address, Hex } from 'viem'
 
 /** What runs and who is who: written when the sandbox is up, for scripts and tools. */
 export interface SandboxState {
+  /** The service. */
+  baseUrl: string
   rpcUrl: string
   chainId: number
   contracts: Addresses
@@ -25,6 +29,17 @@ const DEFAULT_DIRECTORY = fileURLToPath(new URL('../../.sandbox', import.meta.ur
 
 export function statePath(env: NodeJS.ProcessEnv): string {
   return join(env.SANDBOX_DIR ?? DEFAULT_DIRECTORY, 'state.json')
+}
+
+/**
+ * One for each place of the state file. What it holds does not outlive the sandbox, and the server, which never runs as root, can
+ * reach it wherever the project lies.
+ */
+export function databaseDirectory(env: NodeJS.ProcessEnv): string {
+  const place = createHash('sha256')
+    .update(resolve(statePath(env)))
+    .digest('hex')
+  return join(tmpdir(), `referrer-sandbox-${place.slice(0, 12)}`)
 }
 
 export function writeState(path: string, state: SandboxState): void {

@@ -48,7 +48,9 @@ const Chain = z.strictObject(
     /** Blocks this deep are never reorganised. */
     finalityDepth: count(1).default(64),
     /** Depth at which the service acts on what it saw. */
-    confirmations: count(0).default(5),
+    confirmations: count(1).default(5),
+    /** The most that the service pays for its own transactions. */
+    maxFeePerGasGwei: count(1).default(100),
     pollIntervalMs: count(10).default(500),
   },
   { error: unknownOr('expected an object that describes a chain') },

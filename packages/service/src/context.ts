@@ -43,7 +43,7 @@ export interface Context {
   clock: () => number
   log: Logger
   fetch: typeof fetch
-  chainHealth(): ChainHealth[]
+  chainHealth(): Promise<ChainHealth[]>
   senderHealth(): Promise<SenderHealth[]>
   workerHealth(): WorkerHealth[]
 }

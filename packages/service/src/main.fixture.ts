@@ -4,7 +4,7 @@ import { failStart, main } from './main.ts'
 import { until } from './workers/testing.ts'
 
 await main(process.argv.slice(2), {
-  chainHealth: () => [followed],
+  chainHealth: async () => [followed],
   work: {
     queues: [
       {

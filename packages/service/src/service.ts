@@ -9,7 +9,8 @@ import { createApp } from './http/app.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createLog } from './log.ts'
 import { Secret } from './secret.ts'
-import { logEvent } from './workers/event-log.ts'
+import { followChains } from './workers/chains.ts'
+import { createEventLog } from './workers/event-log.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { createWorkers, type Work, type WorkEvent } from './workers/index.ts'
 
@@ -49,17 +50,20 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       clock: overrides.clock ?? Date.now,
       log,
       fetch,
-      chainHealth: overrides.chainHealth ?? (() => []),
-      senderHealth: overrides.senderHealth ?? (async () => []),
+      chainHealth: overrides.chainHealth ?? (() => chains.chainHealth()),
+      senderHealth: overrides.senderHealth ?? (() => chains.senderHealth()),
       workerHealth: () => workers?.health() ?? [],
     }
     const metrics = createMetrics(context)
+    const logEvent = createEventLog(log)
     const onEvent = (event: WorkEvent) => {
       metrics.countEvent(event)
-      logEvent(log, event)
+      logEvent(event)
     }
+    const chains = followChains(context, onEvent)
     const work = overrides.work ?? { queues: [], schedules: [] }
-    workers = startWorkers({ workers: createWorkers(context, work, onEvent), onEvent })
+    const all = [...chains.workers, ...createWorkers(context, work, onEvent)]
+    workers = startWorkers({ workers: all, onEvent })
     app = createApp(context, metrics)
     const url = await app.listen({ host: config.host, port: config.port })
     let stopping: ReturnType<typeof close> | undefined

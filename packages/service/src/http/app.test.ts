@@ -140,16 +140,28 @@ describe('GET /readyz', () => {
     ['is too many blocks behind', { indexed: 109n }, '11 blocks, 0 s behind: too far'],
     ['has no record yet', { indexed: null, lagSeconds: null }, 'nothing recorded yet'],
     [
-      'has an RPC that does not answer',
-      { error: 'https://user:hunter2@rpc.example/v2/hunter2?k=hunter2 timed out' },
-      'rpc.example timed out',
+      'has grown old because its nodes do not answer',
+      { lagSeconds: 40, error: 'https://user:hunter2@rpc.example/v2/hunter2?k=hunter2 timed out' },
+      '0 blocks, 40 s behind: too far; rpc.example timed out',
     ],
   ])('says not ready when a chain %s', async (_, change, detail) => {
     const config = testConfig({ MAX_LAG_SECONDS: '30', MAX_LAG_BLOCKS: '10' })
-    const { get } = await listen({ config, chainHealth: () => [{ ...followed, ...change }] })
+    const { get } = await listen({ config, chainHealth: async () => [{ ...followed, ...change }] })
     expect(await get('/readyz')).toMatchObject({
       status: 503,
       body: { status: 'not ready', checks: { 'chain 31337': { ok: false, detail } } },
+    })
+  })
+
+  it('stays ready while a node fails and the records are still fresh, and tells of it', async () => {
+    const { get } = await listen({
+      chainHealth: async () => [{ ...followed, error: 'rpc.example timed out' }],
+    })
+    expect(await get('/readyz')).toMatchObject({
+      status: 200,
+      body: {
+        checks: { 'chain 31337': { ok: true, detail: '0 blocks, 0 s behind; rpc.example timed out' } },
+      },
     })
   })
 
@@ -157,13 +169,13 @@ describe('GET /readyz', () => {
     const config = testConfig({ MAX_LAG_SECONDS: '30', MAX_LAG_BLOCKS: '10' })
     const { get } = await listen({
       config,
-      chainHealth: () => [{ ...followed, lagSeconds: 30, indexed: 110n }],
+      chainHealth: async () => [{ ...followed, lagSeconds: 30, indexed: 110n }],
     })
     expect(await get('/readyz')).toMatchObject({ status: 200 })
   })
 
   it('says not ready while a configured chain is not followed', async () => {
-    const { get } = await listen({ chainHealth: () => [] })
+    const { get } = await listen({ chainHealth: async () => [] })
     expect((await get('/readyz')).body.checks['chain 31337']).toEqual({
       ok: false,
       detail: 'not followed yet',

@@ -13,14 +13,18 @@ const DATABASE_PATIENCE_MS = 2_000
 export function healthRoutes(app: FastifyInstance, context: Context): void {
   app.get('/healthz', () => ({ status: 'ok' }))
 
-  const askDatabase = sharedQuestion(DATABASE_PATIENCE_MS, async () => context.sql`SELECT 1`)
+  const askDatabase = sharedQuestion(DATABASE_PATIENCE_MS, async () => {
+    await context.sql`SELECT 1`
+    return context.chainHealth()
+  })
   app.get('/readyz', async (request, reply) => {
     const checks: Record<string, Check> = { database: { ok: true, detail: 'answers' } }
-    await askDatabase().catch((err) => {
+    const chains = await askDatabase().catch((err) => {
       request.log.warn({ err }, 'the database does not answer')
       checks.database = { ok: false, detail: 'does not answer' }
+      return []
     })
-    const health = new Map(context.chainHealth().map((chain) => [chain.chainId, chain]))
+    const health = new Map(chains.map((chain) => [chain.chainId, chain]))
     for (const { chainId } of context.config.chains) {
       checks[`chain ${chainId}`] = checkChain(health.get(chainId), context)
     }
@@ -33,14 +37,16 @@ export function healthRoutes(app: FastifyInstance, context: Context): void {
 function checkChain(chain: ChainHealth | undefined, { config }: Context): Check {
   if (!chain) return { ok: false, detail: 'not followed yet' }
   const { head, indexed, lagSeconds, error } = chain
-  if (error !== null) return { ok: false, detail: withoutUrls(error) }
+  // A node that fails now and then is no reason to take the service away; records that grow old are.
+  const trouble = error === null ? '' : `; ${withoutUrls(error)}`
   if (head === null || indexed === null || lagSeconds === null)
-    return { ok: false, detail: 'nothing recorded yet' }
+    return { ok: false, detail: `nothing recorded yet${trouble}` }
   const lagBlocks = head > indexed ? head - indexed : 0n
   const isTooOld = lagSeconds > config.maxLagSeconds
   const isTooFar = config.maxLagBlocks !== undefined && lagBlocks > config.maxLagBlocks
   const lag = `${lagBlocks} blocks, ${Math.round(lagSeconds)} s behind`
-  return isTooOld || isTooFar ? { ok: false, detail: `${lag}: too far` } : { ok: true, detail: lag }
+  const isOk = !isTooOld && !isTooFar
+  return { ok: isOk, detail: `${lag}${isOk ? '' : ': too far'}${trouble}` }
 }
 
 /** Keeps of a URL only the host: the rest may hold a key. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Context } from '../context.ts'
+import type { ChainHealth, Context } from '../context.ts'
 import type { WorkEvent } from '../workers/index.ts'
 import { COUNTED, countDead, countJobs } from '../workers/job-counts.ts'
 import { sharedQuestion } from './shared-question.ts'
@@ -44,6 +44,7 @@ export function createMetrics(context: Context): Metrics {
     'chain',
   ])
   const chainActive = gauge('chain_active', 'Whether this replica writes the records of the chain', ['chain'])
+  const chainGauges = [chainHead, chainIndexed, chainLagBlocks, chainLagSeconds, chainActive]
   const sends = gauge('sender_transactions', 'Own transactions by state', ['chain', 'state'])
   const sendsOldest = gauge('sender_oldest_seconds', 'Age of the oldest transaction in a state', [
     'chain',
@@ -58,13 +59,18 @@ export function createMetrics(context: Context): Metrics {
   })
 
   const askDatabase = sharedQuestion(DATABASE_PATIENCE_MS, () =>
-    Promise.all([countJobs(context.sql), countDead(context.sql), context.senderHealth()]),
+    Promise.all([
+      countJobs(context.sql),
+      countDead(context.sql),
+      context.senderHealth(),
+      context.chainHealth(),
+    ]),
   )
 
   async function lookAtDatabase(): Promise<void> {
-    const gauges = [jobs, jobsLate, jobsDead, sends, sendsOldest]
+    const gauges = [jobs, jobsLate, jobsDead, sends, sendsOldest, ...chainGauges]
     try {
-      const [live, dead, transactions] = await askDatabase()
+      const [live, dead, transactions, chains] = await askDatabase()
       // What is not there any more must not stay in the figures.
       for (const each of gauges) each.reset()
       for (const { queue, state, count, oldestSeconds } of live) {
@@ -76,6 +82,7 @@ export function createMetrics(context: Context): Metrics {
         sends.set({ chain: chainId, state }, count)
         sendsOldest.set({ chain: chainId, state }, oldestSeconds)
       }
+      tellOfChains(chains)
       databaseUp.set(1)
     } catch (err) {
       context.log.warn({ err }, 'figures of the database are missing')
@@ -84,9 +91,8 @@ export function createMetrics(context: Context): Metrics {
     }
   }
 
-  function lookAtChains(): void {
-    for (const each of [chainHead, chainIndexed, chainLagBlocks, chainLagSeconds, chainActive]) each.reset()
-    for (const { chainId: chain, head, indexed, lagSeconds, isActive } of context.chainHealth()) {
+  function tellOfChains(chains: ChainHealth[]): void {
+    for (const { chainId: chain, head, indexed, lagSeconds, isActive } of chains) {
       if (head !== null) chainHead.set({ chain }, Number(head))
       if (indexed !== null) chainIndexed.set({ chain }, Number(indexed))
       if (head !== null && indexed !== null)
@@ -108,7 +114,6 @@ export function createMetrics(context: Context): Metrics {
     contentType: registry.contentType,
     async render() {
       await lookAtDatabase()
-      lookAtChains()
       lookAtWorkers()
       return registry.metrics()
     },

@@ -62,7 +62,7 @@ export function testContext(
     clock: Date.now,
     log: createLog(config.logLevel, destination),
     fetch,
-    chainHealth: () => [followed],
+    chainHealth: async () => [followed],
     senderHealth: async () => [],
     workerHealth: () => [],
     ...overrides,

@@ -11,14 +11,49 @@ const LEVELS: Record<WorkEvent['type'], Level> = {
   'schedule.failed': 'error',
   'schedule.lost': 'warn',
   'schedule.released': 'info',
+  'indexer.active': 'info',
+  'indexer.applied': 'debug',
+  'indexer.rolled-back': 'warn',
+  'indexer.caught-up': 'trace',
+  'indexer.failed': 'warn',
+  'sender.active': 'info',
+  'sender.signed': 'debug',
+  'sender.stored': 'debug',
+  'sender.broadcast': 'info',
+  'sender.waiting': 'warn',
+  'sender.mined': 'info',
+  'sender.reorganised': 'warn',
+  'sender.confirmed': 'info',
+  'sender.failed': 'error',
+  'sender.nonce-lost': 'error',
+  'sender.gap': 'error',
+  'sender.trouble': 'warn',
   'worker.failed': 'error',
   'worker.failing': 'error',
   'worker.recovered': 'info',
   'worker.stuck': 'error',
 }
 
-export function logEvent(log: Logger, { type, ...event }: WorkEvent): void {
-  const { error, id, ...rest } = { error: undefined, id: undefined, ...event }
-  const level = type === 'job.done' && error !== undefined ? 'warn' : LEVELS[type]
-  log[level]({ ...rest, ...(id === undefined ? {} : { job: String(id) }), err: error }, type)
+const PROGRESS_MS = 2_000
+
+/** Logs what happens in the background; while a chain is read from its beginning, a line now and then tells how far it is. */
+export function createEventLog(log: Logger, now: () => number = Date.now): (event: WorkEvent) => void {
+  const toldAt = new Map<number, number>()
+  return (event) => {
+    const { type, ...rest } = plain(event)
+    const isProgress = event.type === 'indexer.applied' && event.isFinal
+    const isDue = isProgress && now() - (toldAt.get(event.chain) ?? 0) >= PROGRESS_MS
+    if (isDue) toldAt.set(event.chain, now())
+    const isLate = event.type === 'job.done' && event.error !== undefined
+    log[isDue ? 'info' : isLate ? 'warn' : LEVELS[event.type]](rest, type)
+  }
+}
+
+/** JSON has no bigints, and the logger prints errors under their own name. */
+function plain(event: WorkEvent): Record<string, unknown> & { type: string } {
+  const entries = Object.entries(event).map(([name, value]) => [
+    name === 'error' ? 'err' : name === 'id' ? 'job' : name,
+    typeof value === 'bigint' ? String(value) : value,
+  ])
+  return Object.fromEntries(entries)
 }

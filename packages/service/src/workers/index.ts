@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Context } from '../context.ts'
+import type { ChainEvent } from './chains.ts'
 import type { Worker, WorkerEvent } from './frame.ts'
 import { createQueueRunner, type JobEvent, type Queue } from './queue-runner.ts'
 import { createScheduler, type Schedule, type ScheduleEvent } from './schedule.ts'
 
-export type WorkEvent = WorkerEvent | JobEvent | ScheduleEvent
+export type WorkEvent = WorkerEvent | JobEvent | ScheduleEvent | ChainEvent
 
 /** What the market does on its own. */
 export interface Work {
@@ -13,7 +14,7 @@ export interface Work {
   schedules: readonly Schedule[]
 }
 
-/** Everything that runs in the background. */
+/** Queued and scheduled work; `chains.ts` has what follows the chains. */
 export function createWorkers(context: Context, work: Work, onEvent: (event: WorkEvent) => void): Worker[] {
   const { sql } = context
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`

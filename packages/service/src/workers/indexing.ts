@@ -8,8 +8,13 @@ import { applyMerchantEvents, finalizeProducts } from '../merchants/mirror.ts'
 import { applyReviewEvents, finalizeReviews } from '../reviews/mirror.ts'
 import { createEventReader, type EventOf, type MarketEvent } from './events.ts'
 
+export type IndexedChain = Pick<
+  ChainConfig,
+  'chainId' | 'contracts' | 'startBlock' | 'finalityDepth' | 'pollIntervalMs'
+>
+
 export interface IndexingOptions {
-  chain: ChainConfig
+  chain: IndexedChain
   rpc: RpcPool
   databaseUrl: string
   onEvent?: ((event: IndexerEvent) => void) | undefined
@@ -66,7 +71,7 @@ const CONTRACT_OF_KEY = new Map(
 /** A contract that was replaced and is not followed would leave holes in the records: better to stop and say so. */
 function requireKnownAddresses(
   events: EventOf<'AddressRegistry'>[],
-  { chainId, contracts }: ChainConfig,
+  { chainId, contracts }: IndexedChain,
 ): void {
   for (const { args, blockNumber } of events) {
     const contract = CONTRACT_OF_KEY.get(args.key)
