@@ -50,6 +50,7 @@ describe('the head', () => {
 
   it.each([
     ['invents a block', (honest: ScriptedBlock) => ({ ...honest, number: '0x64', hash: keccak256('0x01') })],
+    ['makes up a hash', (honest: ScriptedBlock) => ({ ...honest, hash: keccak256('0x01') })],
     ['numbers a block higher than it is', (honest: ScriptedBlock) => ({ ...honest, number: '0x64' })],
     [
       'hangs a block onto a parent that it does not have',
