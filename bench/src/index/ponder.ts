@@ -8,18 +8,20 @@ export const PONDER_SCHEMA = 'market'
 /** At 20 requests a second and endpoint, Ponder's own limit to begin with, its processor is the limit and not its patience. */
 const ENDPOINTS = 64
 
-const project = fileURLToPath(new URL('../../ponder/', import.meta.url))
+const project = new URL('../../ponder/', import.meta.url)
 
-/** Ponder is no dependency of the market: it is fetched when it is to be measured. */
+/**
+ * Ponder is no dependency of the market: it is fetched when it is to be measured. Its package.json overrides two packages below Ponder
+ * whose newest versions cannot be had everywhere; Ponder takes three functions from @ponder/utils, and the older one has them.
+ */
 export async function installPonder(progress: (line: string) => void): Promise<void> {
   if (changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')) return
   progress('installing Ponder into bench/ponder/node_modules (npm ci, once, about a minute)')
   try {
-    await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund'], { cwd: project })
+    await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund'], { cwd: fileURLToPath(project) })
   } catch (error) {
-    throw new Error(
-      `Ponder could not be installed; use --only ours to go without it.\n${(error as Error).message}`,
-    )
+    const reason = (error as Error).message.split('\n').slice(0, 12).join('\n')
+    throw new Error(`Ponder could not be installed; --only ours goes without it.\n${reason}`)
   }
 }
 
@@ -30,7 +32,7 @@ export function ponderCommand(options: {
 }): Command {
   const { rpcUrl, databaseUrl, pollIntervalMs } = options
   return {
-    cwd: project,
+    cwd: fileURLToPath(project),
     args: ['node_modules/ponder/dist/esm/bin/ponder.js', 'start', '--schema', PONDER_SCHEMA, '--port', '0'],
     env: {
       DATABASE_URL: databaseUrl,
@@ -43,8 +45,5 @@ export function ponderCommand(options: {
 }
 
 function changedAt(file: string): number {
-  return (
-    statSync(new URL(file, new URL('../../ponder/', import.meta.url)), { throwIfNoEntry: false })?.mtimeMs ??
-    -1
-  )
+  return statSync(new URL(file, project), { throwIfNoEntry: false })?.mtimeMs ?? -1
 }
