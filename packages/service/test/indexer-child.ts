@@ -15,7 +15,6 @@ export interface Said {
 }
 
 export interface IndexerChild {
-  pid: number
   /** Everything it said, oldest first. */
   said: Said[]
   /** As a crash does it: at once, with no chance to tidy up. */
@@ -32,15 +31,14 @@ export async function startIndexerChild(task: IndexerTask, said: Said[] = []): P
   })
   const ended = once(child, 'exit')
   await once(child, 'spawn')
-  const { pid, stdout } = child
-  if (pid === undefined || !stdout) throw new Error('a spawned process has a pid and a standard output')
-  createInterface({ input: stdout }).on('line', (line) => said.push(JSON.parse(line)))
+  if (!child.stdout) throw new Error('a spawned process has a standard output')
+  createInterface({ input: child.stdout }).on('line', (line) => said.push(JSON.parse(line)))
   return {
-    pid,
     said,
     async kill() {
       child.kill('SIGKILL')
-      await ended
+      const [code] = await ended
+      if (code !== null) throw new Error(`the indexer ended by itself, with code ${code}`)
     },
   }
 }

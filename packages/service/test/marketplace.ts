@@ -1,5 +1,5 @@
 // A database, some chains behind bad nodes, and what it takes to index them and to check the outcome.
-import { createRpcPool, type Indexer, type IndexerEvent } from '@referrer/chain'
+import { createRpcPool, type Indexer } from '@referrer/chain'
 import { type FaultProxy, seeded, startFaultProxy } from '@referrer/chain/testing'
 import type { Sql } from '@referrer/database'
 import type { Address } from 'viem'
@@ -78,7 +78,6 @@ export async function undoOfFinalBlocks(sql: Sql, chainId: number): Promise<read
 
 export interface RunningIndexer {
   status: Indexer['status']
-  said: IndexerEvent[]
   stop(): Promise<void>
 }
 
@@ -87,18 +86,15 @@ export function runIndexer(
   databaseUrl: string,
   { config, urls }: IndexerTask['chains'][number],
 ): RunningIndexer {
-  const said: IndexerEvent[] = []
   const indexer = createMarketIndexer({
     chain: { ...config, startBlock: 0n },
     rpc: createRpcPool({ chainId: config.chainId, urls, timeoutMs: 1_000 }),
     databaseUrl,
-    onEvent: (event) => said.push(event),
   })
   const stop = new AbortController()
   const done = indexer.run(stop.signal)
   return {
     status: indexer.status,
-    said,
     stop() {
       stop.abort()
       return done

@@ -1,5 +1,4 @@
-import type { Addresses } from '@referrer/contracts/deploy'
-import { parseDeploymentConfig, planDeployment } from '@referrer/contracts/deploy'
+import { type Addresses, parseDeploymentConfig, planDeployment } from '@referrer/contracts/deploy'
 import type { Call, ForkingChain } from './forking-chain.ts'
 
 const DEPLOYMENT_GAS = 8_000_000n
