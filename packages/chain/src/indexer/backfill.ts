@@ -1,4 +1,5 @@
 import { smallest } from '../bigint.ts'
+import type { RpcEndpoint } from '../rpc/index.ts'
 import { applyFinal } from './apply.ts'
 import { unwind } from './follow.ts'
 import type { Head, Range } from './reader.ts'
@@ -22,6 +23,7 @@ export async function backfill(
   let at = checkpoint
   for await (const range of readAhead(
     session,
+    head.endpoint,
     checkpoint ? checkpoint.number + 1n : session.startBlock,
     final,
   )) {
@@ -31,14 +33,19 @@ export async function backfill(
   return at
 }
 
-async function* readAhead({ reader, signal }: Session, from: bigint, to: bigint): AsyncGenerator<Range> {
+async function* readAhead(
+  { reader, signal }: Session,
+  source: RpcEndpoint,
+  from: bigint,
+  to: bigint,
+): AsyncGenerator<Range> {
   const ahead: Promise<Range>[] = []
   let next = from
   let width = FIRST_WIDTH
   while (ahead.length || next <= to) {
     while (ahead.length <= READ_AHEAD && next <= to) {
       const end = next + BigInt(width) - 1n
-      const range = reader.range(next, smallest(end, to))
+      const range = reader.range(source, next, smallest(end, to))
       // It is awaited below; until then a failure must not look unhandled.
       range.catch(() => {})
       ahead.push(range)

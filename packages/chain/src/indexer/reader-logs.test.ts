@@ -1,5 +1,6 @@
 import { hexToNumber } from 'viem'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { RpcError } from '../rpc/index.ts'
 import { eventually } from '../testing/eventually.ts'
 import {
   asked,
@@ -100,7 +101,7 @@ describe('the logs of blocks', () => {
 describe('the logs of a range', () => {
   it('come in order, with the blocks at its ends', async () => {
     for (const value of upTo(7)) chain.mine(log(value))
-    const range = await bench.reader.range(2n, 5n)
+    const range = await bench.range(2n, 5n)
     expect(values(range.logs)).toEqual([1, 2, 3, 4])
     expect([range.first, range.last]).toEqual([2, 5].map((at) => read(chain.blocks[at] as ScriptedBlock)))
     expect(range.wasSplit).toBe(false)
@@ -114,7 +115,7 @@ describe('the logs of a range', () => {
     bench.use(first)
     for (const value of upTo(20)) chain.mine(log(value))
     first.answer = bench.withLogs((filter, honest) => (width(filter) > 3 ? refusal() : honest))
-    const range = await bench.reader.range(1n, 20n)
+    const range = await bench.range(1n, 20n)
     expect(values(range.logs)).toEqual(upTo(20))
     expect(range.wasSplit).toBe(true)
     expect(asked(first, 'eth_getLogs').length).toBeGreaterThan(7)
@@ -125,19 +126,19 @@ describe('the logs of a range', () => {
     for (const value of upTo(4)) chain.mine(log(value))
     first.respond = ([call]) =>
       call?.method === 'eth_getLogs' && width(call.params?.[0] as RangeFilter) > 2 ? 'silence' : undefined
-    expect(values((await bench.reader.range(1n, 4n)).logs)).toEqual(upTo(4))
+    expect(values((await bench.range(1n, 4n)).logs)).toEqual(upTo(4))
   })
 
   it('are an error when even one block is refused by everybody', async () => {
     chain.mineMany(4)
     first.answer = second.answer = bench.withLogs(() => ({ error: { code: -32000, message: 'never' } }))
-    await expect(bench.reader.range(1n, 4n)).rejects.toThrow('-32000: never')
+    await expect(bench.range(1n, 4n)).rejects.toThrow('-32000: never')
   })
 
   it('are asked for elsewhere when a node is down', async () => {
     for (const value of upTo(4)) chain.mine(log(value))
     first.respond = () => ({ status: 502, body: '' })
-    expect(values((await bench.reader.range(1n, 4n)).logs)).toEqual(upTo(4))
+    expect(values((await bench.range(1n, 4n)).logs)).toEqual(upTo(4))
   })
 
   it.each([100, 200, 1_000])('are found although a node silently leaves out all beyond %i', async (most) => {
@@ -147,28 +148,43 @@ describe('the logs of a range', () => {
     for (let value = 0; value < total; value += perBlock)
       chain.mine(...upTo(Math.min(perBlock, total - value)).map((at) => log(value + at)))
     first.answer = bench.withLogs((_filter, { result }) => ({ result: (result as unknown[]).slice(0, most) }))
-    const range = await bench.reader.range(1n, BigInt(chain.head.number))
+    const range = await bench.range(1n, BigInt(chain.head.number))
     expect(values(range.logs)).toEqual(upTo(total))
   })
 
   it('of a single block are read from another node too when the first may have cut them short', async () => {
     chain.mine(...upTo(137).map(log))
     first.answer = bench.withLogs((_filter, { result }) => ({ result: (result as unknown[]).slice(0, 100) }))
-    expect(values((await bench.reader.range(0n, 1n)).logs)).toEqual(upTo(137))
+    expect(values((await bench.range(0n, 1n)).logs)).toEqual(upTo(137))
   })
 
   it('may really be a round number', async () => {
     for (const value of upTo(100)) chain.mine(log(value))
-    expect(values((await bench.reader.range(1n, 100n)).logs)).toEqual(upTo(100))
+    expect(values((await bench.range(1n, 100n)).logs)).toEqual(upTo(100))
   })
 
   it('are not believed from a node that does not have the last block yet', async () => {
     for (const value of upTo(5)) chain.mine(log(value))
     const behind = chain.fork(3)
     first.answer = (call) => behind.answer(call)
-    expect(values((await bench.reader.range(1n, 5n)).logs)).toEqual(upTo(5))
+    expect(values((await bench.range(1n, 5n)).logs)).toEqual(upTo(5))
     expect(asked(first, 'eth_getLogs')).toHaveLength(1)
     expect(bench.preferred()).toBe(nameOf(second))
+  })
+
+  it('are not believed from a node that is on another fork than the one that named the head', async () => {
+    for (const value of upTo(5)) chain.mine(log(value))
+    const fork = chain.fork(2)
+    for (const value of [7, 8, 9]) fork.mine(log(value))
+    first.answer = (call) => fork.answer(call)
+    expect(values((await bench.range(1n, 5n)).logs)).toEqual(upTo(5))
+    expect(bench.preferred()).toBe(nameOf(second))
+  })
+
+  it('are an error when nobody can tell whether they are of the right fork', async () => {
+    chain.mineMany(3)
+    second.respond = () => ({ status: 502, body: '' })
+    await expect(bench.range(1n, 3n)).rejects.toThrow(RpcError)
   })
 
   it('are refused when they are outside of it', async () => {
@@ -177,17 +193,17 @@ describe('the logs of a range', () => {
     first.answer = bench.withLogs(() =>
       chain.answer({ method: 'eth_getLogs', params: [{ address: [contract], topics: [[event]] }] }),
     )
-    await expect(bench.reader.range(2n, 3n)).rejects.toThrow('logs outside of blocks 2 to 3')
+    await expect(bench.range(2n, 3n)).rejects.toThrow('logs outside of blocks 2 to 3')
   })
 
   it('have the times of their blocks, asked for where logs do not tell them', async () => {
     chain.mine(log(0), log(1))
     chain.mine(log(2))
     const times = [1, 1, 2].map((at) => BigInt(chain.blocks[at]?.timestamp ?? 0))
-    expect((await bench.reader.range(1n, 2n)).logs.map(({ timestamp }) => timestamp)).toEqual(times)
+    expect((await bench.range(1n, 2n)).logs.map(({ timestamp }) => timestamp)).toEqual(times)
     expect(asked(first, 'eth_getBlockByHash')).toEqual([])
     chain.logsHaveTimes = false
-    expect((await bench.reader.range(1n, 2n)).logs.map(({ timestamp }) => timestamp)).toEqual(times)
+    expect((await bench.range(1n, 2n)).logs.map(({ timestamp }) => timestamp)).toEqual(times)
     expect(asked(first, 'eth_getBlockByHash')).toHaveLength(2)
   })
 
@@ -205,13 +221,13 @@ describe('the logs of a range', () => {
     first.answer = bench.withLogs((filter, honest) =>
       width(filter) > 2 ? { error: { code: -32602, message: 'too large' } } : honest,
     )
-    await expect(bench.reader.range(1n, 4n)).rejects.toThrow('block 3 does not follow block 2')
+    await expect(bench.range(1n, 4n)).rejects.toThrow('block 3 does not follow block 2')
   })
 
   it('are not asked for any more when the reader is told to stop', async () => {
     chain.mineMany(3)
     first.respond = ([call]) => (call?.method === 'eth_getLogs' ? 'silence' : undefined)
-    const range = bench.reader.range(1n, 3n)
+    const range = bench.range(1n, 3n)
     await eventually(() => asked(first, 'eth_getLogs').length).toBe(1)
     bench.leaving.abort('going home')
     await expect(range).rejects.toBe('going home')

@@ -26,7 +26,8 @@ export interface ChainReader {
   blocks(endpoint: RpcEndpoint, from: bigint, to: bigint): Promise<Block[]>
   /** The logs of these blocks, by block hash. */
   logsOf(endpoint: RpcEndpoint, blocks: Block[]): Promise<Log[]>
-  range(from: bigint, to: bigint): Promise<Range>
+  /** From any node, as long as it is on the chain of `source`. */
+  range(source: RpcEndpoint, from: bigint, to: bigint): Promise<Range>
 }
 
 interface RawBlock {
@@ -150,29 +151,44 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     )
   }
 
-  async function range(from: bigint, to: bigint): Promise<Range> {
+  async function range(source: RpcEndpoint, from: bigint, to: bigint): Promise<Range> {
     let last: unknown
     for (const endpoint of rpc.ranked()) {
       try {
         const whole = await rangeFrom(endpoint, from, to)
+        if (endpoint !== source) await requireAgreement(source, endpoint, whole.last)
         if (whole.logs.length === 0 || !isRound(whole.logs.length)) return whole
-        if (from < to) return await inHalves(from, to)
+        if (from < to) return await inHalves(source, from, to)
         return { ...whole, logs: await logsOf(endpoint, [whole.last]) }
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
         last = error
         // Too many blocks or logs for one answer: no text of an error is the same with two providers, so any refusal counts.
         const isTooMuch = ['refused', 'timeout', 'rate-limited'].includes(error.kind)
-        if (isTooMuch && from < to) return inHalves(from, to)
+        if (isTooMuch && from < to) return inHalves(source, from, to)
       }
     }
     throw last
   }
 
-  async function inHalves(from: bigint, to: bigint): Promise<Range> {
+  /** A node may be on a fork of its own for longer than blocks take to become final: what it has there would never be taken back. */
+  async function requireAgreement(source: RpcEndpoint, endpoint: RpcEndpoint, block: Block): Promise<void> {
+    const params = [numberToHex(block.number), false]
+    const same = await source
+      .request<RawBlock | null>('eth_getBlockByNumber', params, { signal })
+      .catch((cause: unknown) => {
+        if (!(cause instanceof RpcError)) throw cause
+        throw new RpcError('transport', `${source.name} cannot confirm block ${block.number}`, { cause })
+      })
+    if (same?.hash === block.hash) return
+    rpc.rest(endpoint)
+    throw new RpcError('transport', `${endpoint.name} and ${source.name} differ in block ${block.number}`)
+  }
+
+  async function inHalves(source: RpcEndpoint, from: bigint, to: bigint): Promise<Range> {
     const middle = (from + to) / 2n
-    const left = await range(from, middle)
-    const right = await range(middle + 1n, to)
+    const left = await range(source, from, middle)
+    const right = await range(source, middle + 1n, to)
     if (right.first.parentHash !== left.last.hash)
       throw new RpcError(
         'transport',

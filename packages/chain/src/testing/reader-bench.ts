@@ -1,5 +1,5 @@
 import { type Address, type Hex, hexToNumber, keccak256, numberToHex, toHex } from 'viem'
-import { type ChainReader, createReader } from '../indexer/reader.ts'
+import { type ChainReader, createReader, type Range } from '../indexer/reader.ts'
 import type { Block } from '../indexer/types.ts'
 import { createRpcPool, type RpcEndpoint, type RpcPool } from '../rpc/index.ts'
 import { type ScriptedBlock, ScriptedChain, type ScriptedLog } from './scripted-chain.ts'
@@ -66,6 +66,13 @@ export class ReaderBench {
   useWithin(timeoutMs: number, ...nodes: ScriptedNode[]): void {
     this.rpc = this.#pool(timeoutMs, ...nodes)
     this.reader = this.#read()
+  }
+
+  /** Of the chain that the last node is on. */
+  range(from: bigint, to: bigint): Promise<Range> {
+    const source = this.rpc.endpoints.at(-1)
+    if (!source) throw new Error('a pool has at least one endpoint')
+    return this.reader.range(source, from, to)
   }
 
   /** The chain as a node tells it that handles logs in a way of its own. */
