@@ -49,12 +49,16 @@ describe('an indexer in trouble', () => {
     const first = bench.index()
     await bench.caughtUp()
     await first.stop()
-    bench.grow(3)
+    bench.grow(20)
     const second = bench.index()
     await bench.caughtUp()
     expect(await bench.sums()).toEqual(replay(bench.chain))
     await until(() => second.of('applied').length > 0)
     expect(second.of('applied')[0]?.from).toBe(13n)
+    // What became final meanwhile is not remembered any longer.
+    const [undo] = await database.sql<{ oldest: bigint }[]>`
+      SELECT min(block_number) AS oldest FROM indexer.undo WHERE chain_id = ${bench.chainId}`
+    expect(undo?.oldest).toBe(28n)
   })
 
   it('takes back what was reorganised while nobody looked', async () => {
