@@ -31,7 +31,7 @@ const MIRRORED = [
 export const ours: Contender = {
   name: 'ours',
   command: ({ rpcUrl, databaseUrl, pollIntervalMs, finalityDepth }) => ({
-    args: [fileURLToPath(new URL('./ours.ts', import.meta.url))],
+    args: [fileURLToPath(new URL('./main.ts', import.meta.resolve('@referrer/service')))],
     env: {
       DATABASE_URL: databaseUrl,
       PORT: '0',

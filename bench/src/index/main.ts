@@ -1,5 +1,5 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { connect, startPostgres } from '@referrer/database'
@@ -13,8 +13,8 @@ import { interrupt } from './processes.ts'
 const HELP = `bench:index: the market's events from a node into Postgres, and how long they take
 
 Compared, one after the other, each with a fresh database of one Postgres server (fsync on) and a node of its own:
-  ours     the service's indexer and handlers
-  ponder   Ponder with handlers that make the same writes to tables with the same keys and indexes
+  ours     the service as it is deployed (npm run service), whose indexer feeds its tables
+  ponder   Ponder (ponder start) with handlers that make the same writes to tables with the same keys and indexes
 The node is a process that serves a recorded chain: mixed events of the contracts in blocks of 20 to 60, then live blocks of 50 events,
 about one a second. Both poll it every 500 ms and take blocks 30 deep as final. At the end both must hold the same rows.
 
@@ -52,6 +52,9 @@ async function main() {
     console.log(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
 
+  const [load = 0] = loadavg()
+  if (load > cpus().length / 2)
+    progress(`this machine is busy (load ${load.toFixed(1)}): do not trust the figures`)
   if (contenders.includes(ponder)) await installPonder(progress)
   const directory = mkdtempSync(join(tmpdir(), 'bench-index-'))
   // Root's Postgres runs as another user.
