@@ -83,16 +83,22 @@ async function buyFromBoth(successors: Addresses): Promise<void> {
   }
 }
 
-test('a chain that is reorganised deeper than its finality is reported, and its tables stay as they are', async () => {
-  await chain.send(register('a'))
-  for (let count = 0; count < FINALITY + 4; count += 1) await chain.send(register(`b${count}`))
+test('a reorganisation of all that is not final is followed, and one that is a block deeper is reported and changes nothing', async () => {
+  const fill = async (blocks: number, uri: string) => {
+    for (let count = 0; count < blocks; count += 1) await chain.send(register(`${uri} ${count}`))
+  }
+  await fill(FINALITY + 4, 'first')
   start()
   await catchUp()
+  await chain.takeBack(FINALITY)
+  await fill(FINALITY, 'second')
+  await catchUp()
+  expect(await mirrorErrors(database.sql, chain)).toEqual([])
   const before = await database.sql`SELECT * FROM chain.identities ORDER BY agent_id`
 
-  await chain.takeBack(FINALITY + 3)
-  for (let count = 0; count < FINALITY + 6; count += 1) await chain.mine([], 7n)
-  await failure('index it anew and raise its finalityDepth')
+  await chain.takeBack(FINALITY + 1)
+  await fill(FINALITY + 3, 'third')
+  await failure('which was final')
   expect(await database.sql`SELECT * FROM chain.identities ORDER BY agent_id`).toEqual(before)
 
   await stop()
