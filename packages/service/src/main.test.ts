@@ -143,7 +143,7 @@ it('a service lives through a restart of its database, and says what it can do m
     'a job to be done after the restart',
   )
   await sql.end()
-  expect((await ask('/readyz')).body.workers).toEqual([{ name: 'jobs', state: 'running', restarts: 0 }])
+  expect((await ask('/readyz')).body.workers).toContainEqual({ name: 'jobs', state: 'running', restarts: 0 })
   expect(service.child.exitCode).toBeNull()
   service.child.kill('SIGTERM')
   expect(await service.exited).toMatchObject({ code: 0, err: '' })
@@ -169,6 +169,25 @@ describe('main.ts', () => {
     expect(out).toMatch(/^ {2}DATABASE_URL +PostgreSQL 15 or newer/m)
     expect(out).toMatch(/^ {2}PORT +.+ \(default 8080\)$/m)
     expect(out).toMatch(/^ {2}SHUTDOWN_TIMEOUT_MS +.+ \(default 25000\)$/m)
+  })
+
+  it('forgets a chain when asked to read it anew, and no other', async () => {
+    const { url, sql } = await prepareDatabase()
+    await sql`
+      INSERT INTO indexer.checkpoints
+        (chain_id, block_number, block_hash, block_time, final_number, head_number, head_time)
+      SELECT chain_id, 5, '\\x01', now(), 5, 5, now() FROM unnest(ARRAY[31337, 31338]) AS chain_id`
+    const env = { DATABASE_URL: url, CHAINS: chainsJson(31_337, 31_338) }
+    expect(await run('main.ts', env, '--reindex', '31337').exited).toEqual({
+      code: 0,
+      out: 'chain 31337 will be read anew from block 0\n',
+      err: '',
+    })
+    expect(await sql`SELECT chain_id FROM indexer.checkpoints`).toEqual([{ chain_id: 31_338n }])
+    expect(await run('main.ts', env, '--reindex', '1').exited).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('one of the configured chains (31337, 31338)'),
+    })
   })
 
   it('says what to set when nothing is configured', async () => {

@@ -2,11 +2,15 @@ import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
 import { DatabaseError } from '@referrer/database'
 import { ConfigError, describeVariables, readConfig } from './config.ts'
+import { reindex } from './reindex.ts'
 import { type Overrides, startService } from './service.ts'
 
 const USAGE = `The Referrer service: records, workers and HTTP.
 
-Usage: npm run service [-- --help]
+Usage: npm run service [-- <option>]
+
+  --reindex <chain id>  forget what was read from a chain, so that it is read anew, and end; the service's own records stay
+  --help
 
 Environment:
 ${describeVariables()}
@@ -14,12 +18,20 @@ ${describeVariables()}
 
 /** Runs the service until a signal ends it. A second signal does not wait for running work. */
 export async function main(args: string[], overrides: Overrides = {}): Promise<void> {
-  const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } })
+  const { values } = parseArgs({
+    args,
+    options: { help: { type: 'boolean', short: 'h' }, reindex: { type: 'string' } },
+  })
   if (values.help) {
     process.stdout.write(USAGE)
     return
   }
-  const starting = startService(readConfig(process.env), overrides)
+  const config = readConfig(process.env)
+  if (values.reindex !== undefined) {
+    process.stdout.write(`${await reindex(config, values.reindex)}\n`)
+    return
+  }
+  const starting = startService(config, overrides)
 
   let isStopping = false
   const onSignal = async (signal: 'SIGTERM' | 'SIGINT') => {

@@ -93,7 +93,7 @@ function openChains(config: Config, fetch: typeof globalThis.fetch): Map<number,
 /** Jobs, requests and what they do in passing share the connections; indexers and senders have their own. */
 const CONNECTIONS = 20
 
-function openConfigured({ databaseUrl, dataDir }: Config, log: Logger): Promise<Database> {
+export function openConfigured({ databaseUrl, dataDir }: Config, log: Logger): Promise<Database> {
   const options = { name: 'referrer service', max: CONNECTIONS, onProgress: (line: string) => log.info(line) }
   return openDatabase(
     databaseUrl ? { ...options, url: databaseUrl.reveal() } : { ...options, directory: dataDir },

@@ -12,7 +12,7 @@ export class DeepReorganisationError extends Error {
   constructor(chainId: number, final: bigint) {
     super(
       `chain ${chainId} differs from what was indexed even at block ${final}, which was final: check that its RPC URLs serve this chain; ` +
-        'if it was really reorganised this deep, index it anew and raise its finalityDepth',
+        'if it was really reorganised this deep, raise its finalityDepth and index it anew',
     )
   }
 }

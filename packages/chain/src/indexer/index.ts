@@ -6,5 +6,5 @@ export {
   type IndexerOptions,
   type IndexerStatus,
 } from './indexer.ts'
-export { type IndexerHealth, indexerHealth } from './store.ts'
+export { forgetChain, type IndexerHealth, indexerHealth } from './store.ts'
 export type { Log, LogFilter } from './types.ts'

@@ -111,6 +111,11 @@ export async function noteHead(sql: Queryable, chainId: number, head: Block): Pr
     WHERE chain_id = ${chainId}`
 }
 
+/** Empties the mirrored tables of a chain, so that it is indexed anew. Safe while it is being indexed. */
+export async function forgetChain(sql: Queryable, chainId: number): Promise<void> {
+  await sql`SELECT indexer.forget(${chainId})`
+}
+
 export interface IndexerHealth {
   chainId: number
   head: bigint
