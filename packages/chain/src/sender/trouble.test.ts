@@ -254,6 +254,7 @@ describe('several senders', () => {
     const first = start()
     await first.seen('active')
     const second = start()
+    await until(async () => (await connections()) === 3)
     const early = await gift()
     await reached(database, early.id, 'sent')
     expect(second.events).toEqual([])
@@ -280,6 +281,14 @@ describe('several senders', () => {
     expect(await count()).toBe(3)
   })
 })
+
+/** Two of whoever holds the signer's lock, one of whoever waits for it. */
+async function connections(): Promise<number> {
+  const rows = await database.sql`
+    SELECT pid FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = ${signerLock(chainId, signer.address)}`
+  return rows.length
+}
 
 async function mineUntil(transactions: number): Promise<void> {
   await until(async () => {
