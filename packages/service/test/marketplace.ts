@@ -65,8 +65,10 @@ export async function recordErrors(
   return recordDifferences(sql, chainId, fold(chainId, events), cashbackOf)
 }
 
+/** Until every block is final that there ever was, the dropped ones too. */
 export async function mineUntilFinal(chain: ForkingChain): Promise<void> {
-  for (let count = 0; count <= FINALITY; count += 1) await chain.mine()
+  const deepEnough = chain.highest() + BigInt(FINALITY)
+  while (chain.head().number <= deepEnough) await chain.mine()
 }
 
 /** What is remembered of blocks that nobody takes back any more: nothing. */

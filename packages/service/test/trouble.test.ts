@@ -87,8 +87,9 @@ test('a reorganisation of all that is not final is followed, and one that is a b
   const fill = async (blocks: number, uri: string) => {
     for (let count = 0; count < blocks; count += 1) await chain.send(register(`${uri} ${count}`))
   }
-  await fill(FINALITY + 4, 'first')
   start()
+  await catchUp()
+  await fill(FINALITY + 4, 'first')
   await catchUp()
   await chain.takeBack(FINALITY)
   await fill(FINALITY, 'second')
