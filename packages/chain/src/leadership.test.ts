@@ -23,12 +23,12 @@ beforeEach(() => {
 })
 
 /** Leads, as soon as it can, until it is told to step down. */
-function candidate() {
+function candidate(pollMs = POLL_MS) {
   const leaving = new AbortController()
   const steppedDown = Promise.withResolvers<void>()
   const elected = Promise.withResolvers<Leadership>()
   const over = lead(
-    { databaseUrl: database.url, lock, signal: leaving.signal, pollMs: POLL_MS },
+    { databaseUrl: database.url, lock, signal: leaving.signal, pollMs },
     async (leadership) => {
       elected.resolve(leadership)
       await steppedDown.promise
@@ -89,7 +89,7 @@ describe('leadership', () => {
   it('is waited for until the signal', async () => {
     const first = candidate()
     await first.elected
-    const second = candidate()
+    const second = candidate(600_000)
     await eventually(candidates).toBe(2)
     second.leaving.abort(new Error('going home'))
     await expect(second.over).rejects.toThrow()

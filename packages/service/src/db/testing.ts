@@ -114,7 +114,7 @@ const reviews = (chainId: number, rows: number) => [
    ORDER BY n`,
   `INSERT INTO chain.reviews
    SELECT chain_id, n, internal_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id,
-     timestamptz '2026-02-01' + n / 2 * interval '2 s'
+     timestamptz '2026-02-01' + n / 1000 * interval '1 hour'
    FROM (SELECT *, row_number() OVER (ORDER BY internal_id) AS n FROM market.reviews WHERE chain_id = ${chainId}) AS m
    WHERE n % 10 <> 3 AND n <= ${rows}`,
 ]
