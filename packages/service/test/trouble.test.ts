@@ -83,10 +83,12 @@ async function buyFromBoth(successors: Addresses): Promise<void> {
   }
 }
 
+/** One block after the other, each with an event. */
+async function fill(blocks: number, uri: string): Promise<void> {
+  for (let count = 0; count < blocks; count += 1) await chain.send(register(`${uri} ${count}`))
+}
+
 test('a reorganisation of all that is not final is followed, and one that is a block deeper is reported and changes nothing', async () => {
-  const fill = async (blocks: number, uri: string) => {
-    for (let count = 0; count < blocks; count += 1) await chain.send(register(`${uri} ${count}`))
-  }
   start()
   await catchUp()
   await fill(FINALITY + 4, 'first')
@@ -107,6 +109,24 @@ test('a reorganisation of all that is not final is followed, and one that is a b
   start()
   await catchUp()
   expect(await mirrorErrors(database.sql, chain)).toEqual([])
+})
+
+test('a node that names blocks which do not exist makes nothing final before its time', async () => {
+  const node = await startFaultProxy({
+    target: chain.rpcUrl,
+    random: () => 0,
+    faults: { lieAboutLatest: 1 },
+  })
+  start([node.url, chain.rpcUrl])
+  await catchUp()
+  await fill(FINALITY, 'first')
+  await catchUp()
+  await chain.takeBack(FINALITY - 1)
+  await fill(FINALITY, 'second')
+  await catchUp()
+  expect(await mirrorErrors(database.sql, chain)).toEqual([])
+  expect(node.counts.lieAboutLatest).toBeGreaterThan(0)
+  await node.close()
 })
 
 test('a block with more logs than a node gives is read as a whole, now and when it is final', async () => {
