@@ -124,17 +124,15 @@ describe('leadership', () => {
 })
 
 describe('a leader that lost its connection', () => {
-  it('is refused every further transaction, though its connection is a new one', async () => {
+  it('is refused everything from then on', async () => {
     const leader = candidate()
     const leadership = await leader.elected
     await cutConnection()
     const attempts = Array.from({ length: 3 }, () => leadership.transaction(note('deposed')))
     const outcomes = await Promise.allSettled(attempts)
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-    await expect(leadership.transaction(note('deposed'))).rejects.toThrow(
-      `the connection that held the lock "${lock}" was lost`,
-    )
-    expect(await leadership.sql`SELECT 1 AS one`).toEqual([{ one: 1 }])
+    await expect(leadership.transaction(note('deposed'))).rejects.toThrow('was lost')
+    await expect(leadership.sql`SELECT 1`).rejects.toThrow('was lost')
     expect(await notes()).not.toContain('deposed')
     leader.stepDown()
     await leader.over

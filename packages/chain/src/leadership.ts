@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Sql, type Transaction } from '@referrer/database'
 
-/** What the holder of a lock writes with: one connection, which loses the lock when it is lost. */
+/** What the holder of a lock writes with: the one connection that holds it. When it is lost, everything on it fails from then on. */
 export interface Leadership {
   sql: Sql
-  /** A transaction that is refused when the lock was lost meanwhile. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
 }
 
@@ -21,30 +20,27 @@ export async function lead<T>(
   { databaseUrl, lock, signal, pollMs = 500 }: LeadershipOptions,
   work: (leadership: Leadership) => Promise<T>,
 ): Promise<T> {
-  const sql = connect(databaseUrl, { max: 1, name: lock })
+  const pool = connect(databaseUrl, { max: 1, name: lock })
   try {
-    const backend = await acquire(sql, lock, signal, pollMs)
-    return await work({
-      sql,
-      transaction: (inner) =>
-        sql.begin(async (tx) => {
-          // A lost connection is replaced silently, and its successor holds no lock.
-          const [row] = await tx<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
-          if (row?.pid !== backend) throw new Error(`the connection that held the lock "${lock}" was lost`)
-          return inner(tx)
-        }) as Promise<T>,
-    } as Leadership)
+    const sql = await pool.reserve()
+    try {
+      await acquire(sql, lock, signal, pollMs)
+      const transaction = <R>(inner: (tx: Transaction) => Promise<R>) => sql.begin(inner) as Promise<R>
+      return await work({ sql, transaction })
+    } finally {
+      sql.release()
+    }
   } finally {
-    await sql.end({ timeout: 5 })
+    await pool.end({ timeout: 5 })
   }
 }
 
-async function acquire(sql: Sql, lock: string, signal: AbortSignal, pollMs: number): Promise<number> {
+async function acquire(sql: Sql, lock: string, signal: AbortSignal, pollMs: number): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
-    const [row] = await sql<{ held: boolean; pid: number }[]>`
-      SELECT pg_try_advisory_lock(hashtextextended(${lock}, 0)) AS held, pg_backend_pid() AS pid`
-    if (row?.held) return row.pid
+    const [row] = await sql<{ held: boolean }[]>`
+      SELECT pg_try_advisory_lock(hashtextextended(${lock}, 0)) AS held`
+    if (row?.held) return
     await sleep(pollMs, undefined, { signal })
   }
 }
