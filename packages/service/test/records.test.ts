@@ -2,7 +2,7 @@ import { signPurchase } from '@referrer/contracts/local'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { Attribution } from '@referrer/protocol'
 import { type Hex, type LocalAccount, numberToHex } from 'viem'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { migrations } from '../src/db/migrations.ts'
 import { until } from '../src/workers/testing.ts'
 import { call, publishWithProof, settle } from './calls.ts'
@@ -26,6 +26,10 @@ const [MERCHANT, AUTHOR] = [0n, 1n]
 const PRODUCT: Hex = numberToHex(1, { size: 32 })
 
 const [owner, buyer] = TRADERS as [LocalAccount, LocalAccount]
+/** A busy machine makes these slow, not wrong. */
+const PATIENCE_MS = 30_000
+vi.setConfig({ testTimeout: 90_000 })
+
 let chain: ForkingChain
 let database: TestDatabase
 let indexer: RunningIndexer | undefined
@@ -55,7 +59,7 @@ const stop = async () => {
   await indexer?.stop()
   indexer = undefined
 }
-const catchUp = () => until(() => isCaughtUp(database.sql, chain), 'the newest block')
+const catchUp = () => until(() => isCaughtUp(database.sql, chain), 'the newest block', PATIENCE_MS)
 
 const list = (productId: Hex) =>
   call(chain, owner, 'MerchantRegistry', 'listProduct', [MERCHANT, productId, 1_000, 0n, 0, ''])
