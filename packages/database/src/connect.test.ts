@@ -2,7 +2,8 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { until } from '../test/processes.ts'
-import { connect, type Sql } from './connect.ts'
+import { connect } from './connect.ts'
+import type { Sql } from './sql.ts'
 import { freshDatabase, type TestDatabase } from './testing.ts'
 
 let database: TestDatabase

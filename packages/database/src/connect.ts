@@ -2,11 +2,7 @@ import postgres from 'postgres'
 import { DatabaseError } from './errors.ts'
 import { createFront } from './front.ts'
 import type { Driver } from './session.ts'
-
-export type Types = { bigint: bigint; numeric: bigint }
-export type Sql = postgres.Sql<Types>
-export type Transaction = postgres.TransactionSql<Types>
-export type Queryable = postgres.ISql<Types>
+import type { Sql } from './sql.ts'
 
 export interface ConnectOptions {
   /** Most connections at once. */

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { isRoot, isRunning, postmasterPid, startChild, temporaryDirectory, until } from '../test/processes.ts'
-import { connect, type Sql } from './connect.ts'
+import { connect } from './connect.ts'
 import { type PostgresServer, startPostgres } from './embedded.ts'
+import type { Sql } from './sql.ts'
 
 /** Made by the first test, used by most. */
 let directory: string

@@ -1,8 +1,8 @@
 import type postgres from 'postgres'
-import type { Sql, Transaction, Types } from './connect.ts'
 import { DatabaseError } from './errors.ts'
 import { Pool } from './pool.ts'
 import type { Driver, Query, Session } from './session.ts'
+import type { Sql, Transaction, Types } from './sql.ts'
 import { runTransaction, type Send, type Work } from './transaction.ts'
 import { fitHelper, fitParameter, type Typed } from './values.ts'
 

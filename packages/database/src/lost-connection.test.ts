@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { postmasterPid, temporaryDirectory, until } from '../test/processes.ts'
-import { connect, type Queryable, type Sql } from './connect.ts'
+import { connect } from './connect.ts'
 import { startPostgres } from './embedded.ts'
 import { ConnectionLost } from './session.ts'
+import type { Queryable, Sql } from './sql.ts'
 import { freshDatabase, type TestDatabase } from './testing.ts'
 
 // An error that escapes to the process fails the whole run: that, too, is tested here.

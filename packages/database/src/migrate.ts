@@ -1,7 +1,7 @@
 import postgres from 'postgres'
-import type { Sql, Transaction } from './connect.ts'
 import { DatabaseError } from './errors.ts'
 import { type Migration, type MigrationSet, readMigrations } from './migration-files.ts'
+import type { Sql, Transaction } from './sql.ts'
 
 /** Two-part advisory locks are apart from those of one bigint, which the rooms use. */
 const MIGRATIONS_LOCK = [0x52656665, 2] as const

@@ -1,6 +1,7 @@
-import { connect, readUrl, type Sql } from './connect.ts'
+import { connect, readUrl } from './connect.ts'
 import { startPostgres } from './embedded.ts'
 import { codeOf, DatabaseError, messageOf } from './errors.ts'
+import type { Sql } from './sql.ts'
 
 export interface OpenOptions {
   /** A server of one's own; wins over `directory`. */

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { connect as dial } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { connect, readUrl, type Sql } from './connect.ts'
+import { connect, readUrl } from './connect.ts'
 import { DatabaseError } from './errors.ts'
 import { migrate } from './migrate.ts'
 import { type MigrationSet, readMigrations } from './migration-files.ts'
+import type { Sql } from './sql.ts'
 import { DOOR_VARIABLE } from './test-server.ts'
 
 export interface TestDatabase {

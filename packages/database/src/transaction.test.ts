@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Sql, Transaction } from './connect.ts'
+import type { Sql, Transaction } from './sql.ts'
 import { freshDatabase, type TestDatabase } from './testing.ts'
 
 let database: TestDatabase

@@ -1,6 +1,6 @@
-import type { Transaction } from './connect.ts'
 import { DatabaseError } from './errors.ts'
 import type { Query, Session } from './session.ts'
+import type { Transaction } from './sql.ts'
 
 export type Send = (query: Query) => void
 export type Work = (tx: Transaction) => unknown

@@ -1,6 +1,6 @@
 import type { Transaction } from '@referrer/database'
 import type { Leadership } from '../leadership.ts'
-import type { IndexerEvent, IndexerOptions } from './indexer.ts'
+import type { IndexerEvent, IndexerOptions } from './options.ts'
 import type { ChainReader } from './reader.ts'
 import type { Block } from './types.ts'
 

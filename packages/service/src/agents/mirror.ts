@@ -1,7 +1,7 @@
 import type { Transaction } from '@referrer/database'
 import { zeroAddress } from 'viem'
 import { Changes, insertRows, learnedAgain, type Row, type Table, writeChanges } from '../db/rows.ts'
-import type { EventOf } from '../workers/events.ts'
+import type { EventOf } from '../events.ts'
 
 export type IdentityEvent = EventOf<'IdentityRegistry'>
 

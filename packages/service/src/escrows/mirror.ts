@@ -1,7 +1,7 @@
 import type { Transaction } from '@referrer/database'
 import { Attribution } from '@referrer/protocol'
 import { Changes, insertRows, type Row, type Table, writeChanges } from '../db/rows.ts'
-import type { EventOf } from '../workers/events.ts'
+import type { EventOf } from '../events.ts'
 
 export type EscrowEvent = EventOf<'CommissionEscrow'> | EventOf<'SplitRouter'>
 

@@ -1,6 +1,6 @@
 import type { Transaction } from '@referrer/database'
 import { Changes, insertRows, learnedAgain, type Row, type Table, writeChanges } from '../db/rows.ts'
-import type { EventOf } from '../workers/events.ts'
+import type { EventOf } from '../events.ts'
 
 export type MerchantEvent = EventOf<'MerchantRegistry'>
 

@@ -9,7 +9,7 @@ import {
   type Value,
   writeChanges,
 } from '../db/rows.ts'
-import type { EventOf } from '../workers/events.ts'
+import type { EventOf } from '../events.ts'
 
 export type ReviewEvent = EventOf<'ReviewRegistry'>
 type Published = Extract<ReviewEvent, { name: 'ReviewPublished' }>

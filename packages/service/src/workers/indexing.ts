@@ -4,9 +4,9 @@ import { keccak256, stringToHex } from 'viem'
 import { applyIdentityEvents, finalizeAgents } from '../agents/mirror.ts'
 import type { ChainConfig } from '../chains-config.ts'
 import { applyEscrowEvents } from '../escrows/mirror.ts'
+import { createEventReader, type EventOf, type MarketEvent } from '../events.ts'
 import { applyMerchantEvents, finalizeProducts } from '../merchants/mirror.ts'
 import { applyReviewEvents, finalizeReviews } from '../reviews/mirror.ts'
-import { createEventReader, type EventOf, type MarketEvent } from './events.ts'
 
 export type IndexedChain = Pick<
   ChainConfig,

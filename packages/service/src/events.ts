@@ -17,7 +17,7 @@ import {
   type Hex,
   toEventSelector,
 } from 'viem'
-import type { ChainConfig } from '../chains-config.ts'
+import type { ChainConfig } from './chains-config.ts'
 
 const FOLLOWED = {
   AddressRegistry: { abi: addressRegistryAbi, events: ['AddressSet'] },
