@@ -83,6 +83,21 @@ describe('the logs of blocks', () => {
     expect(await bench.reader.logsOf(bench.endpointOf(first), all())).toEqual([])
   })
 
+  it.each([
+    ['does not have the block', () => ({ error: { code: -32000, message: 'unknown block' } })],
+    ['is limited', () => ({ error: { code: -32005, message: 'too many requests' } })],
+  ])('are asked for again of the same node when the other one %s', async (_what, refusal) => {
+    second.answer = bench.withLogs(refusal)
+    let answers = 0
+    first.answer = bench.withLogs((_filter, honest) => (++answers <= 2 ? { result: [] } : honest))
+    expect(values(await bench.reader.logsOf(bench.endpointOf(first), all()))).toEqual([0, 1, 2])
+  })
+
+  it('are not none because a node answers nothing', async () => {
+    first.answer = second.answer = bench.withLogs(() => ({ result: null }))
+    await expect(bench.reader.logsOf(bench.endpointOf(first), all())).rejects.toThrow(RpcError)
+  })
+
   it('are refused when they are of another block', async () => {
     const fork = chain.fork(2)
     fork.mine(log(9))
@@ -126,6 +141,20 @@ describe('the logs of a range', () => {
     for (const value of upTo(4)) chain.mine(log(value))
     first.respond = ([call]) =>
       call?.method === 'eth_getLogs' && width(call.params?.[0] as RangeFilter) > 2 ? 'silence' : undefined
+    expect(values((await bench.range(1n, 4n)).logs)).toEqual(upTo(4))
+  })
+
+  it('are asked for as a whole elsewhere when a node refuses them however few they are', async () => {
+    for (const value of upTo(20)) chain.mine(log(value))
+    first.answer = bench.withLogs(() => ({ error: { code: -32601, message: 'no logs here' } }))
+    const range = await bench.range(1n, 20n)
+    expect(values(range.logs)).toEqual(upTo(20))
+    expect(range.wasSplit).toBe(false)
+  })
+
+  it('are asked for elsewhere when a node answers nothing', async () => {
+    for (const value of upTo(4)) chain.mine(log(value))
+    first.answer = bench.withLogs(() => ({ result: null }))
     expect(values((await bench.range(1n, 4n)).logs)).toEqual(upTo(4))
   })
 

@@ -130,20 +130,32 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
       isRound(logs.filter(({ blockHash }) => blockHash === hash).length),
     )
     if (inDoubt.length === 0) return logs.sort(byPosition)
-    const second = rpc.awake().find((other) => other !== endpoint) ?? endpoint
     const found = new Map(logs.map((log) => [placeOf(log), log]))
-    for (const log of await logsByHash(second, inDoubt)) found.set(placeOf(log), log)
+    for (const log of await secondOpinion(endpoint, inDoubt)) found.set(placeOf(log), log)
     return [...found.values()].sort(byPosition)
+  }
+
+  /** Of another node where one can tell: one that lags does not have the newest blocks, and must not hold up those that do. */
+  async function secondOpinion(endpoint: RpcEndpoint, inDoubt: Block[]): Promise<Log[]> {
+    for (const other of rpc.awake()) {
+      if (other === endpoint) continue
+      try {
+        return await logsByHash(other, inDoubt)
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error
+      }
+    }
+    return logsByHash(endpoint, inDoubt)
   }
 
   async function logsByHash(endpoint: RpcEndpoint, asked: Block[]): Promise<Log[]> {
     if (asked.length === 0) return []
-    const raw = await endpoint.batch<RawLog[][]>(
+    const raw = await endpoint.batch<(RawLog[] | null)[]>(
       asked.map(({ hash }) => ({ method: 'eth_getLogs', params: [{ ...query, blockHash: hash }] })),
       { signal },
     )
     return asked.flatMap((block, at) =>
-      (raw[at] ?? []).map((log) => {
+      present(raw[at] ?? null, endpoint, `the logs of block ${block.number}`).map((log) => {
         if (log.blockHash !== block.hash)
           throw new RpcError('transport', `${endpoint.name} gave a log of another block than ${block.hash}`)
         return parseLog(log, block.timestamp)
@@ -153,7 +165,10 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
 
   async function range(source: RpcEndpoint, from: bigint, to: bigint): Promise<Range> {
     let last: unknown
+    let isTooMuch = false
     for (const endpoint of rpc.ranked()) {
+      // A part may be all it takes: nobody who rests is waited for.
+      if (isTooMuch && !rpc.awake().includes(endpoint)) break
       try {
         const whole = await rangeFrom(endpoint, from, to)
         if (endpoint !== source) await requireAgreement(source, endpoint, whole.last)
@@ -164,10 +179,10 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
         if (!(error instanceof RpcError)) throw error
         last = error
         // Too many blocks or logs for one answer: no text of an error is the same with two providers, so any refusal counts.
-        const isTooMuch = ['refused', 'timeout', 'rate-limited'].includes(error.kind)
-        if (isTooMuch && from < to) return inHalves(source, from, to)
+        isTooMuch ||= from < to && ['refused', 'timeout', 'rate-limited'].includes(error.kind)
       }
     }
+    if (isTooMuch) return inHalves(source, from, to)
     throw last
   }
 
@@ -199,7 +214,9 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
 
   async function rangeFrom(endpoint: RpcEndpoint, from: bigint, to: bigint): Promise<Range> {
     const [fromBlock, toBlock] = [numberToHex(from), numberToHex(to)]
-    const [raw, rawFirst, rawLast] = await endpoint.batch<[RawLog[], RawBlock | null, RawBlock | null]>(
+    const [rawLogs, rawFirst, rawLast] = await endpoint.batch<
+      [RawLog[] | null, RawBlock | null, RawBlock | null]
+    >(
       [
         { method: 'eth_getLogs', params: [{ ...query, fromBlock, toBlock }] },
         { method: 'eth_getBlockByNumber', params: [fromBlock, false] },
@@ -210,6 +227,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     // A node that does not have the last block yet leaves its logs out without a word.
     const first = parseBlock(present(rawFirst, endpoint, `block ${from}`))
     const last = parseBlock(present(rawLast, endpoint, `block ${to}`))
+    const raw = present(rawLogs, endpoint, `the logs of blocks ${from} to ${to}`)
     const times = await timesOf(endpoint, raw)
     const logs = raw.map((log) => parseLog(log, times.get(log.blockHash)))
     if (logs.some(({ blockNumber }) => blockNumber < from || blockNumber > to))
