@@ -46,21 +46,39 @@ function begin(driver: Driver, session: Session, args: [Work] | [string, Work]):
   return runTransaction(session, (send, extra) => front(driver, send, extra) as Transaction, options, work)
 }
 
-/** An `sql` for one session alone. */
+/** An `sql` for one session alone. It holds one transaction at a time, and meanwhile nothing beside it. */
 export function sessionFront(
   driver: Driver,
   session: Session,
   release: () => void,
 ): postgres.ReservedSql<Types> {
   let isReleased = false
-  const send: Send = (query) =>
-    isReleased
-      ? query.reject(new DatabaseError('This session was released: reserve another.'))
-      : session.run(query)
+  let isInTransaction = false
+  function refusal(): DatabaseError | undefined {
+    if (isReleased) return new DatabaseError('This session was released: reserve another.')
+    if (isInTransaction)
+      return new DatabaseError('A transaction is open on this session: query it, or await its end.')
+    return undefined
+  }
+  const send: Send = (query) => {
+    const refused = refusal()
+    return refused ? query.reject(refused) : session.run(query)
+  }
   return front(driver, send, {
-    begin: (...args: [Work] | [string, Work]) => begin(driver, session, args),
+    begin: async (...args: [Work] | [string, Work]) => {
+      const refused = refusal()
+      if (refused) throw refused
+      isInTransaction = true
+      try {
+        return await begin(driver, session, args)
+      } finally {
+        isInTransaction = false
+      }
+    },
     release() {
       isReleased = true
+      // Whoever gets the session next must not find itself in a stranger's transaction.
+      if (isInTransaction) void session.end().catch(() => {})
       release()
     },
   }) as postgres.ReservedSql<Types>

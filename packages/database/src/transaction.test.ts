@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ConnectionLost } from './session.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { freshDatabase, type TestDatabase } from './testing.ts'
 
@@ -44,6 +45,15 @@ test('fails with a statement that failed, even when its work looked away', async
   expect(await isNoted('half')).toBe(false)
 })
 
+test('does not pretend to commit when a statement fails that its work did not wait for', async () => {
+  const work = sql.begin(async (tx) => {
+    await note(tx, 'pretended')
+    tx`select nothing`.catch(() => {})
+  })
+  await expect(work).rejects.toThrow('rolled back, since a query of it failed that was not awaited')
+  expect(await isNoted('pretended')).toBe(false)
+})
+
 test('goes back to a savepoint and on from there', async () => {
   await sql.begin(async (tx) => {
     await note(tx, 'outer')
@@ -73,6 +83,7 @@ test('refuses queries after its end, which would run outside of it', async () =>
     kept = tx
   })
   await expect(kept?.unsafe("insert into notes values ('late')")).rejects.toThrow('This transaction is over')
+  await expect(kept?.savepoint((tx) => note(tx, 'late'))).rejects.toThrow('This transaction is over')
   expect(await isNoted('late')).toBe(false)
 })
 
@@ -94,4 +105,35 @@ test('runs on the connection of a reserved session, until that is released', asy
   expect(await session.begin((tx) => pid(tx))).toBe(await pid(session))
   session.release()
   await expect(session`select 1`).rejects.toThrow('released: reserve another')
+  await expect(session.begin((tx) => tx`select 1`)).rejects.toThrow('released: reserve another')
+})
+
+test('lets nothing else into a reserved session while it runs there', async () => {
+  const session = await sql.reserve()
+  const work = session.begin(async (tx) => {
+    await note(tx, 'alone')
+    await expect(note(session, 'beside')).rejects.toThrow('A transaction is open on this session')
+    const second = session.begin((other) => note(other, 'beside'))
+    await expect(second).rejects.toThrow('A transaction is open on this session')
+    throw new Error('changed my mind')
+  })
+  await expect(work).rejects.toThrow('changed my mind')
+  await session.begin((tx) => note(tx, 'next'))
+  session.release()
+  expect([await isNoted('alone'), await isNoted('beside'), await isNoted('next')]).toEqual([
+    false,
+    false,
+    true,
+  ])
+})
+
+test('is rolled back when its session is released before its end', async () => {
+  const session = await sql.reserve()
+  const work = session.begin(async (tx) => {
+    await note(tx, 'left')
+    session.release()
+    await note(tx, 'behind')
+  })
+  await expect(work).rejects.toBeInstanceOf(ConnectionLost)
+  expect([await isNoted('left'), await isNoted('behind')]).toEqual([false, false])
 })
