@@ -119,6 +119,7 @@ test('takes socket directories in the spellings of libpq, and its words for the 
 test('says how to write a URL that it cannot read, without repeating it', () => {
   expect(() => connect('postgres://me:my secret#@host:port/db')).toThrow('write it as postgres://')
   expect(() => connect('postgres://me:my secret#@host:port/db')).not.toThrow('secret')
+  expect(() => connect('postgres://me:100%@host/db')).toThrow('percent-encoded')
 })
 
 test('ends when what is running has ended, or at once', async () => {
@@ -127,6 +128,11 @@ test('ends when what is running has ended, or at once', async () => {
   await patient.end()
   expect(await work).toBe('done')
   await expect(patient`select 1`).rejects.toThrow('has closed its connections')
+
+  const asked = connect(database.url)
+  const still = asked`select pg_sleep(0.05)`.then(() => 'done')
+  await Promise.all([asked.end(), asked.end()])
+  expect(await still).toBe('done')
 
   const hasty = connect(database.url)
   const cut = hasty`select pg_sleep(60)`.catch((error: Error) => error.message)

@@ -53,11 +53,23 @@ export function socketUrl(directory: string, user: string, database: string): st
 /** Reads a URL as libpq does, or says how to write one without repeating it: it may hold a password. */
 export function readUrl(text: string): URL {
   try {
-    return new URL(text.replace(EMPTY_HOST, '$&localhost'))
+    const url = new URL(text.replace(EMPTY_HOST, '$&localhost'))
+    // The driver decodes them, and fails without saying which URL it read.
+    for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part)
+    return url
   } catch {
     throw new DatabaseError(
       'The database URL cannot be read: write it as postgres://user:password@host:5432/database, with special characters of the password percent-encoded.',
     )
+  }
+}
+
+/** Whether `connect` can read it. */
+export function isDatabaseUrl(text: string): boolean {
+  try {
+    return /^postgres(ql)?:$/.test(readUrl(text).protocol)
+  } catch {
+    return false
   }
 }
 

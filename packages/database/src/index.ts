@@ -1,4 +1,4 @@
-export { type ConnectOptions, connect } from './connect.ts'
+export { type ConnectOptions, connect, isDatabaseUrl } from './connect.ts'
 export { type PostgresServer, type StartOptions, startPostgres } from './embedded.ts'
 export { DatabaseError } from './errors.ts'
 export { migrate } from './migrate.ts'

@@ -11,7 +11,7 @@ export class Pool {
   readonly #lent = new Set<Session>()
   readonly #waiting: Waiter[] = []
   #ended = false
-  #allReturned = () => {}
+  readonly #allReturned = Promise.withResolvers<void>()
 
   constructor(template: Driver, max: number) {
     this.#template = template
@@ -29,7 +29,7 @@ export class Pool {
     if (!this.#lent.delete(session)) return
     if (session.lost || this.#ended) void session.end().catch(() => {})
     else this.#idle.push(session)
-    if (this.#lent.size === 0) this.#allReturned()
+    if (this.#ended && this.#lent.size === 0) this.#allReturned.resolve()
     const waiter = this.#waiting[0]
     const next = waiter && this.#take()
     if (waiter && next) {
@@ -46,10 +46,10 @@ export class Pool {
     for (const waiter of this.#waiting.splice(0)) waiter.reject(ended())
     if (this.#lent.size > 0) {
       let timer: NodeJS.Timeout | undefined
-      await new Promise<void>((resolve) => {
-        this.#allReturned = resolve
+      const patience = new Promise<void>((resolve) => {
         if (seconds !== undefined) timer = setTimeout(resolve, seconds * 1000)
       })
+      await Promise.race([this.#allReturned.promise, patience])
       clearTimeout(timer)
     }
     await Promise.all([...this.#idle, ...this.#lent].map((session) => session.end()))
