@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import { countOf } from '../db/counts.ts'
 import type { Page } from '../db/page.ts'
 
 /** An agent is in the records and on the chain. */
@@ -31,11 +32,7 @@ export function listAgents(sql: Queryable, chainId: number, { limit, offset }: P
 }
 
 /** What is on the chain is in the records too. */
-export async function countAgents(sql: Queryable, chainId: number): Promise<bigint> {
-  const [row] = await sql<{ count: bigint }[]>`
-    SELECT count(*) FROM chain.identities WHERE chain_id = ${chainId}`
-  return row?.count ?? 0n
-}
+export const countAgents = (sql: Queryable, chainId: number) => countOf(sql, chainId, 'agents')
 
 /** All of them, by ascending id. */
 export function agentsOfOwner(sql: Queryable, chainId: number, owner: Buffer): Promise<AgentRow[]> {

@@ -98,9 +98,10 @@ const sorted = (plan: Node) =>
   nodesOf(plan)
     .filter((node) => /Sort|Hash/.test(node['Node Type']))
     .reduce((most, node) => Math.max(most, ...(node.Plans ?? []).map(rowsOf)), 0)
+/** The table of counts has three rows a chain: reading it whole is the best there is. */
 const wholeTables = (plan: Node) =>
   nodesOf(plan)
-    .filter((node) => node['Node Type'].endsWith('Seq Scan'))
+    .filter((node) => node['Node Type'].endsWith('Seq Scan') && node['Relation Name'] !== 'counts')
     .map((node) => node['Relation Name'])
 const blocks = (plan: Node) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
 
@@ -211,6 +212,9 @@ const reads: Record<string, Read> = {
     read: (sql) => productsOfMerchant(sql, CHAIN, merchant),
   },
   'a product': { size: 1, read: (sql) => findProduct(sql, CHAIN, 1n, productId(1)) },
+  'how many reviews there are': { size: 1, read: (sql) => countReviews(sql, CHAIN) },
+  'how many agents there are': { size: 1, read: (sql) => countAgents(sql, CHAIN) },
+  'how many merchants there are': { size: 1, read: (sql) => countMerchants(sql, CHAIN) },
 }
 
 describe.each(Object.entries(reads))('reading %s', (_name, { size, read }) => {
@@ -222,18 +226,5 @@ describe.each(Object.entries(reads))('reading %s', (_name, { size, read }) => {
     expect(scanned(ran)).toBeLessThanOrEqual(8 * size)
     expect(sorted(ran)).toBeLessThanOrEqual(2 * size)
     expect(blocks(ran)).toBeLessThanOrEqual(32 * size)
-  })
-})
-
-describe.each<[string, (sql: Sql) => Promise<bigint>]>([
-  ['reviews', (sql) => countReviews(sql, CHAIN)],
-  ['agents', (sql) => countAgents(sql, CHAIN)],
-  ['merchants', (sql) => countMerchants(sql, CHAIN)],
-])('counting all %s', (_name, read) => {
-  it('reads every row once and sorts none', async () => {
-    const { ran } = await explain(read)
-    expect(scanned(ran)).toBeLessThanOrEqual(2.1 * ROWS)
-    expect(sorted(ran)).toBe(0)
-    expect(blocks(ran)).toBeLessThanOrEqual(ROWS / 50)
   })
 })

@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import { countOf } from '../db/counts.ts'
 import type { Page } from '../db/page.ts'
 
 /** A merchant is in the records and on the chain. */
@@ -65,11 +66,7 @@ export function listMerchants(
     ORDER BY page.merchant_id`
 }
 
-export async function countMerchants(sql: Queryable, chainId: number): Promise<bigint> {
-  const [row] = await sql<{ count: bigint }[]>`
-    SELECT count(*) FROM market.merchants WHERE chain_id = ${chainId}`
-  return row?.count ?? 0n
-}
+export const countMerchants = (sql: Queryable, chainId: number) => countOf(sql, chainId, 'merchants')
 
 export async function findMerchant(
   sql: Queryable,

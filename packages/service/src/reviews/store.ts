@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import { countOf } from '../db/counts.ts'
 import type { Page } from '../db/page.ts'
 
 /** A review as the records and the chain tell it. It is published when it is on the chain and its text is known. */
@@ -48,12 +49,8 @@ export function listReviews(
     ORDER BY page.internal_id DESC`
 }
 
-export async function countReviews(sql: Queryable, chainId: number): Promise<bigint> {
-  const [row] = await sql<{ count: bigint }[]>`
-    SELECT count(*) FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
-    WHERE m.chain_id = ${chainId} AND m.content IS NOT NULL`
-  return row?.count ?? 0n
-}
+/** Of those that are published. */
+export const countReviews = (sql: Queryable, chainId: number) => countOf(sql, chainId, 'published reviews')
 
 /** Those of a product that are published, newest first. */
 export function reviewsOfProduct(
