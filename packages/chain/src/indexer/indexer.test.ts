@@ -1,7 +1,9 @@
 import type { TestDatabase } from '@referrer/database/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { add, FINALITY, replay, SumsBench, sumsDatabase, until } from '../testing/sums-bench.ts'
+import { eventually } from '../testing/eventually.ts'
+import { add, applySums, FINALITY, replay, SumsBench, sumsDatabase, until } from '../testing/sums-bench.ts'
 import { DeepReorganisationError } from './follow.ts'
+import { forgetChain } from './store.ts'
 
 let database: TestDatabase
 let bench: SumsBench
@@ -100,6 +102,38 @@ describe('an indexer', () => {
     bench.grow(6)
     await bench.caughtUp()
     expect(await bench.sums()).toEqual(replay(bench.chain, 8))
+  })
+})
+
+describe('a chain that is forgotten while it is being indexed', () => {
+  const waiting = async () => {
+    const [row] = await database.sql<{ count: number }[]>`
+      SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    return row?.count
+  }
+
+  it('is read anew, also when a block was half written and none comes after it', async () => {
+    bench.grow(10)
+    const written = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    const apply = applySums(bench.chainId)
+    bench.index({
+      async apply(tx, logs) {
+        await apply(tx, logs)
+        if (logs[0]?.blockNumber !== 11n) return
+        written.resolve()
+        await gate.promise
+      },
+    })
+    await bench.caughtUp()
+    bench.chain.mine(add(9, 9))
+    await written.promise
+    const forgotten = forgetChain(database.sql, bench.chainId)
+    await eventually(waiting).toBe(1)
+    gate.resolve()
+    await forgotten
+    await bench.caughtUp()
+    expect(await bench.sums()).toEqual(replay(bench.chain))
   })
 })
 

@@ -104,8 +104,8 @@ export function createIndexer(options: IndexerOptions): Indexer {
         status.indexed = checkpoint?.number ?? null
         if (checkpoint !== before) {
           writtenAt = Date.now()
-        } else if (Date.now() - writtenAt > HEARTBEAT_MS) {
-          await noteHead(leadership.sql, chainId, head.block)
+        } else if (checkpoint && Date.now() - writtenAt > HEARTBEAT_MS) {
+          await noteHead(leadership.sql, chainId, checkpoint, head.block)
           writtenAt = Date.now()
         }
         const indexed = checkpoint?.number ?? options.startBlock - 1n

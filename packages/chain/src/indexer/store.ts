@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from '@referrer/database'
+import type { Queryable, Sql, Transaction } from '@referrer/database'
 import { bytesToHex, type Hex } from 'viem'
 import type { Block, Checkpoint } from './types.ts'
 
@@ -105,15 +105,27 @@ export async function rollBack(
   await tx`SELECT indexer.roll_back(${chainId}, ${ancestor ? ancestor.number : -1n})`
 }
 
-export async function noteHead(sql: Queryable, chainId: number, head: Block): Promise<void> {
-  await sql`
+/** Says that the checkpoint still stands, and how far the chain is. */
+export async function noteHead(
+  sql: Queryable,
+  chainId: number,
+  { number, hash }: Checkpoint,
+  head: Block,
+): Promise<void> {
+  const { count } = await sql`
     UPDATE indexer.checkpoints SET head_number = ${head.number}, head_time = ${time(head.timestamp)}, seen_at = now()
-    WHERE chain_id = ${chainId}`
+    WHERE chain_id = ${chainId} AND block_number = ${number} AND block_hash = ${bytes(hash)}`
+  if (count !== 1) throw new CheckpointMovedError(chainId)
 }
 
 /** Empties the mirrored tables of a chain, so that it is indexed anew. Safe while it is being indexed. */
-export async function forgetChain(sql: Queryable, chainId: number): Promise<void> {
-  await sql`SELECT indexer.forget(${chainId})`
+export async function forgetChain(sql: Sql, chainId: number): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`SET LOCAL statement_timeout = 0`
+    // Whoever indexes writes here first: what is being written now is waited for, and what comes after finds no checkpoint.
+    await tx`LOCK TABLE indexer.checkpoints IN SHARE ROW EXCLUSIVE MODE`
+    await tx`SELECT indexer.forget(${chainId})`
+  })
 }
 
 export interface IndexerHealth {
