@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -112,6 +112,21 @@ test.runIf(isRoot)('is run by root as the user who owns the place', async () => 
   await server.stop()
   await child.finish()
   expect(child.complaints()).toBe('')
+})
+
+test.runIf(isRoot)('is not led by its user to touch a file of root', async () => {
+  const place = await temporaryDirectory()
+  const directory = join(place, 'database')
+  const secret = join(place, 'secret')
+  await writeFile(secret, 'of root', { mode: 0o600 })
+  await expectServer(directory)
+  await rm(join(directory, 'postgres.log'))
+  for (const plant of [symlink, link]) {
+    await plant(secret, join(directory, 'postgres.log'))
+    expect(await refusal(directory)).toContain('postgres.log is not a file of Postgres')
+    await rm(join(directory, 'postgres.log'))
+  }
+  expect(statSync(secret)).toMatchObject({ uid: 0, size: 7 })
 })
 
 test('says that a directory belongs to somebody else', async () => {

@@ -58,7 +58,9 @@ async function claim(directory: string): Promise<void> {
       `${directory} holds other files (${foreign}): choose an empty directory for the database.`,
     )
   }
-  await writeFile(join(directory, MARK), MARK_TEXT)
+  await writeFile(join(directory, MARK), MARK_TEXT, { flag: 'wx' }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EEXIST') throw error
+  })
 }
 
 async function handOver(directory: string, runner: Runner): Promise<void> {

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
-import { chown, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf, DatabaseError } from './errors.ts'
 import { type Home, SOCKET_NAME } from './home.ts'
 import { ENVIRONMENT } from './run.ts'
 
+const { O_APPEND, O_NOFOLLOW, O_WRONLY } = constants
 const LOG_LIMIT = 10 * 1024 * 1024
 
 const SETTINGS: Record<string, string> = {
@@ -103,15 +105,30 @@ async function isOurs(pid: number, home: Home): Promise<boolean> {
   return line.includes(`cluster_name=${home.cluster}`) || line.startsWith(`postgres: ${home.cluster}`)
 }
 
-async function openLog(home: Home) {
-  const size = await stat(home.log).then(
+/** Root opens it in a directory of the runner's, who may have put a link to any file in its place. */
+async function openLog(home: Home): Promise<FileHandle> {
+  const size = await lstat(home.log).then(
     (file) => file.size,
     () => 0,
   )
   if (size > LOG_LIMIT) await rename(home.log, `${home.log}.old`)
-  const log = await open(home.log, 'a', 0o600)
-  if (home.runner) await chown(home.log, home.runner.uid, home.runner.gid)
-  return log
+  try {
+    const log = await open(home.log, 'ax', 0o600)
+    if (home.runner) await log.chown(home.runner.uid, home.runner.gid)
+    return log
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+  const log = await open(home.log, O_WRONLY | O_APPEND | O_NOFOLLOW).catch((error: unknown) => {
+    throw codeOf(error) === 'ELOOP' ? notItsOwn(home) : error
+  })
+  if (!home.runner || (await log.stat()).uid === home.runner.uid) return log
+  await log.close()
+  throw notItsOwn(home)
+}
+
+function notItsOwn(home: Home): DatabaseError {
+  return new DatabaseError(`${home.log} is not a file of Postgres's user: remove it and start again.`)
 }
 
 async function logSince(home: Home, offset: number): Promise<string> {
