@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, rename, rm } from 'node:fs/promises'
+import { open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { codeOf } from './errors.ts'
 import { type Home, startFailure } from './home.ts'
@@ -31,10 +31,17 @@ export async function createCluster(
     await rename(draft, home.data).catch((error: unknown) => {
       if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'ENOENT') throw error
     })
+    if (sync) await syncDirectory(home.directory)
   }
   const isThere = await exists(home.data)
   await removeDrafts(home, isThere ? /^data\..+\.new$/ : new RegExp(`^${basename(draft)}$`))
   if (!isThere) throw startFailure(said, home)
+}
+
+/** Else a power cut could take the new name away, and with it every row that was acknowledged since. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path)
+  await directory.sync().finally(() => directory.close())
 }
 
 /** Once there is a database, the drafts of crashed and of slower starters are of no use. */
