@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { postmasterPid, temporaryDirectory, until } from '../test/processes.ts'
+import { hasNewPostmaster, postmasterPid, temporaryDirectory, until } from '../test/processes.ts'
 import { connect } from './connect.ts'
 import { startPostgres } from './embedded.ts'
 import { ConnectionLost } from './session.ts'
@@ -92,7 +91,7 @@ test('every query is answered and the pool is whole again when the server crashe
     await until(() => done > before + 100)
     const pid = postmasterPid(directory)
     process.kill(pid, signal)
-    await until(() => isAnother(directory, pid))
+    await until(() => hasNewPostmaster(directory, pid))
   }
   const before = done
   await until(() => done > before + 500)
@@ -103,14 +102,6 @@ test('every query is answered and the pool is whole again when the server crashe
     await pool`select count(*) as open from pg_stat_activity where application_name = 'under load'`
   expect(row).toEqual({ open: 5n })
 })
-
-function isAnother(directory: string, pid: number): boolean {
-  try {
-    return Number.parseInt(readFileSync(join(directory, 'data', 'postmaster.pid'), 'utf8'), 10) !== pid
-  } catch {
-    return false
-  }
-}
 
 test('listeners hear again after the connection was lost', async () => {
   const pool = connect(database.url, { name: 'listener' })

@@ -75,6 +75,15 @@ export function postmasterPid(directory: string): number {
   return Number.parseInt(readFileSync(join(directory, 'data', 'postmaster.pid'), 'utf8'), 10)
 }
 
+/** Whether another than `before` has taken the lock; in between there is none. */
+export function hasNewPostmaster(directory: string, before: number): boolean {
+  try {
+    return postmasterPid(directory) !== before
+  } catch {
+    return false
+  }
+}
+
 export function isRunning(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
