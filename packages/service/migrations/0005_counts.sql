@@ -26,10 +26,13 @@ CREATE TRIGGER count_inserted AFTER INSERT ON market.merchants REFERENCING NEW T
 CREATE TRIGGER count_deleted AFTER DELETE ON market.merchants REFERENCING OLD TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION market.count_rows('merchants');
 
--- A review is published when it is on the chain and its text is known: either may come first. Whoever adds the one has the review's
--- record locked, so that two at once do not miss each other.
+-- A review is published when it is on the chain and its text is known: either may come first, or go. Whoever changes the one has the
+-- review's record locked, so that two at once do not miss each other. The indexer locks what it adds, but not what it takes back.
 CREATE FUNCTION market.count_reviews_of_chain() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF TG_OP = 'DELETE' THEN
+    PERFORM FROM market.reviews WHERE internal_id IN (SELECT internal_id FROM changed) ORDER BY internal_id FOR UPDATE;
+  END IF;
   INSERT INTO market.counts AS c (chain_id, what, count)
   SELECT r.chain_id, 'published reviews', CASE TG_OP WHEN 'INSERT' THEN count(*) ELSE -count(*) END
   FROM changed JOIN market.reviews AS r USING (internal_id) WHERE r.content IS NOT NULL

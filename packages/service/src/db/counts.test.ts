@@ -40,6 +40,13 @@ const asIndexer = (work: (tx: Transaction) => Promise<unknown>) =>
     await work(tx)
   })
 
+const somebodyWaits = () =>
+  expect
+    .poll(
+      () => sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+    )
+    .toHaveLength(1)
+
 describe('the counts that are kept', () => {
   it('are right in a filled database', async () => {
     await expectRight()
@@ -85,14 +92,32 @@ describe('the counts that are kept', () => {
         INSERT INTO chain.reviews (chain_id, review_id, internal_id, agent_id, merchant_id, product_id, content_hash, proof_kind, proof_id, published_at)
         VALUES (${CHAIN}, 100000, ${free.internal_id}, 1, 1, '\\x01', '\\x02', 1, 1, now())`
     })
-    await expect
-      .poll(
-        () =>
-          sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-      )
-      .toHaveLength(1)
+    await somebodyWaits()
     hold.resolve()
     await Promise.all([bringing, indexing])
     expect(await countReviews(sql, CHAIN)).toBe(before + 1n)
+  })
+
+  it('do not keep a review that is taken back while its text is brought', async () => {
+    const [bare] = await sql<{ internal_id: bigint }[]>`
+      SELECT internal_id FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
+      WHERE m.chain_id = ${CHAIN} AND m.content IS NULL LIMIT 1`
+    if (!bare) throw new Error('some review of a filled market has no text')
+    const before = await countReviews(sql, CHAIN)
+    const hold = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const bringing = sql.begin(async (tx) => {
+      await tx`UPDATE market.reviews SET content = '{}' WHERE internal_id = ${bare.internal_id}`
+      held.resolve()
+      await hold.promise
+    })
+    await held.promise
+    const takingBack = asIndexer(
+      (tx) => tx`DELETE FROM chain.reviews WHERE internal_id = ${bare.internal_id}`,
+    )
+    await Promise.race([takingBack, somebodyWaits()])
+    hold.resolve()
+    await Promise.all([bringing, takingBack])
+    expect(await countReviews(sql, CHAIN)).toBe(before)
   })
 })
