@@ -21,8 +21,8 @@ const count = (min: number) =>
 
 const rpcUrl = z
   .custom<string>(
-    (text) => typeof text === 'string' && /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
-    'expected an http or https URL',
+    (text) => typeof text === 'string' && isHttpUrl(text),
+    'expected an http or https URL, special characters of a password percent-encoded',
   )
   // Providers put the key into the URL.
   .transform((text) => new Secret(text))
@@ -51,7 +51,7 @@ const Chain = z.strictObject(
     confirmations: count(1).default(5),
     /** The most that the service pays for its own transactions. */
     maxFeePerGasGwei: count(1).default(100),
-    pollIntervalMs: count(10).default(500),
+    pollIntervalMs: count(10).max(3_600_000, 'expected 3600000 or less').default(500),
   },
   { error: unknownOr('expected an object that describes a chain') },
 )
@@ -72,6 +72,16 @@ export const Chains = z
       }
     }
   })
+
+function isHttpUrl(text: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(text)
+    decodeURIComponent(username + password)
+    return /^https?:$/.test(protocol)
+  } catch {
+    return false
+  }
+}
 
 function unknownOr(message: string) {
   return (issue: { code: string; keys?: string[] }) =>

@@ -56,7 +56,7 @@ describe('readConfig', () => {
       CHAINS: '[{"rpcUrls": ["https://rpc.example/hunter2"',
     }
     expect(problemsOf(env)).toEqual([
-      'DATABASE_URL: expected a URL like postgres://user:password@host:5432/database',
+      'DATABASE_URL: expected a URL like postgres://user:password@host:5432/database, special characters of the password percent-encoded',
       'HOST: expected a host name or an IP address',
       'PORT: expected a whole number from 0 to 65535',
       'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent',
@@ -96,9 +96,12 @@ describe('readConfig', () => {
       Router: '0x',
     }
     expect(
-      problemsOf({ CHAINS: chain({ contracts, rpcUrls: ['ws://x'], startBlock: -1, finality: 3 }) }),
+      problemsOf({
+        CHAINS: chain({ contracts, rpcUrls: ['ws://x', 'http://me:100%@x'], startBlock: -1, finality: 3 }),
+      }),
     ).toEqual([
-      'CHAINS[0].rpcUrls[0]: expected an http or https URL',
+      'CHAINS[0].rpcUrls[0]: expected an http or https URL, special characters of a password percent-encoded',
+      'CHAINS[0].rpcUrls[1]: expected an http or https URL, special characters of a password percent-encoded',
       'CHAINS[0].contracts.USDC: expected an address: 0x and 40 hex digits, all lower case or with the right checksum',
       'CHAINS[0].contracts: unknown field Router',
       'CHAINS[0].startBlock: expected 0 or more',
@@ -108,6 +111,18 @@ describe('readConfig', () => {
       'CHAINS[2].chainId: chain 1 is listed twice',
     ])
     expect(problemsOf({ CHAINS: '{}' })).toEqual(['CHAINS: expected an array of chains'])
+  })
+
+  it('refuses a pause that a timer cannot hold, and would not make', () => {
+    expect(problemsOf({ CHAINS: chain({ pollIntervalMs: 2 ** 31 }) })).toEqual([
+      'CHAINS[0].pollIntervalMs: expected 3600000 or less',
+    ])
+  })
+
+  it('takes every URL of a database that can be connected to', () => {
+    const socket = 'postgres://me@/market?host=/run/postgresql'
+    expect(readConfig({ CHAINS, DATABASE_URL: socket }).databaseUrl?.reveal()).toBe(socket)
+    expect(problemsOf({ CHAINS, DATABASE_URL: 'postgres://me:100%@host/market' })).toHaveLength(1)
   })
 
   it('takes one address or several generations of the contracts that can be replaced', () => {

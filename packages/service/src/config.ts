@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isDatabaseUrl } from '@referrer/database'
 import { type Hex, isHex, size } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
@@ -43,7 +44,7 @@ const whole = (min: number, max: number) =>
 
 const postgresUrl = z
   .string()
-  .refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''))
+  .refine(isDatabaseUrl)
   .transform((text) => new Secret(text))
 
 const privateKey = z
@@ -54,7 +55,8 @@ const privateKey = z
 const Environment = z.object({
   DATABASE_URL: postgresUrl.optional().meta({
     about: 'PostgreSQL 15 or newer to use instead of the embedded server',
-    expected: 'a URL like postgres://user:password@host:5432/database',
+    expected:
+      'a URL like postgres://user:password@host:5432/database, special characters of the password percent-encoded',
   }),
   DATA_DIR: z.string().prefault('.referrer/postgres').meta({
     about: 'where the embedded server keeps its data',
