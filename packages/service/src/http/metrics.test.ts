@@ -63,9 +63,13 @@ describe('GET /metrics', () => {
   it('stops counting a long queue at ten thousand', async () => {
     await sql`INSERT INTO jobs.live (queue, payload, max_attempts)
       SELECT CASE WHEN n <= 12000 THEN 'long' ELSE 'short' END, '{}', 1 FROM generate_series(1, 12010) n`
+    await sql`INSERT INTO jobs.dead (id, queue, payload, attempts, max_attempts, errors, created_at)
+      SELECT id, queue, payload, 1, 1, '[]', created_at FROM jobs.live`
     const metrics = await render()
     expect(metrics.get('referrer_jobs{queue="long",state="due"}')).toBe(10_000)
     expect(metrics.get('referrer_jobs{queue="short",state="due"}')).toBe(10)
+    expect(metrics.get('referrer_jobs_dead{queue="long"}')).toBe(10_000)
+    expect(metrics.get('referrer_jobs_dead{queue="short"}')).toBe(10)
   })
 
   it('tells how chains, sender and workers are', async () => {

@@ -33,9 +33,18 @@ export function countJobs(sql: Queryable) {
     GROUP BY queues.queue, state`
 }
 
+/** Likewise, so that a queue with many dead does not hide those of another. */
 export function countDead(sql: Queryable) {
   return sql<{ queue: string; count: number }[]>`
-    select queue, count(*)::integer as count
-    from (select queue from jobs.dead order by queue, died_at limit ${COUNTED}) dead
-    group by queue`
+    WITH RECURSIVE queues AS (
+      (SELECT queue FROM jobs.dead ORDER BY queue LIMIT 1)
+      UNION ALL
+      SELECT (SELECT queue FROM jobs.dead WHERE dead.queue > queues.queue ORDER BY queue LIMIT 1)
+      FROM queues WHERE queues.queue IS NOT NULL
+    )
+    SELECT queues.queue, count(*)::integer AS count
+    FROM queues CROSS JOIN LATERAL (
+      SELECT FROM jobs.dead WHERE dead.queue = queues.queue LIMIT ${COUNTED}
+    ) letter
+    GROUP BY queues.queue`
 }
