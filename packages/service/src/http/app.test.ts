@@ -72,6 +72,11 @@ describe('the app', () => {
     })
   })
 
+  it('does not wait for ever for the rest of a request', async () => {
+    await listen()
+    expect(app?.server.requestTimeout).toBe(60_000)
+  })
+
   it('refuses what it cannot read', async () => {
     const { get } = await listen()
     expect(await get('/echo', post('{"a":'))).toMatchObject({ status: 400, body: { error: 'bad request' } })

@@ -12,6 +12,8 @@ import { createMetrics, type Metrics, metricsRoutes } from './metrics.ts'
 import { RequestLog } from './request-log.ts'
 
 const BODY_LIMIT = 2 * 1024 * 1024
+/** To send a whole request. Without it a caller can hold a connection for ever. */
+const REQUEST_PATIENCE_MS = 60_000
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /** What Fastify refuses by itself. Everything else that is thrown is an internal error. */
@@ -28,6 +30,7 @@ export function createApp(context: Context, metrics: Metrics = createMetrics(con
     loggerInstance: log,
     logController: new RequestLog(),
     bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_PATIENCE_MS,
     genReqId: ({ headers: { 'x-request-id': given } }) =>
       typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID(),
     frameworkErrors: (error, request, reply) => refuse(error, request, reply),
