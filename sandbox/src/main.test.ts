@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,8 @@ import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import { createPublicClient, http, keccak256, toBytes } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SandboxState } from './state.ts'
+import { readPorts, requireFree } from './ports.ts'
+import { databaseDirectory, type SandboxState } from './state.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'referrer-sandbox-'))
@@ -35,14 +36,25 @@ async function until(condition: () => boolean, child: ChildProcess, output: { te
   }
 }
 
-async function freeOffset(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (!address || typeof address === 'string') throw new Error('no port')
-  return address.port - 8545
+/** One at which all ports are free. */
+async function freeOffset(): Promise<string> {
+  for (;;) {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    await new Promise((resolve) => server.close(resolve))
+    if (!address || typeof address === 'string') throw new Error('no port')
+    const offset = String(address.port - 8545)
+    const isFree = await requireFree(readPorts({ PORT_OFFSET: offset })).then(
+      () => true,
+      () => false,
+    )
+    if (isFree) return offset
+  }
 }
+
+const databaseOf = (offset: string) =>
+  databaseDirectory(statePath, readPorts({ PORT_OFFSET: offset }).service)
 
 describe('npm start', () => {
   let sandbox: ReturnType<typeof start>
@@ -50,13 +62,15 @@ describe('npm start', () => {
   let offset: string
 
   beforeAll(async () => {
-    offset = String(await freeOffset())
+    offset = await freeOffset()
     sandbox = start({ PORT_OFFSET: offset })
     await until(() => sandbox.output.text.includes('sandbox ready'), sandbox.child, sandbox.output)
     state = JSON.parse(readFileSync(statePath, 'utf8'))
   }, 120_000)
-  afterAll(() => {
-    sandbox.child.kill('SIGKILL')
+  afterAll(async () => {
+    sandbox.child.kill('SIGINT')
+    await sandbox.ended
+    rmSync(directory, { recursive: true })
   })
 
   const account = (role: string) => {
@@ -148,10 +162,25 @@ describe('npm start', () => {
     expect(existsSync(statePath)).toBe(true)
   })
 
-  it('ends everything on Ctrl-C and takes its state file along', async () => {
+  it('ends everything on Ctrl-C while it starts, and leaves the running one alone', async () => {
+    const other = await freeOffset()
+    const second = start({ PORT_OFFSET: other })
+    await until(() => second.output.text.includes('starting the service'), second.child, second.output)
+    second.child.kill('SIGINT')
+    expect(await second.ended).toEqual([0, null])
+    expect(second.output.text).not.toContain('sandbox ready')
+    expect(existsSync(statePath)).toBe(false)
+    expect(existsSync(databaseOf(other))).toBe(false)
+    const { workers } = await (await fetch(`${state.baseUrl}/readyz`)).json()
+    expect(workers).toEqual(workers.map((worker: object) => ({ ...worker, state: 'running', restarts: 0 })))
+  })
+
+  it('ends everything on Ctrl-C and takes its state file and its database along', async () => {
+    expect(existsSync(databaseOf(offset))).toBe(true)
     sandbox.child.kill('SIGINT')
     expect(await sandbox.ended).toEqual([0, null])
     expect(existsSync(statePath)).toBe(false)
+    expect(existsSync(databaseOf(offset))).toBe(false)
     await expect(client().getChainId()).rejects.toThrow()
     await expect(fetch(state.baseUrl)).rejects.toThrow()
   })

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { compileContracts, deployMarket, startLocalChain } from '@referrer/contracts/local'
 import { startMarketService } from './market-service.ts'
 import { settleIn } from './people.ts'
-import { HOST, readPorts, requireFree } from './ports.ts'
+import { HOST, type Ports, readPorts, requireFree } from './ports.ts'
 import { databaseDirectory, removeState, type SandboxState, statePath, writeState } from './state.ts'
 
 const HELP = `Runs the market on this machine, for trying out and for development.
@@ -11,8 +11,8 @@ const HELP = `Runs the market on this machine, for trying out and for developmen
   npm start
 
 Environment:
-  PORT_OFFSET   shifts every port, so that two sandboxes can run side by side (default 0)
-  SANDBOX_DIR   where state.json is written (default .sandbox)
+  PORT_OFFSET   shifts every port, so that sandboxes can run side by side (default 0)
+  SANDBOX_DIR   where state.json is written, another for each that runs (default .sandbox)
   LOG_LEVEL     what the service logs (default warn)
 
 What runs, and every account's key, is written to state.json. Ctrl-C ends it.`
@@ -27,42 +27,71 @@ async function main() {
   await requireFree(ports)
   removeState(path)
 
+  /** How to end what was started, the newest first. */
+  const ends: (() => Promise<unknown>)[] = []
+  let isStopping = false
+  // One Ctrl-C can arrive several times: from the terminal, from npm and from the runner.
+  async function stop(exitCode: number) {
+    if (isStopping) return
+    isStopping = true
+    removeState(path)
+    for (const end of ends) {
+      await end().catch((error) => {
+        complain(error)
+        exitCode = 1
+      })
+    }
+    process.exit(exitCode)
+  }
+  process.on('SIGINT', () => stop(0))
+  process.on('SIGTERM', () => stop(0))
+
+  try {
+    const state = await bringUp(ports, path, ends)
+    if (isStopping) return
+    writeState(path, state)
+    console.log(screen(state, path))
+    console.log('sandbox ready')
+  } catch (error) {
+    // What is being stopped fails for that reason.
+    if (isStopping) return
+    complain(error)
+    await stop(1)
+  }
+}
+
+async function bringUp(ports: Ports, path: string, ends: (() => Promise<unknown>)[]): Promise<SandboxState> {
   say('compiling the contracts (the first time takes about a minute)')
   const tick = setInterval(() => say('still compiling'), 10_000)
   await compileContracts().finally(() => clearInterval(tick))
   say('starting the chain')
   const local = await startLocalChain({ port: ports.chain })
+  ends.unshift(() => local.close())
   if (!local.rpcUrl) throw new Error('the chain has no RPC endpoint')
-  const running: (() => Promise<unknown>)[] = [() => local.close()]
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
   say('deploying the contracts')
   const market = await deployMarket(local.client)
   const accounts = await settleIn(market)
   say('starting the service')
   const chain = { rpcUrl: local.rpcUrl, chainId: local.chain.id, contracts: market.addresses, accounts }
-  const service = await startMarketService({
+  const starting = startMarketService({
     ...chain,
-    directory: databaseDirectory(process.env),
+    directory: databaseDirectory(path, ports.service),
     host: HOST,
     port: ports.service,
     logLevel: process.env.LOG_LEVEL ?? 'warn',
   })
-  running.unshift(() => service.stop())
-  const state = { baseUrl: service.url, ...chain }
-  writeState(path, state)
-  console.log(screen(state, path))
-  console.log('sandbox ready')
+  // Also while it starts; a start that fails has ended what it began.
+  ends.unshift(() =>
+    starting.then(
+      (service) => service.stop(),
+      () => {},
+    ),
+  )
+  return { baseUrl: (await starting).url, ...chain }
+}
 
-  let stopping = false
-  // One Ctrl-C can arrive several times: from the terminal, from npm and from the runner.
-  async function stop() {
-    if (stopping) return
-    stopping = true
-    removeState(path)
-    for (const end of running) await end()
-    process.exit(0)
-  }
+function complain(error: unknown): void {
+  console.error(error instanceof Error ? error.message : error)
 }
 
 function screen({ baseUrl, rpcUrl, chainId, contracts, accounts }: SandboxState, path: string): string {
@@ -90,7 +119,7 @@ if (flags.help) {
   console.log(HELP)
 } else {
   await main().catch((error) => {
-    console.error(error instanceof Error ? error.message : error)
+    complain(error)
     process.exit(1)
   })
 }

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Addresses } from '@referrer/contracts/deploy'
 import { connect, startPostgres } from '@referrer/database'
 import { readConfig, type Service, startService } from '@referrer/service'
@@ -18,12 +20,20 @@ export interface ServiceOptions {
 const DATABASE = 'market'
 /** Deep enough for whoever turns the chain back with evm_revert. */
 const FINALITY_DEPTH = 10_000
+const PATIENCE_MS = 120_000
 
-/** The service on a database as empty as the chain is new. */
+/** The service on a database as empty as the chain is new, which ends with it. */
 export async function startMarketService(options: ServiceOptions): Promise<Service> {
   const server = await startPostgres({ directory: options.directory })
+  let service: Service | undefined
+  async function stop() {
+    const drained = await service?.stop()
+    await server.stop()
+    await rm(options.directory, { recursive: true, force: true })
+    return drained ?? { stuck: [] }
+  }
   try {
-    const service = await startService(
+    service = await startService(
       readConfig({
         DATABASE_URL: await emptyDatabase(server.url),
         HOST: options.host,
@@ -35,16 +45,9 @@ export async function startMarketService(options: ServiceOptions): Promise<Servi
       }),
     )
     await becomesReady(service.url)
-    return {
-      ...service,
-      async stop() {
-        const drained = await service.stop()
-        await server.stop()
-        return drained
-      },
-    }
+    return { ...service, stop }
   } catch (error) {
-    await server.stop()
+    await stop()
     throw error
   }
 }
@@ -73,9 +76,12 @@ async function emptyDatabase(serverUrl: string): Promise<string> {
 }
 
 async function becomesReady(url: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS
   for (;;) {
-    const { ok } = await fetch(`${url}/readyz`)
-    if (ok) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const response = await fetch(`${url}/readyz`)
+    const said = await response.text()
+    if (response.ok) return
+    if (Date.now() > deadline) throw new Error(`the service does not become ready: ${said}`)
+    await sleep(100)
   }
 }

@@ -32,14 +32,14 @@ export function statePath(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * One for each place of the state file. What it holds does not outlive the sandbox, and the server, which never runs as root, can
- * reach it wherever the project lies.
+ * One for each sandbox, gone with it. Not beside the state file: the server, which never runs as root, can reach it here wherever the
+ * project lies.
  */
-export function databaseDirectory(env: NodeJS.ProcessEnv): string {
-  const place = createHash('sha256')
-    .update(resolve(statePath(env)))
+export function databaseDirectory(path: string, port: number): string {
+  const sandbox = createHash('sha256')
+    .update(`${resolve(path)} ${port}`)
     .digest('hex')
-  return join(tmpdir(), `referrer-sandbox-${place.slice(0, 12)}`)
+  return join(tmpdir(), `referrer-sandbox-${sandbox.slice(0, 12)}`)
 }
 
 export function writeState(path: string, state: SandboxState): void {
