@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import type { Sql } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import type { FastifyInstance } from 'fastify'
@@ -27,6 +29,7 @@ async function listen(overrides: Partial<Context> = {}) {
   app.get('/bug', async () => {
     throw Object.assign(new Error('password is hunter2'), { statusCode: 400, code: 'OOPS' })
   })
+  app.get('/agents/:id', async () => ({}))
   app.post('/echo', async ({ body }) => ({ got: JSON.stringify(body).length }))
   app.get('/headers', async ({ headers, log }) => {
     log.info({ headers, req: { headers } }, 'headers')
@@ -85,6 +88,22 @@ describe('the app', () => {
       body: { error: 'unsupported content type' },
     })
     expect(await get('/%zz')).toMatchObject({ status: 400, body: { error: 'bad request' } })
+    expect(await get(`/agents/${'9'.repeat(200)}`)).toMatchObject({
+      status: 414,
+      body: { error: 'path too long' },
+    })
+  })
+
+  it('takes no failure of its own for a caller that goes away in the middle of a request', async () => {
+    const { url, logged } = await listen()
+    const caller = connect(Number(new URL(url).port), '127.0.0.1')
+    caller.write(
+      'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    )
+    const [request] = await once(app?.server ?? caller, 'request')
+    caller.destroy()
+    await once(request, 'close')
+    expect(logged.join('')).not.toContain('a request failed')
   })
 
   it('names every request: as the caller did, when that is a decent name', async () => {

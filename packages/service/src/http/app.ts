@@ -20,6 +20,7 @@ const REQUEST_ID = /^[\w.-]{1,64}$/
 const REFUSALS = new Map([
   [400, 'bad request'],
   [413, 'request body too large'],
+  [414, 'path too long'],
   [415, 'unsupported content type'],
 ])
 
@@ -48,7 +49,8 @@ export function createApp(context: Context, metrics: Metrics = createMetrics(con
 
 function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const isOwn = typeof error.code === 'string' && error.code.startsWith('FST_')
-  const text = isOwn ? REFUSALS.get(error.statusCode ?? 500) : undefined
+  const isCutShort = error.code === 'ECONNRESET' && !request.raw.complete
+  const text = isOwn || isCutShort ? REFUSALS.get(error.statusCode ?? 500) : undefined
   if (text !== undefined) return reply.code(error.statusCode ?? 500).send({ error: text })
   request.log.error({ err: error }, 'a request failed')
   return reply.code(500).send({ error: 'internal error' })
