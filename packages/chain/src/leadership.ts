@@ -13,18 +13,20 @@ export interface LeadershipOptions {
   lock: string
   signal: AbortSignal
   pollMs?: number
+  /** Called once when somebody else leads. */
+  onStandby?: () => void
 }
 
 /** Waits until this process holds the lock, then works under it. */
 export async function lead<T>(
-  { databaseUrl, lock, signal, pollMs = 500 }: LeadershipOptions,
+  { databaseUrl, lock, signal, pollMs = 500, onStandby = () => {} }: LeadershipOptions,
   work: (leadership: Leadership) => Promise<T>,
 ): Promise<T> {
   const pool = connect(databaseUrl, { max: 1, name: lock })
   try {
     const sql = await pool.reserve()
     try {
-      await acquire(sql, lock, signal, pollMs)
+      await acquire(sql, { lock, signal, pollMs, onStandby })
       const transaction = <R>(inner: (tx: Transaction) => Promise<R>) => sql.begin(inner) as Promise<R>
       return await work({ sql, transaction })
     } finally {
@@ -35,12 +37,16 @@ export async function lead<T>(
   }
 }
 
-async function acquire(sql: Sql, lock: string, signal: AbortSignal, pollMs: number): Promise<void> {
-  for (;;) {
+async function acquire(
+  sql: Sql,
+  { lock, signal, pollMs, onStandby }: Required<Omit<LeadershipOptions, 'databaseUrl'>>,
+): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
     signal.throwIfAborted()
     const [row] = await sql<{ held: boolean }[]>`
       SELECT pg_try_advisory_lock(hashtextextended(${lock}, 0)) AS held`
     if (row?.held) return
+    if (tries === 0) onStandby()
     await sleep(pollMs, undefined, { signal })
   }
 }

@@ -42,7 +42,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   let failures = 0
 
   function emit(event: IndexerEvent) {
-    if (event.type === 'applied' || event.type === 'caught-up') {
+    if (event.type === 'applied' || event.type === 'caught-up' || event.type === 'recovered') {
       failures = 0
       status.error = null
     }
@@ -62,7 +62,10 @@ export function createIndexer(options: IndexerOptions): Indexer {
   async function run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        await lead({ databaseUrl, lock: `indexer:${chainId}`, signal }, (leadership) =>
+        const onStandby = () => {
+          if (failures > 0) emit({ type: 'recovered' })
+        }
+        await lead({ databaseUrl, lock: `indexer:${chainId}`, signal, onStandby }, (leadership) =>
           work(leadership, signal),
         )
       } catch (error) {

@@ -25,3 +25,5 @@ export type IndexerEvent =
   | { type: 'rolled-back'; from: bigint; to: bigint | null }
   | { type: 'caught-up'; number: bigint }
   | { type: 'failed'; error: Error; retryInMs: number }
+  /** After a failure this process waits while another one indexes the chain. */
+  | { type: 'recovered' }

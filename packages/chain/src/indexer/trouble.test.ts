@@ -1,5 +1,6 @@
 import type { TestDatabase } from '@referrer/database/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { eventually } from '../testing/eventually.ts'
 import { applySums, replay, SumsBench, sumsDatabase, until } from '../testing/sums-bench.ts'
 import { indexerHealth } from './store.ts'
 
@@ -91,6 +92,24 @@ describe('an indexer in trouble', () => {
     await bench.caughtUp()
     await until(() => [second, third].filter(({ status }) => status().isActive).length === 1)
     expect(await bench.sums()).toEqual(replay(bench.chain))
+  })
+
+  it('is in trouble no longer when it waits again while another one indexes', async () => {
+    bench.grow(2)
+    const first = bench.index()
+    await until(() => first.status().isActive)
+    const second = bench.index()
+    const cutWaiting = async () => {
+      const { count } = await database.sql`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ${`indexer:${bench.chainId}`}
+          AND state = 'idle' AND query LIKE '%pg_try_advisory_lock%'
+          AND pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted)`
+      return count
+    }
+    await eventually(cutWaiting).toBe(1)
+    await until(() => second.of('recovered').length === 1)
+    expect(second.of('failed')).not.toEqual([])
+    expect(second.status()).toMatchObject({ isActive: false, error: null })
   })
 
   it('tells how far it is to every replica, and how old that news is', async () => {

@@ -43,6 +43,11 @@ export function createSender(options: SenderOptions): Sender {
     const emit = (event: EventOfSigner) => options.onEvent?.({ signer: address, ...event })
     let failures = 0
 
+    function recovered() {
+      if (failures > 0) emit({ type: 'recovered' })
+      failures = 0
+    }
+
     async function pauseAfter(error: unknown) {
       const retryInMs = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)
       failures += 1
@@ -72,7 +77,7 @@ export function createSender(options: SenderOptions): Sender {
       while (!signal.aborted) {
         try {
           await round(desk)
-          failures = 0
+          recovered()
           await bell.wait(pollIntervalMs, signal)
         } catch (error) {
           if (signal.aborted) return
@@ -84,7 +89,7 @@ export function createSender(options: SenderOptions): Sender {
 
     while (!signal.aborted) {
       try {
-        await lead({ databaseUrl, lock: signerLock(chainId, address), signal }, work)
+        await lead({ databaseUrl, lock: signerLock(chainId, address), signal, onStandby: recovered }, work)
       } catch (error) {
         if (!signal.aborted) await pauseAfter(error)
       }

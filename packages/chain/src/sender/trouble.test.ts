@@ -93,6 +93,16 @@ async function sendForeign(nonce: number): Promise<void> {
   await local.client.sendRawTransaction({ serializedTransaction })
 }
 
+it('says that trouble is over although there is nothing to send', async () => {
+  let isDown = true
+  const sender = start({
+    fetch: (input, init) => (isDown ? Promise.reject(new TypeError('down')) : fetch(input, init)),
+  })
+  await sender.seen('trouble')
+  isDown = false
+  await sender.seen('recovered')
+})
+
 describe('a reorganisation', () => {
   it('sends again what left its block, and one effect remains', async () => {
     const { id, to } = await gift()

@@ -56,6 +56,8 @@ export type SenderEvent = { signer: Address } & (
   | { type: 'nonce-lost'; intent: bigint; nonce: number }
   | { type: 'gap'; nonce: number; filledBy: 'intent' | 'nothing' }
   | { type: 'trouble'; error: Error; retryInMs: number }
+  /** After trouble all went well, or this process waits while another one sends. */
+  | { type: 'recovered' }
 )
 
 /** What the steps of one signer share. */
