@@ -17,6 +17,13 @@ export interface LeadershipOptions {
   onStandby?: () => void
 }
 
+/**
+ * A machine that loses its power or its network says no goodbye: the server, left to itself, would keep the lock for it for hours.
+ * Ignored on a unix socket.
+ */
+const LET_GO_OF_THE_DEAD = `
+  SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 10000`
+
 /** Waits until this process holds the lock, then works under it. */
 export async function lead<T>(
   { databaseUrl, lock, signal, pollMs = 500, onStandby = () => {} }: LeadershipOptions,
@@ -26,6 +33,7 @@ export async function lead<T>(
   try {
     const sql = await pool.reserve()
     try {
+      await sql.unsafe(LET_GO_OF_THE_DEAD)
       await acquire(sql, { lock, signal, pollMs, onStandby })
       const transaction = <R>(inner: (tx: Transaction) => Promise<R>) => sql.begin(inner) as Promise<R>
       return await work({ sql, transaction })
