@@ -102,7 +102,7 @@ describe('the app', () => {
     )
     const [request] = await once(app?.server ?? caller, 'request')
     caller.destroy()
-    await once(request, 'close')
+    await new Promise((resolve) => request.once('close', resolve))
     expect(logged.join('')).not.toContain('a request failed')
   })
 
