@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -85,6 +86,24 @@ test.each([
 ])('refuses files that cannot be applied in order, one transaction each: %j', async (files, message) => {
   const nowhere = connect('postgres://nobody@localhost:1/none')
   expect(await refusal(migrate(nowhere, [await setOf(files)]))).toContain(message)
+})
+
+test('says what is missing when its user may not create anything', async () => {
+  const { sql, url } = await database()
+  const role = `guest_${randomBytes(4).toString('hex')}`
+  await sql`create role ${sql(role)} login password 'guest'`
+  const guest = new URL(url)
+  guest.username = role
+  guest.password = 'guest'
+  const pool = connect(guest.href)
+  onTestFinished(async () => {
+    await pool.end()
+    await sql`drop role ${sql(role)}`
+  })
+  const message = await refusal(migrate(pool, [await setOf({ '0001_table.sql': TABLE })]))
+  expect(message).toMatch(
+    /cannot be migrated \(permission denied .*\): use one that can be written, as a user who may/,
+  )
 })
 
 test('stays at the last good file when one fails, and names the line', async () => {

@@ -14,15 +14,9 @@ export async function migrate(sql: Sql, sets: MigrationSet[]): Promise<void> {
   const known = await Promise.all(sets.map(readMigrations))
   await sql.begin(async (tx) => {
     await takeTurn(tx)
-    await tx`create schema if not exists migrations`
-    await tx`create table if not exists migrations.applied (
-      set_name text not null,
-      number int not null,
-      name text not null,
-      sha256 text not null,
-      applied_at timestamptz not null default clock_timestamp(),
-      primary key (set_name, number)
-    )`
+    await prepare(tx).catch((error: unknown) => {
+      throw mayNotMigrate(error)
+    })
     for (const [index, set] of sets.entries()) await findPending(tx, set.name, known[index] ?? [])
   })
   for (const [index, set] of sets.entries()) {
@@ -30,6 +24,18 @@ export async function migrate(sql: Sql, sets: MigrationSet[]): Promise<void> {
       // One file after the other, each in a turn of its own.
     }
   }
+}
+
+async function prepare(tx: Transaction): Promise<void> {
+  await tx`create schema if not exists migrations`
+  await tx`create table if not exists migrations.applied (
+    set_name text not null,
+    number int not null,
+    name text not null,
+    sha256 text not null,
+    applied_at timestamptz not null default clock_timestamp(),
+    primary key (set_name, number)
+  )`
 }
 
 function applyNext(sql: Sql, set: string, migrations: Migration[]): Promise<boolean> {
@@ -71,6 +77,14 @@ async function findPending(tx: Transaction, set: string, migrations: Migration[]
     }
   }
   return migrations.slice(applied.length)
+}
+
+function mayNotMigrate(error: unknown): unknown {
+  if (!(error instanceof postgres.PostgresError)) return error
+  return new DatabaseError(
+    `The database cannot be migrated (${error.message}): use one that can be written, as a user who may create schemas in it.`,
+    { cause: error },
+  )
 }
 
 function failed(migration: Migration, error: unknown): unknown {
