@@ -1,8 +1,9 @@
-import { type Address, type Hex, hexToNumber, numberToHex } from 'viem'
+import { type Address, type Hex, hexToNumber, isAddressEqual, numberToHex } from 'viem'
 import { type RequestOptions, type RpcEndpoint, RpcError, type RpcPool } from '../rpc/index.ts'
 import { askAll, byNumber, type Sight } from './sight.ts'
 
-type BlockAnswer = { hash: Hex; transactions: Hex[] } | null
+type BlockAnswer = { hash: Hex } | null
+type FullBlockAnswer = { transactions: { hash: Hex; from: Address; nonce: Hex }[] } | null
 
 /**
  * What the nodes together say of a block:
@@ -46,8 +47,8 @@ function judge(views: { deep: BlockAnswer; block: BlockAnswer }[], blockHash: He
 
 /**
  * Whether a nonce was used for good by a transaction that is none of ours. Not that our receipt is missing proves it, for a node that
- * lags misses it too, but the block in which the signer's count passed the nonce: it is deep, and none of ours is in it. At least one node
- * must prove it and none may contradict.
+ * lags misses it too, but that transaction itself, in the block in which the signer's count passed the nonce, which is deep. At least
+ * one node must show it and none may contradict.
  */
 export async function isNonceLost(
   sights: Sight[],
@@ -95,8 +96,10 @@ async function proveLost(
     if ((await countAt(middle)) > nonce) after = middle
     else before = middle
   }
-  const { method, params } = byNumber(after)
-  const block = await endpoint.request<BlockAnswer>(method, params, options)
-  if (!block) return undefined
-  return !block.transactions.some((hash) => ours.includes(hash))
+  const params = [numberToHex(after), true]
+  const block = await endpoint.request<FullBlockAnswer>('eth_getBlockByNumber', params, options)
+  const used = block?.transactions.find(
+    (transaction) => isAddressEqual(transaction.from, address) && hexToNumber(transaction.nonce) === nonce,
+  )
+  return used && !ours.includes(used.hash)
 }

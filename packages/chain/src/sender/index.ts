@@ -11,7 +11,7 @@
  *   the loser's writes fail with the connection. Two intents can never hold one nonce;
  * - a reorganisation: an outcome is final only `confirmations` blocks deep, on a block that no node contradicts; until then what left its
  *   block is sent again;
- * - a nonce that somebody else used: when that is final and proven by the block, the intent gets another, and never otherwise;
+ * - a nonce that somebody else used: when that is final and a node shows by what, the intent gets another, and never otherwise;
  * - a dead node, or all of them: the others do; with none left everything waits;
  * - a dead database: nothing is signed or sent until it is back.
  */

@@ -182,6 +182,27 @@ describe('a nonce that somebody else used', () => {
   })
 })
 
+describe('a nonce of which only the count says that it is used', () => {
+  it('is not given up, though a node hides the receipt and tells that count of every block', async () => {
+    let isMined = false
+    const confused = rewriting((method, result) => {
+      if (method === 'eth_getTransactionReceipt') return null
+      return method === 'eth_getTransactionCount' && isMined ? '0x1' : result
+    })
+    const { id, to } = await gift()
+    const sender = start({ fetch: confused })
+    await pooled()
+    await mine(CONFIRMATIONS * 2)
+    isMined = true
+    await sender.looksAgain()
+    await mine(CONFIRMATIONS)
+    await sender.looksAgain()
+    await mine()
+    expect(await wei(to)).toBe(1n)
+    expect(await reached(database, id, 'sent')).toMatchObject({ nonce: 0 })
+  })
+})
+
 describe('a gap', () => {
   it('that a lying count made is filled with transfers of nothing', async () => {
     let lies = true
