@@ -1,5 +1,5 @@
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
-import { hexToBytes } from 'viem'
+import { type Hex, hexToBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chainMigrations } from '../index.ts'
 import { freshAddress } from './fixture.ts'
@@ -56,6 +56,12 @@ describe('enqueueing', () => {
     await enqueueTransaction(database.sql, known)
     const changed = { ...known, [part]: others[part] }
     await expect(enqueueTransaction(database.sql, changed)).rejects.toThrow('give this one a key of its own')
+  })
+
+  it.each(['0xabc', '0xabzz', 'ab'])('refuses %s as data, of which a part would be lost', async (data) => {
+    const broken = { ...request, key: `with ${data}`, data: data as Hex }
+    await expect(enqueueTransaction(database.sql, broken)).rejects.toThrow('encode the call again')
+    expect(await readTransaction(database.sql, broken)).toBeUndefined()
   })
 
   it('leaves nothing behind when the transaction around it is rolled back', async () => {

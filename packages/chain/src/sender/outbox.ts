@@ -17,6 +17,8 @@ export interface TransactionRequest {
 /** Takes a transaction into the outbox within the caller's own database transaction; returns the intent's id. */
 export async function enqueueTransaction(tx: Queryable, request: TransactionRequest): Promise<bigint> {
   const { chainId, from, to, data, value = 0n, key, label = null } = request
+  if (bytesToHex(bytes(data)) !== data.toLowerCase())
+    throw new Error(`the data of "${key}" is not bytes in hex, two digits each: encode the call again`)
   const [added] = await tx<{ id: bigint }[]>`
     INSERT INTO sender.intents (chain_id, key, label, from_address, to_address, data, value)
     VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${value})
