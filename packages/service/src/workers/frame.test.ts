@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { startWorkers, type Worker, type WorkerEvent } from './frame.ts'
+import { type Frame, startWorkers, type Worker, type WorkerEvent } from './frame.ts'
 import { until } from './testing.ts'
 
 const untilFired = (signal: AbortSignal) => sleep(60_000, undefined, { signal }).catch(() => {})
@@ -98,6 +98,22 @@ describe('stop', () => {
   it('aborts at the deadline what has not finished', async () => {
     const { stop } = start({ name: 'slow', run: (_signal, { abort }) => untilFired(abort).then(() => {}) })
     expect(await stop({ timeoutMs: 10 })).toEqual({ stuck: [] })
+  })
+
+  it('does not take for stuck what fails after it has ended', async () => {
+    const ended = Promise.withResolvers<Frame>()
+    const { health, stop } = start(
+      { name: 'quick', run: (signal, frame) => untilFired(signal).then(() => ended.resolve(frame)) },
+      {
+        name: 'slow',
+        async run() {
+          const frame = await ended.promise
+          await until(() => health()[0]?.state === 'stopped', 'the end of the other')
+          frame.failing(new Error('too late'))
+        },
+      },
+    )
+    expect(await stop({ timeoutMs: 10_000 })).toEqual({ stuck: [] })
   })
 
   it('names what does not end at all', async () => {

@@ -64,12 +64,14 @@ export function startWorkers({
     const frame: Frame = {
       abort: abort.signal,
       failing(error) {
+        // What comes late from a worker that has ended says nothing about it.
+        if (health.state === 'stopped') return
         const isNews = health.state !== 'failing'
         Object.assign(health, { state: 'failing', error: errorText(error) })
         if (isNews) onEvent({ type: 'worker.failing', worker: worker.name, error })
       },
       working() {
-        if (health.error === null) return
+        if (health.error === null || health.state === 'stopped') return
         Object.assign(health, { state: 'running', error: null })
         onEvent({ type: 'worker.recovered', worker: worker.name })
       },
