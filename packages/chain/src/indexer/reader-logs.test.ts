@@ -1,4 +1,4 @@
-import { hexToNumber } from 'viem'
+import { type Hex, hexToNumber, numberToHex } from 'viem'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RpcError } from '../rpc/index.ts'
 import { eventually } from '../testing/eventually.ts'
@@ -43,6 +43,20 @@ describe('the logs of blocks', () => {
     expect(asked(first, 'eth_getLogs').map(({ params }) => params?.[0])).toEqual(
       [1, 3].map((at) => expect.objectContaining({ blockHash: chain.blocks[at]?.hash })),
     )
+  })
+
+  it('are asked for although the bloom filter is empty when the block has transactions', async () => {
+    bench.use(first)
+    first.answer = (call) => {
+      const { result } = chain.answer(call)
+      if (call.method !== 'eth_getBlockByNumber') return { result }
+      const block = result as { number: Hex }
+      const transactions = block.number === '0x2' ? [] : [numberToHex(1, { size: 32 })]
+      return { result: { ...block, logsBloom: numberToHex(0, { size: 256 }), transactions } }
+    }
+    const blocks = await bench.reader.blocks(bench.endpointOf(first), 1n, 3n)
+    expect(values(await bench.reader.logsOf(bench.endpointOf(first), blocks))).toEqual([0, 1, 2])
+    expect(asked(first, 'eth_getLogs')).toHaveLength(2)
   })
 
   it('have the time of their block, whatever the node says', async () => {

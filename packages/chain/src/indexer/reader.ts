@@ -36,6 +36,7 @@ interface RawBlock {
   parentHash: Hex
   timestamp: Hex
   logsBloom: Hex
+  transactions?: unknown[]
 }
 
 interface RawLog {
@@ -49,6 +50,7 @@ interface RawLog {
   logIndex: Hex
 }
 
+const FULL_BLOOM: Hex = `0x${'ff'.repeat(256)}`
 /** Nodes that cut their answers short do it at a round number. */
 const SUSPICIOUSLY_ROUND = 100
 const HEAD_TIMEOUT_MS = 3_000
@@ -263,8 +265,16 @@ const placeOf = ({ blockHash, logIndex }: Log) => `${blockHash}/${logIndex}`
 const byPosition = (a: Log, b: Log) =>
   a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber < b.blockNumber ? -1 : 1
 
-function parseBlock({ number, hash, parentHash, timestamp, logsBloom }: RawBlock): Block {
-  return { number: BigInt(number), hash, parentHash, timestamp: BigInt(timestamp), logsBloom }
+/** Some chains leave the bloom filter empty: of a block with transactions that says nothing. */
+function parseBlock({ number, hash, parentHash, timestamp, logsBloom, transactions = [] }: RawBlock): Block {
+  const isTelling = transactions.length === 0 || /[^0]/.test(logsBloom.slice(2))
+  return {
+    number: BigInt(number),
+    hash,
+    parentHash,
+    timestamp: BigInt(timestamp),
+    logsBloom: isTelling ? logsBloom : FULL_BLOOM,
+  }
 }
 
 function parseLog(raw: RawLog, time: bigint | undefined): Log {
