@@ -78,9 +78,11 @@ function requireKnownAddresses(
     if (!contract) continue
     const known = [contracts[contract]].flat().map((address) => address.toLowerCase())
     if (known.includes(args.current.toLowerCase())) continue
+    const remedy = Array.isArray(contracts[contract])
+      ? `add it to contracts.${contract} of that chain and start again`
+      : `this version follows one ${contract} only, so bring the service up to date first`
     throw new Error(
-      `block ${blockNumber} of chain ${chainId} names ${args.current} as ${contract}: ` +
-        `add it to contracts.${contract} of that chain and start again`,
+      `block ${blockNumber} of chain ${chainId} names ${args.current} as ${contract}: ${remedy}`,
     )
   }
 }
