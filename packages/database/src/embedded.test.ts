@@ -15,6 +15,8 @@ import {
 } from '../test/processes.ts'
 import { connect } from './connect.ts'
 import { type PostgresServer, startPostgres } from './embedded.ts'
+import { tryHold } from './hold.ts'
+import { ConnectionLost } from './session.ts'
 import type { Sql } from './sql.ts'
 
 /** Made by the first test, used by most. */
@@ -115,6 +117,24 @@ test('is shared by processes that start at once, and stopped by the last that le
   await children[2]?.finish()
   expect(isRunning(pid)).toBe(false)
   expect(children.map((child) => child.complaints())).toEqual(['', '', ''])
+})
+
+test('can be left while it is frozen', async () => {
+  const { url } = await start(directory)
+  const hold = await tryHold(url, 50)
+  if (typeof hold === 'string') throw new Error(`the server is ${hold}`)
+  const pid = postmasterPid(directory)
+  const backends = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+  const tell = (signal: NodeJS.Signals) => {
+    for (const backend of backends) process.kill(backend, signal)
+  }
+  tell('SIGSTOP')
+  try {
+    await expect(hold.leave()).rejects.toBeInstanceOf(ConnectionLost)
+    await hold.close()
+  } finally {
+    tell('SIGCONT')
+  }
 })
 
 test('is taken over when the process that started it was killed', async () => {

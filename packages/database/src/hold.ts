@@ -19,7 +19,13 @@ export interface Hold {
   close(): Promise<void>
 }
 
-export async function tryHold(url: string): Promise<Hold | 'absent' | 'not ready'> {
+/** A server that is frozen must not keep anybody from leaving it. */
+const PATIENCE_MS = 5_000
+
+export async function tryHold(
+  url: string,
+  patienceMs: number = PATIENCE_MS,
+): Promise<Hold | 'absent' | 'not ready'> {
   const driver = configureDriver(url, 'referrer hold')
   const lost = Promise.withResolvers<void>()
   const session = new Session(driver, lost.resolve)
@@ -37,9 +43,14 @@ export async function tryHold(url: string): Promise<Hold | 'absent' | 'not ready
   return {
     lost: lost.promise,
     async leave() {
-      await sql`select pg_advisory_unlock_shared(${a}, ${b})`
-      const [row] = await sql<{ last: boolean }[]>`select pg_try_advisory_lock(${a}, ${b}) as last`
-      return row?.last === true
+      const timer = setTimeout(() => session.end().catch(() => {}), patienceMs)
+      try {
+        await sql`select pg_advisory_unlock_shared(${a}, ${b})`
+        const [row] = await sql<{ last: boolean }[]>`select pg_try_advisory_lock(${a}, ${b}) as last`
+        return row?.last === true
+      } finally {
+        clearTimeout(timer)
+      }
     },
     close: () => session.end(),
   }
