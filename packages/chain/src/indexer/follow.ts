@@ -83,6 +83,9 @@ async function findAncestor(
       return { ...checkpoint, number: common.number, hash: common.hash, timestamp: common.timestamp }
     below = oldest.number - 1n
   }
-  if (checkpoint.final >= startBlock) throw new DeepReorganisationError(chainId, checkpoint.final)
+  if (checkpoint.final >= startBlock) {
+    await reader.requireUncontradicted(head.endpoint, checkpoint)
+    throw new DeepReorganisationError(chainId, checkpoint.final)
+  }
   return null
 }

@@ -24,6 +24,8 @@ export interface ChainReader {
   head(known: Checkpoint | undefined): Promise<Head>
   /** Consecutive blocks, each the parent of the next; fewer than asked for when the chain changed meanwhile. */
   blocks(endpoint: RpcEndpoint, from: bigint, to: bigint): Promise<Block[]>
+  /** Throws when a node contradicts another one that has the block we know. */
+  requireUncontradicted(endpoint: RpcEndpoint, known: Checkpoint): Promise<void>
   /** The logs of these blocks, by block hash. */
   logsOf(endpoint: RpcEndpoint, blocks: Block[]): Promise<Log[]>
   /** From any node, as long as it is on the chain of `source`. */
@@ -120,6 +122,26 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     throw new RpcError(
       'transport',
       `${endpoint.name} does not have block ${from}, though it named a later one`,
+    )
+  }
+
+  async function requireUncontradicted(endpoint: RpcEndpoint, { number, hash, final }: Checkpoint) {
+    // Those that rest too: it may have been this node that made them look wrong.
+    const others = rpc.endpoints.filter((other) => other !== endpoint)
+    const options = { timeoutMs: HEAD_TIMEOUT_MS, signal }
+    const params = [numberToHex(number), false]
+    const answers = await Promise.allSettled(
+      others.map((other) => other.request<RawBlock | null>('eth_getBlockByNumber', params, options)),
+    )
+    signal.throwIfAborted()
+    const isContradicted = answers.some(
+      (answer) => answer.status === 'fulfilled' && answer.value?.hash === hash,
+    )
+    if (!isContradicted) return
+    rpc.rest(endpoint)
+    throw new RpcError(
+      'transport',
+      `${endpoint.name} is on a fork that left the others before block ${final}`,
     )
   }
 
@@ -256,7 +278,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     throw new RpcError('transport', `${endpoint.name} does not have ${what}`)
   }
 
-  return { head, blocks, logsOf, range }
+  return { head, blocks, requireUncontradicted, logsOf, range }
 }
 
 const isRound = (count: number) => count % SUSPICIOUSLY_ROUND === 0

@@ -1,6 +1,8 @@
 import type { TestDatabase } from '@referrer/database/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createRpcPool } from '../rpc/index.ts'
 import { eventually } from '../testing/eventually.ts'
+import { startScriptedNode } from '../testing/scripted-node.ts'
 import { applySums, replay, SumsBench, sumsDatabase, until } from '../testing/sums-bench.ts'
 import { indexerHealth } from './store.ts'
 
@@ -43,6 +45,29 @@ describe('an indexer in trouble', () => {
     await bench.caughtUp()
     expect(await bench.sums()).toEqual(replay(bench.chain))
     await until(() => status().error === null)
+  })
+
+  it('goes on with a node that has what was final, though another one has a longer chain without it', async () => {
+    bench.grow(20)
+    const wrong = bench.chain.fork(3)
+    wrong.mineMany(200)
+    const other = await startScriptedNode((call) => wrong.answer(call))
+    try {
+      const first = bench.index()
+      await bench.caughtUp()
+      await first.stop()
+      const urls = [bench.node.url, other.url]
+      const { of } = bench.index({ rpc: createRpcPool({ chainId: bench.chainId, urls }) })
+      await until(() => of('failed').length > 0)
+      expect(of('failed')[0]?.error.message).toContain('on a fork that left the others before block 15')
+      for (let step = 0; step < 3; step += 1) {
+        bench.grow(1)
+        await bench.caughtUp()
+      }
+      expect(await bench.sums()).toEqual(replay(bench.chain))
+    } finally {
+      await other.close()
+    }
   })
 
   it('resumes after the last block that was applied', async () => {

@@ -150,6 +150,20 @@ describe('a rest', () => {
     expect(await ask()).toBe('second')
   })
 
+  it('so ordered doubles each time although the node answers, until nobody has doubted it for long', async () => {
+    const rests: number[] = []
+    for (let doubts = 0; doubts < 9; doubts += 1) {
+      pool.rest(at(pool.endpoints, 0))
+      rests.push(restOfFirst())
+      clock += restOfFirst()
+      expect(await ask()).toBe('first')
+    }
+    expect(rests).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, LONGEST_REST_MS, LONGEST_REST_MS])
+    clock += 10 * LONGEST_REST_MS + 1
+    pool.rest(at(pool.endpoints, 0))
+    expect(restOfFirst()).toBe(FIRST_REST_MS)
+  })
+
   it('ranks those who rest by how soon they come back', async () => {
     for (const _ of [1, 2, 3]) pool.rest(at(pool.endpoints, 0))
     for (const _ of [1, 2]) pool.rest(at(pool.endpoints, 1))

@@ -20,12 +20,21 @@ export interface RpcPool {
   ranked(): RpcEndpoint[]
   /** Those that do not rest; at least one. */
   awake(): RpcEndpoint[]
-  /** For what only the caller can see: an endpoint that lags behind or contradicts itself. */
+  /** For what only the caller can see: an endpoint that lags behind, or contradicts itself or the others, though it answers. */
   rest(endpoint: RpcEndpoint, error?: unknown): void
 }
 
 const FIRST_REST_MS = 250
 const LONGEST_REST_MS = 30_000
+/** An answer proves that a node works, not that it tells the truth: that takes time. */
+const TRUSTED_AGAIN_AFTER_MS = 300_000
+
+interface Health {
+  failures: number
+  doubts: number
+  doubtedAt: number
+  restUntil: number
+}
 
 export function createRpcPool({
   chainId,
@@ -35,11 +44,11 @@ export function createRpcPool({
   now = Date.now,
 }: RpcPoolOptions): RpcPool {
   if (urls.length === 0) throw new Error(`chain ${chainId} needs at least one RPC URL`)
-  const health = new Map<RpcEndpoint, { failures: number; restUntil: number }>()
+  const health = new Map<RpcEndpoint, Health>()
   const endpoints = urls.map((url) => watched(createEndpoint({ url, chainId, timeoutMs, fetch: send })))
 
   function watched(endpoint: RpcEndpoint): RpcEndpoint {
-    const state = { failures: 0, restUntil: 0 }
+    const state: Health = { failures: 0, doubts: 0, doubtedAt: 0, restUntil: 0 }
     const watch = async <T>(call: Promise<T>): Promise<T> => {
       try {
         const answer = await call
@@ -63,9 +72,16 @@ export function createRpcPool({
     const state = health.get(endpoint)
     if (!state || (error instanceof RpcError && error.kind === 'reverted')) return
     const asked = error instanceof RpcError ? error.retryAfterMs : undefined
-    const pause = asked ?? FIRST_REST_MS * 2 ** Math.min(state.failures, 20)
-    state.failures += 1
+    const before = error === undefined ? doubt(state) : state.failures++
+    const pause = asked ?? FIRST_REST_MS * 2 ** Math.min(before, 20)
     state.restUntil = now() + Math.min(pause, LONGEST_REST_MS)
+  }
+
+  /** How often it was doubted before. */
+  function doubt(state: Health): number {
+    if (now() - state.doubtedAt > TRUSTED_AGAIN_AFTER_MS) state.doubts = 0
+    state.doubtedAt = now()
+    return state.doubts++
   }
 
   const restLeft = (endpoint: RpcEndpoint) => Math.max(0, (health.get(endpoint)?.restUntil ?? 0) - now())
