@@ -191,6 +191,24 @@ describe('main.ts', () => {
     })
   })
 
+  it('puts a dead job back when asked to, and says when there is none', async () => {
+    const { url, sql } = await prepareDatabase()
+    await sql`
+      INSERT INTO jobs.dead (id, queue, payload, attempts, max_attempts, errors, created_at)
+      VALUES (41, 'mail', '{}', 3, 3, '[]', now())`
+    const env = { DATABASE_URL: url, CHAINS: chainsJson(31_337) }
+    expect(await run('main.ts', env, '--revive', '41').exited).toEqual({
+      code: 0,
+      out: 'job 41 is back in its queue\n',
+      err: '',
+    })
+    expect(await sql`SELECT id, queue FROM jobs.live`).toEqual([{ id: 41n, queue: 'mail' }])
+    expect(await run('main.ts', env, '--revive', '41').exited).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no dead job has the id 41'),
+    })
+  })
+
   it('says what to set when nothing is configured', async () => {
     expect(await run('main.ts', { CHAINS: '', CHAINS_FILE: '' }).exited).toEqual({
       code: 1,

@@ -2,14 +2,15 @@ import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
 import { DatabaseError } from '@referrer/database'
 import { ConfigError, describeVariables, readConfig } from './config.ts'
-import { reindex } from './reindex.ts'
 import { type Overrides, startService } from './service.ts'
+import { reindex, reviveJob } from './upkeep.ts'
 
 const USAGE = `The Referrer service: records, workers and HTTP.
 
 Usage: npm run service [-- <option>]
 
   --reindex <chain id>  forget what was read from a chain, so that it is read anew, and end; the service's own records stay
+  --revive <job id>     put a job of jobs.dead back into its queue, and end
   --help
 
 Environment:
@@ -20,15 +21,23 @@ ${describeVariables()}
 export async function main(args: string[], overrides: Overrides = {}): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { help: { type: 'boolean', short: 'h' }, reindex: { type: 'string' } },
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      reindex: { type: 'string' },
+      revive: { type: 'string' },
+    },
   })
   if (values.help) {
     process.stdout.write(USAGE)
     return
   }
   const config = readConfig(process.env)
-  if (values.reindex !== undefined) {
-    process.stdout.write(`${await reindex(config, values.reindex)}\n`)
+  const done =
+    values.reindex !== undefined
+      ? await reindex(config, values.reindex)
+      : values.revive !== undefined && (await reviveJob(config, values.revive))
+  if (done) {
+    process.stdout.write(`${done}\n`)
     return
   }
   const starting = startService(config, overrides)
