@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { arrayTypes } from './arrays.ts'
 import { DatabaseError } from './errors.ts'
 import { createFront } from './front.ts'
 import type { Driver } from './session.ts'
@@ -39,7 +40,9 @@ export function configureDriver(url: string, name: string): Driver {
     types: {
       bigint: { to: INT8, from: [INT8], serialize: String, parse: BigInt },
       numeric: { to: NUMERIC, from: [NUMERIC], serialize: String, parse: wholeNumber },
+      ...arrayTypes,
     },
+    fetch_types: false,
     onnotice: () => {},
   })
   return driver as unknown as Driver

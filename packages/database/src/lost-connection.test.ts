@@ -118,3 +118,18 @@ test('listeners hear again after the connection was lost', async () => {
   await sql.notify('news', 'again')
   await until(() => heard.includes('again'))
 })
+
+test('a connection that is cut while it opens fails what waited for it, and nothing else', async () => {
+  let isOver = false
+  const cutting = (async () => {
+    while (!isOver)
+      await killer`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'victim'`
+  })()
+  for (let round = 0; round < 30; round += 1) {
+    const victim = connect(database.url, { name: 'victim', max: 1 })
+    await victim`select 1`.catch((error) => expect(error).toBeInstanceOf(Error))
+    await victim.end({ timeout: 0 })
+  }
+  isOver = true
+  await cutting
+})

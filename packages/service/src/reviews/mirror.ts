@@ -145,12 +145,21 @@ type Entered = RecordKey & { internal_id: bigint; repeated: number }
 const recordKey = ({ agentId, merchantId, productId, contentHash, proofKind, proofId }: RecordKey) =>
   [agentId, merchantId, productId, contentHash, proofKind, proofId].join('/')
 
-/** As with agents: a review that the chain dropped for good goes, unless it was submitted here or somebody brought its text. */
+/**
+ * As with agents: a review that the chain dropped for good goes, unless it was submitted here or somebody brought its text. One that
+ * somebody writes to at this moment is left for the next time: who waits for it here may hold what the other waits for.
+ */
 export async function finalizeReviews(tx: Transaction, chainId: number, final: bigint): Promise<void> {
   await tx`
-    DELETE FROM market.reviews AS r
-    WHERE chain_id = ${chainId} AND learned_in <= ${final} AND content IS NULL AND NOT EXISTS (
-      SELECT FROM chain.reviews AS c WHERE c.internal_id = r.internal_id)`
-  await tx`
-    UPDATE market.reviews SET learned_in = NULL WHERE chain_id = ${chainId} AND learned_in <= ${final}`
+    WITH due AS (
+      SELECT internal_id FROM market.reviews WHERE chain_id = ${chainId} AND learned_in <= ${final}
+      FOR UPDATE SKIP LOCKED
+    ), dropped AS (
+      DELETE FROM market.reviews AS r
+      WHERE internal_id IN (SELECT internal_id FROM due) AND content IS NULL AND NOT EXISTS (
+        SELECT FROM chain.reviews AS c WHERE c.internal_id = r.internal_id)
+      RETURNING internal_id
+    )
+    UPDATE market.reviews SET learned_in = NULL
+    WHERE internal_id IN (SELECT internal_id FROM due EXCEPT SELECT internal_id FROM dropped)`
 }

@@ -1,0 +1,43 @@
+import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrations } from '../db/migrations.ts'
+import { finalizeReviews } from './mirror.ts'
+
+const CHAIN = 7
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await freshDatabase(migrations)
+})
+afterAll(() => database.drop())
+
+/** A record that was learned in block 5 and is not on the chain. */
+async function learn(proofId: number): Promise<bigint> {
+  const [row] = await database.sql<{ internal_id: bigint }[]>`
+    INSERT INTO market.reviews
+      (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, learned_in)
+    VALUES (${CHAIN}, 1, 1, '\\x01', '\\x02', 1, ${proofId}, 0, 5) RETURNING internal_id`
+  if (!row) throw new Error('a record was made')
+  return row.internal_id
+}
+const known = async () =>
+  (await database.sql<{ internal_id: bigint }[]>`SELECT internal_id FROM market.reviews`).map(
+    (row) => row.internal_id,
+  )
+const finalize = (block: bigint) => database.sql.begin((tx) => finalizeReviews(tx, CHAIN, block))
+
+describe('finality', () => {
+  it('waits for nobody who brings the text of a review at this moment, and keeps the review', async () => {
+    const [written, dropped] = [await learn(1), await learn(2)]
+    await finalize(4n)
+    expect(await known()).toEqual([written, dropped])
+    await database.sql.begin(async (tx) => {
+      await tx`UPDATE market.reviews SET content = '{}' WHERE internal_id = ${written}`
+      await finalize(5n)
+    })
+    expect(await known()).toEqual([written])
+    await finalize(6n)
+    expect(await known()).toEqual([written])
+    expect(await database.sql`SELECT FROM market.reviews WHERE learned_in IS NOT NULL`).toHaveLength(0)
+  })
+})
