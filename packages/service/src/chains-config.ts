@@ -51,6 +51,8 @@ const Chain = z.strictObject(
     confirmations: count(1).default(5),
     /** The most that the service pays for its own transactions. */
     maxFeePerGasGwei: count(1).default(100),
+    /** A newest block older than this means that the nodes stand still; left out: not looked at. */
+    maxHeadAgeSeconds: count(1).optional(),
     pollIntervalMs: count(10).max(3_600_000, 'expected 3600000 or less').default(500),
   },
   { error: unknownOr('expected an object that describes a chain') },

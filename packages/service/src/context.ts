@@ -13,6 +13,8 @@ export interface ChainHealth {
   head: bigint | null
   indexed: bigint | null
   lagSeconds: number | null
+  /** How old the newest block is: of a chain that stands still, or whose nodes all do. */
+  headAgeSeconds: number | null
   /** Whether this replica writes the records. */
   isActive: boolean
   error: string | null

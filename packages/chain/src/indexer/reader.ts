@@ -1,7 +1,7 @@
 // Reads blocks and logs from nodes that may lag, lie, limit or leave things out, and believes only what adds up.
-import { type Address, type Hex, numberToHex } from 'viem'
 import { type RpcEndpoint, RpcError, type RpcPool } from '../rpc/index.ts'
 import { bloomMatcher } from './bloom.ts'
+import { type BlockLogs, byPosition, createNodeReader } from './node.ts'
 import type { Block, Checkpoint, Log, LogFilter } from './types.ts'
 
 export interface Head {
@@ -10,11 +10,7 @@ export interface Head {
   endpoint: RpcEndpoint
 }
 
-/** The logs of all blocks from `first` to `last`. */
-export interface Range {
-  first: Block
-  last: Block
-  logs: Log[]
+export interface Range extends BlockLogs {
   /** Whether it had to be asked for in parts. */
   wasSplit: boolean
 }
@@ -32,34 +28,13 @@ export interface ChainReader {
   range(source: RpcEndpoint, from: bigint, to: bigint): Promise<Range>
 }
 
-interface RawBlock {
-  number: Hex
-  hash: Hex
-  parentHash: Hex
-  timestamp: Hex
-  logsBloom: Hex
-  transactions?: unknown[]
-}
-
-interface RawLog {
-  address: Address
-  topics: Hex[]
-  data: Hex
-  blockNumber: Hex
-  blockHash: Hex
-  blockTimestamp?: Hex
-  transactionHash: Hex
-  logIndex: Hex
-}
-
-const FULL_BLOOM: Hex = `0x${'ff'.repeat(256)}`
 /** Nodes that cut their answers short do it at a round number. */
 const SUSPICIOUSLY_ROUND = 100
 const HEAD_TIMEOUT_MS = 3_000
 
 export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSignal): ChainReader {
   const mayMatch = bloomMatcher(filter)
-  const query = { address: filter.addresses, topics: [filter.events] }
+  const node = createNodeReader(rpc, filter, signal)
 
   async function head(known: Checkpoint | undefined): Promise<Head> {
     const endpoints = rpc.awake()
@@ -74,9 +49,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
   }
 
   async function latestOf(endpoint: RpcEndpoint): Promise<Head> {
-    const options = { timeoutMs: HEAD_TIMEOUT_MS, signal }
-    const raw = await endpoint.request<RawBlock | null>('eth_getBlockByNumber', ['latest', false], options)
-    return { block: parseBlock(present(raw, endpoint, 'the latest block')), endpoint }
+    return { block: await node.latest(endpoint, { timeoutMs: HEAD_TIMEOUT_MS }), endpoint }
   }
 
   /** A block is believed when it follows the one we have, or when the node finds it and its parent on asking. */
@@ -84,18 +57,9 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     if (block.hash === known?.hash && block.number === known.number) return true
     if (block.parentHash === known?.hash && block.number === known.number + 1n) return true
     try {
-      const [same, parent] = await endpoint.batch<(RawBlock | null)[]>(
-        [
-          { method: 'eth_getBlockByNumber', params: [numberToHex(block.number), false] },
-          { method: 'eth_getBlockByHash', params: [block.parentHash, false] },
-        ],
-        { signal },
-      )
-      if (
-        same?.hash === block.hash &&
-        (block.number === 0n || BigInt(parent?.number ?? -1) === block.number - 1n)
-      )
-        return true
+      const [same, parent] = await node.blocks(endpoint, [block.number, block.parentHash])
+      const hasParent = block.number === 0n || parent?.number === block.number - 1n
+      if (same?.hash === block.hash && hasParent) return true
       rpc.rest(endpoint)
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
@@ -105,16 +69,10 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
 
   async function blocks(endpoint: RpcEndpoint, from: bigint, to: bigint): Promise<Block[]> {
     const numbers = Array.from({ length: Number(to - from) + 1 }, (_, at) => from + BigInt(at))
-    const raw = await endpoint.batch<(RawBlock | null)[]>(
-      numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [numberToHex(number), false] })),
-      { signal },
-    )
     const found: Block[] = []
-    for (const one of raw) {
-      if (!one) break
-      const block = parseBlock(one)
+    for (const block of await node.blocks(endpoint, numbers)) {
       const previous = found.at(-1)
-      if (previous && block.parentHash !== previous.hash) break
+      if (!block || (previous && block.parentHash !== previous.hash)) break
       found.push(block)
     }
     if (found[0]?.number === from) return found
@@ -128,14 +86,12 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
   async function requireUncontradicted(endpoint: RpcEndpoint, { number, hash, final }: Checkpoint) {
     // Those that rest too: it may have been this node that made them look wrong.
     const others = rpc.endpoints.filter((other) => other !== endpoint)
-    const options = { timeoutMs: HEAD_TIMEOUT_MS, signal }
-    const params = [numberToHex(number), false]
     const answers = await Promise.allSettled(
-      others.map((other) => other.request<RawBlock | null>('eth_getBlockByNumber', params, options)),
+      others.map((other) => node.blocks(other, [number], { timeoutMs: HEAD_TIMEOUT_MS })),
     )
     signal.throwIfAborted()
     const isContradicted = answers.some(
-      (answer) => answer.status === 'fulfilled' && answer.value?.hash === hash,
+      (answer) => answer.status === 'fulfilled' && answer.value[0]?.hash === hash,
     )
     if (!isContradicted) return
     rpc.rest(endpoint)
@@ -147,7 +103,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
 
   async function logsOf(endpoint: RpcEndpoint, all: Block[]): Promise<Log[]> {
     const candidates = all.filter(({ logsBloom }) => mayMatch(logsBloom))
-    const logs = await logsByHash(endpoint, candidates)
+    const logs = await node.logsOfBlocks(endpoint, candidates)
     // The bloom filter is seldom wrong on its own, and a round number of logs may be a part of them: what is none or round is asked for
     // once more, elsewhere if possible, and what either node has counts.
     const inDoubt = candidates.filter(({ hash }) =>
@@ -164,27 +120,12 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     for (const other of rpc.awake()) {
       if (other === endpoint) continue
       try {
-        return await logsByHash(other, inDoubt)
+        return await node.logsOfBlocks(other, inDoubt)
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
       }
     }
-    return logsByHash(endpoint, inDoubt)
-  }
-
-  async function logsByHash(endpoint: RpcEndpoint, asked: Block[]): Promise<Log[]> {
-    if (asked.length === 0) return []
-    const raw = await endpoint.batch<(RawLog[] | null)[]>(
-      asked.map(({ hash }) => ({ method: 'eth_getLogs', params: [{ ...query, blockHash: hash }] })),
-      { signal },
-    )
-    return asked.flatMap((block, at) =>
-      present(raw[at] ?? null, endpoint, `the logs of block ${block.number}`).map((log) => {
-        if (log.blockHash !== block.hash)
-          throw new RpcError('transport', `${endpoint.name} gave a log of another block than ${block.hash}`)
-        return parseLog(log, block.timestamp)
-      }),
-    )
+    return node.logsOfBlocks(endpoint, inDoubt)
   }
 
   async function range(source: RpcEndpoint, from: bigint, to: bigint): Promise<Range> {
@@ -194,7 +135,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
       // A part may be all it takes: nobody who rests is waited for.
       if (isTooMuch && !rpc.awake().includes(endpoint)) break
       try {
-        const whole = await rangeFrom(endpoint, from, to)
+        const whole = { ...(await node.logsOfRange(endpoint, from, to)), wasSplit: false }
         if (endpoint !== source) await requireAgreement(source, endpoint, whole.last)
         if (whole.logs.length === 0 || !isRound(whole.logs.length)) return whole
         if (from < to) return await inHalves(source, from, to)
@@ -212,13 +153,10 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
 
   /** A node may be on a fork of its own for longer than blocks take to become final: what it has there would never be taken back. */
   async function requireAgreement(source: RpcEndpoint, endpoint: RpcEndpoint, block: Block): Promise<void> {
-    const params = [numberToHex(block.number), false]
-    const same = await source
-      .request<RawBlock | null>('eth_getBlockByNumber', params, { signal })
-      .catch((cause: unknown) => {
-        if (!(cause instanceof RpcError)) throw cause
-        throw new RpcError('transport', `${source.name} cannot confirm block ${block.number}`, { cause })
-      })
+    const [same] = await node.blocks(source, [block.number]).catch((cause: unknown) => {
+      if (!(cause instanceof RpcError)) throw cause
+      throw new RpcError('transport', `${source.name} cannot confirm block ${block.number}`, { cause })
+    })
     if (same?.hash === block.hash) return
     rpc.rest(endpoint)
     throw new RpcError('transport', `${endpoint.name} and ${source.name} differ in block ${block.number}`)
@@ -236,78 +174,8 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     return { first: left.first, last: right.last, logs: [...left.logs, ...right.logs], wasSplit: true }
   }
 
-  async function rangeFrom(endpoint: RpcEndpoint, from: bigint, to: bigint): Promise<Range> {
-    const [fromBlock, toBlock] = [numberToHex(from), numberToHex(to)]
-    const [rawLogs, rawFirst, rawLast] = await endpoint.batch<
-      [RawLog[] | null, RawBlock | null, RawBlock | null]
-    >(
-      [
-        { method: 'eth_getLogs', params: [{ ...query, fromBlock, toBlock }] },
-        { method: 'eth_getBlockByNumber', params: [fromBlock, false] },
-        { method: 'eth_getBlockByNumber', params: [toBlock, false] },
-      ],
-      { signal },
-    )
-    // A node that does not have the last block yet leaves its logs out without a word.
-    const first = parseBlock(present(rawFirst, endpoint, `block ${from}`))
-    const last = parseBlock(present(rawLast, endpoint, `block ${to}`))
-    const raw = present(rawLogs, endpoint, `the logs of blocks ${from} to ${to}`)
-    const times = await timesOf(endpoint, raw)
-    const logs = raw.map((log) => parseLog(log, times.get(log.blockHash)))
-    if (logs.some(({ blockNumber }) => blockNumber < from || blockNumber > to))
-      throw new RpcError('transport', `${endpoint.name} gave logs outside of blocks ${from} to ${to}`)
-    return { first, last, logs: logs.sort(byPosition), wasSplit: false }
-  }
-
-  /** Of the blocks whose logs do not tell it themselves. */
-  async function timesOf(endpoint: RpcEndpoint, logs: RawLog[]): Promise<Map<Hex, bigint>> {
-    const hashes = [...new Set(logs.filter((log) => !log.blockTimestamp).map(({ blockHash }) => blockHash))]
-    if (hashes.length === 0) return new Map()
-    const raw = await endpoint.batch<(RawBlock | null)[]>(
-      hashes.map((hash) => ({ method: 'eth_getBlockByHash', params: [hash, false] })),
-      { signal },
-    )
-    return new Map(
-      hashes.map((hash, at) => [hash, BigInt(present(raw[at] ?? null, endpoint, `block ${hash}`).timestamp)]),
-    )
-  }
-
-  function present<T>(value: T | null, endpoint: RpcEndpoint, what: string): T {
-    if (value !== null) return value
-    rpc.rest(endpoint)
-    throw new RpcError('transport', `${endpoint.name} does not have ${what}`)
-  }
-
   return { head, blocks, requireUncontradicted, logsOf, range }
 }
 
 const isRound = (count: number) => count % SUSPICIOUSLY_ROUND === 0
 const placeOf = ({ blockHash, logIndex }: Log) => `${blockHash}/${logIndex}`
-
-const byPosition = (a: Log, b: Log) =>
-  a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber < b.blockNumber ? -1 : 1
-
-/** Some chains leave the bloom filter empty: of a block with transactions that says nothing. */
-function parseBlock({ number, hash, parentHash, timestamp, logsBloom, transactions = [] }: RawBlock): Block {
-  const isTelling = transactions.length === 0 || /[^0]/.test(logsBloom.slice(2))
-  return {
-    number: BigInt(number),
-    hash,
-    parentHash,
-    timestamp: BigInt(timestamp),
-    logsBloom: isTelling ? logsBloom : FULL_BLOOM,
-  }
-}
-
-function parseLog(raw: RawLog, time: bigint | undefined): Log {
-  return {
-    address: raw.address,
-    topics: raw.topics,
-    data: raw.data,
-    blockNumber: BigInt(raw.blockNumber),
-    blockHash: raw.blockHash,
-    timestamp: time ?? BigInt(raw.blockTimestamp ?? 0),
-    transactionHash: raw.transactionHash,
-    logIndex: Number(raw.logIndex),
-  }
-}

@@ -134,19 +134,25 @@ export interface IndexerHealth {
   indexed: bigint
   /** How much older the newest indexed block is than the newest known one, and for how long nobody has looked. */
   lagSeconds: number
+  /** How old the newest known block is, by its own time. */
+  headAgeSeconds: number
 }
 
 /** As any replica sees it, whichever one is active. */
 export async function indexerHealth(sql: Queryable): Promise<IndexerHealth[]> {
-  const rows = await sql<{ chain_id: bigint; head_number: bigint; block_number: bigint; lag: number }[]>`
+  const rows = await sql<
+    { chain_id: bigint; head_number: bigint; block_number: bigint; lag: number; head_age: number }[]
+  >`
     SELECT chain_id, head_number, block_number,
       (greatest(0, extract(epoch FROM head_time - block_time))
-        + extract(epoch FROM now() - seen_at))::float8 AS lag
+        + extract(epoch FROM now() - seen_at))::float8 AS lag,
+      extract(epoch FROM now() - head_time)::float8 AS head_age
     FROM indexer.checkpoints ORDER BY chain_id`
   return rows.map((row) => ({
     chainId: Number(row.chain_id),
     head: row.head_number,
     indexed: row.block_number,
     lagSeconds: row.lag,
+    headAgeSeconds: row.head_age,
   }))
 }

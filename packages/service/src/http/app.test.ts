@@ -177,6 +177,23 @@ describe('GET /readyz', () => {
     })
   })
 
+  it('says not ready when the newest block of a chain is older than its setting allows', async () => {
+    const config = testConfig()
+    const [chain] = config.chains
+    const ask = async (maxHeadAgeSeconds: number) => {
+      const { get } = await listen({
+        config: { ...config, chains: [{ ...chain, maxHeadAgeSeconds }] },
+        chainHealth: async () => [{ ...followed, headAgeSeconds: 61 }],
+      })
+      return get('/readyz')
+    }
+    expect(await ask(61)).toMatchObject({ status: 200 })
+    expect(await ask(60)).toMatchObject({
+      status: 503,
+      body: { checks: { 'chain 31337': { detail: '0 blocks, 0 s behind; the newest block is 61 s old' } } },
+    })
+  })
+
   it('stays ready while a node fails and the records are still fresh, and tells of it', async () => {
     const { get } = await listen({
       chainHealth: async () => [{ ...followed, error: 'rpc.example timed out' }],

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { ChainConfig } from '../chains-config.ts'
 import type { ChainHealth, Context } from '../context.ts'
 import { sharedQuestion } from './shared-question.ts'
 
@@ -25,8 +26,8 @@ export function healthRoutes(app: FastifyInstance, context: Context): void {
       return []
     })
     const health = new Map(chains.map((chain) => [chain.chainId, chain]))
-    for (const { chainId } of context.config.chains) {
-      checks[`chain ${chainId}`] = checkChain(health.get(chainId), context)
+    for (const chain of context.config.chains) {
+      checks[`chain ${chain.chainId}`] = checkChain(health.get(chain.chainId), chain, context)
     }
     const isReady = Object.values(checks).every(({ ok }) => ok)
     const workers = context.workerHealth().map(({ name, state, restarts }) => ({ name, state, restarts }))
@@ -34,9 +35,13 @@ export function healthRoutes(app: FastifyInstance, context: Context): void {
   })
 }
 
-function checkChain(chain: ChainHealth | undefined, { config }: Context): Check {
+function checkChain(
+  chain: ChainHealth | undefined,
+  { maxHeadAgeSeconds }: ChainConfig,
+  { config }: Context,
+): Check {
   if (!chain) return { ok: false, detail: 'not followed yet' }
-  const { head, indexed, lagSeconds, error } = chain
+  const { head, indexed, lagSeconds, headAgeSeconds, error } = chain
   // A node that fails now and then is no reason to take the service away; records that grow old are.
   const trouble = error === null ? '' : `; ${withoutUrls(error)}`
   if (head === null || indexed === null || lagSeconds === null)
@@ -45,8 +50,10 @@ function checkChain(chain: ChainHealth | undefined, { config }: Context): Check 
   const isTooOld = lagSeconds > config.maxLagSeconds
   const isTooFar = config.maxLagBlocks !== undefined && lagBlocks > config.maxLagBlocks
   const lag = `${lagBlocks} blocks, ${Math.round(lagSeconds)} s behind`
-  const isOk = !isTooOld && !isTooFar
-  return { ok: isOk, detail: `${lag}${isOk ? '' : ': too far'}${trouble}` }
+  const stands = headAgeSeconds !== null && headAgeSeconds > (maxHeadAgeSeconds ?? Number.POSITIVE_INFINITY)
+  const far = isTooOld || isTooFar ? ': too far' : ''
+  const still = stands ? `; the newest block is ${Math.round(headAgeSeconds)} s old` : ''
+  return { ok: !far && !still, detail: `${lag}${far}${still}${trouble}` }
 }
 
 /** Keeps of a URL only the host: the rest may hold a key. */

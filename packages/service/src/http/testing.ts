@@ -37,6 +37,7 @@ export const followed: ChainHealth = {
   head: 120n,
   indexed: 120n,
   lagSeconds: 0.4,
+  headAgeSeconds: 2,
   isActive: true,
   error: null,
 }

@@ -87,8 +87,9 @@ export function followChains(context: ChainsContext, onEvent: (event: ChainEvent
       const recorded = new Map((await indexerHealth(sql)).map((health) => [health.chainId, health]))
       return followed.map(({ chainId, indexer }) => {
         const { isActive, error } = indexer.status()
-        const { head = null, indexed = null, lagSeconds = null } = recorded.get(chainId) ?? {}
-        return { chainId, head, indexed, lagSeconds, isActive, error }
+        const known = recorded.get(chainId)
+        const { head = null, indexed = null, lagSeconds = null, headAgeSeconds = null } = known ?? {}
+        return { chainId, head, indexed, lagSeconds, headAgeSeconds, isActive, error }
       })
     },
     senderHealth: () => countTransactions(context),
