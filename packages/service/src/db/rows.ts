@@ -109,27 +109,22 @@ const selected = (columns: Columns) =>
     .map(([column, type]) => expression(column, type))
     .join(', ')
 
-function parameters(columns: Columns, rows: Row[]): string[] {
-  return Object.entries(columns).map(([column, type]) =>
+const parameters = (columns: Columns, rows: Row[]) =>
+  Object.entries(columns).map(([column, type]) =>
     arrayOf(
       type,
       rows.map((row) => row[column] ?? null),
     ),
   )
-}
 
 /** For a record that is there already: as long as it is not final, it is as final as the block that holds it now. */
 export const learnedAgain = ({ name, key }: Pick<Table, 'name' | 'key'>) =>
   `ON CONFLICT (${Object.keys(key).join(', ')}) DO UPDATE SET learned_in = excluded.learned_in WHERE ${name}.learned_in IS NOT NULL`
 
-/** A column of values as one parameter, in the spelling that the server reads arrays in. */
-export function arrayOf(type: ColumnType, values: Value[]): string {
-  return `{${values.map((value) => (value === null ? 'NULL' : element(type, value)))}}`
-}
-
-/** Hex becomes bytes behind a backslash. A text cannot hold the character zero in Postgres. */
-function element(type: ColumnType, value: Exclude<Value, null>): string {
-  if (typeof value !== 'string') return String(value)
-  if (type === 'bytea') return `"\\\\x${value.slice(2)}"`
-  return `"${value.replaceAll('\0', '').replace(/["\\]/g, '\\$&')}"`
+/** A column of values as one parameter. A text cannot hold the character zero in Postgres. */
+export function arrayOf(type: ColumnType, values: Value[]): (Value | Buffer)[] {
+  return values.map((value) => {
+    if (typeof value !== 'string') return value
+    return type === 'bytea' ? Buffer.from(value.slice(2), 'hex') : value.replaceAll('\0', '')
+  })
 }

@@ -18,7 +18,7 @@ type Prefixed<Prefix extends string, Event extends { type: string }> = Event ext
 
 export type ChainEvent = Prefixed<'indexer', IndexerEvent> | Prefixed<'sender', SenderEvent>
 
-export type ChainsContext = Pick<Context, 'config' | 'sql' | 'databaseUrl' | 'chains'>
+export type ChainsContext = Pick<Context, 'config' | 'sql' | 'databaseUrl' | 'chains' | 'clock'>
 
 export interface FollowedChains {
   workers: Worker[]
@@ -97,9 +97,9 @@ export function followChains(context: ChainsContext, onEvent: (event: ChainEvent
 }
 
 /** By chain and state, over all signers. */
-async function countTransactions({ sql }: ChainsContext): Promise<SenderHealth[]> {
+async function countTransactions({ sql, clock }: ChainsContext): Promise<SenderHealth[]> {
   const counted = new Map<string, SenderHealth>()
-  const now = Date.now()
+  const now = clock()
   for (const signer of await senderHealth(sql)) {
     for (const [state, count, oldest] of [
       ['enqueued', signer.enqueued, signer.oldestEnqueuedAt],
