@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { type FileHandle, link, lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf, DatabaseError } from './errors.ts'
@@ -112,19 +113,31 @@ async function openLog(home: Home): Promise<FileHandle> {
     () => 0,
   )
   if (size > LOG_LIMIT) await rename(home.log, `${home.log}.old`)
-  try {
-    const log = await open(home.log, 'ax', 0o600)
-    if (home.runner) await log.chown(home.runner.uid, home.runner.gid)
-    return log
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-  }
+  const fresh = await createLog(home)
+  if (fresh) return fresh
   const log = await open(home.log, O_WRONLY | O_APPEND | O_NOFOLLOW).catch((error: unknown) => {
     throw codeOf(error) === 'ELOOP' ? notItsOwn(home) : error
   })
   if (!home.runner || (await log.stat()).uid === home.runner.uid) return log
   await log.close()
   throw notItsOwn(home)
+}
+
+/** Gets its name when it has its owner: who starts at the same time never finds a log of root's. */
+async function createLog(home: Home): Promise<FileHandle | undefined> {
+  const draft = `${home.log}.${randomBytes(6).toString('hex')}.new`
+  const log = await open(draft, 'ax', 0o600)
+  try {
+    if (home.runner) await log.chown(home.runner.uid, home.runner.gid)
+    await link(draft, home.log)
+    return log
+  } catch (error) {
+    await log.close()
+    if (codeOf(error) !== 'EEXIST') throw error
+    return undefined
+  } finally {
+    await rm(draft, { force: true })
+  }
 }
 
 function notItsOwn(home: Home): DatabaseError {
