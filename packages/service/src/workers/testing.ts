@@ -5,7 +5,7 @@ import type { Frame, Worker } from './frame.ts'
 export async function until<T>(
   look: () => T | Promise<T>,
   what: string,
-  ms = 15_000,
+  ms = 50_000,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + ms
   for (;;) {
