@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -219,4 +219,14 @@ test('keeps the log of failed statements out of its own log', async () => {
   await expect(sql`select 'my secret' from nowhere`).rejects.toThrow('nowhere')
   await sql.end()
   expect(await readFile(join(directory, 'postgres.log'), 'utf8')).not.toContain('nowhere')
+})
+
+test('puts a log that has grown long aside, however many start at once', async () => {
+  const log = join(directory, 'postgres.log')
+  await appendFile(log, 'old line\n'.repeat(1_200_000))
+  const children = [1, 2, 3].map(() => startChild('start.ts', [directory, '{"fsync":"off"}']))
+  const urls = await Promise.all(children.map((child) => child.line()))
+  expect(urls).toEqual(Array(3).fill(expect.stringMatching(/^postgres:\/\//)))
+  for (const child of children) await child.finish()
+  expect(await readFile(log, 'utf8')).not.toContain('old line')
 })

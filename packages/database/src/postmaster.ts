@@ -110,10 +110,12 @@ async function isOurs(pid: number, home: Home): Promise<boolean> {
 async function openLog(home: Home): Promise<FileHandle> {
   const size = await lstat(home.log).then(
     (file) => file.size,
-    () => 0,
+    () => undefined,
   )
-  if (size > LOG_LIMIT) await rename(home.log, `${home.log}.old`)
-  const fresh = await createLog(home)
+  const isFull = size !== undefined && size > LOG_LIMIT
+  // Who starts at the same time may have put it aside already.
+  if (isFull) await rename(home.log, `${home.log}.old`).catch(unlessMissing)
+  const fresh = isFull || size === undefined ? await createLog(home) : undefined
   if (fresh) return fresh
   const log = await open(home.log, O_WRONLY | O_APPEND | O_NOFOLLOW).catch((error: unknown) => {
     throw codeOf(error) === 'ELOOP' ? notItsOwn(home) : error
@@ -138,6 +140,10 @@ async function createLog(home: Home): Promise<FileHandle | undefined> {
   } finally {
     await rm(draft, { force: true })
   }
+}
+
+function unlessMissing(error: unknown): void {
+  if (codeOf(error) !== 'ENOENT') throw error
 }
 
 function notItsOwn(home: Home): DatabaseError {
