@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isDatabaseUrl } from '@referrer/database'
-import { type Hex, isHex, size } from 'viem'
+import ipaddr from 'ipaddr.js'
+import { type Address, getAddress, type Hex, isAddress, isHex, size } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 import { type ChainConfig, Chains } from './chains-config.ts'
@@ -20,6 +21,21 @@ export interface Config {
   shutdownTimeoutMs: number
   oraclePrivateKey: Secret<Hex> | undefined
   publisherPrivateKey: Secret<Hex> | undefined
+  /** Where callers reach the service; ref links begin with it. */
+  publicUrl: string
+  facilitatorUrl: string | undefined
+  /** Ed25519 seeds of each chain: the first signs, the second is the one before it. */
+  attestationSeeds: ReadonlyMap<number, readonly Secret<Hex>[]>
+  adminAddresses: ReadonlySet<Address>
+  /** Origins of pages that may call signed routes. */
+  consoleOrigins: readonly string[]
+  trustedProxies: readonly string[]
+  rateLimit: { perSecond: number; burst: number }
+  sessionSeconds: number
+  /** Whether merchants' endpoints may be on this machine or in its network: on a developer's machine only. */
+  allowPrivateHosts: boolean
+  /** A directory of JSON files with schemas of reviews, one for each category. */
+  reviewSchemas: string | undefined
 }
 
 /** Every bad variable has its own line; none tells a value. */
@@ -50,6 +66,43 @@ const postgresUrl = z
 const privateKey = z
   .custom<Hex>((text) => isHex(text) && size(text) === 32 && isKeyOfAccount(text))
   .transform((key) => new Secret(key))
+
+const list = <T>(item: z.ZodType<T, string>) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(item))
+
+const address = z
+  .string()
+  .refine((text) => isAddress(text))
+  .transform((text): Address => getAddress(text))
+
+const baseUrl = z
+  .string()
+  .refine(isBaseUrl)
+  .transform((text) => text.replace(/\/+$/, ''))
+
+const origin = z.string().refine((text) => isBaseUrl(text) && new URL(text).origin === text)
+
+const network = z
+  .string()
+  .refine((text) => (text.includes('/') ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text)))
+
+const seed = z.custom<Hex>((text) => isHex(text) && size(text) === 32).transform((hex) => new Secret(hex))
+
+const attestationKeys = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown
+    } catch {
+      context.addIssue({ code: 'custom' })
+      return z.NEVER
+    }
+  })
+  .pipe(z.record(z.string().regex(/^\d{1,15}$/), z.array(seed).min(1).max(2)))
+  .transform((keys) => new Map(Object.entries(keys).map(([chainId, seeds]) => [Number(chainId), seeds])))
 
 /** The table behind reading, error messages and `--help`. */
 const Environment = z.object({
@@ -106,6 +159,51 @@ const Environment = z.object({
     about: 'key that signs what the service publishes for others',
     expected: 'a private key: 0x and 64 hex digits',
   }),
+  PUBLIC_URL: baseUrl.optional().meta({
+    about: 'where callers reach the service; ref links begin with it (default http://HOST:PORT)',
+    expected: 'an http or https URL without query',
+  }),
+  FACILITATOR_URL: baseUrl.optional().meta({
+    about: 'where payments are settled, for the manifest',
+    expected: 'an http or https URL without query',
+  }),
+  ATTESTATION_KEYS: attestationKeys.optional().meta({
+    about:
+      'Ed25519 seeds that sign ref links, by chain: {"8453": ["0x<newest>", "0x<the one before>"]}; a chain without has no links',
+    expected: 'a JSON object of chain ids with one or two seeds each: 0x and 64 hex digits, the newest first',
+  }),
+  ADMIN_ADDRESSES: list(address).optional().meta({
+    about: 'accounts whose sessions may use /admin, separated by commas',
+    expected: 'addresses separated by commas, all lower case or with the right checksum',
+  }),
+  CONSOLE_ORIGINS: list(origin).optional().meta({
+    about: 'origins of web pages that may call signed routes, separated by commas',
+    expected: 'origins like https://console.example separated by commas',
+  }),
+  TRUSTED_PROXIES: list(network).optional().meta({
+    about: 'proxies whose X-Forwarded-For is believed, separated by commas; without any, nobody',
+    expected: 'IP addresses or networks like 10.0.0.0/8 separated by commas',
+  }),
+  RATE_LIMIT_PER_SECOND: whole(1, 1_000_000).prefault('50').meta({
+    about: 'requests a second that one client may send',
+    expected: 'a whole number from 1 to 1000000',
+  }),
+  RATE_LIMIT_BURST: whole(1, 1_000_000).prefault('100').meta({
+    about: 'requests that one client may send at once',
+    expected: 'a whole number from 1 to 1000000',
+  }),
+  SESSION_SECONDS: whole(60, 86_400).prefault('3600').meta({
+    about: 'how long a session lasts',
+    expected: 'a whole number from 60 to 86400',
+  }),
+  ALLOW_PRIVATE_HOSTS: z.enum(['true', 'false']).prefault('false').meta({
+    about: "whether merchants' endpoints may be on this machine or in its network; for development only",
+    expected: 'true or false',
+  }),
+  REVIEW_SCHEMAS: z.string().optional().meta({
+    about: 'a directory with schemas of reviews of further categories, one JSON file each',
+    expected: 'a directory',
+  }),
 })
 
 /** Reads the environment; throws one `ConfigError` that names everything wrong with it. */
@@ -136,6 +234,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     oraclePrivateKey: values.ORACLE_PRIVATE_KEY,
     publisherPrivateKey: values.PUBLISHER_PRIVATE_KEY,
+    publicUrl: values.PUBLIC_URL ?? `http://${values.HOST}:${values.PORT}`,
+    facilitatorUrl: values.FACILITATOR_URL,
+    attestationSeeds: values.ATTESTATION_KEYS ?? new Map(),
+    adminAddresses: new Set(values.ADMIN_ADDRESSES),
+    consoleOrigins: values.CONSOLE_ORIGINS ?? [],
+    trustedProxies: values.TRUSTED_PROXIES ?? [],
+    rateLimit: { perSecond: values.RATE_LIMIT_PER_SECOND, burst: values.RATE_LIMIT_BURST },
+    sessionSeconds: values.SESSION_SECONDS,
+    allowPrivateHosts: values.ALLOW_PRIVATE_HOSTS === 'true',
+    reviewSchemas: values.REVIEW_SCHEMAS,
   }
 }
 
@@ -188,6 +296,12 @@ export function describeVariables(): string {
       return `  ${name.padEnd(width)}  ${schema.meta()?.about}${fallback}`
     })
     .join('\n')
+}
+
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, search, hash } = new URL(text)
+  return /^https?:$/.test(protocol) && username === '' && search === '' && hash === ''
 }
 
 function isKeyOfAccount(key: Hex): boolean {

@@ -1,6 +1,8 @@
 import type { RpcPool } from '@referrer/chain'
 import type { Sql } from '@referrer/database'
+import type { Recovery } from '@referrer/protocol'
 import type { Logger } from 'pino'
+import type { Attestation } from './attestation.ts'
 import type { ChainConfig } from './chains-config.ts'
 import type { Config } from './config.ts'
 import type { Secret } from './secret.ts'
@@ -32,7 +34,12 @@ export interface SenderHealth {
 export interface Chain {
   config: ChainConfig
   rpc: RpcPool
+  /** Signs ref links; none: reviews of this chain have no link. */
+  attestation: Attestation | undefined
 }
+
+/** All addresses of a host. */
+export type Lookup = (host: string) => Promise<{ address: string; family: number }[]>
 
 /** The one bag: whatever touches the world outside comes from here, so that tests can set it. */
 export interface Context {
@@ -44,8 +51,25 @@ export interface Context {
   /** Milliseconds since 1970. */
   clock: () => number
   log: Logger
+  /** For nodes of the chains. Addresses that users give are fetched with a guard. */
   fetch: typeof fetch
+  lookup: Lookup
+  /** Tells who signed. */
+  recovery: Recovery.Recovery
   chainHealth(): Promise<ChainHealth[]>
   senderHealth(): Promise<SenderHealth[]>
   workerHealth(): WorkerHealth[]
+}
+
+/** Something that is made once for a context and lives as long as it does. */
+export function once<T>(make: (context: Context) => T): (context: Context) => T {
+  const made = new WeakMap<Context, { value: T }>()
+  return (context) => {
+    let found = made.get(context)
+    if (!found) {
+      found = { value: make(context) }
+      made.set(context, found)
+    }
+    return found.value
+  }
 }

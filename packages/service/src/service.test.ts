@@ -80,6 +80,7 @@ describe('a service that follows two chains', () => {
           { name: 'sender 31001', state: 'running' },
           { name: 'indexer 31002', state: 'running' },
           { name: 'sender 31002', state: 'running' },
+          { name: 'schedules', state: 'running' },
         ],
       },
     })

@@ -1,7 +1,10 @@
+import { lookup } from 'node:dns/promises'
 import { createRpcPool } from '@referrer/chain'
 import { type Database, migrate, openDatabase } from '@referrer/database'
+import { Recovery } from '@referrer/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { loadAttestation } from './attestation.ts'
 import type { Config } from './config.ts'
 import type { Chain, Context } from './context.ts'
 import { migrations } from './db/migrations.ts'
@@ -13,8 +16,11 @@ import { followChains } from './workers/chains.ts'
 import { createEventLog } from './workers/event-log.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { createWorkers, type Work, type WorkEvent } from './workers/index.ts'
+import { marketWork } from './workers/market.ts'
 
-export type Overrides = Partial<Pick<Context, 'clock' | 'log' | 'fetch' | 'chainHealth' | 'senderHealth'>> & {
+export type Overrides = Partial<
+  Pick<Context, 'clock' | 'log' | 'fetch' | 'lookup' | 'recovery' | 'chainHealth' | 'senderHealth'>
+> & {
   work?: Work
 }
 
@@ -46,10 +52,12 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       config,
       sql: database.sql,
       databaseUrl: new Secret(database.url),
-      chains: openChains(config, fetch),
+      chains: await openChains(config, fetch),
       clock: overrides.clock ?? Date.now,
       log,
       fetch,
+      lookup: overrides.lookup ?? ((host) => lookup(host, { all: true })),
+      recovery: overrides.recovery ?? (await Recovery.load()),
       chainHealth: overrides.chainHealth ?? (() => chains.chainHealth()),
       senderHealth: overrides.senderHealth ?? (() => chains.senderHealth()),
       workerHealth: () => workers?.health() ?? [],
@@ -61,7 +69,8 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       logEvent(event)
     }
     const chains = followChains(context, onEvent)
-    const work = overrides.work ?? { queues: [], schedules: [] }
+    log.info({ implementation: context.recovery.implementation }, 'signatures')
+    const work = overrides.work ?? marketWork(context)
     const all = [...chains.workers, ...createWorkers(context, work, onEvent)]
     workers = startWorkers({ workers: all, onEvent })
     app = createApp(context, metrics)
@@ -81,13 +90,14 @@ export async function startService(config: Config, overrides: Overrides = {}): P
   }
 }
 
-function openChains(config: Config, fetch: typeof globalThis.fetch): Map<number, Chain> {
-  return new Map(
-    config.chains.map((chain) => {
-      const urls = chain.rpcUrls.map((url) => url.reveal())
-      return [chain.chainId, { config: chain, rpc: createRpcPool({ chainId: chain.chainId, urls, fetch }) }]
-    }),
-  )
+async function openChains(config: Config, fetch: typeof globalThis.fetch): Promise<Map<number, Chain>> {
+  const chains = config.chains.map(async (chain): Promise<[number, Chain]> => {
+    const { chainId } = chain
+    const urls = chain.rpcUrls.map((url) => url.reveal())
+    const attestation = await loadAttestation(config.attestationSeeds.get(chainId))
+    return [chainId, { config: chain, rpc: createRpcPool({ chainId, urls, fetch }), attestation }]
+  })
+  return new Map(await Promise.all(chains))
 }
 
 /** Jobs, requests and what they do in passing share the connections; indexers and senders have their own. */

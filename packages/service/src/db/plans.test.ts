@@ -11,7 +11,7 @@ import {
   productsOfMerchant,
 } from '../merchants/store.ts'
 import { countPendingProofsOf, findProof, pendingProofsOf } from '../proofs/store.ts'
-import { countProductsToReview, productsNotBought, productsToReview } from '../reviews/reviewable.ts'
+import { countProductsToReview, productsNotBought, productsToReview } from '../reviewable/store.ts'
 import {
   countReviews,
   countReviewsOfAgent,

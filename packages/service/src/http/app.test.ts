@@ -30,7 +30,7 @@ async function listen(overrides: Partial<Context> = {}) {
     throw Object.assign(new Error('password is hunter2'), { statusCode: 400, code: 'OOPS' })
   })
   app.get('/agents/:id', async () => ({}))
-  app.post('/echo', async ({ body }) => ({ got: JSON.stringify(body).length }))
+  app.post('/echo', async ({ body }) => ({ got: (body as Buffer).length }))
   app.get('/headers', async ({ headers, log }) => {
     log.info({ headers, req: { headers } }, 'headers')
     return {}
@@ -82,16 +82,12 @@ describe('the app', () => {
 
   it('refuses what it cannot read', async () => {
     const { get } = await listen()
-    expect(await get('/echo', post('{"a":'))).toMatchObject({ status: 400, body: { error: 'bad request' } })
-    expect(await get('/echo', post('<a/>', 'text/xml'))).toMatchObject({
+    expect(await get('/%zz')).toMatchObject({ status: 400, body: { error: 'bad request' } })
+    expect(await get('/echo', post('{}', 'nonsense'))).toMatchObject({
       status: 415,
       body: { error: 'unsupported content type' },
     })
-    expect(await get('/%zz')).toMatchObject({ status: 400, body: { error: 'bad request' } })
-    expect(await get(`/agents/${'9'.repeat(200)}`)).toMatchObject({
-      status: 414,
-      body: { error: 'path too long' },
-    })
+    expect(await get(`/agents/${'9'.repeat(10_000)}`)).toMatchObject({ status: 200 })
   })
 
   it('takes no failure of its own for a caller that goes away in the middle of a request', async () => {

@@ -7,31 +7,50 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import type { Context } from '../context.ts'
+import { routes as allRoutes } from '../routes.ts'
+import { cors } from './cors.ts'
+import { docsRoutes } from './docs.ts'
 import { healthRoutes } from './health.ts'
+import { createLimiter, limit } from './limits.ts'
 import { createMetrics, type Metrics, metricsRoutes } from './metrics.ts'
 import { RequestLog } from './request-log.ts'
+import type { Route } from './route.ts'
+import { serveRoute } from './serve.ts'
 
 const BODY_LIMIT = 2 * 1024 * 1024
 /** To send a whole request. Without it a caller can hold a connection for ever. */
 const REQUEST_PATIENCE_MS = 60_000
+/** To answer. A database that is silent must not hold callers for ever. */
+const ANSWER_PATIENCE_MS = 30_000
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /** What Fastify refuses by itself. Everything else that is thrown is an internal error. */
 const REFUSALS = new Map([
   [400, 'bad request'],
   [413, 'request body too large'],
-  [414, 'path too long'],
   [415, 'unsupported content type'],
 ])
 
-/** The HTTP door. Every noun adds its routes here as a plugin. */
-export function createApp(context: Context, metrics: Metrics = createMetrics(context)): FastifyInstance {
+/** Asked every few seconds by machines, which must not be turned away. */
+const UNLIMITED = new Set(['/healthz', '/readyz', '/metrics'])
+
+/** The HTTP door. */
+export function createApp(
+  context: Context,
+  metrics: Metrics = createMetrics(context),
+  routes: readonly Route[] = allRoutes,
+): FastifyInstance {
   const log: FastifyBaseLogger = context.log
+  const { trustedProxies, rateLimit } = context.config
   const app = Fastify({
     loggerInstance: log,
     logController: new RequestLog(),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_PATIENCE_MS,
+    handlerTimeout: ANSWER_PATIENCE_MS,
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    // An id of any length is an id that does not fit.
+    routerOptions: { maxParamLength: 16_384 },
     genReqId: ({ headers: { 'x-request-id': given } }) =>
       typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID(),
     frameworkErrors: (error, request, reply) => refuse(error, request, reply),
@@ -41,9 +60,21 @@ export function createApp(context: Context, metrics: Metrics = createMetrics(con
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
+  // Signatures cover the exact bytes, so these are what arrives, whatever the sender calls them.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  cors(app, context, routes)
+  const limiter = createLimiter(rateLimit)
+  app.addHook('onRequest', async (request, reply) => {
+    if (UNLIMITED.has(request.routeOptions.url ?? '')) return
+    if (!limit(limiter, context, request, reply)) return reply
+  })
 
   metricsRoutes(app, metrics)
   healthRoutes(app, context)
+  docsRoutes(app, context, routes)
+  for (const route of routes) serveRoute(app, context, route)
   return app
 }
 

@@ -1,10 +1,12 @@
 import { Writable } from 'node:stream'
 import type { Sql } from '@referrer/database'
+import { Recovery } from '@referrer/protocol'
 import { type Config, readConfig } from '../config.ts'
 import type { ChainHealth, Context } from '../context.ts'
 import { createLog } from '../log.ts'
 import { Secret } from '../secret.ts'
 
+const recovery = await Recovery.load()
 const ADDRESS = `0x${'11'.repeat(20)}`
 
 /** The JSON of CHAINS. */
@@ -63,6 +65,8 @@ export function testContext(
     clock: Date.now,
     log: createLog(config.logLevel, destination),
     fetch,
+    lookup: async () => [],
+    recovery,
     chainHealth: async () => [followed],
     senderHealth: async () => [],
     workerHealth: () => [],

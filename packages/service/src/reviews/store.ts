@@ -16,6 +16,7 @@ export type ReviewRow = {
   comparison_outcome: string
   published_at: Date | null
   edited_at: Date | null
+  ref_token: string | null
 }
 export type PublishedReviewRow = ReviewRow & { review_id: bigint; content: string; published_at: Date }
 
@@ -24,7 +25,7 @@ const OF_PRODUCT = 100
 
 const columns = (sql: Queryable) => sql`
   m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.cashback_bps, m.content, m.satisfaction_score,
-  m.comparison_outcome, c.published_at, c.edited_at`
+  m.comparison_outcome, c.published_at, c.edited_at, m.ref_token`
 
 /** Of a row of the chain. As a value it is looked up row by row; as a join it would be done for the whole table at once. */
 const hasText = (sql: Queryable) => sql`

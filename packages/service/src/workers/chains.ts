@@ -61,7 +61,10 @@ export function followChains(context: ChainsContext, onEvent: (event: ChainEvent
     }
   }
 
-  function sendingOn({ config: { chainId, confirmations, maxFeePerGasGwei }, rpc }: Chain): Worker {
+  function sendingOn({
+    config: { chainId, confirmations, maxFeePerGasGwei },
+    rpc,
+  }: Omit<Chain, 'attestation'>): Worker {
     return {
       name: `sender ${chainId}`,
       run: (signal, frame) =>

@@ -1,0 +1,94 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { RequestSignature } from '@referrer/protocol'
+import type { Address, Hex } from 'viem'
+import { type Context, once } from '../context.ts'
+import { replayGuard } from './replays.ts'
+import { sessionOf, TOKEN } from './sessions.ts'
+
+/** Nobody that we know. The message says what is wrong with the credentials. */
+export class Unauthenticated extends Error {
+  override readonly name = 'Unauthenticated'
+}
+
+export type Credentials = { token: string } | RequestSignature.RequestSignature
+
+export interface SignedRequest {
+  method: string
+  /** Path and query. */
+  url: string
+  /** The exact bytes. */
+  body: Buffer
+}
+
+const BEARER = /^Bearer +([\w-]+)$/i
+/** Reading again does no harm, and two honest reads in one second carry the same signature. */
+const READS = new Set(['GET', 'HEAD'])
+
+/** What can be told from the headers alone. A session decides when both are sent. */
+export function readCredentials(
+  headers: IncomingHttpHeaders,
+  wanted: 'caller' | 'signature' | 'session' | 'admin',
+  nowMs: number,
+): Credentials {
+  const isSessionWanted = wanted !== 'signature'
+  if (isSessionWanted && headers.authorization !== undefined) {
+    const token = BEARER.exec(headers.authorization)?.[1]
+    if (!token || !TOKEN.test(token)) throw new Unauthenticated('bad session token')
+    return { token }
+  }
+  if (wanted === 'session' || wanted === 'admin') throw new Unauthenticated('session token required')
+  return signatureOf(headers, nowMs)
+}
+
+function signatureOf(headers: IncomingHttpHeaders, nowMs: number): RequestSignature.RequestSignature {
+  const timestamp = headers[TIMESTAMP]
+  const signature = headers[SIGNATURE]
+  if (timestamp === undefined || signature === undefined) throw new Unauthenticated('signature required')
+  let given: RequestSignature.RequestSignature
+  try {
+    given = RequestSignature.parse({ get: (name) => String(headers[name.toLowerCase()]) })
+  } catch {
+    throw new Unauthenticated(DIGITS.test(String(timestamp)) ? 'bad signature' : 'bad timestamp')
+  }
+  if (!RequestSignature.isWithinWindow(given.timestamp, Math.floor(nowMs / 1_000))) {
+    throw new Unauthenticated('timestamp out of range')
+  }
+  return given
+}
+
+const TIMESTAMP = RequestSignature.TIMESTAMP_HEADER.toLowerCase()
+const SIGNATURE = RequestSignature.SIGNATURE_HEADER.toLowerCase()
+const DIGITS = /^\d+$/
+
+/** Whose request it is. A signed request that may change something counts once, on all replicas together. */
+export async function identify(
+  context: Context,
+  credentials: Credentials,
+  request: SignedRequest,
+): Promise<Address> {
+  if ('token' in credentials) {
+    const address = await sessionOf(context, credentials.token)
+    if (!address) throw new Unauthenticated('unknown or expired session')
+    return address
+  }
+  const body = READS.has(request.method) ? EMPTY : request.body
+  const signer = await recover(context, { ...credentials, body })
+  if (!READS.has(request.method) && !(await guardOf(context)(signer, credentials.timestamp, request))) {
+    throw new Unauthenticated('replayed request')
+  }
+  return signer
+}
+
+const EMPTY = Buffer.alloc(0)
+const guardOf = once(replayGuard)
+
+async function recover(
+  { recovery }: Context,
+  request: { body: Buffer; timestamp: number; signature: Hex },
+): Promise<Address> {
+  try {
+    return await RequestSignature.recover(request, Promise.resolve(recovery))
+  } catch {
+    throw new Unauthenticated('bad signature')
+  }
+}

@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import type { Route } from './route.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A read for everybody: pages of any origin may call it. Everything else is for the console. */
+    isPublic?: boolean
+  }
+}
+
+const ALLOWED_HEADERS = 'content-type, authorization, x-agent-timestamp, x-agent-signature, x-request-id'
+const EXPOSED_HEADERS = 'x-request-id, retry-after'
+const PREFLIGHT_SECONDS = '600'
+
+/** Says to browsers which pages may call which route. */
+export function cors(app: FastifyInstance, { config }: Context, routes: readonly Route[]): void {
+  const consoles = new Set(config.consoleOrigins)
+
+  function allow({ headers: { origin } }: FastifyRequest, reply: FastifyReply, isPublic: boolean): boolean {
+    if (isPublic) reply.header('access-control-allow-origin', '*')
+    else {
+      reply.header('vary', 'Origin')
+      if (!origin || !consoles.has(origin)) return false
+      reply.header('access-control-allow-origin', origin)
+    }
+    return true
+  }
+
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.method === 'OPTIONS' || !request.headers.origin) return
+    const isAllowed = allow(request, reply, request.routeOptions.config.isPublic ?? false)
+    if (isAllowed) reply.header('access-control-expose-headers', EXPOSED_HEADERS)
+  })
+
+  for (const [path, onPath] of Map.groupBy(routes, ({ path }) => path)) {
+    const methods = onPath.map(({ method }) => method)
+    const publics = new Set(onPath.filter(isPublic).map(({ method }) => method as string))
+    app.options(path.replaceAll(/\{(\w+)\}/g, ':$1'), async (request, reply) => {
+      const wanted = request.headers['access-control-request-method'] ?? ''
+      if (allow(request, reply, publics.has(wanted))) {
+        reply
+          .header('access-control-allow-methods', methods.join(', '))
+          .header('access-control-allow-headers', ALLOWED_HEADERS)
+          .header('access-control-max-age', PREFLIGHT_SECONDS)
+      }
+      return reply.code(204).send()
+    })
+  }
+}
+
+const isPublic = ({ auth, method }: Route) => auth === 'none' && method === 'GET'

@@ -1,0 +1,80 @@
+// A route is data: what it takes, who may call it, what it answers. The app serves it and the OpenAPI document describes it from the same.
+import type { Address } from 'viem'
+import type { z } from 'zod'
+import type { Chain, Context } from '../context.ts'
+
+/**
+ * `none`: anybody. `caller`: a signed request, or a session in its place. `signature`, `session`: only that. `admin`: the session of an
+ * admin.
+ */
+export type Auth = 'none' | 'caller' | 'signature' | 'session' | 'admin'
+
+export type RefusalStatus = 400 | 403 | 404 | 409 | 500
+
+export interface Call<P, Q, B, A extends Auth> {
+  context: Context
+  /** The one that `chain_id` names, or the default. */
+  chain: Chain
+  caller: A extends 'none' ? undefined : Address
+  params: P
+  query: Q
+  body: B
+  hasBody: boolean
+  /** Of the session, when there is one. */
+  token: string | undefined
+}
+
+export interface RouteSpec<P, Q, B, A extends Auth> {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** With parameters in braces: `/v1/review/{id}`. */
+  path: string
+  /** The group in the reference. */
+  tag: string
+  summary: string
+  about?: string
+  auth: A
+  params?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<P>
+  query?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<Q>
+  /** A body of JSON; `refusal` answers one that is no JSON or does not fit. */
+  body?: { schema: z.ZodType<B>; refusal: string }
+  /** Whether the query may name a chain. */
+  takesChain?: boolean
+  /** A limit of its own for each client, in requests a second, beside the one of all routes. */
+  perSecond?: number
+  status?: 200 | 201 | 204
+  response?: z.ZodType
+  /** Other than JSON. */
+  contentType?: string
+  /**
+   * Texts of refusals. A 403, 404 or 500 answers with one of these: the operation's own message where it is listed, else the first. A
+   * 400 or 409 answers with the operation's message; these are its examples.
+   */
+  refusals?: Partial<Record<RefusalStatus, string | readonly string[]>>
+  /** A string is sent as it is. */
+  handle(call: Call<P, Q, B, A>): unknown
+}
+
+/** A route whose types were checked when it was written. */
+export type Route = RouteSpec<never, never, never, Auth>
+
+export const route = <
+  P = Record<string, never>,
+  Q = Record<string, never>,
+  B = undefined,
+  A extends Auth = Auth,
+>(
+  spec: RouteSpec<P, Q, B, A>,
+): Route => spec as unknown as Route
+
+const DEFAULT_TEXTS: Record<number, string> = {
+  403: 'not authorized',
+  404: 'not found',
+  500: 'internal error',
+}
+
+/** What a refused call answers. */
+export function textOf({ refusals }: Route, status: RefusalStatus, message: string): string {
+  if (status === 400 || status === 409) return message
+  const texts = [refusals?.[status] ?? []].flat()
+  return texts.includes(message) ? message : (texts[0] ?? DEFAULT_TEXTS[status] ?? message)
+}

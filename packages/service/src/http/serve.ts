@@ -1,0 +1,127 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { type Credentials, identify, readCredentials, Unauthenticated } from '../auth/caller.ts'
+import type { Chain, Context } from '../context.ts'
+import { MarketError } from '../market-error.ts'
+import { chainId as chainIdField } from './fields.ts'
+import { createLimiter, limit } from './limits.ts'
+import { type RefusalStatus, type Route, textOf } from './route.ts'
+
+const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
+  'invalid input': 400,
+  unauthorized: 403,
+  'not found': 404,
+  'already exists': 409,
+  conflict: 409,
+  unavailable: 500,
+}
+const EMPTY = Buffer.alloc(0)
+
+/** Checked before the body is read: whoever brings no credentials does not get to send one. */
+const credentials = new WeakMap<FastifyRequest, Credentials>()
+
+export function serveRoute(app: FastifyInstance, context: Context, route: Route): void {
+  const handle = route.handle as (call: unknown) => unknown
+  const limiter = route.perSecond && createLimiter({ perSecond: route.perSecond, burst: route.perSecond })
+  const status = route.status ?? 200
+
+  app.route({
+    method: route.method,
+    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { isPublic: route.auth === 'none' && route.method === 'GET' },
+    onRequest: async (request, reply) => {
+      if (limiter && !limit(limiter, context, request, reply)) return reply
+      if (route.auth !== 'none') {
+        try {
+          credentials.set(request, readCredentials(request.headers, route.auth, context.clock()))
+        } catch (error) {
+          return refuse(error, route, request, reply)
+        }
+      }
+    },
+    handler: async (request, reply) => {
+      try {
+        const caller = await callerOf(context, route, request)
+        const answer = await handle({
+          context,
+          caller,
+          params: fields(route.params, request.params),
+          query: fields(route.query, request.query),
+          body: bodyOf(route, request.body),
+          chain: chainOf(context, route, request.query),
+          token: tokenOf(request),
+          hasBody: Buffer.isBuffer(request.body) && request.body.length > 0,
+        })
+        return send(reply.code(status), route, answer)
+      } catch (error) {
+        return refuse(error, route, request, reply)
+      }
+    },
+  })
+}
+
+function send(reply: FastifyReply, { contentType }: Route, answer: unknown) {
+  if (answer === undefined) return reply.send()
+  reply.header('content-type', contentType ?? 'application/json; charset=utf-8')
+  return reply.send(typeof answer === 'string' || Buffer.isBuffer(answer) ? answer : JSON.stringify(answer))
+}
+
+function tokenOf(request: FastifyRequest): string | undefined {
+  const given = credentials.get(request)
+  return given && 'token' in given ? given.token : undefined
+}
+
+async function callerOf(context: Context, { auth }: Route, request: FastifyRequest) {
+  const given = credentials.get(request)
+  if (!given) return undefined
+  const body = Buffer.isBuffer(request.body) ? request.body : EMPTY
+  const caller = await identify(context, given, { method: request.method, url: request.url, body })
+  if (auth === 'admin' && !context.config.adminAddresses.has(caller)) {
+    throw new MarketError('unauthorized', 'not authorized')
+  }
+  return caller
+}
+
+/** The first field that does not fit says so. */
+function fields(schema: Route['params'] | Route['query'], given: unknown): unknown {
+  if (!schema) return {}
+  const result = (schema as z.ZodObject).safeParse(given)
+  if (result.success) return result.data
+  const name = String(result.error.issues[0]?.path[0])
+  const meta = (schema as z.ZodObject).shape[name] as z.ZodType | undefined
+  throw new MarketError('invalid input', meta?.meta()?.refusal ?? `invalid ${name}`)
+}
+
+function bodyOf({ body }: Route, given: unknown): unknown {
+  if (!body) return undefined
+  const { schema, refusal } = body as { schema: z.ZodType; refusal: string }
+  let json: unknown
+  try {
+    json = JSON.parse(UTF8.decode(Buffer.isBuffer(given) ? given : EMPTY))
+  } catch {
+    throw new MarketError('invalid input', refusal)
+  }
+  const result = schema.safeParse(json)
+  if (result.success) return result.data
+  throw new MarketError('invalid input', refusal)
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function chainOf({ chains, config }: Context, { takesChain }: Route, query: unknown): Chain {
+  const given = takesChain ? (query as Record<string, unknown>).chain_id : undefined
+  const chainId = chainIdField.safeParse(given)
+  if (!chainId.success) throw new MarketError('invalid input', 'invalid chain_id')
+  const chain = chains.get(chainId.data ?? config.chains[0].chainId)
+  if (!chain) throw new MarketError('invalid input', 'chain_id not configured')
+  return chain
+}
+
+function refuse(error: unknown, route: Route, request: FastifyRequest, reply: FastifyReply) {
+  if (error instanceof Unauthenticated) {
+    return reply.code(401).send({ error: 'unauthorized', detail: error.message })
+  }
+  const status = error instanceof MarketError ? STATUSES[error.kind] : 500
+  if (status === 500) request.log.error({ err: error }, 'a request failed')
+  return reply.code(status).send({ error: textOf(route, status, (error as Error).message) })
+}

@@ -1,0 +1,22 @@
+/** Why an operation was refused. The kind ends the message that tools show; HTTP makes a status of it. */
+export type Refusal = 'invalid input' | 'not found' | 'already exists' | 'conflict' | 'unauthorized'
+
+/**
+ * An operation that was refused, or (`unavailable`) could not be done now. `message` is what a tool shows, whole; a route that
+ * promises a text of its own shows that instead.
+ */
+export class MarketError extends Error {
+  override readonly name = 'MarketError'
+  readonly kind: Refusal | 'unavailable'
+
+  constructor(kind: Refusal | 'unavailable', message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
+}
+
+/** Refused, with the kind at the end: `escrow_id is required: invalid input`. */
+export const refused = (kind: Refusal, what: string) => new MarketError(kind, `${what}: ${kind}`)
+
+/** Nothing was done and trying again may help. */
+export const unavailable = (what: string, cause: unknown) => new MarketError('unavailable', what, { cause })

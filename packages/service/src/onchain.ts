@@ -1,0 +1,84 @@
+// Reads of contracts, as they are now. The records are what lists show; these are for what must not be late.
+import { RpcError } from '@referrer/chain'
+import { identityRegistryAbi } from '@referrer/protocol/abi'
+import {
+  type Abi,
+  type Address,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+} from 'viem'
+import type { Chain } from './context.ts'
+
+/** How long something that is only shown when it is there may be waited for. */
+export const BEST_EFFORT_MS = 1_000
+/** A node may lag behind the one that the caller's own transaction went to. */
+const REREAD_FOR_MS = 3_000
+const REREAD_EVERY_MS = 200
+
+type View = 'pure' | 'view'
+
+interface Read<A extends Abi, N extends ContractFunctionName<A, View>> {
+  address: Address
+  abi: A
+  functionName: N
+  args: ContractFunctionArgs<A, View, N>
+}
+
+/** Calls a view. Throws an `RpcError`: of kind `reverted` when the contract said no. */
+export async function readContract<const A extends Abi, N extends ContractFunctionName<A, View>>(
+  { rpc }: Pick<Chain, 'rpc'>,
+  read: Read<A, N>,
+  options?: { timeoutMs?: number },
+): Promise<ContractFunctionReturnType<A, View, N>> {
+  // viem's types are for calls that are written out.
+  const untyped = read as unknown as { address: Address; abi: Abi; functionName: string; args: unknown[] }
+  const call = { to: untyped.address, data: encodeFunctionData(untyped) }
+  const data = await rpc.request<Hex>('eth_call', [call, 'latest'], options)
+  return decodeFunctionResult({ ...untyped, data }) as ContractFunctionReturnType<A, View, N>
+}
+
+/** What it reads, or undefined: when it cannot, or not in time. */
+export async function bestEffort<T>(
+  read: (options: { timeoutMs: number }) => Promise<T>,
+): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, BEST_EFFORT_MS, undefined)
+  })
+  try {
+    return await Promise.race([read({ timeoutMs: BEST_EFFORT_MS }), silence])
+  } catch {
+    return undefined
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Reads again for a while until what is read `holds`; then the last of it, whether it holds or not. */
+export async function reread<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  const until = performance.now() + REREAD_FOR_MS
+  for (;;) {
+    const value = await read()
+    if (holds(value) || performance.now() >= until) return value
+    await new Promise((resolve) => setTimeout(resolve, REREAD_EVERY_MS))
+  }
+}
+
+/** Undefined: there is no such identity. */
+export async function ownerOf(chain: Chain, agentId: bigint): Promise<Address | undefined> {
+  try {
+    return await readContract(chain, {
+      address: chain.config.contracts.IdentityRegistry,
+      abi: identityRegistryAbi,
+      functionName: 'ownerOf',
+      args: [agentId],
+    })
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'reverted') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,31 @@
+import { adminRoutes } from './admin/http.ts'
+import { agentRoutes } from './agents/http.ts'
+import { authRoutes } from './auth/http.ts'
+import { digestRoutes } from './digest/http.ts'
+import { earningsRoutes } from './earnings/http.ts'
+import { escrowRoutes } from './escrows/http.ts'
+import type { Route } from './http/route.ts'
+import { manifestRoutes } from './manifest/http.ts'
+import { merchantRoutes } from './merchants/http.ts'
+import { proofRoutes } from './proofs/http.ts'
+import { rankRoutes } from './ranks/http.ts'
+import { reviewableRoutes } from './reviewable/http.ts'
+import { reviewRoutes } from './reviews/http.ts'
+import { spendingRoutes } from './spending/http.ts'
+
+/** Everything that the service answers over HTTP, in the order of the reference. */
+export const routes: readonly Route[] = [
+  ...reviewRoutes,
+  ...proofRoutes,
+  ...agentRoutes,
+  ...digestRoutes,
+  ...reviewableRoutes,
+  ...earningsRoutes,
+  ...escrowRoutes,
+  ...rankRoutes,
+  ...spendingRoutes,
+  ...merchantRoutes,
+  ...manifestRoutes,
+  ...authRoutes,
+  ...adminRoutes,
+]

@@ -1,0 +1,204 @@
+// The whole service on a real chain and a real database, and the people who trade there.
+import {
+  deployMarket,
+  escrowDeposits,
+  type LocalChain,
+  type Market,
+  type Product,
+  privateKeyOf,
+  publishWithProof,
+  settlePurchases,
+  signPurchase,
+  startLocalChain,
+} from '@referrer/contracts/local'
+import type { Sql } from '@referrer/database'
+import { freshDatabase } from '@referrer/database/testing'
+import { Attribution } from '@referrer/protocol'
+import { type Hex, type LocalAccount, numberToHex } from 'viem'
+import { readConfig } from '../../src/config.ts'
+import { migrations } from '../../src/db/migrations.ts'
+import { type Overrides, type Service, startService } from '../../src/service.ts'
+import { until } from '../../src/workers/testing.ts'
+import { type Caller, callerOf } from './caller.ts'
+
+export const BASE_URL = 'https://market.test'
+/** Seeds of the keys that sign ref links, by place of the chain. */
+export const ATTESTATION_SEEDS: readonly Hex[] = [
+  numberToHex(0xa1, { size: 32 }),
+  numberToHex(0xa2, { size: 32 }),
+]
+
+export interface TestMarket {
+  /** Calls the service; the second of two replicas too, when there is one. */
+  call: Caller
+  service: Service
+  sql: Sql
+  databaseUrl: string
+  /** The default chain, its contracts and people. */
+  market: Market
+  chainId: number
+  /** Every chain that the service serves. */
+  chains: { chain: LocalChain; market: Market }[]
+  /** While `isDown`, no node answers the service. `only`: just these calls fail (by a piece of their JSON). */
+  nodes: { isDown: boolean; only: string | undefined }
+  /** Added to the service's clock. */
+  clock: { aheadMs: number }
+  /** Waits until the newest blocks of all chains are in the records. */
+  indexed(): Promise<void>
+  /** A table is away while the work is done: what the database cannot answer. */
+  withoutTable<T>(name: string, work: () => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export interface MarketOptions {
+  chainIds?: number[]
+  env?: Record<string, string>
+  overrides?: Overrides
+}
+
+/** Takes a few seconds: once for a file. */
+export async function startTestMarket({
+  chainIds = [31_337],
+  env = {},
+  overrides = {},
+}: MarketOptions = {}): Promise<TestMarket> {
+  const database = await freshDatabase(migrations)
+  const nodes: TestMarket['nodes'] = { isDown: false, only: undefined }
+  const clock = { aheadMs: 0 }
+  const chains = await Promise.all(
+    chainIds.map(async (chainId) => {
+      const chain = await startLocalChain({ chainId, port: 0 })
+      return { chain, market: await deployMarket(chain.client) }
+    }),
+  )
+  const [first] = chains
+  if (!first) throw new Error('a market needs a chain')
+  const service = await startService(
+    readConfig({
+      DATABASE_URL: database.url,
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      PUBLIC_URL: BASE_URL,
+      RATE_LIMIT_PER_SECOND: '100000',
+      RATE_LIMIT_BURST: '100000',
+      ADMIN_ADDRESSES: first.market.accounts.admin.address,
+      PUBLISHER_PRIVATE_KEY: privateKeyOf(first.market.accounts.publisher),
+      ORACLE_PRIVATE_KEY: privateKeyOf(first.market.accounts.oracle),
+      ATTESTATION_KEYS: JSON.stringify(
+        Object.fromEntries(chainIds.map((chainId, at) => [chainId, [ATTESTATION_SEEDS[at]]])),
+      ),
+      CHAINS: JSON.stringify(
+        chains.map(({ chain, market }) => ({
+          chainId: chain.chain.id,
+          rpcUrls: [chain.rpcUrl],
+          contracts: market.addresses,
+          startBlock: 0,
+          confirmations: 1,
+          pollIntervalMs: 50,
+        })),
+      ),
+      ...env,
+    }),
+    {
+      clock: () => Date.now() + clock.aheadMs,
+      fetch: (input, init) => {
+        const isHit = nodes.isDown || (nodes.only && String(init?.body).includes(nodes.only))
+        return isHit ? Promise.reject(new TypeError('fetch failed')) : fetch(input, init)
+      },
+      ...overrides,
+    },
+  )
+  const { sql } = database
+
+  async function isIndexed(): Promise<boolean> {
+    const rows = await sql<{ chain_id: bigint; hash: string }[]>`
+      SELECT chain_id, '0x' || encode(block_hash, 'hex') AS hash FROM indexer.checkpoints`
+    const heads = await Promise.all(chains.map(({ chain }) => chain.client.getBlock()))
+    return heads.every(({ hash }, at) =>
+      rows.some((row) => Number(row.chain_id) === chainIds[at] && row.hash === hash),
+    )
+  }
+
+  return {
+    call: callerOf(service.url),
+    service,
+    sql,
+    databaseUrl: database.url,
+    market: first.market,
+    chainId: first.chain.chain.id,
+    chains,
+    nodes,
+    clock,
+    async indexed() {
+      await until(isIndexed, 'the newest block in the records')
+    },
+    async withoutTable(name, work) {
+      const hidden = `${name.split('.')[1]}_away`
+      await sql.unsafe(`ALTER TABLE ${name} RENAME TO ${hidden}`)
+      try {
+        return await work()
+      } finally {
+        await sql.unsafe(`ALTER TABLE ${name.split('.')[0]}.${hidden} RENAME TO ${name.split('.')[1]}`)
+      }
+    },
+    async close() {
+      await service.stop()
+      await Promise.all(chains.map(({ chain }) => chain.close()))
+      await database.drop()
+    },
+  }
+}
+
+/** The product of this number, as a merchant would make one up. */
+export const productOf = (number: number): Hex => numberToHex(number, { size: 32 })
+
+export const generic = (rating: number, description: string) => JSON.stringify({ rating, description })
+
+/** Publishes a review on an approved proof and brings its text to the service. */
+export async function publishReview(
+  { market, call, indexed }: TestMarket,
+  owner: LocalAccount,
+  review: { agentId: bigint; product: Product; content: string; proofId: bigint },
+): Promise<{ reviewId: bigint; internalId: number }> {
+  const { reviewId } = await publishWithProof(market, owner, review)
+  await indexed()
+  const { status, text, body } = await call('POST', '/v1/review/register', {
+    as: owner,
+    body: { review_id: Number(reviewId), escrow_id: 0, content_json: review.content },
+  })
+  if (status !== 200) throw new Error(`the review was not registered: ${status} ${text}`)
+  return { reviewId, internalId: body.review_id }
+}
+
+export interface Bought {
+  product: Product
+  reviewId: bigint
+  reviewerAgentId: bigint
+  /** Left out: bought by a wallet without an agent. */
+  buyerAgentId?: bigint
+  price?: bigint
+  cashbackOfCommissionBps?: number
+  commissionMultiplierBps?: number
+}
+
+let salt = 0
+
+/** Buys through a review's link, as the facilitator will settle it. */
+export async function buy({ market }: Pick<TestMarket, 'market'>, payer: LocalAccount, bought: Bought) {
+  const purchase = await signPurchase(market, payer, {
+    value: bought.price ?? 1_000_000n,
+    salt: numberToHex(++salt, { size: 32 }),
+    attribution: {
+      merchantId: bought.product.merchantId,
+      productId: bought.product.productId,
+      reviewId: bought.reviewId,
+      reviewerAgentId: bought.reviewerAgentId,
+      buyerAgentId: bought.buyerAgentId ?? Attribution.AGENTLESS_BUYER_ID,
+      cashbackOfCommissionBps: bought.cashbackOfCommissionBps ?? 0,
+      commissionMultiplierBps: bought.commissionMultiplierBps ?? 10_000,
+    },
+  })
+  const [deposit] = escrowDeposits(await settlePurchases(market, [purchase]))
+  if (!deposit) throw new Error('the purchase made no escrow')
+  return deposit
+}
