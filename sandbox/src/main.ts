@@ -1,7 +1,7 @@
 // npm start: the whole market on one machine.
 import { parseArgs } from 'node:util'
 import { compileContracts, deployMarket, startLocalChain } from '@referrer/contracts/local'
-import { startMarketService } from './market-service.ts'
+import { attestationPubKey, startMarketService } from './market-service.ts'
 import { settleIn } from './people.ts'
 import { HOST, type Ports, readPorts, requireFree } from './ports.ts'
 import { databaseDirectory, removeState, type SandboxState, statePath, writeState } from './state.ts'
@@ -87,7 +87,7 @@ async function bringUp(ports: Ports, path: string, ends: (() => Promise<unknown>
       () => {},
     ),
   )
-  return { baseUrl: (await starting).url, ...chain }
+  return { baseUrl: (await starting).url, ...chain, attestationPubKey: await attestationPubKey() }
 }
 
 function complain(error: unknown): void {
@@ -109,7 +109,8 @@ function screen({ baseUrl, rpcUrl, chainId, contracts, accounts }: SandboxState,
     ...accounts.map((account) => row(account.role, account.address, part(account))),
     '',
     `  keys and addresses: ${path}`,
-    `  try: curl -s ${baseUrl}/readyz`,
+    `  reference: ${baseUrl}/docs`,
+    `  try: curl -s ${baseUrl}/v1/agent`,
     '',
   ].join('\n')
 }

@@ -2,7 +2,9 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Addresses } from '@referrer/contracts/deploy'
 import { connect, startPostgres } from '@referrer/database'
+import { AttestationKey } from '@referrer/protocol'
 import { readConfig, type Service, startService } from '@referrer/service'
+import { type Hex, hexToBytes } from 'viem'
 import type { SandboxAccount } from './state.ts'
 
 export interface ServiceOptions {
@@ -21,6 +23,13 @@ const DATABASE = 'market'
 /** Deep enough for whoever turns the chain back with evm_revert. */
 const FINALITY_DEPTH = 10_000
 const PATIENCE_MS = 120_000
+/** Signs the sandbox's ref links. As public as the accounts' keys. */
+const ATTESTATION_SEED: Hex = `0x${'5a'.repeat(32)}`
+
+/** As 64 hex digits: whoever wants to check a ref link of the sandbox needs it. */
+export async function attestationPubKey(): Promise<string> {
+  return (await AttestationKey.signingKey(hexToBytes(ATTESTATION_SEED))).attestationPubKey
+}
 
 /** The service on a database as empty as the chain is new, which ends with it. */
 export async function startMarketService(options: ServiceOptions): Promise<Service> {
@@ -42,6 +51,10 @@ export async function startMarketService(options: ServiceOptions): Promise<Servi
         CHAINS: JSON.stringify([chainOf(options)]),
         ORACLE_PRIVATE_KEY: keyOf(options, 'oracle'),
         PUBLISHER_PRIVATE_KEY: keyOf(options, 'publisher'),
+        ATTESTATION_KEYS: JSON.stringify({ [options.chainId]: [ATTESTATION_SEED] }),
+        ADMIN_ADDRESSES: options.accounts.find(({ role }) => role === 'admin')?.address,
+        // Whoever tries the sandbox has shops and consoles on this machine.
+        ALLOW_PRIVATE_HOSTS: 'true',
       }),
     )
     await becomesReady(service.url)

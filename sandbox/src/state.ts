@@ -14,6 +14,8 @@ export interface SandboxState {
   rpcUrl: string
   chainId: number
   contracts: Addresses
+  /** The key that ref links are checked with. */
+  attestationPubKey: string
   accounts: SandboxAccount[]
 }
 

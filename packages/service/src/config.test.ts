@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
+import { getAddress } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, describeVariables, readConfig } from './config.ts'
 import { chainsJson } from './http/testing.ts'
@@ -35,6 +36,16 @@ describe('readConfig', () => {
       maxLagBlocks: undefined,
       shutdownTimeoutMs: 25_000,
       oraclePrivateKey: undefined,
+      publicUrl: 'http://127.0.0.1:8080',
+      facilitatorUrl: undefined,
+      attestationSeeds: new Map(),
+      adminAddresses: new Set(),
+      consoleOrigins: [],
+      trustedProxies: [],
+      rateLimit: { perSecond: 50, burst: 100 },
+      sessionSeconds: 3_600,
+      allowPrivateHosts: false,
+      reviewSchemas: undefined,
     })
     expect(config.chains).toMatchObject([
       { chainId: 8453, startBlock: 0n, finalityDepth: 64, confirmations: 5, pollIntervalMs: 500 },
@@ -53,6 +64,16 @@ describe('readConfig', () => {
       ORACLE_PRIVATE_KEY: '0xhunter2',
       // Not a number below the order of the curve.
       PUBLISHER_PRIVATE_KEY: `0x${'ff'.repeat(32)}`,
+      PUBLIC_URL: 'https://market.example/?key=hunter2',
+      FACILITATOR_URL: 'market.example',
+      ATTESTATION_KEYS: '{"8453": ["0xhunter2"]}',
+      ADMIN_ADDRESSES: '0x12',
+      CONSOLE_ORIGINS: 'https://console.example/app',
+      TRUSTED_PROXIES: '10.0.0.0/33',
+      RATE_LIMIT_PER_SECOND: '0',
+      RATE_LIMIT_BURST: 'many',
+      SESSION_SECONDS: '59',
+      ALLOW_PRIVATE_HOSTS: 'yes',
       CHAINS: '[{"rpcUrls": ["https://rpc.example/hunter2"',
     }
     expect(problemsOf(env)).toEqual([
@@ -65,9 +86,48 @@ describe('readConfig', () => {
       'SHUTDOWN_TIMEOUT_MS: expected a whole number from 0 to 3600000',
       'ORACLE_PRIVATE_KEY: expected a private key: 0x and 64 hex digits',
       'PUBLISHER_PRIVATE_KEY: expected a private key: 0x and 64 hex digits',
+      'PUBLIC_URL: expected an http or https URL without query',
+      'FACILITATOR_URL: expected an http or https URL without query',
+      'ATTESTATION_KEYS: expected a JSON object of chain ids with one or two seeds each: 0x and 64 hex digits, the newest first',
+      'ADMIN_ADDRESSES: expected addresses separated by commas, all lower case or with the right checksum',
+      'CONSOLE_ORIGINS: expected origins like https://console.example separated by commas',
+      'TRUSTED_PROXIES: expected IP addresses or networks like 10.0.0.0/8 separated by commas',
+      'RATE_LIMIT_PER_SECOND: expected a whole number from 1 to 1000000',
+      'RATE_LIMIT_BURST: expected a whole number from 1 to 1000000',
+      'SESSION_SECONDS: expected a whole number from 60 to 86400',
+      'ALLOW_PRIVATE_HOSTS: expected true or false',
       'CHAINS: not valid JSON',
     ])
     expect(() => readConfig(env)).toThrow(/^The configuration cannot be used:\n {2}DATABASE_URL: expected/)
+  })
+
+  it('reads lists and keys, and shows no key', () => {
+    const admin = `0x${'AB'.repeat(20).toLowerCase()}`
+    const config = readConfig({
+      CHAINS,
+      PUBLIC_URL: 'https://market.example/',
+      ATTESTATION_KEYS: JSON.stringify({ 8453: [SECRET, `0x${'cd'.repeat(32)}`] }),
+      ADMIN_ADDRESSES: `${admin}, ${admin}`,
+      CONSOLE_ORIGINS: 'https://console.example,http://localhost:5173',
+      TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+    })
+    expect(config).toMatchObject({
+      publicUrl: 'https://market.example',
+      adminAddresses: new Set([getAddress(admin)]),
+      consoleOrigins: ['https://console.example', 'http://localhost:5173'],
+      trustedProxies: ['10.0.0.0/8', '::1'],
+    })
+    expect(config.attestationSeeds.get(8453)?.map((seed) => seed.reveal())).toEqual([
+      SECRET,
+      `0x${'cd'.repeat(32)}`,
+    ])
+    expect(inspect(config, { depth: 9 })).not.toContain('abababababababababababababababababababababababab')
+  })
+
+  it('takes no key for a chain that is not there', () => {
+    expect(problemsOf({ CHAINS, ATTESTATION_KEYS: JSON.stringify({ 8454: [SECRET] }) })).toEqual([
+      'ATTESTATION_KEYS: chain 8454 is not configured',
+    ])
   })
 
   it('says what to set when no chain is configured', () => {

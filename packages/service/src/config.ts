@@ -219,8 +219,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       problems.push(`${name}: expected ${schema.meta()?.expected}`)
     }
   }
-  const [first, ...others] = readChains(set.CHAINS, set.CHAINS_FILE, problems)
-  if (!result.success || first === undefined) throw new ConfigError(problems)
+  const chains = readChains(set.CHAINS, set.CHAINS_FILE, problems)
+  const [first, ...others] = chains
+  for (const chainId of result.data?.ATTESTATION_KEYS?.keys() ?? []) {
+    if (chains.every((chain) => chain.chainId !== chainId))
+      problems.push(`ATTESTATION_KEYS: chain ${chainId} is not configured`)
+  }
+  if (!result.success || first === undefined || problems.length > 0) throw new ConfigError(problems)
   const values = result.data
   return {
     databaseUrl: values.DATABASE_URL,
