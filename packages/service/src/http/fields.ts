@@ -16,6 +16,8 @@ export type Shown = { type: string | string[]; [keyword: string]: unknown }
 interface FieldMeta {
   /** The whole text of the refusal; left out: `invalid <name>`. */
   refusal?: string
+  /** The text when a field of the query is left out or empty, where it is another. */
+  absent?: string
   about?: string
   shown?: Shown
 }

@@ -88,8 +88,9 @@ function fields(schema: Route['params'] | Route['query'], given: unknown): unkno
   const result = (schema as z.ZodObject).safeParse(given)
   if (result.success) return result.data
   const name = String(result.error.issues[0]?.path[0])
-  const meta = (schema as z.ZodObject).shape[name] as z.ZodType | undefined
-  throw new MarketError('invalid input', meta?.meta()?.refusal ?? `invalid ${name}`)
+  const { absent, refusal } = ((schema as z.ZodObject).shape[name] as z.ZodType | undefined)?.meta() ?? {}
+  const text = (given as Record<string, unknown>)[name] ? refusal : (absent ?? refusal)
+  throw new MarketError('invalid input', text ?? `invalid ${name}`)
 }
 
 function bodyOf({ body }: Route, given: unknown): unknown {

@@ -1,3 +1,97 @@
-import type { Route } from '../http/route.ts'
+import { z } from 'zod'
+import { chainId, momentShown, wholeNumber } from '../http/fields.ts'
+import { type Route, route } from '../http/route.ts'
+import { time, whole } from '../present.ts'
+import { getSpendingLimit, setSpendingLimit } from './operations.ts'
+import type { Caps } from './store.ts'
 
-export const spendingRoutes: Route[] = []
+/** What stands for the moment when only it is unknown. */
+const NO_MOMENT = '0001-01-01T00:00:00Z'
+/** No chain has it. */
+const NO_CHAIN = 0
+
+const cap = (about: string) =>
+  wholeNumber
+    .min(0)
+    .nullable()
+    .meta({ about: `${about}, in USDC base units; null: unlimited.` })
+
+const Limit = z
+  .object({
+    chain_id: wholeNumber,
+    per_tx_cap_usdc: cap('For one purchase'),
+    daily_cap_usdc: cap('For all purchases of a day (UTC)'),
+    total_cap_usdc: cap('For all purchases'),
+    updated_at: momentShown,
+  })
+  .meta({ id: 'SpendingLimit' })
+
+const amount = (about: string) =>
+  z
+    .int()
+    .nullish()
+    .transform((number) => (number == null ? null : BigInt(number)))
+    .meta({
+      about,
+      shown: { type: ['integer', 'null'], minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: null },
+    })
+
+export const spendingRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/spending-limits',
+    tag: 'Spending limits',
+    summary: 'Set the limit of the calling wallet on a chain',
+    about:
+      'Replaces all three caps. A cap that is left out or null is unlimited, 0 allows nothing. Caps are advice: the service stops no payment, agents check them before they buy.',
+    auth: 'caller',
+    body: {
+      schema: z.object({
+        chain_id: z
+          .preprocess((given) => given ?? NO_CHAIN, z.int())
+          .meta({ about: 'A chain of this service.', shown: { type: 'integer', minimum: 1 } }),
+        per_tx_cap_usdc: amount('For one purchase.'),
+        daily_cap_usdc: amount('For all purchases of a day (UTC).'),
+        total_cap_usdc: amount('For all purchases.'),
+      }),
+      refusal: 'invalid body',
+    },
+    response: Limit,
+    refusals: { 400: ['chain_id not configured', 'caps must be non-negative'], 500: 'upsert failed' },
+    async handle({ context, caller, body }) {
+      const caps = { perTx: body.per_tx_cap_usdc, daily: body.daily_cap_usdc, total: body.total_cap_usdc }
+      const stored = await setSpendingLimit(context, { owner: caller, chainId: body.chain_id }, caps)
+      return shown(body.chain_id, stored)
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/spending-limits',
+    tag: 'Spending limits',
+    summary: 'The limit of the calling wallet on a chain',
+    auth: 'caller',
+    query: z.object({
+      chain_id: chainId.unwrap().meta({
+        about: 'A chain of this service.',
+        absent: 'chain_id required',
+        shown: { type: 'integer' },
+      }),
+    }),
+    response: Limit,
+    refusals: { 400: 'chain_id not configured', 404: 'no spending limit set', 500: 'get failed' },
+    async handle({ context, caller, query }) {
+      const limit = await getSpendingLimit(context, { owner: caller, chainId: query.chain_id })
+      return shown(query.chain_id, limit)
+    },
+  }),
+]
+
+function shown(chainId: number, { perTx, daily, total, updatedAt }: Caps & { updatedAt?: Date }) {
+  return {
+    chain_id: chainId,
+    per_tx_cap_usdc: perTx === null ? null : whole(perTx),
+    daily_cap_usdc: daily === null ? null : whole(daily),
+    total_cap_usdc: total === null ? null : whole(total),
+    updated_at: updatedAt ? time(updatedAt) : NO_MOMENT,
+  }
+}

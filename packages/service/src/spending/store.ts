@@ -1,0 +1,70 @@
+import type { Address } from 'viem'
+import { type Context, once } from '../context.ts'
+import { gather } from '../gather.ts'
+
+/** In USDC base units; null: unlimited. */
+export interface Caps {
+  perTx: bigint | null
+  daily: bigint | null
+  total: bigint | null
+}
+
+export interface SpendingLimit extends Caps {
+  updatedAt: Date
+}
+
+export interface LimitKey {
+  owner: Address
+  chainId: number
+}
+
+const bytesOf = (owner: Address) => Buffer.from(owner.slice(2), 'hex')
+
+export async function saveLimit(
+  { sql, clock }: Context,
+  { owner, chainId }: LimitKey,
+  { perTx, daily, total }: Caps,
+): Promise<void> {
+  await sql`
+    INSERT INTO market.spending_limits (owner, chain_id, per_tx_cap, daily_cap, total_cap, updated_at)
+    VALUES (${bytesOf(owner)}, ${chainId}, ${perTx}, ${daily}, ${total}, ${new Date(clock())})
+    ON CONFLICT (owner, chain_id) DO UPDATE SET
+      per_tx_cap = excluded.per_tx_cap, daily_cap = excluded.daily_cap, total_cap = excluded.total_cap,
+      updated_at = excluded.updated_at`
+}
+
+type LimitRow = {
+  owner: Buffer
+  chain_id: bigint
+  per_tx_cap: bigint | null
+  daily_cap: bigint | null
+  total_cap: bigint | null
+  updated_at: Date
+}
+
+const nameOf = (owner: Buffer, chainId: bigint | number) => `${owner.toString('hex')} ${chainId}`
+
+/** Agents ask before every purchase. */
+const readLimits = once(({ sql }) =>
+  gather<LimitKey, SpendingLimit | undefined>({
+    keyOf: ({ owner, chainId }) => nameOf(bytesOf(owner), chainId),
+    ask: async (keys) => {
+      const rows = await sql<LimitRow[]>`
+        SELECT owner, chain_id, per_tx_cap, daily_cap, total_cap, updated_at FROM market.spending_limits
+        WHERE (owner, chain_id) IN (
+          SELECT * FROM unnest(${keys.map(({ owner }) => bytesOf(owner))}::bytea[], ${keys.map(({ chainId }) => chainId)}::bigint[]))`
+      const found = new Map(rows.map((row) => [nameOf(row.owner, row.chain_id), limitOf(row)]))
+      return keys.map(({ owner, chainId }) => found.get(nameOf(bytesOf(owner), chainId)))
+    },
+  }),
+)
+
+const limitOf = (row: LimitRow): SpendingLimit => ({
+  perTx: row.per_tx_cap,
+  daily: row.daily_cap,
+  total: row.total_cap,
+  updatedAt: row.updated_at,
+})
+
+export const readLimit = (context: Context, key: LimitKey): Promise<SpendingLimit | undefined> =>
+  readLimits(context)(key)
