@@ -88,6 +88,10 @@ export const account = (refusal: string, about: string) =>
 const PARTS_OF_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:[Zz]|[+-](\d{2}):(\d{2}))$/
 
+/** What RFC 3339 can write and Postgres cannot read is taken for the next that it can: nothing happened there. */
+const EARLIEST = Date.parse('0001-01-01T00:00:00Z')
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
+
 /** A moment as RFC 3339. */
 export const moment = (refusal: string, about: string) =>
   z
@@ -95,7 +99,9 @@ export const moment = (refusal: string, about: string) =>
     .transform((text, context): Date => {
       const at = new Date(text.toUpperCase())
       const parts = PARTS_OF_TIME.exec(text)?.slice(1).map(Number)
-      if (parts && !Number.isNaN(at.getTime()) && isOnTheCalendar(parts)) return at
+      if (parts && !Number.isNaN(at.getTime()) && isOnTheCalendar(parts)) {
+        return new Date(clamp(EARLIEST, LATEST)(at.getTime()))
+      }
       context.addIssue({ code: 'custom' })
       return z.NEVER
     })

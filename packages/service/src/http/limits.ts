@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import type { Context } from '../context.ts'
@@ -59,11 +60,18 @@ export function limit(
   return false
 }
 
-/** Whoever has one IPv6 address has a whole network of them. */
+/** Some proxies tell the port too. */
+const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/
+const NO_ADDRESS = 'no address'
+
+/** Whoever has one IPv6 address has a whole network of them. What a proxy passes on and is no address is one client, however it varies. */
 export function clientOf(ip: string): string {
-  if (!ip.includes(':')) return ip
-  const address = ipaddr.parse(ip)
-  if (address.kind() === 'ipv4') return address.toString()
-  const v6 = address as ipaddr.IPv6
-  return v6.isIPv4MappedAddress() ? v6.toIPv4Address().toString() : v6.parts.slice(0, 4).join(':')
+  const [, v6, v4] = WITH_PORT.exec(ip) ?? []
+  const host = v6 ?? v4 ?? ip
+  if (isIPv4(host)) return host
+  if (!isIPv6(host)) return NO_ADDRESS
+  const address = ipaddr.IPv6.parse(host)
+  return address.isIPv4MappedAddress()
+    ? address.toIPv4Address().toString()
+    : address.parts.slice(0, 4).join(':')
 }
