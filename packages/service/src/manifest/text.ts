@@ -1,0 +1,41 @@
+import type { Manifest, ManifestChain } from './manifest.ts'
+
+/** The same manifest to read. One line for each chain, its values by name. */
+export function manifestText(manifest: Manifest): string {
+  const { attribution, nativeIntegration, chains, mcp, docs } = manifest
+  const sections: [title: string, lines: string[]][] = [
+    [
+      'Attribution',
+      [`required=${attribution.required} tokenVersion=${attribution.tokenVersion}`, '', attribution.howTo],
+    ],
+    [
+      'Native integration',
+      [
+        nativeIntegration.summary,
+        '',
+        ...nativeIntegration.recipe.map((step, at) => `${at + 1}. ${step}`),
+        '',
+        `Read on: ${nativeIntegration.docs}`,
+      ],
+    ],
+    ['Chains', chains.map(chainLine)],
+    [
+      'MCP servers',
+      mcp.servers.map(
+        ({ name, transport, url, description, install }) =>
+          `- ${name} (${transport}${url ? `, ${url}` : ''}): ${description} Install: ${install}`,
+      ),
+    ],
+    ['Skill', [manifest.skill]],
+    ['Identity registration', [manifest.identityRegistration]],
+    ['Docs', Object.entries(docs).map(([name, url]) => `- ${name}: ${url}`)],
+    ['Setup URL', [manifest.setupUrl]],
+  ]
+  const head = [`# ${manifest.protocol}, version ${manifest.version}`, '', manifest.description]
+  return `${[head, ...sections.map(([title, lines]) => [`## ${title}`, '', ...lines])].map((lines) => lines.join('\n')).join('\n\n')}\n`
+}
+
+const chainLine = (chain: ManifestChain) =>
+  Object.entries(chain)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(' ')
