@@ -66,6 +66,9 @@ export const flag = (about: string) =>
     .default(false)
     .meta({ about, shown: { type: 'string', enum: [...TRUE, ...FALSE], default: 'false' } })
 
+/** A field that may be left out. */
+export const optional = <T extends z.ZodType>(field: T) => field.optional().meta({ ...field.meta() })
+
 /** 32 bytes as hex, the prefix optional; lower case with the prefix from here on. */
 export const productId = z
   .string()
