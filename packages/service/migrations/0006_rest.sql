@@ -69,6 +69,13 @@ CREATE TABLE market.checklists (
 -- As it came: a value may hold what jsonb cannot.
 ALTER TABLE market.proofs ALTER COLUMN proof_data TYPE text USING proof_data::text;
 
+-- Admins list proofs of every status. Holds what proofs_to_review did.
+CREATE INDEX proofs_by_status ON market.proofs (chain_id, status, proof_id);
+DROP INDEX market.proofs_to_review;
+
+-- Who owned an agent when it registered itself: its payment wallet is this owner's.
+ALTER TABLE market.agents ADD COLUMN registered_by bytea;
+
 -- Ranks that have been computed; no row or null: not yet.
 CREATE TABLE market.review_ranks (
   chain_id bigint NOT NULL,

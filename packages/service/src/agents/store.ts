@@ -1,21 +1,43 @@
 import type { Queryable } from '@referrer/database'
 import { countOf } from '../db/counts.ts'
 import type { Page } from '../db/page.ts'
+import type { CommissionRow } from '../earnings/commission.ts'
+import type { AgentKey } from '../ranks/store.ts'
 
 /** An agent is in the records and on the chain. */
-export type AgentRow = {
+export type AgentRow = CommissionRow & {
   agent_id: bigint
   owner: Buffer
   recorded_at: Date
   /** Null: it never registered itself. */
   registered_at: Date | null
   uri: string
+  /** Null: none that its present owner has told. */
   payment_wallet: Buffer | null
   flagged: boolean
+  /** Ranks; null: not computed. */
+  repeat: number | null
+  one_off: number | null
 }
 
+export interface Registration {
+  agentId: bigint
+  owner: Buffer
+  uri: string
+  paymentWallet: Buffer
+  at: Date
+}
+
+// A wallet goes with its owner, as it does on the chain.
 const columns = (sql: Queryable) => sql`
-  a.agent_id, i.owner, a.recorded_at, a.registered_at, a.uri, a.payment_wallet, a.flagged`
+  a.agent_id, i.owner, a.recorded_at, a.registered_at, a.uri, a.flagged,
+  CASE WHEN a.registered_by = i.owner THEN a.payment_wallet END AS payment_wallet,
+  e.immediate, e.held_back_settled, e.held_back_pending, r.repeat, r.one_off`
+
+const agents = (sql: Queryable) => sql`
+  chain.identities AS i JOIN market.agents AS a USING (chain_id, agent_id)
+  LEFT JOIN market.earnings AS e USING (chain_id, agent_id)
+  LEFT JOIN market.review_ranks AS r USING (chain_id, agent_id)`
 
 /** By ascending id. */
 export function listAgents(sql: Queryable, chainId: number, { limit, offset }: Page): Promise<AgentRow[]> {
@@ -26,7 +48,7 @@ export function listAgents(sql: Queryable, chainId: number, { limit, offset }: P
       ORDER BY agent_id LIMIT ${limit} OFFSET ${offset}
     )
     SELECT agent.* FROM page, LATERAL (
-      SELECT ${columns(sql)} FROM chain.identities AS i JOIN market.agents AS a USING (chain_id, agent_id)
+      SELECT ${columns(sql)} FROM ${agents(sql)}
       WHERE i.chain_id = ${chainId} AND i.agent_id = page.agent_id LIMIT 1) AS agent
     ORDER BY page.agent_id`
 }
@@ -37,8 +59,21 @@ export const countAgents = (sql: Queryable, chainId: number) => countOf(sql, cha
 /** All of them, by ascending id. */
 export function agentsOfOwner(sql: Queryable, chainId: number, owner: Buffer): Promise<AgentRow[]> {
   return sql<AgentRow[]>`
-    SELECT ${columns(sql)} FROM chain.identities AS i JOIN market.agents AS a USING (chain_id, agent_id)
+    SELECT ${columns(sql)} FROM ${agents(sql)}
     WHERE i.chain_id = ${chainId} AND i.owner = ${owner} ORDER BY i.agent_id`
+}
+
+/** In the order of the keys. */
+export async function findAgents(sql: Queryable, keys: AgentKey[]): Promise<(AgentRow | undefined)[]> {
+  const rows = await sql<(AgentRow & { at: bigint })[]>`
+    SELECT key.at, agent.*
+    FROM unnest(${keys.map(({ chainId }) => chainId)}::bigint[], ${keys.map(({ agentId }) => agentId)}::bigint[])
+      WITH ORDINALITY AS key (chain_id, agent_id, at),
+    LATERAL (
+      SELECT ${columns(sql)} FROM ${agents(sql)}
+      WHERE i.chain_id = key.chain_id AND i.agent_id = key.agent_id LIMIT 1) AS agent`
+  const found = new Map(rows.map(({ at, ...row }) => [Number(at), row]))
+  return keys.map((_, index) => found.get(index + 1))
 }
 
 export async function findAgent(
@@ -46,8 +81,41 @@ export async function findAgent(
   chainId: number,
   agentId: bigint,
 ): Promise<AgentRow | undefined> {
-  const [row] = await sql<AgentRow[]>`
-    SELECT ${columns(sql)} FROM market.agents AS a JOIN chain.identities AS i USING (chain_id, agent_id)
-    WHERE a.chain_id = ${chainId} AND a.agent_id = ${agentId}`
+  const [row] = await findAgents(sql, [{ chainId, agentId }])
   return row
+}
+
+/** For an agent that acted here before it was seen on the chain. */
+export async function recordAgent(sql: Queryable, chainId: number, agentId: bigint, at: Date): Promise<void> {
+  await sql`
+    INSERT INTO market.agents (chain_id, agent_id, recorded_at) VALUES (${chainId}, ${agentId}, ${at})
+    ON CONFLICT DO NOTHING`
+}
+
+/** False: it had registered itself before. Of many at the same moment one is first. */
+export async function insertRegistration(
+  sql: Queryable,
+  chainId: number,
+  { agentId, owner, uri, paymentWallet, at }: Registration,
+): Promise<boolean> {
+  const { count } = await sql`
+    INSERT INTO market.agents AS a
+      (chain_id, agent_id, recorded_at, registered_at, registered_by, uri, payment_wallet)
+    VALUES (${chainId}, ${agentId}, ${at}, ${at}, ${owner}, ${uri}, ${paymentWallet})
+    ON CONFLICT (chain_id, agent_id) DO UPDATE SET registered_at = excluded.registered_at,
+      registered_by = excluded.registered_by, uri = excluded.uri, payment_wallet = excluded.payment_wallet
+    WHERE a.registered_at IS NULL`
+  return count === 1
+}
+
+/** False: there is no such agent in the records. */
+export async function flagAgent(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+  flagged: boolean,
+): Promise<boolean> {
+  const { count } = await sql`
+    UPDATE market.agents SET flagged = ${flagged} WHERE chain_id = ${chainId} AND agent_id = ${agentId}`
+  return count === 1
 }

@@ -1,17 +1,57 @@
 import type { Queryable } from '@referrer/database'
+import type { Page } from '../db/page.ts'
+
+export type ProofStatus = 'pending' | 'approved' | 'rejected'
 
 export type ProofRow = {
   proof_id: bigint
   agent_id: bigint
   merchant_id: bigint
   product_id: Buffer
-  status: 'pending' | 'approved' | 'rejected'
+  status: ProofStatus
   submitted_at: Date
   reviewed_at: Date | null
 }
 
+/** With what only admins may see. */
+export type ProofCaseRow = ProofRow & {
+  /** JSON, as text: up to 1 MiB of it. */
+  proof_data: string
+  reviewed_by: Buffer | null
+  note: string | null
+}
+
+export interface NewProof {
+  agentId: bigint
+  merchantId: bigint
+  productId: Buffer
+  /** JSON. */
+  proofData: string
+  at: Date
+}
+
+export interface Decision {
+  status: Exclude<ProofStatus, 'pending'>
+  note: string | null
+  by: Buffer
+  at: Date
+}
+
 const columns = (sql: Queryable) => sql`
   proof_id, agent_id, merchant_id, product_id, status, submitted_at, reviewed_at`
+
+/** Returns its id. */
+export async function insertProof(
+  sql: Queryable,
+  chainId: number,
+  { agentId, merchantId, productId, proofData, at }: NewProof,
+): Promise<bigint> {
+  const [row] = await sql<{ proof_id: bigint }[]>`
+    INSERT INTO market.proofs (chain_id, agent_id, merchant_id, product_id, proof_data, submitted_at)
+    VALUES (${chainId}, ${agentId}, ${merchantId}, ${productId}, ${proofData}, ${at}) RETURNING proof_id`
+  if (!row) throw new Error('the insert of a proof returned no row')
+  return row.proof_id
+}
 
 /** Newest first. */
 export function pendingProofsOf(
@@ -48,4 +88,31 @@ export async function findProof(
     SELECT ${columns(sql)} FROM market.proofs
     WHERE proof_id = ${proofId} AND chain_id = ${chainId} AND agent_id = ${agentId}`
   return row
+}
+
+/** Oldest first: in the order in which they wait. */
+export function listProofs(
+  sql: Queryable,
+  chainId: number,
+  { status, limit, offset }: Page & { status: ProofStatus },
+): Promise<ProofCaseRow[]> {
+  return sql<ProofCaseRow[]>`
+    SELECT ${columns(sql)}, proof_data, reviewed_by, note FROM market.proofs
+    WHERE chain_id = ${chainId} AND status = ${status}
+    ORDER BY proof_id LIMIT ${limit} OFFSET ${offset}`
+}
+
+/** Of decisions at the same moment the first one counts. */
+export async function decideProof(
+  sql: Queryable,
+  chainId: number,
+  proofId: bigint,
+  { status, note, by, at }: Decision,
+): Promise<'decided' | 'not pending' | 'unknown'> {
+  const { count } = await sql`
+    UPDATE market.proofs SET status = ${status}, note = ${note}, reviewed_by = ${by}, reviewed_at = ${at}
+    WHERE proof_id = ${proofId} AND chain_id = ${chainId} AND status = 'pending'`
+  if (count === 1) return 'decided'
+  const [row] = await sql`SELECT FROM market.proofs WHERE proof_id = ${proofId} AND chain_id = ${chainId}`
+  return row ? 'not pending' : 'unknown'
 }
