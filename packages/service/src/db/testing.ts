@@ -65,6 +65,8 @@ const identities = (chainId: number, rows: number) => [
   // The last ones registered themselves before the chain was read, or were dropped by it.
   `INSERT INTO market.agents (chain_id, agent_id, registered_at)
    SELECT ${chainId}, n, CASE WHEN n % 2 = 0 THEN now() END FROM generate_series(0, ${rows + 5}) AS n`,
+  `INSERT INTO market.review_ranks
+   SELECT ${chainId}, n, n % 1000 / 1000.0, CASE WHEN n % 3 = 0 THEN 0.5 END FROM generate_series(0, ${rows}, 2) AS n`,
   `INSERT INTO chain.ownership_changes
    SELECT ${chainId}, n, 0, n, ${account('0')}, ${account(`n % ${OWNERS}`)}, now() FROM generate_series(0, ${Math.min(rows, ASIDE)}) AS n`,
 ]
