@@ -1,0 +1,142 @@
+// Fetches addresses that strangers give, so that nobody reaches through us what is only in our network: a host is resolved once, all of
+// its addresses must be public, and the connection goes to one of those that were checked. No redirect is followed and no proxy asked.
+import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Context } from '../context.ts'
+import { hostOf, isAllowedAddress } from './addresses.ts'
+import { createTurns } from './turns.ts'
+
+/** The host is not on the public internet, or nowhere. */
+export class HostNotAllowed extends Error {
+  override readonly name = 'HostNotAllowed'
+}
+
+/** No answer that can be used. The message says why in a few words, and nothing that the host said. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable'
+}
+
+export interface GuardedFetchOptions {
+  headers?: Record<string, string>
+  /** For everything together, from the first question about the host to the last byte. */
+  timeoutMs?: number
+  /** A longer body is no answer. */
+  maxBytes?: number
+}
+
+export interface Fetched {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Buffer
+}
+
+type Resolved = { address: string; family: number }
+
+/** Gets a URL. Throws `HostNotAllowed` or `Unreachable`. */
+export async function guardedFetch(
+  context: Pick<Context, 'config' | 'lookup'>,
+  url: URL,
+  { headers = {}, timeoutMs = 5_000, maxBytes = 256 * 1024 }: GuardedFetchOptions = {},
+): Promise<Fetched> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const addresses = await checkedAddresses(context, url, signal)
+  const options = {
+    agent: false,
+    lookup: answering(addresses),
+    rejectUnauthorized: true,
+    signal,
+    headers: {
+      'user-agent': 'referrer',
+      accept: 'application/json',
+      ...headers,
+      'accept-encoding': 'identity',
+    },
+  }
+  try {
+    const response = await request(url, options)
+    const body = await read(response, maxBytes)
+    // A body without a length ends with its connection: ours ends it too when the time is up.
+    signal.throwIfAborted()
+    return { status: response.statusCode ?? 0, headers: response.headers, body }
+  } catch (error) {
+    throw error instanceof Unreachable ? error : new Unreachable(reasonOf(error), { cause: error })
+  }
+}
+
+async function checkedAddresses(
+  { config, lookup }: Pick<Context, 'config' | 'lookup'>,
+  url: URL,
+  signal: AbortSignal,
+): Promise<Resolved[]> {
+  const isWeb = url.protocol === 'http:' || url.protocol === 'https:'
+  if (!isWeb || url.username || url.password)
+    throw new HostNotAllowed('only http and https without credentials')
+  const host = hostOf(url)
+  const addresses = isIP(host) ? [host] : await resolve(lookup, host, signal)
+  const isAllowed = (address: string) => isAllowedAddress(address, config.allowPrivateHosts)
+  if (addresses.length === 0 || !addresses.every(isAllowed)) throw new HostNotAllowed(`${host} is not public`)
+  return addresses.map((address) => ({ address, family: isIP(address) }))
+}
+
+/** The system resolves names on a few threads that all of the process share: names that nobody answers for must not take them all. */
+const inTurns = createTurns(2)
+
+async function resolve(lookup: Context['lookup'], host: string, signal: AbortSignal): Promise<string[]> {
+  const late = Promise.withResolvers<never>()
+  const giveUp = () => late.reject(signal.reason)
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    const turn = inTurns(async () => {
+      signal.throwIfAborted()
+      return lookup(host)
+    })
+    return (await Promise.race([turn, late.promise])).map(({ address }) => address)
+  } catch (error) {
+    throw new HostNotAllowed(`${host} cannot be resolved`, { cause: error })
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}
+
+/** Stands in for the resolver of a connection: what was checked is what is connected to. */
+const answering =
+  (addresses: Resolved[]): LookupFunction =>
+  (_host, { all }, callback) => {
+    const [first] = addresses as [Resolved]
+    if (all) callback(null, addresses)
+    else callback(null, first.address, first.family)
+  }
+
+function request(url: URL, options: RequestOptions): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const sent = (url.protocol === 'https:' ? https : http).request(url, options, resolve)
+  sent.on('error', reject)
+  sent.on('close', () => reject(new Error('closed without an answer')))
+  sent.end()
+  return promise
+}
+
+async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length
+    // Leaving the loop closes the connection.
+    if (length > maxBytes) throw new Unreachable(`more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const TLS_CODE =
+  /^(?:ERR_TLS|ERR_SSL|EPROTO|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_CA)/
+
+function reasonOf(error: unknown): string {
+  const { name, code = '' } = error as { name: string; code?: string }
+  if (name === 'AbortError' || name === 'TimeoutError') return 'timed out'
+  if (code === 'ECONNREFUSED') return 'connection refused'
+  if (code.startsWith('HPE_')) return 'no valid HTTP'
+  return TLS_CODE.test(code) ? 'no valid TLS' : 'connection failed'
+}

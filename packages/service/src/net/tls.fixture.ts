@@ -1,0 +1,19 @@
+/** Of `shop.test`, signed by itself, good for a hundred years. It guards nothing: a server of a test has to have one. */
+export const SHOP_TEST = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBljCCATugAwIBAgIUHvz+46URq7ZlqLTaRh1o7ss6VHEwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJc2hvcC50ZXN0MCAXDTI2MTExNTExMTMxOFoYDzIxMjYxMDIy
+MTExMzE4WjAUMRIwEAYDVQQDDAlzaG9wLnRlc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAARiAFHxygxHsF7iSQbYGA19HorGj4gMPMqDy8ksmZhjtOodb9qu/P6y
+m2jR8eLuHnA5x2hKs0Diwp3JJ5clAQqmo2kwZzAdBgNVHQ4EFgQUOHsKan4w0CaB
+mB9+DIJdrjK9IL4wHwYDVR0jBBgwFoAUOHsKan4w0CaBmB9+DIJdrjK9IL4wDwYD
+VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglzaG9wLnRlc3QwCgYIKoZIzj0EAwID
+SQAwRgIhAKbh47yLWauimoLt6Irg9i3taoJ3fLR5Iqfffjl7/ebeAiEA6AoU2w17
+lfGPLcIyWHV4WmB0q86hQgdqgwbBYLvi1Y8=
+-----END CERTIFICATE-----`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQge3bFTqvnJ/qsdgh7
+F4Q4nohE7tv1Chst4VLIE/v2RdehRANCAARiAFHxygxHsF7iSQbYGA19HorGj4gM
+PMqDy8ksmZhjtOodb9qu/P6ym2jR8eLuHnA5x2hKs0Diwp3JJ5clAQqm
+-----END PRIVATE KEY-----`,
+}
