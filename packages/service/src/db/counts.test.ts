@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { countReviews } from '../reviews/store.ts'
+import { countOf } from './counts.ts'
 import { migrations } from './migrations.ts'
 import { fillMarket } from './testing.ts'
 
@@ -67,8 +67,8 @@ describe('the counts that are kept', () => {
     await sql.begin((tx) => tx`SELECT indexer.roll_back(${CHAIN}, 4)`)
     await expectRight()
     await sql.begin((tx) => tx`SELECT indexer.forget(${CHAIN + 1})`)
-    expect(await countReviews(sql, CHAIN + 1)).toBe(0n)
-    expect(await countReviews(sql, CHAIN)).toBeGreaterThan(0n)
+    expect(await countOf(sql, CHAIN + 1, 'published reviews')).toBe(0n)
+    expect(await countOf(sql, CHAIN, 'published reviews')).toBeGreaterThan(0n)
   })
 
   it('do not miss a review that is indexed while its text is brought', async () => {
@@ -76,7 +76,7 @@ describe('the counts that are kept', () => {
       INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps)
       VALUES (${CHAIN}, 1, 1, '\\x01', '\\x02', 1, 1, 0) RETURNING internal_id`
     if (!free) throw new Error('a record was made')
-    const before = await countReviews(sql, CHAIN)
+    const before = await countOf(sql, CHAIN, 'published reviews')
     const hold = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
     const bringing = sql.begin(async (tx) => {
@@ -95,7 +95,7 @@ describe('the counts that are kept', () => {
     await somebodyWaits()
     hold.resolve()
     await Promise.all([bringing, indexing])
-    expect(await countReviews(sql, CHAIN)).toBe(before + 1n)
+    expect(await countOf(sql, CHAIN, 'published reviews')).toBe(before + 1n)
   })
 
   it('do not keep a review that is taken back while its text is brought', async () => {
@@ -103,7 +103,7 @@ describe('the counts that are kept', () => {
       SELECT internal_id FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
       WHERE m.chain_id = ${CHAIN} AND m.content IS NULL LIMIT 1`
     if (!bare) throw new Error('some review of a filled market has no text')
-    const before = await countReviews(sql, CHAIN)
+    const before = await countOf(sql, CHAIN, 'published reviews')
     const hold = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
     const bringing = sql.begin(async (tx) => {
@@ -118,6 +118,6 @@ describe('the counts that are kept', () => {
     await Promise.race([takingBack, somebodyWaits()])
     hold.resolve()
     await Promise.all([bringing, takingBack])
-    expect(await countReviews(sql, CHAIN)).toBe(before)
+    expect(await countOf(sql, CHAIN, 'published reviews')).toBe(before)
   })
 })

@@ -13,10 +13,9 @@ import {
 import { countPendingProofsOf, findProof, pendingProofsOf } from '../proofs/store.ts'
 import { countProductsToReview, productsNotBought, productsToReview } from '../reviewable/store.ts'
 import {
-  countReviews,
   countReviewsOfAgent,
-  findReview,
-  findReviewRecord,
+  findReviewRecords,
+  findReviews,
   listReviews,
   productsReviewedBy,
   reviewsOfAgent,
@@ -133,8 +132,11 @@ const reads: Record<string, Read> = {
     size: 2 * MANY,
     read: (sql) => productsReviewedBy(sql, CHAIN, reviewer),
   },
-  'a review by its id on the chain': { size: 1, read: (sql) => findReview(sql, CHAIN, 500n) },
-  'a review by the id of its record': { size: 1, read: (sql) => findReviewRecord(sql, CHAIN, 5_000n) },
+  'a review by its id on the chain': {
+    size: 1,
+    read: (sql) => findReviews(sql, [{ chainId: CHAIN, reviewId: 500n }]),
+  },
+  'a review by the id of its record': { size: 1, read: (sql) => findReviewRecords(sql, [5_000n]) },
   'the first page of all agents': { size: 200, read: (sql) => listAgents(sql, CHAIN, page) },
   'a page far down the list of all agents': {
     size: deep.offset + deep.limit,
@@ -212,7 +214,10 @@ const reads: Record<string, Read> = {
     read: (sql) => productsOfMerchant(sql, CHAIN, merchant),
   },
   'a product': { size: 1, read: (sql) => findProduct(sql, CHAIN, 1n, productId(1)) },
-  'how many reviews there are': { size: 1, read: (sql) => countReviews(sql, CHAIN) },
+  'a page beyond the last of all reviews': {
+    size: 1,
+    read: (sql) => listReviews(sql, CHAIN, { limit: 100, offset: 2 * ROWS }),
+  },
   'how many agents there are': { size: 1, read: (sql) => countAgents(sql, CHAIN) },
   'how many merchants there are': { size: 1, read: (sql) => countMerchants(sql, CHAIN) },
 }

@@ -12,10 +12,9 @@ import {
 import { countPendingProofsOf, findProof, pendingProofsOf } from '../proofs/store.ts'
 import { countProductsToReview, productsNotBought, productsToReview } from '../reviewable/store.ts'
 import {
-  countReviews,
   countReviewsOfAgent,
-  findReview,
-  findReviewRecord,
+  findReviewRecords,
+  findReviews,
   listReviews,
   productsReviewedBy,
   reviewsOfAgent,
@@ -99,11 +98,11 @@ describe('reviews', () => {
 
   it('are listed when they are on the chain and their text is known, newest record first', async () => {
     const expected = internalIds(published())
-    expect(internalIds(await listReviews(database.sql, CHAIN, all))).toEqual(expected)
-    expect(internalIds(await listReviews(database.sql, CHAIN, { limit: 7, offset: 13 }))).toEqual(
-      expected.slice(13, 20),
-    )
-    expect(await countReviews(database.sql, CHAIN)).toBe(BigInt(expected.length))
+    expect(internalIds((await listReviews(database.sql, CHAIN, all)).rows)).toEqual(expected)
+    const some = await listReviews(database.sql, CHAIN, { limit: 7, offset: 13 })
+    expect(internalIds(some.rows)).toEqual(expected.slice(13, 20))
+    const beyond = await listReviews(database.sql, CHAIN, { limit: 7, offset: expected.length })
+    expect(beyond).toEqual({ rows: [], total: BigInt(expected.length) })
     expect(expected.length).toBeLessThan(reviews.length)
   })
 
@@ -136,14 +135,19 @@ describe('reviews', () => {
   })
 
   it('are found by both of their ids, the one of the record before they are on the chain', async () => {
-    for (const { internal_id } of texts.slice(0, 20)) {
-      const onChain = reviews.find((review) => review.internal_id === internal_id)
-      const record = await findReviewRecord(database.sql, CHAIN, internal_id)
-      expect([record?.internal_id, record?.review_id]).toEqual([internal_id, onChain?.review_id ?? null])
-      if (onChain) expect(await findReview(database.sql, CHAIN, onChain.review_id)).toEqual(record)
+    const asked = texts.slice(0, 20)
+    const records = await findReviewRecords(database.sql, internalIds(asked))
+    expect(internalIds(records).sort()).toEqual(internalIds(asked).sort())
+    for (const record of records) {
+      const onChain = reviews.find(({ internal_id }) => internal_id === record.internal_id)
+      expect(record.review_id).toEqual(onChain?.review_id ?? null)
+      if (onChain) {
+        const key = { chainId: CHAIN, reviewId: onChain.review_id }
+        expect(await findReviews(database.sql, [key])).toEqual([record])
+        expect(await findReviews(database.sql, [{ ...key, chainId: CHAIN + 7 }])).toEqual([])
+      }
     }
-    expect(await findReviewRecord(database.sql, CHAIN + 1, texts[0]?.internal_id ?? 0n)).toBeUndefined()
-    expect(await findReview(database.sql, CHAIN, 10n ** 9n)).toBeUndefined()
+    expect(await findReviews(database.sql, [{ chainId: CHAIN, reviewId: 10n ** 9n }])).toEqual([])
   })
 })
 

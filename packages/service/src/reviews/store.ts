@@ -1,6 +1,4 @@
-import type { Queryable } from '@referrer/database'
-import { countOf } from '../db/counts.ts'
-import type { Page } from '../db/page.ts'
+import type { Queryable, Transaction } from '@referrer/database'
 
 /** A review as the records and the chain tell it. It is published when it is on the chain and its text is known. */
 export type ReviewRow = {
@@ -31,27 +29,29 @@ const columns = (sql: Queryable) => sql`
 const hasText = (sql: Queryable) => sql`
   (SELECT m.content IS NOT NULL FROM market.reviews AS m WHERE m.internal_id = c.internal_id)`
 
-/** Those that are published, newest record first. */
-export function listReviews(
+/** A page of those that are published, newest record first, and how many they are in all. */
+export async function listReviews(
   sql: Queryable,
   chainId: number,
-  { limit, offset }: Page,
-): Promise<PublishedReviewRow[]> {
-  // The page is found in indexes alone, so that what is skipped is not read; its rows are then fetched one by one.
-  return sql<PublishedReviewRow[]>`
-    WITH page AS (
+  { limit, offset }: { limit: number; offset: number | bigint },
+): Promise<{ rows: PublishedReviewRow[]; total: bigint }> {
+  // The page is found in indexes alone, so that what is skipped is not read; its rows are then fetched one by one. Nothing is looked
+  // for beyond the last page.
+  const rows = await sql<({ total: bigint } & PublishedReviewRow)[]>`
+    WITH total AS (
+      SELECT coalesce((
+        SELECT count FROM market.counts WHERE chain_id = ${chainId} AND what = 'published reviews'), 0) AS total
+    ), page AS (
       SELECT m.internal_id FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
-      WHERE m.chain_id = ${chainId} AND m.content IS NOT NULL
+      WHERE m.chain_id = ${chainId} AND m.content IS NOT NULL AND (SELECT total > ${offset}::bigint FROM total)
       ORDER BY m.internal_id DESC LIMIT ${limit} OFFSET ${offset}
     )
-    SELECT review.* FROM page, LATERAL (
+    SELECT total.total, review.* FROM total LEFT JOIN (page CROSS JOIN LATERAL (
       SELECT ${columns(sql)} FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
-      WHERE m.internal_id = page.internal_id LIMIT 1) AS review
+      WHERE m.internal_id = page.internal_id LIMIT 1) AS review) ON true
     ORDER BY page.internal_id DESC`
+  return { rows: rows.filter(({ internal_id }) => internal_id !== null), total: rows[0]?.total ?? 0n }
 }
-
-/** Of those that are published. */
-export const countReviews = (sql: Queryable, chainId: number) => countOf(sql, chainId, 'published reviews')
 
 /** Those of a product that are published, newest first. */
 export function reviewsOfProduct(
@@ -100,26 +100,103 @@ export function productsReviewedBy(
     ORDER BY c.merchant_id, c.product_id`
 }
 
-/** By the id that it has on the chain. */
-export async function findReview(
+/** By the ids that they have on the chains. */
+export function findReviews(
+  sql: Queryable,
+  keys: readonly { chainId: number; reviewId: bigint }[],
+): Promise<(ReviewRow & { chain_id: bigint; review_id: bigint })[]> {
+  return sql<(ReviewRow & { chain_id: bigint; review_id: bigint })[]>`
+    SELECT m.chain_id, ${columns(sql)} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+    WHERE (c.chain_id, c.review_id) IN (
+      SELECT * FROM unnest(${keys.map(({ chainId }) => chainId)}::bigint[], ${keys.map(({ reviewId }) => reviewId)}::bigint[]))`
+}
+
+/** By the ids of their records, whether they are on the chain or not. */
+export function findReviewRecords(
+  sql: Queryable,
+  internalIds: readonly bigint[],
+): Promise<(ReviewRow & { chain_id: bigint })[]> {
+  return sql<(ReviewRow & { chain_id: bigint })[]>`
+    SELECT m.chain_id, ${columns(sql)} FROM market.reviews AS m LEFT JOIN chain.reviews AS c USING (internal_id)
+    WHERE m.internal_id = ANY(${[...internalIds]}::bigint[])`
+}
+
+/** What registering the text of a review needs to know of it. */
+export type RegistrableReview = {
+  internal_id: bigint
+  agent_id: bigint
+  merchant_id: bigint
+  product_id: Buffer
+  proof_kind: number
+  proof_id: bigint
+  published_at: Date
+  /** Of the text that the chain wants, and of the one that is known; null: none is. */
+  wanted_hash: Buffer
+  known_hash: Buffer | null
+  ref_token: string | null
+  /** Of the product. */
+  category: string
+}
+
+/** By its id on the chain. */
+export async function findRegistrable(
   sql: Queryable,
   chainId: number,
   reviewId: bigint,
-): Promise<ReviewRow | undefined> {
-  const [row] = await sql<ReviewRow[]>`
-    SELECT ${columns(sql)} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+): Promise<RegistrableReview | undefined> {
+  const [row] = await sql<RegistrableReview[]>`
+    SELECT c.internal_id, c.agent_id, c.merchant_id, c.product_id, c.proof_kind, c.proof_id, c.published_at,
+      c.content_hash AS wanted_hash, CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash, m.ref_token,
+      coalesce(p.category, '') AS category
+    FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+    LEFT JOIN market.products AS p
+      ON (p.chain_id, p.merchant_id, p.product_id) = (c.chain_id, c.merchant_id, c.product_id)
     WHERE c.chain_id = ${chainId} AND c.review_id = ${reviewId}`
   return row
 }
 
-/** By the id of its record, whether it is on the chain or not. */
-export async function findReviewRecord(
-  sql: Queryable,
-  chainId: number,
+/** Locks the record until the transaction ends. */
+export async function lockText(
+  tx: Transaction,
   internalId: bigint,
-): Promise<ReviewRow | undefined> {
-  const [row] = await sql<ReviewRow[]>`
-    SELECT ${columns(sql)} FROM market.reviews AS m LEFT JOIN chain.reviews AS c USING (internal_id)
-    WHERE m.internal_id = ${internalId} AND m.chain_id = ${chainId}`
+): Promise<{ known_hash: Buffer | null; ref_token: string | null } | undefined> {
+  const [row] = await tx<{ known_hash: Buffer | null; ref_token: string | null }[]>`
+    SELECT CASE WHEN content IS NOT NULL THEN content_hash END AS known_hash, ref_token
+    FROM market.reviews WHERE internal_id = ${internalId} FOR UPDATE`
   return row
+}
+
+export interface Text {
+  content: string
+  hash: Buffer
+  satisfaction: number
+  token: string | null
+  tokenKey: string
+}
+
+/** Writes the text of a review as long as it is the one that the chain wants; false: it is not, or no longer. */
+export async function writeText(tx: Transaction, internalId: bigint, text: Text): Promise<boolean> {
+  const { count } = await tx`
+    UPDATE market.reviews AS m SET content = ${text.content}, content_hash = ${text.hash},
+      satisfaction_score = ${text.satisfaction}, ref_token = ${text.token}, ref_key = ${text.tokenKey}
+    WHERE m.internal_id = ${internalId} AND EXISTS (
+      SELECT FROM chain.reviews AS c WHERE c.internal_id = m.internal_id AND c.content_hash = ${text.hash})`
+  return count > 0
+}
+
+export type Purchase = {
+  contract: Buffer
+  escrow_id: bigint
+  /** Null: bought by a wallet without an agent. */
+  buyer_agent_id: bigint | null
+  merchant_id: bigint
+  product_id: Buffer
+  deposited_at: Date
+}
+
+/** Purchases that a review may be about, newest first: escrow contracts that replace each other all count from 1. */
+export function findPurchases(sql: Queryable, chainId: number, escrowId: bigint): Promise<Purchase[]> {
+  return sql<Purchase[]>`
+    SELECT contract, escrow_id, buyer_agent_id, merchant_id, product_id, deposited_at FROM chain.escrows
+    WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} ORDER BY deposited_at DESC`
 }

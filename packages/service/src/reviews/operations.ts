@@ -1,0 +1,113 @@
+// What one can read of reviews. The answers are JSON, ready to be sent: whoever asks the same at the same moment shares it.
+import type { Hex } from 'viem'
+import { type Context, once } from '../context.ts'
+import { gather } from '../gather.ts'
+import { refused } from '../market-error.ts'
+import { reviewJson, reviewsJson } from './json.ts'
+import { findReviewRecords, findReviews, listReviews, reviewsOfProduct } from './store.ts'
+
+/** How many different lists may be read at once. */
+const LISTS_AT_ONCE = 8
+
+interface ListKey {
+  chainId: number
+  page: number
+  limit: number
+}
+
+interface ProductKey {
+  chainId: number
+  merchantId: bigint
+  productId: Hex
+}
+
+/** Those that are published, newest record first. */
+export const listPublished = (context: Context, key: ListKey): Promise<Buffer> => lists(context)(key)
+
+const lists = once((context) =>
+  gather<ListKey, Buffer>({
+    keyOf: ({ chainId, page, limit }) => `${chainId}/${page}/${limit}`,
+    most: 1,
+    flights: LISTS_AT_ONCE,
+    ask: (keys) =>
+      Promise.all(
+        keys.map(async ({ chainId, page, limit }) => {
+          const offset = BigInt(page - 1) * BigInt(limit)
+          const { rows, total } = await listReviews(context.sql, chainId, { limit, offset })
+          const reviews = reviewsJson(context, rows)
+          return Buffer.from(`{"reviews":${reviews},"total":${total},"page":${page},"limit":${limit}}`)
+        }),
+      ),
+  }),
+)
+
+/** Those of a product that are published, newest first. */
+export const listOfProduct = (context: Context, key: ProductKey): Promise<Buffer> =>
+  listsOfProducts(context)(key)
+
+const listsOfProducts = once((context) =>
+  gather<ProductKey, Buffer>({
+    keyOf: ({ chainId, merchantId, productId }) => `${chainId}/${merchantId}/${productId}`,
+    most: 1,
+    flights: LISTS_AT_ONCE,
+    ask: (keys) =>
+      Promise.all(
+        keys.map(async ({ chainId, merchantId, productId }) => {
+          const bytes = Buffer.from(productId.slice(2), 'hex')
+          const reviews = reviewsJson(
+            context,
+            await reviewsOfProduct(context.sql, chainId, merchantId, bytes),
+          )
+          return Buffer.from(`{"reviews":${reviews},"merchant_id":${merchantId},"product_id":"${productId}"}`)
+        }),
+      ),
+  }),
+)
+
+/** By the id that it has on the chain. */
+export async function readReview(context: Context, chainId: number, reviewId: bigint): Promise<Buffer> {
+  return found(await reviews(context)({ chainId, reviewId }), reviewId)
+}
+
+const reviews = once((context) =>
+  gather<{ chainId: number; reviewId: bigint }, Buffer | undefined>({
+    keyOf: ({ chainId, reviewId }) => `${chainId}/${reviewId}`,
+    ask: async (keys) => {
+      const rows = await findReviews(context.sql, keys)
+      const byKey = new Map(rows.map((row) => [`${row.chain_id}/${row.review_id}`, row]))
+      return keys.map(({ chainId, reviewId }) => {
+        const row = byKey.get(`${chainId}/${reviewId}`)
+        return row && Buffer.from(reviewJson(context, row, 'alone'))
+      })
+    },
+  }),
+)
+
+/** By the id of its record, whether it is on the chain or not. */
+export async function readReviewRecord(
+  context: Context,
+  chainId: number,
+  internalId: bigint,
+): Promise<Buffer> {
+  const record = await records(context)(internalId)
+  return found(record?.chainId === chainId ? record.json : undefined, internalId)
+}
+
+const records = once((context) =>
+  gather<bigint, { chainId: number; json: Buffer } | undefined>({
+    keyOf: (internalId) => internalId,
+    ask: async (internalIds) => {
+      const rows = await findReviewRecords(context.sql, internalIds)
+      const byId = new Map(rows.map((row) => [row.internal_id, row]))
+      return internalIds.map((internalId) => {
+        const row = byId.get(internalId)
+        return row && { chainId: Number(row.chain_id), json: Buffer.from(reviewJson(context, row, 'alone')) }
+      })
+    },
+  }),
+)
+
+function found<T>(value: T | undefined, id: bigint): T {
+  if (value === undefined) throw refused('not found', `review ${id} not found`)
+  return value
+}

