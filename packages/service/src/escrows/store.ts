@@ -1,5 +1,6 @@
 import type { Queryable } from '@referrer/database'
 import type { Page } from '../db/page.ts'
+import { buyerReview } from './buyer-review.ts'
 
 /** A purchase and where its commission went. */
 export type EscrowRow = {
@@ -9,6 +10,7 @@ export type EscrowRow = {
   /** Null: bought by a wallet without an agent. */
   buyer_agent_id: bigint | null
   payer: Buffer
+  nonce: Buffer
   merchant_id: bigint
   product_id: Buffer
   review_id: bigint
@@ -29,8 +31,11 @@ export type EscrowRow = {
   cashback_to_reviewer: bigint | null
 }
 
+/** With the buyer's review: null: not on the chain; false: without a text; true: published. */
+export type EscrowWithReview = EscrowRow & { buyer_review: boolean | null }
+
 const columns = (sql: Queryable) => sql`
-  contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, merchant_id, product_id, review_id, price, commission, fee,
+  contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id, product_id, review_id, price, commission, fee,
   held_back, cashback, window_end, deposited_at, bound_at, cashback_released_at, settled_at, fallback_used,
   held_back_to_reviewer, held_back_to_treasury, cashback_to_buyer, cashback_to_reviewer`
 
@@ -40,17 +45,23 @@ export function escrowsOfAgent(
   chainId: number,
   agentId: bigint,
   { limit, offset }: Page,
-): Promise<EscrowRow[]> {
+): Promise<EscrowWithReview[]> {
   // The newest of one part and the newest of the other hold the newest of both: neither is read further than the page goes.
   const newest = limit + offset
   const part = (role: 'reviewer_agent_id' | 'buyer_agent_id') => sql`(
     SELECT ${columns(sql)} FROM chain.escrows WHERE chain_id = ${chainId} AND ${sql(role)} = ${agentId}
     ORDER BY deposited_at DESC, escrow_id DESC LIMIT ${newest})`
-  return sql<EscrowRow[]>`
-    SELECT DISTINCT ON (deposited_at, escrow_id, contract) *
-    FROM (${part('reviewer_agent_id')} UNION ALL ${part('buyer_agent_id')}) AS parts
-    ORDER BY deposited_at DESC, escrow_id DESC, contract LIMIT ${limit} OFFSET ${offset}`
+  return sql<EscrowWithReview[]>`
+    WITH page AS (
+      SELECT DISTINCT ON (deposited_at, escrow_id, contract) *
+      FROM (${part('reviewer_agent_id')} UNION ALL ${part('buyer_agent_id')}) AS parts
+      ORDER BY deposited_at DESC, escrow_id DESC, contract LIMIT ${limit} OFFSET ${offset}
+    )
+    SELECT e.*, ${reviewState(sql, chainId)} FROM page AS e ORDER BY deposited_at DESC, escrow_id DESC, contract`
 }
+
+const reviewState = (sql: Queryable, chainId: number) => sql`
+  (SELECT bool_or(m.content IS NOT NULL) FROM ${buyerReview(sql, chainId)}) AS buyer_review`
 
 /** The newest of that id: escrow contracts that replace each other all count from 1. */
 export async function findEscrow(
@@ -60,6 +71,20 @@ export async function findEscrow(
 ): Promise<EscrowRow | undefined> {
   const [row] = await sql<EscrowRow[]>`
     SELECT ${columns(sql)} FROM chain.escrows WHERE chain_id = ${chainId} AND escrow_id = ${escrowId}
+    ORDER BY deposited_at DESC LIMIT 1`
+  return row
+}
+
+/** The newest of that id in which an agent has a part. */
+export async function findEscrowOfAgent(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+  escrowId: bigint,
+): Promise<EscrowWithReview | undefined> {
+  const [row] = await sql<EscrowWithReview[]>`
+    SELECT ${columns(sql)}, ${reviewState(sql, chainId)} FROM chain.escrows AS e
+    WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} AND ${agentId} IN (reviewer_agent_id, buyer_agent_id)
     ORDER BY deposited_at DESC LIMIT 1`
   return row
 }

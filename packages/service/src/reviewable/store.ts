@@ -1,5 +1,6 @@
 import type { Queryable } from '@referrer/database'
 import type { Page } from '../db/page.ts'
+import { buyerReview } from '../escrows/buyer-review.ts'
 
 /** A product that an agent could review. */
 export type ReviewableRow = {
@@ -12,8 +13,6 @@ export type ReviewableRow = {
   commission_bps: number
 }
 export type BoughtRow = ReviewableRow & { escrow_id: bigint }
-
-const BY_ESCROW = 2
 
 const columns = (sql: Queryable) => sql`
   m.merchant_id, m.product_id, m.name, m.description, m.category, c.product_type, c.commission_bps`
@@ -75,7 +74,7 @@ export async function countProductsToReview(
 /** The newest purchase of each product, found by one step in an index per product however often it was bought. */
 function purchasesToReview(sql: Queryable, chainId: number, agentId: bigint) {
   const newest = sql`
-    SELECT merchant_id, product_id, escrow_id, deposited_at FROM chain.escrows AS e
+    SELECT merchant_id, product_id, escrow_id, deposited_at, buyer_agent_id FROM chain.escrows AS e
     WHERE e.chain_id = ${chainId} AND e.buyer_agent_id = ${agentId}`
   const order = sql`ORDER BY e.merchant_id, e.product_id, e.deposited_at DESC, e.escrow_id DESC LIMIT 1`
   return sql`
@@ -86,12 +85,7 @@ function purchasesToReview(sql: Queryable, chainId: number, agentId: bigint) {
         ${newest} AND (e.merchant_id, e.product_id) > (bought.merchant_id, bought.product_id) ${order}) AS next
     ),
     to_review AS (
-      SELECT * FROM bought WHERE NOT EXISTS (
-        SELECT FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
-        WHERE c.chain_id = ${chainId} AND c.proof_kind = ${BY_ESCROW} AND c.proof_id = bought.escrow_id
-          AND c.agent_id = ${agentId} AND m.content IS NOT NULL
-          -- A replaced escrow contract counts from 1 again: the review of an older purchase is not one of this.
-          AND c.merchant_id = bought.merchant_id AND c.product_id = bought.product_id
-          AND c.published_at >= bought.deposited_at)
+      SELECT * FROM bought AS e
+      WHERE NOT EXISTS (SELECT FROM ${buyerReview(sql, chainId)} AND m.content IS NOT NULL)
     )`
 }

@@ -1,0 +1,94 @@
+import type { Queryable } from '@referrer/database'
+import { z } from 'zod'
+import type { Chain, Context } from '../context.ts'
+import type { Page } from '../db/page.ts'
+import { momentShown, wholeNumber } from '../http/fields.ts'
+import { refused } from '../market-error.ts'
+import { bestEffort } from '../onchain.ts'
+import { time, whole } from '../present.ts'
+import { nameOf, votesMissing } from '../votes/gate.ts'
+import { cashbackLeg, heldBackLeg, isCashbackOpen, Leg } from './legs.ts'
+import { type Standing, standingOf } from './standing.ts'
+import { type EscrowWithReview, escrowsOfAgent, findEscrowOfAgent } from './store.ts'
+
+export const Escrow = z
+  .object({
+    escrow_id: wholeNumber,
+    role: z.enum(['reviewer', 'buyer', 'reviewer+buyer']),
+    state: z
+      .enum(['holding', 'settled'])
+      .optional()
+      .meta({
+        about:
+          'As the chain has it now. Only of a single escrow, and left out when the chain cannot be read.',
+      }),
+    held_back: Leg,
+    cashback: Leg,
+    window_end: momentShown,
+    fallback_available: z
+      .boolean()
+      .meta({ about: 'Whether anybody may settle it now. Only of a single escrow; else false.' }),
+  })
+  .meta({ id: 'Escrow' })
+
+type EscrowShown = z.output<typeof Escrow>
+
+export const Escrows = z.object({ escrows: z.array(Escrow) })
+
+/** Those in which an agent has a part, newest first, from the records alone. */
+export async function listEscrows(
+  { sql }: Pick<Context, 'sql'>,
+  { config: { chainId } }: Chain,
+  agentId: bigint,
+  page: Page,
+): Promise<z.output<typeof Escrows>> {
+  const rows = await escrowsOfAgent(sql, chainId, agentId, page)
+  const withoutVotes = await withoutVotesOf(sql, chainId, rows)
+  return { escrows: rows.map((row) => shown(row, agentId, withoutVotes)) }
+}
+
+/** One in which the agent has a part, as the records have it and, when it can be read, the chain. */
+export async function escrowStatus(
+  { sql }: Pick<Context, 'sql'>,
+  chain: Chain,
+  { agentId, escrowId }: { agentId: bigint; escrowId: bigint },
+): Promise<EscrowShown> {
+  if (escrowId === 0n) throw refused('invalid input', 'escrow_id is required')
+  const { chainId } = chain.config
+  const row = await findEscrowOfAgent(sql, chainId, agentId, escrowId)
+  if (!row) throw refused('not found', `escrow ${escrowId} of agent ${agentId} not found`)
+  const [withoutVotes, standing] = await Promise.all([
+    withoutVotesOf(sql, chainId, [row]),
+    bestEffort((options) => standingOf(chain, row, options)),
+  ])
+  return shown(row, agentId, withoutVotes, standing)
+}
+
+/** Votes matter where the cashback can still be earned by a buyer that is known. */
+async function withoutVotesOf(
+  sql: Queryable,
+  chainId: number,
+  rows: EscrowWithReview[],
+): Promise<Set<string>> {
+  const open = rows.filter((row) => isCashbackOpen(row) && row.buyer_agent_id !== null)
+  return open.length === 0 ? new Set() : votesMissing(sql, chainId, open)
+}
+
+function shown(
+  row: EscrowWithReview,
+  agentId: bigint,
+  withoutVotes: Set<string>,
+  standing?: Standing,
+): EscrowShown {
+  const isReviewer = row.reviewer_agent_id === agentId
+  const isBuyer = row.buyer_agent_id === agentId
+  return {
+    escrow_id: whole(row.escrow_id),
+    role: isReviewer && isBuyer ? 'reviewer+buyer' : isReviewer ? 'reviewer' : 'buyer',
+    ...(standing && { state: standing.state }),
+    held_back: heldBackLeg(row),
+    cashback: cashbackLeg(row, { isBuyer, areVotesMissing: withoutVotes.has(nameOf(row)) }),
+    window_end: time(row.window_end),
+    fallback_available: standing?.isFallbackOpen ?? false,
+  }
+}
