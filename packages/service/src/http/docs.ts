@@ -1,14 +1,103 @@
-import type { FastifyInstance } from 'fastify'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { describeRoutes } from './openapi.ts'
+import { ownRoutes } from './own-routes.ts'
 import type { Route } from './route.ts'
 
 const VERSION = '1'
+const TITLE = 'Referrer: reference'
+
+const HTML = 'text/html; charset=utf-8'
+const CSS = 'text/css; charset=utf-8'
+const SCRIPT = 'text/javascript; charset=utf-8'
+
+/** Everything comes from here, and nothing may be put into the page. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const { resolve } = createRequire(import.meta.url)
+const own = (name: string) => new URL(`./reference/${name}`, import.meta.url)
+
+const FILES: Record<string, { type: string; source: string | URL }> = {
+  'swagger-ui.css': { type: CSS, source: resolve('swagger-ui-dist/swagger-ui.css') },
+  'swagger-ui-bundle.js': { type: SCRIPT, source: resolve('swagger-ui-dist/swagger-ui-bundle.js') },
+  'favicon-32x32.png': { type: 'image/png', source: resolve('swagger-ui-dist/favicon-32x32.png') },
+  'reference.css': { type: CSS, source: own('reference.css') },
+  'reference.js': { type: SCRIPT, source: own('reference.js') },
+}
+
+/** `files` is where they are, as seen from the page. */
+const page = (files: string) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${TITLE}</title>
+<link rel="icon" type="image/png" href="${files}favicon-32x32.png">
+<link rel="stylesheet" href="${files}swagger-ui.css">
+<link rel="stylesheet" href="${files}reference.css">
+</head>
+<body>
+<div id="reference"></div>
+<noscript>The reference needs JavaScript. The same as data: <a href="${files}../openapi.json">openapi.json</a></noscript>
+<script src="${files}swagger-ui-bundle.js"></script>
+<script src="${files}reference.js"></script>
+</body>
+</html>
+`
 
 /** The reference: for machines at `/openapi.json`, for people at `/docs`. */
 export function docsRoutes(app: FastifyInstance, { config }: Context, routes: readonly Route[]): void {
-  const document = JSON.stringify(describeRoutes(routes, { baseUrl: config.publicUrl, version: VERSION }))
-  app.get('/openapi.json', { config: { isPublic: true } }, async (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(document),
+  const all = [...routes, ...ownRoutes]
+  const document = JSON.stringify(describeRoutes(all, { baseUrl: config.publicUrl, version: VERSION }))
+  const openapi = cached('application/json; charset=utf-8', async () => Buffer.from(document))
+  app.get('/openapi.json', { config: { isPublic: true } }, openapi)
+  app.get(
+    '/docs',
+    cached(HTML, async () => Buffer.from(page('docs/'))),
   )
+  app.get(
+    '/docs/',
+    cached(HTML, async () => Buffer.from(page(''))),
+  )
+  for (const [name, { type, source }] of Object.entries(FILES)) {
+    app.get(
+      `/docs/${name}`,
+      cached(type, () => readFile(source)),
+    )
+  }
+}
+
+/** Read when it is first asked for, and then kept. Whoever has it already is told so. */
+function cached(type: string, read: () => Promise<Buffer>) {
+  let kept: Promise<{ bytes: Buffer; etag: string }> | undefined
+  async function load() {
+    const bytes = await read()
+    return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
+  }
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    kept ??= load().catch((error) => {
+      kept = undefined
+      throw error
+    })
+    const { bytes, etag } = await kept
+    reply
+      .header('etag', etag)
+      .header('cache-control', 'no-cache')
+      .header('content-security-policy', CONTENT_SECURITY_POLICY)
+      .header('x-content-type-options', 'nosniff')
+    if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+    return reply.type(type).send(bytes)
+  }
 }

@@ -8,6 +8,9 @@ const THIRTY_TWO_BYTES = /^(?:0x)?([0-9a-fA-F]{64})$/
 const TRUE = ['true', '1', 't', 'T', 'TRUE', 'True']
 const FALSE = ['false', '0', 'f', 'F', 'FALSE', 'False']
 
+const EXAMPLE_HASH = '0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad'
+const EXAMPLE_ACCOUNT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+
 export const INVALID_PRODUCT_ID = 'invalid product_id: must be 32-byte hex'
 
 /** JSON Schema of what a caller sends, in place of the one that follows from the zod schema. */
@@ -77,7 +80,7 @@ export const productId = z
   .meta({
     refusal: INVALID_PRODUCT_ID,
     about: 'The product: 32 bytes as hex, with or without 0x.',
-    shown: { type: 'string', pattern: THIRTY_TWO_BYTES.source },
+    shown: { type: 'string', pattern: THIRTY_TWO_BYTES.source, examples: [EXAMPLE_HASH] },
   })
 
 /** An account, whatever its case. */
@@ -86,7 +89,11 @@ export const account = (refusal: string, about: string) =>
     .string()
     .refine((text) => isAddress(text, { strict: false }))
     .transform((text): Address => getAddress(text))
-    .meta({ refusal, about, shown: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' } })
+    .meta({
+      refusal,
+      about,
+      shown: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', examples: [EXAMPLE_ACCOUNT] },
+    })
 
 const PARTS_OF_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:[Zz]|[+-](\d{2}):(\d{2}))$/
@@ -139,6 +146,10 @@ export const bodyId = z
 // What answers are made of.
 
 export const wholeNumber = z.int().meta({ shown: { type: 'integer' } })
-export const hex32 = z.string().meta({ shown: { type: 'string', pattern: '^0x[0-9a-f]{64}$' } })
-export const accountShown = z.string().meta({ shown: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' } })
+export const hex32 = z
+  .string()
+  .meta({ shown: { type: 'string', pattern: '^0x[0-9a-f]{64}$', examples: [EXAMPLE_HASH] } })
+export const accountShown = z
+  .string()
+  .meta({ shown: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', examples: [EXAMPLE_ACCOUNT] } })
 export const momentShown = z.string().meta({ shown: { type: 'string', format: 'date-time' } })

@@ -1,7 +1,17 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { chainId } from './fields.ts'
 import type { Route } from './route.ts'
 
 type Json = Record<string, unknown>
+
+/** A route, or one that is served elsewhere and only described. */
+export type Described = Omit<Route, 'handle'> & {
+  /** Answers other than `status` that are no refusals. */
+  otherwise?: Record<number, z.ZodType>
+  /** Whether it is never turned away and has no way to fail. */
+  isPlain?: boolean
+}
 
 const TITLE = 'Referrer'
 const ABOUT = `A referral-commission marketplace for purchases made by software agents.
@@ -22,7 +32,7 @@ const SECURITY = {
 
 /** The OpenAPI 3.1 document of routes, out of the schemas that check the requests. */
 export function describeRoutes(
-  routes: readonly Route[],
+  routes: readonly Described[],
   { baseUrl, version }: { baseUrl: string; version: string },
 ) {
   const schemas: Json = {}
@@ -33,6 +43,15 @@ export function describeRoutes(
   schemas.Error = {
     type: 'object',
     properties: { error: { type: 'string' } },
+    required: ['error'],
+    additionalProperties: false,
+  }
+  schemas.Unauthorized = {
+    type: 'object',
+    properties: {
+      error: { type: 'string', const: 'unauthorized' },
+      detail: { type: 'string', description: 'What is wrong with the credentials.' },
+    },
     required: ['error'],
     additionalProperties: false,
   }
@@ -53,15 +72,16 @@ export function describeRoutes(
   }
 }
 
-function describeRoute(route: Route, schemas: Json): Json {
+function describeRoute(route: Described, schemas: Json): Json {
   const { tag, summary, about, auth, method, path, body } = route
+  const params = [...parameters(route, 'path', schemas), ...parameters(route, 'query', schemas)]
   return {
-    operationId: `${method.toLowerCase()}${path.replaceAll(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()).replaceAll(/\W/g, '')}`,
+    operationId: operationId(method, path),
     tags: [tag],
     summary,
     ...(about && { description: about }),
     ...(SECURITY[auth] && { security: SECURITY[auth] }),
-    parameters: [...parameters(route, 'path', schemas), ...parameters(route, 'query', schemas)],
+    ...(params.length > 0 && { parameters: params }),
     ...(body && {
       requestBody: {
         required: true,
@@ -72,64 +92,75 @@ function describeRoute(route: Route, schemas: Json): Json {
   }
 }
 
-function parameters({ params, query, takesChain }: Route, place: 'path' | 'query', schemas: Json): Json[] {
-  const shape = { ...((place === 'path' ? params : query) as z.ZodObject | undefined)?.shape } as Record<
-    string,
-    z.ZodType
-  >
-  if (place === 'query' && takesChain) shape.chain_id = CHAIN_ID
-  return Object.entries(shape).map(([name, field]) => ({
-    name,
-    in: place,
-    required: place === 'path' || !field.safeParse(undefined).success,
-    ...(field.meta()?.about && { description: field.meta()?.about }),
-    schema: { ...schemaOf(field, 'input', schemas), description: undefined },
-  }))
+/** `GET /v1/review/{id}` is `getReviewById`. */
+function operationId(method: string, path: string): string {
+  const words = path
+    .replace(/^\/v1\//, '/')
+    .replaceAll('{', 'by-')
+    .split(/[^A-Za-z0-9]+/)
+    .filter(Boolean)
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-const CHAIN_ID = z
-  .string()
-  .optional()
-  .meta({ about: 'The chain; left out, the default chain.', shown: { type: 'integer' } })
+type Fields = Record<string, z.ZodType>
 
-function responses(route: Route, schemas: Json): Json {
-  const { auth, body, status = 200, response, contentType = 'application/json', summary } = route
-  const known: Json = {
-    [status]: {
-      description: summary,
-      ...(response && { content: { [contentType]: { schema: schemaOf(response, 'output', schemas) } } }),
-      ...(!response && status !== 204 && { content: { [contentType]: { schema: { type: 'string' } } } }),
-    },
-  }
-  const texts = new Map<number, string[]>()
-  const add = (at: number, ...more: string[]) =>
-    texts.set(at, [...new Set([...(texts.get(at) ?? []), ...more])])
-  for (const [at, text] of Object.entries(route.refusals ?? {})) add(Number(at), ...[text].flat())
-  for (const shape of [route.params, route.query]) {
-    for (const [name, field] of Object.entries((shape as z.ZodObject | undefined)?.shape ?? {})) {
-      if (!(field as z.ZodType).safeParse('\0').success)
-        add(400, (field as z.ZodType).meta()?.refusal ?? `invalid ${name}`)
+const fieldsOf = (schema: Route['params'] | Route['query']) =>
+  ((schema as z.ZodObject | undefined)?.shape ?? {}) as Fields
+
+function parameters(
+  { params, query, takesChain }: Described,
+  place: 'path' | 'query',
+  schemas: Json,
+): Json[] {
+  const fields =
+    place === 'path' ? fieldsOf(params) : { ...fieldsOf(query), ...(takesChain && { chain_id: chainId }) }
+  return Object.entries(fields).map(([name, field]) => {
+    const { description, ...schema } = schemaOf(field, 'input', schemas)
+    return {
+      name,
+      in: place,
+      required: place === 'path' || !field.safeParse(undefined).success,
+      ...(description !== undefined && { description }),
+      schema,
     }
-  }
-  if (body) add(400, body.refusal)
-  if (route.takesChain) add(400, 'invalid chain_id', 'chain_id not configured')
-  if (auth === 'admin') add(403, 'not authorized')
-  if (auth !== 'none') add(401, 'unauthorized')
-  if (route.method !== 'GET') add(413, 'request body too large')
-  add(429, 'rate limited')
-  if (!route.refusals?.[500]) add(500, 'internal error')
-  for (const [at, examples] of [...texts].sort(([a], [b]) => a - b)) known[at] = refusal(at, examples)
+  })
+}
+
+function responses(route: Described, schemas: Json): Json {
+  const { status = 200, response = z.string(), contentType = 'application/json', summary } = route
+  const mediaType = contentType.split(';')[0] as string
+  const answer = (schema: z.ZodType) => ({
+    description: summary,
+    content: { [mediaType]: { schema: schemaOf(schema, 'output', schemas) } },
+  })
+  const known: Json = { [status]: status === 204 ? { description: summary } : answer(response) }
+  for (const [at, schema] of Object.entries(route.otherwise ?? {})) known[at] = answer(schema)
+  for (const [at, texts] of refusalTexts(route)) known[at] = refusal(at, [...texts])
   return known
 }
 
-function refusal(status: number, texts: string[]): Json {
-  const error = { $ref: '#/components/schemas/Error' }
-  const detailed = {
-    type: 'object',
-    properties: { error: { const: 'unauthorized' }, detail: { type: 'string' } },
-    required: ['error'],
-    additionalProperties: false,
+/** Every text that the route can refuse with, by status. */
+function refusalTexts(route: Described): Map<number, Set<string>> {
+  const { auth, body, isPlain, method, takesChain, refusals = {} } = route
+  const texts = new Map<number, Set<string>>()
+  const add = (at: number, ...more: string[]) => texts.set(at, new Set([...(texts.get(at) ?? []), ...more]))
+  for (const [name, field] of Object.entries({ ...fieldsOf(route.params), ...fieldsOf(route.query) })) {
+    const { absent, refusal = `invalid ${name}` } = field.meta() ?? {}
+    if (absent) add(400, absent)
+    if (!field.safeParse('\0').success) add(400, refusal)
   }
+  if (body) add(400, body.refusal)
+  for (const [at, text] of Object.entries(refusals)) add(Number(at), ...[text].flat())
+  if (takesChain) add(400, 'invalid chain_id', 'chain_id not configured')
+  if (auth !== 'none') add(401, 'unauthorized')
+  if (auth === 'admin') add(403, 'not authorized')
+  if (method !== 'GET') add(413, 'request body too large')
+  if (!isPlain) add(429, 'rate limited')
+  if (!isPlain && !refusals[500]) add(500, 'internal error')
+  return texts
+}
+
+function refusal(status: number, texts: string[]): Json {
   return {
     description: texts.map((text) => `\`${text}\``).join(', '),
     ...(status === 429 && {
@@ -139,14 +170,25 @@ function refusal(status: number, texts: string[]): Json {
     }),
     content: {
       'application/json': {
-        schema: status === 401 ? detailed : error,
-        examples: Object.fromEntries(texts.map((text) => [exampleName(text), { value: { error: text } }])),
+        schema: { $ref: `#/components/schemas/${status === 401 ? 'Unauthorized' : 'Error'}` },
+        examples: status === 401 ? UNAUTHORIZED_EXAMPLES : examplesOf(texts),
       },
     },
   }
 }
 
-const exampleName = (text: string) => text.replaceAll(/\W+/g, '-').replaceAll(/^-|-$/g, '') || 'error'
+const UNAUTHORIZED_EXAMPLES = Object.fromEntries(
+  ['signature required', 'timestamp out of range', 'replayed request', 'unknown or expired session'].map(
+    (detail) => [exampleName(detail), { value: { error: 'unauthorized', detail } }],
+  ),
+)
+
+const examplesOf = (texts: string[]) =>
+  Object.fromEntries(texts.map((text) => [exampleName(text), { value: { error: text } }]))
+
+function exampleName(text: string): string {
+  return text.replaceAll(/\W+/g, '-').replaceAll(/^-|-$/g, '') || 'error'
+}
 
 /** As JSON Schema, with the named schemas put where all can refer to them. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
@@ -158,19 +200,18 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Jso
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      const { shown, about, refusal: _refusal, ...rest } = { ...jsonSchema } as Json
+      const { shown, about, absent: _absent, refusal: _refusal, ...rest } = { ...jsonSchema } as Json
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema]
       Object.assign(jsonSchema, shown ?? rest, about ? { description: about } : {})
     },
   }) as Json
-  const text = (value: unknown) =>
+  const moved = (value: unknown) =>
     JSON.parse(JSON.stringify(value).replaceAll('#/$defs/', '#/components/schemas/')) as Json
-  for (const [name, definition] of Object.entries(($defs ?? {}) as Json)) {
-    const { id: _id, ...own } = text(definition)
-    schemas[name] = own
+  for (const [name, definition] of Object.entries(moved($defs ?? {}))) {
+    if (schemas[name] && !isDeepStrictEqual(schemas[name], definition)) {
+      throw new Error(`two schemas are called ${name}; give one of them another id`)
+    }
+    schemas[name] = definition
   }
-  const { id, ...own } = text(json)
-  if (typeof id !== 'string') return own
-  schemas[id] = own
-  return { $ref: `#/components/schemas/${id}` }
+  return moved(json)
 }

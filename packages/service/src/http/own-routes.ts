@@ -1,0 +1,45 @@
+// What the service answers beside its routes, for the reference.
+import { z } from 'zod'
+import type { Described } from './openapi.ts'
+
+const Check = z.object({ ok: z.boolean(), detail: z.string() })
+
+const Readiness = z
+  .object({
+    status: z.enum(['ready', 'not ready']),
+    checks: z.record(z.string(), Check).meta({ about: 'The database, and every chain.' }),
+    workers: z.array(z.object({ name: z.string(), state: z.string(), restarts: z.int() })),
+  })
+  .meta({ id: 'Readiness' })
+
+const plain = { method: 'GET', tag: 'Operation', auth: 'none', isPlain: true } as const
+
+export const ownRoutes: readonly Described[] = [
+  {
+    ...plain,
+    path: '/healthz',
+    summary: 'Whether the process lives',
+    response: z.object({ status: z.literal('ok') }),
+  },
+  {
+    ...plain,
+    path: '/readyz',
+    summary: 'Whether its answers are worth having',
+    about: '503 while the database does not answer or the records of a chain are too old.',
+    response: Readiness,
+    otherwise: { 503: Readiness },
+  },
+  {
+    ...plain,
+    path: '/metrics',
+    summary: 'Figures for Prometheus',
+    contentType: 'text/plain',
+  },
+  {
+    ...plain,
+    isPlain: false,
+    path: '/openapi.json',
+    summary: 'This document',
+    response: z.looseObject({ openapi: z.string() }),
+  },
+]
