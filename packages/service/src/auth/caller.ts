@@ -14,8 +14,8 @@ export type Credentials = { token: string } | RequestSignature.RequestSignature
 
 export interface SignedRequest {
   method: string
-  /** Path and query. */
-  url: string
+  /** What is asked of whom, however the address is spelled. */
+  target: () => string
   /** The exact bytes. */
   body: Buffer
 }

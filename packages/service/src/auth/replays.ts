@@ -38,10 +38,10 @@ export function replayGuard({ sql }: Pick<Context, 'sql'>) {
     },
   })
 
-  return (signer: Address, timestamp: number, { method, url, body }: SignedRequest): Promise<boolean> => {
+  return (signer: Address, timestamp: number, { method, target, body }: SignedRequest): Promise<boolean> => {
     const bodyHash = createHash('sha256').update(body).digest('hex')
     const digest = createHash('sha256')
-      .update(JSON.stringify([signer, method, url, bodyHash, timestamp]))
+      .update(JSON.stringify([signer, method, target(), bodyHash, timestamp]))
       .digest()
     return remember({ digest, timestamp })
   }

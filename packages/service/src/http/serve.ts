@@ -71,15 +71,32 @@ function tokenOf(request: FastifyRequest): string | undefined {
   return given && 'token' in given ? given.token : undefined
 }
 
-async function callerOf(context: Context, { auth }: Route, request: FastifyRequest) {
+async function callerOf(context: Context, route: Route, request: FastifyRequest) {
   const given = credentials.get(request)
   if (!given) return undefined
   const body = Buffer.isBuffer(request.body) ? request.body : EMPTY
-  const caller = await identify(context, given, { method: request.method, url: request.url, body })
-  if (auth === 'admin' && !context.config.adminAddresses.has(caller)) {
+  const target = () => targetOf(context, route, request)
+  const caller = await identify(context, given, { method: request.method, target, body })
+  if (route.auth === 'admin' && !context.config.adminAddresses.has(caller)) {
     throw new MarketError('unauthorized', 'not authorized')
   }
   return caller
+}
+
+/** A copy with a query that nobody reads, or with its path or a number spelled otherwise, is the same request. */
+function targetOf({ config }: Context, route: Route, { params, query }: FastifyRequest): string {
+  const read = (schema: unknown, given: unknown) => (schema as z.ZodType | undefined)?.safeParse(given).data
+  const chainId = read(
+    chainIdField,
+    route.takesChain ? (query as Record<string, unknown>).chain_id : undefined,
+  )
+  const parts = [
+    route.path,
+    read(route.params, params),
+    read(route.query, query),
+    chainId ?? config.chains[0].chainId,
+  ]
+  return JSON.stringify(parts, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 }
 
 /** The first field that does not fit says so. */

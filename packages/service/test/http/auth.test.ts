@@ -1,22 +1,464 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestMarket, type TestMarket } from './market.ts'
+import { listProduct, openMerchant, registerIdentity } from '@referrer/contracts/local'
+import {
+  concat,
+  type Hex,
+  hexToBigInt,
+  keccak256,
+  type LocalAccount,
+  numberToHex,
+  size,
+  slice,
+  stringToHex,
+} from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { signatureHeaders } from './caller.ts'
+import { productOf, startTestMarket, type TestMarket } from './market.ts'
+import { rawCallerOf } from './raw.ts'
+
+const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 let m: TestMarket
+/** While it is set, the service's clock stands. */
+let nowMs: number | undefined
+let agentId: number
+let merchantId: number
+let owner: LocalAccount
+let other: LocalAccount
+let merchant: LocalAccount
 
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startTestMarket({ overrides: { clock: () => nowMs ?? Date.now() } })
+  const { reviewer, stranger } = m.market.accounts
+  merchant = m.market.accounts.merchant
+  owner = reviewer
+  other = stranger
+  agentId = Number(await registerIdentity(m.market, owner))
+  merchantId = Number(await openMerchant(m.market, merchant))
+  await listProduct(m.market, merchant, { merchantId: BigInt(merchantId), productId: productOf(1) })
+  await m.indexed()
 })
 afterAll(() => m.close())
+afterEach(() => {
+  nowMs = undefined
+})
+
+const seconds = () => Math.floor((nowMs ?? Date.now()) / 1_000)
+
+/** Sets a spending limit, which belongs to whoever the service takes for the caller. */
+const setCap = (cap: number, ask: Parameters<TestMarket['call']>[2]) =>
+  m.call('POST', '/v1/spending-limits', { body: { chain_id: m.chainId, per_tx_cap_usdc: cap }, ...ask })
+
+const readCap = (ask: Parameters<TestMarket['call']>[2]) =>
+  m.call('GET', `/v1/spending-limits?chain_id=${m.chainId}`, ask)
+
+async function tokenOf(account: LocalAccount): Promise<string> {
+  const { body } = await m.call('POST', '/v1/auth/session', { as: account })
+  return body.token
+}
+
+const refused = (detail: string) => ({ status: 401, body: { error: 'unauthorized', detail } })
+
+/** Signs any hash the way wallets do. */
+const personally = (account: LocalAccount, raw: Hex) => account.signMessage({ message: { raw } })
+
+describe('public routes', () => {
+  it.each([
+    '/v1/review',
+    '/v1/agent',
+    '/v1/stats/mean-rank',
+    '/v1/merchant',
+    '/.well-known/referrer-agent',
+    '/.well-known/referrer-agent.txt',
+  ])('GET %s needs no credentials [AUTH-01]', async (path) => {
+    expect((await m.call('GET', path)).status).toBe(200)
+  })
+
+  it('the catalogue reads of one merchant and one product need no credentials [AUTH-01]', async () => {
+    expect((await m.call('GET', `/v1/merchant/${merchantId}`)).status).toBe(200)
+    const query = `merchant_id=${merchantId}&product_id=${productOf(1)}`
+    expect((await m.call('GET', `/v1/merchant/product?${query}`)).status).toBe(200)
+  })
+
+  it('a public route does not look at credentials, wrong ones either', async () => {
+    const headers = { authorization: 'Bearer nonsense', 'x-agent-timestamp': 'x', 'x-agent-signature': 'y' }
+    expect((await m.call('GET', '/v1/review', { headers })).status).toBe(200)
+  })
+})
+
+describe('a signed request', () => {
+  it('is refused without its timestamp [AUTH-02]', async () => {
+    const { 'x-agent-signature': signature = '' } = await signatureHeaders(owner, '', seconds())
+    const headers = { 'x-agent-signature': signature }
+    expect(await m.call('POST', '/v1/auth/session', { headers })).toMatchObject(refused('signature required'))
+  })
+
+  it('is refused without its signature [AUTH-03]', async () => {
+    const headers = { 'x-agent-timestamp': String(seconds()) }
+    expect(await m.call('POST', '/v1/auth/session', { headers })).toMatchObject(refused('signature required'))
+  })
+
+  it('is signed over the hash of the body and the timestamp as eight bytes, and the signer is the caller [AUTH-04, AUTH-07]', async () => {
+    const body = `{"chain_id":${m.chainId},"per_tx_cap_usdc":11}`
+    const at = seconds()
+    const raw = keccak256(concat([stringToHex(body), numberToHex(at, { size: 8 })]))
+    const headers = {
+      'x-agent-timestamp': String(at),
+      'x-agent-signature': await personally(owner, raw),
+      // No header says who calls.
+      'x-agent-address': other.address,
+    }
+    expect((await m.call('POST', '/v1/spending-limits', { body, headers })).status).toBe(200)
+    expect((await readCap({ as: owner })).body.per_tx_cap_usdc).toBe(11)
+    expect((await readCap({ as: other })).status).toBe(404)
+  })
+
+  it('is not signed over another form of the timestamp [AUTH-05]', async () => {
+    const body = JSON.stringify({ agent_id: agentId })
+    const at = seconds()
+    const bytes = numberToHex(at, { size: 8 })
+    const littleEndian = concat([7, 6, 5, 4, 3, 2, 1, 0].map((from) => slice(bytes, from, from + 1)))
+    const forms: Hex[] = [
+      stringToHex(String(at)),
+      littleEndian,
+      numberToHex(at, { size: 4 }),
+      numberToHex(at, { size: 32 }),
+    ]
+    for (const form of forms) {
+      const raw = keccak256(concat([stringToHex(body), form]))
+      const headers = { 'x-agent-timestamp': String(at), 'x-agent-signature': await personally(owner, raw) }
+      // Recovery finds some other signer, who does not own the agent.
+      expect(await m.call('POST', '/v1/agent/register', { body, headers })).toMatchObject({
+        status: 403,
+        body: { error: 'caller does not own this agent' },
+      })
+    }
+  })
+
+  it('is a personal signature: the bare hash signed is somebody else’s [AUTH-04]', async () => {
+    const body = JSON.stringify({ agent_id: agentId })
+    const at = seconds()
+    const hash = keccak256(concat([stringToHex(body), numberToHex(at, { size: 8 })]))
+    const signature = await owner.sign?.({ hash })
+    const headers = { 'x-agent-timestamp': String(at), 'x-agent-signature': String(signature) }
+    expect((await m.call('POST', '/v1/agent/register', { body, headers })).status).toBe(403)
+  })
+
+  it('covers the exact bytes of the body: the same JSON spelled otherwise is not the caller’s [AUTH-12]', async () => {
+    const body = JSON.stringify({ agent_id: agentId })
+    const headers = await signatureHeaders(owner, body, seconds())
+    for (const changed of [`${body} `, `\n${body}`, body.replace(':', ': ')]) {
+      expect((await m.call('POST', '/v1/agent/register', { body: changed, headers })).status).toBe(403)
+    }
+  })
+
+  it('signs the very body that it sends, not none and not that of another request [AUTH-13]', async () => {
+    const body = JSON.stringify({ agent_id: agentId })
+    for (const signed of ['', JSON.stringify({ agent_id: agentId + 1 })]) {
+      const headers = await signatureHeaders(owner, signed, seconds())
+      expect((await m.call('POST', '/v1/agent/register', { body, headers })).status).toBe(403)
+    }
+  })
+
+  it('takes a body of any bytes for what they are', async () => {
+    const body = Buffer.from([0xff, 0x00, 0xfe])
+    expect(await m.call('POST', '/v1/spending-limits', { as: owner, body })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid body' },
+    })
+  })
+
+  it('takes 0 and 1 in the place of 27 and 28', async () => {
+    const headers = await signatureHeaders(owner, '', seconds())
+    const signature = headers['x-agent-signature'] as Hex
+    const v = Number(slice(signature, 64)) - 27
+    headers['x-agent-signature'] = concat([slice(signature, 0, 64), numberToHex(v, { size: 1 })])
+    expect((await readCap({ headers })).body.per_tx_cap_usdc).toBe(11)
+  })
+
+  it('is refused with the other signature that the curve allows, of a high s [AUTH-38]', async () => {
+    const headers = await signatureHeaders(owner, '', seconds())
+    const signature = headers['x-agent-signature'] as Hex
+    const s = SECP256K1_ORDER - hexToBigInt(slice(signature, 32, 64))
+    const v = Number(slice(signature, 64)) === 27 ? 28 : 27
+    headers['x-agent-signature'] = concat([
+      slice(signature, 0, 32),
+      numberToHex(s, { size: 32 }),
+      numberToHex(v, { size: 1 }),
+    ])
+    expect(await readCap({ headers })).toMatchObject(refused('bad signature'))
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['no hex', 'signature'],
+    ['the prefix alone', '0x'],
+    ['64 bytes', `0x${'11'.repeat(64)}`],
+    ['66 bytes', `0x${'11'.repeat(66)}`],
+    ['zeros', `0x${'00'.repeat(65)}`],
+    ['a v that is none', `0x${'11'.repeat(64)}1d`],
+    ['digits that are none', `0x${'zz'.repeat(65)}`],
+    ['an r beyond the curve', `0x${'ff'.repeat(32)}${'11'.repeat(32)}1b`],
+    ['ten thousand digits', `0x${'11'.repeat(5_000)}`],
+  ])('is refused with %s for a signature [AUTH-38]', async (_, signature) => {
+    const headers = { 'x-agent-timestamp': String(seconds()), 'x-agent-signature': signature }
+    expect(await readCap({ headers })).toMatchObject(refused('bad signature'))
+  })
+
+  it('is refused with a signature that has lost its prefix', async () => {
+    const headers = await signatureHeaders(owner, '', seconds())
+    headers['x-agent-signature'] = headers['x-agent-signature']?.slice(2) ?? ''
+    expect(size(`0x${headers['x-agent-signature']}`)).toBe(65)
+    expect(await readCap({ headers })).toMatchObject(refused('bad signature'))
+  })
+
+  it.each(['abc', '', '1.5', '-5', '0x68e0a3f0', '1e9', '99999999999999999999999', ' ', 'NaN'])(
+    'is refused with the timestamp %j [AUTH-39]',
+    async (timestamp) => {
+      const { 'x-agent-signature': signature = '' } = await signatureHeaders(owner, '', seconds())
+      const headers = { 'x-agent-timestamp': timestamp, 'x-agent-signature': signature }
+      expect(await readCap({ headers })).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+    },
+  )
+
+  it('may be a minute old and no older [AUTH-08, AUTH-10]', async () => {
+    nowMs = Date.now()
+    expect((await readCap({ as: owner, timestamp: seconds() - 55 })).status).toBe(200)
+    expect((await readCap({ as: owner, timestamp: seconds() - 60 })).status).toBe(200)
+    expect(await readCap({ as: owner, timestamp: seconds() - 61 })).toMatchObject(
+      refused('timestamp out of range'),
+    )
+  })
+
+  it('may be a minute ahead and no more [AUTH-09, AUTH-10]', async () => {
+    nowMs = Date.now()
+    expect((await readCap({ as: owner, timestamp: seconds() + 55 })).status).toBe(200)
+    expect((await readCap({ as: owner, timestamp: seconds() + 60 })).status).toBe(200)
+    expect(await readCap({ as: owner, timestamp: seconds() + 61 })).toMatchObject(
+      refused('timestamp out of range'),
+    )
+  })
+
+  it('that reads signs the timestamp alone, whatever its path and query [AUTH-06]', async () => {
+    const at = seconds()
+    const raw = keccak256(numberToHex(at, { size: 8 }))
+    const headers = { 'x-agent-timestamp': String(at), 'x-agent-signature': await personally(owner, raw) }
+    expect((await readCap({ headers })).status).toBe(200)
+    expect((await m.call('GET', `/v1/spending-limits?x=1&chain_id=${m.chainId}`, { headers })).status).toBe(
+      200,
+    )
+    expect((await m.call('GET', `/v1/review-rank/${agentId}`, { headers })).status).toBe(200)
+  })
+
+  it('that reads may be sent along with others of the same second [AUTH-40]', async () => {
+    const at = seconds()
+    const paths = ['earnings', 'escrows', 'context', 'earnings'].map((of) => `/v1/agent/${agentId}/${of}`)
+    const answers = await Promise.all(paths.map((path) => m.call('GET', path, { as: owner, timestamp: at })))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  })
+
+  it('that reads signs the timestamp alone even when it carries a body', async () => {
+    const signed = Object.entries(await signatureHeaders(owner, '', seconds()))
+    const path = `/v1/spending-limits?chain_id=${m.chainId}`
+    const answer = await rawCallerOf(m.service.url)({ method: 'GET', path, headers: signed, body: '{"a":1}' })
+    expect(answer.status).toBe(200)
+  })
+
+  it('may ask for the head alone', async () => {
+    const answer = await m.call('HEAD', `/v1/spending-limits?chain_id=${m.chainId}`, { as: owner })
+    expect(answer).toMatchObject({ status: 200, text: '' })
+    expect((await m.call('HEAD', `/v1/spending-limits?chain_id=${m.chainId}`)).status).toBe(401)
+  })
+
+  it('is refused when a header comes twice', async () => {
+    const call = rawCallerOf(m.service.url)
+    const signed = Object.entries(await signatureHeaders(owner, '', seconds()))
+    const path = `/v1/spending-limits?chain_id=${m.chainId}`
+    expect((await call({ method: 'GET', path, headers: signed })).status).toBe(200)
+    for (const [twice] of signed.map((header) => [header])) {
+      if (!twice) continue
+      expect((await call({ method: 'GET', path, headers: [...signed, twice] })).status).toBe(401)
+    }
+  })
+
+  it('is refused before anything else is looked at [AUTH-38]', async () => {
+    expect(await m.call('GET', '/v1/spending-limits?chain_id=nonsense')).toMatchObject({ status: 401 })
+    expect(await m.call('POST', '/v1/spending-limits', { body: 'nonsense' })).toMatchObject({ status: 401 })
+    expect(await m.call('GET', '/v1/agent/nonsense/earnings')).toMatchObject({ status: 401 })
+  })
+})
+
+describe('owners', () => {
+  it('POST /v1/agent/register is for the owner of the identity [AUTH-14]', async () => {
+    const body = { agent_id: agentId }
+    expect(await m.call('POST', '/v1/agent/register', { as: other, body })).toMatchObject({
+      status: 403,
+      body: { error: 'caller does not own this agent' },
+    })
+  })
+
+  it('POST /v1/proof is for the owner of the agent [AUTH-15]', async () => {
+    const body = {
+      agent_id: agentId,
+      merchant_id: merchantId,
+      product_id: productOf(1),
+      proof_data: { receipt: 1 },
+    }
+    expect(await m.call('POST', '/v1/proof', { as: other, body })).toMatchObject({
+      status: 403,
+      body: { error: 'caller does not own this agent' },
+    })
+    expect((await m.call('POST', '/v1/proof', { as: owner, body })).status).toBe(201)
+  })
+
+  it('POST /v1/merchant/register is for the owner of the identity [AUTH-16]', async () => {
+    const body = { merchant_id: merchantId }
+    expect(await m.call('POST', '/v1/merchant/register', { as: other, body })).toMatchObject({
+      status: 403,
+      body: { error: 'caller does not own this merchant' },
+    })
+  })
+
+  it('the other signed reads are for everybody who signs [AUTH-18, AUTH-41]', async () => {
+    const proof = await m.call('POST', '/v1/proof', {
+      as: owner,
+      body: { agent_id: agentId, merchant_id: merchantId, product_id: productOf(1), proof_data: { a: 1 } },
+    })
+    const paths = [
+      `/v1/proof/${proof.body.proof_id}?agent_id=${agentId}`,
+      ...['context', 'reviewable', 'earnings', 'escrows'].map((of) => `/v1/agent/${agentId}/${of}`),
+      `/v1/review-rank/${agentId}`,
+    ]
+    for (const path of paths) {
+      expect((await m.call('GET', path)).status).toBe(401)
+      expect((await m.call('GET', path, { as: other })).status).toBe(200)
+    }
+  })
+
+  it('what needs a record says that there is none, not that the caller may not [AUTH-41]', async () => {
+    expect(await m.call('GET', `/v1/escrow/12345/status?agent_id=${agentId}`, { as: other })).toMatchObject({
+      status: 404,
+      body: { error: 'not found' },
+    })
+    const body = { review_id: 12345, escrow_id: 0, content_json: '{"rating":5,"description":"x"}' }
+    expect(await m.call('POST', '/v1/review/register', { as: other, body })).toMatchObject({
+      status: 404,
+      body: { error: 'not found' },
+    })
+  })
+})
+
+describe('what belongs to a wallet', () => {
+  it('is refused to whoever does not say who they are [AUTH-20]', async () => {
+    expect(await readCap({})).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+    expect(await setCap(1, {})).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+  })
+
+  it('is one wallet’s, whichever way and in whatever letters it says so [AUTH-19]', async () => {
+    expect((await setCap(21, { as: owner })).status).toBe(200)
+    expect((await readCap({ token: await tokenOf(owner) })).body.per_tx_cap_usdc).toBe(21)
+    const rows = await m.sql<{ owner: string }[]>`
+      SELECT encode(owner, 'hex') AS owner FROM market.spending_limits
+      WHERE owner = decode(${owner.address.slice(2)}, 'hex')`
+    expect(rows.map((row) => row.owner)).toEqual([owner.address.slice(2).toLowerCase()])
+  })
+})
 
 describe('sessions', () => {
-  it('opens a session with one signature over an empty body [AUTH-24, AUTH-25]', async () => {
-    const { buyer } = m.market.accounts
-    const opened = await m.call('POST', '/v1/auth/session', { as: buyer })
+  it('opens one with one signature over an empty body [AUTH-24, AUTH-25]', async () => {
+    nowMs = Date.now()
+    const opened = await m.call('POST', '/v1/auth/session', { as: owner })
     expect(opened.status).toBe(200)
     expect(Object.keys(opened.body)).toEqual(['token', 'expires_at'])
-    const closed = await m.call('DELETE', '/v1/auth/session', { token: opened.body.token })
-    expect(closed.status).toBe(204)
-    const again = await m.call('DELETE', '/v1/auth/session', { token: opened.body.token })
-    expect(again).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+    expect(opened.body.token).toMatch(/^[\w-]{43}$/)
+    expect(new Date(opened.body.expires_at).getTime()).toBe(nowMs + 3_600_000)
+  })
+
+  it('opens none for a body, however well it is signed', async () => {
+    expect(await m.call('POST', '/v1/auth/session', { as: owner, body: '{}' })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid request' },
+    })
+  })
+
+  it('opens none with another session: it would never end', async () => {
+    const token = await tokenOf(owner)
+    expect((await m.call('POST', '/v1/auth/session', { token })).status).toBe(401)
+  })
+
+  it('keeps no token that could be read from the database', async () => {
+    const token = await tokenOf(owner)
+    const rows = await m.sql<{ row: string }[]>`SELECT s::text AS row FROM market.sessions AS s`
+    const inHex = Buffer.from(token, 'base64url').toString('hex')
+    for (const { row } of rows) expect(row.includes(token) || row.includes(inHex)).toBe(false)
+  })
+
+  it('stands for its signer in the place of a signature [AUTH-26, AUTH-27]', async () => {
+    expect((await setCap(31, { token: await tokenOf(owner) })).status).toBe(200)
+    expect((await setCap(32, { token: await tokenOf(other) })).status).toBe(200)
+    expect((await readCap({ as: owner })).body.per_tx_cap_usdc).toBe(31)
+    expect((await readCap({ as: other })).body.per_tx_cap_usdc).toBe(32)
+  })
+
+  it('may repeat a request, which a signature may not', async () => {
+    const token = await tokenOf(owner)
+    expect((await setCap(33, { token })).status).toBe(200)
+    expect((await setCap(33, { token })).status).toBe(200)
+  })
+
+  it('shows a merchant its figures [AUTH-29]', async () => {
+    const path = `/v1/merchant/${merchantId}/stats`
+    expect((await m.call('GET', path, { token: await tokenOf(merchant) })).status).toBe(200)
+    expect((await m.call('GET', path)).status).toBe(401)
+  })
+
+  it.each([
+    ['a token that nobody got', `Bearer ${'A'.repeat(43)}`],
+    ['a token that is too short', 'Bearer AAAA'],
+    ['a token with other characters', `Bearer ${'%'.repeat(43)}`],
+    ['no token', 'Bearer'],
+    ['an empty token', 'Bearer '],
+    ['another scheme', 'Basic dXNlcjpwYXNz'],
+    ['nothing', ''],
+  ])('refuses %s [AUTH-28]', async (_, authorization) => {
+    expect(await readCap({ headers: { authorization } })).toMatchObject({
+      status: 401,
+      body: { error: 'unauthorized' },
+    })
+  })
+
+  it('reads the scheme in any case', async () => {
+    expect((await readCap({ headers: { authorization: `bearer ${await tokenOf(owner)}` } })).status).toBe(200)
+  })
+
+  it('refuses a token once its time is over [AUTH-28]', async () => {
+    nowMs = Date.now()
+    const token = await tokenOf(owner)
+    nowMs += 3_599_999
+    expect((await readCap({ token })).status).toBe(200)
+    nowMs += 1
+    expect(await readCap({ token })).toMatchObject(refused('unknown or expired session'))
+  })
+
+  it('refuses a token whose session was closed, and closes no other [AUTH-28]', async () => {
+    const [closed, open] = [await tokenOf(owner), await tokenOf(owner)]
+    expect(await m.call('DELETE', '/v1/auth/session', { token: closed })).toMatchObject({
+      status: 204,
+      text: '',
+    })
+    expect((await readCap({ token: closed })).status).toBe(401)
+    expect((await readCap({ token: open })).status).toBe(200)
+    expect((await m.call('DELETE', '/v1/auth/session', { token: closed })).status).toBe(401)
+  })
+
+  it('is closed with itself only', async () => {
+    expect((await m.call('DELETE', '/v1/auth/session', { as: owner })).status).toBe(401)
+    expect((await m.call('DELETE', '/v1/auth/session')).status).toBe(401)
+  })
+
+  it('decides when a signature comes along: a wrong token is not made good by it', async () => {
+    const token = await tokenOf(owner)
+    await setCap(41, { token })
+    expect((await readCap({ token, as: other })).body.per_tx_cap_usdc).toBe(41)
+    expect((await readCap({ token: 'A'.repeat(43), as: owner })).status).toBe(401)
   })
 })

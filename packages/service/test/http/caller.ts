@@ -18,13 +18,27 @@ export interface Ask {
   /** An object is sent as JSON; a string or bytes as they are. */
   body?: unknown
   headers?: Record<string, string>
-  /** Unix seconds; left out: a moment of the last half minute, another one each time, so that no two requests are the same. */
+  /** Unix seconds; left out: about now, and never the same again for the same request, which would be a replay. */
   timestamp?: number
 }
 
 export type Caller = (method: string, path: string, ask?: Ask) => Promise<Answer>
 
-let asked = 0
+const signedAt = new Map<string, Set<number>>()
+
+/** Within half a minute of now. Reads may repeat. */
+function unused(method: string, ...request: unknown[]): number {
+  const now = Math.floor(Date.now() / 1_000)
+  if (method === 'GET' || method === 'HEAD') return now
+  const name = [method, ...request].join(' ')
+  const used = signedAt.get(name) ?? new Set()
+  signedAt.set(name, used)
+  const near = Array.from({ length: 60 }, (_, index) => now + (index < 30 ? -index : index - 30))
+  const at = near.find((time) => !used.has(time))
+  if (at === undefined) throw new Error('too many requests that are all the same: give them timestamps')
+  used.add(at)
+  return at
+}
 
 export function callerOf(baseUrl: string): Caller {
   return async (method, path, { as, token, body, headers = {}, timestamp } = {}) => {
@@ -32,13 +46,18 @@ export function callerOf(baseUrl: string): Caller {
       body === undefined || typeof body === 'string' || body instanceof Uint8Array
         ? body
         : JSON.stringify(body)
-    const at = timestamp ?? Math.floor(Date.now() / 1_000) - (asked++ % 30)
+    const signed = (account: LocalAccount) =>
+      signatureHeaders(
+        account,
+        (bytes ?? '') as string | Uint8Array,
+        timestamp ?? unused(method, path, account.address, bytes),
+      )
     const response = await fetch(`${baseUrl}${path}`, {
       method,
       redirect: 'manual',
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),
-        ...(as && (await signatureHeaders(as, (bytes ?? '') as string | Uint8Array, at))),
+        ...(as && (await signed(as))),
         ...headers,
       },
       ...(bytes !== undefined && { body: bytes as string }),
