@@ -15,13 +15,9 @@ export const Escrow = z
   .object({
     escrow_id: wholeNumber,
     role: z.enum(['reviewer', 'buyer', 'reviewer+buyer']),
-    state: z
-      .enum(['holding', 'settled'])
-      .optional()
-      .meta({
-        about:
-          'As the chain has it now. Only of a single escrow, and left out when the chain cannot be read.',
-      }),
+    state: z.enum(['holding', 'settled']).optional().meta({
+      about: 'As the chain has it now. Only of a single escrow, and left out when the chain cannot be read.',
+    }),
     held_back: Leg,
     cashback: Leg,
     window_end: momentShown,
