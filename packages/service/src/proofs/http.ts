@@ -1,3 +1,90 @@
-import type { Route } from '../http/route.ts'
+import { z } from 'zod'
+import { requireOwner } from '../agents/owner.ts'
+import { bodyId, id, momentShown, wholeNumber } from '../http/fields.ts'
+import { type Route, route } from '../http/route.ts'
+import { time, whole } from '../present.ts'
+import { getProofStatus, submitProof } from './operations.ts'
 
-export const proofRoutes: Route[] = []
+/** Kept as it came: a copy may lose keys. Whether it is missing or empty is for the operation to say. */
+const proofData = z
+  .custom<object | null | undefined>(
+    (value) => value === undefined || (typeof value === 'object' && !Array.isArray(value)),
+  )
+  .meta({
+    about:
+      'Whatever shows that the agent knows the product: any object that is not empty, at most 1 MiB of JSON.',
+    shown: { type: 'object', minProperties: 1, additionalProperties: true },
+  })
+
+export const proofRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/proof',
+    tag: 'Proofs',
+    summary: 'Submit a proof that an agent knows a product',
+    about: 'By the owner of the agent. An admin decides on it; an approved proof allows a review.',
+    auth: 'caller',
+    body: {
+      schema: z.object({
+        agent_id: bodyId,
+        merchant_id: bodyId,
+        product_id: z.string().meta({ about: '32 bytes as hex, with or without 0x.' }),
+        proof_data: proofData,
+      }),
+      refusal: 'invalid request',
+    },
+    takesChain: true,
+    status: 201,
+    response: z
+      .object({ proof_id: wholeNumber, status: z.literal('pending') })
+      .meta({ id: 'SubmittedProof' }),
+    refusals: {
+      400: [
+        'proof_data is required: invalid input',
+        'proof_data too large: must be <= 1048576 bytes: invalid input',
+        'proof_data too deep: must be <= 1000 levels: invalid input',
+        'invalid product_id: must be 32-byte hex (got 2 bytes): invalid input',
+      ],
+      403: 'caller does not own this agent',
+      404: 'agent not found on-chain',
+    },
+    async handle({ context, chain, caller, body }) {
+      const proofId = await submitProof(
+        context,
+        chain,
+        {
+          agentId: body.agent_id,
+          merchantId: body.merchant_id,
+          productId: body.product_id,
+          proofData: body.proof_data ?? undefined,
+        },
+        (owner) => requireOwner(owner, caller),
+      )
+      return { proof_id: whole(proofId), status: 'pending' }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/proof/{id}',
+    tag: 'Proofs',
+    summary: 'What became of a proof',
+    auth: 'caller',
+    params: z.object({ id: id(0, 'invalid proof id', 'The proof.') }),
+    query: z.object({ agent_id: id(0, 'agent_id required', 'The agent that it was submitted for.') }),
+    takesChain: true,
+    response: z
+      .object({
+        status: z.enum(['pending', 'approved', 'rejected']),
+        reviewed_at: momentShown.optional().meta({ about: 'Left out while it is pending.' }),
+      })
+      .meta({ id: 'ProofStatus' }),
+    refusals: { 404: 'not found' },
+    async handle({ context, chain, params, query }) {
+      const { status, reviewedAt } = await getProofStatus(context, chain, {
+        proofId: params.id,
+        agentId: query.agent_id,
+      })
+      return { status, ...(reviewedAt && { reviewed_at: time(reviewedAt) }) }
+    },
+  }),
+]

@@ -1,0 +1,97 @@
+import type { Address } from 'viem'
+import { untilSeen } from '../agents/operations.ts'
+import { resolveOwner } from '../agents/owner.ts'
+import { recordAgent } from '../agents/store.ts'
+import type { Chain, Context } from '../context.ts'
+import { refused } from '../market-error.ts'
+import { ownerOf } from '../onchain.ts'
+import { findProof, insertProof, type ProofStatus } from './store.ts'
+
+/** Bytes of JSON. */
+const LARGEST_DATA = 1_048_576
+/** Levels of objects and arrays: what reads the data later need not survive more. */
+const DEEPEST_DATA = 1_000
+
+const PREFIX = /^0x/i
+const PRODUCT_ID_BYTES = 32
+
+export interface SubmittedProof {
+  agentId: bigint
+  merchantId: bigint
+  /** Hex. */
+  productId: string
+  proofData: object | undefined
+}
+
+/**
+ * Takes what an agent shows for a product, for an admin to decide on, and returns its id. `permit` may refuse by who owns the agent:
+ * the tool lets anybody submit.
+ */
+export async function submitProof(
+  context: Context,
+  chain: Chain,
+  { agentId, merchantId, productId, proofData }: SubmittedProof,
+  permit: (owner: Address) => void = () => {},
+): Promise<bigint> {
+  requireNotNegative('agent_id', agentId)
+  requireNotNegative('merchant_id', merchantId)
+  const proof = { agentId, merchantId, productId: productIdOf(productId), proofData: textOf(proofData) }
+  permit(await resolveOwner(agentId, () => ownerOf(chain, agentId)))
+
+  const { chainId } = chain.config
+  const at = new Date(context.clock())
+  await recordAgent(context.sql, chainId, agentId, at)
+  const proofId = await insertProof(context.sql, chainId, { ...proof, at })
+  await untilSeen(context, chain, agentId)
+  return proofId
+}
+
+/** Of one of the agent's own; others do not exist for it. */
+export async function getProofStatus(
+  { sql }: Pick<Context, 'sql'>,
+  { config: { chainId } }: Chain,
+  { agentId, proofId }: { agentId: bigint; proofId: bigint },
+): Promise<{ status: ProofStatus; reviewedAt: Date | null }> {
+  requireNotNegative('agent_id', agentId)
+  const proof = await findProof(sql, chainId, agentId, proofId)
+  if (!proof) throw refused('not found', `proof with proof_id ${proofId} not found`)
+  return { status: proof.status, reviewedAt: proof.reviewed_at }
+}
+
+function requireNotNegative(name: string, id: bigint): void {
+  if (id < 0n) throw refused('invalid input', `${name} must not be negative`)
+}
+
+function productIdOf(text: string): Buffer {
+  const digits = text.replace(PREFIX, '')
+  // As much as can be decoded.
+  const bytes = Buffer.from(digits, 'hex')
+  if (bytes.length !== PRODUCT_ID_BYTES || digits.length !== 2 * PRODUCT_ID_BYTES) {
+    throw refused('invalid input', `invalid product_id: must be 32-byte hex (got ${bytes.length} bytes)`)
+  }
+  return bytes
+}
+
+function textOf(data: object | undefined): string {
+  if (!data || Object.keys(data).length === 0) throw refused('invalid input', 'proof_data is required')
+  // Before it is made text: that takes a place on the stack for every level.
+  if (isDeeperThan(data, DEEPEST_DATA)) {
+    throw refused('invalid input', `proof_data too deep: must be <= ${DEEPEST_DATA} levels`)
+  }
+  const text = JSON.stringify(data)
+  if (Buffer.byteLength(text) > LARGEST_DATA) {
+    throw refused('invalid input', `proof_data too large: must be <= ${LARGEST_DATA} bytes`)
+  }
+  return text
+}
+
+function isDeeperThan(data: object, most: number): boolean {
+  let level = [data]
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > most) return true
+    level = level.flatMap((value) => Object.values(value).filter(isObject))
+  }
+  return false
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
