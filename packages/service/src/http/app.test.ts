@@ -90,6 +90,23 @@ describe('the app', () => {
     expect(await get(`/agents/${'9'.repeat(10_000)}`)).toMatchObject({ status: 200 })
   })
 
+  it('answers what is no request at all like everything else that it refuses', async () => {
+    const { url } = await listen()
+    const say = async (text: string) => {
+      const caller = connect(Number(new URL(url).port), '127.0.0.1')
+      caller.write(text)
+      let said = ''
+      for await (const chunk of caller) said += chunk
+      return said
+    }
+    const unreadable = await say('GET / HTTP/9.9\r\n\r\n')
+    expect(unreadable).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
+    expect(unreadable).toMatch(/\r\n\r\n\{"error":"bad request"\}$/)
+    const tooLong = await say(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)
+    expect(tooLong).toMatch(/^HTTP\/1\.1 431 /)
+    expect(tooLong).toMatch(/\r\n\r\n\{"error":"request headers too large"\}$/)
+  })
+
   it('takes no failure of its own for a caller that goes away in the middle of a request', async () => {
     const { url, logged } = await listen()
     const caller = connect(Number(new URL(url).port), '127.0.0.1')

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -31,6 +32,11 @@ const REFUSALS = new Map([
   [415, 'unsupported content type'],
 ])
 
+const UNREADABLE = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'request timeout']],
+  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'request headers too large']],
+])
+
 /** Asked every few seconds by machines, which must not be turned away. */
 const UNLIMITED = new Set(['/healthz', '/readyz', '/metrics'])
 
@@ -54,6 +60,7 @@ export function createApp(
     genReqId: ({ headers: { 'x-request-id': given } }) =>
       typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID(),
     frameworkErrors: (error, request, reply) => refuse(error, request, reply),
+    clientErrorHandler: refuseConnection,
   })
   app.setErrorHandler(refuse)
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }))
@@ -76,6 +83,16 @@ export function createApp(
   docsRoutes(app, context, routes)
   for (const route of routes) serveRoute(app, context, route)
   return app
+}
+
+/** What is no request at all, or never became one. */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+  const [status, text] = UNREADABLE.get(error.code ?? '') ?? ['400 Bad Request', 'bad request']
+  const body = JSON.stringify({ error: text })
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}`
+  if (socket.writable && error.code !== 'ECONNRESET')
+    socket.write(`${head}\r\nConnection: close\r\n\r\n${body}`)
+  socket.destroy(error)
 }
 
 function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {

@@ -28,19 +28,19 @@ export function cors(app: FastifyInstance, { config }: Context, routes: readonly
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'OPTIONS' || !request.headers.origin) return
+    if (request.method === 'OPTIONS') return
     const isAllowed = allow(request, reply, request.routeOptions.config.isPublic ?? false)
     if (isAllowed) reply.header('access-control-expose-headers', EXPOSED_HEADERS)
   })
 
   for (const [path, onPath] of Map.groupBy(routes, ({ path }) => path)) {
     const methods = onPath.map(({ method }) => method)
-    const publics = new Set(onPath.filter(isPublic).map(({ method }) => method as string))
+    const publics = onPath.filter(isPublic).map(({ method }) => method as string)
     app.options(path.replaceAll(/\{(\w+)\}/g, ':$1'), async (request, reply) => {
-      const wanted = request.headers['access-control-request-method'] ?? ''
-      if (allow(request, reply, publics.has(wanted))) {
+      const isOpen = publics.includes(request.headers['access-control-request-method'] ?? '')
+      if (allow(request, reply, isOpen)) {
         reply
-          .header('access-control-allow-methods', methods.join(', '))
+          .header('access-control-allow-methods', (isOpen ? publics : methods).join(', '))
           .header('access-control-allow-headers', ALLOWED_HEADERS)
           .header('access-control-max-age', PREFLIGHT_SECONDS)
       }

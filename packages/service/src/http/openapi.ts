@@ -154,7 +154,10 @@ function refusalTexts(route: Described): Map<number, Set<string>> {
   if (takesChain) add(400, 'invalid chain_id', 'chain_id not configured')
   if (auth !== 'none') add(401, 'unauthorized')
   if (auth === 'admin') add(403, 'not authorized')
-  if (method !== 'GET') add(413, 'request body too large')
+  if (method !== 'GET') {
+    add(413, 'request body too large')
+    add(415, 'unsupported content type')
+  }
   if (!isPlain) add(429, 'rate limited')
   if (!isPlain && !refusals[500]) add(500, 'internal error')
   return texts

@@ -10,7 +10,7 @@ const Readiness = z
     checks: z.record(z.string(), Check).meta({ about: 'The database, and every chain.' }),
     workers: z.array(z.object({ name: z.string(), state: z.string(), restarts: z.int() })),
   })
-  .meta({ id: 'Readiness' })
+  .meta({ id: 'ServiceReadiness' })
 
 const plain = { method: 'GET', tag: 'Operation', auth: 'none', isPlain: true } as const
 
