@@ -42,13 +42,23 @@ CREATE TABLE market.votes (
 CREATE INDEX votes_of_agent ON market.votes (chain_id, voter_agent_id);
 CREATE INDEX votes_on_review ON market.votes (review_internal_id);
 
--- The token of a review's ref link; null: it has none. `ref_key` names what it was made of: the key that signed it and the endpoint; it is made anew when they change.
+-- The token of a review's ref link; null: it has none. `ref_key` names what it was made of, which all reviews of a product share: the
+-- endpoint, the key that signed it, the router. It counts while the review has the id on the chain that it was made for.
 ALTER TABLE market.reviews
-  ADD COLUMN ref_token text,
-  ADD COLUMN ref_key   text;
+  ADD COLUMN ref_token     text,
+  ADD COLUMN ref_key       text,
+  ADD COLUMN ref_review_id bigint;
+
+-- What the tokens of a product's reviews were last made of, all of them; where it differs, they are made anew.
+ALTER TABLE market.products
+  ADD COLUMN linked_endpoint text,
+  ADD COLUMN linked_signer   text NOT NULL DEFAULT '';
+CREATE INDEX products_to_link ON market.products (chain_id, merchant_id, product_id)
+  WHERE endpoint_url IS DISTINCT FROM linked_endpoint;
+CREATE INDEX products_by_signer ON market.products (chain_id, linked_signer) WHERE linked_endpoint IS NOT NULL;
 
 CREATE INDEX reviews_in_dispute ON market.reviews (chain_id, internal_id) WHERE comparison_outcome = 'disputed';
-CREATE INDEX reviews_of_product_record ON market.reviews (chain_id, merchant_id, product_id) WHERE content IS NOT NULL;
+CREATE INDEX reviews_of_product_record ON market.reviews (chain_id, merchant_id, product_id, internal_id) WHERE content IS NOT NULL;
 
 -- The decision of an admin on a disputed review.
 CREATE TABLE market.dispute_decisions (

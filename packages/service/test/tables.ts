@@ -91,11 +91,11 @@ export async function recordDifferences(
     rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name))))
   const agents = world.identities.map(({ chain_id, agent_id }) => ({
     ...{ chain_id, agent_id, registered_at: null, uri: '', payment_wallet: null, flagged: false },
-    learned_in: null,
+    ...{ learned_in: null, registered_by: null },
   }))
   const products = world.products.map(({ chain_id, merchant_id, product_id }) => ({
     ...{ chain_id, merchant_id, product_id, endpoint_url: null, name: '', description: '', category: '' },
-    ...{ rank: 0.5, described_at: null, learned_in: null },
+    ...{ rank: 0.5, described_at: null, learned_in: null, linked_endpoint: null, linked_signer: '' },
   }))
   const reviews = world.reviews.map((review) => {
     const { chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id } = review
@@ -103,6 +103,7 @@ export async function recordDifferences(
       ...{ chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id },
       ...{ cashback_bps: cashbackOf(agent_id), content: null, content_hash: null, satisfaction_score: null },
       ...{ comparison_outcome: 'pending', learned_in: null, repeated: 0 },
+      ...{ ref_token: null, ref_key: null, ref_review_id: null },
     }
   })
   const rows = async (table: string, ...names: string[]) =>

@@ -123,24 +123,44 @@ async function enterReviews(
       DO UPDATE SET learned_in = CASE WHEN old.learned_in IS NOT NULL THEN excluded.learned_in END
     RETURNING internal_id, agent_id AS "agentId", merchant_id AS "merchantId",
       '0x' || encode(product_id, 'hex') AS "productId", '0x' || encode(published_hash, 'hex') AS "contentHash",
-      proof_kind AS "proofKind", proof_id AS "proofId", repeated`
+      proof_kind AS "proofKind", proof_id AS "proofId", repeated, ref_review_id AS "linkedAs"`
   const records = Map.groupBy(
     rows.toSorted((a, b) => a.repeated - b.repeated),
     recordKey,
   )
+  const recordOf = (event: Published) => records.get(recordKey(event.args))?.[repeated.get(event) ?? 0]
+  await unlink(
+    tx,
+    chainId,
+    published.filter((event) => (recordOf(event)?.linkedAs ?? event.args.reviewId) !== event.args.reviewId),
+  )
   return new Map(
     published.flatMap((event) => {
-      const record = records.get(recordKey(event.args))?.[repeated.get(event) ?? 0]
+      const record = recordOf(event)
       return record ? [[event, record.internal_id]] : []
     }),
   )
+}
+
+/** The links of these name the ids that the reviews had before: their products' links are made anew. */
+async function unlink(tx: Transaction, chainId: number, moved: Published[]): Promise<void> {
+  if (moved.length === 0) return
+  await tx`
+    UPDATE market.products SET linked_endpoint = NULL
+    WHERE chain_id = ${chainId} AND (merchant_id, product_id) IN (SELECT * FROM unnest(
+      ${moved.map(({ args }) => args.merchantId)}::bigint[],
+      ${arrayOf(
+        'bytea',
+        moved.map(({ args }) => args.productId),
+      )}::bytea[]))`
 }
 
 type RecordKey = Pick<
   Published['args'],
   'agentId' | 'merchantId' | 'productId' | 'contentHash' | 'proofKind' | 'proofId'
 >
-type Entered = RecordKey & { internal_id: bigint; repeated: number }
+/** `linkedAs`: the id that its ref link names. */
+type Entered = RecordKey & { internal_id: bigint; repeated: number; linkedAs: bigint | null }
 
 const recordKey = ({ agentId, merchantId, productId, contentHash, proofKind, proofId }: RecordKey) =>
   [agentId, merchantId, productId, contentHash, proofKind, proofId].join('/')

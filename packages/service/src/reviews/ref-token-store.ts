@@ -37,13 +37,80 @@ export async function findLinked(tx: Transaction, internalId: bigint): Promise<L
   return row
 }
 
-/** The endpoint of a product, which stays what it is until the transaction ends. */
+/** Reviews of a product whose tokens were not made of this, newest first, from a record on down. Locks them. */
+export function findToLink(
+  tx: Transaction,
+  { chainId, merchantId, productId }: ProductKey,
+  { tokenKey, below, limit }: { tokenKey: string; below: bigint; limit: number },
+): Promise<LinkedReview[]> {
+  return tx<LinkedReview[]>`
+    ${linked(tx)}
+    WHERE m.chain_id = ${chainId} AND m.merchant_id = ${merchantId} AND m.product_id = ${productId}
+      AND m.content IS NOT NULL AND m.internal_id < ${below}
+      AND (m.ref_key IS DISTINCT FROM ${tokenKey} OR m.ref_review_id <> c.review_id)
+    ORDER BY m.internal_id DESC LIMIT ${limit} FOR UPDATE OF m`
+}
+
+export interface Token {
+  internalId: bigint
+  reviewId: bigint
+  /** Null: no link. */
+  token: string | null
+}
+
+export async function writeTokens(tx: Transaction, tokenKey: string, tokens: Token[]): Promise<void> {
+  await tx`
+    UPDATE market.reviews AS m SET ref_token = made.token, ref_key = ${tokenKey}, ref_review_id = made.review_id
+    FROM unnest(
+      ${tokens.map(({ internalId }) => internalId)}::bigint[],
+      ${tokens.map(({ reviewId }) => reviewId)}::bigint[],
+      ${tokens.map(({ token }) => token)}::text[]
+    ) AS made (internal_id, review_id, token)
+    WHERE m.internal_id = made.internal_id`
+}
+
+/**
+ * The endpoint of a product, which stays what it is until the transaction ends. `for`: links of the product are made by several at once
+ * (`one review`), or by one alone (`all`).
+ */
 export async function holdEndpoint(
   tx: Transaction,
   { chainId, merchantId, productId }: ProductKey,
+  lock: 'one review' | 'all',
 ): Promise<string | null> {
   const [row] = await tx<{ endpoint_url: string | null }[]>`
     SELECT endpoint_url FROM market.products
-    WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${productId} FOR SHARE`
+    WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${productId}
+    ${lock === 'all' ? tx`FOR NO KEY UPDATE` : tx`FOR SHARE`}`
   return row?.endpoint_url ?? null
+}
+
+/** All links of a product are made of this. */
+export async function markLinked(
+  tx: Transaction,
+  { chainId, merchantId, productId }: ProductKey,
+  endpoint: string | null,
+  signer: string,
+): Promise<void> {
+  await tx`
+    UPDATE market.products SET linked_endpoint = ${endpoint}, linked_signer = ${signer}
+    WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${productId}`
+}
+
+/** Products whose links are not all made of what they should be. */
+export function findUnlinkedProducts(
+  sql: Queryable,
+  chainId: number,
+  signer: string,
+  limit: number,
+): Promise<{ merchant_id: bigint; product_id: Buffer }[]> {
+  // Each part is in an index of its own.
+  return sql<{ merchant_id: bigint; product_id: Buffer }[]>`
+    (SELECT merchant_id, product_id FROM market.products
+      WHERE chain_id = ${chainId} AND endpoint_url IS DISTINCT FROM linked_endpoint LIMIT ${limit})
+    UNION (SELECT merchant_id, product_id FROM market.products
+      WHERE chain_id = ${chainId} AND linked_endpoint IS NOT NULL AND linked_signer < ${signer} LIMIT ${limit})
+    UNION (SELECT merchant_id, product_id FROM market.products
+      WHERE chain_id = ${chainId} AND linked_endpoint IS NOT NULL AND linked_signer > ${signer} LIMIT ${limit})
+    LIMIT ${limit}`
 }

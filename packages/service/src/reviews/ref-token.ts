@@ -52,11 +52,3 @@ export async function mintToken(
     throw error
   }
 }
-
-/** To be called when a product's endpoint has changed: makes the links of its newest reviews at once, the rest in the background. */
-export async function refreshRefTokens(
-  _context: Context,
-  _chainId: number,
-  _merchantId: bigint,
-  _productId: Buffer,
-): Promise<void> {}

@@ -1,9 +1,9 @@
 import { RpcError } from '@referrer/chain'
-import type { Transaction } from '@referrer/database'
 import { ContentHash } from '@referrer/protocol'
 import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import type { Hex } from 'viem'
 import type { Chain, Context } from '../context.ts'
+import { despiteDeadlock } from '../db/deadlock.ts'
 import { refused, unavailable } from '../market-error.ts'
 import { bestEffort, readContract, reread } from '../onchain.ts'
 import { hex } from '../present.ts'
@@ -11,7 +11,7 @@ import { type EscrowKey, nameOf, votesMissing } from '../votes/gate.ts'
 import { checkText, parseContent, satisfactionOf } from './content.ts'
 import { refLinkOf } from './ref-link.ts'
 import { mintToken, tokenKeyOf } from './ref-token.ts'
-import { findLinked, holdEndpoint } from './ref-token-store.ts'
+import { findLinked, holdEndpoint, writeTokens } from './ref-token-store.ts'
 import { findPurchases, findRegistrable, lockText, type RegistrableReview, writeText } from './store.ts'
 
 export interface Registration {
@@ -32,7 +32,6 @@ export interface Registered {
 
 /** `proof_kind` of a review that a buyer published on a purchase. */
 const OF_PURCHASE = 2
-const DEADLOCK = '40P01'
 
 /**
  * Brings the text of a review that is on the chain. Anybody may: that the text has the hash on the chain is all the authority there is.
@@ -152,25 +151,8 @@ interface NewText {
   satisfaction: number
 }
 
-/** Writes the text with its link; the token of the link is what the review has afterwards. */
-async function attach(
-  context: Context,
-  chain: Chain,
-  review: RegistrableReview,
-  text: NewText,
-): Promise<string | null> {
-  const write = () => context.sql.begin((tx) => attachIn(tx, context, chain, review, text))
-  try {
-    return await write()
-  } catch (error) {
-    // The indexer locks reviews in the order of the chain.
-    if ((error as { code?: unknown }).code !== DEADLOCK) throw error
-    return write()
-  }
-}
-
-async function attachIn(
-  tx: Transaction,
+/** Writes the text and makes its link; returns the token of the link that the review has then. */
+function attach(
   context: Context,
   chain: Chain,
   review: RegistrableReview,
@@ -178,14 +160,19 @@ async function attachIn(
 ): Promise<string | null> {
   const { chainId } = chain.config
   const { internal_id: internalId, merchant_id: merchantId, product_id: productId } = review
-  const endpoint = await holdEndpoint(tx, { chainId, merchantId, productId })
-  const now = await lockText(tx, internalId)
-  if (now?.known_hash?.equals(text.hash)) return now.ref_token
-  const linked = await findLinked(tx, internalId)
-  const token = linked ? await mintToken(context, chain, endpoint, linked) : null
-  const isWritten = await writeText(tx, internalId, { ...text, token, tokenKey: tokenKeyOf(chain, endpoint) })
-  if (!isWritten) throw refused('conflict', `review ${reviewId} has just changed on-chain — retry`)
-  return token
+  return despiteDeadlock(() =>
+    context.sql.begin(async (tx) => {
+      const endpoint = await holdEndpoint(tx, { chainId, merchantId, productId }, 'one review')
+      const now = await lockText(tx, internalId)
+      if (now?.known_hash?.equals(text.hash)) return now.ref_token
+      const linked = await findLinked(tx, internalId)
+      if (!linked || !(await writeText(tx, internalId, text)))
+        throw refused('conflict', `review ${reviewId} has just changed on-chain — retry`)
+      const token = await mintToken(context, chain, endpoint, linked)
+      await writeTokens(tx, tokenKeyOf(chain, endpoint), [{ internalId, reviewId: linked.review_id, token }])
+      return token
+    }),
+  )
 }
 
 const hashOf = (review: RegistrableReview, content: string) =>

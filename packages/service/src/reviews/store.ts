@@ -21,9 +21,12 @@ export type PublishedReviewRow = ReviewRow & { review_id: bigint; content: strin
 /** At most this many of one product; there is no second page. */
 const OF_PRODUCT = 100
 
+/** A reorganisation may have given the review another id than the one in its token. */
+const token = (sql: Queryable) => sql`CASE WHEN m.ref_review_id = c.review_id THEN m.ref_token END`
+
 const columns = (sql: Queryable) => sql`
   m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.cashback_bps, m.content, m.satisfaction_score,
-  m.comparison_outcome, c.published_at, c.edited_at, m.ref_token`
+  m.comparison_outcome, c.published_at, c.edited_at, ${token(sql)} AS ref_token`
 
 /** Of a row of the chain. As a value it is looked up row by row; as a join it would be done for the whole table at once. */
 const hasText = (sql: Queryable) => sql`
@@ -146,8 +149,8 @@ export async function findRegistrable(
 ): Promise<RegistrableReview | undefined> {
   const [row] = await sql<RegistrableReview[]>`
     SELECT c.internal_id, c.agent_id, c.merchant_id, c.product_id, c.proof_kind, c.proof_id, c.published_at,
-      c.content_hash AS wanted_hash, CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash, m.ref_token,
-      coalesce(p.category, '') AS category
+      c.content_hash AS wanted_hash, CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash,
+      ${token(sql)} AS ref_token,      coalesce(p.category, '') AS category
     FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
     LEFT JOIN market.products AS p
       ON (p.chain_id, p.merchant_id, p.product_id) = (c.chain_id, c.merchant_id, c.product_id)
@@ -160,9 +163,10 @@ export async function lockText(
   tx: Transaction,
   internalId: bigint,
 ): Promise<{ known_hash: Buffer | null; ref_token: string | null } | undefined> {
+  await tx`SELECT FROM market.reviews WHERE internal_id = ${internalId} FOR UPDATE`
   const [row] = await tx<{ known_hash: Buffer | null; ref_token: string | null }[]>`
-    SELECT CASE WHEN content IS NOT NULL THEN content_hash END AS known_hash, ref_token
-    FROM market.reviews WHERE internal_id = ${internalId} FOR UPDATE`
+    SELECT CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash, ${token(tx)} AS ref_token
+    FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id) WHERE m.internal_id = ${internalId}`
   return row
 }
 
@@ -170,15 +174,13 @@ export interface Text {
   content: string
   hash: Buffer
   satisfaction: number
-  token: string | null
-  tokenKey: string
 }
 
 /** Writes the text of a review as long as it is the one that the chain wants; false: it is not, or no longer. */
 export async function writeText(tx: Transaction, internalId: bigint, text: Text): Promise<boolean> {
   const { count } = await tx`
     UPDATE market.reviews AS m SET content = ${text.content}, content_hash = ${text.hash},
-      satisfaction_score = ${text.satisfaction}, ref_token = ${text.token}, ref_key = ${text.tokenKey}
+      satisfaction_score = ${text.satisfaction}
     WHERE m.internal_id = ${internalId} AND EXISTS (
       SELECT FROM chain.reviews AS c WHERE c.internal_id = m.internal_id AND c.content_hash = ${text.hash})`
   return count > 0

@@ -1,9 +1,10 @@
 import { sweepSeenRequests } from '../auth/replays.ts'
 import { sweepSessions } from '../auth/sessions.ts'
 import type { Context } from '../context.ts'
+import { refreshLinks } from '../reviews/ref-links.ts'
 import type { Work } from './index.ts'
 
 /** What the market does by itself. */
-export function marketWork(_context: Context): Work {
-  return { queues: [], schedules: [sweepSeenRequests, sweepSessions] }
+export function marketWork(context: Context): Work {
+  return { queues: [], schedules: [sweepSeenRequests, sweepSessions, refreshLinks(context)] }
 }

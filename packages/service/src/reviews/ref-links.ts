@@ -1,0 +1,88 @@
+// Links that were made of something that is no longer so are made anew.
+import type { Chain, Context } from '../context.ts'
+import { despiteDeadlock } from '../db/deadlock.ts'
+import type { Schedule } from '../workers/schedule.ts'
+import { mintToken, signerOf, tokenKeyOf } from './ref-token.ts'
+import {
+  findToLink,
+  findUnlinkedProducts,
+  holdEndpoint,
+  markLinked,
+  type ProductKey,
+  writeTokens,
+} from './ref-token-store.ts'
+
+/** A batch holds locks and memory while it is signed. */
+const REVIEWS_AT_ONCE = 200
+const PRODUCTS_AT_ONCE = 100
+const NEWEST = 2n ** 62n
+
+interface Batch {
+  endpoint: string | null
+  /** Where the next batch goes on; undefined: that was the last. */
+  below: bigint | undefined
+}
+
+/** To be called when a product's endpoint has changed: makes the newest links at once; the schedule makes those that are left. */
+export async function refreshRefTokens(
+  context: Context,
+  chainId: number,
+  merchantId: bigint,
+  productId: Buffer,
+): Promise<void> {
+  const chain = context.chains.get(chainId)
+  if (chain) await linkBatch(context, chain, { chainId, merchantId, productId })
+}
+
+export const refreshLinks = (context: Context): Schedule => ({
+  name: 'refresh-ref-links',
+  everySeconds: 30,
+  async run({ signal }) {
+    for (const [chainId, chain] of context.chains) {
+      for (;;) {
+        const products = await findUnlinkedProducts(context.sql, chainId, signerOf(chain), PRODUCTS_AT_ONCE)
+        for (const { merchant_id: merchantId, product_id: productId } of products) {
+          await linkProduct(context, chain, { chainId, merchantId, productId }, signal)
+        }
+        if (products.length < PRODUCTS_AT_ONCE) break
+      }
+    }
+  },
+})
+
+/** After a crash it begins again, and passes over what is done. */
+async function linkProduct(
+  context: Context,
+  chain: Chain,
+  key: ProductKey,
+  signal: AbortSignal,
+): Promise<void> {
+  let before: Batch | undefined
+  do {
+    signal.throwIfAborted()
+    before = await linkBatch(context, chain, key, before)
+  } while (before.below !== undefined)
+}
+
+/** A product whose endpoint changed since the batch before begins again from its newest review. */
+function linkBatch(context: Context, chain: Chain, key: ProductKey, before?: Batch): Promise<Batch> {
+  return despiteDeadlock(() =>
+    context.sql.begin(async (tx): Promise<Batch> => {
+      const endpoint = await holdEndpoint(tx, key, 'all')
+      const tokenKey = tokenKeyOf(chain, endpoint)
+      const below = (before?.endpoint === endpoint && before.below) || NEWEST
+      const reviews = await findToLink(tx, key, { tokenKey, below, limit: REVIEWS_AT_ONCE })
+      const tokens = await Promise.all(
+        reviews.map(async (review) => ({
+          internalId: review.internal_id,
+          reviewId: review.review_id,
+          token: await mintToken(context, chain, endpoint, review),
+        })),
+      )
+      await writeTokens(tx, tokenKey, tokens)
+      if (reviews.length === REVIEWS_AT_ONCE) return { endpoint, below: reviews.at(-1)?.internal_id }
+      await markLinked(tx, key, endpoint, signerOf(chain))
+      return { endpoint, below: undefined }
+    }),
+  )
+}
