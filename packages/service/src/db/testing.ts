@@ -105,15 +105,28 @@ const purchases = (chainId: number, rows: number) => [
    FROM generate_series(1, ${rows}) AS n`,
 ]
 
-/** A review of each purchase, by its buyer where it has one; every fourth has no text, every tenth is not on the chain. */
+/** A review of a few hundred characters, as SQL. */
+const content = (number: string) => `'{"rating":5,"description":"Purchase ' || (${number}) ||
+  ': answers came back within the promised time on all but two of the calls that we made over three days, and the figures agreed with ' ||
+  'what we measured ourselves. Prices were as listed, and retries after a dropped connection were not charged twice. For batches of ' ||
+  'more than a thousand items others are quicker; for single items we would buy it again."}'`
+
+/** As long as the token of a ref link is, as SQL. */
+const token = (number: string) => `repeat(md5((${number})::text), 18)`
+
+/**
+ * A review of each purchase, by its buyer where it has one; every fourth has no text and no link, every tenth is not on the chain. They
+ * are on the chain in the order of their records.
+ */
 const reviews = (chainId: number, rows: number) => [
   `INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id,
-     cashback_bps, content, satisfaction_score)
+     cashback_bps, satisfaction_score, content, ref_token, ref_review_id)
    SELECT ${chainId}, CASE WHEN n % 20 = 0 THEN ${WHALES.reviewer} ELSE coalesce(e.buyer_agent_id, e.reviewer_agent_id) END,
-     e.merchant_id, e.product_id, ${hash('n')}, CASE WHEN e.buyer_agent_id IS NULL THEN 1 ELSE 2 END, e.escrow_id, 100,
-     CASE WHEN n % 4 <> 0 OR n % 20 = 0 THEN '{"rating":5}' END, 1
-   FROM (SELECT *, row_number() OVER (ORDER BY deposited_at, nonce) AS n FROM chain.escrows WHERE chain_id = ${chainId}) AS e
-   ORDER BY n`,
+     e.merchant_id, e.product_id, ${hash('n')}, CASE WHEN e.buyer_agent_id IS NULL THEN 1 ELSE 2 END, e.escrow_id, 100, 1,
+     CASE WHEN has_text THEN ${content('n')} END, CASE WHEN has_text THEN ${token('n')} END, CASE WHEN has_text THEN n END
+   FROM (
+     SELECT *, row_number() OVER (ORDER BY deposited_at, nonce) AS n FROM chain.escrows WHERE chain_id = ${chainId} ORDER BY n
+   ) AS e, LATERAL (SELECT n % 4 <> 0 OR n % 20 = 0 AS has_text) AS choice`,
   `INSERT INTO chain.reviews
    SELECT chain_id, n, internal_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id,
      timestamptz '2026-02-01' + n / 1000 * interval '1 hour'
