@@ -5,15 +5,14 @@ import { type Route, route } from '../http/route.ts'
 import { time, whole } from '../present.ts'
 import { getProofStatus, submitProof } from './operations.ts'
 
-/** Kept as it came: a copy may lose keys. Whether it is missing or empty is for the operation to say. */
+/** Kept as it came: a copy may lose keys. That it is missing or empty is for the operation to say. */
 const proofData = z
-  .custom<object | null | undefined>(
-    (value) => value === undefined || (typeof value === 'object' && !Array.isArray(value)),
-  )
+  .custom<object | null>((value) => typeof value === 'object' && !Array.isArray(value))
+  .optional()
   .meta({
     about:
-      'Whatever shows that the agent knows the product: any object that is not empty, at most 1 MiB of JSON.',
-    shown: { type: 'object', minProperties: 1, additionalProperties: true },
+      'Required: what shows that the agent knows the product. Any object but an empty one, at most 1 MiB of JSON.',
+    shown: { type: 'object', minProperties: 1 },
   })
 
 export const proofRoutes: Route[] = [

@@ -85,13 +85,7 @@ function textOf(data: object | undefined): string {
   return text
 }
 
-function isDeeperThan(data: object, most: number): boolean {
-  let level = [data]
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > most) return true
-    level = level.flatMap((value) => Object.values(value).filter(isObject))
-  }
-  return false
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((child) => isDeeperThan(child, levels - 1))
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
