@@ -157,10 +157,12 @@ describe('answers', () => {
     expect(paths).toEqual(['/buy'])
   })
 
-  it('may be as long as the limit', async () => {
+  it('may be as long as the limit and not a byte longer', async () => {
     const port = await serve((_request, response) => response.end('x'.repeat(1_000)))
     const { body } = await guardedFetch(toShop, shop(port), { maxBytes: 1_000 })
     expect(body.length).toBe(1_000)
+    const longer = guardedFetch(toShop, shop(port), { maxBytes: 999 })
+    await expect(longer).rejects.toEqual(unreachable('more than 999 bytes'))
   })
 
   it('that are longer than the limit are not read on, and the connection is closed', async () => {

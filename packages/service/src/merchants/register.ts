@@ -1,0 +1,70 @@
+import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
+import { type Address, isAddressEqual } from 'viem'
+import type { z } from 'zod'
+import type { Chain, Context } from '../context.ts'
+import { MarketError, unavailable } from '../market-error.ts'
+import { bestEffort, ownerOf, readContract, reread } from '../onchain.ts'
+import { whole } from '../present.ts'
+import { notOwner } from './refusals.ts'
+import { MAX_URL, type Registered } from './shapes.ts'
+import { isRecorded, recordMerchant } from './store.ts'
+
+const alreadyRegistered = () => new MarketError('already exists', 'merchant already registered')
+
+/** Records a merchant that the caller owns and has opened. The chain is read again for a while: a node may not have the opening yet. */
+export async function registerMerchant(
+  { sql }: Pick<Context, 'sql'>,
+  chain: Chain,
+  caller: Address,
+  merchantId: bigint,
+): Promise<z.output<typeof Registered>> {
+  const { chainId } = chain.config
+  const wasRecorded = await isRecorded(sql, chainId, merchantId)
+  const { owner, isActive } = await reread(
+    () => readMerchant(chain, merchantId),
+    (seen) => !!seen.owner && (seen.isActive || wasRecorded || !isAddressEqual(seen.owner, caller)),
+  )
+  if (!owner) throw new MarketError('not found', 'merchant not found on-chain')
+  if (!isAddressEqual(owner, caller)) throw notOwner()
+  if (wasRecorded) throw alreadyRegistered()
+  if (!isActive) throw new MarketError('conflict', 'merchant is not active on-chain')
+  const isNew = await recordMerchant(sql, chainId, merchantId, await readUri(chain, merchantId))
+  if (!isNew) throw alreadyRegistered()
+  return { merchant_id: whole(merchantId), owner_address: owner }
+}
+
+async function readMerchant(chain: Chain, merchantId: bigint) {
+  try {
+    const [owner, isActive] = await Promise.all([
+      ownerOf(chain, merchantId),
+      readContract(chain, {
+        address: chain.config.contracts.MerchantRegistry,
+        abi: merchantRegistryAbi,
+        functionName: 'isActive',
+        args: [merchantId],
+      }),
+    ])
+    return { owner, isActive }
+  } catch (error) {
+    throw unavailable(`merchant ${merchantId}: resolve owner on-chain`, error)
+  }
+}
+
+/** Null: there is none, it cannot be read now, or it is too long for a list of merchants. */
+async function readUri(chain: Chain, merchantId: bigint): Promise<string | null> {
+  const uri = await bestEffort((options) =>
+    readContract(
+      chain,
+      {
+        address: chain.config.contracts.IdentityRegistry,
+        abi: identityRegistryAbi,
+        functionName: 'tokenURI',
+        args: [merchantId],
+      },
+      options,
+    ),
+  )
+  if (!uri || uri.length > MAX_URL) return null
+  // Postgres cannot hold the character zero.
+  return uri.replaceAll('\0', '') || null
+}
