@@ -1,0 +1,38 @@
+import { connect, migrate, type PostgresServer } from '@referrer/database'
+import { migrations } from '@referrer/service'
+import { fillMarket } from '../../../packages/service/src/db/testing.ts'
+
+export const CHAIN_ID = 8453
+
+export type FilledMarket = { databaseUrl: string; rows: number }
+
+/** A database of its own with about so many rows of each kind. */
+export async function createFilledMarket(server: PostgresServer, rows: number): Promise<FilledMarket> {
+  const name = `market_${rows}`
+  const admin = connect(server.url, { max: 1 })
+  await admin.unsafe(`CREATE DATABASE ${name}`)
+  await admin.end()
+  const url = new URL(server.url)
+  url.pathname = `/${name}`
+  const sql = connect(url.href, { max: 2, name: 'bench' })
+  try {
+    await migrate(sql, migrations)
+    await fillMarket(sql, CHAIN_ID, rows)
+  } finally {
+    await sql.end()
+  }
+  return { databaseUrl: url.href, rows }
+}
+
+/** The ids of some published reviews, from all over. */
+export async function someReviews({ databaseUrl }: FilledMarket, count: number): Promise<bigint[]> {
+  const sql = connect(databaseUrl, { max: 1, name: 'bench' })
+  try {
+    const rows = await sql<{ review_id: bigint }[]>`
+      SELECT c.review_id FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+      WHERE m.content IS NOT NULL ORDER BY md5(c.review_id::text) LIMIT ${count}`
+    return rows.map(({ review_id }) => review_id)
+  } finally {
+    await sql.end()
+  }
+}

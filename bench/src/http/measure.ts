@@ -1,0 +1,133 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Contender, compare, type Plan } from './compare.ts'
+import type { Load } from './load.ts'
+import { type FilledMarket, someReviews } from './market.ts'
+import { record } from './recording.ts'
+import { type Request, serialize } from './request.ts'
+import { LISTINGS, type Listing, listing, oneReview, reviewRanks, spendingLimits } from './requests.ts'
+import { type Server, startBare } from './servers.ts'
+import type { Signers } from './signing.ts'
+import type { Summary } from './summary.ts'
+
+const REVIEWS = 2_000
+/** Signed for one round, which is over when they are all answered. */
+const SIGNED = { ours: 2_000, viem: 300 }
+const BUSY = { rounds: 4, ms: 1_500, connections: 64 }
+/** Callers who ask for the same page at the same moment share its rows: one alone does not. */
+const ALONE = { rounds: 3, ms: 1_000, connections: 1 }
+/** Of the pages a second with few rows, at least so many with a hundred times as many. */
+const FLAT = 0.8
+
+/** One after the other, and from the start again. */
+function again(requests: readonly Request[]): Contender['prepare'] {
+  const wire = requests.map(serialize)
+  let at = 0
+  return async () => () => wire[at++ % wire.length]
+}
+
+function each(requests: readonly Request[]): Load['next'] {
+  const left = requests.map(serialize).values()
+  return () => left.next().value
+}
+
+export type Stage = {
+  ours: Server
+  viem: Server
+  market: FilledMarket
+  directory: string
+  signers: Signers
+  summary: Summary
+  progress(line: string): void
+}
+
+/** Against a bare server that has the same answers ready. */
+export async function measureReads({ ours, market, directory, summary, progress }: Stage): Promise<void> {
+  const cases: { name: string; requests: Request[]; plan: Plan; least?: number }[] = [
+    { name: '100 reviews', requests: [listing('reviews')], plan: BUSY },
+    { name: '100 reviews, one caller', requests: [listing('reviews')], plan: ALONE },
+    { name: '20 agents', requests: [listing('agents')], plan: BUSY },
+    { name: '20 agents, one caller', requests: [listing('agents')], plan: ALONE },
+    {
+      name: 'one review',
+      requests: (await someReviews(market, REVIEWS)).map(oneReview),
+      plan: BUSY,
+      least: 0.5,
+    },
+  ]
+  for (const { name, requests, plan, least } of cases) {
+    progress(name)
+    const bare = await bareFor(ours, requests, directory)
+    const contenders = { bare, ours }
+    const measured = await compare(
+      Object.entries(contenders).map(([name, server]) => ({ name, server, prepare: again(requests) })),
+      plan,
+    )
+    await bare.process.stop()
+    summary.add(name, measured, 'ours', [{ to: 'bare', least }])
+  }
+}
+
+/** Against the bare server, and against the service with the recovery of viem. */
+export async function measureSigned(stage: Stage): Promise<void> {
+  const { market, signers } = stage
+  const count = SIGNED.ours
+  const reads = await signers.sign(reviewRanks(count, market.rows))
+  // A signature holds for any number of reads, and nobody remembers it.
+  await measureSignedCase(stage, 'signed GET', reads, async (count) => reads.slice(0, count))
+  const writes = await signers.sign(spendingLimits(count))
+  await measureSignedCase(stage, 'signed POST', writes, (count) => signers.sign(spendingLimits(count)))
+}
+
+async function measureSignedCase(
+  { ours, viem, directory, summary, progress }: Stage,
+  name: string,
+  recorded: Request[],
+  fresh: (count: number) => Promise<Request[]>,
+): Promise<void> {
+  progress(name)
+  const bare = await bareFor(ours, recorded, directory)
+  const measured = await compare(
+    [
+      { name: 'bare', server: bare, prepare: again(recorded) },
+      { name: 'ours', server: ours, prepare: async () => each(await fresh(SIGNED.ours)) },
+      { name: 'viem', server: viem, prepare: async () => each(await fresh(SIGNED.viem)) },
+    ],
+    BUSY,
+  )
+  await bare.process.stop()
+  summary.add(name, measured, 'ours', [{ to: 'bare' }, { to: 'viem', least: 8 }])
+}
+
+/** The same page on few rows and on many. */
+export async function measureFlatness(
+  markets: readonly { server: Server; rows: number }[],
+  { summary, progress }: Pick<Stage, 'summary' | 'progress'>,
+): Promise<void> {
+  for (const name of Object.keys(LISTINGS) as Listing[]) {
+    for (const page of ['first', 'middle'] as const) {
+      progress(`${name}, ${page} page`)
+      const contenders = await Promise.all(
+        markets.map(async ({ server, rows }): Promise<Contender> => {
+          const number = page === 'first' ? 1 : await middlePage(server, name)
+          return { name: `${rows / 1_000}k rows`, server, prepare: again([listing(name, number)]) }
+        }),
+      )
+      const [few = '', many = ''] = contenders.map((contender) => contender.name)
+      const least = page === 'first' ? FLAT : undefined
+      summary.add(`${name}, ${page} page`, await compare(contenders, ALONE), many, [{ to: few, least }])
+    }
+  }
+}
+
+async function middlePage({ url }: Server, name: Listing): Promise<number> {
+  const answer = await fetch(`${url}${listing(name).path}`)
+  const { total } = (await answer.json()) as { total: number }
+  return Math.ceil(total / LISTINGS[name].rowsPerPage / 2)
+}
+
+async function bareFor(ours: Server, requests: readonly Request[], directory: string): Promise<Server> {
+  const file = join(directory, 'recording.json')
+  writeFileSync(file, JSON.stringify(await record(ours.url, requests)))
+  return startBare(file, directory)
+}

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type Process, run } from '../index/processes.ts'
+import { CHAIN_ID } from './market.ts'
+
+export type Server = { url: string; process: Process }
+
+const ADDRESS = `0x${'11'.repeat(20)}`
+const CONTRACTS = [
+  'AddressRegistry',
+  'IdentityRegistry',
+  'MerchantRegistry',
+  'ReviewRegistry',
+  'CommissionEscrow',
+  'SplitRouter',
+  'USDC',
+]
+/** No node answers there: what is measured needs none. */
+const CHAINS = [
+  {
+    chainId: CHAIN_ID,
+    rpcUrls: ['http://127.0.0.1:1/'],
+    contracts: Object.fromEntries(CONTRACTS.map((name) => [name, ADDRESS])),
+    startBlock: 0,
+  },
+]
+
+export type ServiceOptions = { name: string; databaseUrl: string; directory: string; recovery?: string }
+
+export function startServer({ name, databaseUrl, directory, recovery }: ServiceOptions): Promise<Server> {
+  const env = {
+    DATABASE_URL: databaseUrl,
+    PORT: '0',
+    CHAINS: JSON.stringify(CHAINS),
+    PUBLIC_URL: 'https://market.example',
+    RATE_LIMIT_PER_SECOND: '1000000',
+    RATE_LIMIT_BURST: '1000000',
+  }
+  return listening(name, { args: [programOf('service.ts'), ...(recovery ? [recovery] : [])], env }, directory)
+}
+
+export function startBare(recordingFile: string, directory: string): Promise<Server> {
+  return listening('bare', { args: [programOf('bare.ts'), recordingFile] }, directory)
+}
+
+async function listening(
+  name: string,
+  command: Parameters<typeof run>[1],
+  directory: string,
+): Promise<Server> {
+  const logFile = join(directory, `${name}.log`)
+  const server = run(name, command, logFile)
+  return { url: await Promise.race([addressIn(logFile), server.failed]), process: server }
+}
+
+const programOf = (file: string) => fileURLToPath(new URL(file, import.meta.url))
+
+async function addressIn(logFile: string): Promise<string> {
+  for (;;) {
+    const url = /^listening on (\S+)/m.exec(await readFile(logFile, 'utf8'))?.[1]
+    if (url) return url
+    await sleep(50)
+  }
+}

@@ -1,0 +1,59 @@
+import { report } from '../report.ts'
+import type { Measured } from './compare.ts'
+
+/** `least` is the target. */
+export type Ratio = { to: string; least?: number | undefined }
+
+/** Gathers what was measured, for one table and one file. */
+export function createSummary() {
+  const figures: Record<string, number> = {}
+  const ratios: Record<string, number> = {}
+  const rows: Record<string, string | number>[] = []
+  const missed: string[] = []
+
+  /** Adds all contenders of a case. A ratio is `of` one contender's requests a second to another's. */
+  function add(name: string, measured: Map<string, Measured>, of: string, compared: Ratio[]): void {
+    const perSecond = (contender: string) => measured.get(contender)?.perSecond ?? Number.NaN
+    const told = compared.map(({ to, least }) => {
+      const ratio = perSecond(of) / perSecond(to)
+      ratios[key(name, 'to', to)] = ratio
+      if (least !== undefined && ratio < least) missed.push(`${name}: ${ratio.toFixed(2)} of ${to}`)
+      return { text: `${ratio.toFixed(2)} of ${to}`, target: least === undefined ? '' : `≥ ${least}` }
+    })
+    for (const [contender, { perSecond, p50Ms, p99Ms, cpuMicros }] of measured) {
+      figures[key(name, contender, 'per_second')] = perSecond
+      figures[key(name, contender, 'p50_ms')] = p50Ms
+      figures[key(name, contender, 'p99_ms')] = p99Ms
+      figures[key(name, contender, 'cpu_us')] = cpuMicros
+      rows.push({
+        case: name,
+        server: contender,
+        'requests/s': Math.round(perSecond),
+        'p50 ms': p50Ms.toFixed(2),
+        'p99 ms': p99Ms.toFixed(2),
+        'CPU µs': Math.round(cpuMicros),
+        ratio: contender === of ? told.map(({ text }) => text).join(', ') : '',
+        target:
+          contender === of
+            ? told
+                .map(({ target }) => target)
+                .join(' ')
+                .trim()
+            : '',
+      })
+    }
+  }
+
+  function tell(): void {
+    report({ name: 'http', figures, ratios, rows })
+    for (const line of missed) console.log(`target missed: ${line}`)
+  }
+
+  return { add, tell }
+}
+export type Summary = ReturnType<typeof createSummary>
+
+/** Plain, as all keys of results are. */
+function key(...words: string[]): string {
+  return words.join(' ').replaceAll(/\W+/g, '_')
+}
