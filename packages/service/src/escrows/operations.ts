@@ -61,13 +61,9 @@ export async function escrowStatus(
 }
 
 /** Votes matter where the cashback can still be earned by a buyer that is known. */
-async function withoutVotesOf(
-  sql: Queryable,
-  chainId: number,
-  rows: EscrowWithReview[],
-): Promise<Set<string>> {
+function withoutVotesOf(sql: Queryable, chainId: number, rows: EscrowWithReview[]): Promise<Set<string>> {
   const open = rows.filter((row) => isCashbackOpen(row) && row.buyer_agent_id !== null)
-  return open.length === 0 ? new Set() : votesMissing(sql, chainId, open)
+  return votesMissing(sql, chainId, open)
 }
 
 function shown(

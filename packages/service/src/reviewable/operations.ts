@@ -1,0 +1,79 @@
+import type { Queryable } from '@referrer/database'
+import { z } from 'zod'
+import { type Chain, type Context, once } from '../context.ts'
+import type { Page } from '../db/page.ts'
+import { gather } from '../gather.ts'
+import { hex32, text, wholeNumber } from '../http/fields.ts'
+import { hex, whole } from '../present.ts'
+import { type BoughtRow, productsNotBought, productsToReview, type ReviewableRow } from './store.ts'
+
+const ReviewableProduct = z
+  .object({
+    product_id: hex32,
+    merchant_id: wholeNumber,
+    name: z.string(),
+    description: z.string(),
+    category: z.string(),
+    product_type: z.enum(['Repeat', 'One-off']),
+    commission_bps: wholeNumber,
+    escrow_id: wholeNumber.optional().meta({ about: 'The newest purchase; only with `needs_review`.' }),
+  })
+  .meta({ id: 'ReviewableProduct' })
+
+export const ReviewableProducts = z.object({ products: z.array(ReviewableProduct) })
+
+export interface ReviewableQuery extends Page {
+  /** Bought and not reviewed; else: not bought. */
+  needsReview: boolean
+  /** Empty or left out: all. */
+  category?: string | undefined
+}
+
+interface Question extends ReviewableQuery {
+  chainId: number
+  agentId: bigint
+}
+
+const Category = text(64)
+const DEEP = 1_000
+
+/** Best first. */
+export async function reviewableProducts(
+  context: Context,
+  { config: { chainId } }: Chain,
+  agentId: bigint,
+  { category, ...query }: ReviewableQuery,
+): Promise<z.output<typeof ReviewableProducts>> {
+  // No product has a category that could not be written.
+  if (category && !Category.safeParse(category).success) return { products: [] }
+  const question = { ...query, category: category || undefined, chainId, agentId }
+  const rows = await (query.offset < DEEP ? read(context.sql, question) : readDeep(context)(question))
+  return { products: rows.map(shown) }
+}
+
+function read(sql: Queryable, { chainId, agentId, needsReview, ...page }: Question) {
+  const list = needsReview ? productsToReview : productsNotBought
+  return list(sql, chainId, agentId, page)
+}
+
+/** Whoever asks for what is far down makes the database look at all before it: one at a time, so that the others go on. */
+const readDeep = once(({ sql }) =>
+  gather<Question, ReviewableRow[]>({
+    keyOf: ({ chainId, agentId, needsReview, limit, offset, category }) =>
+      JSON.stringify([chainId, String(agentId), needsReview, limit, offset, category]),
+    ask: (questions) => Promise.all(questions.map((question) => read(sql, question))),
+    flights: 1,
+    most: 1,
+  }),
+)
+
+const shown = (row: ReviewableRow | BoughtRow): z.output<typeof ReviewableProduct> => ({
+  product_id: hex(row.product_id),
+  merchant_id: whole(row.merchant_id),
+  name: row.name,
+  description: row.description,
+  category: row.category,
+  product_type: row.product_type === 1 ? 'One-off' : 'Repeat',
+  commission_bps: row.commission_bps,
+  ...('escrow_id' in row && { escrow_id: whole(row.escrow_id) }),
+})
