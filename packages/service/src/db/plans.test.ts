@@ -8,7 +8,9 @@ import {
   findMerchant,
   findProduct,
   listMerchants,
+  productIdsOf,
   productsOfMerchant,
+  salesOf,
 } from '../merchants/store.ts'
 import { countPendingProofsOf, findProof, pendingProofsOf } from '../proofs/store.ts'
 import { countProductsToReview, productsNotBought, productsToReview } from '../reviewable/store.ts'
@@ -111,6 +113,7 @@ interface Read {
 }
 
 const page = { limit: 200, offset: 0 }
+const firstIds = Array.from({ length: page.limit }, (_, at) => BigInt(at))
 const deep = { limit: 100, offset: ROWS / 2 }
 
 const reads: Record<string, Read> = {
@@ -212,6 +215,18 @@ const reads: Record<string, Read> = {
   'the products of a merchant of thousands': {
     size: ROWS / 50 + 1,
     read: (sql) => productsOfMerchant(sql, CHAIN, merchant),
+  },
+  'the product ids of a merchant of thousands': {
+    size: ROWS / 50 + 1,
+    read: (sql) => productIdsOf(sql, CHAIN, [merchant], null),
+  },
+  'the first product ids of a page of merchants': {
+    size: 300,
+    read: (sql) => productIdsOf(sql, CHAIN, firstIds, 100),
+  },
+  'the sales of a merchant of thousands': {
+    size: ROWS / 50 + 1,
+    read: (sql) => salesOf(sql, CHAIN, merchant),
   },
   'a product': { size: 1, read: (sql) => findProduct(sql, CHAIN, 1n, productId(1)) },
   'a page beyond the last of all reviews': {
