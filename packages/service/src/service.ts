@@ -11,6 +11,7 @@ import { migrations } from './db/migrations.ts'
 import { createApp } from './http/app.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createLog } from './log.ts'
+import { reviewSchemas } from './reviews/schemas.ts'
 import { Secret } from './secret.ts'
 import { followChains } from './workers/chains.ts'
 import { createEventLog } from './workers/event-log.ts'
@@ -62,6 +63,8 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       senderHealth: overrides.senderHealth ?? (() => chains.senderHealth()),
       workerHealth: () => workers?.health() ?? [],
     }
+    // A bad file stops the start, not the first review of its category.
+    reviewSchemas(context)
     const metrics = createMetrics(context)
     const logEvent = createEventLog(log)
     const onEvent = (event: WorkEvent) => {

@@ -23,7 +23,10 @@ interface Batch {
   below: bigint | undefined
 }
 
-/** To be called when a product's endpoint has changed: makes the newest links at once; the schedule makes those that are left. */
+/**
+ * To be called when a product's endpoint has changed: makes the newest links at once. The schedule makes those that are left, or all when
+ * this fails: the change itself has happened.
+ */
 export async function refreshRefTokens(
   context: Context,
   chainId: number,
@@ -31,7 +34,11 @@ export async function refreshRefTokens(
   productId: Buffer,
 ): Promise<void> {
   const chain = context.chains.get(chainId)
-  if (chain) await linkBatch(context, chain, { chainId, merchantId, productId })
+  try {
+    if (chain) await linkBatch(context, chain, { chainId, merchantId, productId })
+  } catch (err) {
+    context.log.warn({ err, chainId, merchantId }, 'ref links are made later')
+  }
 }
 
 export const refreshLinks = (context: Context): Schedule => ({

@@ -12,6 +12,7 @@ import { checkText, parseContent, satisfactionOf } from './content.ts'
 import { refLinkOf } from './ref-link.ts'
 import { mintToken, tokenKeyOf } from './ref-token.ts'
 import { findLinked, holdEndpoint, writeTokens } from './ref-token-store.ts'
+import { checkCategory, reviewSchemas } from './schemas.ts'
 import { findPurchases, findRegistrable, lockText, type RegistrableReview, writeText } from './store.ts'
 
 export interface Registration {
@@ -54,10 +55,11 @@ export async function registerReview(
     isOfBuyer: purchase !== undefined,
   })
   if (isSame(review.known_hash, hash)) return registered(review.ref_token)
-  const satisfaction = satisfactionOf(parseContent(contentJson))
+  const content = parseContent(contentJson)
+  checkCategory(reviewSchemas(context), review.category, { content, text: contentJson })
   // Whose text was taken once may edit it without voting again.
   if (purchase && review.known_hash === null) await requireVotes(context, chain, purchase)
-  const text = { reviewId, content: contentJson, hash: bytesOf(hash), satisfaction }
+  const text = { reviewId, content: contentJson, hash: bytesOf(hash), satisfaction: satisfactionOf(content) }
   return registered(await attach(context, chain, review, text))
 }
 
