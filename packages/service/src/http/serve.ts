@@ -85,11 +85,7 @@ async function callerOf(context: Context, route: Route, request: FastifyRequest)
 
 /** A copy with a query that nobody reads, or with its path or a number spelled otherwise, is the same request. */
 function targetOf({ config }: Context, route: Route, { params, query }: FastifyRequest): string {
-  const read = (schema: unknown, given: unknown) => (schema as z.ZodType | undefined)?.safeParse(given).data
-  const chainId = read(
-    chainIdField,
-    route.takesChain ? (query as Record<string, unknown>).chain_id : undefined,
-  )
+  const chainId = route.takesChain && read(chainIdField, (query as Record<string, unknown>).chain_id)
   const parts = [
     route.path,
     read(route.params, params),
@@ -97,6 +93,12 @@ function targetOf({ config }: Context, route: Route, { params, query }: FastifyR
     chainId ?? config.chains[0].chainId,
   ]
   return JSON.stringify(parts, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+}
+
+/** What does not fit is refused later: as it came. */
+function read(schema: unknown, given: unknown): unknown {
+  const result = (schema as z.ZodType | undefined)?.safeParse(given)
+  return result?.success === false ? given : result?.data
 }
 
 /** The first field that does not fit says so. */

@@ -36,6 +36,7 @@ beforeAll(async () => {
   merchantId = Number(await openMerchant(m.market, merchant))
   await listProduct(m.market, merchant, { merchantId: BigInt(merchantId), productId: productOf(1) })
   await m.indexed()
+  await m.call('POST', '/v1/merchant/register', { as: merchant, body: { merchant_id: merchantId } })
 })
 afterAll(() => m.close())
 afterEach(() => {

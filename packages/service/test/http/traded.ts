@@ -1,0 +1,248 @@
+// A market in which something of everything has happened, and for every route a request that succeeds there.
+import { createServer } from 'node:http'
+import {
+  listProduct,
+  mintUsdc,
+  openMerchant,
+  type Product,
+  publishWithProof,
+  registerIdentity,
+} from '@referrer/contracts/local'
+import type { LocalAccount } from 'viem'
+import { buy, generic, productOf, publishReview, startTestMarket, type TestMarket } from './market.ts'
+
+export interface Example {
+  path: string
+  as?: LocalAccount
+  token?: string
+  body?: Record<string, unknown>
+}
+
+export interface Traded extends TestMarket {
+  /** The identity 0, of the merchant account: a merchant and an agent. */
+  zero: { merchantId: 0; product: Product }
+  /** A merchant whose id is not 0, of the same account, with a one-off product of the highest commission. */
+  shop: { merchantId: number; product: Product }
+  reviewerAgentId: number
+  buyerAgentId: number
+  review: { reviewId: number; internalId: number; content: string }
+  /** Of the buyer's agent, through that review. */
+  escrowId: number
+  proofId: number
+  tokens: { admin: string; merchant: string; reviewer: string }
+  /** By `GET /v1/review/{id}`: a request that succeeds, another one each time where it may only once. */
+  examples: Record<string, () => Promise<Example> | Example>
+}
+
+/** With a shop on this machine, whose endpoint sells through ref links. */
+export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Traded> {
+  const m = await startTestMarket({
+    chainIds,
+    env: { ALLOW_PRIVATE_HOSTS: 'true' },
+    overrides: {
+      lookup: async (host) => (host === 'shop.test' ? [{ address: '127.0.0.1', family: 4 }] : []),
+    },
+  })
+  const { market, call } = m
+  const { merchant, reviewer, buyer, walletBuyer, admin } = market.accounts
+  const endpoint = createServer((_request, response) => response.writeHead(402).end('{}'))
+  await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve))
+  const { port } = endpoint.address() as { port: number }
+  const endpointUrl = `http://shop.test:${port}/buy`
+
+  async function must(asked: Promise<{ status: number; text: string; body: Record<string, unknown> }>) {
+    const { status, text, body } = await asked
+    if (status >= 300) throw new Error(`the market could not be filled: ${status} ${text}`)
+    return body
+  }
+  const post = (path: string, as: LocalAccount, body?: object) =>
+    must(call('POST', path, { as, ...(body && { body }) }))
+
+  const zero = {
+    merchantId: 0 as const,
+    product: { merchantId: await openMerchant(market, merchant), productId: productOf(1) },
+  }
+  const reviewerAgentId = Number(await registerIdentity(market, reviewer, 'https://agent.test/card.json'))
+  const buyerAgentId = Number(await registerIdentity(market, buyer))
+  const shopId = await openMerchant(market, merchant)
+  const shop = { merchantId: Number(shopId), product: { merchantId: shopId, productId: productOf(2) } }
+  await listProduct(market, merchant, zero.product)
+  await listProduct(market, merchant, shop.product, { commissionBps: 10_000, oneOff: true })
+  for (const payer of [buyer, walletBuyer]) await mintUsdc(market, payer.address, 1_000_000_000n)
+  await m.indexed()
+
+  const describe = ({ merchantId, productId }: Product) => ({
+    merchant_id: Number(merchantId),
+    product_id: productId,
+    endpoint_url: endpointUrl,
+    name: 'A product',
+    description: 'What it does',
+    category: 'books',
+  })
+  await post('/v1/agent/register', reviewer, { agent_id: reviewerAgentId })
+  await post('/v1/agent/register', merchant, { agent_id: 0 })
+  for (const { merchantId, product } of [zero, shop]) {
+    await post('/v1/merchant/register', merchant, { merchant_id: merchantId })
+    await post('/v1/merchant/product', merchant, describe(product))
+  }
+  const content = generic(5, 'Quick and right')
+  const written = { agentId: BigInt(reviewerAgentId), content }
+  const ofShop = await publishReview(m, reviewer, { ...written, product: shop.product, proofId: 1_001n })
+  await publishReview(m, reviewer, { ...written, product: zero.product, proofId: 1_002n })
+  const bought = {
+    product: shop.product,
+    reviewId: ofShop.reviewId,
+    reviewerAgentId: BigInt(reviewerAgentId),
+  }
+  const escrow = await buy(m, buyer, {
+    ...bought,
+    buyerAgentId: BigInt(buyerAgentId),
+    cashbackOfCommissionBps: 500,
+  })
+  await buy(m, walletBuyer, bought)
+  await m.indexed()
+
+  const proof = {
+    agent_id: reviewerAgentId,
+    merchant_id: shop.merchantId,
+    product_id: shop.product.productId,
+  }
+  let proofs = 0
+  async function newProof(): Promise<number> {
+    proofs += 1
+    return Number((await post('/v1/proof', reviewer, { ...proof, proof_data: { receipt: proofs } })).proof_id)
+  }
+  const tokenOf = async (account: LocalAccount) => String((await post('/v1/auth/session', account)).token)
+  const tokens = {
+    admin: await tokenOf(admin),
+    merchant: await tokenOf(merchant),
+    reviewer: await tokenOf(reviewer),
+  }
+  await post('/v1/spending-limits', reviewer, { chain_id: m.chainId, daily_cap_usdc: 5_000_000 })
+  let reviews = 2_000n
+  /** On the chain; its text is not here yet. */
+  async function newReview(): Promise<number> {
+    reviews += 1n
+    const { reviewId } = await publishWithProof(market, reviewer, {
+      ...written,
+      product: zero.product,
+      proofId: reviews,
+    })
+    await m.indexed()
+    return Number(reviewId)
+  }
+  async function disputed(): Promise<number> {
+    await m.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id = ${ofShop.internalId}`
+    return ofShop.internalId
+  }
+
+  const asReviewer = (path: string): Example => ({ path, as: reviewer })
+  const asAdmin = (path: string): Example => ({ path, token: tokens.admin })
+  const examples: Traded['examples'] = {
+    'GET /v1/review': () => ({ path: '/v1/review' }),
+    'GET /v1/review/{id}': () => ({ path: `/v1/review/${ofShop.reviewId}` }),
+    'GET /v1/review-internal/{id}': () => ({ path: `/v1/review-internal/${ofShop.internalId}` }),
+    'POST /v1/review/register': async () => ({
+      path: '/v1/review/register',
+      as: reviewer,
+      body: { review_id: await newReview(), escrow_id: 0, content_json: content },
+    }),
+    'POST /v1/proof': () => ({
+      path: '/v1/proof',
+      as: reviewer,
+      body: { ...proof, proof_data: { receipt: ++proofs } },
+    }),
+    'GET /v1/proof/{id}': async () => asReviewer(`/v1/proof/${await newProof()}?agent_id=${reviewerAgentId}`),
+    'GET /v1/agent': () => ({ path: '/v1/agent' }),
+    'GET /v1/agent/{id}': () => ({ path: `/v1/agent/${reviewerAgentId}` }),
+    'POST /v1/agent/register': async () => ({
+      path: '/v1/agent/register',
+      as: buyer,
+      body: { agent_id: Number(await registerIdentity(market, buyer)) },
+    }),
+    'GET /v1/agent/{id}/context': () => asReviewer(`/v1/agent/${reviewerAgentId}/context`),
+    'GET /v1/agent/{id}/reviewable': () => asReviewer(`/v1/agent/${buyerAgentId}/reviewable`),
+    'GET /v1/agent/{id}/earnings': () => asReviewer(`/v1/agent/${reviewerAgentId}/earnings`),
+    'GET /v1/agent/{id}/escrows': () => asReviewer(`/v1/agent/${reviewerAgentId}/escrows`),
+    'GET /v1/escrow/{id}/status': () =>
+      asReviewer(`/v1/escrow/${escrow.escrowId}/status?agent_id=${buyerAgentId}`),
+    'GET /v1/review-rank/{id}': () => asReviewer(`/v1/review-rank/${reviewerAgentId}`),
+    'GET /v1/stats/mean-rank': () => ({ path: '/v1/stats/mean-rank' }),
+    'POST /v1/spending-limits': () => ({
+      path: '/v1/spending-limits',
+      as: reviewer,
+      body: { chain_id: m.chainId, per_tx_cap_usdc: 0, daily_cap_usdc: 5_000_000, total_cap_usdc: null },
+    }),
+    'GET /v1/spending-limits': () => asReviewer(`/v1/spending-limits?chain_id=${m.chainId}`),
+    'POST /v1/merchant/register': async () => ({
+      path: '/v1/merchant/register',
+      as: merchant,
+      body: { merchant_id: Number(await openMerchant(market, merchant)) },
+    }),
+    'POST /v1/merchant/product': () => ({
+      path: '/v1/merchant/product',
+      as: merchant,
+      body: describe(shop.product),
+    }),
+    'GET /v1/merchant/product': () => ({
+      path: `/v1/merchant/product?merchant_id=${shop.merchantId}&product_id=${shop.product.productId}`,
+    }),
+    'POST /v1/merchant/product/readiness': () => ({
+      path: '/v1/merchant/product/readiness',
+      as: merchant,
+      body: { resource: endpointUrl },
+    }),
+    'POST /v1/merchant/profile': () => ({
+      path: '/v1/merchant/profile',
+      as: merchant,
+      body: { merchant_id: shop.merchantId, description: 'A shop', landing_page_url: 'https://shop.test/' },
+    }),
+    'GET /v1/merchant/{id}': () => ({ path: `/v1/merchant/${shop.merchantId}` }),
+    'GET /v1/merchant': () => ({ path: '/v1/merchant' }),
+    'GET /v1/merchant/{id}/stats': () => ({
+      path: `/v1/merchant/${shop.merchantId}/stats`,
+      token: tokens.merchant,
+    }),
+    'GET /.well-known/referrer-agent': () => ({ path: '/.well-known/referrer-agent' }),
+    'GET /.well-known/referrer-agent.txt': () => ({ path: '/.well-known/referrer-agent.txt' }),
+    'POST /v1/auth/session': () => asReviewer('/v1/auth/session'),
+    'DELETE /v1/auth/session': async () => ({ path: '/v1/auth/session', token: await tokenOf(reviewer) }),
+    'GET /admin/proofs': () => asAdmin('/admin/proofs'),
+    'POST /admin/proofs/{id}/approve': async () => asAdmin(`/admin/proofs/${await newProof()}/approve`),
+    'POST /admin/proofs/{id}/reject': async () => ({
+      ...asAdmin(`/admin/proofs/${await newProof()}/reject`),
+      body: { note: 'It cannot be read.' },
+    }),
+    'POST /admin/agents/{id}/flag': () => asAdmin(`/admin/agents/${buyerAgentId}/flag`),
+    'POST /admin/agents/{id}/unflag': () => asAdmin(`/admin/agents/${buyerAgentId}/unflag`),
+    'GET /admin/disputes': () => asAdmin('/admin/disputes'),
+    'POST /admin/disputes/{internal_id}/resolve': async () => ({
+      ...asAdmin(`/admin/disputes/${await disputed()}/resolve`),
+      body: { note: 'The buyers meant another product.' },
+    }),
+    'GET /admin/checklists': () => asAdmin('/admin/checklists'),
+    'PUT /admin/checklists/{category}': () => ({
+      ...asAdmin('/admin/checklists/api'),
+      body: { items: ['Does it answer in time?'] },
+    }),
+    'DELETE /admin/checklists/{category}': () => asAdmin('/admin/checklists/api'),
+  }
+
+  return {
+    ...m,
+    zero,
+    shop,
+    reviewerAgentId,
+    buyerAgentId,
+    review: { reviewId: Number(ofShop.reviewId), internalId: ofShop.internalId, content },
+    escrowId: Number(escrow.escrowId),
+    proofId: await newProof(),
+    tokens,
+    examples,
+    async close() {
+      await m.close()
+      endpoint.closeAllConnections()
+      endpoint.close()
+    },
+  }
+}
