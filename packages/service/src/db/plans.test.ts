@@ -2,17 +2,19 @@ import type { Sql } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentsOfOwner, countAgents, findAgent, listAgents } from '../agents/store.ts'
-import { escrowsOfAgent, findEscrow } from '../escrows/store.ts'
+import { stanceOf } from '../digest/store.ts'
+import { earningsInPeriod, earningsOfAgent, payeeOf } from '../earnings/store.ts'
+import { escrowsOfAgent, findEscrow, findEscrowOfAgent } from '../escrows/store.ts'
 import {
   countMerchants,
   findMerchant,
   findProduct,
   listMerchants,
   productIdsOf,
-  productsOfMerchant,
   salesOf,
 } from '../merchants/store.ts'
 import { countPendingProofsOf, findProof, pendingProofsOf } from '../proofs/store.ts'
+import { meanRanksOf, ranksOf } from '../ranks/store.ts'
 import { countProductsToReview, productsNotBought, productsToReview } from '../reviewable/store.ts'
 import {
   countReviewsOfAgent,
@@ -114,6 +116,7 @@ interface Read {
 
 const page = { limit: 200, offset: 0 }
 const firstIds = Array.from({ length: page.limit }, (_, at) => BigInt(at))
+const hour = { from: new Date('2026-01-01T01:00:00Z'), to: new Date('2026-01-01T02:00:00Z') }
 const deep = { limit: 100, offset: ROWS / 2 }
 
 const reads: Record<string, Read> = {
@@ -165,6 +168,27 @@ const reads: Record<string, Read> = {
   },
   'the escrows of an agent with few': { size: 10, read: (sql) => escrowsOfAgent(sql, CHAIN, 777n, page) },
   'an escrow': { size: 2, read: (sql) => findEscrow(sql, CHAIN, 500n) },
+  'an escrow of an agent': { size: 2, read: (sql) => findEscrowOfAgent(sql, CHAIN, reviewer, 500n) },
+  'what an agent with thousands earned': { size: 1, read: (sql) => earningsOfAgent(sql, CHAIN, both) },
+  'what an agent with thousands earned in an hour': {
+    size: 3_600 / 20,
+    read: (sql) => earningsInPeriod(sql, CHAIN, both, hour),
+  },
+  'what an agent with thousands earned since a moment': {
+    size: MANY,
+    read: (sql) => earningsInPeriod(sql, CHAIN, both, { from: new Date(0) }),
+  },
+  'where an agent is paid': { size: 1, read: (sql) => payeeOf(sql, CHAIN, 500n) },
+  'the pledge and the votes of an agent': { size: 1, read: (sql) => stanceOf(sql, CHAIN, 500n) },
+  'the ranks of agents': {
+    size: 3,
+    read: (sql) =>
+      ranksOf(
+        sql,
+        [500n, 1_000n, 10n ** 9n].map((agentId) => ({ chainId: CHAIN, agentId })),
+      ),
+  },
+  'the mean ranks of chains': { size: 2, read: (sql) => meanRanksOf(sql, [CHAIN, CHAIN + 1]) },
   'products that an agent has not bought': {
     size: 200,
     read: (sql) => productsNotBought(sql, CHAIN, 777n, page),
@@ -212,10 +236,6 @@ const reads: Record<string, Read> = {
     read: (sql) => listMerchants(sql, CHAIN, deep),
   },
   'a merchant': { size: 1, read: (sql) => findMerchant(sql, CHAIN, 500n) },
-  'the products of a merchant of thousands': {
-    size: ROWS / 50 + 1,
-    read: (sql) => productsOfMerchant(sql, CHAIN, merchant),
-  },
   'the product ids of a merchant of thousands': {
     size: ROWS / 50 + 1,
     read: (sql) => productIdsOf(sql, CHAIN, [merchant], null),

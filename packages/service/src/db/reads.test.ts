@@ -7,7 +7,8 @@ import {
   findMerchant,
   findProduct,
   listMerchants,
-  productsOfMerchant,
+  productIdsOf,
+  salesOf,
 } from '../merchants/store.ts'
 import { countPendingProofsOf, findProof, pendingProofsOf } from '../proofs/store.ts'
 import { countProductsToReview, productsNotBought, productsToReview } from '../reviewable/store.ts'
@@ -312,15 +313,50 @@ describe('products', () => {
     ])
   })
 
-  it('of a merchant are listed by id, closed ones too, and found by id', async () => {
-    const mine = wares.filter(({ merchant_id }) => merchant_id === merchant)
-    const found = await productsOfMerchant(database.sql, CHAIN, merchant)
-    expect(found.map(keyOf)).toEqual(mine.map(keyOf).sort())
-    expect(unique(found.map(({ active }) => active))).toHaveLength(2)
-    expect(
-      await findProduct(database.sql, CHAIN, merchant, found[3]?.product_id ?? Buffer.alloc(32)),
-    ).toEqual(found[3])
+  it('of merchants are listed by id, closed ones too, and found by id', async () => {
+    const idsOf = (merchantId: bigint) =>
+      wares
+        .filter(({ merchant_id }) => merchant_id === merchantId)
+        .map(({ product_id }) => product_id)
+        .sort(Buffer.compare)
+    const all = await productIdsOf(database.sql, CHAIN, [merchant, 3n, -1n], null)
+    expect(all).toEqual(
+      new Map([
+        [merchant, idsOf(merchant)],
+        [3n, idsOf(3n)],
+        [-1n, []],
+      ]),
+    )
+    const some = await productIdsOf(database.sql, CHAIN, [merchant], 3)
+    expect(some).toEqual(new Map([[merchant, idsOf(merchant).slice(0, 3)]]))
+    const found = await Promise.all(
+      idsOf(merchant).map((id) => findProduct(database.sql, CHAIN, merchant, id)),
+    )
+    expect(found.map((product) => product?.product_id)).toEqual(idsOf(merchant))
+    expect(unique(found.map((product) => product?.active))).toHaveLength(2)
     expect(await findProduct(database.sql, CHAIN, merchant, productId(3))).toBeUndefined()
+  })
+
+  it('of a merchant are counted with its sales', async () => {
+    const { sql } = database
+    const [added] = await sql`
+      SELECT count(*) AS conversions, sum(price) AS gross, count(*) FILTER (WHERE settled_at IS NULL) AS held, count(settled_at) AS settled
+      FROM chain.escrows WHERE chain_id = ${CHAIN} AND merchant_id = ${merchant}`
+    const mine = wares.filter(({ merchant_id }) => merchant_id === merchant)
+    const active = mine.filter((product) => product.active)
+    expect(await salesOf(sql, CHAIN, merchant)).toEqual({
+      ...added,
+      products_active: BigInt(active.length),
+      products_total: BigInt(mine.length),
+    })
+    expect(await salesOf(sql, CHAIN, -1n)).toEqual({
+      conversions: 0n,
+      gross: 0n,
+      held: 0n,
+      settled: 0n,
+      products_active: 0n,
+      products_total: 0n,
+    })
   })
 })
 

@@ -82,18 +82,6 @@ export async function findMerchant(
   return row
 }
 
-/** Open ones and closed ones, by ascending id. */
-export function productsOfMerchant(
-  sql: Queryable,
-  chainId: number,
-  merchantId: bigint,
-): Promise<ProductRow[]> {
-  return sql<ProductRow[]>`
-    SELECT ${productColumns(sql)}
-    FROM chain.products AS c JOIN market.products AS m USING (chain_id, merchant_id, product_id)
-    WHERE c.chain_id = ${chainId} AND c.merchant_id = ${merchantId} ORDER BY c.product_id`
-}
-
 export async function findProduct(
   sql: Queryable,
   chainId: number,
