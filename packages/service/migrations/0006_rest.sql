@@ -79,8 +79,9 @@ CREATE TABLE market.checklists (
 -- As it came: a value may hold what jsonb cannot.
 ALTER TABLE market.proofs ALTER COLUMN proof_data TYPE text USING proof_data::text;
 
--- Admins list proofs of every status. Holds what proofs_to_review did.
-CREATE INDEX proofs_by_status ON market.proofs (chain_id, status, proof_id);
+-- Admins list proofs of every status, by time: by number they would be read along the primary key, past all that were decided long ago.
+-- Holds what proofs_to_review did.
+CREATE INDEX proofs_by_status ON market.proofs (chain_id, status, submitted_at, proof_id);
 DROP INDEX market.proofs_to_review;
 
 -- Who owned an agent when it registered itself: its payment wallet is this owner's.

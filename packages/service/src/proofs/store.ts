@@ -99,7 +99,7 @@ export function listProofs(
   return sql<ProofCaseRow[]>`
     SELECT ${columns(sql)}, proof_data, reviewed_by, note FROM market.proofs
     WHERE chain_id = ${chainId} AND status = ${status}
-    ORDER BY proof_id LIMIT ${limit} OFFSET ${offset}`
+    ORDER BY submitted_at, proof_id LIMIT ${limit} OFFSET ${offset}`
 }
 
 /** Of decisions at the same moment the first one counts. */
