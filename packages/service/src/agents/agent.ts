@@ -44,7 +44,12 @@ export const Agent = z
   })
   .meta({ id: 'Agent' })
 
+export const AgentList = z
+  .object({ agents: z.array(AgentEntry), total: wholeNumber, page: wholeNumber, limit: wholeNumber })
+  .meta({ id: 'AgentList' })
+
 export type AgentEntry = z.output<typeof AgentEntry>
+export type AgentList = z.output<typeof AgentList>
 export type Agent = z.output<typeof Agent>
 
 /** As one of a list: what it lacks is left out. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { account, accountShown, bodyId, id, integer, optional, page, wholeNumber } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { whole } from '../present.ts'
-import { Agent, AgentEntry } from './agent.ts'
+import { Agent, AgentList } from './agent.ts'
 import { agentsOf, getAgent, pageOfAgents } from './operations.ts'
 import { registerAgent } from './register.ts'
 
@@ -26,21 +26,13 @@ export const agentRoutes: Route[] = [
       ),
     }),
     takesChain: true,
-    response: z
-      .object({
-        agents: z.array(AgentEntry),
-        total: wholeNumber,
-        page: wholeNumber,
-        limit: wholeNumber,
-      })
-      .meta({ id: 'AgentList' }),
+    response: AgentList,
     async handle({ context, chain, query: { owner, page, limit } }) {
       if (owner) {
         const agents = await agentsOf(context, chain, owner)
         return { agents, total: agents.length, page: FIRST_PAGE, limit: LIMIT }
       }
-      const { agents, total } = await pageOfAgents(context, chain, { page, limit })
-      return { agents, total: whole(total), page, limit }
+      return textOf(await pageOfAgents(context, chain, { page, limit }))
     },
   }),
   route({
@@ -80,3 +72,12 @@ export const agentRoutes: Route[] = [
     },
   }),
 ]
+
+const texts = new WeakMap<AgentList, string>()
+
+/** Made once for all who share a list. */
+function textOf(list: AgentList): string {
+  const text = texts.get(list) ?? JSON.stringify(list)
+  texts.set(list, text)
+  return text
+}

@@ -3,12 +3,12 @@ import { type Chain, type Context, once } from '../context.ts'
 import { gather } from '../gather.ts'
 import { refused } from '../market-error.ts'
 import { reread } from '../onchain.ts'
+import { whole } from '../present.ts'
 import type { AgentKey } from '../ranks/store.ts'
 import { countReviewsOfAgent, productsReviewedBy } from '../reviews/store.ts'
-import { type Agent, type AgentEntry, agentOf, entryOf } from './agent.ts'
+import { type Agent, type AgentEntry, type AgentList, agentOf, entryOf, type Reviewed } from './agent.ts'
 import { type AgentRow, agentsOfOwner, countAgents, findAgents, listAgents } from './store.ts'
 
-/** Of a list. */
 interface PageKey {
   chainId: number
   /** From 1. */
@@ -16,28 +16,20 @@ interface PageKey {
   limit: number
 }
 
-export interface AgentPage {
-  agents: AgentEntry[]
-  /** On all pages. */
-  total: bigint
-}
+/** Those who ask for the same thing at the same moment share it. One at a time: nobody waits for another's, which may be large. */
+const shared = <K, V>(keyOf: (key: K) => string, read: (key: K) => Promise<V>) =>
+  gather<K, V>({ keyOf, ask: (keys) => Promise.all(keys.map(read)), most: 1, flights: 4 })
 
 const readPage = once(({ sql, recovery }) =>
-  gather<PageKey, AgentPage>({
-    keyOf: ({ chainId, page, limit }) => `${chainId}/${page}/${limit}`,
-    // One page a question, so that nobody waits for another's page far down the list.
-    most: 1,
-    flights: 4,
-    ask: (keys) =>
-      Promise.all(
-        keys.map(async ({ chainId, page, limit }) => {
-          const total = await countAgents(sql, chainId)
-          const offset = (page - 1) * limit
-          const rows = offset < total ? await listAgents(sql, chainId, { limit, offset }) : []
-          return { agents: rows.map((row) => entryOf(recovery, row)), total }
-        }),
-      ),
-  }),
+  shared<PageKey, AgentList>(
+    ({ chainId, page, limit }) => `${chainId}/${page}/${limit}`,
+    async ({ chainId, page, limit }) => {
+      const total = await countAgents(sql, chainId)
+      const offset = (page - 1) * limit
+      const rows = offset < total ? await listAgents(sql, chainId, { limit, offset }) : []
+      return { agents: rows.map((row) => entryOf(recovery, row)), total: whole(total), page, limit }
+    },
+  ),
 )
 
 /** By ascending id. */
@@ -45,7 +37,7 @@ export const pageOfAgents = (
   context: Context,
   { config: { chainId } }: Chain,
   { page, limit }: Omit<PageKey, 'chainId'>,
-): Promise<AgentPage> => readPage(context)({ chainId, page, limit })
+): Promise<AgentList> => readPage(context)({ chainId, page, limit })
 
 /** All of them, by ascending id. */
 export async function agentsOf(
@@ -57,10 +49,19 @@ export async function agentsOf(
   return rows.map((row) => entryOf(recovery, row))
 }
 
+const keyOf = ({ chainId, agentId }: AgentKey) => `${chainId}/${agentId}`
+
 const readAgent = once(({ sql }) =>
-  gather<AgentKey, AgentRow | undefined>({
-    keyOf: ({ chainId, agentId }) => `${chainId}/${agentId}`,
-    ask: (keys) => findAgents(sql, keys),
+  gather<AgentKey, AgentRow | undefined>({ keyOf, ask: (keys) => findAgents(sql, keys) }),
+)
+
+const readReviewed = once(({ sql }) =>
+  shared<AgentKey, Reviewed>(keyOf, async ({ chainId, agentId }) => {
+    const [count, products] = await Promise.all([
+      countReviewsOfAgent(sql, chainId, agentId),
+      productsReviewedBy(sql, chainId, agentId),
+    ])
+    return { count, products }
   }),
 )
 
@@ -69,14 +70,10 @@ export async function getAgent(
   { config: { chainId } }: Chain,
   agentId: bigint,
 ): Promise<Agent> {
-  const { sql, recovery } = context
-  const [row, count, products] = await Promise.all([
-    readAgent(context)({ chainId, agentId }),
-    countReviewsOfAgent(sql, chainId, agentId),
-    productsReviewedBy(sql, chainId, agentId),
-  ])
+  const key = { chainId, agentId }
+  const [row, reviewed] = await Promise.all([readAgent(context)(key), readReviewed(context)(key)])
   if (!row) throw refused('not found', `agent ${agentId} not found`)
-  return agentOf(recovery, row, { count, products })
+  return agentOf(context.recovery, row, reviewed)
 }
 
 /**
