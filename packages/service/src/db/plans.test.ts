@@ -3,7 +3,7 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentsOfOwner, countAgents, findAgent, listAgents } from '../agents/store.ts'
 import { earningsInPeriod, earningsOfAgent, payeeOf } from '../earnings/store.ts'
-import { escrowsOfAgent, findEscrow, findEscrowOfAgent } from '../escrows/store.ts'
+import { escrowsOfAgent, findEscrowOfAgent } from '../escrows/store.ts'
 import {
   countMerchants,
   findMerchant,
@@ -168,7 +168,6 @@ const reads: Record<string, Read> = {
     read: (sql) => escrowsOfAgent(sql, CHAIN, both, { limit: 200, offset: 1_000 }),
   },
   'the escrows of an agent with few': { size: 10, read: (sql) => escrowsOfAgent(sql, CHAIN, 777n, page) },
-  'an escrow': { size: 2, read: (sql) => findEscrow(sql, CHAIN, 500n) },
   'an escrow of an agent': { size: 2, read: (sql) => findEscrowOfAgent(sql, CHAIN, reviewer, 501n) },
   'what an agent with thousands earned': { size: 1, read: (sql) => earningsOfAgent(sql, CHAIN, both) },
   'what an agent with thousands earned in an hour': {

@@ -1,7 +1,7 @@
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentsOfOwner, countAgents, findAgent, listAgents } from '../agents/store.ts'
-import { escrowsOfAgent, findEscrow } from '../escrows/store.ts'
+import { escrowsOfAgent, findEscrowOfAgent } from '../escrows/store.ts'
 import {
   countMerchants,
   findMerchant,
@@ -199,15 +199,29 @@ describe('escrows', () => {
     },
   )
 
-  it('are found by id, the newest when two contracts have used it', async () => {
+  it('are found by id among those of an agent, whichever contract has used it', async () => {
+    const { sql } = database
     const twice = purchases.filter(({ escrow_id }) => escrow_id === 11n)
     expect(twice).toHaveLength(2)
-    const newest = twice.sort(by(({ deposited_at }) => -deposited_at.getTime()))[0]
-    expect(await findEscrow(database.sql, CHAIN, 11n)).toMatchObject({
-      escrow_id: 11n,
-      deposited_at: newest?.deposited_at,
+    for (const { contract, reviewer_agent_id } of twice) {
+      const found = await findEscrowOfAgent(sql, CHAIN, reviewer_agent_id, 11n)
+      expect(found).toMatchObject({ contract, escrow_id: 11n, reviewer_agent_id })
+    }
+    expect(await findEscrowOfAgent(sql, CHAIN, both, 11n)).toBeUndefined()
+    expect(await findEscrowOfAgent(sql, CHAIN, reviewer, 0n)).toBeUndefined()
+  })
+
+  it('are the newest of their id when an agent has a part in several', async () => {
+    const { sql } = database
+    await sql.begin(async (tx) => {
+      await tx`SELECT set_config('indexer.block', 'final', true)`
+      await tx`
+        INSERT INTO chain.escrows
+        SELECT (jsonb_populate_record(e, jsonb_build_object('contract', '\\x00', 'deposited_at', e.deposited_at + interval '1 day'))).*
+        FROM chain.escrows AS e WHERE chain_id = ${CHAIN} AND escrow_id = 11 AND reviewer_agent_id = ${reviewer}`
     })
-    expect(await findEscrow(database.sql, CHAIN, 0n)).toBeUndefined()
+    const found = await findEscrowOfAgent(sql, CHAIN, reviewer, 11n)
+    expect(found?.contract).toEqual(Buffer.of(0))
   })
 })
 

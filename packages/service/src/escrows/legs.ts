@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { momentShown, wholeNumber } from '../http/fields.ts'
 import { time, whole } from '../present.ts'
-import type { EscrowWithReview } from './store.ts'
+import type { EscrowRow } from './store.ts'
 
 export const Leg = z
   .object({
@@ -20,13 +20,13 @@ export const Leg = z
 type LegShown = z.output<typeof Leg>
 
 /** Whether the buyer can still earn the cashback, or has and waits for it. */
-export const isCashbackOpen = (row: EscrowWithReview) =>
+export const isCashbackOpen = (row: EscrowRow) =>
   row.cashback > 0n && row.cashback_released_at === null && !isSettled(row)
 
-const isSettled = ({ settled_at }: EscrowWithReview) => settled_at !== null
+const isSettled = ({ settled_at }: EscrowRow) => settled_at !== null
 
 /** What is held back of the reviewer's commission. */
-export function heldBackLeg(row: EscrowWithReview): LegShown {
+export function heldBackLeg(row: EscrowRow): LegShown {
   const amount = whole(row.held_back)
   if (row.held_back === 0n) return { amount, status: 'none' }
   if (!isSettled(row)) return { amount, status: 'pending', eligible_at: time(row.window_end) }
@@ -38,7 +38,7 @@ export function heldBackLeg(row: EscrowWithReview): LegShown {
  * buyer whose review came late.
  */
 export function cashbackLeg(
-  row: EscrowWithReview,
+  row: EscrowRow,
   { isBuyer, areVotesMissing }: { isBuyer: boolean; areVotesMissing: boolean },
 ): LegShown {
   const amount = whole(row.cashback)
@@ -54,7 +54,7 @@ export function cashbackLeg(
 }
 
 /** In the order in which they are possible. */
-function stepsLeft({ buyer_review }: EscrowWithReview, areVotesMissing: boolean): string[] {
+function stepsLeft({ buyer_review }: EscrowRow, areVotesMissing: boolean): string[] {
   return [
     ...(areVotesMissing ? ['vote on other reviews of the product'] : []),
     ...(buyer_review === null ? ['publish a review of this purchase'] : []),

@@ -9,7 +9,7 @@ import { time, whole } from '../present.ts'
 import { nameOf, votesMissing } from '../votes/gate.ts'
 import { cashbackLeg, heldBackLeg, isCashbackOpen, Leg } from './legs.ts'
 import { type Standing, standingOf } from './standing.ts'
-import { type EscrowWithReview, escrowsOfAgent, findEscrowOfAgent } from './store.ts'
+import { type EscrowRow, escrowsOfAgent, findEscrowOfAgent } from './store.ts'
 
 export const Escrow = z
   .object({
@@ -61,17 +61,12 @@ export async function escrowStatus(
 }
 
 /** Votes matter where the cashback can still be earned by a buyer that is known. */
-function withoutVotesOf(sql: Queryable, chainId: number, rows: EscrowWithReview[]): Promise<Set<string>> {
+function withoutVotesOf(sql: Queryable, chainId: number, rows: EscrowRow[]): Promise<Set<string>> {
   const open = rows.filter((row) => isCashbackOpen(row) && row.buyer_agent_id !== null)
   return votesMissing(sql, chainId, open)
 }
 
-function shown(
-  row: EscrowWithReview,
-  agentId: bigint,
-  withoutVotes: Set<string>,
-  standing?: Standing,
-): EscrowShown {
+function shown(row: EscrowRow, agentId: bigint, withoutVotes: Set<string>, standing?: Standing): EscrowShown {
   const isReviewer = row.reviewer_agent_id === agentId
   const isBuyer = row.buyer_agent_id === agentId
   return {

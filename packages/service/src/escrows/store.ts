@@ -29,10 +29,9 @@ export type EscrowRow = {
   held_back_to_treasury: bigint | null
   cashback_to_buyer: bigint | null
   cashback_to_reviewer: bigint | null
+  /** The buyer's review. Null: not on the chain; false: there without a text that is known; true: published. */
+  buyer_review: boolean | null
 }
-
-/** With the buyer's review: null: not on the chain; false: without a text; true: published. */
-export type EscrowWithReview = EscrowRow & { buyer_review: boolean | null }
 
 const columns = (sql: Queryable) => sql`
   contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id, product_id, review_id, price, commission, fee,
@@ -45,13 +44,13 @@ export function escrowsOfAgent(
   chainId: number,
   agentId: bigint,
   { limit, offset }: Page,
-): Promise<EscrowWithReview[]> {
+): Promise<EscrowRow[]> {
   // The newest of one part and the newest of the other hold the newest of both: neither is read further than the page goes.
   const newest = limit + offset
   const part = (role: 'reviewer_agent_id' | 'buyer_agent_id') => sql`(
     SELECT ${columns(sql)} FROM chain.escrows WHERE chain_id = ${chainId} AND ${sql(role)} = ${agentId}
     ORDER BY deposited_at DESC, escrow_id DESC LIMIT ${newest})`
-  return sql<EscrowWithReview[]>`
+  return sql<EscrowRow[]>`
     WITH page AS (
       SELECT DISTINCT ON (deposited_at, escrow_id, contract) *
       FROM (${part('reviewer_agent_id')} UNION ALL ${part('buyer_agent_id')}) AS parts
@@ -63,26 +62,14 @@ export function escrowsOfAgent(
 const reviewState = (sql: Queryable, chainId: number) => sql`
   (SELECT bool_or(m.content IS NOT NULL) FROM ${buyerReview(sql, chainId)}) AS buyer_review`
 
-/** The newest of that id: escrow contracts that replace each other all count from 1. */
-export async function findEscrow(
-  sql: Queryable,
-  chainId: number,
-  escrowId: bigint,
-): Promise<EscrowRow | undefined> {
-  const [row] = await sql<EscrowRow[]>`
-    SELECT ${columns(sql)} FROM chain.escrows WHERE chain_id = ${chainId} AND escrow_id = ${escrowId}
-    ORDER BY deposited_at DESC LIMIT 1`
-  return row
-}
-
-/** The newest of that id in which an agent has a part. */
+/** The newest of that id in which an agent has a part: escrow contracts that replace each other all count from 1. */
 export async function findEscrowOfAgent(
   sql: Queryable,
   chainId: number,
   agentId: bigint,
   escrowId: bigint,
-): Promise<EscrowWithReview | undefined> {
-  const [row] = await sql<EscrowWithReview[]>`
+): Promise<EscrowRow | undefined> {
+  const [row] = await sql<EscrowRow[]>`
     SELECT ${columns(sql)}, ${reviewState(sql, chainId)} FROM chain.escrows AS e
     WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} AND ${agentId} IN (reviewer_agent_id, buyer_agent_id)
     ORDER BY deposited_at DESC LIMIT 1`

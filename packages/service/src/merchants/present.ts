@@ -27,6 +27,10 @@ export function shownMerchant(
   }
 }
 
+/** As the chain numbers them. */
+export const productType = ({ product_type }: { product_type: number }) =>
+  product_type === 1 ? 'One-off' : 'Repeat'
+
 type Shown = Omit<Description, 'endpoint_url'> &
   Terms & { merchant_id: bigint; product_id: Buffer; endpoint_url: string | null; rank: number }
 
@@ -38,7 +42,7 @@ export const shownProduct = (chainId: number, row: Shown): z.output<typeof Produ
   description: row.description,
   category: row.category,
   commission_bps: row.commission_bps,
-  product_type: row.product_type === 1 ? 'One-off' : 'Repeat',
+  product_type: productType(row),
   product_rank: row.rank,
   cashback_bps: 0,
   ...(row.endpoint_url && { endpoint_url: row.endpoint_url }),

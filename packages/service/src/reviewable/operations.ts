@@ -4,6 +4,8 @@ import { type Chain, type Context, once } from '../context.ts'
 import type { Page } from '../db/page.ts'
 import { gather } from '../gather.ts'
 import { hex32, text, wholeNumber } from '../http/fields.ts'
+import { productType } from '../merchants/present.ts'
+import { Product } from '../merchants/shapes.ts'
 import { hex, whole } from '../present.ts'
 import { type BoughtRow, productsNotBought, productsToReview, type ReviewableRow } from './store.ts'
 
@@ -14,7 +16,7 @@ const ReviewableProduct = z
     name: z.string(),
     description: z.string(),
     category: z.string(),
-    product_type: z.enum(['Repeat', 'One-off']),
+    product_type: Product.shape.product_type,
     commission_bps: wholeNumber,
     escrow_id: wholeNumber.optional().meta({ about: 'The newest purchase; only with `needs_review`.' }),
   })
@@ -73,7 +75,7 @@ const shown = (row: ReviewableRow | BoughtRow): z.output<typeof ReviewableProduc
   name: row.name,
   description: row.description,
   category: row.category,
-  product_type: row.product_type === 1 ? 'One-off' : 'Repeat',
+  product_type: productType(row),
   commission_bps: row.commission_bps,
   ...('escrow_id' in row && { escrow_id: whole(row.escrow_id) }),
 })
