@@ -164,12 +164,14 @@ describe('a proof', () => {
     expect(shown).toMatchObject({ note, reviewed_by: admin.address, status: 'rejected' })
     expect(text).toContain(note)
     const reads = routes.filter(({ method, path }) => method === 'GET' && !path.startsWith('/admin/'))
-    expect(reads.length).toBeGreaterThan(5)
+    const answered: string[] = []
     for (const { path, auth } of reads) {
       const url = `${pathOf(path.replace('/v1/proof/{id}', `/v1/proof/${proofId}`))}?agent_id=${agentId}&chain_id=${CHAINS[0]}`
       const answer = await m.call('GET', url, auth === 'none' ? {} : { as: reviewer })
       expect(answer.text, url).not.toContain('zebra-crossing')
+      if (answer.status === 200) answered.push(path)
     }
+    expect(answered).toEqual(expect.arrayContaining(['/v1/proof/{id}', '/v1/agent/{id}/context']))
     expect(JSON.stringify(logged)).not.toContain('zebra-crossing')
   })
 })

@@ -11,10 +11,7 @@ const NO_MOMENT = '0001-01-01T00:00:00Z'
 const NO_CHAIN = 0
 
 const cap = (about: string) =>
-  wholeNumber
-    .min(0)
-    .nullable()
-    .meta({ about: `${about}, in USDC base units; null: unlimited.` })
+  wholeNumber.nullable().meta({ about: `${about}, in USDC base units; null: unlimited.` })
 
 const Limit = z
   .object({
