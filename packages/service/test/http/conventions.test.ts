@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Route } from '../../src/http/route.ts'
 import { routes } from '../../src/routes.ts'
 import type { Answer } from './caller.ts'
-import { type Example, startTradedMarket, type Traded } from './traded.ts'
+import { type Example, exampleOf, startTradedMarket, type Traded } from './traded.ts'
 
 let m: Traded
 
@@ -17,15 +17,9 @@ const all = routes.map((route) => [nameOf(route), route] as const)
 const ofChains = all.filter(([, { takesChain }]) => takesChain)
 const reads = all.filter(([, { method }]) => method === 'GET')
 
-async function exampleOf(name: string): Promise<Example> {
-  const example = m.examples[name]
-  if (!example) throw new Error(`no request that succeeds is known for ${name}: add one to traded.ts`)
-  return example()
-}
-
 /** The request of the example, with more in its query. */
 async function ask(name: string, query: Record<string, string> = {}, given?: Example): Promise<Answer> {
-  const { path, ...rest } = given ?? (await exampleOf(name))
+  const { path, ...rest } = given ?? (await exampleOf(m, name))
   const [before = '', own = ''] = path.split('?')
   const merged = new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(own)), ...query })
   return m.call(name.split(' ')[0] ?? '', `${before}${merged.size > 0 ? `?${merged}` : ''}`, rest)
@@ -57,13 +51,13 @@ describe('every route', () => {
   it.each(all.filter(([, { auth }]) => auth === 'none'))(
     '%s needs no credentials [CONV-21]',
     async (name) => {
-      const { path } = await exampleOf(name)
+      const { path } = await exampleOf(m, name)
       expect((await m.call(name.split(' ')[0] ?? '', path)).status).toBe(200)
     },
   )
 
   it.each(all.filter(([, { auth }]) => auth !== 'none'))('%s is refused unsigned [CONV-22]', async (name) => {
-    const { path, body } = await exampleOf(name)
+    const { path, body } = await exampleOf(m, name)
     expect(await m.call(name.split(' ')[0] ?? '', path, { body })).toMatchObject({
       status: 401,
       body: { error: 'unauthorized' },
@@ -73,7 +67,7 @@ describe('every route', () => {
   it.each(all.filter(([, { path }]) => path.startsWith('/v1/')))(
     '%s is not served without its version [VER-01]',
     async (name) => {
-      const { path, ...rest } = await exampleOf(name)
+      const { path, ...rest } = await exampleOf(m, name)
       const answer = await m.call(name.split(' ')[0] ?? '', path.replace('/v1/', '/'), rest)
       expect(answer).toMatchObject({ status: 404, body: { error: 'not found' } })
     },
@@ -99,7 +93,7 @@ describe('chain_id', () => {
   it.each(ofChains.filter(([, { method }]) => method === 'GET'))(
     '%s takes the first chain when none is named [CONV-01]',
     async (name) => {
-      const example = await exampleOf(name)
+      const example = await exampleOf(m, name)
       const { text } = await ask(name, {}, example)
       expect((await ask(name, { chain_id: String(m.chainId) }, example)).text).toBe(text)
     },
@@ -154,7 +148,7 @@ describe('optional integers', () => {
   })
 
   it.each(withIntegers)('%s takes the default for one that is absent [CONV-05]', async (name, route) => {
-    const example = await exampleOf(name)
+    const example = await exampleOf(m, name)
     const { text } = await ask(name, {}, example)
     for (const [key, value] of defaultsOf(route)) {
       expect((await ask(name, { [key]: String(value) }, example)).text).toBe(text)
@@ -192,7 +186,7 @@ describe('product_id', () => {
     const { reviewer, merchant } = m.market.accounts
     for (const product of [digits(), `0x${digits()}`]) {
       expect((await m.call('POST', '/v1/proof', { as: reviewer, body: proofOf(product) })).status).toBe(201)
-      const { body } = await exampleOf('POST /v1/merchant/product')
+      const { body } = await exampleOf(m, 'POST /v1/merchant/product')
       const described = await m.call('POST', '/v1/merchant/product', {
         as: merchant,
         body: { ...body, product_id: product },
@@ -215,7 +209,7 @@ describe('product_id', () => {
 
   it('is refused when it is not 32 bytes of hex [CONV-10]', async () => {
     const { reviewer, merchant } = m.market.accounts
-    const { body: described } = await exampleOf('POST /v1/merchant/product')
+    const { body: described } = await exampleOf(m, 'POST /v1/merchant/product')
     for (const product of [
       digits().slice(2),
       `${digits()}00`,
@@ -371,7 +365,7 @@ describe('owners', () => {
   it.each(['POST /v1/agent/register', 'POST /v1/proof', 'POST /v1/merchant/register'])(
     '%s is refused to who does not own the identity [CONV-23]',
     async (name) => {
-      const { path, body } = await exampleOf(name)
+      const { path, body } = await exampleOf(m, name)
       const { stranger } = m.market.accounts
       const answer = await m.call('POST', path, { as: stranger, body })
       expect(answer.status).toBe(403)

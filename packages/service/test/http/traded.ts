@@ -34,6 +34,13 @@ export interface Traded extends TestMarket {
   examples: Record<string, () => Promise<Example> | Example>
 }
 
+/** A request that succeeds. */
+export async function exampleOf({ examples }: Pick<Traded, 'examples'>, name: string): Promise<Example> {
+  const example = examples[name]
+  if (!example) throw new Error(`no request that succeeds is known for ${name}: add one to traded.ts`)
+  return example()
+}
+
 /** With a shop on this machine, whose endpoint sells through ref links. */
 export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Traded> {
   const m = await startTestMarket({

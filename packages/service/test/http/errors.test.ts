@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../src/routes.ts'
+import { productOf } from './market.ts'
+import { exampleOf, startTradedMarket, type Traded } from './traded.ts'
+
+let m: Traded
+
+beforeAll(async () => {
+  m = await startTradedMarket([31_337])
+})
+afterAll(() => m.close())
+
+/**
+ * What is sent, the status, the text. Sent is signed by the reviewer unless it says otherwise; the JSON of a POST replaces keys of a good
+ * body. Words in capitals stand for what the market has.
+ */
+const TABLE = `
+  GET /v1/review?merchant_id=x&product_id=PRODUCT       400  invalid merchant_id
+  GET /v1/review?merchant_id=-1&product_id=PRODUCT      400  invalid merchant_id
+  GET /v1/review?merchant_id=1&product_id=0xabcd        400  invalid product_id: must be 32-byte hex
+  GET /v1/review?merchant_id=1                          400  invalid product_id: must be 32-byte hex
+  GET /v1/review?chain_id=5                             400  chain_id not configured
+
+  GET /v1/review/x                                      400  invalid review id
+  GET /v1/review/0                                      400  invalid review id
+  GET /v1/review/-1                                     400  invalid review id
+  GET /v1/review/999999                                 404  review not found
+  GET /v1/review-internal/x                             400  invalid review id
+  GET /v1/review-internal/0                             400  invalid review id
+  GET /v1/review-internal/-1                            400  invalid review id
+  GET /v1/review-internal/999999                        404  review not found
+
+  POST /v1/review/register [                            400  invalid request
+  POST /v1/review/register {"review_id":-1}             400  invalid request
+  POST /v1/review/register {"escrow_id":-1}             400  invalid request
+  POST /v1/review/register {"review_id":999999}         404  not found
+
+  POST /v1/proof {                                      400  invalid request
+  POST /v1/proof {"agent_id":-1}                        400  invalid request
+  POST /v1/proof {"merchant_id":-1}                     400  invalid request
+  POST /v1/proof {"proof_data":null}                    400  proof_data is required: invalid input
+  POST /v1/proof {"proof_data":{}}                      400  proof_data is required: invalid input
+  POST /v1/proof {"proof_data":{"a":"MEBIBYTE"}}        400  proof_data too large: must be <= 1048576 bytes: invalid input
+  POST /v1/proof {"product_id":"0xabcd"}                400  invalid product_id: must be 32-byte hex (got 2 bytes): invalid input
+  POST /v1/proof {"agent_id":0}                         403  caller does not own this agent
+  POST /v1/proof {"agent_id":999999}                    404  agent not found on-chain
+  GET /v1/proof/x?agent_id=0                            400  invalid proof id
+  GET /v1/proof/-1?agent_id=0                           400  invalid proof id
+  GET /v1/proof/1                                       400  agent_id required
+  GET /v1/proof/1?agent_id=x                            400  agent_id required
+  GET /v1/proof/1?agent_id=-1                           400  agent_id required
+  GET /v1/proof/999999?agent_id=0                       404  not found
+  GET /v1/proof/PROOF?agent_id=0                        404  not found
+
+  GET /v1/agent?owner=0x12                              400  invalid owner address
+  GET /v1/agent?chain_id=5                              400  chain_id not configured
+  GET /v1/agent/x                                       400  invalid agent id
+  GET /v1/agent/0                                       400  invalid agent id
+  GET /v1/agent/-1                                      400  invalid agent id
+  GET /v1/agent/999999                                  404  agent not found
+  POST /v1/agent/register {"agent_id":-1}               400  invalid agent_id
+  unsigned POST /v1/agent/register {"agent_id":1}       401  unauthorized
+  POST /v1/agent/register {"agent_id":0}                403  caller does not own this agent
+  POST /v1/agent/register {"agent_id":999999}           404  agent not found on-chain
+  POST /v1/agent/register {"agent_id":REVIEWER}         409  agent already registered
+
+  GET /v1/agent/x/context                               400  invalid agent id
+  GET /v1/agent/-1/context                              400  invalid agent id
+  GET /v1/agent/1/context?recent_limit=x                400  invalid recent_limit
+  GET /v1/agent/x/reviewable                            400  invalid agent id
+  GET /v1/agent/-1/reviewable                           400  invalid agent id
+  GET /v1/agent/1/reviewable?needs_review=maybe         400  invalid needs_review
+  GET /v1/agent/1/reviewable?limit=x                    400  invalid limit
+  GET /v1/agent/1/reviewable?offset=x                   400  invalid offset
+  GET /v1/agent/x/earnings                              400  invalid agent id
+  GET /v1/agent/-1/earnings                             400  invalid agent id
+  GET /v1/agent/1/earnings?from=x                       400  invalid from: must be RFC3339: invalid input
+  GET /v1/agent/1/earnings?to=x                         400  invalid to: must be RFC3339: invalid input
+  GET /v1/agent/x/escrows                               400  invalid agent id
+  GET /v1/agent/-1/escrows                              400  invalid agent id
+  GET /v1/agent/1/escrows?limit=x                       400  invalid limit
+  GET /v1/agent/1/escrows?offset=x                      400  invalid offset
+
+  GET /v1/escrow/x/status?agent_id=1                    400  invalid escrow id
+  GET /v1/escrow/1/status                               400  agent_id required
+  GET /v1/escrow/1/status?agent_id=x                    400  agent_id required
+  GET /v1/escrow/1/status?agent_id=-1                   400  agent_id required
+  GET /v1/escrow/0/status?agent_id=1                    400  escrow_id is required: invalid input
+  GET /v1/escrow/999999/status?agent_id=1               404  not found
+  GET /v1/escrow/ESCROW/status?agent_id=0               404  not found
+  GET /v1/review-rank/x                                 400  invalid agent id
+  GET /v1/review-rank/-1                                400  invalid agent id
+  GET /v1/stats/mean-rank?chain_id=5                    400  chain_id not configured
+
+  POST /v1/spending-limits [                            400  invalid body
+  POST /v1/spending-limits {"chain_id":5}               400  chain_id not configured
+  POST /v1/spending-limits {"daily_cap_usdc":-1}        400  caps must be non-negative
+  unsigned POST /v1/spending-limits {}                  401  unauthorized
+  GET /v1/spending-limits                               400  chain_id required
+  GET /v1/spending-limits?chain_id=x                    400  invalid chain_id
+  GET /v1/spending-limits?chain_id=5                    400  chain_id not configured
+  unsigned GET /v1/spending-limits?chain_id=CHAIN       401  unauthorized
+  stranger GET /v1/spending-limits?chain_id=CHAIN       404  no spending limit set
+
+  GET /v1/merchant/product?merchant_id=0&product_id=PRODUCT   400  invalid merchant_id
+  GET /v1/merchant/product?merchant_id=-1&product_id=PRODUCT  400  invalid merchant_id
+`
+const LINE = /^ +(?:(unsigned|stranger) )?(GET|POST) (\S+)(?: (\S+))? +(\d{3}) {2}(.+)$/gm
+
+const rows = [...TABLE.matchAll(LINE)].map(([, caller, method = '', path = '', body, status, text]) => ({
+  sent: [caller, method, path, body].filter(Boolean).join(' '),
+  caller,
+  method,
+  path,
+  body,
+  status: Number(status),
+  text,
+}))
+
+const filled = (given: string) =>
+  given
+    .replace('PRODUCT', productOf(2))
+    .replace('PROOF', String(m.proofId))
+    .replace('ESCROW', String(m.escrowId))
+    .replace('CHAIN', String(m.chainId))
+    .replace('REVIEWER', String(m.reviewerAgentId))
+    .replace('MEBIBYTE', 'x'.repeat(1_048_576))
+
+async function bodyOf(name: string, change: string): Promise<unknown> {
+  try {
+    return { ...(await exampleOf(m, name)).body, ...JSON.parse(filled(change)) }
+  } catch {
+    return change
+  }
+}
+
+describe('the table of errors (reviews, proofs, agents, earnings, escrows, ranks, spending limits, products)', () => {
+  it.each(rows)(
+    '$sent answers $status `$text` [ERR-01]',
+    async ({ caller, method, path, body, status, text }) => {
+      const { reviewer, stranger } = m.market.accounts
+      const answer = await m.call(method, filled(path), {
+        ...(caller !== 'unsigned' && { as: caller === 'stranger' ? stranger : reviewer }),
+        ...(body && { body: await bodyOf(`${method} ${path}`, body) }),
+      })
+      expect(answer).toMatchObject({ status, body: { error: text } })
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(Object.keys(answer.body)).toEqual(status === 401 ? ['error', 'detail'] : ['error'])
+    },
+  )
+
+  it('has a line for every route that the interface has one for', () => {
+    expect(rows).toHaveLength(TABLE.split('\n').filter((line) => line.trim()).length)
+    const asked = rows.map(({ method, path }) => `${method} ${path.split('?')[0]}`)
+    const isAsked = ({ method, path }: (typeof routes)[number]) => {
+      const pattern = new RegExp(`^${method} ${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+      return asked.some((request) => pattern.test(request))
+    }
+    const missing = routes.filter((route) => !isAsked(route)).map(({ path }) => path)
+    for (const path of missing) expect(path).toMatch(/^\/(\.well-known|admin|v1\/auth|v1\/merchant)/)
+  })
+
+  it('a text that has another hash than the one on the chain is told so by the operation [ERR-01]', async () => {
+    const { path, body, ...rest } = await exampleOf(m, 'POST /v1/review/register')
+    const other = { ...body, content_json: '{"rating":1,"description":"Another"}' }
+    const answer = await m.call('POST', path, { ...rest, body: other })
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toMatch(/^content hash mismatch.*: invalid input$/)
+  })
+
+  it('what an operation does not find is `not found` and no word more [ERR-02]', async () => {
+    const as = m.market.accounts.reviewer
+    const { body } = await exampleOf(m, 'POST /v1/review/register')
+    const answers = [
+      await m.call('GET', '/v1/proof/999999?agent_id=7', { as }),
+      await m.call('GET', '/v1/escrow/999999/status?agent_id=7', { as }),
+      await m.call('POST', '/v1/review/register', { as, body: { ...body, review_id: 999_998 } }),
+      await m.call('POST', '/v1/review/register', { as, body: { ...body, escrow_id: m.escrowId } }),
+    ]
+    for (const { text } of answers) expect(text).toBe('{"error":"not found"}')
+  })
+})
