@@ -46,6 +46,8 @@ describe('a file of the reference', () => {
     const again = await app.inject({ url: path, headers: { 'if-none-match': String(first.headers.etag) } })
     expect(again.statusCode).toBe(304)
     expect(again.body).toBe('')
+    const weak = await app.inject({ url: path, headers: { 'if-none-match': `W/${first.headers.etag}` } })
+    expect(weak.statusCode).toBe(304)
     const other = await app.inject({ url: path, headers: { 'if-none-match': '"another"' } })
     expect(other.rawPayload.equals(first.rawPayload)).toBe(true)
   })

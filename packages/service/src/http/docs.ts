@@ -97,7 +97,8 @@ function cached(type: string, read: () => Promise<Buffer>) {
       .header('cache-control', 'no-cache')
       .header('content-security-policy', CONTENT_SECURITY_POLICY)
       .header('x-content-type-options', 'nosniff')
-    if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+    // A proxy may have marked it as weak.
+    if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
     return reply.type(type).send(bytes)
   }
 }

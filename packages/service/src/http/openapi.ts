@@ -64,9 +64,23 @@ export function describeRoutes(
     components: {
       schemas,
       securitySchemes: {
-        timestamp: { type: 'apiKey', in: 'header', name: 'X-Agent-Timestamp' },
-        signature: { type: 'apiKey', in: 'header', name: 'X-Agent-Signature' },
-        session: { type: 'http', scheme: 'bearer' },
+        timestamp: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Agent-Timestamp',
+          description: 'Unix seconds, the ones that were signed.',
+        },
+        signature: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Agent-Signature',
+          description: '65 bytes as hex. It fits one request only; to try routes here, a session is easier.',
+        },
+        session: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The token from `POST /v1/auth/session`. It stands for the signature.',
+        },
       },
     },
   }
