@@ -3,11 +3,9 @@ import type { Hex } from 'viem'
 import { type Context, once } from '../context.ts'
 import { gather } from '../gather.ts'
 import { refused } from '../market-error.ts'
+import { share } from '../share.ts'
 import { reviewJson, reviewsJson } from './json.ts'
 import { findReviewRecords, findReviews, listReviews, reviewsOfProduct } from './store.ts'
-
-/** How many different lists may be read at once. */
-const LISTS_AT_ONCE = 8
 
 interface ListKey {
   chainId: number
@@ -22,46 +20,45 @@ interface ProductKey {
 }
 
 /** Those that are published, newest record first. */
-export const listPublished = (context: Context, key: ListKey): Promise<Buffer> => lists(context)(key)
+export const listPublished = (context: Context, key: ListKey): Promise<Buffer> =>
+  (skippedBy(key) < DEEP ? lists : deepLists)(context)(key)
 
-const lists = once((context) =>
+const lists = once((context) => share(nameOfList, (key: ListKey) => readList(context, key)))
+
+/** What is skipped has to be counted: pages far down the list take turns, so that nobody keeps the database busy with them. */
+const deepLists = once((context) =>
   gather<ListKey, Buffer>({
-    keyOf: ({ chainId, page, limit }) => `${chainId}/${page}/${limit}`,
+    keyOf: nameOfList,
     most: 1,
-    flights: LISTS_AT_ONCE,
-    ask: (keys) =>
-      Promise.all(
-        keys.map(async ({ chainId, page, limit }) => {
-          const offset = BigInt(page - 1) * BigInt(limit)
-          const { rows, total } = await listReviews(context.sql, chainId, { limit, offset })
-          const reviews = reviewsJson(context, rows)
-          return Buffer.from(`{"reviews":${reviews},"total":${total},"page":${page},"limit":${limit}}`)
-        }),
-      ),
+    ask: (keys) => Promise.all(keys.map((key) => readList(context, key))),
   }),
 )
+
+async function readList(context: Context, key: ListKey): Promise<Buffer> {
+  const { chainId, page, limit } = key
+  const { rows, total } = await listReviews(context.sql, chainId, { limit, offset: skippedBy(key) })
+  const reviews = reviewsJson(context, rows)
+  return Buffer.from(`{"reviews":${reviews},"total":${total},"page":${page},"limit":${limit}}`)
+}
+
+const DEEP = 10_000n
+const skippedBy = ({ page, limit }: ListKey) => BigInt(page - 1) * BigInt(limit)
+const nameOfList = ({ chainId, page, limit }: ListKey) => `${chainId}/${page}/${limit}`
 
 /** Those of a product that are published, newest first. */
 export const listOfProduct = (context: Context, key: ProductKey): Promise<Buffer> =>
   listsOfProducts(context)(key)
 
 const listsOfProducts = once((context) =>
-  gather<ProductKey, Buffer>({
-    keyOf: ({ chainId, merchantId, productId }) => `${chainId}/${merchantId}/${productId}`,
-    most: 1,
-    flights: LISTS_AT_ONCE,
-    ask: (keys) =>
-      Promise.all(
-        keys.map(async ({ chainId, merchantId, productId }) => {
-          const bytes = Buffer.from(productId.slice(2), 'hex')
-          const reviews = reviewsJson(
-            context,
-            await reviewsOfProduct(context.sql, chainId, merchantId, bytes),
-          )
-          return Buffer.from(`{"reviews":${reviews},"merchant_id":${merchantId},"product_id":"${productId}"}`)
-        }),
-      ),
-  }),
+  share<ProductKey, Buffer>(
+    ({ chainId, merchantId, productId }) => `${chainId}/${merchantId}/${productId}`,
+    async ({ chainId, merchantId, productId }) => {
+      const bytes = Buffer.from(productId.slice(2), 'hex')
+      const rows = await reviewsOfProduct(context.sql, chainId, merchantId, bytes)
+      const reviews = reviewsJson(context, rows)
+      return Buffer.from(`{"reviews":${reviews},"merchant_id":${merchantId},"product_id":"${productId}"}`)
+    },
+  ),
 )
 
 /** By the id that it has on the chain. */
