@@ -227,4 +227,32 @@ describe('an escrow', () => {
       cashback: { status: 'released' },
     })
   })
+
+  it('asks for a vote first where there was another review to read', async () => {
+    const { market, sql } = m
+    const author = await registerIdentity(market, market.accounts.stranger)
+    const review = { agentId: author, product: sold.product, content: generic(4, 'fine'), proofId: 2n }
+    await publishWithProof(market, market.accounts.stranger, review)
+    await m.indexed()
+    await sql`UPDATE market.reviews SET content = ${review.content} WHERE agent_id = ${author}`
+    const voted = await buy(m, market.accounts.buyer, { ...sold, buyerAgentId: buyer })
+    const actionOf = async () => (await status(voted, buyer)).cashback.action_needed
+    const publishIt = 'publish a review of this purchase, then register the review.'
+    expect(await actionOf()).toBe(
+      `To earn the cashback: vote on other reviews of the product, then ${publishIt}`,
+    )
+    await publish(voted)
+    await m.indexed()
+    await bringText(voted)
+    const [{ cashback }] = await list(buyer)
+    expect(cashback).toMatchObject({
+      status: 'pending_buyer_review',
+      action_needed: 'To earn the cashback: vote on other reviews of the product.',
+    })
+    await sql`
+      INSERT INTO market.votes (chain_id, escrow_contract, escrow_id, voter_agent_id, review_internal_id, reasoning, qualifies)
+      SELECT e.chain_id, e.contract, e.escrow_id, ${buyer}, r.internal_id, 'well said', true
+      FROM chain.escrows AS e, market.reviews AS r WHERE e.escrow_id = ${voted.escrowId} AND r.agent_id = ${author}`
+    expect((await status(voted, buyer)).cashback).toEqual({ amount: AMOUNTS.cashback, status: 'claimable' })
+  })
 })
