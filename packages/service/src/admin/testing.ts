@@ -1,0 +1,57 @@
+import { Writable } from 'node:stream'
+import { registerIdentity } from '@referrer/contracts/local'
+import type { LocalAccount } from 'viem'
+import { startTestMarket, type TestMarket } from '../../test/http/market.ts'
+import { createLog } from '../log.ts'
+
+export const CHAINS = [31_337, 31_338]
+
+/** A market with an admin at work, and an agent of the reviewer's. */
+export interface AdminDesk {
+  m: TestMarket
+  admin: LocalAccount
+  reviewer: LocalAccount
+  /** Of the admin's session. */
+  token: string
+  agentId: number
+  /** What the service has logged. */
+  logged: Record<string, unknown>[]
+  sessionOf(account: LocalAccount): Promise<string>
+}
+
+export async function startAdminDesk(): Promise<AdminDesk> {
+  const logged: Record<string, unknown>[] = []
+  const destination = new Writable({
+    write(line, _encoding, done) {
+      logged.push(JSON.parse(String(line)))
+      done()
+    },
+  })
+  const m = await startTestMarket({ chainIds: CHAINS, overrides: { log: createLog('info', destination) } })
+  const { admin, reviewer } = m.market.accounts
+  async function sessionOf(account: LocalAccount): Promise<string> {
+    return (await m.call('POST', '/v1/auth/session', { as: account })).body.token
+  }
+  // The first one is 0, which some routes refuse.
+  await registerIdentity(m.market, admin)
+  const agentId = Number(await registerIdentity(m.market, reviewer))
+  await m.indexed()
+  return { m, admin, reviewer, token: await sessionOf(admin), agentId, logged, sessionOf }
+}
+
+/** Of a route, with the same number for agent, review and whatever else. */
+export const pathOf = (path: string, id: number) => path.replaceAll(/\{\w+\}/g, String(id))
+
+/** Returns its id. */
+export async function submitProof(
+  { m, reviewer, agentId }: AdminDesk,
+  productId: string,
+  proofData = '{"seen":"it"}',
+): Promise<number> {
+  const { status, text, body } = await m.call('POST', '/v1/proof', {
+    as: reviewer,
+    body: `{"agent_id":${agentId},"merchant_id":3,"product_id":"${productId}","proof_data":${proofData}}`,
+  })
+  if (status !== 201) throw new Error(`the proof was not taken: ${status} ${text}`)
+  return body.proof_id
+}
