@@ -1,7 +1,7 @@
 import { confirmed, registerIdentity } from '@referrer/contracts/local'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { type LocalAccount, toFunctionSelector } from 'viem'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { startTestMarket, type TestMarket } from '../../test/http/market.ts'
 import { until } from '../workers/testing.ts'
 
@@ -11,12 +11,16 @@ let m: TestMarket
 let owner: LocalAccount
 /** What the service asked its nodes for. */
 let asked: string[] = []
+/** While it is set, the records stand still: of the chain, only contracts can be read. */
+let standstill: Promise<void> | undefined
 
 beforeAll(async () => {
   m = await startTestMarket({
     overrides: {
-      fetch: (input, init) => {
-        asked.push(String(init?.body))
+      fetch: async (input, init) => {
+        const body = String(init?.body)
+        asked.push(body)
+        if (!body.includes('eth_call')) await standstill
         return fetch(input, init)
       },
     },
@@ -39,7 +43,7 @@ it('counts one of many registrations at the same moment, on an agent that the re
   }
 })
 
-it('waits for an agent that is about to be minted, and shows it as soon as it has answered', async () => {
+it('waits for an agent that is about to be minted', async () => {
   const next = (await registerIdentity(m.market, owner)) + 1n
   asked = []
   const answer = register(next)
@@ -49,6 +53,27 @@ it('waits for an agent that is about to be minted, and shows it as soon as it ha
   const { status, body } = await m.call('GET', `/v1/agent/${next}`)
   expect(status).toBe(200)
   expect(body).toMatchObject({ agent_uri: 'https://agent.test/card', payment_wallet: owner.address })
+})
+
+it('answers when the agent can be read here', async () => {
+  const { promise, resolve: goOn } = Promise.withResolvers<void>()
+  standstill = promise
+  onTestFinished(goOn)
+  const agentId = await registerIdentity(m.market, owner)
+  let isAnswered = false
+  const answer = register(agentId).finally(() => {
+    isAnswered = true
+  })
+  await until(async () => {
+    const rows = await m.sql`
+      SELECT FROM market.agents WHERE agent_id = ${agentId} AND registered_at IS NOT NULL`
+    return rows.length > 0
+  }, 'the registration')
+  expect((await m.call('GET', `/v1/agent/${agentId}`)).status).toBe(404)
+  expect(isAnswered).toBe(false)
+  goOn()
+  expect((await answer).status).toBe(201)
+  expect((await m.call('GET', `/v1/agent/${agentId}`)).status).toBe(200)
 })
 
 it('keeps of a URI what Postgres can hold, and of a long one the beginning', async () => {
