@@ -2,6 +2,7 @@ import type { Sql } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentsOfOwner, countAgents, findAgent, listAgents } from '../agents/store.ts'
+import type { Context } from '../context.ts'
 import { earningsInPeriod, earningsOfAgent, payeeOf } from '../earnings/store.ts'
 import { escrowsOfAgent, findEscrowOfAgent } from '../escrows/store.ts'
 import {
@@ -15,6 +16,7 @@ import {
 import { countPendingProofsOf, findProof, listProofs, pendingProofsOf } from '../proofs/store.ts'
 import { meanRanksOf, ranksOf } from '../ranks/store.ts'
 import { countProductsToReview, productsNotBought, productsToReview } from '../reviewable/store.ts'
+import { listDisputes } from '../reviews/disputes.ts'
 import {
   countReviewsOfAgent,
   findReviewRecords,
@@ -24,6 +26,7 @@ import {
   reviewsOfAgent,
   reviewsOfProduct,
 } from '../reviews/store.ts'
+import { readLimit } from '../spending/store.ts'
 import { migrations } from './migrations.ts'
 import { fillMarket, productId, WHALES } from './testing.ts'
 
@@ -39,6 +42,11 @@ beforeAll(async () => {
   database = await freshDatabase(migrations)
   await fillMarket(database.sql, CHAIN + 1, ROWS / 100)
   await fillMarket(database.sql, CHAIN, ROWS)
+  await database.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id % 1000 = 0`
+  await database.sql`
+    INSERT INTO market.spending_limits (owner, chain_id, updated_at)
+    SELECT decode(lpad(to_hex(number), 40, '0'), 'hex'), ${CHAIN}, now() FROM generate_series(1, ${ROWS}) AS number`
+  await database.sql`ANALYZE market.reviews, market.spending_limits`
 }, 120_000)
 afterAll(() => database.drop())
 
@@ -233,6 +241,11 @@ const reads: Record<string, Read> = {
     read: (sql) => listProofs(sql, CHAIN, { status: 'pending', limit: 100, offset: 0 }),
   },
   'a proof': { size: 1, read: (sql) => findProof(sql, CHAIN, prover, BigInt(ROWS / 100 + 20)) },
+  'reviews in dispute': { size: 20, read: (sql) => listDisputes(sql, CHAIN, { limit: 20, offset: 0 }) },
+  'the spending limit of a wallet': {
+    size: 1,
+    read: (sql) => readLimit({ sql } as Context, { owner: `0x${'2a'.padStart(40, '0')}`, chainId: CHAIN }),
+  },
   'the first page of all merchants': { size: 200, read: (sql) => listMerchants(sql, CHAIN, page) },
   'a page far down the list of all merchants': {
     size: deep.offset + deep.limit,
