@@ -1,4 +1,4 @@
-import type { Sql } from '@referrer/database'
+import type { Sql, Transaction } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentsOfOwner, countAgents, findAgent, listAgents } from '../agents/store.ts'
@@ -17,8 +17,11 @@ import { countPendingProofsOf, findProof, listProofs, pendingProofsOf } from '..
 import { meanRanksOf, ranksOf } from '../ranks/store.ts'
 import { countProductsToReview, productsNotBought, productsToReview } from '../reviewable/store.ts'
 import { listDisputes } from '../reviews/disputes.ts'
+import { findToLink, findUnlinkedProducts } from '../reviews/ref-token-store.ts'
 import {
   countReviewsOfAgent,
+  findPurchases,
+  findRegistrable,
   findReviewRecords,
   findReviews,
   listReviews,
@@ -27,6 +30,7 @@ import {
   reviewsOfProduct,
 } from '../reviews/store.ts'
 import { readLimit } from '../spending/store.ts'
+import { type EscrowKey, votesMissing } from '../votes/gate.ts'
 import { migrations } from './migrations.ts'
 import { fillMarket, productId, WHALES } from './testing.ts'
 
@@ -42,6 +46,7 @@ beforeAll(async () => {
   database = await freshDatabase(migrations)
   await fillMarket(database.sql, CHAIN + 1, ROWS / 100)
   await fillMarket(database.sql, CHAIN, ROWS)
+  await sellLate(database.sql)
   await database.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id % 1000 = 0`
   await database.sql`
     INSERT INTO market.spending_limits (owner, chain_id, updated_at)
@@ -49,6 +54,31 @@ beforeAll(async () => {
   await database.sql`ANALYZE market.reviews, market.spending_limits`
 }, 120_000)
 afterAll(() => database.drop())
+
+/** Of products that a buyer of thousands has reviewed. */
+const purchases: EscrowKey[] = Array.from({ length: 20 }, (_, n) => ({
+  contract: Buffer.from('384'.padStart(40, '0'), 'hex'),
+  escrow_id: BigInt(1 + n),
+}))
+
+/** Most buyers have voted, a few bought what had been reviewed by then, and a few products have links that are out of date. */
+async function sellLate(sql: Sql): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`SELECT set_config('indexer.block', 'final', true)`
+    await tx`
+      UPDATE chain.escrows SET deposited_at = '2026-06-01'
+      WHERE chain_id = ${CHAIN} AND escrow_id = ANY(${purchases.map(({ escrow_id }) => escrow_id)}::bigint[])`
+    await tx`
+      UPDATE market.products SET endpoint_url = 'https://shop.example/', linked_signer = 'now',
+        linked_endpoint = CASE WHEN rank > 0.001 THEN 'https://shop.example/' END`
+    await tx`UPDATE market.products SET linked_signer = 'before' WHERE rank > 0.998`
+    await tx`
+      INSERT INTO market.votes (chain_id, escrow_contract, escrow_id, voter_agent_id, review_internal_id, reasoning, qualifies)
+      SELECT chain_id, contract, escrow_id, buyer_agent_id, (SELECT min(internal_id) FROM market.reviews), 'good', true
+      FROM chain.escrows WHERE escrow_id > 1000 AND buyer_agent_id IS NOT NULL`
+  })
+  await sql`VACUUM ANALYZE market.products, market.votes`
+}
 
 interface Node {
   'Node Type': string
@@ -265,6 +295,25 @@ const reads: Record<string, Read> = {
     read: (sql) => salesOf(sql, CHAIN, merchant),
   },
   'a product': { size: 1, read: (sql) => findProduct(sql, CHAIN, 1n, productId(1)) },
+  'a review whose text is brought': { size: 1, read: (sql) => findRegistrable(sql, CHAIN, 500n) },
+  'the purchases of an id': { size: 2, read: (sql) => findPurchases(sql, CHAIN, 500n) },
+  'reviews of a product that need a link': {
+    size: 100,
+    read: (sql) =>
+      findToLink(
+        sql as unknown as Transaction,
+        { chainId: CHAIN, merchantId: 1n, productId: productId(1) },
+        { tokenKey: 'new', below: 10n ** 9n, limit: 100 },
+      ),
+  },
+  'products that need links': {
+    size: 100,
+    read: (sql) => findUnlinkedProducts(sql, CHAIN, 'now', 100),
+  },
+  'which purchases need votes': {
+    size: 200,
+    read: (sql) => votesMissing(sql, CHAIN, purchases),
+  },
   'a page beyond the last of all reviews': {
     size: 1,
     read: (sql) => listReviews(sql, CHAIN, { limit: 100, offset: 2 * ROWS }),

@@ -104,13 +104,15 @@ export function findUnlinkedProducts(
   signer: string,
   limit: number,
 ): Promise<{ merchant_id: bigint; product_id: Buffer }[]> {
-  // Each part is in an index of its own.
+  // Each part is read from an index; the order makes sure of it.
   return sql<{ merchant_id: bigint; product_id: Buffer }[]>`
     (SELECT merchant_id, product_id FROM market.products
       WHERE chain_id = ${chainId} AND endpoint_url IS DISTINCT FROM linked_endpoint LIMIT ${limit})
     UNION (SELECT merchant_id, product_id FROM market.products
-      WHERE chain_id = ${chainId} AND linked_endpoint IS NOT NULL AND linked_signer < ${signer} LIMIT ${limit})
+      WHERE chain_id = ${chainId} AND linked_endpoint IS NOT NULL AND linked_signer < ${signer}
+      ORDER BY linked_signer LIMIT ${limit})
     UNION (SELECT merchant_id, product_id FROM market.products
-      WHERE chain_id = ${chainId} AND linked_endpoint IS NOT NULL AND linked_signer > ${signer} LIMIT ${limit})
+      WHERE chain_id = ${chainId} AND linked_endpoint IS NOT NULL AND linked_signer > ${signer}
+      ORDER BY linked_signer LIMIT ${limit})
     LIMIT ${limit}`
 }
