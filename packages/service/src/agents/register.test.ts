@@ -58,7 +58,7 @@ it('waits for an agent that is about to be minted', async () => {
 it('answers when the agent can be read here', async () => {
   const { promise, resolve: goOn } = Promise.withResolvers<void>()
   standstill = promise
-  onTestFinished(goOn)
+  onTestFinished(() => goOn())
   const agentId = await registerIdentity(m.market, owner)
   let isAnswered = false
   const answer = register(agentId).finally(() => {

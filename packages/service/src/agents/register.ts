@@ -44,8 +44,8 @@ async function uriOf(chain: Chain, agentId: bigint): Promise<string | undefined>
   const uri = await bestEffort((options) =>
     readContract(chain, { ...registry(chain), functionName: 'tokenURI', args: [agentId] }, options),
   )
-  // Anybody may write anything there: characters are counted only where they end up, and Postgres has no character zero.
-  return uri && [...uri.slice(0, 2 * LONGEST_URI).replaceAll('\0', '')].slice(0, LONGEST_URI).join('')
+  // Anybody may write anything there, and Postgres has no character zero. Cut roughly first: it may be megabytes.
+  return uri && [...uri.replaceAll('\0', '').slice(0, 2 * LONGEST_URI)].slice(0, LONGEST_URI).join('')
 }
 
 /** Undefined: it has none, or it cannot be read now. */

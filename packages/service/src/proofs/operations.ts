@@ -12,7 +12,7 @@ const LARGEST_DATA = 1_048_576
 /** Levels of objects and arrays: what reads the data later need not survive more. */
 const DEEPEST_DATA = 1_000
 
-const PREFIX = /^0x/i
+const PREFIX = /^0x/
 const PRODUCT_ID_BYTES = 32
 
 export interface SubmittedProof {
