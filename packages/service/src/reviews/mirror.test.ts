@@ -1,7 +1,8 @@
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../db/migrations.ts'
-import { finalizeReviews } from './mirror.ts'
+import { applyReviewEvents, finalizeReviews, type ReviewEvent } from './mirror.ts'
 
 const CHAIN = 7
 let database: TestDatabase
@@ -39,5 +40,41 @@ describe('finality', () => {
     await finalize(6n)
     expect(await known()).toEqual([written])
     expect(await database.sql`SELECT FROM market.reviews WHERE learned_in IS NOT NULL`).toHaveLength(0)
+  })
+})
+
+describe('a review that a reorganisation moves', () => {
+  const [productId, contentHash] = [numberToHex(1, { size: 32 }), numberToHex(2, { size: 32 })]
+  const product = Buffer.from(productId.slice(2), 'hex')
+  const publish = (reviewId: bigint) =>
+    database.sql.begin(async (tx) => {
+      await tx`SELECT set_config('indexer.block', 'final', true)`
+      await tx`DELETE FROM chain.reviews WHERE proof_id = 77`
+      const args = {
+        reviewId,
+        agentId: 1n,
+        merchantId: 1n,
+        productId,
+        contentHash,
+        proofKind: 1,
+        proofId: 77n,
+      }
+      const event = { name: 'ReviewPublished', args, timestamp: 1n, blockNumber: 9n, logIndex: 0 }
+      await applyReviewEvents(tx, CHAIN, [event as unknown as ReviewEvent], true)
+    })
+  const isUnlinked = async () =>
+    (await database.sql`SELECT FROM market.products WHERE linked_endpoint IS NULL`).length > 0
+
+  it('gets a new link when its id has changed, and only then', async () => {
+    await database.sql`
+      INSERT INTO market.products (chain_id, merchant_id, product_id, endpoint_url, linked_endpoint)
+      VALUES (${CHAIN}, 1, ${product}, 'https://a.test/', 'https://a.test/')`
+    await publish(5n)
+    expect(await isUnlinked()).toBe(false)
+    await database.sql`UPDATE market.reviews SET ref_token = 'token', ref_review_id = 5 WHERE proof_id = 77`
+    await publish(5n)
+    expect(await isUnlinked()).toBe(false)
+    await publish(6n)
+    expect(await isUnlinked()).toBe(true)
   })
 })
