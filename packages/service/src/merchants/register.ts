@@ -1,12 +1,12 @@
-import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
+import { merchantRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, isAddressEqual } from 'viem'
 import type { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
 import { MarketError, unavailable } from '../market-error.ts'
-import { bestEffort, ownerOf, readContract, reread } from '../onchain.ts'
+import { identityUri, ownerOf, readContract, reread } from '../onchain.ts'
 import { whole } from '../present.ts'
 import { notOwner } from './refusals.ts'
-import { MAX_URL, type Registered } from './shapes.ts'
+import type { Registered } from './shapes.ts'
 import { isRecorded, recordMerchant } from './store.ts'
 
 const alreadyRegistered = () => new MarketError('already exists', 'merchant already registered')
@@ -28,7 +28,7 @@ export async function registerMerchant(
   if (!isAddressEqual(owner, caller)) throw notOwner()
   if (wasRecorded) throw alreadyRegistered()
   if (!isActive) throw new MarketError('conflict', 'merchant is not active on-chain')
-  const isNew = await recordMerchant(sql, chainId, merchantId, await readUri(chain, merchantId))
+  const isNew = await recordMerchant(sql, chainId, merchantId, (await identityUri(chain, merchantId)) ?? null)
   if (!isNew) throw alreadyRegistered()
   return { merchant_id: whole(merchantId), owner_address: owner }
 }
@@ -48,23 +48,4 @@ async function readMerchant(chain: Chain, merchantId: bigint) {
   } catch (error) {
     throw unavailable(`merchant ${merchantId}: resolve owner on-chain`, error)
   }
-}
-
-/** Null: there is none, it cannot be read now, or it is too long for a list of merchants. */
-async function readUri(chain: Chain, merchantId: bigint): Promise<string | null> {
-  const uri = await bestEffort((options) =>
-    readContract(
-      chain,
-      {
-        address: chain.config.contracts.IdentityRegistry,
-        abi: identityRegistryAbi,
-        functionName: 'tokenURI',
-        args: [merchantId],
-      },
-      options,
-    ),
-  )
-  if (!uri || uri.length > MAX_URL) return null
-  // Postgres cannot hold the character zero.
-  return uri.replaceAll('\0', '') || null
 }
