@@ -67,7 +67,7 @@ describe('registering', () => {
 
   it('keeps the URI of the identity, but none that is too long for a list', async () => {
     const { merchant } = m.market.accounts
-    const uris = ['https://shop.example/card\0', `data:,${'x'.repeat(2_048)}`]
+    const uris = ['https://shop.example/card\0', `data:,${'x'.repeat(8_192)}`]
     const records: unknown[] = []
     for (const uri of uris) {
       const merchantId = await registerIdentity(m.market, merchant, uri)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { accountShown, bodyId, hex32, momentShown, productId, text, wholeNumber } from '../http/fields.ts'
 import { parseWebUrl } from '../net/web-url.ts'
 
-export const MAX_URL = 2_048
+const MAX_URL = 2_048
 
 const webUrl = text(MAX_URL, 1)
   .refine((given) => parseWebUrl(given) !== undefined)
