@@ -6,8 +6,9 @@ import { loadAttestation } from '../attestation.ts'
 import type { Chain, Context } from '../context.ts'
 import { migrations } from '../db/migrations.ts'
 import { Secret } from '../secret.ts'
+import { until } from '../workers/testing.ts'
 import { refreshLinks, refreshRefTokens } from './ref-links.ts'
-import { findUnlinkedProducts } from './ref-token-store.ts'
+import { findUnlinkedProducts, holdEndpoint } from './ref-token-store.ts'
 import { findReviews } from './store.ts'
 
 const CHAIN = 1
@@ -124,6 +125,36 @@ describe('ref links', () => {
     await run(context)
     expect(await endpoints()).toEqual(new Map([['https://b.test/', REVIEWS]]))
     expect(await findUnlinkedProducts(database.sql, CHAIN, 'x', 10)).toHaveLength(1)
+  })
+
+  it('begin again when the endpoint changes between two batches', async () => {
+    const context = await contextOf(1)
+    await sell('https://a.test/')
+    let sold: Promise<unknown> | undefined
+    const clock = () => {
+      sold ??= sell('https://b.test/').then(() => {})
+      return 1_750_000_000_000
+    }
+    await run({ ...context, clock })
+    await sold
+    await run(context)
+    expect(await endpoints()).toEqual(new Map([['https://b.test/', REVIEWS]]))
+  })
+
+  it('are made of an endpoint that does not change meanwhile', async () => {
+    const key = { chainId: CHAIN, merchantId: 3n, productId: PRODUCT }
+    for (const lock of ['one review', 'all'] as const) {
+      let change: Promise<unknown> | undefined
+      await database.sql.begin(async (tx) => {
+        await holdEndpoint(tx, key, lock)
+        change = sell('https://later.test/').then(() => {})
+        const waits = () => database.sql`
+          SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%endpoint_url%'`
+        await until(async () => (await waits()).length > 0, 'the change to wait')
+      })
+      await change
+    }
   })
 
   it('go on where they were when a run is stopped', async () => {
