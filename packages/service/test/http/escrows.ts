@@ -1,0 +1,127 @@
+// A shop, a review of what it sells, and what becomes of the escrows of those who buy through it.
+import {
+  confirmed,
+  type EscrowDeposit,
+  escrowDeposits,
+  escrowTerms,
+  listProduct,
+  type Market,
+  mintUsdc,
+  openMerchant,
+  publishWithProof,
+  registerIdentity,
+  settlePurchases,
+  signPurchase,
+} from '@referrer/contracts/local'
+import { ContentHash } from '@referrer/protocol'
+import { commissionEscrowAbi, reviewRegistryAbi } from '@referrer/protocol/abi'
+import { type LocalAccount, numberToHex, parseEventLogs } from 'viem'
+import { type Bought, generic, productOf, type TestMarket } from './market.ts'
+
+export const DAY = 24 * 60 * 60
+
+/** Of a million, at 10 % commission: 10 % of it is the fee, 40 % cashback, and half of the rest is held back. */
+export const HELD_BACK = 25_000
+export const CASHBACK = 40_000
+
+export interface Shop {
+  /** Agent 0. */
+  reviewer: bigint
+  buyer: bigint
+  /** Through the reviewer's link, by a wallet without an agent. */
+  sold: Bought
+}
+
+export async function openShop({ market }: TestMarket): Promise<Shop> {
+  const { accounts } = market
+  const reviewer = await registerIdentity(market, accounts.reviewer)
+  if (reviewer !== 0n) throw new Error('the shop has to be opened first: its reviewer is agent 0')
+  const buyer = await registerIdentity(market, accounts.buyer)
+  const product = { merchantId: await openMerchant(market, accounts.merchant), productId: productOf(1) }
+  await listProduct(market, accounts.merchant, product)
+  const review = { agentId: reviewer, product, content: generic(5, 'Quick and right'), proofId: 1n }
+  const { reviewId } = await publishWithProof(market, accounts.reviewer, review)
+  for (const payer of [accounts.buyer, accounts.walletBuyer, accounts.stranger]) {
+    await mintUsdc(market, payer.address, 1_000_000_000n)
+  }
+  return {
+    reviewer,
+    buyer,
+    sold: { product, reviewId, reviewerAgentId: reviewer, cashbackOfCommissionBps: 4_000 },
+  }
+}
+
+/** Buys as often as asked, many in a block. */
+export async function buyMany(
+  market: Market,
+  payer: LocalAccount,
+  { product, reviewId, reviewerAgentId }: Bought,
+  { buyerAgentId, count }: { buyerAgentId: bigint; count: number },
+): Promise<EscrowDeposit[]> {
+  const attribution = { ...product, reviewId, reviewerAgentId, buyerAgentId }
+  const rates = { cashbackOfCommissionBps: 0, commissionMultiplierBps: 10_000 }
+  const purchases = await Promise.all(
+    Array.from({ length: count }, (_, at) =>
+      signPurchase(market, payer, {
+        value: 1_000n,
+        attribution: { ...attribution, ...rates },
+        salt: numberToHex(1_000_000 + at, { size: 32 }),
+      }),
+    ),
+  )
+  const deposits: EscrowDeposit[] = []
+  for (let at = 0; at < count; at += 50) {
+    deposits.push(...escrowDeposits(await settlePurchases(market, purchases.slice(at, at + 50))))
+  }
+  return deposits
+}
+
+/** Calls the escrow contract. */
+export async function act(
+  market: Market,
+  account: LocalAccount,
+  functionName: 'bind' | 'releaseCashback' | 'settle' | 'settleFallback',
+  deposit: EscrowDeposit,
+  ...args: readonly unknown[]
+): Promise<void> {
+  const call = {
+    account,
+    address: market.addresses.CommissionEscrow,
+    abi: commissionEscrowAbi,
+    functionName,
+    args: [escrowTerms(deposit), ...args],
+  }
+  await confirmed(market, await market.client.writeContract(call as never))
+}
+
+/** Publishes the buyer's review of a purchase on the chain, and gives what brings its text to the service. */
+export async function publishBuyerReview(market: Market, owner: LocalAccount, deposit: EscrowDeposit) {
+  const { client, addresses } = market
+  const content = generic(4, 'As told')
+  const { merchantId, productId, buyerAgentId: agentId } = deposit
+  const hash = await client.writeContract({
+    account: owner,
+    address: addresses.ReviewRegistry,
+    abi: reviewRegistryAbi,
+    functionName: 'publishWithEscrow',
+    args: [
+      addresses.CommissionEscrow,
+      escrowTerms(deposit),
+      ContentHash.contentHash({ agentId, merchantId, productId, content }),
+    ],
+  })
+  const { logs } = await confirmed(market, hash)
+  const [event] = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs })
+  if (!event) throw new Error('nothing was published')
+  return {
+    review_id: Number(event.args.reviewId),
+    escrow_id: Number(deposit.escrowId),
+    content_json: content,
+  }
+}
+
+/** The chain's time goes on; the service's does not. */
+export async function travel({ client }: Market, seconds: number): Promise<void> {
+  await client.increaseTime({ seconds })
+  await client.mine({ blocks: 1 })
+}
