@@ -1,0 +1,87 @@
+// Whether an answer is one that the OpenAPI document tells of.
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { RawAnswer } from './raw.ts'
+
+type Schema = Record<string, unknown>
+
+export interface Parameter {
+  name: string
+  in: 'path' | 'query'
+  schema: Schema
+}
+
+export interface Operation {
+  /** `GET /v1/review/{id}` */
+  name: string
+  method: string
+  path: string
+  parameters: Parameter[]
+  hasBody: boolean
+  /** The status of success. */
+  success: number
+  statuses: number[]
+  /** What is wrong with the answer; undefined: nothing. */
+  violation(answer: RawAnswer): string | undefined
+}
+
+interface Document {
+  paths: Record<string, Record<string, Described>>
+  components: Schema
+}
+
+interface Described {
+  parameters?: Parameter[]
+  requestBody?: unknown
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>
+}
+
+export function operationsOf({ paths, components }: Document): Operation[] {
+  const ajv = new Ajv2020({ strict: false })
+  addFormats.default(ajv)
+  const compile = (schema: Schema) => ajv.compile({ ...schema, components })
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { parameters = [], requestBody, responses }]) => {
+      const known = new Map(
+        Object.entries(responses).map(([status, { content = {} }]) => [
+          Number(status),
+          new Map(Object.entries(content).map(([type, { schema }]) => [type, compile(schema)])),
+        ]),
+      )
+      const statuses = [...known.keys()]
+      return {
+        name: `${method.toUpperCase()} ${path}`,
+        method: method.toUpperCase(),
+        path,
+        parameters,
+        hasBody: requestBody !== undefined,
+        success: Math.min(...statuses),
+        statuses,
+        violation: (answer: RawAnswer) => violationOf(known, answer),
+      }
+    }),
+  )
+}
+
+function violationOf(
+  known: Map<number, Map<string, ValidateFunction>>,
+  { status, headers, text }: RawAnswer,
+): string | undefined {
+  if (status >= 500) return `${status}: the service failed`
+  const types = known.get(status)
+  if (!types) return `${status} is not documented`
+  if (types.size === 0) return text === '' ? undefined : `${status} has a body, and none is documented`
+  const type = String(headers['content-type']).split(';')[0] ?? ''
+  const validate = types.get(type)
+  if (!validate) return `${status} is of the undocumented type ${type}`
+  const value = type === 'application/json' ? parsed(text) : text
+  return validate(value) ? undefined : `${status} does not fit its schema: ${JSON.stringify(validate.errors)}`
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,148 @@
+import { Agent } from 'node:http'
+import { seedOf } from '@referrer/chain/testing'
+import fc from 'fast-check'
+import type { Address } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSession } from '../../src/auth/sessions.ts'
+import { routes } from '../../src/routes.ts'
+import { type Drawn, requests } from './arbitrary.ts'
+import { signatureHeaders } from './caller.ts'
+import { type Operation, operationsOf } from './documented.ts'
+import { type RawCaller, rawCallerOf } from './raw.ts'
+import { type Example, exampleOf, startTradedMarket, type Traded } from './traded.ts'
+
+const seed = seedOf()
+const RUNS = 60
+/** These wait for an identity that is not there, in case the node is behind: only ids that are there are asked for. */
+const WAITING = new Set(['POST /v1/agent/register', 'POST /v1/merchant/register'])
+/** Answers the same to everybody: there is nothing to refuse. */
+const FIXED = new Set(['GET /.well-known/referrer-agent', 'GET /.well-known/referrer-agent.txt'])
+const names = routes.map(({ method, path }) => `${method} ${path}`)
+
+let m: Traded
+let call: RawCaller
+let operations: Map<string, Operation>
+/** Others for every route: one of them ends sessions. */
+let tokens: Traded['tokens']
+const agent = new Agent({ keepAlive: true, maxSockets: 4 })
+
+beforeAll(async () => {
+  m = await startTradedMarket([31_337])
+  call = rawCallerOf(m.service.url, agent)
+  const { text } = await call({ method: 'GET', path: '/openapi.json' })
+  operations = new Map(operationsOf(JSON.parse(text)).map((operation) => [operation.name, operation]))
+})
+afterAll(async () => {
+  agent.destroy()
+  await m.close()
+})
+
+async function newTokens(): Promise<Traded['tokens']> {
+  const { admin, merchant, reviewer } = m.market.accounts
+  const of = async ({ address }: { address: Address }) =>
+    (await openSession(m.service.context, address)).token
+  return { admin: await of(admin), merchant: await of(merchant), reviewer: await of(reviewer) }
+}
+
+/** Beside the ids of agents, merchants, reviews and escrows, which are all small, what else the market has. */
+const known = () => [
+  ...['0', '1', '2', '3'],
+  ...[m.reviewerAgentId, m.buyerAgentId, m.shop.merchantId, m.chainId, m.escrowId, m.proofId].map(String),
+]
+const knownTexts = () => [
+  ...known(),
+  ...['5', '100', '999999'],
+  m.shop.product.productId,
+  m.zero.product.productId.slice(2),
+  m.market.accounts.reviewer.address,
+  ...['2020-01-01T00:00:00Z', '2100-01-01T00:00:00%2B01:00', 'pending', 'approved', 'true', 'books'],
+]
+
+async function credentialsOf({ credential, skew, body = '' }: Drawn, { as, token }: Example) {
+  const { stranger, reviewer } = m.market.accounts
+  const now = Math.floor((Date.now() + m.clock.aheadMs) / 1_000)
+  const signed = async (account: typeof stranger, at = now + skew) =>
+    Object.entries(await signatureHeaders(account, body, at))
+  const bearer = (value: string) => ['authorization', `Bearer ${value}`] as const
+  switch (credential) {
+    case 'right':
+      return [...(as ? await signed(as as typeof stranger) : []), ...(token ? [bearer(token)] : [])]
+    case 'none':
+      return []
+    case 'another account':
+      return signed(stranger)
+    case 'session':
+      return [bearer(tokens.reviewer)]
+    case 'admin session':
+      return [bearer(tokens.admin)]
+    case 'garbage signature':
+      return [
+        ['x-agent-timestamp', String(now)],
+        ['x-agent-signature', `0x${'g1'.repeat(65)}`],
+      ] as const
+    case 'garbage token':
+      return [bearer('x'.repeat(43))]
+    case 'old timestamp':
+      return signed(reviewer, now - 3_600)
+    case 'both':
+      return [...(await signed(reviewer)), bearer(tokens.merchant)]
+  }
+}
+
+async function send(drawn: Drawn, example: Example) {
+  // So that the limit of a route does not answer in its place.
+  m.clock.aheadMs += 200
+  const headers = [...(drawn.headers ?? []), ...(await credentialsOf(drawn, example))]
+  const answer = await call({ ...drawn, headers })
+  // The head has no body to look at.
+  return drawn.method === 'HEAD' ? undefined : answer
+}
+
+describe(`requests of every kind (SEED=${seed})`, () => {
+  it.each(names)('%s answers nothing but what is documented', async (name) => {
+    const operation = operations.get(name)
+    if (!operation) throw new Error(`${name} is not in the OpenAPI document`)
+    m.clock.aheadMs = 0
+    tokens = await newTokens()
+    const good = await exampleOf(m, name)
+    const goodRequest: Drawn = {
+      method: operation.method,
+      path: good.path,
+      ...(good.body && { body: JSON.stringify(good.body) }),
+      credential: 'right',
+      skew: 0,
+    }
+    const first = await send(goodRequest, good)
+    expect(first && operation.violation(first)).toBeUndefined()
+    expect(first?.status, first?.text).toBe(operation.success)
+
+    const seen = new Set<number>()
+    const drawn = requests(operation, good, WAITING.has(name) ? known() : knownTexts())
+    await fc.assert(
+      fc.asyncProperty(drawn, async (request) => {
+        if (WAITING.has(name) && isWaitedFor(request, good)) return
+        const answer = await send(request, good)
+        if (!answer) return
+        seen.add(answer.status)
+        expect(operation.violation(answer), answer.text.slice(0, 500)).toBeUndefined()
+      }),
+      { seed, numRuns: RUNS },
+    )
+    if (!FIXED.has(name)) expect([...seen].some((status) => status >= 400)).toBe(true)
+  })
+
+  it('every route is described', () => {
+    expect(names).toHaveLength(new Set(names).size)
+    expect([...operations.keys()]).toEqual(expect.arrayContaining(names))
+  })
+})
+
+/** Whether it names an identity that is not there: ids ascend, and the example has the newest. */
+function isWaitedFor({ body }: Drawn, { body: newest = {} }: Example): boolean {
+  try {
+    const named: Record<string, unknown> = JSON.parse(Buffer.from(body ?? '').toString())
+    return Object.entries(newest).some(([key, id]) => Number(named[key]) > Number(id))
+  } catch {
+    return false
+  }
+}

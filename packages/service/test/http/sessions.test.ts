@@ -1,0 +1,138 @@
+import { openMerchant } from '@referrer/contracts/local'
+import type { LocalAccount } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startTestMarket, type TestMarket } from './market.ts'
+
+let m: TestMarket
+/** While it is set, the service's clock stands. */
+let nowMs: number | undefined
+let owner: LocalAccount
+let other: LocalAccount
+
+beforeAll(async () => {
+  m = await startTestMarket({ overrides: { clock: () => nowMs ?? Date.now() } })
+  owner = m.market.accounts.reviewer
+  other = m.market.accounts.stranger
+})
+afterAll(() => m.close())
+afterEach(() => {
+  nowMs = undefined
+})
+
+/** Sets a spending limit, which belongs to whoever the service takes for the caller. */
+const setCap = (cap: number, ask: Parameters<TestMarket['call']>[2]) =>
+  m.call('POST', '/v1/spending-limits', { body: { chain_id: m.chainId, per_tx_cap_usdc: cap }, ...ask })
+
+const readCap = (ask: Parameters<TestMarket['call']>[2]) =>
+  m.call('GET', `/v1/spending-limits?chain_id=${m.chainId}`, ask)
+
+async function tokenOf(account: LocalAccount): Promise<string> {
+  const { body } = await m.call('POST', '/v1/auth/session', { as: account })
+  return body.token
+}
+
+const refused = (detail: string) => ({ status: 401, body: { error: 'unauthorized', detail } })
+
+describe('sessions', () => {
+  it('opens one with one signature over an empty body [AUTH-24, AUTH-25]', async () => {
+    nowMs = Date.now()
+    const opened = await m.call('POST', '/v1/auth/session', { as: owner })
+    expect(opened.status).toBe(200)
+    expect(Object.keys(opened.body)).toEqual(['token', 'expires_at'])
+    expect(opened.body.token).toMatch(/^[\w-]{43}$/)
+    expect(new Date(opened.body.expires_at).getTime()).toBe(nowMs + 3_600_000)
+  })
+
+  it('opens none for a body, however well it is signed', async () => {
+    expect(await m.call('POST', '/v1/auth/session', { as: owner, body: '{}' })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid request' },
+    })
+  })
+
+  it('opens none with another session: it would never end', async () => {
+    const token = await tokenOf(owner)
+    expect((await m.call('POST', '/v1/auth/session', { token })).status).toBe(401)
+  })
+
+  it('keeps no token that could be read from the database', async () => {
+    const token = await tokenOf(owner)
+    const rows = await m.sql<{ row: string }[]>`SELECT s::text AS row FROM market.sessions AS s`
+    const inHex = Buffer.from(token, 'base64url').toString('hex')
+    for (const { row } of rows) expect(row.includes(token) || row.includes(inHex)).toBe(false)
+  })
+
+  it('stands for its signer in the place of a signature [AUTH-26, AUTH-27]', async () => {
+    expect((await setCap(31, { token: await tokenOf(owner) })).status).toBe(200)
+    expect((await setCap(32, { token: await tokenOf(other) })).status).toBe(200)
+    expect((await readCap({ as: owner })).body.per_tx_cap_usdc).toBe(31)
+    expect((await readCap({ as: other })).body.per_tx_cap_usdc).toBe(32)
+  })
+
+  it('may repeat a request, which a signature may not', async () => {
+    const token = await tokenOf(owner)
+    expect((await setCap(33, { token })).status).toBe(200)
+    expect((await setCap(33, { token })).status).toBe(200)
+  })
+
+  it('shows a merchant its figures [AUTH-29]', async () => {
+    const { merchant } = m.market.accounts
+    const merchantId = Number(await openMerchant(m.market, merchant))
+    await m.indexed()
+    await m.call('POST', '/v1/merchant/register', { as: merchant, body: { merchant_id: merchantId } })
+    const path = `/v1/merchant/${merchantId}/stats`
+    expect((await m.call('GET', path, { token: await tokenOf(merchant) })).status).toBe(200)
+    expect((await m.call('GET', path)).status).toBe(401)
+  })
+
+  it.each([
+    ['a token that nobody got', `Bearer ${'A'.repeat(43)}`],
+    ['a token that is too short', 'Bearer AAAA'],
+    ['a token with other characters', `Bearer ${'%'.repeat(43)}`],
+    ['no token', 'Bearer'],
+    ['an empty token', 'Bearer '],
+    ['another scheme', 'Basic dXNlcjpwYXNz'],
+    ['nothing', ''],
+  ])('refuses %s [AUTH-28]', async (_, authorization) => {
+    expect(await readCap({ headers: { authorization } })).toMatchObject({
+      status: 401,
+      body: { error: 'unauthorized' },
+    })
+  })
+
+  it('reads the scheme in any case', async () => {
+    expect((await readCap({ headers: { authorization: `bearer ${await tokenOf(owner)}` } })).status).toBe(200)
+  })
+
+  it('refuses a token once its time is over [AUTH-28]', async () => {
+    nowMs = Date.now()
+    const token = await tokenOf(owner)
+    nowMs += 3_599_999
+    expect((await readCap({ token })).status).toBe(200)
+    nowMs += 1
+    expect(await readCap({ token })).toMatchObject(refused('unknown or expired session'))
+  })
+
+  it('refuses a token whose session was closed, and closes no other [AUTH-28]', async () => {
+    const [closed, open] = [await tokenOf(owner), await tokenOf(owner)]
+    expect(await m.call('DELETE', '/v1/auth/session', { token: closed })).toMatchObject({
+      status: 204,
+      text: '',
+    })
+    expect((await readCap({ token: closed })).status).toBe(401)
+    expect((await readCap({ token: open })).status).toBe(200)
+    expect((await m.call('DELETE', '/v1/auth/session', { token: closed })).status).toBe(401)
+  })
+
+  it('is closed with itself only', async () => {
+    expect((await m.call('DELETE', '/v1/auth/session', { as: owner })).status).toBe(401)
+    expect((await m.call('DELETE', '/v1/auth/session')).status).toBe(401)
+  })
+
+  it('decides when a signature comes along: a wrong token is not made good by it', async () => {
+    const token = await tokenOf(owner)
+    await setCap(41, { token })
+    expect((await readCap({ token, as: other })).body.per_tx_cap_usdc).toBe(41)
+    expect((await readCap({ token: 'A'.repeat(43), as: owner })).status).toBe(401)
+  })
+})
