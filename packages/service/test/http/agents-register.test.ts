@@ -1,0 +1,259 @@
+import { confirmed, registerIdentity } from '@referrer/contracts/local'
+import { identityRegistryAbi } from '@referrer/protocol/abi'
+import { type Address, encodeFunctionData, type LocalAccount, toFunctionSelector } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../src/workers/testing.ts'
+import { signatureHeaders } from './caller.ts'
+import { startTestMarket, type TestMarket } from './market.ts'
+
+const OTHER_CHAIN = 31_338
+const NOWHERE = 99_999_999
+const TOKEN_URI = toFunctionSelector('tokenURI(uint256)').slice(2)
+const AGENT_WALLET = toFunctionSelector('getAgentWallet(uint256)').slice(2)
+const WALLET_FIELDS = [
+  { name: 'agentId', type: 'uint256' },
+  { name: 'newWallet', type: 'address' },
+  { name: 'owner', type: 'address' },
+  { name: 'deadline', type: 'uint256' },
+] as const
+const CARD = 'https://agent.test/card.json'
+
+let m: TestMarket
+let owner: LocalAccount
+let stranger: LocalAccount
+/** What the service asked its nodes and was answered. */
+const asked: string[] = []
+/** How calls go wrong, by a piece of their JSON. */
+const faults = new Map<string, 'unreachable' | 'reverted'>()
+
+beforeAll(async () => {
+  m = await startTestMarket({
+    chainIds: [31_337, OTHER_CHAIN],
+    overrides: {
+      fetch: async (input, init) => {
+        const body = String(init?.body)
+        const [, fault] = [...faults].find(([piece]) => body.includes(piece)) ?? []
+        if (fault === 'unreachable') throw new TypeError('fetch failed')
+        if (fault) return Response.json({ id: 0, error: { code: 3, message: 'execution reverted' } })
+        const answer = await fetch(input, init)
+        asked.push(body)
+        return answer
+      },
+    },
+  })
+  ;({ reviewer: owner, stranger } = m.market.accounts)
+  // The first ones have the id 0.
+  for (const { market } of m.chains) await registerIdentity(market, owner)
+})
+afterAll(() => m.close())
+
+const post = (body: unknown, as = owner, query = '') =>
+  m.call('POST', `/v1/agent/register${query}`, { as, body })
+const register = (agentId: bigint | number, as = owner) => post({ agent_id: Number(agentId) }, as)
+const agent = async (agentId: bigint) => (await m.call('GET', `/v1/agent/${agentId}`)).body
+const mint = (uri = '') => registerIdentity(m.market, owner, uri)
+const ownerCall = (agentId: bigint) =>
+  encodeFunctionData({ abi: identityRegistryAbi, functionName: 'ownerOf', args: [agentId] })
+/** How often the service was told who owns it. */
+const ownerReads = (agentId: bigint) => asked.filter((body) => body.includes(ownerCall(agentId))).length
+
+const wholeSeconds = () => new Date().toISOString().replace(/\.\d+/, '')
+
+/** Gives an agent another wallet than its owner's. */
+async function giveWallet(agentId: bigint): Promise<Address> {
+  const { client, addresses, accounts } = m.market
+  const deadline = (await client.getBlock()).timestamp + 60n
+  const message = { agentId, newWallet: accounts.walletBuyer.address, owner: owner.address, deadline }
+  const signature = await accounts.walletBuyer.signTypedData({
+    domain: {
+      name: 'ERC8004IdentityRegistry',
+      version: '1',
+      chainId: m.chainId,
+      verifyingContract: addresses.IdentityRegistry,
+    },
+    types: { AgentWalletSet: WALLET_FIELDS },
+    primaryType: 'AgentWalletSet',
+    message,
+  })
+  const hash = await client.writeContract({
+    account: owner,
+    address: addresses.IdentityRegistry,
+    abi: identityRegistryAbi,
+    functionName: 'setAgentWallet',
+    args: [agentId, message.newWallet, deadline, signature],
+  })
+  await confirmed(m.market, hash)
+  return message.newWallet
+}
+
+async function withFault<T>(piece: string, fault: 'unreachable' | 'reverted', work: () => Promise<T>) {
+  faults.set(piece, fault)
+  try {
+    return await work()
+  } finally {
+    faults.delete(piece)
+  }
+}
+
+describe('a registration', () => {
+  it('is answered with 201, the id and the owner that the chain names, and nothing else [AGENT-55, AGENT-56, AGENT-57]', async () => {
+    const agentId = await mint()
+    const { status, body } = await register(agentId)
+    expect(status).toBe(201)
+    const owner_address = await m.market.client.readContract({
+      address: m.market.addresses.IdentityRegistry,
+      abi: identityRegistryAbi,
+      functionName: 'ownerOf',
+      args: [agentId],
+    })
+    expect(body).toEqual({ agent_id: Number(agentId), owner_address })
+  })
+
+  it('makes an identity of the chain an agent with its id and its owner [AGENT-01]', async () => {
+    const agentId = await registerIdentity(m.market, stranger)
+    expect((await register(agentId, stranger)).status).toBe(201)
+    expect(await agent(agentId)).toMatchObject({
+      agent_id: Number(agentId),
+      owner_address: stranger.address,
+    })
+  })
+
+  it('needs a good and recent signature [AGENT-53, AGENT-54]', async () => {
+    const agentId = await mint(CARD)
+    const body = JSON.stringify({ agent_id: Number(agentId) })
+    const now = Math.floor(Date.now() / 1_000)
+    const good = await signatureHeaders(owner, body, now)
+    const refused: Record<string, string>[] = [
+      {},
+      { 'x-agent-timestamp': String(now) },
+      { ...good, 'x-agent-signature': 'signed' },
+      { ...good, 'x-agent-signature': `0x${'00'.repeat(65)}` },
+      await signatureHeaders(owner, body, now - 90),
+    ]
+    for (const headers of refused) {
+      const answer = await m.call('POST', '/v1/agent/register', { body, headers })
+      expect(answer, JSON.stringify(headers)).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+    }
+    expect((await m.call('POST', '/v1/agent/register', { body, headers: good })).status).toBe(201)
+  })
+
+  it.each<[string, unknown]>([
+    ['a negative id [AGENT-58]', { agent_id: -1 }],
+    ['no JSON [AGENT-59]', 'agent_id=1'],
+    ['a JSON text that ends early [AGENT-59]', '{"agent_id":1'],
+    ['no body at all [AGENT-59]', undefined],
+    ['a list [AGENT-59]', '[1]'],
+    ['an id in words [AGENT-60]', { agent_id: 'one' }],
+    ['an id as text [AGENT-60]', { agent_id: '1' }],
+    ['an id with a fraction [AGENT-60]', { agent_id: 1.5 }],
+    ['an id that is true [AGENT-60]', { agent_id: true }],
+    ['an id that a double cannot hold [AGENT-60]', '{"agent_id":9007199254740993}'],
+  ])('is refused with %s', async (_, body) => {
+    const answer = await post(body)
+    expect([answer.status, answer.body]).toEqual([400, { error: 'invalid agent_id' }])
+  })
+
+  it('may be of agent 0, which is also the one that is meant when none is named [AGENT-61, AGENT-62]', async () => {
+    const elsewhere = `?chain_id=${OTHER_CHAIN}`
+    const zero = { agent_id: 0, owner_address: owner.address }
+    expect(await post({ agent_id: 0 }, owner, elsewhere)).toMatchObject({ status: 201, body: zero })
+    const ofStranger = await post({}, stranger)
+    expect([ofStranger.status, ofStranger.body]).toEqual([403, { error: 'caller does not own this agent' }])
+    expect(await post({}, owner)).toMatchObject({ status: 201, body: zero })
+    expect(await post({}, owner, elsewhere)).toMatchObject({ status: 409 })
+  })
+
+  it('is for the owner only [AGENT-63]', async () => {
+    const agentId = await mint(CARD)
+    const { status, body } = await register(agentId, stranger)
+    expect([status, body]).toEqual([403, { error: 'caller does not own this agent' }])
+    expect((await register(agentId)).status).toBe(201)
+  })
+
+  it('cannot be repeated [AGENT-66]', async () => {
+    const agentId = await mint()
+    expect((await register(agentId)).status).toBe(201)
+    for (let again = 0; again < 2; again += 1) {
+      const { status, body } = await register(agentId)
+      expect([status, body]).toEqual([409, { error: 'agent already registered' }])
+    }
+  })
+
+  it('of what is not on the chain is refused only after the chain was asked again [AGENT-64, AGENT-65]', async () => {
+    const { status, body } = await register(NOWHERE)
+    expect([status, body]).toEqual([404, { error: 'agent not found on-chain' }])
+    expect(ownerReads(BigInt(NOWHERE))).toBeGreaterThan(1)
+  })
+
+  it('counts when the agent is minted while the service looks [AGENT-65]', async () => {
+    const next = (await mint()) + 1n
+    const answer = register(next)
+    await until(() => ownerReads(next), 'the service to see no owner')
+    expect(await mint()).toBe(next)
+    expect((await answer).status).toBe(201)
+  })
+
+  it('fails as an internal error when the chain or the records cannot be asked, and can be tried again [AGENT-67]', async () => {
+    const agentId = await mint()
+    await m.indexed()
+    const answers = [
+      await withFault(ownerCall(agentId), 'unreachable', () => register(agentId)),
+      await m.withoutTable('market.agents', () => register(agentId)),
+    ]
+    for (const { status, body } of answers) expect([status, body]).toEqual([500, { error: 'internal error' }])
+    expect((await register(agentId)).status).toBe(201)
+  })
+})
+
+describe('what an agent says of itself', () => {
+  it('is read from the chain when it registers, not before [AGENT-46, AGENT-68]', async () => {
+    const agentId = await mint(CARD)
+    await m.indexed()
+    expect(await agent(agentId)).toMatchObject({ agent_uri: '', payment_wallet: '' })
+    expect((await register(agentId)).status).toBe(201)
+    expect(await agent(agentId)).toMatchObject({ agent_uri: CARD, payment_wallet: owner.address })
+  })
+
+  it('is empty when the URI cannot be read [AGENT-69]', async () => {
+    for (const fault of ['unreachable', 'reverted'] as const) {
+      const agentId = await mint(CARD)
+      expect((await withFault(TOKEN_URI, fault, () => register(agentId))).status).toBe(201)
+      expect(await agent(agentId), fault).toMatchObject({ agent_uri: '', payment_wallet: owner.address })
+    }
+  })
+
+  it('is the owner when the wallet cannot be read [AGENT-70]', async () => {
+    for (const fault of ['unreachable', 'reverted'] as const) {
+      const agentId = await mint(CARD)
+      await giveWallet(agentId)
+      expect((await withFault(AGENT_WALLET, fault, () => register(agentId))).status).toBe(201)
+      expect(await agent(agentId), fault).toMatchObject({ agent_uri: CARD, payment_wallet: owner.address })
+    }
+  })
+
+  it('is the wallet that it is paid at, where it has another one than its owner [AGENT-68]', async () => {
+    const agentId = await mint()
+    const wallet = await giveWallet(agentId)
+    expect((await register(agentId)).status).toBe(201)
+    expect(await agent(agentId)).toMatchObject({ agent_uri: '', payment_wallet: wallet })
+  })
+})
+
+describe('the moment of registration', () => {
+  it('is when the service recorded the agent, not when it was minted [AGENT-24]', async () => {
+    // The clock of the chain is a day ahead of everybody else's.
+    await m.market.client.increaseTime({ seconds: 24 * 60 * 60 })
+    const learned = await mint()
+    await m.indexed()
+    const from = wholeSeconds()
+    const registered = await mint()
+    expect((await register(registered)).status).toBe(201)
+    const to = wholeSeconds()
+    const { body } = await m.call('GET', `/v1/agent?owner=${owner.address}`)
+    const at = (agentId: bigint): string =>
+      body.agents.find(({ agent_id }: { agent_id: number }) => agent_id === Number(agentId)).registered_at
+    expect(at(learned) <= to).toBe(true)
+    expect(at(registered) >= from && at(registered) <= to).toBe(true)
+    expect((await agent(registered)).registered_at).toBe(at(registered))
+  })
+})
