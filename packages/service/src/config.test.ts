@@ -44,6 +44,7 @@ describe('readConfig', () => {
       trustedProxies: [],
       rateLimit: { perSecond: 50, burst: 100 },
       sessionSeconds: 3_600,
+      answerTimeoutMs: 30_000,
       allowPrivateHosts: false,
       reviewSchemas: undefined,
     })

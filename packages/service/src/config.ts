@@ -32,6 +32,8 @@ export interface Config {
   trustedProxies: readonly string[]
   rateLimit: { perSecond: number; burst: number }
   sessionSeconds: number
+  /** To answer a request. A database that is silent must not hold callers for ever. */
+  answerTimeoutMs: number
   /** Whether merchants' endpoints may be on this machine or in its network: on a developer's machine only. */
   allowPrivateHosts: boolean
   /** A directory of JSON files with schemas of reviews, one for each category. */
@@ -192,6 +194,10 @@ const Environment = z.object({
     about: 'requests that one client may send at once',
     expected: 'a whole number from 1 to 1000000',
   }),
+  ANSWER_TIMEOUT_MS: whole(100, 600_000).prefault('30000').meta({
+    about: 'how long a request may take to be answered',
+    expected: 'a whole number from 100 to 600000',
+  }),
   SESSION_SECONDS: whole(60, 86_400).prefault('3600').meta({
     about: 'how long a session lasts',
     expected: 'a whole number from 60 to 86400',
@@ -247,6 +253,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     rateLimit: { perSecond: values.RATE_LIMIT_PER_SECOND, burst: values.RATE_LIMIT_BURST },
     sessionSeconds: values.SESSION_SECONDS,
+    answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
     allowPrivateHosts: values.ALLOW_PRIVATE_HOSTS === 'true',
     reviewSchemas: values.REVIEW_SCHEMAS,
   }

@@ -21,8 +21,6 @@ import { serveRoute } from './serve.ts'
 const BODY_LIMIT = 2 * 1024 * 1024
 /** To send a whole request. Without it a caller can hold a connection for ever. */
 const REQUEST_PATIENCE_MS = 60_000
-/** To answer. A database that is silent must not hold callers for ever. */
-const ANSWER_PATIENCE_MS = 30_000
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /** What Fastify refuses by itself. Everything else that is thrown is an internal error. */
@@ -53,7 +51,6 @@ export function createApp(
     logController: new RequestLog(),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_PATIENCE_MS,
-    handlerTimeout: ANSWER_PATIENCE_MS,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     // An id of any length is an id that does not fit.
     routerOptions: { maxParamLength: 16_384 },

@@ -41,22 +41,35 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
     },
     handler: async (request, reply) => {
       try {
-        const caller = await callerOf(context, route, request)
-        const answer = await handle({
-          context,
-          caller,
-          params: fields(route.params, request.params),
-          query: fields(route.query, request.query),
-          body: bodyOf(route, request.body),
-          chain: chainOf(context, route, request.query),
-          token: tokenOf(request),
-          hasBody: Buffer.isBuffer(request.body) && request.body.length > 0,
-        })
+        const answer = await inTime(answerTo(request), context.config.answerTimeoutMs)
         return send(reply.code(status), route, answer)
       } catch (error) {
         return refuse(error, route, request, reply)
       }
     },
+  })
+
+  async function answerTo(request: FastifyRequest): Promise<unknown> {
+    const caller = await callerOf(context, route, request)
+    return handle({
+      context,
+      caller,
+      params: fields(route.params, request.params),
+      query: fields(route.query, request.query),
+      body: bodyOf(route, request.body),
+      chain: chainOf(context, route, request.query),
+      token: tokenOf(request),
+      hasBody: Buffer.isBuffer(request.body) && request.body.length > 0,
+    })
+  }
+}
+
+/** Fastify's own time-out forgets requests that have a body as soon as that is read. What was begun goes on without its caller. */
+function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`there is no answer after ${ms} ms`)), ms)
+    const stop = () => clearTimeout(timer)
+    work.then(resolve, reject).then(stop)
   })
 }
 

@@ -1,0 +1,91 @@
+// A Postgres that can be killed, and stays dead until it is started again.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { until } from '../../src/workers/testing.ts'
+
+export interface KillablePostgres {
+  url: string
+  /** All its processes at once, as when the power fails. */
+  kill(): Promise<void>
+  /** On the same directory. */
+  start(): Promise<void>
+  /** It lives, keeps its connections and takes new ones, but does not answer. */
+  freeze(): void
+  thaw(): void
+  remove(): Promise<void>
+}
+
+/** Its keeper, who would start it again at once, is a process of its own: it is killed first. */
+export async function startKillablePostgres(): Promise<KillablePostgres> {
+  const directory = mkdtempSync(join(tmpdir(), 'referrer-outage-'))
+  chmodSync(directory, 0o711)
+  const home = join(directory, 'postgres')
+  let keeper: ChildProcess | undefined
+  let frozen: number[] = []
+
+  async function start(): Promise<string> {
+    keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts'), home], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    if (!keeper.stdout) throw new Error('the keeper has no output')
+    const [url] = await once(createInterface(keeper.stdout), 'line')
+    return url
+  }
+
+  async function kill(): Promise<void> {
+    keeper?.kill('SIGKILL')
+    const pids = processesOf(home)
+    for (const pid of pids) signal(pid, 'SIGKILL')
+    await until(() => !pids.some(isRunning), 'the end of Postgres')
+  }
+
+  return {
+    url: await start(),
+    kill,
+    async start() {
+      await start()
+    },
+    freeze() {
+      frozen = processesOf(home)
+      for (const pid of frozen) signal(pid, 'SIGSTOP')
+    },
+    thaw() {
+      for (const pid of frozen) signal(pid, 'SIGCONT')
+    },
+    async remove() {
+      await kill()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The postmaster first, so that it starts nobody anew. */
+export function processesOf(home: string): number[] {
+  const postmaster = Number.parseInt(readOr(join(home, 'data', 'postmaster.pid')), 10)
+  if (Number.isNaN(postmaster) || !isRunning(postmaster)) return []
+  const children = readOr(`/proc/${postmaster}/task/${postmaster}/children`)
+  return [postmaster, ...children.split(' ').filter(Boolean).map(Number)]
+}
+
+/** A zombie's command line is empty. */
+const isRunning = (pid: number) => readOr(`/proc/${pid}/cmdline`) !== ''
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+function readOr(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

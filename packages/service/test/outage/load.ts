@@ -1,0 +1,66 @@
+// Callers that never rest, and what they were answered.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../src/workers/testing.ts'
+import type { Answer } from '../http/caller.ts'
+
+const PAUSE_MS = 5
+
+export interface LoadedAnswer {
+  kind: string
+  status: number
+  text: string
+  /** It was asked for in this phase. */
+  phase: number
+}
+
+export interface Load {
+  /** What was asked for from now on is of a new phase. */
+  nextPhase(): void
+  /** Waits until every kind of request of this phase was answered so. */
+  everyAnswer(status: number): Promise<void>
+  /** Waits for some more of every kind, and gives all of the phase. */
+  someMore(): Promise<LoadedAnswer[]>
+  answers: LoadedAnswer[]
+  stop(): Promise<void>
+}
+
+/** Each kind of request is made again and again, one after the other. */
+export function startLoad(requests: Record<string, () => Promise<Answer>>): Load {
+  const answers: LoadedAnswer[] = []
+  let phase = 0
+  let isStopped = false
+  const kinds = Object.keys(requests)
+  const callers = Object.entries(requests).map(async ([kind, ask]) => {
+    while (!isStopped) {
+      const asked = phase
+      // Whoever gets no answer at all is told: that must not happen.
+      const { status, text } = await ask().catch((error) => ({
+        status: 0,
+        text: String(error.cause ?? error),
+      }))
+      answers.push({ kind, status, text, phase: asked })
+      await sleep(PAUSE_MS)
+    }
+  })
+  const ofPhase = () => answers.filter((answer) => answer.phase === phase)
+  return {
+    answers,
+    nextPhase() {
+      phase += 1
+    },
+    async everyAnswer(status) {
+      const isSeen = (kind: string) =>
+        ofPhase().some((answer) => answer.kind === kind && answer.status === status)
+      await until(() => kinds.every(isSeen), `a ${status} of every kind`)
+    },
+    async someMore() {
+      const count = (kind: string) => ofPhase().filter((answer) => answer.kind === kind).length
+      await until(() => kinds.every((kind) => count(kind) >= 3), 'some answers of every kind')
+      return ofPhase()
+    },
+    async stop() {
+      isStopped = true
+      await Promise.all(callers)
+    },
+  }
+}

@@ -1,0 +1,43 @@
+// The service as a process of its own, as it is deployed.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { until } from '../../src/workers/testing.ts'
+
+export interface ServiceProcess {
+  url: string
+  /** Null while it runs. */
+  exitCode(): number | null
+  /** Asks it to end; how it did, and what it complained of. */
+  stop(): Promise<{ code: number | null; complaints: string }>
+}
+
+export async function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
+  const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+  const child = spawn(process.execPath, [program], {
+    env: { ...process.env, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  let complaints = ''
+  child.stdout.on('data', (text) => {
+    said += text
+  })
+  child.stderr.on('data', (text) => {
+    complaints += text
+  })
+  const exited = once(child, 'close')
+  const url = await until(() => {
+    if (child.exitCode !== null) throw new Error(`the service ended: ${complaints}`)
+    return /ready on (\S+),/.exec(said)?.[1]
+  }, 'the service')
+  return {
+    url,
+    exitCode: () => child.exitCode,
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+      return { code: child.exitCode, complaints }
+    },
+  }
+}
