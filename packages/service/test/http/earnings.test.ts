@@ -1,7 +1,8 @@
-import { type EscrowDeposit, publishWithProof, registerIdentity } from '@referrer/contracts/local'
+import { type EscrowDeposit, mintUsdc, publishWithProof, registerIdentity } from '@referrer/contracts/local'
 import { erc20Abi, formatUnits, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { act, DAY, openShop, type Shop, travel } from './escrows.ts'
+import { setAgentWallet } from '../calls.ts'
+import { act, DAY, openShop, type Shop, send, travel } from './escrows.ts'
 import { buy, generic, startTestMarket, type TestMarket } from './market.ts'
 import { promisedTexts } from './promised.ts'
 
@@ -62,25 +63,19 @@ beforeAll(async () => {
 
   // A million, 40 % of the commission cashback: 25,000 at once, 25,000 held, 40,000 for the buyer. All of it is paid.
   const first = await buy(m, accounts.buyer, { ...sold, buyerAgentId: buyer })
-  await travel(market, 60 * DAY)
-  await act(market, accounts.oracle, 'settle', first, false, true)
+  await travel(m, 60 * DAY)
+  await act(m, accounts.oracle, 'settle', first, false, true)
 
   // Two million, still open: twice as much of everything.
   const second = await buy(m, accounts.buyer, { ...sold, buyerAgentId: buyer, price: 2_000_000n })
   secondAt = depositedAt(second)
 
   // The other way round, 20 % cashback, open: 35,000 at once for the buyer's review, 35,000 held, 20,000 for the reviewer.
-  await travel(market, DAY)
+  await travel(m, DAY)
   const content = generic(4, 'Well made')
   const review = { agentId: buyer, product: sold.product, content, proofId: 2n }
   const { reviewId } = await publishWithProof(market, accounts.buyer, review)
-  await market.client.writeContract({
-    account: accounts.buyer,
-    address: market.addresses.USDC,
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [accounts.reviewer.address, 1_234_567n],
-  })
+  await mintUsdc(market, accounts.reviewer.address, 1_234_567n)
   await buy(m, accounts.reviewer, {
     ...sold,
     reviewId,
@@ -173,6 +168,17 @@ describe('the earnings of an agent', () => {
     expect(balance).toMatch(/^\d+\.\d{1,6}$/)
     expect(balance).toBe(await balanceOf(reviewer))
     expect((await earnings(shop.buyer)).body.usdc_wallet_balance).toBe(await balanceOf(buyer))
+  })
+
+  it('come with the balance of the wallet of the agent, not of its owner [EARN-30]', async () => {
+    const { stranger: owner, walletBuyer: wallet } = m.market.accounts
+    const agentId = await registerIdentity(m.market, owner)
+    const { timestamp } = await m.market.client.getBlock()
+    await send(m, await setAgentWallet(m, owner, { agentId, wallet }, timestamp))
+    await mintUsdc(m.market, wallet.address, 7n)
+    await m.indexed()
+    expect(await balanceOf(wallet)).not.toBe(await balanceOf(owner))
+    expect((await earnings(agentId)).body.usdc_wallet_balance).toBe(await balanceOf(wallet))
   })
 
   it('come without the balance while no node answers [EARN-29]', async () => {

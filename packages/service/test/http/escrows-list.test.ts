@@ -1,8 +1,8 @@
-import { confirmed, type EscrowDeposit, publishWithProof, registerIdentity } from '@referrer/contracts/local'
-import { identityRegistryAbi } from '@referrer/protocol/abi'
+import { type EscrowDeposit, publishWithProof, registerIdentity } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { act, buyMany, DAY, openShop, type Shop, travel } from './escrows.ts'
+import { call } from '../calls.ts'
+import { act, buyMany, DAY, openShop, type Shop, send, travel } from './escrows.ts'
 import { buy, generic, startTestMarket, type TestMarket } from './market.ts'
 import { promisedTexts } from './promised.ts'
 
@@ -51,7 +51,7 @@ beforeAll(async () => {
   const buyerAgentId = await registerIdentity(market, stranger)
   regular = {
     agent: buyerAgentId,
-    deposits: await buyMany(market, stranger, sold, { buyerAgentId, count: MANY }),
+    deposits: await buyMany(m, stranger, sold, { buyerAgentId, count: MANY }),
   }
   await m.indexed()
 })
@@ -161,7 +161,7 @@ describe('a purchase by a wallet', () => {
     const agent = await registerIdentity(market, walletBuyer)
     await m.indexed()
     expect(await listed(agent)).toEqual([])
-    await act(market, walletBuyer, 'bind', deposit, agent)
+    await act(m, walletBuyer, 'bind', deposit, agent)
     await m.indexed()
     expect(await listed(agent)).toMatchObject([{ escrow_id: Number(deposit.escrowId), role: 'buyer' }])
   })
@@ -173,15 +173,9 @@ describe('a purchase by a wallet', () => {
     const review = { agentId, product: shop.sold.product, content: generic(5, 'Mine'), proofId: 3n }
     const { reviewId } = await publishWithProof(market, reviewer, review)
     const deposit = await buy(m, walletBuyer, { ...shop.sold, reviewId, reviewerAgentId: agentId })
-    const hash = await market.client.writeContract({
-      account: reviewer,
-      address: market.addresses.IdentityRegistry,
-      abi: identityRegistryAbi,
-      functionName: 'transferFrom',
-      args: [reviewer.address, walletBuyer.address, agentId],
-    })
-    await confirmed(market, hash)
-    await act(market, walletBuyer, 'bind', deposit, agentId)
+    const handOver = [reviewer.address, walletBuyer.address, agentId]
+    await send(m, call(m, reviewer, 'IdentityRegistry', 'transferFrom', handOver))
+    await act(m, walletBuyer, 'bind', deposit, agentId)
     await m.indexed()
     expect(await listed(agentId)).toMatchObject([
       { escrow_id: Number(deposit.escrowId), role: 'reviewer+buyer' },
@@ -208,7 +202,7 @@ describe('the list and the chain', () => {
     const { buyer } = market.accounts
     const buyerAgentId = await registerIdentity(market, buyer)
     const { escrowId } = await buy(m, buyer, { ...shop.sold, buyerAgentId })
-    await travel(market, 71 * DAY)
+    await travel(m, 71 * DAY)
     await m.indexed()
     const path = `/v1/escrow/${escrowId}/status?agent_id=${buyerAgentId}`
     expect((await m.call('GET', path, { as: buyer })).body.fallback_available).toBe(true)

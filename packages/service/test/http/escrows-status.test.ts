@@ -127,7 +127,7 @@ describe('the status of an escrow', () => {
 
   it('comes from the records while no node answers, and does not say so [ESC-49]', async () => {
     const deposit = await bought()
-    await travel(m.market, 71 * DAY)
+    await travel(m, 71 * DAY)
     const { state, ...rest } = await status(deposit, shop.buyer)
     expect({ state, available: rest.fallback_available }).toEqual({ state: 'holding', available: true })
     m.nodes.isDown = true
@@ -154,7 +154,7 @@ describe('the status of an escrow', () => {
     expect(await at(deposit.windowEnd + 1n)).toMatchObject(holding)
     expect(await at(fallback - 100n)).toMatchObject(holding)
     expect(await at(fallback)).toMatchObject({ ...holding, fallback_available: true })
-    await act(m.market, accounts.stranger, 'settleFallback', deposit)
+    await act(m, accounts.stranger, 'settleFallback', deposit)
     expect(await status(deposit, shop.buyer)).toMatchObject({ state: 'settled', fallback_available: false })
   })
 })
@@ -191,7 +191,7 @@ describe('the legs of an escrow', () => {
   it('follow the buyer review: cashback is claimable when it is published here, and then released [ESC-28, ESC-31]', async () => {
     const { buyer, oracle } = m.market.accounts
     const deposit = await bought()
-    const registration = await publishBuyerReview(m.market, buyer, deposit)
+    const registration = await publishBuyerReview(m, buyer, deposit)
     expect((await status(deposit, shop.buyer)).cashback).toEqual({
       amount: CASHBACK,
       status: 'pending_buyer_review',
@@ -201,7 +201,7 @@ describe('the legs of an escrow', () => {
     expect(registered.status, registered.text).toBe(200)
     expect(await status(deposit, shop.buyer)).toMatchObject({ held_back: { status: 'pending' } })
     expect((await status(deposit, shop.buyer)).cashback).toEqual({ amount: CASHBACK, status: 'claimable' })
-    await act(m.market, oracle, 'releaseCashback', deposit)
+    await act(m, oracle, 'releaseCashback', deposit)
     expect((await status(deposit, shop.buyer)).cashback).toEqual({ amount: CASHBACK, status: 'released' })
   })
 
@@ -216,9 +216,9 @@ describe('the legs of an escrow', () => {
     'end as the oracle settles: contradicted $contradicted, cashback earned $earned [ESC-28, ESC-29, ESC-31]',
     async ({ contradicted, earned, held_back, cashback }) => {
       const deposit = await bought()
-      await travel(m.market, 60 * DAY)
+      await travel(m, 60 * DAY)
       expect((await status(deposit, shop.buyer)).held_back.status).toBe('pending')
-      await act(m.market, m.market.accounts.oracle, 'settle', deposit, contradicted, earned)
+      await act(m, m.market.accounts.oracle, 'settle', deposit, contradicted, earned)
       for (const agentId of [shop.reviewer, shop.buyer]) {
         const escrow = await status(deposit, agentId)
         expect(escrow.state).toBe('settled')

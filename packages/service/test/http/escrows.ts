@@ -5,7 +5,6 @@ import {
   escrowDeposits,
   escrowTerms,
   listProduct,
-  type Market,
   mintUsdc,
   openMerchant,
   publishWithProof,
@@ -14,8 +13,10 @@ import {
   signPurchase,
 } from '@referrer/contracts/local'
 import { ContentHash } from '@referrer/protocol'
-import { commissionEscrowAbi, reviewRegistryAbi } from '@referrer/protocol/abi'
-import { type LocalAccount, numberToHex, parseEventLogs } from 'viem'
+import { reviewRegistryAbi } from '@referrer/protocol/abi'
+import { type LocalAccount, numberToHex, parseEventLogs, type TransactionReceipt } from 'viem'
+import { call } from '../calls.ts'
+import type { Call } from '../forking-chain.ts'
 import { type Bought, generic, productOf, type TestMarket } from './market.ts'
 
 export const DAY = 24 * 60 * 60
@@ -53,7 +54,7 @@ export async function openShop({ market }: TestMarket): Promise<Shop> {
 
 /** Buys as often as asked, many in a block. */
 export async function buyMany(
-  market: Market,
+  { market }: TestMarket,
   payer: LocalAccount,
   { product, reviewId, reviewerAgentId }: Bought,
   { buyerAgentId, count }: { buyerAgentId: bigint; count: number },
@@ -76,41 +77,29 @@ export async function buyMany(
   return deposits
 }
 
-/** Calls the escrow contract. */
+/** Sends a call and insists that it took effect. */
+export async function send({ market }: TestMarket, made: Call): Promise<TransactionReceipt> {
+  return confirmed(market, await market.client.sendTransaction(made))
+}
+
+/** Acts on an escrow. */
 export async function act(
-  market: Market,
+  m: TestMarket,
   account: LocalAccount,
   functionName: 'bind' | 'releaseCashback' | 'settle' | 'settleFallback',
   deposit: EscrowDeposit,
-  ...args: readonly unknown[]
+  ...more: unknown[]
 ): Promise<void> {
-  const call = {
-    account,
-    address: market.addresses.CommissionEscrow,
-    abi: commissionEscrowAbi,
-    functionName,
-    args: [escrowTerms(deposit), ...args],
-  }
-  await confirmed(market, await market.client.writeContract(call as never))
+  await send(m, call(m, account, 'CommissionEscrow', functionName, [escrowTerms(deposit), ...more]))
 }
 
 /** Publishes the buyer's review of a purchase on the chain, and gives what brings its text to the service. */
-export async function publishBuyerReview(market: Market, owner: LocalAccount, deposit: EscrowDeposit) {
-  const { client, addresses } = market
+export async function publishBuyerReview(m: TestMarket, owner: LocalAccount, deposit: EscrowDeposit) {
   const content = generic(4, 'As told')
   const { merchantId, productId, buyerAgentId: agentId } = deposit
-  const hash = await client.writeContract({
-    account: owner,
-    address: addresses.ReviewRegistry,
-    abi: reviewRegistryAbi,
-    functionName: 'publishWithEscrow',
-    args: [
-      addresses.CommissionEscrow,
-      escrowTerms(deposit),
-      ContentHash.contentHash({ agentId, merchantId, productId, content }),
-    ],
-  })
-  const { logs } = await confirmed(market, hash)
+  const contentHash = ContentHash.contentHash({ agentId, merchantId, productId, content })
+  const args = [m.market.addresses.CommissionEscrow, escrowTerms(deposit), contentHash]
+  const { logs } = await send(m, call(m, owner, 'ReviewRegistry', 'publishWithEscrow', args))
   const [event] = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs })
   if (!event) throw new Error('nothing was published')
   return {
@@ -121,7 +110,7 @@ export async function publishBuyerReview(market: Market, owner: LocalAccount, de
 }
 
 /** The chain's time goes on; the service's does not. */
-export async function travel({ client }: Market, seconds: number): Promise<void> {
-  await client.increaseTime({ seconds })
-  await client.mine({ blocks: 1 })
+export async function travel({ market }: TestMarket, seconds: number): Promise<void> {
+  await market.client.increaseTime({ seconds })
+  await market.client.mine({ blocks: 1 })
 }
