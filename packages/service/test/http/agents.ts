@@ -1,5 +1,7 @@
 // Agents on two chains: some that registered, some that are only known from the chain, one that earned.
 import {
+  confirmed,
+  escrowTerms,
   listProduct,
   mintUsdc,
   openMerchant,
@@ -7,8 +9,8 @@ import {
   publishWithProof,
   registerIdentity,
 } from '@referrer/contracts/local'
+import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import type { LocalAccount } from 'viem'
-import { act } from './escrows.ts'
 import { buy, generic, productOf, publishReview, startTestMarket, type TestMarket } from './market.ts'
 
 export const OTHER_CHAIN = 31_338
@@ -89,7 +91,14 @@ export async function startAgents(): Promise<Agents> {
   const bought = { product: first, reviewId, reviewerAgentId: agentId, price: PRICE }
   const settled = await buy(m, walletBuyer, bought)
   await market.client.increaseTime({ seconds: WINDOW_SECONDS + 1 })
-  await act(market, oracle, 'settle', settled, false, false)
+  const settlement = await market.client.writeContract({
+    account: oracle,
+    address: market.addresses.CommissionEscrow,
+    abi: commissionEscrowAbi,
+    functionName: 'settle',
+    args: [escrowTerms(settled), false, false],
+  })
+  await confirmed(market, settlement)
   await buy(m, walletBuyer, bought)
 
   await m.sql`
