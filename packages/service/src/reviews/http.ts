@@ -150,7 +150,10 @@ export const reviewRoutes: Route[] = [
       400: ['content hash mismatch: the text is not the one that review 7 was published with: invalid input'],
       403: 'not authorized',
       404: 'not found',
-      409: ['purchase 7 needs a vote before its review can be registered: conflict'],
+      409: [
+        'purchase 7 needs a vote on a review of its product before its own review is registered; cast it and retry: conflict',
+        'review 7 has just changed on-chain — retry: conflict',
+      ],
     },
     async handle({ context, chain, body }) {
       const { refLink, internalId, isOfBuyer } = await registerReview(context, chain, {
