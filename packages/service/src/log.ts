@@ -1,25 +1,49 @@
-import { type DestinationStream, type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import type { Config } from './config.ts'
 
 /** Headers that prove who somebody is. */
-const SECRET_HEADERS = [
+const SECRET_HEADERS = new Set([
   'authorization',
   'proxy-authorization',
   'cookie',
   'set-cookie',
   'x-agent-signature',
   'payment-signature',
-]
+])
 
-/** Logs as lines of JSON. Headers that are logged somewhere below are written without their secrets. */
+type Fields = Record<string, unknown>
+
+/** Logs as lines of JSON. Headers, wherever they are on the first two levels of a line, are written without their secrets. */
 export function createLog(level: Config['logLevel'], destination?: DestinationStream): Logger {
   const options = {
     level,
     base: null,
-    redact: {
-      paths: ['headers', '*.headers'].flatMap((bag) => SECRET_HEADERS.map((header) => `${bag}["${header}"]`)),
-      censor: '[secret]',
-    },
+    // By hand: pino's own redaction takes ten times as long as writing the line.
+    formatters: { log: withoutSecrets },
+    serializers: { err: (error: Error) => cleaned(stdSerializers.err(error) as unknown as Fields) },
   }
   return destination ? pino(options, destination) : pino(options)
+}
+
+function withoutSecrets(line: Fields): Fields {
+  let clean = cleaned(line)
+  for (const [key, value] of Object.entries(line)) {
+    if (isPlain(value) && isPlain(value.headers)) clean = { ...clean, [key]: cleaned(value) }
+  }
+  return clean
+}
+
+function cleaned(fields: Fields): Fields {
+  if (!isPlain(fields.headers)) return fields
+  const shown = Object.entries(fields.headers).map(([name, value]) => [
+    name,
+    SECRET_HEADERS.has(name.toLowerCase()) ? '[secret]' : value,
+  ])
+  return { ...fields, headers: Object.fromEntries(shown) }
+}
+
+function isPlain(value: unknown): value is Fields {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
