@@ -113,10 +113,10 @@ describe('what became of a proof', () => {
 
 describe('the decision of an admin', () => {
   it.each([
-    ['approves it', 'approved', approve],
-    ['rejects it', 'rejected', reject],
+    ['approves it [PROOF-26]', 'approved', approve],
+    ['rejects it [PROOF-27]', 'rejected', reject],
   ] as const)(
-    'is told with its moment when it %s [PROOF-25, PROOF-26, PROOF-27, PROOF-43]',
+    'is told with its moment, and no more [PROOF-25, PROOF-43], when it %s',
     async (_, outcome, decide) => {
       const proofId = await submit()
       const from = new Date().toISOString()
