@@ -22,6 +22,8 @@ beforeAll(async () => {
   buyer = m.buyerAgentId
   const { reviewer } = m.market.accounts
   const content = generic(5, 'Good')
+  // So that no number of ours is one of the chain.
+  await m.sql`ALTER TABLE market.reviews ALTER COLUMN internal_id RESTART WITH 7000`
   const onChain: bigint[] = []
   // Two are there.
   for (let proofId = 3n; proofId <= WRITTEN; proofId += 1n) {
@@ -84,7 +86,7 @@ describe('GET /v1/agent/{id}/context', () => {
     expect([status, body]).toEqual([400, { error: 'invalid agent id' }])
   })
 
-  it('answers 404 `not found`, where nothing is [CTX-10]', async () => {
+  it('promises `not found` and no other text for what is not there [CTX-10]', async () => {
     expect(await promisedTexts(m, '/v1/agent/{id}/context', 404)).toEqual(['not found'])
   })
 
@@ -213,7 +215,7 @@ describe('the recent reviews in a digest', () => {
     ['?recent_limit=100', 100, 'CTX-08'],
     ['?recent_limit=101', 100, 'CTX-08'],
     ['?recent_limit=1000', 100, 'CTX-08'],
-  ])('%s are the newest %i, newest first [%s, CTX-59]', async (query, count) => {
+  ])('/context%s shows the newest %i, newest first [%s, CTX-59]', async (query, count) => {
     const { recent_reviews } = await digestOf(writer, query)
     const ids = recent_reviews.map((review: { on_chain_review_id: number }) => review.on_chain_review_id)
     expect(ids).toHaveLength(count)

@@ -130,7 +130,7 @@ describe('GET /v1/agent/{id}/reviewable', () => {
     expect((await get('0')).status).toBe(200)
   })
 
-  it('answers 404 `not found`, where nothing is [RVBL-18]', async () => {
+  it('promises `not found` and no other text for what is not there [RVBL-18]', async () => {
     expect(await promisedTexts(m, '/v1/agent/{id}/reviewable', 404)).toEqual(['not found'])
   })
 
@@ -199,7 +199,7 @@ describe('products that an agent has not bought', () => {
     ['?limit=200', 200, 'RVBL-13'],
     ['?limit=201', 200, 'RVBL-13'],
     ['?limit=500', 200, 'RVBL-13'],
-  ])('%s gives the first %i [%s]', async (query, count) => {
+  ])('/reviewable%s gives the first %i [%s]', async (query, count) => {
     expect(await idsOf(newcomer, query)).toEqual(ALL.slice(0, count))
   })
 

@@ -104,8 +104,11 @@ describe('POST /v1/spending-limits', () => {
   it('sets the limit of the chain in the body and of no other [SPEND-17]', async () => {
     await post({ chain_id: HERE, daily_cap_usdc: 100 })
     await post({ chain_id: THERE, daily_cap_usdc: 200 })
-    expect((await get(HERE)).body).toMatchObject({ chain_id: HERE, daily_cap_usdc: 100 })
-    expect((await get(THERE)).body).toMatchObject({ chain_id: THERE, daily_cap_usdc: 200 })
+    const asked = Array.from({ length: 20 }, (_, at) => (at % 2 ? THERE : HERE))
+    const read = await Promise.all(asked.map(async (chainId) => (await get(chainId)).body))
+    expect(read.map(({ chain_id, daily_cap_usdc }) => [chain_id, daily_cap_usdc])).toEqual(
+      asked.map((chainId) => [chainId, chainId === HERE ? 100 : 200]),
+    )
   })
 
   it('sets the limit of the wallet that signed and of no other [SPEND-06]', async () => {
