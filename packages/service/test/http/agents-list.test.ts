@@ -16,7 +16,8 @@ let world: Agents
 let all: number[]
 
 beforeAll(async () => {
-  world = await startAgents()
+  // More than a page.
+  world = await startAgents(18)
   ;({ all } = world)
 })
 afterAll(() => world.m.close())

@@ -18,7 +18,7 @@ const KEYS = [
 let world: Agents
 
 beforeAll(async () => {
-  world = await startAgents()
+  world = await startAgents(1)
 })
 afterAll(() => world.m.close())
 

@@ -49,7 +49,7 @@ export interface Agents {
   learned: number
   /** Registered without a URI; has a rank for one-off products. */
   plain: number
-  /** Of the default chain, by ascending id: more than a page. */
+  /** Of the default chain, by ascending id, from 0. */
   all: number[]
   /** Of the other chain, all of the stranger. */
   elsewhere: number[]
@@ -57,7 +57,8 @@ export interface Agents {
   reviewed: Product[]
 }
 
-export async function startAgents(): Promise<Agents> {
+/** With so many others, of the stranger. */
+export async function startAgents(howManyOthers: number): Promise<Agents> {
   const m = await startTestMarket({ chainIds: [31_337, OTHER_CHAIN] })
   const { market } = m
   const { merchant, reviewer: owner, walletBuyer, stranger, oracle } = market.accounts
@@ -70,10 +71,11 @@ export async function startAgents(): Promise<Agents> {
   const [author, learned] = [Number(agentId), Number(await registerIdentity(market, owner, CARD))]
   const plain = Number(await registerIdentity(market, owner))
   const others: number[] = []
-  for (let count = 0; count < 18; count += 1) others.push(Number(await registerIdentity(market, stranger)))
+  for (let count = 0; count < howManyOthers; count += 1)
+    others.push(Number(await registerIdentity(market, stranger)))
   const elsewhere: number[] = []
   for (const { market: other } of m.chains.slice(1)) {
-    for (let count = 0; count < 3; count += 1)
+    for (let count = 0; count < 2; count += 1)
       elsewhere.push(Number(await registerIdentity(other, stranger, CARD)))
   }
   for (const agent_id of [author, plain]) {
