@@ -154,6 +154,13 @@ describe('npm start', () => {
     expect(metrics?.text).toContain(`referrer_chain_indexed_block{chain="${state.chainId}"} ${head}\n`)
   })
 
+  it('has a test network for its default chain [CONV-02]', async () => {
+    const manifest = await (await fetch(`${state.baseUrl}/.well-known/referrer-agent`)).json()
+    expect(manifest.chains[0].chainId).toBe(31_337)
+    const first = await (await fetch(`${state.baseUrl}/v1/review?chain_id=31337`)).text()
+    expect(await (await fetch(`${state.baseUrl}/v1/review`)).text()).toBe(first)
+  })
+
   it('says in one line what to do when its port is taken, and leaves the running one alone', async () => {
     const second = start({ PORT_OFFSET: offset })
     const [code] = await second.ended

@@ -32,6 +32,8 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
     onRequest: async (request, reply) => {
       if (limiter && !limit(limiter, context, request, reply)) return reply
       if (route.auth !== 'none') {
+        // Who asks is in headers that caches do not know: none may answer one caller with what another got.
+        reply.header('cache-control', 'no-store')
         try {
           credentials.set(request, readCredentials(request.headers, route.auth, context.clock()))
         } catch (error) {
