@@ -1,0 +1,274 @@
+import {
+  type EscrowDeposit,
+  escrowTerms,
+  mintUsdc,
+  type Product,
+  registerIdentity,
+} from '@referrer/contracts/local'
+import { ContentHash } from '@referrer/protocol'
+import { reviewRegistryAbi } from '@referrer/protocol/abi'
+import { type LocalAccount, parseEventLogs } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { call } from '../calls.ts'
+import { send } from './escrows.ts'
+import { buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
+import { openRecorded } from './merchants.ts'
+import { ENDPOINT, publish, register, registered, sell } from './reviews.ts'
+
+const NOT_FOUND = [404, { error: 'not found' }]
+
+let m: TestMarket
+let owners: { reviewer: LocalAccount; buyer: LocalAccount; third: LocalAccount }
+let agents: { reviewer: bigint; buyer: bigint; third: bigint }
+/** Reviewed by the owners of the reviewer and of the buyer alone. */
+let plain: { product: Product; reviewId: number }
+/** Reviewed by the reviewer; by a third owner when a test says so. */
+let discussed: { product: Product; reviewId: number }
+
+beforeAll(async () => {
+  m = await startTestMarket()
+  const { market } = m
+  const { reviewer, buyer, stranger } = market.accounts
+  owners = { reviewer, buyer, third: stranger }
+  const merchantId = await openRecorded(m)
+  const newAgent = (owner: LocalAccount) => registerIdentity(market, owner)
+  agents = {
+    reviewer: await newAgent(reviewer),
+    buyer: await newAgent(buyer),
+    third: await newAgent(stranger),
+  }
+  for (const payer of [buyer, stranger]) await mintUsdc(market, payer.address, 100_000_000n)
+  async function reviewed(number: number) {
+    const product = await sell(m, merchantId, number, ENDPOINT)
+    return { product, reviewId: await write(reviewer, agents.reviewer, product) }
+  }
+  plain = await reviewed(1)
+  discussed = await reviewed(2)
+  await write(reviewer, await newAgent(reviewer), plain.product)
+  await write(buyer, await newAgent(buyer), plain.product)
+})
+afterAll(() => m.close())
+
+/** Publishes and brings the text. Returns the id on the chain. */
+async function write(owner: LocalAccount, agentId: bigint, product: Product): Promise<number> {
+  const content = generic(5, 'Quick and right')
+  const reviewId = await publish(m.market, { owner, agentId, product, content })
+  await m.indexed()
+  await registered(m, reviewId, content)
+  return reviewId
+}
+
+type Who = 'buyer' | 'third'
+
+/** Buys through the reviewer's link. */
+const bought = ({ product, reviewId } = plain, who: Who = 'buyer') =>
+  buy(m, owners[who], {
+    product,
+    reviewId: BigInt(reviewId),
+    reviewerAgentId: agents.reviewer,
+    buyerAgentId: agents[who],
+  })
+
+const hashOf = (deposit: EscrowDeposit, content: string, change = {}) =>
+  ContentHash.contentHash({
+    agentId: deposit.buyerAgentId,
+    merchantId: deposit.merchantId,
+    productId: deposit.productId,
+    content,
+    ...change,
+  })
+
+/** Publishes the buyer's review of a purchase on the chain, and gives what brings its text. */
+async function reviewOf(deposit: EscrowDeposit, content: string, hash = hashOf(deposit, content)) {
+  const terms = [m.market.addresses.CommissionEscrow, escrowTerms(deposit), hash]
+  const { logs } = await send(m, call(m, owners.buyer, 'ReviewRegistry', 'publishWithEscrow', terms))
+  const [event] = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs })
+  if (!event) throw new Error('nothing was published')
+  const [review_id, escrow_id] = [Number(event.args.reviewId), Number(deposit.escrowId)]
+  return { review_id, escrow_id, content_json: content }
+}
+
+/** Gives a review another text on the chain. Returns when, in seconds. */
+async function edit(reviewId: number, hash: string): Promise<bigint> {
+  const { logs } = await send(
+    m,
+    call(m, owners.buyer, 'ReviewRegistry', 'editContent', [BigInt(reviewId), hash]),
+  )
+  const [event] = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewContentEdited', logs })
+  if (!event) throw new Error('nothing was edited')
+  return event.args.editedAt
+}
+
+const read = async (reviewId: number) => (await m.call('GET', `/v1/review/${reviewId}`)).body
+const answerOf = async (body: unknown) => {
+  const answer = await register(m, body)
+  return [answer.status, answer.body]
+}
+
+describe('the review of a purchase', () => {
+  it("is registered as the buyer's, beside those of reviewers [REV-86, REV-87, REV-88, REV-90, REV-91, REV-93]", async () => {
+    const body = await reviewOf(await bought(), generic(2, 'Late'))
+    const [status, answer] = await answerOf(body)
+    expect(status).toBe(200)
+    const review = await read(body.review_id)
+    expect(answer).toEqual({
+      ref_link: review.ref_link,
+      review_id: review.internal_id,
+      status: 'buyer_review_registered',
+    })
+    expect(answer.ref_link).toContain('/r/')
+    expect(review).toMatchObject({
+      status: 'published',
+      agent_id: Number(agents.buyer),
+      product_id: plain.product.productId,
+      satisfaction_score: 0.25,
+      content_json: { rating: 2, description: 'Late' },
+    })
+    const { merchantId, productId } = plain.product
+    const { reviews } = (await m.call('GET', `/v1/review?merchant_id=${merchantId}&product_id=${productId}`))
+      .body
+    const ids = reviews.map(({ on_chain_id }: { on_chain_id: number }) => on_chain_id)
+    expect(ids).toEqual(expect.arrayContaining([body.review_id, plain.reviewId]))
+    expect(await answerOf(body)).toEqual([200, answer])
+  })
+
+  it('is not registered with the purchase of another agent [REV-79]', async () => {
+    const body = await reviewOf(await bought(), generic(4, 'Mine'))
+    const { escrowId } = await bought(plain, 'third')
+    await m.indexed()
+    expect(await answerOf({ ...body, escrow_id: Number(escrowId) })).toEqual([
+      403,
+      { error: 'not authorized' },
+    ])
+    expect((await read(body.review_id)).status).not.toBe('published')
+    expect((await answerOf(body))[0]).toBe(200)
+  })
+
+  it('is not registered with a purchase that it is not about, or none [REV-81]', async () => {
+    const body = await reviewOf(await bought(), generic(4, 'Of this one'))
+    const [another, elsewhere] = [await bought(), await bought(discussed)]
+    await m.indexed()
+    for (const escrow_id of [99_999_999, 0, Number(another.escrowId), Number(elsewhere.escrowId)])
+      expect(await answerOf({ ...body, escrow_id }), String(escrow_id)).toEqual(NOT_FOUND)
+    const ofReviewer = { review_id: plain.reviewId, content_json: generic(5, 'Quick and right') }
+    expect(await answerOf({ ...ofReviewer, escrow_id: body.escrow_id })).toEqual(NOT_FOUND)
+    expect((await answerOf(body))[0]).toBe(200)
+  })
+
+  it('waits until the purchase is indexed [REV-82]', async () => {
+    await m.indexed()
+    m.nodes.only = 'eth_getLogs'
+    let body: Awaited<ReturnType<typeof reviewOf>>
+    try {
+      body = await reviewOf(await bought(), generic(4, 'At once'))
+      expect(await answerOf(body)).toEqual(NOT_FOUND)
+    } finally {
+      m.nodes.only = undefined
+    }
+    await m.indexed()
+    expect((await answerOf(body))[0]).toBe(200)
+  })
+
+  it.each([
+    ['agent', () => ({ agentId: agents.reviewer })],
+    ['merchant', () => ({ merchantId: 77n })],
+    ['product', () => ({ productId: productOf(77) })],
+  ])(
+    'is refused when it was hashed for another %s than the chain knows [REV-73, REV-74]',
+    async (_what, change) => {
+      const deposit = await bought()
+      const content = generic(4, 'As told')
+      const body = await reviewOf(deposit, content, hashOf(deposit, content, change()))
+      const [status, { error }] = await answerOf(body)
+      expect(status).toBe(400)
+      expect(error).toMatch(/^content hash mismatch: .*: invalid input$/)
+      await edit(body.review_id, hashOf(deposit, content))
+      expect((await answerOf(body))[0]).toBe(200)
+    },
+  )
+
+  it('tells when its text was edited on the chain [REV-17, REV-18]', async () => {
+    const deposit = await bought()
+    const [before, after] = [generic(5, 'At first'), generic(1, 'In the end')]
+    const body = await reviewOf(deposit, before)
+    const [, { review_id: internalId }] = await answerOf(body)
+    const unedited = await read(body.review_id)
+    expect(unedited.edited_at).toBeNull()
+    await m.market.client.increaseTime({ seconds: 3_600 })
+    const editedAt = await edit(body.review_id, hashOf(deposit, after))
+    const edited = { ...body, content_json: after }
+    expect(await answerOf(edited)).toMatchObject([
+      200,
+      { review_id: internalId, status: 'buyer_review_registered' },
+    ])
+    const review = await read(body.review_id)
+    expect(review).toEqual({
+      ...unedited,
+      satisfaction_score: 0,
+      content_json: { rating: 1, description: 'In the end' },
+      edited_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/),
+      ref_link: expect.stringContaining('/r/'),
+    })
+    expect(Date.parse(review.edited_at)).toBe(Number(editedAt) * 1_000)
+    expect(editedAt * 1_000n).toBeGreaterThan(BigInt(Date.parse(review.published_at)))
+    const { merchantId, productId } = plain.product
+    const { reviews } = (await m.call('GET', `/v1/review?merchant_id=${merchantId}&product_id=${productId}`))
+      .body
+    expect(reviews).toContainEqual(review)
+    expect((await answerOf(body))[0]).toBe(400)
+  })
+})
+
+describe('the vote that a purchase needs', () => {
+  /** As the vote on a review will be stored. */
+  const vote = (escrowId: bigint, reviewId: number, qualifies: boolean) => m.sql`
+    INSERT INTO market.votes (chain_id, escrow_contract, escrow_id, voter_agent_id, review_internal_id, reasoning, qualifies)
+    SELECT e.chain_id, e.contract, e.escrow_id, e.buyer_agent_id, c.internal_id, 'It helped.', ${qualifies}
+    FROM chain.escrows AS e JOIN chain.reviews AS c USING (chain_id)
+    WHERE e.escrow_id = ${escrowId} AND c.review_id = ${reviewId}`
+
+  it('is asked for once a third owner had reviewed the product when it was bought [REV-84]', async () => {
+    const early = await bought(discussed)
+    const thirdId = await write(owners.third, agents.third, discussed.product)
+    const late = await bought(discussed)
+    const other = await bought(discussed)
+    const [first, second] = [
+      await reviewOf(early, generic(3, 'Bought early')),
+      await reviewOf(late, generic(3, 'Bought late')),
+    ]
+    await m.indexed()
+    expect((await answerOf(first))[0]).toBe(200)
+    const conflict = [
+      409,
+      {
+        error: `purchase ${late.escrowId} needs a vote on a review of its product before its own review is registered; cast it and retry: conflict`,
+      },
+    ]
+    expect(await answerOf(second)).toEqual(conflict)
+    await vote(other.escrowId, thirdId, true)
+    expect(await answerOf(second), 'a vote of another purchase').toEqual(conflict)
+    await vote(late.escrowId, discussed.reviewId, false)
+    expect(await answerOf(second), 'a vote that does not qualify').toEqual(conflict)
+    expect((await read(second.review_id)).status).not.toBe('published')
+    await vote(late.escrowId, thirdId, true)
+    expect(await answerOf(second)).toMatchObject([200, { status: 'buyer_review_registered' }])
+    expect((await read(second.review_id)).status).toBe('published')
+  })
+
+  it('is not asked of those who review on an approved proof [REV-84, REV-89]', async () => {
+    const product = await sell(m, discussed.product.merchantId, 3, ENDPOINT)
+    await write(owners.third, agents.third, product)
+    await write(owners.reviewer, agents.reviewer, product)
+    const content = generic(4, 'By proof')
+    const review_id = await publish(m.market, {
+      owner: owners.buyer,
+      agentId: agents.buyer,
+      product,
+      content,
+    })
+    await m.indexed()
+    const [status, answer] = await answerOf({ review_id, escrow_id: 0, content_json: content })
+    expect(status).toBe(200)
+    expect(Object.keys(answer)).toEqual(['ref_link', 'review_id'])
+  })
+})
