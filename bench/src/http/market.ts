@@ -6,7 +6,7 @@ export const CHAIN_ID = 8453
 
 export type FilledMarket = { databaseUrl: string; rows: number }
 
-/** A database of its own with about so many rows of each kind. */
+/** A database of its own with about so many rows of each kind that is measured. */
 export async function createFilledMarket(server: PostgresServer, rows: number): Promise<FilledMarket> {
   const name = `market_${rows}`
   const admin = connect(server.url, { max: 1 })
@@ -17,7 +17,7 @@ export async function createFilledMarket(server: PostgresServer, rows: number): 
   const sql = connect(url.href, { max: 2, name: 'bench' })
   try {
     await migrate(sql, migrations)
-    await fillMarket(sql, CHAIN_ID, rows)
+    await fillMarket(sql, CHAIN_ID, rows, { hasShops: false })
   } finally {
     await sql.end()
   }

@@ -1,8 +1,8 @@
 import { report } from '../report.ts'
 import type { Measured } from './compare.ts'
 
-/** `least` is the target. */
-export type Ratio = { to: string; least?: number | undefined }
+/** Of requests a second, or of the speed of the median answer: for one caller on a busy machine the steadier one. `least` is the target. */
+export type Ratio = { to: string; by?: 'p50'; least?: number | undefined }
 
 /** Gathers what was measured, for one table and one file. */
 export function createSummary() {
@@ -11,11 +11,14 @@ export function createSummary() {
   const rows: Record<string, string | number>[] = []
   const missed: string[] = []
 
-  /** Adds all contenders of a case. A ratio is `of` one contender's requests a second to another's. */
+  /** Adds all contenders of a case. A ratio is `of` one contender to another. */
   function add(name: string, measured: Map<string, Measured>, of: string, compared: Ratio[]): void {
-    const perSecond = (contender: string) => measured.get(contender)?.perSecond ?? Number.NaN
-    const told = compared.map(({ to, least }) => {
-      const ratio = perSecond(of) / perSecond(to)
+    const speed = (contender: string, by?: 'p50') => {
+      const { perSecond = Number.NaN, p50Ms = Number.NaN } = measured.get(contender) ?? {}
+      return by === 'p50' ? 1 / p50Ms : perSecond
+    }
+    const told = compared.map(({ to, by, least }) => {
+      const ratio = speed(of, by) / speed(to, by)
       ratios[key(name, 'to', to)] = ratio
       if (least !== undefined && ratio < least) missed.push(`${name}: ${ratio.toFixed(2)} of ${to}`)
       return { text: `${ratio.toFixed(2)} of ${to}`, target: least === undefined ? '' : `≥ ${least}` }
