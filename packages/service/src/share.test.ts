@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { share } from './share.ts'
+import { share, shareInTurns } from './share.ts'
 
-function questions() {
+function questions(atOnce?: number) {
   const asked: { key: string; answer: (value: string) => void; fail: (error: Error) => void }[] = []
-  const read = share<string, string>(
-    (key) => key,
-    (key) => new Promise((answer, fail) => asked.push({ key, answer, fail })),
-  )
+  const keyOf = (key: string) => key
+  const ask = (key: string) => new Promise<string>((answer, fail) => asked.push({ key, answer, fail }))
+  const read = atOnce === undefined ? share(keyOf, ask) : shareInTurns(atOnce, keyOf, ask)
   return { asked, read, keys: () => asked.map(({ key }) => key) }
 }
 
@@ -39,5 +38,20 @@ describe('a shared question', () => {
     asked[2]?.answer('back')
     asked[1]?.answer('b')
     expect(await Promise.all([again, b])).toEqual(['back', 'b'])
+  })
+
+  it('that is heavy waits for its turn, and is then asked once for all who wait', async () => {
+    const { asked, read, keys } = questions(2)
+    const answers = Promise.all([read('a'), read('b'), read('c'), read('c')])
+    await turn()
+    await turn()
+    expect(keys()).toEqual(['a', 'b'])
+    asked[0]?.answer('of a')
+    await turn()
+    await turn()
+    expect(keys()).toEqual(['a', 'b', 'c'])
+    asked[1]?.answer('of b')
+    asked[2]?.answer('of c')
+    expect(await answers).toEqual(['of a', 'of b', 'of c', 'of c'])
   })
 })

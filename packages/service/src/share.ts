@@ -1,3 +1,5 @@
+import { gather } from './gather.ts'
+
 /**
  * Answers the same question once for all who ask it at the same time: one is under way, and whoever asks meanwhile gets the answer to the
  * next, which begins when that one is done. An answer is never older than its question. Different questions do not wait for each other.
@@ -24,3 +26,11 @@ export function share<K, V>(keyOf: (key: K) => string, ask: (key: K) => Promise<
     return question.next
   }
 }
+
+/** The same for questions that are heavy: so many may be under way at once, and the others wait for their turn. */
+export const shareInTurns = <K, V>(
+  atOnce: number,
+  keyOf: (key: K) => string,
+  ask: (key: K) => Promise<V>,
+): ((key: K) => Promise<V>) =>
+  gather<K, V>({ keyOf, ask: (keys) => Promise.all(keys.map(ask)), most: 1, flights: atOnce })

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { offsetOf } from '../db/page.ts'
 import { hex32, id, momentShown, page, wholeNumber } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { hex, time, whole } from '../present.ts'
 import { type DisputeRow, listDisputes } from '../reviews/disputes.ts'
-import { listed, noteBody, offsetOf, withJson } from './fields.ts'
+import { listed, noteBody, withJson } from './fields.ts'
 import { resolve } from './operations.ts'
 
 const Dispute = z

@@ -5,8 +5,6 @@ import { clamp, integer, text } from '../http/fields.ts'
 export const listed = (usual: number, most: number) =>
   integer(usual, `How many a page: 1 to ${most}.`, clamp(1, most))
 
-export const offsetOf = ({ page, limit }: { page: number; limit: number }) => (page - 1) * limit
-
 /** Text that says something. */
 export const words = (most: number) => text(most, 1).refine((value) => value.trim() !== '')
 

@@ -1,8 +1,9 @@
 // What admins decide. All of it may be done by two at once, and all of it is logged with who did it.
-import { type Address, hexToBytes } from 'viem'
+import type { Address } from 'viem'
 import { flagAgent } from '../agents/store.ts'
 import { removeChecklist, saveChecklist } from '../checklists/store.ts'
 import type { Chain, Context } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
 import { MarketError } from '../market-error.ts'
 import { type Decision, decideProof } from '../proofs/store.ts'
 import { resolveDispute } from '../reviews/disputes.ts'
@@ -15,8 +16,6 @@ export interface Admin {
 export interface AdminOfChain extends Admin {
   chain: Chain
 }
-
-const bytesOf = (caller: Address) => Buffer.from(hexToBytes(caller))
 
 /** Returns when. */
 export async function decide(

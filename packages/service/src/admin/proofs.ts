@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
+import { offsetOf } from '../db/page.ts'
 import { accountShown, hex32, id, momentShown, page, wholeNumber } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { address, hex, time, whole } from '../present.ts'
 import { listProofs, type ProofCaseRow } from '../proofs/store.ts'
-import { listed, noteBody, offsetOf, withJson } from './fields.ts'
+import { listed, noteBody, withJson } from './fields.ts'
 import { type AdminOfChain, decide } from './operations.ts'
 
 /** A proof may have 1 MiB. */

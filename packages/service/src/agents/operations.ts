@@ -1,11 +1,14 @@
 import type { Address } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
+import { offsetOf } from '../db/page.ts'
 import { gather } from '../gather.ts'
 import { refused } from '../market-error.ts'
 import { reread } from '../onchain.ts'
 import { whole } from '../present.ts'
 import type { AgentKey } from '../ranks/store.ts'
 import { countReviewsOfAgent, productsReviewedBy } from '../reviews/store.ts'
+import { shareInTurns } from '../share.ts'
 import { type Agent, type AgentEntry, type AgentList, agentOf, entryOf, type Reviewed } from './agent.ts'
 import { type AgentRow, agentsOfOwner, countAgents, findAgents, listAgents } from './store.ts'
 
@@ -16,16 +19,16 @@ interface PageKey {
   limit: number
 }
 
-/** Those who ask for the same thing at the same moment share it. One at a time: nobody waits for another's, which may be large. */
-const shared = <K, V>(keyOf: (key: K) => string, read: (key: K) => Promise<V>) =>
-  gather<K, V>({ keyOf, ask: (keys) => Promise.all(keys.map(read)), most: 1, flights: 4 })
+/** A page may be large, and so may what an agent has reviewed. */
+const READ_AT_ONCE = 4
 
 const readPage = once(({ sql, recovery }) =>
-  shared<PageKey, AgentList>(
+  shareInTurns<PageKey, AgentList>(
+    READ_AT_ONCE,
     ({ chainId, page, limit }) => `${chainId}/${page}/${limit}`,
     async ({ chainId, page, limit }) => {
       const total = await countAgents(sql, chainId)
-      const offset = (page - 1) * limit
+      const offset = offsetOf({ page, limit })
       const rows = offset < total ? await listAgents(sql, chainId, { limit, offset }) : []
       return { agents: rows.map((row) => entryOf(recovery, row)), total: whole(total), page, limit }
     },
@@ -45,7 +48,7 @@ export async function agentsOf(
   { config: { chainId } }: Chain,
   owner: Address,
 ): Promise<AgentEntry[]> {
-  const rows = await agentsOfOwner(sql, chainId, Buffer.from(owner.slice(2), 'hex'))
+  const rows = await agentsOfOwner(sql, chainId, bytesOf(owner))
   return rows.map((row) => entryOf(recovery, row))
 }
 
@@ -56,7 +59,7 @@ const readAgent = once(({ sql }) =>
 )
 
 const readReviewed = once(({ sql }) =>
-  shared<AgentKey, Reviewed>(keyOf, async ({ chainId, agentId }) => {
+  shareInTurns<AgentKey, Reviewed>(READ_AT_ONCE, keyOf, async ({ chainId, agentId }) => {
     const [count, products] = await Promise.all([
       countReviewsOfAgent(sql, chainId, agentId),
       productsReviewedBy(sql, chainId, agentId),

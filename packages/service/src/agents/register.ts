@@ -1,6 +1,7 @@
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, isAddressEqual, zeroAddress } from 'viem'
 import type { Chain, Context } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
 import { MarketError } from '../market-error.ts'
 import { bestEffort, identityUri, ownerOf, readContract, reread } from '../onchain.ts'
 import { untilSeen } from './operations.ts'
@@ -47,5 +48,3 @@ async function walletOf(chain: Chain, agentId: bigint): Promise<Address | undefi
   const wallet = await bestEffort((options) => readContract(chain, read, options))
   return wallet && !isAddressEqual(wallet, zeroAddress) ? wallet : undefined
 }
-
-const bytesOf = (account: Address) => Buffer.from(account.slice(2), 'hex')

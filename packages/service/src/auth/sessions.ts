@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Address } from 'viem'
 import { type Context, once } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
 import { gather } from '../gather.ts'
 import { address } from '../present.ts'
 import type { Schedule } from '../workers/schedule.ts'
@@ -19,7 +20,7 @@ export async function openSession(
   const expiresAt = new Date(clock() + config.sessionSeconds * 1_000)
   await sql`
     INSERT INTO market.sessions (token_hash, address, expires_at)
-    VALUES (${hashOf(token)}, ${Buffer.from(caller.slice(2), 'hex')}, ${expiresAt})`
+    VALUES (${hashOf(token)}, ${bytesOf(caller)}, ${expiresAt})`
   return { token, expiresAt }
 }
 

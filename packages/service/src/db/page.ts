@@ -3,3 +3,6 @@ export interface Page {
   limit: number
   offset: number
 }
+
+/** Pages count from 1. */
+export const offsetOf = ({ page, limit }: { page: number; limit: number }): number => (page - 1) * limit

@@ -3,10 +3,11 @@ import { merchantRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, isAddressEqual } from 'viem'
 import type { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
 import { MarketError, unavailable } from '../market-error.ts'
 import { isPlainlyPrivate } from '../net/addresses.ts'
 import { ownerOf, readContract } from '../onchain.ts'
-import { whole } from '../present.ts'
+import { hex, whole } from '../present.ts'
 import { refreshRefTokens } from '../reviews/ref-links.ts'
 import { shownProduct } from './present.ts'
 import { notFound, notOwner, productNotFound } from './refusals.ts'
@@ -30,7 +31,7 @@ export async function describeProduct(
   requirePublic(context, description.endpoint_url)
   await requireOwner(chain, merchant_id, caller)
   const { chainId } = chain.config
-  const key = { chainId, merchantId: merchant_id, productId: Buffer.from(product_id.slice(2), 'hex') }
+  const key = { chainId, merchantId: merchant_id, productId: bytesOf(product_id) }
   const [isKnown, row] = await Promise.all([
     isRecorded(context.sql, chainId, merchant_id),
     findProduct(context.sql, chainId, merchant_id, key.productId),
@@ -38,7 +39,7 @@ export async function describeProduct(
   if (!isKnown) throw notFound()
   const terms = row ?? (await readTerms(chain, key))
   const { rank } = await writeDescription(context.sql, key, description)
-  await refreshRefTokens(context, chainId, merchant_id, key.productId)
+  await refreshRefTokens(context, key)
   return shownProduct(chainId, { ...terms, ...description, merchant_id, product_id: key.productId, rank })
 }
 
@@ -79,7 +80,7 @@ async function readTerms(chain: Chain, { merchantId, productId }: ProductKey): P
     address: chain.config.contracts.MerchantRegistry,
     abi: merchantRegistryAbi,
     functionName: 'getProduct',
-    args: [merchantId, `0x${productId.toString('hex')}`],
+    args: [merchantId, hex(productId)],
   }).catch((error: unknown) => {
     throw unavailable(`merchant ${merchantId}: read product on-chain`, error)
   })

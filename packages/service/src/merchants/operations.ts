@@ -2,6 +2,8 @@
 import { type Address, type Hex, isAddressEqual } from 'viem'
 import type { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
+import { offsetOf } from '../db/page.ts'
 import { hex, whole } from '../present.ts'
 import { shownMerchant, shownProduct } from './present.ts'
 import { notFound, notOwner, productNotFound } from './refusals.ts'
@@ -30,7 +32,7 @@ export async function getMerchants(
   { page, limit }: { page: number; limit: number },
 ): Promise<z.output<typeof Merchants>> {
   const [rows, total] = await Promise.all([
-    listMerchants(context.sql, chainId, { limit, offset: (page - 1) * limit }),
+    listMerchants(context.sql, chainId, { limit, offset: offsetOf({ page, limit }) }),
     countMerchants(context.sql, chainId),
   ])
   const ids = rows.map(({ merchant_id }) => merchant_id)
@@ -47,7 +49,7 @@ export async function getProduct(
   { config: { chainId } }: Chain,
   { merchantId, productId }: { merchantId: bigint; productId: Hex },
 ): Promise<z.output<typeof Product>> {
-  const row = await findProduct(sql, chainId, merchantId, Buffer.from(productId.slice(2), 'hex'))
+  const row = await findProduct(sql, chainId, merchantId, bytesOf(productId))
   if (!row?.active) throw productNotFound()
   return shownProduct(chainId, row)
 }

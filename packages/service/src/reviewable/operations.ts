@@ -2,11 +2,11 @@ import type { Queryable } from '@referrer/database'
 import { z } from 'zod'
 import { type Chain, type Context, once } from '../context.ts'
 import type { Page } from '../db/page.ts'
-import { gather } from '../gather.ts'
 import { hex32, text, wholeNumber } from '../http/fields.ts'
 import { productType } from '../merchants/present.ts'
 import { Product } from '../merchants/shapes.ts'
 import { hex, whole } from '../present.ts'
+import { shareInTurns } from '../share.ts'
 import { type BoughtRow, productsNotBought, productsToReview, type ReviewableRow } from './store.ts'
 
 const ReviewableProduct = z
@@ -60,13 +60,12 @@ function read(sql: Queryable, { chainId, agentId, needsReview, ...page }: Questi
 
 /** Whoever asks for what is far down makes the database look at all before it: one at a time, so that the others go on. */
 const readDeep = once(({ sql }) =>
-  gather<Question, ReviewableRow[]>({
-    keyOf: ({ chainId, agentId, needsReview, limit, offset, category }) =>
+  shareInTurns<Question, ReviewableRow[]>(
+    1,
+    ({ chainId, agentId, needsReview, limit, offset, category }) =>
       JSON.stringify([chainId, String(agentId), needsReview, limit, offset, category]),
-    ask: (questions) => Promise.all(questions.map((question) => read(sql, question))),
-    flights: 1,
-    most: 1,
-  }),
+    (question) => read(sql, question),
+  ),
 )
 
 const shown = (row: ReviewableRow | BoughtRow): z.output<typeof ReviewableProduct> => ({

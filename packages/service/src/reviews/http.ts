@@ -6,6 +6,7 @@ import {
   id,
   integer,
   momentShown,
+  optional,
   page,
   productId,
   wholeNumber,
@@ -44,7 +45,6 @@ const OfProduct = z
   .object({ reviews: z.array(ListedReview), merchant_id: wholeNumber, product_id: hex32 })
   .meta({ id: 'ReviewsOfProduct' })
 
-const optional = <T extends z.ZodType>(field: T) => field.optional().meta(field.meta() ?? {})
 /** Looked at in a list of all only: undefined when it cannot be read. */
 const ofListing = <T extends z.ZodType<number>>(field: T) =>
   z

@@ -1,9 +1,10 @@
 // What one can read of reviews. The answers are JSON, ready to be sent: whoever asks the same at the same moment shares it.
 import type { Hex } from 'viem'
 import { type Context, once } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
 import { gather } from '../gather.ts'
 import { refused } from '../market-error.ts'
-import { share } from '../share.ts'
+import { share, shareInTurns } from '../share.ts'
 import { reviewJson, reviewsJson } from './json.ts'
 import { findReviewRecords, findReviews, listReviews, reviewsOfProduct } from './store.ts'
 
@@ -26,13 +27,7 @@ export const listPublished = (context: Context, key: ListKey): Promise<Buffer> =
 const lists = once((context) => share(nameOfList, (key: ListKey) => readList(context, key)))
 
 /** What is skipped has to be counted: pages far down the list take turns, so that nobody keeps the database busy with them. */
-const deepLists = once((context) =>
-  gather<ListKey, Buffer>({
-    keyOf: nameOfList,
-    most: 1,
-    ask: (keys) => Promise.all(keys.map((key) => readList(context, key))),
-  }),
-)
+const deepLists = once((context) => shareInTurns(2, nameOfList, (key: ListKey) => readList(context, key)))
 
 async function readList(context: Context, key: ListKey): Promise<Buffer> {
   const { chainId, page, limit } = key
@@ -53,8 +48,7 @@ const listsOfProducts = once((context) =>
   share<ProductKey, Buffer>(
     ({ chainId, merchantId, productId }) => `${chainId}/${merchantId}/${productId}`,
     async ({ chainId, merchantId, productId }) => {
-      const bytes = Buffer.from(productId.slice(2), 'hex')
-      const rows = await reviewsOfProduct(context.sql, chainId, merchantId, bytes)
+      const rows = await reviewsOfProduct(context.sql, chainId, merchantId, bytesOf(productId))
       const reviews = reviewsJson(context, rows)
       return Buffer.from(`{"reviews":${reviews},"merchant_id":${merchantId},"product_id":"${productId}"}`)
     },

@@ -13,6 +13,7 @@ import { findReviews } from './store.ts'
 
 const CHAIN = 1
 const PRODUCT = Buffer.alloc(32, 7)
+const KEY = { chainId: CHAIN, merchantId: 3n, productId: PRODUCT }
 /** More than two batches. */
 const REVIEWS = 450
 const ROUTER = numberToHex(0xabc, { size: 20 })
@@ -72,7 +73,7 @@ describe('ref links', () => {
     await run(context)
     expect(await endpoints()).toEqual(new Map([[null, REVIEWS]]))
     await sell('https://a.test/')
-    await refreshRefTokens(context, CHAIN, 3n, PRODUCT)
+    await refreshRefTokens(context, KEY)
     expect(await endpoints()).toEqual(
       new Map([
         ['https://a.test/', 200],
@@ -119,7 +120,7 @@ describe('ref links', () => {
   it('end up all alike when several make them while the endpoint changes', async () => {
     const context = await contextOf(1)
     await sell('https://a.test/')
-    const runs = [run(context), run(context), refreshRefTokens(context, CHAIN, 3n, PRODUCT)]
+    const runs = [run(context), run(context), refreshRefTokens(context, KEY)]
     await sell('https://b.test/')
     await Promise.all([...runs, run(context)])
     await run(context)
@@ -142,11 +143,10 @@ describe('ref links', () => {
   })
 
   it('are made of an endpoint that does not change meanwhile', async () => {
-    const key = { chainId: CHAIN, merchantId: 3n, productId: PRODUCT }
     for (const lock of ['one review', 'all'] as const) {
       let change: Promise<unknown> | undefined
       await database.sql.begin(async (tx) => {
-        await holdEndpoint(tx, key, lock)
+        await holdEndpoint(tx, KEY, lock)
         change = sell('https://later.test/').then(() => {})
         const waits = () => database.sql`
           SELECT FROM pg_stat_activity

@@ -1,16 +1,10 @@
 // Links that were made of something that is no longer so are made anew.
 import type { Chain, Context } from '../context.ts'
 import { despiteDeadlock } from '../db/deadlock.ts'
+import type { ProductKey } from '../merchants/store.ts'
 import type { Schedule } from '../workers/schedule.ts'
 import { mintToken, signerOf, tokenKeyOf } from './ref-token.ts'
-import {
-  findToLink,
-  findUnlinkedProducts,
-  holdEndpoint,
-  markLinked,
-  type ProductKey,
-  writeTokens,
-} from './ref-token-store.ts'
+import { findToLink, findUnlinkedProducts, holdEndpoint, markLinked, writeTokens } from './ref-token-store.ts'
 
 /** A batch holds locks and memory while it is signed. */
 const REVIEWS_AT_ONCE = 200
@@ -27,16 +21,12 @@ interface Batch {
  * To be called when a product's endpoint has changed: makes the newest links at once. The schedule makes those that are left, or all when
  * this fails: the change itself has happened.
  */
-export async function refreshRefTokens(
-  context: Context,
-  chainId: number,
-  merchantId: bigint,
-  productId: Buffer,
-): Promise<void> {
-  const chain = context.chains.get(chainId)
+export async function refreshRefTokens(context: Context, key: ProductKey): Promise<void> {
+  const chain = context.chains.get(key.chainId)
   try {
-    if (chain) await linkBatch(context, chain, { chainId, merchantId, productId })
+    if (chain) await linkBatch(context, chain, key)
   } catch (err) {
+    const { chainId, merchantId } = key
     context.log.warn({ err, chainId, merchantId }, 'ref links are made later')
   }
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from '@referrer/database'
+import type { ProductKey } from '../merchants/store.ts'
 
 /** What the token of a review's ref link is made of, beside its product's endpoint. */
 export type LinkedReview = {
@@ -14,12 +15,6 @@ export type LinkedReview = {
   flagged: boolean
   repeat: number | null
   one_off: number | null
-}
-
-export interface ProductKey {
-  chainId: number
-  merchantId: bigint
-  productId: Buffer
 }
 
 const linked = (sql: Queryable) => sql`
@@ -70,8 +65,8 @@ export async function writeTokens(tx: Transaction, tokenKey: string, tokens: Tok
 }
 
 /**
- * The endpoint of a product, which stays what it is until the transaction ends. `for`: links of the product are made by several at once
- * (`one review`), or by one alone (`all`).
+ * The endpoint of a product, which stays what it is until the transaction ends. Links of the product may be made by several at once, each
+ * of `one review`, or by one alone, of `all`.
  */
 export async function holdEndpoint(
   tx: Transaction,

@@ -3,6 +3,7 @@ import { ContentHash } from '@referrer/protocol'
 import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import type { Hex } from 'viem'
 import type { Chain, Context } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
 import { despiteDeadlock } from '../db/deadlock.ts'
 import { refused, unavailable } from '../market-error.ts'
 import { bestEffort, readContract, reread } from '../onchain.ts'
@@ -185,5 +186,4 @@ const hashOf = (review: RegistrableReview, content: string) =>
     content,
   })
 
-const bytesOf = (hash: Hex) => Buffer.from(hash.slice(2), 'hex')
 const isSame = (bytes: Buffer | null | undefined, hash: Hex) => !!bytes && hex(bytes) === hash

@@ -150,7 +150,7 @@ export async function findRegistrable(
   const [row] = await sql<RegistrableReview[]>`
     SELECT c.internal_id, c.agent_id, c.merchant_id, c.product_id, c.proof_kind, c.proof_id, c.published_at,
       c.content_hash AS wanted_hash, CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash,
-      ${token(sql)} AS ref_token,      coalesce(p.category, '') AS category
+      ${token(sql)} AS ref_token, coalesce(p.category, '') AS category
     FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
     LEFT JOIN market.products AS p
       ON (p.chain_id, p.merchant_id, p.product_id) = (c.chain_id, c.merchant_id, c.product_id)

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { type Context, once } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
 import { gather } from '../gather.ts'
 
 /** In USDC base units; null: unlimited. */
@@ -17,8 +18,6 @@ export interface LimitKey {
   owner: Address
   chainId: number
 }
-
-const bytesOf = (owner: Address) => Buffer.from(owner.slice(2), 'hex')
 
 export async function saveLimit(
   { sql, clock }: Context,
