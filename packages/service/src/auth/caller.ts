@@ -50,10 +50,14 @@ function signatureOf(headers: IncomingHttpHeaders, nowMs: number): RequestSignat
   } catch {
     throw new Unauthenticated(DIGITS.test(String(timestamp)) ? 'bad signature' : 'bad timestamp')
   }
-  if (!RequestSignature.isWithinWindow(given.timestamp, Math.floor(nowMs / 1_000))) {
+  requireWithinWindow(given, nowMs)
+  return given
+}
+
+function requireWithinWindow({ timestamp }: RequestSignature.RequestSignature, nowMs: number): void {
+  if (!RequestSignature.isWithinWindow(timestamp, Math.floor(nowMs / 1_000))) {
     throw new Unauthenticated('timestamp out of range')
   }
-  return given
 }
 
 const TIMESTAMP = RequestSignature.TIMESTAMP_HEADER.toLowerCase()
@@ -71,6 +75,8 @@ export async function identify(
     if (!address) throw new Unauthenticated('unknown or expired session')
     return address
   }
+  // Once more: a body that trickles in must not outlast what the guard remembers.
+  requireWithinWindow(credentials, context.clock())
   const body = READS.has(request.method) ? EMPTY : request.body
   const signer = await recover(context, { ...credentials, body })
   if (!READS.has(request.method) && !(await guardOf(context)(signer, credentials.timestamp, request))) {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import type { LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -120,6 +122,22 @@ describe('the replay guard', () => {
     const headers = await signatureHeaders(somebody(), '', now())
     const read = () => m.call('GET', '/v1/review-rank/0', { headers })
     expect([(await read()).status, (await read()).status]).toEqual([200, 200])
+  })
+
+  it('refuses a copy whose body trickles in until the request is forgotten', async () => {
+    const body = JSON.stringify({ chain_id: m.chainId, daily_cap_usdc: 7 })
+    const headers = { ...(await signatureHeaders(somebody(), body, now())), expect: '100-continue' }
+    const trickle = request(`${m.service.url}/v1/spending-limits`, { method: 'POST', headers })
+    trickle.write(body.slice(0, -1))
+    await once(trickle, 'continue')
+    m.clock.aheadMs = 125_000
+    try {
+      trickle.end(body.slice(-1))
+      const [answer] = await once(trickle, 'response')
+      expect(answer.resume().statusCode).toBe(401)
+    } finally {
+      m.clock.aheadMs = 0
+    }
   })
 
   it('does not forget a request that was refused for what it said', async () => {
