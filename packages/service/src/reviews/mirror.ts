@@ -123,7 +123,7 @@ async function enterReviews(
       DO UPDATE SET learned_in = CASE WHEN old.learned_in IS NOT NULL THEN excluded.learned_in END
     RETURNING internal_id, agent_id AS "agentId", merchant_id AS "merchantId",
       '0x' || encode(product_id, 'hex') AS "productId", '0x' || encode(published_hash, 'hex') AS "contentHash",
-      proof_kind AS "proofKind", proof_id AS "proofId", repeated, ref_review_id AS "linkedAs"`
+      proof_kind AS "proofKind", proof_id AS "proofId", repeated, content IS NOT NULL AS "hasText"`
   const records = Map.groupBy(
     rows.toSorted((a, b) => a.repeated - b.repeated),
     recordKey,
@@ -132,7 +132,7 @@ async function enterReviews(
   await unlink(
     tx,
     chainId,
-    published.filter((event) => (recordOf(event)?.linkedAs ?? event.args.reviewId) !== event.args.reviewId),
+    published.filter((event) => recordOf(event)?.hasText),
   )
   return new Map(
     published.flatMap((event) => {
@@ -142,16 +142,19 @@ async function enterReviews(
   )
 }
 
-/** The links of these name the ids that the reviews had before: their products' links are made anew. */
-async function unlink(tx: Transaction, chainId: number, moved: Published[]): Promise<void> {
-  if (moved.length === 0) return
+/**
+ * Reviews that come back to the chain may have another id than their links name, and have missed what their products' links were made of
+ * meanwhile: their links are looked at again.
+ */
+async function unlink(tx: Transaction, chainId: number, back: Published[]): Promise<void> {
+  if (back.length === 0) return
   await tx`
     UPDATE market.products SET linked_endpoint = NULL
     WHERE chain_id = ${chainId} AND (merchant_id, product_id) IN (SELECT * FROM unnest(
-      ${moved.map(({ args }) => args.merchantId)}::bigint[],
+      ${back.map(({ args }) => args.merchantId)}::bigint[],
       ${arrayOf(
         'bytea',
-        moved.map(({ args }) => args.productId),
+        back.map(({ args }) => args.productId),
       )}::bytea[]))`
 }
 
@@ -159,8 +162,7 @@ type RecordKey = Pick<
   Published['args'],
   'agentId' | 'merchantId' | 'productId' | 'contentHash' | 'proofKind' | 'proofId'
 >
-/** `linkedAs`: the id that its ref link names. */
-type Entered = RecordKey & { internal_id: bigint; repeated: number; linkedAs: bigint | null }
+type Entered = RecordKey & { internal_id: bigint; repeated: number; hasText: boolean }
 
 const recordKey = ({ agentId, merchantId, productId, contentHash, proofKind, proofId }: RecordKey) =>
   [agentId, merchantId, productId, contentHash, proofKind, proofId].join('/')
