@@ -6,7 +6,7 @@ import type { Chain, Context } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { despiteDeadlock } from '../db/deadlock.ts'
 import { refused, unavailable } from '../market-error.ts'
-import { bestEffort, readContract, reread } from '../onchain.ts'
+import { readContract, reread } from '../onchain.ts'
 import { hex } from '../present.ts'
 import { type EscrowKey, nameOf, votesMissing } from '../votes/gate.ts'
 import { checkText, parseContent, satisfactionOf } from './content.ts'
@@ -82,7 +82,7 @@ async function editedReview(
   reviewId: bigint,
   hash: Hex,
 ): Promise<RegistrableReview> {
-  const onChain = await bestEffort((options) => readOnChain(chain, reviewId, options))
+  const onChain = await readOnChain(chain, reviewId)
   if (onChain?.contentHash !== hash) {
     const what = `the text is not the one that review ${reviewId} was published with`
     throw refused('invalid input', `content hash mismatch: ${what}`)
@@ -94,7 +94,7 @@ async function editedReview(
 }
 
 /** Undefined: there is no such review. */
-async function readOnChain({ rpc, config }: Chain, reviewId: bigint, options?: { timeoutMs: number }) {
+async function readOnChain({ rpc, config }: Chain, reviewId: bigint) {
   const read = {
     address: config.contracts.ReviewRegistry,
     abi: reviewRegistryAbi,
@@ -102,7 +102,7 @@ async function readOnChain({ rpc, config }: Chain, reviewId: bigint, options?: {
     args: [reviewId],
   } as const
   try {
-    return await readContract({ rpc }, read, options)
+    return await readContract({ rpc }, read)
   } catch (error) {
     if (error instanceof RpcError && error.kind === 'reverted') return undefined
     throw unavailable(`review ${reviewId}: read on-chain`, error)

@@ -207,6 +207,8 @@ describe('a request to bring a text', () => {
     m.nodes.isDown = true
     try {
       expect(await answerOf({ ...body, review_id: 99_999_999 })).toEqual(INTERNAL)
+      // It may be the text of an edit that is not in the records yet.
+      expect(await answerOf({ ...body, content_json: generic(5, 'Without nodes') })).toEqual(INTERNAL)
     } finally {
       m.nodes.isDown = false
     }
