@@ -145,10 +145,12 @@ describe('the review of a purchase', () => {
   })
 
   it('is not registered with a purchase that it is not about, or none [REV-81]', async () => {
+    const earlier = await bought()
     const body = await reviewOf(await bought(), generic(4, 'Of this one'))
-    const [another, elsewhere] = [await bought(), await bought(discussed)]
+    const [later, elsewhere] = [await bought(), await bought(discussed)]
     await m.indexed()
-    for (const escrow_id of [99_999_999, 0, Number(another.escrowId), Number(elsewhere.escrowId)])
+    const others = [earlier, later, elsewhere].map(({ escrowId }) => Number(escrowId))
+    for (const escrow_id of [99_999_999, 0, ...others])
       expect(await answerOf({ ...body, escrow_id }), String(escrow_id)).toEqual(NOT_FOUND)
     const ofReviewer = { review_id: plain.reviewId, content_json: generic(5, 'Quick and right') }
     expect(await answerOf({ ...ofReviewer, escrow_id: body.escrow_id })).toEqual(NOT_FOUND)
