@@ -17,10 +17,13 @@ import { createMetrics, type Metrics, metricsRoutes } from './metrics.ts'
 import { RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { serveRoute } from './serve.ts'
+import { limitUnread } from './unread.ts'
 
 const BODY_LIMIT = 2 * 1024 * 1024
 /** To send a whole request. Without it a caller can hold a connection for ever. */
 const REQUEST_PATIENCE_MS = 60_000
+/** Beyond the time for an answer: a connection on which nothing moves for so long is closed, and what nobody reads is let go. */
+const SILENCE_MS = 5_000
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /** What Fastify refuses by itself. Everything else that is thrown is an internal error. */
@@ -45,12 +48,13 @@ export function createApp(
   routes: readonly Route[] = allRoutes,
 ): FastifyInstance {
   const log: FastifyBaseLogger = context.log
-  const { trustedProxies, rateLimit } = context.config
+  const { trustedProxies, rateLimit, answerTimeoutMs } = context.config
   const app = Fastify({
     loggerInstance: log,
     logController: new RequestLog(),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_PATIENCE_MS,
+    connectionTimeout: answerTimeoutMs + SILENCE_MS,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     // An id of any length is an id that does not fit.
     routerOptions: { maxParamLength: 16_384 },
@@ -74,6 +78,7 @@ export function createApp(
     if (UNLIMITED.has(request.routeOptions.url ?? '')) return
     if (!limit(limiter, context, request, reply)) return reply
   })
+  limitUnread(app)
 
   metricsRoutes(app, metrics)
   healthRoutes(app, context)

@@ -4,6 +4,7 @@ import { type Context, once } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { gather } from '../gather.ts'
 import { refused } from '../market-error.ts'
+import { createTurns } from '../net/turns.ts'
 import { share, shareInTurns } from '../share.ts'
 import { reviewJson, reviewsJson } from './json.ts'
 import { findReviewRecords, findReviews, listReviews, reviewsOfProduct } from './store.ts'
@@ -24,7 +25,13 @@ interface ProductKey {
 export const listPublished = (context: Context, key: ListKey): Promise<Buffer> =>
   (skippedBy(key) < DEEP ? lists : deepLists)(context)(key)
 
-const lists = once((context) => share(nameOfList, (key: ListKey) => readList(context, key)))
+const lists = once((context) => {
+  const inTurns = createTurns(READ_AT_ONCE)
+  return share(nameOfList, (key: ListKey) => inTurns(() => readList(context, key)))
+})
+
+/** A page of long reviews takes a hundred megabytes while it is made. */
+const READ_AT_ONCE = 4
 
 /** What is skipped has to be counted: pages far down the list take turns, so that nobody keeps the database busy with them. */
 const deepLists = once((context) => shareInTurns(2, nameOfList, (key: ListKey) => readList(context, key)))
