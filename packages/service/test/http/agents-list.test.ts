@@ -55,6 +55,19 @@ describe('the list of agents', () => {
     expect(await page('?page=2&limit=2')).toMatchObject({ ids: all.slice(2, 4), page: 2 })
   })
 
+  it('is empty beyond the last page, however far', async () => {
+    for (const asked of [2, Number.MAX_SAFE_INTEGER]) {
+      const beyond = { ids: [], total: all.length, page: asked, limit: 500 }
+      expect(await page(`?page=${asked}&limit=500`)).toEqual(beyond)
+    }
+  })
+
+  it('gives each its own page when many ask at the same moment', async () => {
+    const asked = Array.from({ length: 40 }, (_, at) => (at % 3) + 1)
+    const pages = await Promise.all(asked.map((number) => page(`?limit=1&page=${number}`)))
+    expect(pages.map(({ ids }) => ids)).toEqual(asked.map((number) => [all[number - 1]]))
+  })
+
   it('takes a limit below 1 for 20 [AGENT-07]', async () => {
     for (const limit of [0, -1]) {
       expect(await page(`?limit=${limit}`)).toMatchObject({ ids: all.slice(0, 20), limit: 20 })

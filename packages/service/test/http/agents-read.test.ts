@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Agents, CARD, EARNED, NOTHING_EARNED, OTHER_CHAIN, startAgents } from './agents.ts'
+import { must, sessionOf } from './caller.ts'
 
 const KEYS = [
   'agent_id',
@@ -91,12 +92,26 @@ describe('an agent', () => {
   it('tells whether it is flagged, as a boolean [AGENT-49]', async () => {
     const { m, all } = world
     const agentId = all.at(-1) ?? 0
-    const { body: session } = await m.call('POST', '/v1/auth/session', { as: m.market.accounts.admin })
+    const token = await sessionOf(m.call, m.market.accounts.admin)
     expect((await read(agentId)).body.flagged).toBe(false)
-    const flag = await m.call('POST', `/admin/agents/${agentId}/flag`, { token: session.token })
+    const flag = await m.call('POST', `/admin/agents/${agentId}/flag`, { token })
     expect(flag.status).toBe(200)
     expect((await read(agentId)).body.flagged).toBe(true)
     expect((await read(world.author)).body.flagged).toBe(false)
+  })
+
+  it('that is flagged has the rank 0, computed or not, alone and in the list', async () => {
+    const { m, plain } = world
+    const token = await sessionOf(m.call, m.market.accounts.admin)
+    const ranks = { review_rank_repeat: 0, review_rank_one_off: 0 }
+    await must(m.call('POST', `/admin/agents/${plain}/flag`, { token }))
+    try {
+      expect((await read(plain)).body).toMatchObject(ranks)
+      const { agents } = (await m.call('GET', `/v1/agent?owner=${world.owner.address}`)).body
+      expect(agents.at(-1)).toMatchObject({ agent_id: plain, ...ranks })
+    } finally {
+      await m.call('POST', `/admin/agents/${plain}/unflag`, { token })
+    }
   })
 
   it('counts its published reviews, and names every product once [AGENT-50, AGENT-51]', async () => {

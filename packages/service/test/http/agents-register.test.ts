@@ -1,21 +1,17 @@
-import { confirmed, registerIdentity } from '@referrer/contracts/local'
+import { registerIdentity } from '@referrer/contracts/local'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, encodeFunctionData, type LocalAccount, toFunctionSelector } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { until } from '../../src/workers/testing.ts'
+import { call, setAgentWallet } from '../calls.ts'
 import { signatureHeaders } from './caller.ts'
+import { send } from './chain.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 
 const OTHER_CHAIN = 31_338
 const NOWHERE = 99_999_999
 const TOKEN_URI = toFunctionSelector('tokenURI(uint256)').slice(2)
 const AGENT_WALLET = toFunctionSelector('getAgentWallet(uint256)').slice(2)
-const WALLET_FIELDS = [
-  { name: 'agentId', type: 'uint256' },
-  { name: 'newWallet', type: 'address' },
-  { name: 'owner', type: 'address' },
-  { name: 'deadline', type: 'uint256' },
-] as const
 const CARD = 'https://agent.test/card.json'
 
 let m: TestMarket
@@ -25,6 +21,8 @@ let stranger: LocalAccount
 const asked: string[] = []
 /** How calls go wrong, by a piece of their JSON. */
 const faults = new Map<string, 'unreachable' | 'reverted'>()
+/** While it is set, the records stand still: of the chain, only contracts can be read. */
+let standstill: Promise<void> | undefined
 
 beforeAll(async () => {
   m = await startTestMarket({
@@ -35,6 +33,7 @@ beforeAll(async () => {
         const [, fault] = [...faults].find(([piece]) => body.includes(piece)) ?? []
         if (fault === 'unreachable') throw new TypeError('fetch failed')
         if (fault) return Response.json({ id: 0, error: { code: 3, message: 'execution reverted' } })
+        if (!body.includes('eth_call')) await standstill
         const answer = await fetch(input, init)
         asked.push(body)
         return answer
@@ -61,29 +60,10 @@ const wholeSeconds = () => new Date().toISOString().replace(/\.\d+/, '')
 
 /** Gives an agent another wallet than its owner's. */
 async function giveWallet(agentId: bigint): Promise<Address> {
-  const { client, addresses, accounts } = m.market
-  const deadline = (await client.getBlock()).timestamp + 60n
-  const message = { agentId, newWallet: accounts.walletBuyer.address, owner: owner.address, deadline }
-  const signature = await accounts.walletBuyer.signTypedData({
-    domain: {
-      name: 'ERC8004IdentityRegistry',
-      version: '1',
-      chainId: m.chainId,
-      verifyingContract: addresses.IdentityRegistry,
-    },
-    types: { AgentWalletSet: WALLET_FIELDS },
-    primaryType: 'AgentWalletSet',
-    message,
-  })
-  const hash = await client.writeContract({
-    account: owner,
-    address: addresses.IdentityRegistry,
-    abi: identityRegistryAbi,
-    functionName: 'setAgentWallet',
-    args: [agentId, message.newWallet, deadline, signature],
-  })
-  await confirmed(m.market, hash)
-  return message.newWallet
+  const { walletBuyer: wallet } = m.market.accounts
+  const { timestamp } = await m.market.client.getBlock()
+  await send(m, await setAgentWallet(m, owner, { agentId, wallet }, timestamp))
+  return wallet.address
 }
 
 async function withFault<T>(piece: string, fault: 'unreachable' | 'reverted', work: () => Promise<T>) {
@@ -179,6 +159,39 @@ describe('a registration', () => {
     }
   })
 
+  it('counts once when many are sent at the same moment [AGENT-66]', async () => {
+    const agentId = await mint()
+    const answers = await Promise.all(Array.from({ length: 12 }, () => register(agentId)))
+    const refusals = answers.filter(({ status }) => status !== 201)
+    expect(refusals.map(({ status, body }) => [status, body])).toEqual(
+      Array(11).fill([409, { error: 'agent already registered' }]),
+    )
+  })
+
+  it('is answered when the agent can be read here', async () => {
+    const { promise, resolve: goOn } = Promise.withResolvers<void>()
+    standstill = promise
+    onTestFinished(() => {
+      standstill = undefined
+      goOn()
+    })
+    const agentId = await mint()
+    let isAnswered = false
+    const answer = register(agentId).finally(() => {
+      isAnswered = true
+    })
+    await until(async () => {
+      const rows = await m.sql`
+        SELECT FROM market.agents WHERE agent_id = ${agentId} AND registered_at IS NOT NULL`
+      return rows.length > 0
+    }, 'the registration')
+    expect((await m.call('GET', `/v1/agent/${agentId}`)).status).toBe(404)
+    expect(isAnswered).toBe(false)
+    goOn()
+    expect((await answer).status).toBe(201)
+    expect((await m.call('GET', `/v1/agent/${agentId}`)).status).toBe(200)
+  })
+
   it('of what is not on the chain is refused only after the chain was asked again [AGENT-64, AGENT-65]', async () => {
     const { status, body } = await register(NOWHERE)
     expect([status, body]).toEqual([404, { error: 'agent not found on-chain' }])
@@ -236,6 +249,32 @@ describe('what an agent says of itself', () => {
     const wallet = await giveWallet(agentId)
     expect((await register(agentId)).status).toBe(201)
     expect(await agent(agentId)).toMatchObject({ agent_uri: '', payment_wallet: wallet })
+  })
+})
+
+describe('what is shown of it', () => {
+  it('is of a URI what Postgres can hold, and nothing of one that is too long for a list', async () => {
+    const uriOf = async (uri: string) => {
+      const agentId = await mint(uri)
+      expect((await register(agentId)).status).toBe(201)
+      return (await agent(agentId)).agent_uri
+    }
+    expect(await uriOf('a\0b🦊')).toBe('ab🦊')
+    expect(await uriOf(`data:,${'x'.repeat(8_186)}`)).toHaveLength(8_192)
+    expect(await uriOf(`data:,${'x'.repeat(8_187)}`)).toBe('')
+  })
+
+  it('is not the wallet of a former owner', async () => {
+    const { treasury } = m.market.accounts
+    const agentId = await mint()
+    expect((await register(agentId)).status).toBe(201)
+    const handOver = [owner.address, treasury.address, agentId]
+    await send(m, call(m, owner, 'IdentityRegistry', 'transferFrom', handOver))
+    await m.indexed()
+    expect(await agent(agentId)).toMatchObject({ owner_address: treasury.address, payment_wallet: '' })
+    const { body: list } = await m.call('GET', `/v1/agent?owner=${treasury.address.toLowerCase()}`)
+    expect(list.total).toBe(1)
+    expect(list.agents[0]).not.toHaveProperty('payment_wallet')
   })
 })
 

@@ -1,7 +1,5 @@
 // Agents on two chains: some that registered, some that are only known from the chain, one that earned.
 import {
-  confirmed,
-  escrowTerms,
   listProduct,
   mintUsdc,
   openMerchant,
@@ -9,13 +7,14 @@ import {
   publishWithProof,
   registerIdentity,
 } from '@referrer/contracts/local'
-import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import type { LocalAccount } from 'viem'
+import { must } from './caller.ts'
+import { DAY, travel } from './chain.ts'
+import { act } from './escrows.ts'
 import { buy, generic, productOf, publishReview, startTestMarket, type TestMarket } from './market.ts'
 
 export const OTHER_CHAIN = 31_338
 export const CARD = 'https://agent.test/card.json'
-const WINDOW_SECONDS = 60 * 24 * 60 * 60
 const PRICE = 1_000_000n
 
 /** Of an agent that never earned. */
@@ -79,8 +78,7 @@ export async function startAgents(howManyOthers: number): Promise<Agents> {
       elsewhere.push(Number(await registerIdentity(other, stranger, CARD)))
   }
   for (const agent_id of [author, plain]) {
-    const { status, text } = await m.call('POST', '/v1/agent/register', { as: owner, body: { agent_id } })
-    if (status !== 201) throw new Error(`the agent was not registered: ${status} ${text}`)
+    await must(m.call('POST', '/v1/agent/register', { as: owner, body: { agent_id } }))
   }
 
   const written = { agentId, content: generic(5, 'Quick and right') }
@@ -92,15 +90,8 @@ export async function startAgents(howManyOthers: number): Promise<Agents> {
   await mintUsdc(market, walletBuyer.address, 2n * PRICE)
   const bought = { product: first, reviewId, reviewerAgentId: agentId, price: PRICE }
   const settled = await buy(m, walletBuyer, bought)
-  await market.client.increaseTime({ seconds: WINDOW_SECONDS + 1 })
-  const settlement = await market.client.writeContract({
-    account: oracle,
-    address: market.addresses.CommissionEscrow,
-    abi: commissionEscrowAbi,
-    functionName: 'settle',
-    args: [escrowTerms(settled), false, false],
-  })
-  await confirmed(market, settlement)
+  await travel(m, 60 * DAY)
+  await act(m, oracle, 'settle', settled, false, false)
   await buy(m, walletBuyer, bought)
 
   await m.sql`

@@ -67,6 +67,18 @@ export function callerOf(baseUrl: string): Caller {
   }
 }
 
+/** The body of an answer that a test cannot go on without. */
+export async function must(asked: Promise<Answer>): Promise<Answer['body']> {
+  const { status, text, body } = await asked
+  if (status >= 300) throw new Error(`what the test needs was refused: ${status} ${text}`)
+  return body
+}
+
+/** The token of a new session. */
+export async function sessionOf(call: Caller, as: LocalAccount): Promise<string> {
+  return (await must(call('POST', '/v1/auth/session', { as }))).token
+}
+
 export async function signatureHeaders(
   account: LocalAccount,
   body: string | Uint8Array,

@@ -1,9 +1,10 @@
 // What the digest of an agent says of its work and its money.
-import { mintUsdc, registerIdentity } from '@referrer/contracts/local'
+import { mintUsdc } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { must } from './caller.ts'
 import { act, CASHBACK, HELD_BACK, publishBuyerReview } from './escrows.ts'
-import { buy, generic, publishReview } from './market.ts'
+import { buy, generic, newAgent, publishReview } from './market.ts'
 import { startTradedMarket, type Traded } from './traded.ts'
 
 /** Of a commission of 100,000: what is left after the fee and the highest cashback, one half at once. */
@@ -16,19 +17,6 @@ beforeAll(async () => {
   m = await startTradedMarket([31_337])
 })
 afterAll(() => m.close())
-
-async function must(asked: ReturnType<Traded['call']>) {
-  const { status, text, body } = await asked
-  if (status >= 300) throw new Error(`what the test needs was refused: ${status} ${text}`)
-  return body
-}
-
-/** An agent that only this test knows. */
-async function newAgent(owner: LocalAccount): Promise<bigint> {
-  const agentId = await registerIdentity(m.market, owner)
-  await m.indexed()
-  return agentId
-}
 
 /** The id on the chain of a new review of the product of merchant 0. */
 async function newReview(owner: LocalAccount, agentId: bigint): Promise<bigint> {
@@ -55,7 +43,7 @@ async function digestOf(id: bigint) {
 
 describe('the work in a digest', () => {
   it('begins with the pledge that is set now [CTX-26]', async () => {
-    const agent = await newAgent(m.market.accounts.guardian)
+    const agent = await newAgent(m, m.market.accounts.guardian)
     expect((await digestOf(agent)).global_cashback_of_commission_bps).toBe(0)
     for (const bps of [2_500, 4_000]) {
       await m.sql`
@@ -66,7 +54,7 @@ describe('the work in a digest', () => {
   })
 
   it('counts the votes that were cast [CTX-28, CTX-32]', async () => {
-    const agent = await newAgent(m.market.accounts.guardian)
+    const agent = await newAgent(m, m.market.accounts.guardian)
     expect((await digestOf(agent)).counts.votes_cast).toBe(0)
     const contract = Buffer.from(m.market.addresses.CommissionEscrow.slice(2), 'hex')
     const voted = await m.sql<
@@ -82,7 +70,7 @@ describe('the work in a digest', () => {
 
   it('counts and lists proofs while they are pending [CTX-30, CTX-31, CTX-38, CTX-39, CTX-40, CTX-41]', async () => {
     const { guardian } = m.market.accounts
-    const agent = await newAgent(guardian)
+    const agent = await newAgent(m, guardian)
     const [first, second] = [m.zero, m.shop].map(({ merchantId, product }) => ({
       merchant_id: merchantId,
       product_id: product.productId,
@@ -109,7 +97,7 @@ describe('the work in a digest', () => {
 
   it('counts and lists products that were bought, until they are reviewed [CTX-29, CTX-33, CTX-34, CTX-35, CTX-36, CTX-37]', async () => {
     const { buyer: owner } = m.market.accounts
-    const agent = await newAgent(owner)
+    const agent = await newAgent(m, owner)
     const backlog = async () => {
       const { counts, actionable } = await digestOf(agent)
       expect(counts.review_backlog).toBe(actionable.review_backlog.length)
@@ -135,7 +123,7 @@ describe('the work in a digest', () => {
 describe('the money in a digest', () => {
   it('that is pending is what is held back of its commission and the cashback of what it bought [CTX-42, CTX-43, CTX-44]', async () => {
     const { buyer: owner, walletBuyer } = m.market.accounts
-    const agent = await newAgent(owner)
+    const agent = await newAgent(m, owner)
     const pending = async () => (await digestOf(agent)).actionable.escrow_pending
     expect(await pending()).toEqual({ held_back: 0, cashback: 0, total: 0 })
     await buyInShop(agent)
@@ -149,7 +137,7 @@ describe('the money in a digest', () => {
 
   it('that was earned is commission and cashback, as integers [CTX-45, CTX-46, CTX-47, CTX-48, CTX-49]', async () => {
     const { guardian, buyer, oracle } = m.market.accounts
-    const [author, agent] = [await newAgent(guardian), await newAgent(buyer)]
+    const [author, agent] = [await newAgent(m, guardian), await newAgent(m, buyer)]
     const sold = { product: m.zero.product, reviewerAgentId: author, cashbackOfCommissionBps: 4_000 }
     const reviewId = await newReview(guardian, author)
     const deposit = await buy(m, buyer, { ...sold, reviewId, buyerAgentId: agent })
@@ -177,7 +165,7 @@ describe('the money in a digest', () => {
 
   it('that its wallet holds is decimal text, left out while the chain cannot be read [CTX-50]', async () => {
     const { publisher } = m.market.accounts
-    const agent = await newAgent(publisher)
+    const agent = await newAgent(m, publisher)
     expect((await digestOf(agent)).earnings.usdc_wallet_balance).toBe('0')
     await mintUsdc(m.market, publisher.address, 1_500_001n)
     const { earnings, ...rest } = await digestOf(agent)

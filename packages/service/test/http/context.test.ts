@@ -1,7 +1,7 @@
-import { publishWithProof, registerIdentity } from '@referrer/contracts/local'
-import type { LocalAccount } from 'viem'
+import { publishWithProof } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generic } from './market.ts'
+import { must } from './caller.ts'
+import { generic, newAgent } from './market.ts'
 import { promisedTexts } from './promised.ts'
 import { startTradedMarket, type Traded } from './traded.ts'
 
@@ -37,19 +37,6 @@ beforeAll(async () => {
   expect(written).toHaveLength(WRITTEN)
 })
 afterAll(() => m.close())
-
-async function must(asked: ReturnType<Traded['call']>) {
-  const { status, text, body } = await asked
-  if (status >= 300) throw new Error(`what the test needs was refused: ${status} ${text}`)
-  return body
-}
-
-/** An agent that only this test knows. */
-async function newAgent(owner: LocalAccount): Promise<bigint> {
-  const agentId = await registerIdentity(m.market, owner)
-  await m.indexed()
-  return agentId
-}
 
 const get = (id: bigint | number | string, query = '', as = m.market.accounts.treasury) =>
   m.call('GET', `/v1/agent/${id}/context${query}`, { as })
@@ -186,7 +173,7 @@ describe('the identity in a digest', () => {
   it('has the ranks that were computed [CTX-23, CTX-24]', async () => {
     const { guardian } = m.market.accounts
     const owner = { owner_address: guardian.address }
-    const [repeat, oneOff] = [await newAgent(guardian), await newAgent(guardian)]
+    const [repeat, oneOff] = [await newAgent(m, guardian), await newAgent(m, guardian)]
     await m.sql`
       INSERT INTO market.review_ranks (chain_id, agent_id, repeat, one_off)
       VALUES (${m.chainId}, ${repeat}, 0.75, NULL), (${m.chainId}, ${oneOff}, NULL, 0)`
@@ -195,11 +182,12 @@ describe('the identity in a digest', () => {
   })
 
   it('says that an agent is flagged while it is [CTX-25]', async () => {
-    const agent = await newAgent(m.market.accounts.guardian)
+    const agent = await newAgent(m, m.market.accounts.guardian)
     const { identity } = await digestOf(agent)
     expect(identity).not.toHaveProperty('flagged')
     await must(m.call('POST', `/admin/agents/${agent}/flag`, { token: m.tokens.admin }))
-    expect((await digestOf(agent)).identity).toMatchObject({ ...identity, flagged: true })
+    const ranks = { review_rank_repeat: 0, review_rank_one_off: 0 }
+    expect((await digestOf(agent)).identity).toEqual({ ...identity, ...ranks, flagged: true })
     await must(m.call('POST', `/admin/agents/${agent}/unflag`, { token: m.tokens.admin }))
     expect((await digestOf(agent)).identity).toEqual(identity)
   })
@@ -244,7 +232,7 @@ describe('the recent reviews in a digest', () => {
   })
 
   it('have a null id while they are not on the chain [CTX-52, CTX-55]', async () => {
-    const agent = await newAgent(m.market.accounts.guardian)
+    const agent = await newAgent(m, m.market.accounts.guardian)
     const { productId } = m.zero.product
     const [row] = await m.sql<{ internal_id: bigint }[]>`
       INSERT INTO market.reviews

@@ -1,9 +1,10 @@
 import { type EscrowDeposit, mintUsdc, publishWithProof, registerIdentity } from '@referrer/contracts/local'
 import { erc20Abi, formatUnits, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { setAgentWallet } from '../calls.ts'
-import { act, DAY, openShop, type Shop, send, travel } from './escrows.ts'
-import { buy, generic, startTestMarket, type TestMarket } from './market.ts'
+import { call, setAgentWallet } from '../calls.ts'
+import { DAY, send, travel } from './chain.ts'
+import { act, openShop, type Shop } from './escrows.ts'
+import { buy, generic, newAgent, startTestMarket, type TestMarket } from './market.ts'
 import { promisedTexts } from './promised.ts'
 
 const UNKNOWN = 4_242
@@ -156,7 +157,10 @@ describe('the earnings of an agent', () => {
   })
 
   it('are zeros for an agent that never traded, known or not [EARN-31]', async () => {
-    expect(await earnings(UNKNOWN)).toMatchObject({ status: 200, body: NOTHING })
+    for (const unknown of [UNKNOWN, Number.MAX_SAFE_INTEGER]) {
+      const { status, body } = await earnings(unknown)
+      expect([status, body]).toEqual([200, NOTHING])
+    }
     const { usdc_wallet_balance: _, ...idleEarnings } = (await earnings(idle)).body
     expect(idleEarnings).toEqual(NOTHING)
     expect((await earnings(UNKNOWN, LONG_AGO)).body).toMatchObject(NOTHING)
@@ -172,13 +176,21 @@ describe('the earnings of an agent', () => {
 
   it('come with the balance of the wallet of the agent, not of its owner [EARN-30]', async () => {
     const { stranger: owner, walletBuyer: wallet } = m.market.accounts
-    const agentId = await registerIdentity(m.market, owner)
+    const agentId = await newAgent(m, owner)
     const { timestamp } = await m.market.client.getBlock()
     await send(m, await setAgentWallet(m, owner, { agentId, wallet }, timestamp))
     await mintUsdc(m.market, wallet.address, 7n)
     await m.indexed()
     expect(await balanceOf(wallet)).not.toBe(await balanceOf(owner))
     expect((await earnings(agentId)).body.usdc_wallet_balance).toBe(await balanceOf(wallet))
+  })
+
+  it('come with the balance of the owner when the agent has no wallet', async () => {
+    const { buyer } = m.market.accounts
+    const agentId = await newAgent(m, buyer)
+    await send(m, call(m, buyer, 'IdentityRegistry', 'unsetAgentWallet', [agentId]))
+    await m.indexed()
+    expect((await earnings(agentId)).body.usdc_wallet_balance).toBe(await balanceOf(buyer))
   })
 
   it('come without the balance while no node answers [EARN-29]', async () => {
@@ -246,6 +258,11 @@ describe('the earnings of a period', () => {
       cashback: NOTHING.cashback,
       total_earnings: 35_000,
     })
+  })
+
+  it('may be as long as all time, and have nothing when they end before they begin', async () => {
+    expect(await immediate('?from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59-23:59')).toBe(75_000)
+    expect(await immediate(`?from=${at(secondAt + 1)}&to=${at(secondAt)}`)).toBe(0)
   })
 
   it('leave what is pending and the balance as they are now [EARN-26, EARN-27]', async () => {

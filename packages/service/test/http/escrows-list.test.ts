@@ -2,7 +2,8 @@ import { type EscrowDeposit, publishWithProof, registerIdentity } from '@referre
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../calls.ts'
-import { act, buyMany, DAY, openShop, type Shop, send, travel } from './escrows.ts'
+import { DAY, send, travel } from './chain.ts'
+import { act, buyMany, openShop, type Shop } from './escrows.ts'
 import { buy, generic, startTestMarket, type TestMarket } from './market.ts'
 import { promisedTexts } from './promised.ts'
 
@@ -21,18 +22,9 @@ let shop: Shop
 let mixed: { agent: bigint; deposits: EscrowDeposit[] }
 /** Bought often. */
 let regular: { agent: bigint; deposits: EscrowDeposit[] }
-/** What nodes were asked, and whether they answer. */
-const node = { asked: [] as string[], isDown: false }
 
 beforeAll(async () => {
-  m = await startTestMarket({
-    overrides: {
-      fetch: (input, init) => {
-        node.asked.push(String(init?.body))
-        return node.isDown ? Promise.reject(new TypeError('fetch failed')) : fetch(input, init)
-      },
-    },
-  })
+  m = await startTestMarket()
   shop = await openShop(m)
   const { market } = m
   const { buyer, stranger } = market.accounts
@@ -186,14 +178,14 @@ describe('a purchase by a wallet', () => {
 describe('the list and the chain', () => {
   it('have nothing to do with each other: no escrow is looked up there [ESC-18]', async () => {
     const { text } = await list(mixed.agent)
-    node.asked.length = 0
+    m.nodes.answered.length = 0
     expect((await list(mixed.agent)).text).toBe(text)
-    expect(node.asked.filter((request) => request.includes('eth_call'))).toEqual([])
-    node.isDown = true
+    expect(m.nodes.answered.filter((request) => request.includes('eth_call'))).toEqual([])
+    m.nodes.isDown = true
     try {
       expect(await list(mixed.agent)).toMatchObject({ status: 200, text })
     } finally {
-      node.isDown = false
+      m.nodes.isDown = false
     }
   })
 

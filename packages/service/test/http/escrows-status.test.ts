@@ -1,8 +1,11 @@
-import { type EscrowDeposit, registerIdentity } from '@referrer/contracts/local'
+import { type EscrowDeposit, publishWithProof, registerIdentity } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { act, CASHBACK, DAY, HELD_BACK, openShop, publishBuyerReview, type Shop, travel } from './escrows.ts'
-import { type Bought, buy, startTestMarket, type TestMarket } from './market.ts'
+import { call } from '../calls.ts'
+import { must } from './caller.ts'
+import { DAY, send, travel } from './chain.ts'
+import { act, CASHBACK, HELD_BACK, openShop, publishBuyerReview, type Shop } from './escrows.ts'
+import { type Bought, buy, generic, startTestMarket, type TestMarket } from './market.ts'
 
 const KEYS = ['escrow_id', 'role', 'state', 'held_back', 'cashback', 'window_end', 'fallback_available']
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
@@ -90,6 +93,12 @@ describe('the status of an escrow', () => {
     expect(await ask(99_999_999, `?agent_id=${shop.buyer}`)).toMatchObject(notFound)
     expect(await ask(open.escrowId, `?agent_id=${third}`)).toMatchObject(notFound)
     expect(await ask(open.escrowId, '?agent_id=4242')).toMatchObject(notFound)
+    const ofWallet = await buy(m, m.market.accounts.walletBuyer, shop.sold)
+    expect((await status(ofWallet, shop.reviewer)).cashback).toEqual({
+      amount: CASHBACK,
+      status: 'pending_buyer_review',
+    })
+    expect(await ask(ofWallet.escrowId, `?agent_id=${shop.buyer}`)).toMatchObject(notFound)
   })
 
   it('is not told without the database, nor of a chain that is not served [ESC-46, ESC-51]', async () => {
@@ -150,16 +159,32 @@ describe('the status of an escrow', () => {
       return status(deposit, shop.buyer)
     }
     const fallback = deposit.windowEnd + BigInt(10 * DAY)
-    const holding = { state: 'holding', fallback_available: false }
+    const legs = { held_back: { status: 'pending' }, cashback: { status: 'pending_buyer_review' } }
+    const holding = { state: 'holding', fallback_available: false, ...legs }
     expect(await at(deposit.windowEnd + 1n)).toMatchObject(holding)
     expect(await at(fallback - 100n)).toMatchObject(holding)
     expect(await at(fallback)).toMatchObject({ ...holding, fallback_available: true })
+    await send(m, call(m, accounts.guardian, 'CommissionEscrow', 'pause', []))
+    expect(await status(deposit, shop.buyer)).toMatchObject(holding)
+    await send(m, call(m, accounts.guardian, 'CommissionEscrow', 'unpause', []))
+    // The contract gives everybody the whole delay again.
+    await travel(m, 10 * DAY)
+    expect((await status(deposit, shop.buyer)).fallback_available).toBe(true)
     await act(m, accounts.stranger, 'settleFallback', deposit)
-    expect(await status(deposit, shop.buyer)).toMatchObject({ state: 'settled', fallback_available: false })
+    expect(await status(deposit, shop.buyer)).toMatchObject({
+      state: 'settled',
+      held_back: { amount: HELD_BACK, status: 'window_closed' },
+      cashback: { amount: CASHBACK, status: 'window_closed' },
+      fallback_available: false,
+    })
   })
 })
 
 describe('the legs of an escrow', () => {
+  const PUBLISH = 'publish a review of this purchase, then register the review.'
+  const actionOf = async (deposit: EscrowDeposit) =>
+    (await status(deposit, shop.buyer)).cashback.action_needed
+
   it('are amounts in base units and where they stand, with no more than applies [ESC-26, ESC-27, ESC-28, ESC-29, ESC-30, ESC-32]', async () => {
     const deposit = await bought()
     const ofReviewer = await status(deposit, shop.reviewer)
@@ -191,11 +216,12 @@ describe('the legs of an escrow', () => {
   it('follow the buyer review: cashback is claimable when it is published here, and then released [ESC-28, ESC-31]', async () => {
     const { buyer, oracle } = m.market.accounts
     const deposit = await bought()
+    expect(await actionOf(deposit)).toBe(`To earn the cashback: ${PUBLISH}`)
     const registration = await publishBuyerReview(m, buyer, deposit)
     expect((await status(deposit, shop.buyer)).cashback).toEqual({
       amount: CASHBACK,
       status: 'pending_buyer_review',
-      action_needed: expect.any(String),
+      action_needed: 'To earn the cashback: register the review.',
     })
     const registered = await m.call('POST', '/v1/review/register', { as: buyer, body: registration })
     expect(registered.status, registered.text).toBe(200)
@@ -235,5 +261,27 @@ describe('the legs of an escrow', () => {
       as: m.market.accounts.buyer,
     })
     expect(body.escrows).toEqual([escrow])
+  })
+  it('wait for a vote too where another had reviewed the product, as soon as that review can be read', async () => {
+    const { buyer, stranger } = m.market.accounts
+    const content = generic(3, 'So so')
+    const review = { agentId: third, product: shop.sold.product, content, proofId: 2n }
+    const { reviewId } = await publishWithProof(m.market, stranger, review)
+    const [reviewed, deposit] = [await bought(), await bought()]
+    const body = await publishBuyerReview(m, buyer, reviewed)
+    await m.indexed()
+    await must(m.call('POST', '/v1/review/register', { as: buyer, body }))
+    expect((await status(reviewed, shop.buyer)).cashback.status).toBe('claimable')
+    const other = { review_id: Number(reviewId), escrow_id: 0, content_json: content }
+    await must(m.call('POST', '/v1/review/register', { as: stranger, body: other }))
+    const vote = 'To earn the cashback: vote on other reviews of the product'
+    expect(await actionOf(reviewed)).toBe(`${vote}.`)
+    expect(await actionOf(deposit)).toBe(`${vote}, then ${PUBLISH}`)
+    await m.sql`
+      INSERT INTO market.votes (chain_id, escrow_contract, escrow_id, voter_agent_id, review_internal_id, reasoning, qualifies)
+      SELECT e.chain_id, e.contract, e.escrow_id, e.buyer_agent_id, c.internal_id, 'well said', true
+      FROM chain.escrows AS e JOIN chain.reviews AS c USING (chain_id)
+      WHERE e.escrow_id = ${reviewed.escrowId} AND c.review_id = ${reviewId}`
+    expect((await status(reviewed, shop.buyer)).cashback).toEqual({ amount: CASHBACK, status: 'claimable' })
   })
 })

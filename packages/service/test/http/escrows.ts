@@ -1,6 +1,5 @@
 // A shop, a review of what it sells, and what becomes of the escrows of those who buy through it.
 import {
-  confirmed,
   type EscrowDeposit,
   escrowDeposits,
   escrowTerms,
@@ -14,12 +13,10 @@ import {
 } from '@referrer/contracts/local'
 import { ContentHash } from '@referrer/protocol'
 import { reviewRegistryAbi } from '@referrer/protocol/abi'
-import { type LocalAccount, numberToHex, parseEventLogs, type TransactionReceipt } from 'viem'
+import { type LocalAccount, numberToHex, parseEventLogs } from 'viem'
 import { call } from '../calls.ts'
-import type { Call } from '../forking-chain.ts'
+import { send } from './chain.ts'
 import { type Bought, generic, productOf, type TestMarket } from './market.ts'
-
-export const DAY = 24 * 60 * 60
 
 /** Of a million, at 10 % commission: 10 % of it is the fee, 40 % cashback, and half of the rest is held back. */
 export const HELD_BACK = 25_000
@@ -77,11 +74,6 @@ export async function buyMany(
   return deposits
 }
 
-/** Sends a call and insists that it took effect. */
-export async function send({ market }: TestMarket, made: Call): Promise<TransactionReceipt> {
-  return confirmed(market, await market.client.sendTransaction(made))
-}
-
 /** Acts on an escrow. */
 export async function act(
   m: TestMarket,
@@ -107,10 +99,4 @@ export async function publishBuyerReview(m: TestMarket, owner: LocalAccount, dep
     escrow_id: Number(deposit.escrowId),
     content_json: content,
   }
-}
-
-/** The chain's time goes on; the service's does not. */
-export async function travel({ market }: TestMarket, seconds: number): Promise<void> {
-  await market.client.increaseTime({ seconds })
-  await market.client.mine({ blocks: 1 })
 }

@@ -7,6 +7,7 @@ import {
   type Product,
   privateKeyOf,
   publishWithProof,
+  registerIdentity,
   settlePurchases,
   signPurchase,
   startLocalChain,
@@ -19,7 +20,7 @@ import { readConfig } from '../../src/config.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import { type Overrides, type Service, startService } from '../../src/service.ts'
 import { until } from '../../src/workers/testing.ts'
-import { type Caller, callerOf } from './caller.ts'
+import { type Caller, callerOf, must } from './caller.ts'
 
 export const BASE_URL = 'https://market.test'
 /** Seeds of the keys that sign ref links, by place of the chain. */
@@ -39,8 +40,11 @@ export interface TestMarket {
   chainId: number
   /** Every chain that the service serves. */
   chains: { chain: LocalChain; market: Market }[]
-  /** While `isDown`, no node answers the service. `only`: just these calls fail (by a piece of their JSON). */
-  nodes: { isDown: boolean; only: string | undefined }
+  /**
+   * While `isDown`, no node answers the service. `only`: just these calls fail (by a piece of their JSON). `answered`: the JSON of all
+   * calls that were answered.
+   */
+  nodes: { isDown: boolean; only: string | undefined; answered: string[] }
   /** Added to the service's clock. */
   clock: { aheadMs: number }
   /** Waits until the newest blocks of all chains are in the records. */
@@ -50,7 +54,7 @@ export interface TestMarket {
   close(): Promise<void>
 }
 
-export interface MarketOptions {
+interface MarketOptions {
   chainIds?: number[]
   env?: Record<string, string>
   overrides?: Overrides
@@ -63,7 +67,7 @@ export async function startTestMarket({
   overrides = {},
 }: MarketOptions = {}): Promise<TestMarket> {
   const database = await freshDatabase(migrations)
-  const nodes: TestMarket['nodes'] = { isDown: false, only: undefined }
+  const nodes: TestMarket['nodes'] = { isDown: false, only: undefined, answered: [] }
   const clock = { aheadMs: 0 }
   const chains = await Promise.all(
     chainIds.map(async (chainId) => {
@@ -101,9 +105,12 @@ export async function startTestMarket({
     }),
     {
       clock: () => Date.now() + clock.aheadMs,
-      fetch: (input, init) => {
-        const isHit = nodes.isDown || (nodes.only && String(init?.body).includes(nodes.only))
-        return isHit ? Promise.reject(new TypeError('fetch failed')) : fetch(input, init)
+      fetch: async (input, init) => {
+        const body = String(init?.body)
+        if (nodes.isDown || (nodes.only && body.includes(nodes.only))) throw new TypeError('fetch failed')
+        const answer = await fetch(input, init)
+        nodes.answered.push(body)
+        return answer
       },
       ...overrides,
     },
@@ -154,6 +161,13 @@ export const productOf = (number: number): Hex => numberToHex(number, { size: 32
 
 export const generic = (rating: number, description: string) => JSON.stringify({ rating, description })
 
+/** An agent that only this test knows. */
+export async function newAgent({ market, indexed }: TestMarket, owner: LocalAccount): Promise<bigint> {
+  const agentId = await registerIdentity(market, owner)
+  await indexed()
+  return agentId
+}
+
 /** Publishes a review on an approved proof and brings its text to the service. */
 export async function publishReview(
   { market, call, indexed }: TestMarket,
@@ -162,12 +176,9 @@ export async function publishReview(
 ): Promise<{ reviewId: bigint; internalId: number }> {
   const { reviewId } = await publishWithProof(market, owner, review)
   await indexed()
-  const { status, text, body } = await call('POST', '/v1/review/register', {
-    as: owner,
-    body: { review_id: Number(reviewId), escrow_id: 0, content_json: review.content },
-  })
-  if (status !== 200) throw new Error(`the review was not registered: ${status} ${text}`)
-  return { reviewId, internalId: body.review_id }
+  const body = { review_id: Number(reviewId), escrow_id: 0, content_json: review.content }
+  const { review_id: internalId } = await must(call('POST', '/v1/review/register', { as: owner, body }))
+  return { reviewId, internalId }
 }
 
 export interface Bought {

@@ -235,8 +235,7 @@ describe('GET /v1/merchant/product', () => {
   })
 
   it('finds no product that is closed, until it is open again [MERCH-27]', async () => {
-    const set = (active: boolean) =>
-      act(m.market, merchant, 'setProductActive', BigInt(merchantId), CLOSED, active)
+    const set = (active: boolean) => act(m, merchant, 'setProductActive', BigInt(merchantId), CLOSED, active)
     expect((await read(CLOSED)).status).toBe(200)
     await set(false)
     await m.indexed()

@@ -1,7 +1,9 @@
-import { confirmed, listProduct, openMerchant, registerIdentity } from '@referrer/contracts/local'
+import { listProduct, openMerchant, registerIdentity } from '@referrer/contracts/local'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { call } from '../calls.ts'
+import { send } from './chain.ts'
 import { productOf, startTestMarket, type TestMarket } from './market.ts'
 import { act, openRecorded, register, unauthorized } from './merchants.ts'
 
@@ -28,11 +30,11 @@ beforeAll(async () => {
   const zero = await openRecorded(m)
   const others = [await openRecorded(m, stranger), await openRecorded(m)]
   shop = await registerIdentity(m.market, merchant, CARD)
-  await act(m.market, merchant, 'setActive', shop, true)
+  await act(m, merchant, 'setActive', shop, true)
   await register(m, merchant, shop)
   for (const product of [2, 1])
     await listProduct(m.market, merchant, { merchantId: shop, productId: productOf(product) })
-  await act(m.market, merchant, 'setProductActive', shop, productOf(2), false)
+  await act(m, merchant, 'setProductActive', shop, productOf(2), false)
   all = [zero, ...others, shop].map(Number)
   await m.indexed()
 })
@@ -93,32 +95,26 @@ describe('GET /v1/merchant/{id}', () => {
     const merchantId = await openRecorded(m)
     const status = async () => (await get(merchantId)).body.status
     expect(await status()).toBe('active')
-    await act(m.market, merchant, 'setActive', merchantId, false)
+    await act(m, merchant, 'setActive', merchantId, false)
     expect(await status()).toBe('inactive')
-    await act(m.market, merchant, 'setActive', merchantId, true)
+    await act(m, merchant, 'setActive', merchantId, true)
     expect(await status()).toBe('active')
-    await act(m.market, guardian, 'setSuspended', merchantId, true)
+    await act(m, guardian, 'setSuspended', merchantId, true)
     expect(await status()).toBe('suspended')
-    await act(m.market, guardian, 'setSuspended', merchantId, false)
+    await act(m, guardian, 'setSuspended', merchantId, false)
     expect(await status()).toBe('active')
   })
 
   it('names the owner and the payout wallet as the chain has them now [MERCH-64]', async () => {
     const { IdentityRegistry: address } = m.market.addresses
     const merchantId = await openRecorded(m)
-    await act(m.market, merchant, 'setPayoutWallet', merchantId, stranger.address)
+    await act(m, merchant, 'setPayoutWallet', merchantId, stranger.address)
     expect((await get(merchantId)).body).toMatchObject({
       owner_address: merchant.address,
       payout_wallet: stranger.address,
     })
-    const hash = await m.market.client.writeContract({
-      account: merchant,
-      address,
-      abi: identityRegistryAbi,
-      functionName: 'transferFrom',
-      args: [merchant.address, stranger.address, merchantId],
-    })
-    await confirmed(m.market, hash)
+    const handOver = [merchant.address, stranger.address, merchantId]
+    await send(m, call(m, merchant, 'IdentityRegistry', 'transferFrom', handOver))
     const owner = await m.market.client.readContract({
       address,
       abi: identityRegistryAbi,

@@ -3,25 +3,16 @@ import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi
 import { encodeFunctionData, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/workers/testing.ts'
+import { sessionOf } from './caller.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 import { act, openRecorded, register, unauthorized } from './merchants.ts'
 
 let m: TestMarket
 let merchant: LocalAccount
 let stranger: LocalAccount
-/** What the service asked its node and was answered. */
-const asked: string[] = []
 
 beforeAll(async () => {
-  m = await startTestMarket({
-    overrides: {
-      fetch: async (input, init) => {
-        const answer = await fetch(input, init)
-        asked.push(String(init?.body))
-        return answer
-      },
-    },
-  })
+  m = await startTestMarket()
   ;({ merchant, stranger } = m.market.accounts)
 })
 afterAll(() => m.close())
@@ -31,7 +22,7 @@ const isActiveOf = (merchantId: bigint) =>
 const ownerOf = (merchantId: bigint) =>
   encodeFunctionData({ abi: identityRegistryAbi, functionName: 'ownerOf', args: [merchantId] })
 /** How often the service was told this. */
-const answered = (call: string) => asked.filter((body) => body.includes(call)).length
+const answered = (call: string) => m.nodes.answered.filter((body) => body.includes(call)).length
 
 describe('POST /v1/merchant/register', () => {
   it('answers 201 with the id and the owner that the chain names, and takes nothing but the id [MERCH-06, MERCH-07, MERCH-08, MERCH-09]', async () => {
@@ -43,9 +34,11 @@ describe('POST /v1/merchant/register', () => {
 
   it('accepts the session of the owner in the place of a signature', async () => {
     const merchantId = await openMerchant(m.market, merchant)
-    const { body: session } = await m.call('POST', '/v1/auth/session', { as: merchant })
     const body = { merchant_id: Number(merchantId) }
-    const answer = await m.call('POST', '/v1/merchant/register', { token: session.token, body })
+    const answer = await m.call('POST', '/v1/merchant/register', {
+      token: await sessionOf(m.call, merchant),
+      body,
+    })
     expect(answer.status).toBe(201)
   })
 
@@ -82,7 +75,7 @@ describe('before it is refused', () => {
   it('what is closed, suspended or nowhere is read again, and then is not recorded [MERCH-04, MERCH-05]', async () => {
     const closed = await registerIdentity(m.market, merchant)
     const suspended = await openMerchant(m.market, merchant)
-    await act(m.market, m.market.accounts.guardian, 'setSuspended', suspended, true)
+    await act(m, m.market.accounts.guardian, 'setSuspended', suspended, true)
     const nowhere = 99_999_999n
     const all = [closed, suspended, nowhere]
     const answers = await Promise.all(all.map((merchantId) => register(m, merchant, merchantId)))
@@ -95,7 +88,7 @@ describe('before it is refused', () => {
       expect(answered(isActiveOf(merchantId))).toBeGreaterThan(1)
       expect(answered(ownerOf(merchantId))).toBeGreaterThan(1)
     }
-    await act(m.market, merchant, 'setActive', closed, true)
+    await act(m, merchant, 'setActive', closed, true)
     expect((await register(m, merchant, closed)).status).toBe(201)
   })
 
@@ -103,7 +96,7 @@ describe('before it is refused', () => {
     const merchantId = await registerIdentity(m.market, merchant)
     const registered = register(m, merchant, merchantId)
     await until(() => answered(isActiveOf(merchantId)), 'the service to see a closed merchant')
-    await act(m.market, merchant, 'setActive', merchantId, true)
+    await act(m, merchant, 'setActive', merchantId, true)
     expect((await registered).status).toBe(201)
   })
 

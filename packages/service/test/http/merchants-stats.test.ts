@@ -1,16 +1,16 @@
 import {
-  confirmed,
   type EscrowDeposit,
-  escrowTerms,
   listProduct,
   mintUsdc,
   openMerchant,
   publishWithProof,
   registerIdentity,
 } from '@referrer/contracts/local'
-import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sessionOf } from './caller.ts'
+import { DAY, travel } from './chain.ts'
+import { act as actOnEscrow } from './escrows.ts'
 import { type Bought, buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { act, openRecorded, unauthorized } from './merchants.ts'
 
@@ -37,13 +37,9 @@ beforeAll(async () => {
   await openRecorded(m)
   reviewerAgentId = await registerIdentity(m.market, accounts.reviewer)
   await mintUsdc(m.market, accounts.walletBuyer.address, 1_000_000_000n)
-  token = await tokenOf(merchant)
+  token = await sessionOf(m.call, merchant)
 })
 afterAll(() => m.close())
-
-async function tokenOf(as: LocalAccount): Promise<string> {
-  return (await m.call('POST', '/v1/auth/session', { as })).body.token
-}
 
 async function stats(merchantId: bigint | number | string, ask: object = { token }) {
   await m.indexed()
@@ -65,16 +61,8 @@ const sell = (bought: Bought, price: bigint) => buy(m, m.market.accounts.walletB
 
 /** Past the window, as the oracle does. */
 async function settle(deposit: EscrowDeposit): Promise<void> {
-  await m.market.client.increaseTime({ seconds: 61 * 24 * 60 * 60 })
-  await m.market.client.mine({ blocks: 1 })
-  const hash = await m.market.client.writeContract({
-    account: m.market.accounts.oracle,
-    address: m.market.addresses.CommissionEscrow,
-    abi: commissionEscrowAbi,
-    functionName: 'settle',
-    args: [escrowTerms(deposit), false, false],
-  })
-  await confirmed(m.market, hash)
+  await travel(m, 60 * DAY)
+  await actOnEscrow(m, m.market.accounts.oracle, 'settle', deposit, false, false)
 }
 
 describe('GET /v1/merchant/{id}/stats', () => {
@@ -83,7 +71,9 @@ describe('GET /v1/merchant/{id}/stats', () => {
     for (const ask of [{}, { as: merchant }, { token: 'x'.repeat(43) }])
       expect(await stats(merchantId, ask)).toMatchObject(unauthorized)
     expect((await stats(merchantId)).status).toBe(200)
-    const { status, body } = await stats(merchantId, { token: await tokenOf(m.market.accounts.stranger) })
+    const { status, body } = await stats(merchantId, {
+      token: await sessionOf(m.call, m.market.accounts.stranger),
+    })
     expect([status, body]).toEqual([403, { error: 'caller does not own this merchant' }])
   })
 
@@ -124,7 +114,7 @@ describe('GET /v1/merchant/{id}/stats', () => {
     await onSale(merchantId, 4)
     await sell(await onSale(other, 3), 5_000_000n)
     await sell(bought, 1_000_000n)
-    await act(m.market, merchant, 'setProductActive', merchantId, productOf(3), false)
+    await act(m, merchant, 'setProductActive', merchantId, productOf(3), false)
     expect((await stats(merchantId)).body).toEqual({
       conversions: 1,
       gross_revenue_usdc: 1_000_000,

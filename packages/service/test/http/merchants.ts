@@ -1,7 +1,9 @@
 // What merchants do before and after they list products.
-import { confirmed, type Market, openMerchant } from '@referrer/contracts/local'
-import { merchantRegistryAbi } from '@referrer/protocol/abi'
+import { openMerchant } from '@referrer/contracts/local'
 import type { Hex, LocalAccount } from 'viem'
+import { call } from '../calls.ts'
+import { must } from './caller.ts'
+import { send } from './chain.ts'
 import type { TestMarket } from './market.ts'
 
 interface Acts {
@@ -14,17 +16,16 @@ interface Acts {
 
 /** Calls the merchant registry. */
 export async function act<N extends keyof Acts>(
-  market: Market,
+  m: TestMarket,
   account: LocalAccount,
   functionName: N,
   ...args: Acts[N]
 ): Promise<void> {
-  const call = { account, address: market.addresses.MerchantRegistry, abi: merchantRegistryAbi, functionName }
-  await confirmed(market, await market.client.writeContract({ ...call, args } as never))
+  await send(m, call(m, account, 'MerchantRegistry', functionName, args))
 }
 
-export const register = ({ call }: Pick<TestMarket, 'call'>, as: LocalAccount, merchantId: bigint | number) =>
-  call('POST', '/v1/merchant/register', { as, body: { merchant_id: Number(merchantId) } })
+export const register = (m: TestMarket, as: LocalAccount, merchantId: bigint | number) =>
+  m.call('POST', '/v1/merchant/register', { as, body: { merchant_id: Number(merchantId) } })
 
 /** Opens a merchant on the default chain and makes it known to the service. */
 export async function openRecorded(
@@ -32,8 +33,7 @@ export async function openRecorded(
   account: LocalAccount = m.market.accounts.merchant,
 ): Promise<bigint> {
   const merchantId = await openMerchant(m.market, account)
-  const { status, text } = await register(m, account, merchantId)
-  if (status !== 201) throw new Error(`the merchant was not registered: ${status} ${text}`)
+  await must(register(m, account, merchantId))
   return merchantId
 }
 

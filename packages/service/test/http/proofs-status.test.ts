@@ -1,6 +1,7 @@
 import { registerIdentity } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { must, sessionOf } from './caller.ts'
 import { productOf, startTestMarket, type TestMarket } from './market.ts'
 
 const OTHER_CHAIN = 31_338
@@ -22,18 +23,14 @@ beforeAll(async () => {
   await registerIdentity(m.market, owner)
   agentId = Number(await registerIdentity(m.market, owner))
   await m.indexed()
-  token = (await m.call('POST', '/v1/auth/session', { as: m.market.accounts.admin })).body.token
+  token = await sessionOf(m.call, m.market.accounts.admin)
   pending = await submit()
 })
 afterAll(() => m.close())
 
 async function submit(agent_id = agentId): Promise<number> {
-  const { status, text, body } = await m.call('POST', '/v1/proof', {
-    as: owner,
-    body: { agent_id, merchant_id: 3, product_id: productOf(7), proof_data: { receipt: 1 } },
-  })
-  if (status !== 201) throw new Error(`the proof was not taken: ${status} ${text}`)
-  return body.proof_id
+  const body = { agent_id, merchant_id: 3, product_id: productOf(7), proof_data: { receipt: 1 } }
+  return (await must(m.call('POST', '/v1/proof', { as: owner, body }))).proof_id
 }
 
 const read = (proofId: number | string, query = `?agent_id=${agentId}`, as = owner) =>

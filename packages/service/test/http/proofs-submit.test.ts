@@ -2,6 +2,7 @@ import { registerIdentity } from '@referrer/contracts/local'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { encodeFunctionData, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sessionOf } from './caller.ts'
 import { productOf, startTestMarket, type TestMarket } from './market.ts'
 
 const PRODUCT = productOf(7)
@@ -12,22 +13,9 @@ let m: TestMarket
 let owner: LocalAccount
 let stranger: LocalAccount
 let agentId: number
-/** What the service asked its nodes. */
-const asked: string[] = []
-/** Calls that find no node, by a piece of their JSON. */
-let unreachable: string | undefined
 
 beforeAll(async () => {
-  m = await startTestMarket({
-    overrides: {
-      fetch: async (input, init) => {
-        const body = String(init?.body)
-        asked.push(body)
-        if (unreachable && body.includes(unreachable)) throw new TypeError('fetch failed')
-        return fetch(input, init)
-      },
-    },
-  })
+  m = await startTestMarket()
   ;({ reviewer: owner, stranger } = m.market.accounts)
   // The first one has the id 0.
   await registerIdentity(m.market, owner)
@@ -107,6 +95,8 @@ describe('a proof', () => {
     ['1234', 2],
     ['0x', 0],
     ['', 0],
+    ['what', 0],
+    [`${PRODUCT.slice(0, -1)}`, 31],
     [PRODUCT.slice(0, -2), 31],
     [`${PRODUCT}00`, 33],
   ])('is refused with the product %j: that is %i bytes [PROOF-08, PROOF-09]', async (productId, bytes) => {
@@ -158,7 +148,7 @@ describe('the data of a proof', () => {
 
   it('may have 1,048,576 bytes of JSON and not one more, however many characters these are [PROOF-14, PROOF-15]', async () => {
     // A session spares the signing of megabytes.
-    const { token } = (await m.call('POST', '/v1/auth/session', { as: owner })).body
+    const token = await sessionOf(m.call, owner)
     const submitted = (a: string) =>
       m.call('POST', '/v1/proof', { token, body: { ...good(), proof_data: { a } } })
     const tooLarge = 'proof_data too large: must be <= 1048576 bytes: invalid input'
@@ -171,10 +161,38 @@ describe('the data of a proof', () => {
   })
 })
 
+describe('data that few would send', () => {
+  const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+  /** As JSON text. */
+  const submitText = (data: string) =>
+    post(`{"agent_id":${agentId},"merchant_id":3,"product_id":"${PRODUCT}","proof_data":${data}}`)
+  const storedOf = async ({ body }: Awaited<ReturnType<typeof post>>) => {
+    const [row] = await m.sql`SELECT proof_data FROM market.proofs WHERE proof_id = ${body.proof_id}`
+    return row?.proof_data
+  }
+
+  it('may have a thousand levels, and not more', async () => {
+    const deepest = await submitText(nested(1_000))
+    expect(deepest.status).toBe(201)
+    expect(await storedOf(deepest)).toBe(nested(1_000))
+    for (const levels of [1_001, 20_000, 900_000]) {
+      const error = 'proof_data too deep: must be <= 1000 levels: invalid input'
+      await expectRefusal(submitText(nested(levels)), 400, error)
+    }
+  })
+
+  it('keep keys and characters that objects and Postgres would rather not', async () => {
+    const data = '{"__proto__":{"constructor":1},"":[],"toString":null,"zero":"\\u0000","half":"\\ud800"}'
+    const answer = await submitText(data)
+    expect(answer.status).toBe(201)
+    expect(await storedOf(answer)).toBe(data)
+  })
+})
+
 describe('the agent of a proof', () => {
   it('that is not on the chain is not found, and is asked for once [PROOF-17, PROOF-18]', async () => {
     await expectRefusal(submit({ agent_id: NOWHERE }), 404, 'agent not found on-chain')
-    expect(asked.filter((body) => body.includes(ownerCall(NOWHERE)))).toHaveLength(1)
+    expect(m.nodes.answered.filter((body) => body.includes(ownerCall(NOWHERE)))).toHaveLength(1)
   })
 
   it('is registered with the service if it was not [PROOF-24]', async () => {
@@ -205,11 +223,11 @@ describe('the agent of a proof', () => {
 
 it('a proof fails as an internal error when the chain or the records cannot be asked [PROOF-19]', async () => {
   const before = await stored()
-  unreachable = ownerCall(agentId)
+  m.nodes.only = ownerCall(agentId)
   try {
     await expectRefusal(submit(), 500, 'internal error')
   } finally {
-    unreachable = undefined
+    m.nodes.only = undefined
   }
   await m.withoutTable('market.proofs', () => expectRefusal(submit(), 500, 'internal error'))
   expect(await stored()).toBe(before)

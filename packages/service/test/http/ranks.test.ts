@@ -1,5 +1,6 @@
 import { listProduct, openMerchant, type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sessionOf } from './caller.ts'
 import { productOf, startTestMarket, type TestMarket } from './market.ts'
 import { promisedTexts } from './promised.ts'
 
@@ -117,10 +118,24 @@ describe('the Review Rank of an agent', () => {
     expect((await rankOf(agent)).body).toMatchObject(COLD)
   })
 
+  it('is that of each agent when many are asked for at the same moment', async () => {
+    await rank(agent, 0.25, null)
+    await rank(agent + 1, 1, 0)
+    const asked = [agent, agent + 1, Number.MAX_SAFE_INTEGER]
+    const answers = await Promise.all(asked.map((agentId) => rankOf(agentId)))
+    expect(answers.map(({ body }) => [body.repeat.rank, body.one_off.rank])).toEqual([
+      [0.25, null],
+      [1, 0],
+      [null, null],
+    ])
+    for (const { body } of answers)
+      expect(body).toMatchObject({ platform_mean_repeat: 0.625, platform_mean_one_off: 0 })
+  })
+
   it('is 0 while the agent is flagged [RANK-22]', async () => {
     await rank(agent, 0.75, null)
     const { admin } = m.market.accounts
-    const { token } = (await m.call('POST', '/v1/auth/session', { as: admin })).body
+    const token = await sessionOf(m.call, admin)
     expect((await rankOf(agent)).body.flagged).toBe(false)
     expect((await m.call('POST', `/admin/agents/${agent}/flag`, { token })).status).toBe(200)
     try {

@@ -221,7 +221,7 @@ describe('POST /v1/merchant/product/readiness', () => {
 
   it('is the last step of a merchant that sells: identity, opening, product, description, endpoint [MERCH-01]', async () => {
     const merchantId = await registerIdentity(m.market, merchant)
-    await act(m.market, merchant, 'setActive', merchantId, true)
+    await act(m, merchant, 'setActive', merchantId, true)
     const merchant_id = Number(merchantId)
     expect((await post('/v1/merchant/register', { merchant_id })).status).toBe(201)
     const product = { merchantId, productId: productOf(1) }

@@ -8,6 +8,7 @@ import {
   registerIdentity,
 } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { must } from './caller.ts'
 import { publishBuyerReview } from './escrows.ts'
 import { buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { promisedTexts } from './promised.ts'
@@ -49,7 +50,7 @@ beforeAll(async () => {
   newcomer = await registerIdentity(market, accounts.stranger)
   await mintUsdc(market, accounts.buyer.address, 1_000_000_000n)
   await m.indexed()
-  await must('/v1/merchant/register', { merchant_id: Number(merchantId) })
+  await post('/v1/merchant/register', { merchant_id: Number(merchantId) })
   await describeProduct(WEATHER, { name: 'Weather', description: 'Of tomorrow', category: 'api' })
   await describeProduct(ATLAS, { name: 'Atlas', description: 'Of the world', category: 'books' })
 
@@ -71,13 +72,11 @@ const of = (productId: Product['productId']): Product => ({ merchantId, productI
 const list = (productId: Product['productId'], terms = {}) =>
   listProduct(m.market, m.market.accounts.merchant, of(productId), terms)
 
-async function must(path: string, body: object, as = m.market.accounts.merchant) {
-  const { status, text } = await m.call('POST', path, { as, body })
-  if (status >= 300) throw new Error(`the market could not be filled: ${status} ${text}`)
-}
+const post = (path: string, body: object, as = m.market.accounts.merchant) =>
+  must(m.call('POST', path, { as, body }))
 
 const describeProduct = (product_id: string, words: object) =>
-  must('/v1/merchant/product', {
+  post('/v1/merchant/product', {
     merchant_id: Number(merchantId),
     product_id,
     endpoint_url: 'https://shop.example/buy',
@@ -96,7 +95,7 @@ async function review(deposit: EscrowDeposit): Promise<void> {
   const { buyer: owner } = m.market.accounts
   const body = await publishBuyerReview(m, owner, deposit)
   await m.indexed()
-  await must('/v1/review/register', body, owner)
+  await post('/v1/review/register', body, owner)
 }
 
 const get = (id: bigint | string, query = '') =>
@@ -105,6 +104,24 @@ const productsOf = async (id: bigint, query = '') => (await get(id, query)).body
 const idsOf = async (id: bigint, query = ''): Promise<string[]> =>
   (await productsOf(id, query)).map(({ product_id }: { product_id: string }) => product_id)
 const refused = (error: string) => [400, { error }]
+const weather = () => ({
+  product_id: WEATHER,
+  merchant_id: Number(merchantId),
+  name: 'Weather',
+  description: 'Of tomorrow',
+  category: 'api',
+  product_type: 'Repeat',
+  commission_bps: 1_111,
+})
+const atlas = () => ({
+  product_id: ATLAS,
+  merchant_id: Number(merchantId),
+  name: 'Atlas',
+  description: 'Of the world',
+  category: 'books',
+  product_type: 'One-off',
+  commission_bps: 2_222,
+})
 
 describe('GET /v1/agent/{id}/reviewable', () => {
   it('refuses a request without a signature [RVBL-01]', async () => {
@@ -161,24 +178,8 @@ describe('products that an agent has not bought', () => {
     const products = await productsOf(newcomer, '?limit=3&needs_review=false')
     for (const product of products) expect(Object.keys(product).sort()).toEqual([...FIELDS].sort())
     expect(products).toEqual([
-      {
-        product_id: WEATHER,
-        merchant_id: Number(merchantId),
-        name: 'Weather',
-        description: 'Of tomorrow',
-        category: 'api',
-        product_type: 'Repeat',
-        commission_bps: 1_111,
-      },
-      {
-        product_id: ATLAS,
-        merchant_id: Number(merchantId),
-        name: 'Atlas',
-        description: 'Of the world',
-        category: 'books',
-        product_type: 'One-off',
-        commission_bps: 2_222,
-      },
+      weather(),
+      atlas(),
       {
         product_id: PLAIN,
         merchant_id: Number(merchantId),
@@ -207,7 +208,8 @@ describe('products that an agent has not bought', () => {
     for (const query of ['?limit=3', '?limit=3&offset=0', '?limit=3&offset=-5'])
       expect(await idsOf(newcomer, query)).toEqual(ALL.slice(0, 3))
     expect(await idsOf(newcomer, '?limit=3&offset=2')).toEqual(ALL.slice(2, 5))
-    expect(await idsOf(newcomer, `?offset=${LISTED}`)).toEqual([])
+    for (const beyond of [LISTED, Number.MAX_SAFE_INTEGER])
+      expect(await idsOf(newcomer, `?offset=${beyond}`)).toEqual([])
   })
 
   it.each([
@@ -224,7 +226,9 @@ describe('products that an agent has not bought', () => {
     expect(await idsOf(newcomer, '?category=api')).toEqual([WEATHER])
     expect(await idsOf(newcomer, '?category=books')).toEqual([ATLAS])
     expect(await idsOf(buyer, '?category=books')).toEqual([])
-    expect(await idsOf(newcomer, '?category=none')).toEqual([])
+    expect(await idsOf(newcomer, '?category=')).toEqual(await idsOf(newcomer))
+    for (const category of ['none', 'API', 'ap', 'a'.repeat(65), '%00', '%F0%9F%A6%8A'])
+      expect(await idsOf(newcomer, `?category=${category}`), category).toEqual([])
   })
 })
 
@@ -256,26 +260,8 @@ describe('products that an agent has to review', () => {
     const [first, second] = bought.weather
     expect(Number(second?.escrowId)).toBeGreaterThan(Number(first?.escrowId))
     expect(await productsOf(buyer, '?needs_review=true')).toEqual([
-      {
-        product_id: WEATHER,
-        merchant_id: Number(merchantId),
-        name: 'Weather',
-        description: 'Of tomorrow',
-        category: 'api',
-        product_type: 'Repeat',
-        commission_bps: 1_111,
-        escrow_id: Number(second?.escrowId),
-      },
-      {
-        product_id: ATLAS,
-        merchant_id: Number(merchantId),
-        name: 'Atlas',
-        description: 'Of the world',
-        category: 'books',
-        product_type: 'One-off',
-        commission_bps: 2_222,
-        escrow_id: Number(bought.atlas.escrowId),
-      },
+      { ...weather(), escrow_id: Number(second?.escrowId) },
+      { ...atlas(), escrow_id: Number(bought.atlas.escrowId) },
     ])
   })
 
@@ -303,5 +289,6 @@ describe('products that an agent has to review', () => {
     expect(await asked('limit=0')).toEqual([WEATHER])
     expect(await asked('limit=1&offset=1')).toEqual([ATLAS])
     expect(await asked('offset=-1')).toEqual([WEATHER, ATLAS])
+    expect(await asked(`offset=${Number.MAX_SAFE_INTEGER}`)).toEqual([])
   })
 })

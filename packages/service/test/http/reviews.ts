@@ -1,6 +1,7 @@
 // Products that are sold through links, and what is written about them.
 import { listProduct, type Market, type Product, publishWithProof } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
+import { must } from './caller.ts'
 import { productOf, type TestMarket } from './market.ts'
 
 /** Of one review that is asked for alone. */
@@ -25,11 +26,8 @@ export async function sell(
   await m.indexed()
   const { productId: product_id } = product
   const texts = { name: 'Weather', description: 'Of tomorrow', category: 'books' }
-  const { status, text } = await m.call('POST', '/v1/merchant/product', {
-    as: merchant,
-    body: { merchant_id: Number(merchantId), product_id, endpoint_url: endpoint, ...texts },
-  })
-  if (status !== 200) throw new Error(`the product was not described: ${status} ${text}`)
+  const body = { merchant_id: Number(merchantId), product_id, endpoint_url: endpoint, ...texts }
+  await must(m.call('POST', '/v1/merchant/product', { as: merchant, body }))
   return product
 }
 
@@ -60,9 +58,7 @@ export async function registered(
   query = '',
 ): Promise<number> {
   const body = { review_id: reviewId, escrow_id: 0, content_json: content }
-  const answer = await register(m, body, query)
-  if (answer.status !== 200) throw new Error(`the review was not registered: ${answer.text}`)
-  return answer.body.review_id
+  return (await must(register(m, body, query))).review_id
 }
 
 export const internalIdOf = async (

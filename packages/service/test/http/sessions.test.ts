@@ -1,6 +1,7 @@
 import { openMerchant } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sessionOf } from './caller.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 
 let m: TestMarket
@@ -26,10 +27,7 @@ const setCap = (cap: number, ask: Parameters<TestMarket['call']>[2]) =>
 const readCap = (ask: Parameters<TestMarket['call']>[2]) =>
   m.call('GET', `/v1/spending-limits?chain_id=${m.chainId}`, ask)
 
-async function tokenOf(account: LocalAccount): Promise<string> {
-  const { body } = await m.call('POST', '/v1/auth/session', { as: account })
-  return body.token
-}
+const tokenOf = (account: LocalAccount) => sessionOf(m.call, account)
 
 const refused = (detail: string) => ({ status: 401, body: { error: 'unauthorized', detail } })
 

@@ -7,6 +7,7 @@ import {
 } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sessionOf } from './caller.ts'
 import { buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
 
 const PATH = '/v1/spending-limits'
@@ -117,7 +118,7 @@ describe('POST /v1/spending-limits', () => {
     await post({ chain_id: HERE, daily_cap_usdc: 22, owner: merchant.address }, admin)
     expect((await get(HERE, merchant)).body.daily_cap_usdc).toBe(11)
     expect((await get(HERE, admin)).body.daily_cap_usdc).toBe(22)
-    const { token } = (await m.call('POST', '/v1/auth/session', { as: merchant })).body
+    const token = await sessionOf(m.call, merchant)
     expect((await m.call('GET', `${PATH}?chain_id=${HERE}`, { token })).body.daily_cap_usdc).toBe(11)
   })
 

@@ -9,6 +9,7 @@ import {
   registerIdentity,
 } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
+import { must, sessionOf } from './caller.ts'
 import { buy, generic, productOf, publishReview, startTestMarket, type TestMarket } from './market.ts'
 
 export interface Example {
@@ -57,11 +58,6 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
   const { port } = endpoint.address() as { port: number }
   const endpointUrl = `http://shop.test:${port}/buy`
 
-  async function must(asked: Promise<{ status: number; text: string; body: Record<string, unknown> }>) {
-    const { status, text, body } = await asked
-    if (status >= 300) throw new Error(`the market could not be filled: ${status} ${text}`)
-    return body
-  }
   const post = (path: string, as: LocalAccount, body?: object) =>
     must(call('POST', path, { as, ...(body && { body }) }))
 
@@ -119,7 +115,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     proofs += 1
     return Number((await post('/v1/proof', reviewer, { ...proof, proof_data: { receipt: proofs } })).proof_id)
   }
-  const tokenOf = async (account: LocalAccount) => String((await post('/v1/auth/session', account)).token)
+  const tokenOf = (account: LocalAccount) => sessionOf(call, account)
   const tokens = {
     admin: await tokenOf(admin),
     merchant: await tokenOf(merchant),
