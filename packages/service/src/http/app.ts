@@ -12,12 +12,12 @@ import { routes as allRoutes } from '../routes.ts'
 import { cors } from './cors.ts'
 import { docsRoutes } from './docs.ts'
 import { healthRoutes } from './health.ts'
+import { limitHeld } from './held.ts'
 import { createLimiter, limit } from './limits.ts'
 import { createMetrics, type Metrics, metricsRoutes } from './metrics.ts'
 import { RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { serveRoute } from './serve.ts'
-import { limitUnread } from './unread.ts'
 
 const BODY_LIMIT = 2 * 1024 * 1024
 /** To send a whole request. Without it a caller can hold a connection for ever. */
@@ -78,7 +78,7 @@ export function createApp(
     if (UNLIMITED.has(request.routeOptions.url ?? '')) return
     if (!limit(limiter, context, request, reply)) return reply
   })
-  limitUnread(app)
+  limitHeld(app, BODY_LIMIT)
 
   metricsRoutes(app, metrics)
   healthRoutes(app, context)

@@ -17,6 +17,7 @@ beforeEach(async () => {
   app = createApp(context)
   app.get('/large', async () => Buffer.alloc(40 * MEGABYTE, 'x'))
   app.get('/text', async () => 'x'.repeat(40 * MEGABYTE))
+  app.post('/body', async () => 'thanks')
   app.get('/larger', async () => Buffer.alloc(70 * MEGABYTE, 'x'))
   url = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
   sockets = []
@@ -41,6 +42,34 @@ async function get(path: string, client = '198.51.100.1') {
   const { status, headers } = response
   return { status, headers, text: await response.text() }
 }
+
+/** Begins a body and does not end it. */
+function upload(head: string): Socket {
+  const socket = connect(Number(url.port), url.hostname)
+  sockets.push(socket)
+  socket.write(`POST /body HTTP/1.1\r\nHost: test\r\nX-Forwarded-For: 198.51.100.1\r\n${head}\r\n\r\n`)
+  return socket
+}
+
+describe('large bodies', () => {
+  const LARGEST = 2 * MEGABYTE
+  const post = async (size: number) => {
+    const headers = { 'x-forwarded-for': '198.51.100.1' }
+    const { status } = await fetch(new URL('/body', url), { method: 'POST', headers, body: 'x'.repeat(size) })
+    return status
+  }
+
+  it.each([`Content-Length: ${LARGEST}`, 'Transfer-Encoding: chunked'])(
+    'that do not end (%s) keep a client from sending more',
+    async (head) => {
+      const begun = Array.from({ length: 32 }, () => upload(head))
+      await expect.poll(() => post(LARGEST)).toBe(429)
+      expect(await post(1_000)).toBe(200)
+      for (const socket of begun) socket.destroy()
+      await expect.poll(() => post(LARGEST)).toBe(200)
+    },
+  )
+})
 
 describe('large answers', () => {
   it.each(['/large', '/text'])('of %s wait for a client to read those before', async (path) => {
