@@ -145,6 +145,26 @@ describe('reading again', () => {
     expect(reads).toBe(soFar + 1)
   })
 
+  it('is done once by whoever comes while very many do, and again when they are through', async () => {
+    vi.useFakeTimers()
+    let reads = 0
+    const start = () =>
+      reread(
+        async () => ++reads,
+        () => false,
+      )
+    const many = Array.from({ length: 32 }, start)
+    await vi.advanceTimersByTimeAsync(1_000)
+    const soFar = reads
+    expect(await start()).toBe(soFar + 1)
+    await vi.advanceTimersByTimeAsync(2_400)
+    await Promise.all(many)
+    reads = 0
+    const one = start()
+    await vi.advanceTimersByTimeAsync(3_400)
+    expect(await one).toBeGreaterThan(10)
+  })
+
   it('does not go on after a failure', async () => {
     let reads = 0
     const read = reread(

@@ -60,13 +60,27 @@ export async function bestEffort<T>(
   }
 }
 
-/** Reads again for a while until what is read `holds`; then the last of it, whether it holds or not. */
+/** Nodes limit how much they are asked, and the indexer asks the same ones: what does not exist must not use that up. */
+const MOST_REREADING = 32
+let rereading = 0
+
+/**
+ * Reads again for a while until what is read `holds`; then the last of it, whether it holds or not. While very many do, whoever comes
+ * next reads once.
+ */
 export async function reread<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   const until = performance.now() + REREAD_FOR_MS
-  for (;;) {
-    const value = await read()
-    if (holds(value) || performance.now() >= until) return value
-    await new Promise((resolve) => setTimeout(resolve, REREAD_EVERY_MS))
+  let value = await read()
+  if (rereading >= MOST_REREADING) return value
+  rereading += 1
+  try {
+    while (!holds(value) && performance.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, REREAD_EVERY_MS))
+      value = await read()
+    }
+    return value
+  } finally {
+    rereading -= 1
   }
 }
 
