@@ -22,7 +22,8 @@ export function createLog(level: Config['logLevel'], destination?: DestinationSt
     formatters: { log: withoutSecrets },
     serializers: { err: (error: Error) => cleaned(stdSerializers.err(error) as unknown as Fields) },
   }
-  return destination ? pino(options, destination) : pino(options)
+  // What is logged while a write is under way goes out with the next: under load that is one write for many lines.
+  return pino(options, destination ?? pino.destination({ sync: false }))
 }
 
 function withoutSecrets(line: Fields): Fields {

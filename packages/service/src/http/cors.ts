@@ -27,10 +27,12 @@ export function cors(app: FastifyInstance, { config }: Context, routes: readonly
     return true
   }
 
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'OPTIONS') return
-    const isAllowed = allow(request, reply, request.routeOptions.config.isPublic ?? false)
-    if (isAllowed) reply.header('access-control-expose-headers', EXPOSED_HEADERS)
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.method !== 'OPTIONS') {
+      const isAllowed = allow(request, reply, request.routeOptions.config.isPublic ?? false)
+      if (isAllowed) reply.header('access-control-expose-headers', EXPOSED_HEADERS)
+    }
+    done()
   })
 
   for (const [path, onPath] of Map.groupBy(routes, ({ path }) => path)) {

@@ -127,12 +127,13 @@ export function createMetrics(context: Context): Metrics {
 }
 
 export function metricsRoutes(app: FastifyInstance, metrics: Metrics): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     metrics.observeRequest(
       { method: request.method, route, status: reply.statusCode },
       reply.elapsedTime / 1_000,
     )
+    done()
   })
   app.get('/metrics', async (_request, reply) => {
     const text = await metrics.render()

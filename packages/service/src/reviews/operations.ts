@@ -7,6 +7,7 @@ import { refused } from '../market-error.ts'
 import { createTurns } from '../net/turns.ts'
 import { share, shareInTurns } from '../share.ts'
 import { reviewJson, reviewsJson } from './json.ts'
+import { reviewMemory } from './kept.ts'
 import { findReviewRecords, findReviews, listReviews, reviewsOfProduct } from './store.ts'
 
 interface ListKey {
@@ -64,18 +65,27 @@ const listsOfProducts = once((context) =>
 
 /** By the id that it has on the chain. */
 export async function readReview(context: Context, chainId: number, reviewId: bigint): Promise<Buffer> {
-  return found(await reviews(context)({ chainId, reviewId }), reviewId)
+  const memory = reviewMemory(context)
+  const name = `${chainId}/${reviewId}`
+  const known = memory.current()
+  const answer = known.get(name)
+  if (answer && (await memory.holds(known))) return answer
+  const kept = memory.current()
+  const { json, isPublished } = found(await reviews(context)({ chainId, reviewId }), reviewId)
+  if (isPublished) kept.put(name, json)
+  return json
 }
 
 const reviews = once((context) =>
-  gather<{ chainId: number; reviewId: bigint }, Buffer | undefined>({
+  gather<{ chainId: number; reviewId: bigint }, { json: Buffer; isPublished: boolean } | undefined>({
     keyOf: ({ chainId, reviewId }) => `${chainId}/${reviewId}`,
     ask: async (keys) => {
       const rows = await findReviews(context.sql, keys)
       const byKey = new Map(rows.map((row) => [`${row.chain_id}/${row.review_id}`, row]))
       return keys.map(({ chainId, reviewId }) => {
         const row = byKey.get(`${chainId}/${reviewId}`)
-        return row && Buffer.from(reviewJson(context, row, 'alone'))
+        if (!row) return undefined
+        return { json: Buffer.from(reviewJson(context, row, 'alone')), isPublished: row.content !== null }
       })
     },
   }),

@@ -1,10 +1,14 @@
 import { sweepSeenRequests } from '../auth/replays.ts'
 import { sweepSessions } from '../auth/sessions.ts'
 import type { Context } from '../context.ts'
+import { sweepReviewChanges } from '../reviews/kept.ts'
 import { refreshLinks } from '../reviews/ref-links.ts'
 import type { Work } from './index.ts'
 
 /** What the market does by itself. */
 export function marketWork(context: Context): Work {
-  return { queues: [], schedules: [sweepSeenRequests, sweepSessions, refreshLinks(context)] }
+  return {
+    queues: [],
+    schedules: [sweepSeenRequests, sweepSessions, sweepReviewChanges, refreshLinks(context)],
+  }
 }
