@@ -167,7 +167,7 @@ describe('the status of an escrow', () => {
     await send(m, call(m, accounts.guardian, 'CommissionEscrow', 'pause', []))
     expect(await status(deposit, shop.buyer)).toMatchObject(holding)
     await send(m, call(m, accounts.guardian, 'CommissionEscrow', 'unpause', []))
-    // The contract gives everybody the whole delay again.
+    // The oracle has the whole delay again.
     await travel(m, 10 * DAY)
     expect((await status(deposit, shop.buyer)).fallback_available).toBe(true)
     await act(m, accounts.stranger, 'settleFallback', deposit)

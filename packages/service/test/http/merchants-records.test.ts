@@ -2,6 +2,7 @@ import { listProduct, openMerchant, registerIdentity } from '@referrer/contracts
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bytesOf } from '../../src/db/bytes.ts'
 import { call } from '../calls.ts'
 import { send } from './chain.ts'
 import { productOf, startTestMarket, type TestMarket } from './market.ts'
@@ -105,13 +106,15 @@ describe('GET /v1/merchant/{id}', () => {
     expect(await status()).toBe('active')
   })
 
-  it('names the owner and the payout wallet as the chain has them now [MERCH-64]', async () => {
+  it('names the owner and the payout wallet as the chain has them now; a new owner begins closed [MERCH-64]', async () => {
     const { IdentityRegistry: address } = m.market.addresses
     const merchantId = await openRecorded(m)
-    await act(m, merchant, 'setPayoutWallet', merchantId, stranger.address)
+    const { treasury } = m.market.accounts
+    await act(m, merchant, 'setPayoutWallet', merchantId, treasury.address)
     expect((await get(merchantId)).body).toMatchObject({
+      status: 'active',
       owner_address: merchant.address,
-      payout_wallet: stranger.address,
+      payout_wallet: treasury.address,
     })
     const handOver = [merchant.address, stranger.address, merchantId]
     await send(m, call(m, merchant, 'IdentityRegistry', 'transferFrom', handOver))
@@ -122,7 +125,11 @@ describe('GET /v1/merchant/{id}', () => {
       args: [merchantId],
     })
     expect(owner).toBe(stranger.address)
-    expect((await get(merchantId)).body.owner_address).toBe(owner)
+    expect((await get(merchantId)).body).toMatchObject({
+      status: 'inactive',
+      owner_address: owner,
+      payout_wallet: owner,
+    })
   })
 
   it('refuses an id that is not above zero, although 0 is a merchant [MERCH-60, MERCH-61]', async () => {
@@ -156,6 +163,23 @@ describe('GET /v1/merchant', () => {
     expect(idsOf(listed).slice(0, all.length)).toEqual(all)
     expect(body).toMatchObject({ page: 1, limit: 20, total: body.merchants.length })
     expect(body.merchants[all.indexOf(Number(shop))]).toEqual((await get(shop)).body)
+  })
+
+  it('shows the first hundred products of a merchant; the merchant alone shows all', async () => {
+    const merchantId = await openRecorded(m)
+    await m.indexed()
+    const products = Array.from({ length: 105 }, (_, at) => productOf(1_000 + at))
+    await m.sql.begin(async (tx) => {
+      await tx`SELECT set_config('indexer.block', 'final', true)`
+      await tx`
+        INSERT INTO chain.products
+        SELECT ${m.chainId}, ${merchantId}, product_id, 500, 0, 0, '', true, now()
+        FROM unnest(${products.map(bytesOf)}::bytea[]) AS product_id`
+    })
+    expect((await get(merchantId)).body.product_ids).toEqual(products)
+    const listed = await list('?limit=500')
+    const { product_ids } = listed.body.merchants[idsOf(listed).indexOf(Number(merchantId))]
+    expect(product_ids).toEqual(products.slice(0, 100))
   })
 
   it('turns pages [MERCH-68, MERCH-69]', async () => {

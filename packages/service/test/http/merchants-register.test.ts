@@ -63,6 +63,34 @@ describe('POST /v1/merchant/register', () => {
     expect([status, body]).toEqual([409, { error: 'merchant already registered' }])
   })
 
+  it('counts once when many are sent at the same moment [MERCH-10]', async () => {
+    const merchantId = await openMerchant(m.market, merchant)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => register(m, merchant, merchantId)))
+    const refusals = answers.filter(({ status }) => status !== 201)
+    expect(refusals.map(({ status, body }) => [status, body])).toEqual(
+      Array(19).fill([409, { error: 'merchant already registered' }]),
+    )
+  })
+
+  it('takes a merchant that is recorded and closed for a repetition [MERCH-10]', async () => {
+    const merchantId = await openRecorded(m)
+    await act(m, merchant, 'setActive', merchantId, false)
+    const { status, body } = await register(m, merchant, merchantId)
+    expect([status, body]).toEqual([409, { error: 'merchant already registered' }])
+  })
+
+  it('keeps of the URI of the identity what Postgres can hold, and nothing of one that is too long for a list', async () => {
+    const shown: unknown[] = []
+    for (const uri of ['https://shop.example/card\0', `data:,${'x'.repeat(8_192)}`]) {
+      const merchantId = await registerIdentity(m.market, merchant, uri)
+      await act(m, merchant, 'setActive', merchantId, true)
+      await register(m, merchant, merchantId)
+      await m.indexed()
+      shown.push((await m.call('GET', `/v1/merchant/${merchantId}`)).body.metadata_uri)
+    }
+    expect(shown).toEqual(['https://shop.example/card', undefined])
+  })
+
   it('refuses a body without an id that can be one', async () => {
     for (const body of [{}, { merchant_id: -1 }, { merchant_id: '1' }, { merchant_id: 1.5 }, '{', '[]']) {
       const answer = await m.call('POST', '/v1/merchant/register', { as: merchant, body })

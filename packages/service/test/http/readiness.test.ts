@@ -16,7 +16,7 @@ const OTHER = '0x000000000000000000000000000000000000dEaD'
 let m: TestMarket
 let merchant: LocalAccount
 let router: Hex
-/** The merchant's endpoint: answers with `reply`, and keeps what it was asked. */
+/** The merchant's endpoint: answers with `reply`, as JSON unless it is text, and keeps what it was asked. */
 let shop: Server
 let resource: string
 let reply: { status: number; body: unknown }
@@ -30,7 +30,8 @@ beforeAll(async () => {
   await registerIdentity(m.market, merchant)
   shop = createServer((request, response) => {
     probes.push(request)
-    response.writeHead(reply.status).end(JSON.stringify(reply.body))
+    const { status, body } = reply
+    response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body))
   }).listen(0, '127.0.0.1')
   await once(shop, 'listening')
   resource = `http://127.0.0.1:${portOf(shop)}/buy?item=1`
@@ -118,7 +119,17 @@ describe('POST /v1/merchant/product/readiness', () => {
       ...failing,
       echoes_attribution: false,
     })
-    expect(await checksOf(402, 'no object')).toEqual({
+  })
+
+  it.each([
+    '<html>',
+    '"text"',
+    [],
+    null,
+    { accepts: { payTo: 1 }, extensions: ['attributionToken'] },
+    { accepts: [null] },
+  ])('finds nothing in %j [MERCH-41]', async (body) => {
+    expect(await checksOf(402, body)).toEqual({
       pass: false,
       returns_402: true,
       payto_is_splitrouter: false,
@@ -130,8 +141,7 @@ describe('POST /v1/merchant/product/readiness', () => {
     for (const status of [200, 401, 402, 404, 500]) {
       reply.status = status
       const [check] = (await ask({ resource })).body.checks
-      expect(check).toMatchObject({ name: 'returns_402', ok: status === 402 })
-      expect(check.detail).toContain(String(status))
+      expect(check).toEqual({ name: 'returns_402', ok: status === 402, detail: `status ${status}` })
     }
   })
 
@@ -214,9 +224,10 @@ describe('POST /v1/merchant/product/readiness', () => {
     closed.close()
     await once(closed, 'close')
     const { status, body } = await ask({ resource: `http://127.0.0.1:${port}/buy` })
-    expect(status).toBe(200)
-    expect(body).toMatchObject({ pass: false, checks: [{ name: 'reachable', ok: false }] })
-    expect(body.checks).toHaveLength(1)
+    expect([status, body]).toEqual([
+      200,
+      { pass: false, checks: [{ name: 'reachable', ok: false, detail: 'connection refused' }] },
+    ])
   })
 
   it('is the last step of a merchant that sells: identity, opening, product, description, endpoint [MERCH-01]', async () => {

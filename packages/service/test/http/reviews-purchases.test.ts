@@ -255,6 +255,10 @@ describe('the vote that a purchase needs', () => {
     await vote(late.escrowId, thirdId, true)
     expect(await answerOf(second)).toMatchObject([200, { status: 'buyer_review_registered' }])
     expect((await read(second.review_id)).status).toBe('published')
+    await m.sql`DELETE FROM market.votes WHERE escrow_id = ${late.escrowId}`
+    const edited = { ...second, content_json: generic(2, 'On second thoughts') }
+    await edit(second.review_id, hashOf(late, edited.content_json))
+    expect((await answerOf(edited))[0], 'an edit of a text that was taken').toBe(200)
   })
 
   it('is not asked of those who review on an approved proof [REV-84, REV-89]', async () => {

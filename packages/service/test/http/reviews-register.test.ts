@@ -1,5 +1,6 @@
 import { openMerchant, type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { must } from './caller.ts'
 import { generic, startTestMarket, type TestMarket } from './market.ts'
 import { openRecorded } from './merchants.ts'
 import { ENDPOINT, internalIdOf, publish, register, sell } from './reviews.ts'
@@ -9,11 +10,18 @@ const NOT_FOUND = [404, { error: 'not found' }]
 const INTERNAL = [500, { error: 'internal error' }]
 
 let m: TestMarket
+/** Of the service's clock, with each look at it. */
+let jumpMs = 0
 let agentId: bigint
 let product: Product
 
 beforeAll(async () => {
-  m = await startTestMarket({ chainIds: [31_337, 31_338] })
+  let aheadMs = 0
+  const clock = () => {
+    aheadMs = jumpMs && aheadMs + jumpMs
+    return Date.now() + aheadMs
+  }
+  m = await startTestMarket({ chainIds: [31_337, 31_338], overrides: { clock } })
   const { market } = m
   const { reviewer: owner, merchant } = market.accounts
   const merchantId = await openRecorded(m)
@@ -86,12 +94,15 @@ describe('bringing the text of a review', () => {
     })
   })
 
-  it('may be repeated, and at once, without changing anything [REV-90]', async () => {
+  it('may be repeated, and at once, without changing anything, however late [REV-90]', async () => {
     const body = await written(generic(5, 'Again'))
     const before = await totalOf()
-    const answers = await Promise.all([register(m, body), register(m, body), register(m, body)])
+    // No two links that are made would be the same.
+    jumpMs = 300
+    const answers = await Promise.all(Array.from({ length: 8 }, () => register(m, body)))
     const first = await read(body.review_id)
     answers.push(await register(m, body))
+    jumpMs = 0
     for (const { status, text } of answers) expect([status, text]).toEqual([200, answers[0]?.text])
     expect(answers[0]?.body.review_id).toBe(first.internal_id)
     expect(await read(body.review_id)).toEqual(first)
@@ -113,7 +124,8 @@ describe('bringing the text of a review', () => {
       expect(await answerOf({ ...body, content_json })).toEqual([400, { error: mismatch }])
     expect((await read(body.review_id)).status).not.toBe('published')
     expect((await answerOf(body))[0]).toBe(200)
-    expect((await read(body.review_id)).content_json).toEqual(JSON.parse(content))
+    const { text } = await m.call('GET', `/v1/review/${body.review_id}`)
+    expect(text).toContain(`"content_json":${content},`)
     for (const content_json of others)
       expect(await answerOf({ ...body, content_json })).toEqual([400, { error: mismatch }])
   })
@@ -157,6 +169,32 @@ describe('a generic review', () => {
     const body = await written(generic(rating, 'Quick'))
     expect((await answerOf(body))[0]).toBe(200)
     expect(await read(body.review_id)).toMatchObject({ satisfaction_score, content_json: { rating } })
+  })
+})
+
+describe('the review of a product that can be measured', () => {
+  const describeAs = (category: string) => {
+    const { merchant } = m.market.accounts
+    const { merchantId, productId } = product
+    const texts = { endpoint_url: ENDPOINT, name: 'Weather', description: 'Of tomorrow', category }
+    const body = { merchant_id: Number(merchantId), product_id: productId, ...texts }
+    return must(m.call('POST', '/v1/merchant/product', { as: merchant, body }))
+  }
+
+  it('follows the schema of its category, as that is when the text comes', async () => {
+    const figures = { calls: 2, successes: 1, failures: 0, latency_ms: { p50: 1, p95: 2, p99: 3 } }
+    const costs = { cost_usdc: '0.02', cost_per_call_usdc: '0.01' }
+    const body = await written(JSON.stringify({ rating: 5, description: 'Quick', ...figures, ...costs }))
+    await describeAs('api')
+    expect(await answerOf(body)).toEqual([
+      400,
+      { error: 'calls = successes + failures does not hold: invalid input' },
+    ])
+    await describeAs('')
+    expect((await answerOf(body))[0]).toBe(200)
+    await describeAs('api')
+    expect((await answerOf(body))[0], 'once taken, it stays').toBe(200)
+    await describeAs('')
   })
 })
 
