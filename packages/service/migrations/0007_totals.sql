@@ -38,7 +38,7 @@ LANGUAGE sql IMMUTABLE AS $$
   UNION ALL
   SELECT e.buyer_agent_id, 0, 0, 0, paid, (paid > 0)::int::bigint,
     CASE WHEN e.settled_at IS NULL AND e.cashback_released_at IS NULL THEN e.cashback ELSE 0 END
-  FROM (SELECT CASE WHEN e.cashback_released_at IS NOT NULL THEN e.cashback ELSE coalesce(e.cashback_to_buyer, 0) END AS paid)
+  FROM (SELECT CASE WHEN e.cashback_released_at IS NOT NULL THEN e.cashback ELSE coalesce(e.cashback_to_buyer, 0) END AS paid) AS cashback
   WHERE e.buyer_agent_id IS NOT NULL
 $$;
 
