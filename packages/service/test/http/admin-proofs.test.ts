@@ -1,8 +1,8 @@
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { productOf, type TestMarket } from '../../test/http/market.ts'
-import { routes } from '../routes.ts'
-import { type AdminDesk, CHAINS, pathOf, startAdminDesk, submitProof } from './testing.ts'
+import { routes } from '../../src/routes.ts'
+import { type AdminDesk, CHAINS, pathOf, startAdminDesk, submitProof } from './admin.ts'
+import { productOf, type TestMarket } from './market.ts'
 
 let desk: AdminDesk
 let m: TestMarket

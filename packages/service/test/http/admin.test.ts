@@ -1,9 +1,10 @@
 import { listProduct, openMerchant, type Product } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generic, productOf, publishReview, type TestMarket } from '../../test/http/market.ts'
-import { adminRoutes } from './http.ts'
-import { type AdminDesk, CHAINS, pathOf, startAdminDesk, submitProof } from './testing.ts'
+import { adminRoutes } from '../../src/admin/http.ts'
+import { type AdminDesk, CHAINS, pathOf, startAdminDesk, submitProof } from './admin.ts'
+import { sessionOf } from './caller.ts'
+import { generic, productOf, publishReview, type TestMarket } from './market.ts'
 
 let desk: AdminDesk
 let m: TestMarket
@@ -31,7 +32,7 @@ describe('every route of an admin', () => {
       const body = method === 'GET' ? {} : { body: { note: 'n', items: ['i'] } }
       expect(await m.call(method, url, body)).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
       expect(await m.call(method, url, { as: admin, ...body })).toMatchObject({ status: 401 })
-      const stranger = await desk.sessionOf(m.market.accounts.stranger)
+      const stranger = await sessionOf(m.call, m.market.accounts.stranger)
       expect(await m.call(method, url, { token: stranger, ...body })).toMatchObject({
         status: 403,
         body: { error: 'not authorized' },

@@ -1,8 +1,9 @@
 import { Writable } from 'node:stream'
 import { registerIdentity } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
-import { startTestMarket, type TestMarket } from '../../test/http/market.ts'
-import { createLog } from '../log.ts'
+import { createLog } from '../../src/log.ts'
+import { must, sessionOf } from './caller.ts'
+import { startTestMarket, type TestMarket } from './market.ts'
 
 export const CHAINS = [31_337, 31_338]
 
@@ -16,7 +17,6 @@ export interface AdminDesk {
   agentId: number
   /** What the service has logged. */
   logged: Record<string, unknown>[]
-  sessionOf(account: LocalAccount): Promise<string>
 }
 
 export async function startAdminDesk(): Promise<AdminDesk> {
@@ -29,14 +29,11 @@ export async function startAdminDesk(): Promise<AdminDesk> {
   })
   const m = await startTestMarket({ chainIds: CHAINS, overrides: { log: createLog('info', destination) } })
   const { admin, reviewer } = m.market.accounts
-  async function sessionOf(account: LocalAccount): Promise<string> {
-    return (await m.call('POST', '/v1/auth/session', { as: account })).body.token
-  }
   // The first one is 0, which some routes refuse.
   await registerIdentity(m.market, admin)
   const agentId = Number(await registerIdentity(m.market, reviewer))
   await m.indexed()
-  return { m, admin, reviewer, token: await sessionOf(admin), agentId, logged, sessionOf }
+  return { m, admin, reviewer, token: await sessionOf(m.call, admin), agentId, logged }
 }
 
 /** Of a route, with the same number for agent, review and whatever else. */
@@ -48,10 +45,6 @@ export async function submitProof(
   productId: string,
   proofData = '{"seen":"it"}',
 ): Promise<number> {
-  const { status, text, body } = await m.call('POST', '/v1/proof', {
-    as: reviewer,
-    body: `{"agent_id":${agentId},"merchant_id":3,"product_id":"${productId}","proof_data":${proofData}}`,
-  })
-  if (status !== 201) throw new Error(`the proof was not taken: ${status} ${text}`)
-  return body.proof_id
+  const body = `{"agent_id":${agentId},"merchant_id":3,"product_id":"${productId}","proof_data":${proofData}}`
+  return (await must(m.call('POST', '/v1/proof', { as: reviewer, body }))).proof_id
 }
