@@ -106,7 +106,7 @@ describe('a published review', () => {
     expect(Date.parse(published_at)).toBe(Number(linked.minedAt) * 1_000)
   })
 
-  it('carries a link under the base address, with a token that the service signed [REV-02, REV-95]', async () => {
+  it('carries a link under the base address, with a token of the version and the key that the manifest tells [AUTH-31, AUTH-32, REV-02, REV-95, VER-04]', async () => {
     const { ref_link } = (await read(linked.onChain)).body
     expect(ref_link.startsWith(`${BASE_URL}/r/`)).toBe(true)
     const token = ref_link.slice(`${BASE_URL}/r/`.length)
@@ -124,10 +124,18 @@ describe('a published review', () => {
       reviewerAgentId: Number(agentId),
       cashbackOfCommissionBps: 0,
     })
-    const { attestationPubKey } = (await m.call('GET', '/.well-known/referrer-agent')).body
-    const x = Buffer.from(attestationPubKey, 'hex').toString('base64url')
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-    expect(verify(null, payload, key, signature)).toBe(true)
+    const isSignedBy = (publicKey: string) => {
+      const x = Buffer.from(publicKey, 'hex').toString('base64url')
+      const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+      return verify(null, payload, key, signature)
+    }
+    const manifest = (await m.call('GET', '/.well-known/referrer-agent')).body
+    const [own, other] = manifest.chains
+    expect(own.chainId).toBe(m.chainId)
+    expect(isSignedBy(own.attestationPubKey)).toBe(true)
+    expect(isSignedBy(manifest.attestationPubKey)).toBe(true)
+    expect(isSignedBy(other.attestationPubKey)).toBe(false)
+    expect(manifest.attribution.tokenVersion).toBe(4)
   })
 
   it('has an empty link when its product is not sold through links [REV-12]', async () => {
