@@ -312,8 +312,8 @@ export function describeVariables(): string {
 
 function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
-  const { protocol, username, search, hash } = new URL(text)
-  return /^https?:$/.test(protocol) && username === '' && search === '' && hash === ''
+  const { protocol, username, password, search, hash } = new URL(text)
+  return /^https?:$/.test(protocol) && username + password === '' && search === '' && hash === ''
 }
 
 function isKeyOfAccount(key: Hex): boolean {

@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises'
 import { createRpcPool } from '@referrer/chain'
 import { type Database, migrate, openDatabase } from '@referrer/database'
 import { Recovery } from '@referrer/protocol'
@@ -11,6 +10,7 @@ import { migrations } from './db/migrations.ts'
 import { createApp } from './http/app.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createLog } from './log.ts'
+import { publicLookup, systemLookup } from './net/lookup.ts'
 import { reviewSchemas } from './reviews/schemas.ts'
 import { Secret } from './secret.ts'
 import { followChains } from './workers/chains.ts'
@@ -57,7 +57,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       clock: overrides.clock ?? Date.now,
       log,
       fetch,
-      lookup: overrides.lookup ?? ((host) => lookup(host, { all: true })),
+      lookup: overrides.lookup ?? (config.allowPrivateHosts ? systemLookup : publicLookup()),
       recovery: overrides.recovery ?? (await Recovery.load()),
       chainHealth: overrides.chainHealth ?? (() => chains.chainHealth()),
       senderHealth: overrides.senderHealth ?? (() => chains.senderHealth()),

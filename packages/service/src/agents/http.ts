@@ -1,5 +1,16 @@
 import { z } from 'zod'
-import { account, accountShown, bodyId, id, integer, optional, page, wholeNumber } from '../http/fields.ts'
+import {
+  account,
+  accountShown,
+  bodyId,
+  id,
+  integer,
+  ofPages,
+  optional,
+  page,
+  readable,
+  wholeNumber,
+} from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { whole } from '../present.ts'
 import { Agent, AgentList } from './agent.ts'
@@ -20,18 +31,22 @@ export const agentRoutes: Route[] = [
     auth: 'none',
     query: z.object({
       owner: optional(account('invalid owner address', 'A wallet, in upper or lower case.')),
-      page,
-      limit: integer(LIMIT, `How many a page: lower than 1 is ${LIMIT}, at most ${MAX_LIMIT}.`, (number) =>
-        number < 1 ? LIMIT : Math.min(number, MAX_LIMIT),
+      page: ofPages(page),
+      limit: ofPages(
+        integer(LIMIT, `How many a page: lower than 1 is ${LIMIT}, at most ${MAX_LIMIT}.`, (number) =>
+          number < 1 ? LIMIT : Math.min(number, MAX_LIMIT),
+        ),
       ),
     }),
     takesChain: true,
     response: AgentList,
-    async handle({ context, chain, query: { owner, page, limit } }) {
+    refusals: { 400: ['invalid page', 'invalid limit'] },
+    async handle({ context, chain, query: { owner, ...query } }) {
       if (owner) {
         const agents = await agentsOf(context, chain, owner)
         return { agents, total: agents.length, page: FIRST_PAGE, limit: LIMIT }
       }
+      const [page, limit] = [readable(query.page, 'page'), readable(query.limit, 'limit')]
       return textOf(await pageOfAgents(context, chain, { page, limit }))
     },
   }),

@@ -43,14 +43,23 @@ export const pageOfAgents = (
 ): Promise<AgentList> => readPage(context)({ chainId, page, limit })
 
 /** All of them, by ascending id. */
-export async function agentsOf(
-  { sql, recovery }: Context,
+export const agentsOf = (
+  context: Context,
   { config: { chainId } }: Chain,
   owner: Address,
-): Promise<AgentEntry[]> {
-  const rows = await agentsOfOwner(sql, chainId, bytesOf(owner))
-  return rows.map((row) => entryOf(recovery, row))
-}
+): Promise<AgentEntry[]> => readOwned(context)({ chainId, owner })
+
+/** An owner may have very many. */
+const readOwned = once(({ sql, recovery }) =>
+  shareInTurns<{ chainId: number; owner: Address }, AgentEntry[]>(
+    READ_AT_ONCE,
+    ({ chainId, owner }) => `${chainId}/${owner}`,
+    async ({ chainId, owner }) => {
+      const rows = await agentsOfOwner(sql, chainId, bytesOf(owner))
+      return rows.map((row) => entryOf(recovery, row))
+    },
+  ),
+)
 
 const keyOf = ({ chainId, agentId }: AgentKey) => `${chainId}/${agentId}`
 

@@ -102,9 +102,9 @@ export async function insertRegistration(
     INSERT INTO market.agents AS a
       (chain_id, agent_id, recorded_at, registered_at, registered_by, uri, payment_wallet)
     VALUES (${chainId}, ${agentId}, ${at}, ${at}, ${owner}, ${uri}, ${paymentWallet})
-    ON CONFLICT (chain_id, agent_id) DO UPDATE SET registered_at = excluded.registered_at,
+    ON CONFLICT (chain_id, agent_id) DO UPDATE SET registered_at = coalesce(a.registered_at, excluded.registered_at),
       registered_by = excluded.registered_by, uri = excluded.uri, payment_wallet = excluded.payment_wallet
-    WHERE a.registered_at IS NULL`
+    WHERE a.registered_at IS NULL OR a.registered_by <> excluded.registered_by`
   return count === 1
 }
 

@@ -2,6 +2,7 @@
 // `shown` is what a parameter looks like from outside.
 import { type Address, getAddress, type Hex, isAddress } from 'viem'
 import { z } from 'zod'
+import { MarketError } from '../market-error.ts'
 
 const INTEGER = /^-?\d{1,17}$/
 const THIRTY_TWO_BYTES = /^(?:0x)?([0-9a-fA-F]{64})$/
@@ -54,6 +55,19 @@ export const clamp = (min: number, max: number) => (number: number) => Math.min(
 
 /** The page of a list, from 1. */
 export const page = integer(1, 'Which page, from 1; lower is 1.', (number) => Math.max(number, 1))
+
+/** Of a list that may also be asked for without pages, where this is not looked at: undefined when it cannot be read. */
+export const ofPages = <T extends z.ZodType<number>>(field: T) =>
+  z
+    .union([field, z.any().transform(() => undefined)])
+    .optional()
+    .meta(field.meta() ?? {})
+
+/** What turned out to be needed. */
+export function readable<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new MarketError('invalid input', `invalid ${name}`)
+  return value
+}
 
 /** How far into a list; negative is 0. */
 export const offset = integer(0, 'How many to skip; negative is 0.', (number) => Math.max(number, 0))

@@ -21,7 +21,7 @@ export function healthRoutes(app: FastifyInstance, context: Context): void {
   app.get('/readyz', async (request, reply) => {
     const checks: Record<string, Check> = { database: { ok: true, detail: 'answers' } }
     const chains = await askDatabase().catch((err) => {
-      request.log.warn({ err }, 'the database does not answer')
+      request.log.warn({ reqId: request.id, err }, 'the database does not answer')
       checks.database = { ok: false, detail: 'does not answer' }
       return []
     })

@@ -9,11 +9,11 @@ export class RequestLog extends LogController {
 
   override requestCompleted(
     err: Error | null | undefined,
-    { method, url, ip, log }: FastifyRequest,
+    { id: reqId, method, url, ip, log }: FastifyRequest,
     { statusCode: status, elapsedTime }: FastifyReply,
   ): void {
     const path = url.split('?', 1)[0] ?? ''
-    const line = { method, path, ip, status, ms: Math.round(elapsedTime) }
+    const line = { reqId, method, path, ip, status, ms: Math.round(elapsedTime) }
     if (err) log.error({ ...line, err }, 'request')
     else if (QUIET.has(path)) log.debug(line, 'request')
     else log.info(line, 'request')

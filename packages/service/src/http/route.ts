@@ -15,6 +15,7 @@ export interface Call<P, Q, B, A extends Auth> {
   context: Context
   /** The one that `chain_id` names, or the default. */
   chain: Chain
+  isChainNamed: boolean
   caller: A extends 'none' ? undefined : Address
   params: P
   query: Q

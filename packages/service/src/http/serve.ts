@@ -29,17 +29,19 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { isPublic: route.auth === 'none' && route.method === 'GET' },
-    onRequest: async (request, reply) => {
-      if (limiter && !limit(limiter, context, request, reply)) return reply
+    onRequest: (request, reply, done) => {
+      if (limiter && !limit(limiter, context, request, reply)) return
       if (route.auth !== 'none') {
         // Who asks is in headers that caches do not know: none may answer one caller with what another got.
         reply.header('cache-control', 'no-store')
         try {
           credentials.set(request, readCredentials(request.headers, route.auth, context.clock()))
         } catch (error) {
-          return refuse(error, route, request, reply)
+          refuse(error, route, request, reply)
+          return
         }
       }
+      done()
     },
     handler: async (request, reply) => {
       try {
@@ -60,6 +62,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       query: fields(route.query, request.query),
       body: bodyOf(route, request.body),
       chain: chainOf(context, route, request.query),
+      isChainNamed: (request.query as Record<string, unknown>).chain_id !== undefined,
       token: tokenOf(request),
       hasBody: Buffer.isBuffer(request.body) && request.body.length > 0,
     })
@@ -157,6 +160,6 @@ function refuse(error: unknown, route: Route, request: FastifyRequest, reply: Fa
     return reply.code(401).send({ error: 'unauthorized', detail: error.message })
   }
   const status = error instanceof MarketError ? STATUSES[error.kind] : 500
-  if (status === 500) request.log.error({ err: error }, 'a request failed')
+  if (status === 500) request.log.error({ reqId: request.id, err: error }, 'a request failed')
   return reply.code(status).send({ error: textOf(route, status, (error as Error).message) })
 }

@@ -80,8 +80,8 @@ async function checkedAddresses(
   return addresses.map((address) => ({ address, family: isIP(address) }))
 }
 
-/** The system resolves names on a few threads that all of the process share: names that nobody answers for must not take them all. */
-const inTurns = createTurns(2)
+/** Names that nobody answers for must not pile up. */
+const inTurns = createTurns(32)
 
 async function resolve(lookup: Context['lookup'], host: string, signal: AbortSignal): Promise<string[]> {
   const late = Promise.withResolvers<never>()

@@ -1,7 +1,7 @@
 // What the text of a review must be.
 import { refused } from '../market-error.ts'
 
-export const MOST_BYTES = 65_536
+export const MOST_BYTES = 16_384
 /** Readers of JSON give up on less than what fits into the text. */
 const MOST_LEVELS = 32
 

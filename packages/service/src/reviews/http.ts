@@ -6,9 +6,11 @@ import {
   id,
   integer,
   momentShown,
+  ofPages,
   optional,
   page,
   productId,
+  readable,
   wholeNumber,
 } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
@@ -45,18 +47,6 @@ const OfProduct = z
   .object({ reviews: z.array(ListedReview), merchant_id: wholeNumber, product_id: hex32 })
   .meta({ id: 'ReviewsOfProduct' })
 
-/** Looked at in a list of all only: undefined when it cannot be read. */
-const ofListing = <T extends z.ZodType<number>>(field: T) =>
-  z
-    .union([field, z.any().transform(() => undefined)])
-    .optional()
-    .meta(field.meta() ?? {})
-
-function readable<T>(value: T | undefined, name: string): T {
-  if (value === undefined) throw new MarketError('invalid input', `invalid ${name}`)
-  return value
-}
-
 const reviewId = (about: string) => z.object({ id: id(1, 'invalid review id', about) })
 
 export const reviewRoutes: Route[] = [
@@ -70,8 +60,8 @@ export const reviewRoutes: Route[] = [
     query: z.object({
       merchant_id: optional(id(0, 'invalid merchant_id', 'The merchant; goes with `product_id`.')),
       product_id: optional(productId),
-      page: ofListing(page),
-      limit: ofListing(
+      page: ofPages(page),
+      limit: ofPages(
         integer(DEFAULT_LIMIT, 'How many, 1 to 500; anything else is 100.', (number) =>
           number < 1 || number > MOST ? DEFAULT_LIMIT : number,
         ),
@@ -114,7 +104,9 @@ export const reviewRoutes: Route[] = [
     takesChain: true,
     response: Review,
     refusals: { 404: 'review not found' },
-    handle: ({ context, chain, params }) => readReviewRecord(context, chain.config.chainId, params.id),
+    about: 'Records of all chains are numbered together: left out, `chain_id` leaves none out.',
+    handle: ({ context, chain, isChainNamed, params }) =>
+      readReviewRecord(context, params.id, isChainNamed ? chain.config.chainId : undefined),
   }),
   route({
     method: 'POST',

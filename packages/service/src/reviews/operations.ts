@@ -91,14 +91,14 @@ const reviews = once((context) =>
   }),
 )
 
-/** By the id of its record, whether it is on the chain or not. */
+/** By the id of its record, whether it is on the chain or not; of that chain, or of any. */
 export async function readReviewRecord(
   context: Context,
-  chainId: number,
   internalId: bigint,
+  chainId: number | undefined,
 ): Promise<Buffer> {
-  const record = await records(context)(internalId)
-  return found(record?.chainId === chainId ? record.json : undefined, internalId)
+  const record = found(await records(context)(internalId), internalId)
+  return found(chainId === undefined || record.chainId === chainId ? record.json : undefined, internalId)
 }
 
 const records = once((context) =>

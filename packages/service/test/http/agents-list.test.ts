@@ -126,6 +126,7 @@ describe('the agents of an owner', () => {
     const three = { ids: [world.author, world.learned, world.plain], total: 3, page: 1, limit: 20 }
     expect(await page(`?owner=${address}&limit=1&page=2`)).toEqual(three)
     expect(await page(`?owner=${address}&limit=500&page=9`)).toEqual(three)
+    expect(await page(`?owner=${address}&limit=many&page=`)).toEqual(three)
   })
 
   it('are an empty list when there are none [AGENT-13]', async () => {

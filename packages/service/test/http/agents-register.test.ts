@@ -264,7 +264,7 @@ describe('what is shown of it', () => {
     expect(await uriOf(`data:,${'x'.repeat(8_187)}`)).toBe('')
   })
 
-  it('is not the wallet of a former owner', async () => {
+  it('is not the wallet of a former owner, and the new one can register', async () => {
     const { treasury } = m.market.accounts
     const agentId = await mint()
     expect((await register(agentId)).status).toBe(201)
@@ -275,6 +275,12 @@ describe('what is shown of it', () => {
     const { body: list } = await m.call('GET', `/v1/agent?owner=${treasury.address.toLowerCase()}`)
     expect(list.total).toBe(1)
     expect(list.agents[0]).not.toHaveProperty('payment_wallet')
+    expect(await register(agentId, treasury)).toMatchObject({
+      status: 201,
+      body: { owner_address: treasury.address },
+    })
+    expect(await agent(agentId)).toMatchObject({ payment_wallet: treasury.address })
+    expect((await register(agentId, treasury)).status).toBe(409)
   })
 })
 

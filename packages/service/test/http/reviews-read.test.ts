@@ -222,6 +222,9 @@ describe('a review of another chain', () => {
     })
     expect((await readRecord(elsewhere.internal, query)).text).toBe(there.text)
     expect((await read(elsewhere.onChain)).body.internal_id).toBe(linked.internal)
+    // Records are numbered together: without a chain any is found, with one only its own.
+    expect((await readRecord(elsewhere.internal)).text).toBe(there.text)
+    expect((await readRecord(elsewhere.internal, '?chain_id=31337')).status).toBe(404)
     expect((await read(linked.onChain, `?chain_id=${m.chainId}`)).body.internal_id).toBe(linked.internal)
     // The other chain has one more.
     const { status, body } = await read(4)
