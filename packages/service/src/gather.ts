@@ -16,6 +16,10 @@ interface Question<K, V> {
   reject: (error: unknown) => void
 }
 
+/** A question that so many wait for is one of many: the next waits a little, so that it is for many too. */
+const MANY = 8
+const PAUSE_MS = 1
+
 /**
  * Asks for many things at once: what is asked for while questions are under way goes out as one when the next is free. Under load this is
  * one statement for dozens of requests, and without load there is nothing to wait for. An answer is never older than its question.
@@ -24,18 +28,25 @@ export function gather<K, V>({ keyOf, ask, flights = 2, most = 500 }: GatherOpti
   let waiting = new Map<string | number | bigint, Question<K, V>>()
   let underWay = 0
   let scheduled = false
+  let askers = 0
+  let pausedUntil = 0
 
   function schedule(): void {
     if (scheduled || underWay >= flights || waiting.size === 0) return
     scheduled = true
-    // After the requests that arrived in this turn of the event loop.
-    setImmediate(() => {
+    const go = () => {
       scheduled = false
       send()
-    })
+    }
+    const pause = pausedUntil - performance.now()
+    if (pause > 0) setTimeout(go, pause)
+    // After the requests that arrived in this turn of the event loop.
+    else setImmediate(go)
   }
 
   function send(): void {
+    if (askers >= MANY) pausedUntil = performance.now() + PAUSE_MS
+    askers = 0
     let questions = [...waiting.values()]
     waiting = new Map()
     if (questions.length > most) {
@@ -62,6 +73,7 @@ export function gather<K, V>({ keyOf, ask, flights = 2, most = 500 }: GatherOpti
   }
 
   return (key: K): Promise<V> => {
+    askers += 1
     const name = keyOf(key)
     let question = waiting.get(name)
     if (!question) {

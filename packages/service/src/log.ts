@@ -11,6 +11,9 @@ const SECRET_HEADERS = new Set([
   'payment-signature',
 ])
 
+/** A write for each line would take longer than most requests. Lines wait for others a tenth of a second at most; an exit writes them. */
+const BUFFERED = { sync: false, minLength: 4_096, periodicFlush: 100 }
+
 type Fields = Record<string, unknown>
 
 /** Logs as lines of JSON. Headers, wherever they are on the first two levels of a line, are written without their secrets. */
@@ -22,8 +25,7 @@ export function createLog(level: Config['logLevel'], destination?: DestinationSt
     formatters: { log: withoutSecrets },
     serializers: { err: (error: Error) => cleaned(stdSerializers.err(error) as unknown as Fields) },
   }
-  // What is logged while a write is under way goes out with the next: under load that is one write for many lines.
-  return pino(options, destination ?? pino.destination({ sync: false }))
+  return pino(options, destination ?? pino.destination(BUFFERED))
 }
 
 function withoutSecrets(line: Fields): Fields {

@@ -2,7 +2,7 @@
 // sent the database is asked whether any of them changed: one small question for all who wait, so that no answer is ever out of date.
 import type { Sql } from '@referrer/database'
 import { once } from '../context.ts'
-import { share } from '../share.ts'
+import { gather } from '../gather.ts'
 import type { Schedule } from '../workers/schedule.ts'
 
 const MOST_BYTES = 64 * 1024 * 1024
@@ -53,9 +53,10 @@ export const reviewMemory = once(({ sql }): Memory => {
   let kept = createKept()
   let seen: string | undefined
   let lookedAt = 0
-  const look = share(
-    () => '',
-    async () => {
+  const look = gather<void, void>({
+    keyOf: () => 0,
+    flights: 1,
+    ask: async () => {
       const now = performance.now()
       // Without an answer nothing is known: what comes back may be another server, with another past.
       const before = now - lookedAt < LONGEST_SILENCE_MS ? seen : undefined
@@ -64,12 +65,13 @@ export const reviewMemory = once(({ sql }): Memory => {
       if (hasChanged || before === undefined) kept = createKept()
       seen = snapshot
       lookedAt = now
+      return []
     },
-  )
+  })
   return {
     current: () => kept,
     async holds(given) {
-      await look(undefined)
+      await look()
       return given === kept
     },
   }
