@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { gather } from './gather.ts'
 
 /** Questions as they are asked, each answered when the test says so. */
@@ -50,7 +50,7 @@ describe('gather', () => {
   })
 
   it('gives no answer that is older than the question', async () => {
-    const { asked, read } = questions()
+    const { asked, read } = questions({ flights: 2 })
     const before = read(7)
     await turn()
     const after = read(7)
@@ -60,6 +60,31 @@ describe('gather', () => {
     asked[1]?.answer(['new'])
     expect(await before).toBe('old')
     expect(await after).toBe('new')
+  })
+
+  it('lets the next question wait for more when many waited for the one before', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+    try {
+      const { asked, read } = questions()
+      const answers = Array.from({ length: 16 }, () => read(1))
+      await turn()
+      asked[0]?.answer()
+      await Promise.all(answers)
+      const early = read(2)
+      await turn()
+      expect(asked).toHaveLength(1)
+      const late = read(3)
+      await vi.advanceTimersByTimeAsync(2)
+      expect(asked[1]?.keys).toEqual([2, 3])
+      asked[1]?.answer()
+      expect(await Promise.all([early, late])).toEqual(['answer 2', 'answer 3'])
+      const next = read(4)
+      await turn()
+      asked[2]?.answer()
+      expect(await next).toBe('answer 4')
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('lets a question that fails fail for those who asked it, and for nobody after them', async () => {

@@ -3,7 +3,7 @@ export interface GatherOptions<K, V> {
   keyOf: (key: K) => string | number | bigint
   /** The answers in the order of the keys. */
   ask: (keys: K[]) => Promise<V[]>
-  /** How many questions may be under way at once. */
+  /** How many questions may be under way at once. More than one makes them smaller, and each costs the same. */
   flights?: number
   /** How many keys one question may have. */
   most?: number
@@ -17,14 +17,14 @@ interface Question<K, V> {
 }
 
 /** A question that so many wait for is one of many: the next waits a little, so that it is for many too. */
-const MANY = 8
+const MANY = 16
 const PAUSE_MS = 1
 
 /**
  * Asks for many things at once: what is asked for while questions are under way goes out as one when the next is free. Under load this is
  * one statement for dozens of requests, and without load there is nothing to wait for. An answer is never older than its question.
  */
-export function gather<K, V>({ keyOf, ask, flights = 2, most = 500 }: GatherOptions<K, V>) {
+export function gather<K, V>({ keyOf, ask, flights = 1, most = 500 }: GatherOptions<K, V>) {
   let waiting = new Map<string | number | bigint, Question<K, V>>()
   let underWay = 0
   let scheduled = false

@@ -29,11 +29,18 @@ export function createLog(level: Config['logLevel'], destination?: DestinationSt
 }
 
 function withoutSecrets(line: Fields): Fields {
+  if (!mayHoldHeaders(line)) return line
   let clean = cleaned(line)
   for (const [key, value] of Object.entries(line)) {
     if (isPlain(value) && isPlain(value.headers)) clean = { ...clean, [key]: cleaned(value) }
   }
   return clean
+}
+
+/** Nearly every line is a flat one. */
+function mayHoldHeaders(line: Fields): boolean {
+  for (const key in line) if (typeof line[key] === 'object') return true
+  return false
 }
 
 function cleaned(fields: Fields): Fields {

@@ -51,7 +51,7 @@ export function createApp(
   const { trustedProxies, rateLimit, answerTimeoutMs } = context.config
   const app = Fastify({
     loggerInstance: log,
-    logController: new RequestLog(),
+    logController: new RequestLog(context.log),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_PATIENCE_MS,
     connectionTimeout: answerTimeoutMs + SILENCE_MS,

@@ -30,7 +30,7 @@ export function cors(app: FastifyInstance, { config }: Context, routes: readonly
   app.addHook('onRequest', (request, reply, done) => {
     if (request.method !== 'OPTIONS') {
       const isAllowed = allow(request, reply, request.routeOptions.config.isPublic ?? false)
-      if (isAllowed) reply.header('access-control-expose-headers', EXPOSED_HEADERS)
+      if (isAllowed && request.headers.origin) reply.header('access-control-expose-headers', EXPOSED_HEADERS)
     }
     done()
   })

@@ -1,21 +1,40 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import type { Logger } from 'pino'
 
 /** Asked every few seconds by machines. */
 const QUIET = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** One line for each request, when it is answered: without its query and headers, which may hold secrets. */
+/**
+ * One line for each request, when it is answered: without its query and headers, which may hold secrets. Public reads that went well are
+ * counted in the metrics; only who wants to see everything (`debug`) gets a line for each of them.
+ */
 export class RequestLog extends LogController {
+  readonly #log: Logger
+
+  constructor(log: Logger) {
+    super()
+    this.#log = log
+  }
+
   override incomingRequest(): void {}
 
   override requestCompleted(
     err: Error | null | undefined,
-    { id: reqId, method, url, ip, log }: FastifyRequest,
-    { statusCode: status, elapsedTime }: FastifyReply,
+    request: FastifyRequest,
+    reply: FastifyReply,
   ): void {
-    const path = url.split('?', 1)[0] ?? ''
-    const line = { reqId, method, path, ip, status, ms: Math.round(elapsedTime) }
-    if (err) log.error({ ...line, err }, 'request')
-    else if (QUIET.has(path)) log.debug(line, 'request')
-    else log.info(line, 'request')
+    const { routeOptions } = request
+    const isRead = routeOptions.config.isPublic && reply.statusCode < 400
+    const level = err ? 'error' : isRead || QUIET.has(routeOptions.url ?? '') ? 'debug' : 'info'
+    if (!this.#log.isLevelEnabled(level)) return
+    const line = {
+      reqId: request.id,
+      method: request.method,
+      path: request.url.split('?', 1)[0],
+      ip: request.ip,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    }
+    this.#log[level](err ? { ...line, err } : line, 'request')
   }
 }
