@@ -10,6 +10,7 @@ import { migrations } from './db/migrations.ts'
 import { createApp } from './http/app.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createLog } from './log.ts'
+import { builtManifest } from './manifest/http.ts'
 import { publicLookup, systemLookup } from './net/lookup.ts'
 import { reviewSchemas } from './reviews/schemas.ts'
 import { Secret } from './secret.ts'
@@ -65,6 +66,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
     }
     // A bad file stops the start, not the first review of its category.
     reviewSchemas(context)
+    builtManifest(context)
     const metrics = createMetrics(context)
     const logEvent = createEventLog(log)
     const onEvent = (event: WorkEvent) => {

@@ -47,7 +47,7 @@ const Manifest = z
   .meta({ id: 'Manifest' })
 
 /** Bytes: they are the same for everybody, and Fastify adds nothing to their type. */
-const built = once((context) => {
+export const builtManifest = once((context) => {
   const manifest = manifestOf(context)
   return {
     json: Buffer.from(JSON.stringify(manifest, null, 2)),
@@ -65,7 +65,7 @@ export const manifestRoutes: Route[] = [
     auth: 'none',
     contentType: 'application/json',
     response: Manifest,
-    handle: ({ context }) => built(context).json,
+    handle: ({ context }) => builtManifest(context).json,
   }),
   route({
     method: 'GET',
@@ -74,6 +74,6 @@ export const manifestRoutes: Route[] = [
     summary: 'The same as text',
     auth: 'none',
     contentType: 'text/plain; charset=utf-8',
-    handle: ({ context }) => built(context).text,
+    handle: ({ context }) => builtManifest(context).text,
   }),
 ]
