@@ -1,6 +1,7 @@
 import type { Queryable } from '@referrer/database'
 import { countOf } from '../db/counts.ts'
 import type { Page } from '../db/page.ts'
+import { placeOf } from '../db/places.ts'
 import type { CommissionRow } from '../earnings/commission.ts'
 import type { AgentKey } from '../ranks/store.ts'
 
@@ -41,11 +42,12 @@ const agents = (sql: Queryable) => sql`
 
 /** By ascending id. */
 export function listAgents(sql: Queryable, chainId: number, { limit, offset }: Page): Promise<AgentRow[]> {
-  // The page is found in an index alone, so that what is skipped is not read; its rows are then fetched one by one.
+  // The page is found in an index alone, from where its stretch of ids begins; its rows are then fetched one by one.
+  const { place, from, skip } = placeOf(sql, chainId, 'agents', offset, 'ASC')
   return sql<AgentRow[]>`
-    WITH page AS (
-      SELECT agent_id FROM chain.identities WHERE chain_id = ${chainId}
-      ORDER BY agent_id LIMIT ${limit} OFFSET ${offset}
+    WITH ${place}, page AS (
+      SELECT agent_id FROM chain.identities WHERE chain_id = ${chainId} AND agent_id >= ${from}
+      ORDER BY agent_id LIMIT ${limit} OFFSET ${skip}
     )
     SELECT agent.* FROM page, LATERAL (
       SELECT ${columns(sql)} FROM ${agents(sql)}

@@ -139,7 +139,7 @@ const sorted = (plan: Node) =>
     .filter((node) => /Sort|Hash/.test(node['Node Type']))
     .reduce((most, node) => Math.max(most, ...(node.Plans ?? []).map(rowsOf)), 0)
 /** These have a few rows a chain: reading them whole is the best there is. */
-const SMALL = ['counts', 'rank_sums']
+const SMALL = ['counts', 'rank_sums', 'places']
 const wholeTables = (plan: Node) =>
   nodesOf(plan)
     .filter((node) => node['Node Type'].endsWith('Seq Scan'))
@@ -157,11 +157,13 @@ const page = { limit: 200, offset: 0 }
 const firstIds = Array.from({ length: page.limit }, (_, at) => BigInt(at))
 const hour = { from: new Date('2026-01-01T01:00:00Z'), to: new Date('2026-01-01T02:00:00Z') }
 const deep = { limit: 100, offset: ROWS / 2 }
+/** What is skipped at most, wherever a page begins. */
+const STRETCH = 4_000
 
 const reads: Record<string, Read> = {
   'the first page of all reviews': { size: 200, read: (sql) => listReviews(sql, CHAIN, page) },
   'a page far down the list of all reviews': {
-    size: deep.offset + deep.limit,
+    size: STRETCH,
     read: (sql) => listReviews(sql, CHAIN, deep),
   },
   'the reviews of a product': { size: 100, read: (sql) => reviewsOfProduct(sql, CHAIN, 1n, productId(1)) },
@@ -184,7 +186,7 @@ const reads: Record<string, Read> = {
   'a review by the id of its record': { size: 1, read: (sql) => findReviewRecords(sql, [5_000n]) },
   'the first page of all agents': { size: 200, read: (sql) => listAgents(sql, CHAIN, page) },
   'a page far down the list of all agents': {
-    size: deep.offset + deep.limit,
+    size: STRETCH,
     read: (sql) => listAgents(sql, CHAIN, deep),
   },
   'the agents of an owner': { size: 100, read: (sql) => agentsOfOwner(sql, CHAIN, owner) },
@@ -315,7 +317,7 @@ const reads: Record<string, Read> = {
     read: (sql) => votesMissing(sql, CHAIN, purchases),
   },
   'a page beyond the last of all reviews': {
-    size: 1,
+    size: (2 * ROWS) / STRETCH,
     read: (sql) => listReviews(sql, CHAIN, { limit: 100, offset: 2 * ROWS }),
   },
   'how many agents there are': { size: 1, read: (sql) => countAgents(sql, CHAIN) },
@@ -331,5 +333,32 @@ describe.each(Object.entries(reads))('reading %s', (_name, { size, read }) => {
     expect(scanned(ran)).toBeLessThanOrEqual(8 * size)
     expect(sorted(ran)).toBeLessThanOrEqual(2 * size)
     expect(blocks(ran)).toBeLessThanOrEqual(32 * size)
+  })
+})
+
+describe('a page of a long list', () => {
+  const limit = 7
+
+  it.each(['first', 'last', 'any'])('begins where those before it end (%s)', async (which) => {
+    const { sql } = database
+    const [reviews] = await sql<{ ids: bigint[] }[]>`
+      SELECT array_agg(internal_id ORDER BY internal_id DESC) AS ids
+      FROM chain.reviews JOIN market.reviews AS m USING (internal_id) WHERE m.chain_id = ${CHAIN} AND m.content IS NOT NULL`
+    const [agents] = await sql<{ ids: bigint[] }[]>`
+      SELECT array_agg(agent_id ORDER BY agent_id) AS ids FROM chain.identities WHERE chain_id = ${CHAIN}`
+    const offsetsOf = ({ length }: bigint[]) =>
+      ({
+        first: [0, 1, STRETCH - 1, STRETCH, STRETCH + 1],
+        last: [length - limit - 1, length - 1, length, length + 5],
+        any: Array.from({ length: 20 }, (_, at) => (at * 7_919) % length),
+      })[which] ?? []
+    for (const offset of offsetsOf(reviews?.ids ?? [])) {
+      const { rows } = await listReviews(sql, CHAIN, { limit, offset })
+      expect(rows.map((row) => row.internal_id)).toEqual(reviews?.ids.slice(offset, offset + limit))
+    }
+    for (const offset of offsetsOf(agents?.ids ?? [])) {
+      const rows = await listAgents(sql, CHAIN, { limit, offset })
+      expect(rows.map((row) => row.agent_id)).toEqual(agents?.ids.slice(offset, offset + limit))
+    }
   })
 })

@@ -5,7 +5,7 @@ import { bytesOf } from '../db/bytes.ts'
 import { gather } from '../gather.ts'
 import { refused } from '../market-error.ts'
 import { createTurns } from '../net/turns.ts'
-import { share, shareInTurns } from '../share.ts'
+import { share } from '../share.ts'
 import { reviewJson, reviewsJson } from './json.ts'
 import { reviewMemory } from './kept.ts'
 import { findReviewRecords, findReviews, listReviews, reviewsOfProduct } from './store.ts'
@@ -23,8 +23,7 @@ interface ProductKey {
 }
 
 /** Those that are published, newest record first. */
-export const listPublished = (context: Context, key: ListKey): Promise<Buffer> =>
-  (skippedBy(key) < DEEP ? lists : deepLists)(context)(key)
+export const listPublished = (context: Context, key: ListKey): Promise<Buffer> => lists(context)(key)
 
 const lists = once((context) => {
   const inTurns = createTurns(READ_AT_ONCE)
@@ -34,9 +33,6 @@ const lists = once((context) => {
 /** A page of long reviews takes a hundred megabytes while it is made. */
 const READ_AT_ONCE = 4
 
-/** What is skipped has to be counted: pages far down the list take turns, so that nobody keeps the database busy with them. */
-const deepLists = once((context) => shareInTurns(2, nameOfList, (key: ListKey) => readList(context, key)))
-
 async function readList(context: Context, key: ListKey): Promise<Buffer> {
   const { chainId, page, limit } = key
   const { rows, total } = await listReviews(context.sql, chainId, { limit, offset: skippedBy(key) })
@@ -44,7 +40,6 @@ async function readList(context: Context, key: ListKey): Promise<Buffer> {
   return Buffer.from(`{"reviews":${reviews},"total":${total},"page":${page},"limit":${limit}}`)
 }
 
-const DEEP = 10_000n
 const skippedBy = ({ page, limit }: ListKey) => BigInt(page - 1) * BigInt(limit)
 const nameOfList = ({ chainId, page, limit }: ListKey) => `${chainId}/${page}/${limit}`
 

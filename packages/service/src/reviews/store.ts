@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from '@referrer/database'
+import { placeOf } from '../db/places.ts'
 
 /** A review as the records and the chain tell it. It is published when it is on the chain and its text is known. */
 export type ReviewRow = {
@@ -32,22 +33,26 @@ const columns = (sql: Queryable) => sql`
 const hasText = (sql: Queryable) => sql`
   (SELECT m.content IS NOT NULL FROM market.reviews AS m WHERE m.internal_id = c.internal_id)`
 
+/** Of a record; as a value, too. */
+const isOnChain = (sql: Queryable) => sql`
+  (SELECT true FROM chain.reviews AS c WHERE c.internal_id = m.internal_id)`
+
 /** A page of those that are published, newest record first, and how many they are in all. */
 export async function listReviews(
   sql: Queryable,
   chainId: number,
   { limit, offset }: { limit: number; offset: number | bigint },
 ): Promise<{ rows: PublishedReviewRow[]; total: bigint }> {
-  // The page is found in indexes alone, so that what is skipped is not read; its rows are then fetched one by one. Nothing is looked
-  // for beyond the last page.
+  // The page is found in indexes alone, from where its stretch of ids begins; its rows are then fetched one by one.
+  const { place, to, skip } = placeOf(sql, chainId, 'published reviews', offset, 'DESC')
   const rows = await sql<({ total: bigint } & PublishedReviewRow)[]>`
     WITH total AS (
       SELECT coalesce((
         SELECT count FROM market.counts WHERE chain_id = ${chainId} AND what = 'published reviews'), 0) AS total
-    ), page AS (
-      SELECT m.internal_id FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
-      WHERE m.chain_id = ${chainId} AND m.content IS NOT NULL AND (SELECT total > ${offset}::bigint FROM total)
-      ORDER BY m.internal_id DESC LIMIT ${limit} OFFSET ${offset}
+    ), ${place}, page AS (
+      SELECT m.internal_id FROM market.reviews AS m
+      WHERE m.chain_id = ${chainId} AND m.content IS NOT NULL AND m.internal_id < ${to} AND ${isOnChain(sql)}
+      ORDER BY m.internal_id DESC LIMIT ${limit} OFFSET ${skip}
     )
     SELECT total.total, review.* FROM total LEFT JOIN (page CROSS JOIN LATERAL (
       SELECT ${columns(sql)} FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
