@@ -34,8 +34,8 @@ async function places() {
   const [row] = await sql<{ kept: unknown; found: unknown }[]>`
     SELECT (SELECT jsonb_agg(to_jsonb(p) ORDER BY what, chain_id, stretch) FROM market.places AS p WHERE count <> 0) AS kept,
       (SELECT jsonb_agg(to_jsonb(counted) ORDER BY what, chain_id, stretch) FROM (
-        SELECT chain_id, 'agents' AS what, agent_id / 4000 AS stretch, count(*) FROM chain.identities GROUP BY 1, 3
-        UNION ALL SELECT c.chain_id, 'published reviews', internal_id / 4000, count(*) FROM chain.reviews AS c
+        SELECT chain_id, 'agents' AS what, agent_id / 1000 AS stretch, count(*) FROM chain.identities GROUP BY 1, 3
+        UNION ALL SELECT c.chain_id, 'published reviews', internal_id / 1000, count(*) FROM chain.reviews AS c
           JOIN market.reviews AS m USING (internal_id) WHERE m.content IS NOT NULL GROUP BY 1, 3) AS counted) AS found`
   return row
 }

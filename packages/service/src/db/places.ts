@@ -1,6 +1,8 @@
 import type { Queryable } from '@referrer/database'
 
-const STRETCH = 4_000
+const STRETCH = 1_000
+/** No id is higher. */
+const LAST = 2n ** 63n - 1n
 
 /**
  * Where the page with this offset begins in a list that is ordered by its ids: which stretch of them, and how far into that. A part of a
@@ -13,6 +15,14 @@ export function placeOf(
   offset: number | bigint,
   order: 'ASC' | 'DESC',
 ) {
+  // The first pages have little to skip.
+  if (offset < STRETCH)
+    return {
+      place: sql`place AS (SELECT)`,
+      from: sql`0`,
+      to: sql`${LAST}::bigint`,
+      skip: sql`${offset}::bigint`,
+    }
   const direction = order === 'ASC' ? sql`ASC` : sql`DESC`
   return {
     place: sql`place AS (
