@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import type { Route } from './route.ts'
+import { isPublic, type Route, urlOf } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -38,7 +38,7 @@ export function cors(app: FastifyInstance, { config }: Context, routes: readonly
   for (const [path, onPath] of Map.groupBy(routes, ({ path }) => path)) {
     const methods = onPath.map(({ method }) => method)
     const publics = onPath.filter(isPublic).map(({ method }) => method as string)
-    app.options(path.replaceAll(/\{(\w+)\}/g, ':$1'), async (request, reply) => {
+    app.options(urlOf({ path }), async (request, reply) => {
       const isOpen = publics.includes(request.headers['access-control-request-method'] ?? '')
       if (allow(request, reply, isOpen)) {
         reply
@@ -50,5 +50,3 @@ export function cors(app: FastifyInstance, { config }: Context, routes: readonly
     })
   }
 }
-
-const isPublic = ({ auth, method }: Route) => auth === 'none' && method === 'GET'

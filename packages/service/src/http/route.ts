@@ -67,6 +67,12 @@ export const route = <
   spec: RouteSpec<P, Q, B, A>,
 ): Route => spec as unknown as Route
 
+/** A read for everybody. */
+export const isPublic = ({ auth, method }: Route): boolean => auth === 'none' && method === 'GET'
+
+/** The path as Fastify writes it. */
+export const urlOf = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
 const DEFAULT_TEXTS: Record<number, string> = {
   403: 'not authorized',
   404: 'not found',

@@ -5,7 +5,7 @@ import type { Chain, Context } from '../context.ts'
 import { MarketError } from '../market-error.ts'
 import { chainId as chainIdField } from './fields.ts'
 import { createLimiter, limit } from './limits.ts'
-import { type RefusalStatus, type Route, textOf } from './route.ts'
+import { isPublic, type RefusalStatus, type Route, textOf, urlOf } from './route.ts'
 
 const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
   'invalid input': 400,
@@ -28,8 +28,8 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
 
   app.route({
     method: route.method,
-    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { isPublic: route.auth === 'none' && route.method === 'GET' },
+    url: urlOf(route),
+    config: { isPublic: isPublic(route) },
     onRequest: (request, reply, done) => {
       if (limiter && !limit(limiter, context, request, reply)) return
       if (route.auth !== 'none') {
