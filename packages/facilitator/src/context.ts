@@ -1,0 +1,47 @@
+import type { RpcPool } from '@referrer/chain'
+import type { Sql } from '@referrer/database'
+import type { Lookup } from '@referrer/net'
+import type { Secret } from '@referrer/process'
+import type { AttestationKey, Recovery, X402 } from '@referrer/protocol'
+import type { Logger } from 'pino'
+import type { Address, LocalAccount } from 'viem'
+import type { Config } from './config.ts'
+
+/** One chain that payments are settled on. */
+export interface Chain {
+  chainId: number
+  network: X402.Network.Network
+  rpc: RpcPool
+  contracts: {
+    SplitRouter: Address
+    CommissionEscrow: Address
+    MerchantRegistry: Address
+    IdentityRegistry: Address
+    USDC: Address
+  }
+  /** The EIP-712 domain of USDC, as its contract tells it. */
+  token: { name: string; version: string }
+  /** Whose ref links count. */
+  ring: AttestationKey.KeyRing
+  /** Who sends; each holds the settler's role. */
+  relayers: readonly [LocalAccount, ...LocalAccount[]]
+  /** How deep a transaction of somebody else must be before anything is built on it, and one of ours before it is forgotten. */
+  confirmations: number
+  maxFeePerGas: bigint
+}
+
+/** The one bag: whatever touches the world outside comes from here, so that tests can set it. */
+export interface Context {
+  config: Config
+  sql: Sql
+  /** For those who need a connection of their own. */
+  databaseUrl: Secret
+  chains: ReadonlyMap<number, Chain>
+  /** Milliseconds since 1970. */
+  clock: () => number
+  log: Logger
+  /** For the nodes and the marketplace. Addresses that strangers name are fetched with a guard. */
+  fetch: typeof fetch
+  lookup: Lookup
+  recovery: Recovery.Recovery
+}

@@ -1,0 +1,36 @@
+import type { Attribution, X402 } from '@referrer/protocol'
+import type { Address, Hash, Hex } from 'viem'
+
+/** An EIP-3009 authorisation as the split router takes it. Kind 0 is `ReceiveWithAuthorization`, 1 is `TransferWithAuthorization`. */
+export interface RouterAuthorization {
+  kind: 0 | 1
+  from: Address
+  value: bigint
+  validAfter: bigint
+  validBefore: bigint
+  nonce: Hex
+  signature: Hex
+}
+
+/** A payment that holds as far as can be told without asking the chain. */
+export interface Payment {
+  chainId: number
+  network: X402.Network.Network
+  authorization: RouterAuthorization
+  attribution: Attribution.Attribution
+  /** Of everything that settles it: tells a copy from another request with the same authorisation. */
+  digest: Hash
+}
+
+/** Payer and nonce name a payment on its chain. In one spelling. */
+export interface PaymentKey {
+  chainId: number
+  payer: Address
+  nonce: Hex
+}
+
+export function keyOf({ chainId, authorization: { from, nonce } }: Payment): PaymentKey {
+  return { chainId, payer: from.toLowerCase() as Address, nonce: nonce.toLowerCase() as Hex }
+}
+
+export const keyText = ({ chainId, payer, nonce }: PaymentKey): string => `${chainId}:${payer}:${nonce}`
