@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import { type Id, parse as parseId } from '../ids.ts'
 import { reader } from '../read.ts'
 
@@ -6,6 +7,8 @@ export type Extensions = {
   attributionToken: string
   /** Decimal text; a purchase without it is agent-less. */
   buyerAgentId?: string | null
+  /** Of a payment whose nonce commits to the token: see `Attribution.attributionNonce`. */
+  attributionSalt?: Hex | null
   setup_url?: string
   [key: string]: unknown
 }
@@ -15,6 +18,7 @@ const read = reader('invalid_payment')
 export function parse(value: unknown): Extensions {
   const given = read.record(value, 'extensions')
   buyerAgentId(given)
+  attributionSalt(given)
   if (given.setup_url !== undefined) read.text(given.setup_url, 'extensions.setup_url')
   return { ...given, attributionToken: read.text(given.attributionToken, 'extensions.attributionToken') }
 }
@@ -25,4 +29,10 @@ export function buyerAgentId(extensions: { buyerAgentId?: unknown }): Id | undef
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value !== 'string') read.refuse('extensions.buyerAgentId', 'a decimal string')
   return parseId(value, 'extensions.buyerAgentId')
+}
+
+/** The salt of a nonce that commits to the token; stock clients choose a nonce by chance and send none. */
+export function attributionSalt(extensions: { attributionSalt?: unknown }): Hex | undefined {
+  const value = extensions.attributionSalt
+  return value === undefined || value === null ? undefined : read.bytes32(value, 'extensions.attributionSalt')
 }

@@ -18,6 +18,11 @@ export type PaymentPayload = {
   extensions: Extensions.Extensions
 }
 
+/** As a facilitator meets it: a buyer that follows only the plain contract leaves out what the settlement's envelope tells too. */
+export type ReceivedPaymentPayload = Omit<PaymentPayload, 'accepted'> & {
+  accepted?: PaymentRequirements.PaymentRequirements
+}
+
 /** Integers as decimal text. */
 export type SentAuthorization = {
   from: Address
@@ -30,9 +35,11 @@ export type SentAuthorization = {
 
 const read = reader('invalid_payment')
 
-export function parse(value: unknown): PaymentPayload {
+export function parse(value: unknown): ReceivedPaymentPayload {
   const given = read.record(value, 'payment payload')
-  if (given.x402Version !== VERSION) read.refuse('x402Version', String(VERSION))
+  if (given.x402Version !== undefined && given.x402Version !== VERSION) {
+    read.refuse("the payload's x402Version", String(VERSION))
+  }
   const { signature, authorization } = read.record(given.payload, 'payload')
   if (!isHex(signature) || signature.length < 4 || signature.length % 2 !== 0) {
     return read.refuse('payload.signature', '0x-prefixed hex bytes')
@@ -40,7 +47,7 @@ export function parse(value: unknown): PaymentPayload {
   return {
     x402Version: VERSION,
     ...(given.resource === undefined ? {} : { resource: parseResource(given.resource) }),
-    accepted: PaymentRequirements.parse(given.accepted),
+    ...(given.accepted === undefined ? {} : { accepted: PaymentRequirements.parse(given.accepted) }),
     payload: { signature, authorization: parseAuthorization(authorization) },
     extensions: Extensions.parse(given.extensions),
   }
@@ -50,7 +57,7 @@ export function serialize(payload: PaymentPayload): string {
   return encodeHeader(payload, 'url')
 }
 
-export function deserialize(header: unknown): PaymentPayload {
+export function deserialize(header: unknown): ReceivedPaymentPayload {
   return parse(decodeHeader(header))
 }
 

@@ -10,8 +10,12 @@ export type SettleRequest = {
   paymentRequirements: PaymentRequirements.PaymentRequirements
 }
 
+export type ReceivedSettleRequest = Omit<SettleRequest, 'paymentPayload'> & {
+  paymentPayload: PaymentPayload.ReceivedPaymentPayload
+}
+
 /** A bad envelope is the caller's fault (`invalid_envelope`); a bad payment inside a good one is the buyer's. */
-export function parse(value: unknown): SettleRequest {
+export function parse(value: unknown): ReceivedSettleRequest {
   const { x402Version, paymentPayload, paymentRequirements } = Object(value) as Record<string, unknown>
   if (x402Version !== VERSION) {
     throw new ProtocolError('invalid_envelope', `send a JSON object with x402Version ${VERSION}`)

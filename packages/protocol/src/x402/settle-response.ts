@@ -19,6 +19,8 @@ export type SettleFailure = {
   setup_url?: string
   /** Set where nothing was sent to the chain, so that sending the same payment again is safe. */
   retryable?: boolean
+  /** It was sent and its outcome is not known yet: ask for the settlement before paying again. */
+  pending?: boolean
 }
 
 export type SettleResponse = SettleSuccess | SettleFailure
@@ -36,7 +38,7 @@ export function parse(value: unknown): SettleResponse {
       payer: read.address(given.payer, 'payer'),
     }
   }
-  const { errorMessage, payer, setup_url, retryable } = given
+  const { errorMessage, payer, setup_url, retryable, pending } = given
   return {
     success: false,
     errorReason: read.text(given.errorReason, 'errorReason'),
@@ -46,6 +48,7 @@ export function parse(value: unknown): SettleResponse {
     ...(payer === undefined ? {} : { payer: read.address(payer, 'payer') }),
     ...(setup_url === undefined ? {} : { setup_url: read.text(setup_url, 'setup_url') }),
     ...(retryable === undefined ? {} : { retryable: read.flag(retryable, 'retryable') }),
+    ...(pending === undefined ? {} : { pending: read.flag(pending, 'pending') }),
   }
 }
 

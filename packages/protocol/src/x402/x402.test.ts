@@ -64,6 +64,7 @@ const failure: X402.SettleResponse.SettleFailure = {
   network: 'eip155:84532',
   setup_url: extensions.setup_url,
   retryable: true,
+  pending: true,
 }
 const supported: X402.SupportedResponse.SupportedResponse = {
   kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:84532', extra: { name: 'USDC' } }],
@@ -216,12 +217,42 @@ describe('extensions', () => {
     )
   })
 
+  test('hold a salt of 32 bytes, or none', async () => {
+    const salt = `0x${'Ab'.repeat(32)}`
+    const read = (value: unknown) => codeOf(() => X402.Extensions.attributionSalt({ attributionSalt: value }))
+    for (const value of [undefined, null]) expect(await read(value)).toEqual({ returned: undefined })
+    expect(await read(salt)).toEqual({ returned: salt.toLowerCase() })
+    for (const value of ['', '0x12', 7, salt.slice(2)]) expect(await read(value)).toBe('invalid_payment')
+    expect(await codeOf(() => X402.Extensions.parse({ ...extensions, attributionSalt: '0x' }))).toBe(
+      'invalid_payment',
+    )
+  })
+
   test('need an attribution token, and keep what others put there', async () => {
     expect(await codeOf(() => X402.Extensions.parse({ buyerAgentId: '7' }))).toBe('invalid_payment')
     expect(X402.Extensions.parse({ ...extensions, bazaar: { info: 1 } })).toEqual({
       ...extensions,
       bazaar: { info: 1 },
     })
+  })
+})
+
+describe('payment payload', () => {
+  const { accepted: _accepted, x402Version: _version, ...plain } = payload
+
+  test('may leave out what the envelope of its settlement tells too', () => {
+    expect(X402.PaymentPayload.parse(plain)).toEqual({ x402Version: 2, ...plain })
+  })
+
+  test('is refused in another version, and with an offer that is none', async () => {
+    for (const change of [
+      { x402Version: 1 },
+      { x402Version: '2' },
+      { x402Version: null },
+      { accepted: {} },
+    ]) {
+      expect(await codeOf(() => X402.PaymentPayload.parse({ ...payload, ...change }))).toBe('invalid_payment')
+    }
   })
 })
 
