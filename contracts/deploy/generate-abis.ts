@@ -1,4 +1,4 @@
-// Writes the ABIs that the protocol package exports.
+// Writes the ABIs that the protocol package exports, and the code of what is never deployed.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { CONTRACT_NAMES, readArtifact } from './artifacts.ts'
@@ -11,6 +11,9 @@ export function renderAbis(): string {
     const items = readArtifact(name).abi.map((item) => `  ${JSON.stringify(item)},`)
     return `export const ${constant} = [\n${items.join('\n')}\n] as const\n`
   })
+  constants.push(
+    `export const settlementProbeCode =\n  '${readArtifact('SettlementProbe').deployedBytecode}' as const\n`,
+  )
   return `// Generated from the contracts by \`npm run abis -w contracts\`; do not edit.\n\n${constants.join('\n')}`
 }
 
