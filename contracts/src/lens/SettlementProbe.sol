@@ -23,58 +23,38 @@ contract SettlementProbe {
     /// @notice Without a bound, a call could make the caller pay for the memory of a long answer.
     uint256 public constant MAX_DATA = 4_096;
 
-    /// @dev What stands between the check of the gas and the callee: opcodes, and an account that is touched for the first time.
-    uint256 private constant CALL_OVERHEAD = 5_000;
-
-    error Undone(Outcome[] outcomes);
-    error NotEnoughGas(uint256 available, uint256 needed);
+    /// @dev What a call needs beside its own gas: copying its data, touching an account for the first time, and the answer to the caller.
+    uint256 private constant CALL_OVERHEAD = 30_000;
 
     /// @notice Makes the calls one after the other, each seeing what those before it did.
+    /// @return timestamp Of the block
+    /// @return number Of the block
+    /// @return outcomes Of all calls, or of the first ones: it stops at a call that could not get its gas
     function together(Call[] calldata calls)
         external
         returns (uint256 timestamp, uint256 number, Outcome[] memory outcomes)
     {
-        return (block.timestamp, block.number, _run(calls));
-    }
-
-    /// @notice Makes the calls of each group together, and undoes a group before the next.
-    function apart(Call[][] calldata groups)
-        external
-        returns (uint256 timestamp, uint256 number, Outcome[][] memory outcomes)
-    {
-        outcomes = new Outcome[][](groups.length);
-        for (uint256 i = 0; i < groups.length; ++i) {
-            try this.undo(groups[i]) {}
-            catch (bytes memory reason) {
-                outcomes[i] = _decodeUndone(reason);
-            }
-        }
-        return (block.timestamp, block.number, outcomes);
-    }
-
-    /// @notice Makes the calls of a group and always reverts, with their outcomes.
-    function undo(Call[] calldata calls) external {
-        revert Undone(_run(calls));
-    }
-
-    function _run(Call[] calldata calls) private returns (Outcome[] memory outcomes) {
-        outcomes = new Outcome[](calls.length);
+        (timestamp, number, outcomes) = (block.timestamp, block.number, new Outcome[](calls.length));
         for (uint256 i = 0; i < calls.length; ++i) {
+            if (!_canGive(calls[i].gas)) {
+                assembly ("memory-safe") {
+                    mstore(outcomes, i)
+                }
+                break;
+            }
             outcomes[i] = _make(calls[i]);
         }
     }
 
+    /// @dev The EVM silently gives less than is asked for where a 64th would not remain, and a good call would look bad.
+    function _canGive(uint256 gas) private view returns (bool) {
+        return gas == 0 || gasleft() >= gas + gas / 63 + CALL_OVERHEAD;
+    }
+
     function _make(Call calldata call) private returns (Outcome memory outcome) {
         address target = call.target;
-        uint256 allowed = call.gas;
+        uint256 allowed = call.gas == 0 ? type(uint256).max : call.gas;
         bytes memory input = call.data;
-        if (allowed == 0) {
-            allowed = type(uint256).max;
-        } else {
-            // The EVM silently gives less than is asked for where a 64th would not remain, and a good call would look bad.
-            uint256 needed = allowed + allowed / 63 + CALL_OVERHEAD;
-            if (gasleft() < needed) revert NotEnoughGas(gasleft(), needed);
-        }
         bool ok;
         uint256 size;
         uint256 gasBefore = gasleft();
@@ -89,20 +69,5 @@ contract SettlementProbe {
             returndatacopy(add(data, 0x20), 0, size)
         }
         return Outcome(ok, gasUsed, data);
-    }
-
-    /// @dev Whatever else a group ended with, say `NotEnoughGas`, is passed on.
-    function _decodeUndone(bytes memory reason) private pure returns (Outcome[] memory) {
-        if (bytes4(reason) != Undone.selector) {
-            assembly ("memory-safe") {
-                revert(add(reason, 0x20), mload(reason))
-            }
-        }
-        assembly ("memory-safe") {
-            let length := sub(mload(reason), 4)
-            reason := add(reason, 4)
-            mstore(reason, length)
-        }
-        return abi.decode(reason, (Outcome[]));
     }
 }
