@@ -1,6 +1,6 @@
+import type { Secret } from '@referrer/process'
 import { AttestationKey } from '@referrer/protocol'
 import { type Hex, hexToBytes } from 'viem'
-import type { Secret } from './secret.ts'
 
 /** The keys of one chain's ref links. */
 export interface Attestation {

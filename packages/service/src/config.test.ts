@@ -1,10 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { inspect } from 'node:util'
+import { ConfigError } from '@referrer/process'
 import { getAddress } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, describeVariables, readConfig } from './config.ts'
+import { readConfig } from './config.ts'
 import { chainsJson } from './http/testing.ts'
 
 const CHAINS = chainsJson(8453)
@@ -82,9 +80,13 @@ describe('readConfig', () => {
       'HOST: expected a host name or an IP address',
       'PORT: expected a whole number from 0 to 65535',
       'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent',
+      'SHUTDOWN_TIMEOUT_MS: expected a whole number from 0 to 3600000',
+      'TRUSTED_PROXIES: expected IP addresses or networks like 10.0.0.0/8 separated by commas',
+      'RATE_LIMIT_PER_SECOND: expected a whole number from 1 to 1000000',
+      'RATE_LIMIT_BURST: expected a whole number from 1 to 1000000',
+      'ALLOW_PRIVATE_HOSTS: expected true or false',
       'MAX_LAG_SECONDS: expected a whole number from 1 up',
       'MAX_LAG_BLOCKS: expected a whole number from 1 up',
-      'SHUTDOWN_TIMEOUT_MS: expected a whole number from 0 to 3600000',
       'ORACLE_PRIVATE_KEY: expected a private key: 0x and 64 hex digits',
       'PUBLISHER_PRIVATE_KEY: expected a private key: 0x and 64 hex digits',
       'PUBLIC_URL: expected an http or https URL without query',
@@ -92,11 +94,7 @@ describe('readConfig', () => {
       'ATTESTATION_KEYS: expected a JSON object of chain ids with one or two seeds each: 0x and 64 hex digits, the newest first',
       'ADMIN_ADDRESSES: expected addresses separated by commas, all lower case or with the right checksum',
       'CONSOLE_ORIGINS: expected origins like https://console.example separated by commas',
-      'TRUSTED_PROXIES: expected IP addresses or networks like 10.0.0.0/8 separated by commas',
-      'RATE_LIMIT_PER_SECOND: expected a whole number from 1 to 1000000',
-      'RATE_LIMIT_BURST: expected a whole number from 1 to 1000000',
       'SESSION_SECONDS: expected a whole number from 60 to 86400',
-      'ALLOW_PRIVATE_HOSTS: expected true or false',
       'CHAINS: not valid JSON',
     ])
     expect(() => readConfig(env)).toThrow(/^The configuration cannot be used:\n {2}DATABASE_URL: expected/)
@@ -130,74 +128,6 @@ describe('readConfig', () => {
       'ATTESTATION_KEYS: chain 8454 is not configured',
     ])
   })
-
-  it('says what to set when no chain is configured', () => {
-    expect(problemsOf({})).toEqual([
-      'CHAINS: no chain is configured; set CHAINS to a JSON array of chains, or CHAINS_FILE to a file with one',
-    ])
-    expect(problemsOf({ CHAINS: '[]' })).toEqual(['CHAINS: expected at least one chain'])
-  })
-
-  it('reads the chains from a file, the first being the default', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'referrer-config-'))
-    const file = join(directory, 'chains.json')
-    await writeFile(file, chainsJson(84532, 8453))
-    expect(readConfig({ CHAINS_FILE: file }).chains.map(({ chainId }) => chainId)).toEqual([84532, 8453])
-    expect(problemsOf({ CHAINS_FILE: file, CHAINS })).toEqual([
-      'CHAINS_FILE: set either this or CHAINS, not both',
-    ])
-    await rm(directory, { recursive: true })
-    expect(problemsOf({ CHAINS_FILE: file })).toEqual([`CHAINS_FILE: ${file} cannot be read (ENOENT)`])
-  })
-
-  it('says which field of which chain is wrong', () => {
-    const contracts = {
-      ...JSON.parse(CHAINS)[0].contracts,
-      USDC: `${'0xAB'}${'cd'.repeat(19)}`,
-      Router: '0x',
-    }
-    expect(
-      problemsOf({
-        CHAINS: chain({ contracts, rpcUrls: ['ws://x', 'http://me:100%@x'], startBlock: -1, finality: 3 }),
-      }),
-    ).toEqual([
-      'CHAINS[0].rpcUrls[0]: expected an http or https URL, special characters of a password percent-encoded',
-      'CHAINS[0].rpcUrls[1]: expected an http or https URL, special characters of a password percent-encoded',
-      'CHAINS[0].contracts.USDC: expected an address: 0x and 40 hex digits, all lower case or with the right checksum',
-      'CHAINS[0].contracts: unknown field Router',
-      'CHAINS[0].startBlock: expected 0 or more',
-      'CHAINS[0]: unknown field finality',
-    ])
-    expect(problemsOf({ CHAINS: chainsJson(1, 2, 1) })).toEqual([
-      'CHAINS[2].chainId: chain 1 is listed twice',
-    ])
-    expect(problemsOf({ CHAINS: '{}' })).toEqual(['CHAINS: expected an array of chains'])
-  })
-
-  it('refuses a pause that a timer cannot hold, and would not make', () => {
-    expect(problemsOf({ CHAINS: chain({ pollIntervalMs: 2 ** 31 }) })).toEqual([
-      'CHAINS[0].pollIntervalMs: expected 3600000 or less',
-    ])
-  })
-
-  it('takes every URL of a database that can be connected to', () => {
-    const socket = 'postgres://me@/market?host=/run/postgresql'
-    expect(readConfig({ CHAINS, DATABASE_URL: socket }).databaseUrl?.reveal()).toBe(socket)
-    expect(problemsOf({ CHAINS, DATABASE_URL: 'postgres://me:100%@host/market' })).toHaveLength(1)
-  })
-
-  it('takes one address or several generations of the contracts that can be replaced', () => {
-    const [old, current] = ['0x'.padEnd(42, '1'), '0x'.padEnd(42, '2')]
-    const contracts = {
-      ...JSON.parse(CHAINS)[0].contracts,
-      CommissionEscrow: [old, current],
-      SplitRouter: current,
-    }
-    expect(readConfig({ CHAINS: chain({ contracts }) }).chains[0].contracts).toMatchObject({
-      CommissionEscrow: [old, current],
-      SplitRouter: [current],
-    })
-  })
 })
 
 describe('a secret', () => {
@@ -228,11 +158,4 @@ describe('a secret', () => {
     expect(config.oraclePrivateKey?.reveal()).toBe(SECRET)
     expect(config.chains[0].rpcUrls[0]?.reveal()).toBe('https://user:hunter2@rpc.example/hunter2')
   })
-})
-
-it('describes every variable with its default', () => {
-  const text = describeVariables()
-  for (const name of ['DATABASE_URL', 'CHAINS_FILE', 'ORACLE_PRIVATE_KEY'])
-    expect(text).toMatch(new RegExp(`^ +${name} `, 'm'))
-  expect(text).toContain('where the embedded server keeps its data (default .referrer/postgres)')
 })

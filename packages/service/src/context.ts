@@ -1,11 +1,11 @@
 import type { RpcPool } from '@referrer/chain'
 import type { Sql } from '@referrer/database'
+import type { Lookup } from '@referrer/net'
+import type { ChainConfig, Secret } from '@referrer/process'
 import type { Recovery } from '@referrer/protocol'
 import type { Logger } from 'pino'
 import type { Attestation } from './attestation.ts'
-import type { ChainConfig } from './chains-config.ts'
 import type { Config } from './config.ts'
-import type { Secret } from './secret.ts'
 import type { WorkerHealth } from './workers/frame.ts'
 
 /** How far the records of one chain are. */
@@ -37,9 +37,6 @@ export interface Chain {
   /** Signs ref links; none: reviews of this chain have no link. */
   attestation: Attestation | undefined
 }
-
-/** All addresses of a host. */
-export type Lookup = (host: string) => Promise<{ address: string; family: number }[]>
 
 /** The one bag: whatever touches the world outside comes from here, so that tests can set it. */
 export interface Context {

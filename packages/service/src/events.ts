@@ -1,5 +1,6 @@
 // The events that the market's records are made of, and how raw logs become them.
 import { compileEvent, type EventDecoder, type Log, type LogFilter } from '@referrer/chain'
+import type { ChainConfig } from '@referrer/process'
 import {
   addressRegistryAbi,
   commissionEscrowAbi,
@@ -17,7 +18,6 @@ import {
   type Hex,
   toEventSelector,
 } from 'viem'
-import type { ChainConfig } from './chains-config.ts'
 
 const FOLLOWED = {
   AddressRegistry: { abi: addressRegistryAbi, events: ['AddressSet'] },

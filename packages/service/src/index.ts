@@ -1,6 +1,4 @@
-export type { ChainConfig } from './chains-config.ts'
-export { type Config, ConfigError, readConfig } from './config.ts'
+export { type Config, readConfig } from './config.ts'
 export type { Chain, ChainHealth, Context, SenderHealth } from './context.ts'
 export { migrations, serviceMigrations } from './db/migrations.ts'
-export { Secret } from './secret.ts'
 export { type Overrides, type Service, startService } from './service.ts'

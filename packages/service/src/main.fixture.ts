@@ -1,6 +1,8 @@
 // The service as main.ts runs it, with a job that waits for its test.
+
+import { failStart } from '@referrer/process'
 import { followed } from './http/testing.ts'
-import { failStart, main } from './main.ts'
+import { main } from './main.ts'
 import { until } from './workers/testing.ts'
 
 await main(process.argv.slice(2), {

@@ -1,7 +1,6 @@
-import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
-import { DatabaseError } from '@referrer/database'
-import { ConfigError, describeVariables, readConfig } from './config.ts'
+import { describeVariables, failStart, runUntilSignal } from '@referrer/process'
+import { readConfig, variables } from './config.ts'
 import { type Overrides, startService } from './service.ts'
 import { reindex, reviveJob } from './upkeep.ts'
 
@@ -14,10 +13,10 @@ Usage: npm run service [-- <option>]
   --help
 
 Environment:
-${describeVariables()}
+${describeVariables(variables)}
 `
 
-/** Runs the service until a signal ends it. A second signal does not wait for running work. */
+/** Runs the service until a signal ends it, or does what an option asks for. */
 export async function main(args: string[], overrides: Overrides = {}): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -40,39 +39,8 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
     process.stdout.write(`${done}\n`)
     return
   }
-  const starting = startService(config, overrides)
-
-  let isStopping = false
-  const onSignal = async (signal: 'SIGTERM' | 'SIGINT') => {
-    if (isStopping) process.exit(128 + constants.signals[signal])
-    isStopping = true
-    const service = await starting
-    service.context.log.info({ signal }, 'stopping')
-    const { stuck } = await service.stop()
-    process.exit(stuck.length === 0 ? 0 : 1)
-  }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
-
-  const { url, context } = await starting
+  const { url, context } = await runUntilSignal(startService(config, overrides))
   process.stdout.write(`referrer service ready on ${url}, chains ${[...context.chains.keys()].join(', ')}\n`)
-}
-
-/** Says what to do when that is known, and everything when it is not. */
-export function failStart(error: unknown): never {
-  process.stderr.write(`${explain(error)}\n`)
-  process.exit(1)
-}
-
-interface ListenError extends NodeJS.ErrnoException {
-  port: number
-}
-
-function explain(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof DatabaseError) return error.message
-  const { code = '', message = String(error), stack = message, port } = error as Partial<ListenError>
-  if (code === 'EADDRINUSE') return `port ${port} is in use: stop what listens there, or set PORT to another`
-  return code.startsWith('ERR_PARSE_ARGS') ? message : stack
 }
 
 if (import.meta.main) await main(process.argv.slice(2)).catch(failStart)

@@ -1,5 +1,7 @@
 import { createRpcPool } from '@referrer/chain'
-import { type Database, migrate, openDatabase } from '@referrer/database'
+import { type Database, migrate } from '@referrer/database'
+import { publicLookup, systemLookup } from '@referrer/net'
+import { closeApp, createLog, openConfigured, Secret } from '@referrer/process'
 import { Recovery } from '@referrer/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -9,11 +11,8 @@ import type { Chain, Context } from './context.ts'
 import { migrations } from './db/migrations.ts'
 import { createApp } from './http/app.ts'
 import { createMetrics } from './http/metrics.ts'
-import { createLog } from './log.ts'
 import { builtManifest } from './manifest/http.ts'
-import { publicLookup, systemLookup } from './net/lookup.ts'
 import { reviewSchemas } from './reviews/schemas.ts'
-import { Secret } from './secret.ts'
 import { followChains } from './workers/chains.ts'
 import { createEventLog } from './workers/event-log.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
@@ -36,7 +35,7 @@ export interface Service {
 /** Opens the database, brings it up to date, and starts the workers and the HTTP door. */
 export async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const log = overrides.log ?? createLog(config.logLevel)
-  const database = await openConfigured(config, log)
+  const database = await openRecords(config, log)
   let workers: Workers | undefined
   let app: FastifyInstance | undefined
 
@@ -108,16 +107,5 @@ async function openChains(config: Config, fetch: typeof globalThis.fetch): Promi
 /** Jobs, requests and what they do in passing share the connections; indexers and senders have their own. */
 const CONNECTIONS = 20
 
-export function openConfigured({ databaseUrl, dataDir }: Config, log: Logger): Promise<Database> {
-  const options = { name: 'referrer service', max: CONNECTIONS, onProgress: (line: string) => log.info(line) }
-  return openDatabase(
-    databaseUrl ? { ...options, url: databaseUrl.reveal() } : { ...options, directory: dataDir },
-  )
-}
-
-/** Lets requests under way end, but not for ever. */
-async function closeApp(app: FastifyInstance, timeoutMs: number): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs)
-  await app.close()
-  clearTimeout(timer)
-}
+export const openRecords = (config: Config, log: Logger): Promise<Database> =>
+  openConfigured(config, { name: 'referrer service', max: CONNECTIONS, log })

@@ -1,10 +1,10 @@
 // What an operator does by hand. All of it is safe while the service runs. Each says what happened.
 import { forgetChain } from '@referrer/chain'
 import { migrate, type Sql } from '@referrer/database'
-import { type Config, ConfigError } from './config.ts'
+import { ConfigError, createLog } from '@referrer/process'
+import type { Config } from './config.ts'
 import { migrations } from './db/migrations.ts'
-import { createLog } from './log.ts'
-import { openConfigured } from './service.ts'
+import { openRecords } from './service.ts'
 import { revive } from './workers/queue.ts'
 
 /** Whoever indexes the chain begins again. */
@@ -30,7 +30,7 @@ export async function reviveJob(config: Config, id: string): Promise<string> {
 }
 
 async function withDatabase(config: Config, work: (sql: Sql) => Promise<void>): Promise<void> {
-  const database = await openConfigured(config, createLog(config.logLevel))
+  const database = await openRecords(config, createLog(config.logLevel))
   try {
     await migrate(database.sql, migrations)
     await work(database.sql)

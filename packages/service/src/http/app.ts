@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { createLimiter } from '@referrer/net'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -13,7 +14,7 @@ import { cors } from './cors.ts'
 import { docsRoutes } from './docs.ts'
 import { healthRoutes } from './health.ts'
 import { limitHeld } from './held.ts'
-import { createLimiter, limit } from './limits.ts'
+import { limit } from './limits.ts'
 import { createMetrics, type Metrics, metricsRoutes } from './metrics.ts'
 import { RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'

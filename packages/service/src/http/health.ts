@@ -1,7 +1,6 @@
+import { type ChainConfig, sharedQuestion } from '@referrer/process'
 import type { FastifyInstance } from 'fastify'
-import type { ChainConfig } from '../chains-config.ts'
 import type { ChainHealth, Context } from '../context.ts'
-import { sharedQuestion } from './shared-question.ts'
 
 interface Check {
   ok: boolean

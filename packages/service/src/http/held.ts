@@ -1,5 +1,5 @@
+import { clientOf } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { clientOf } from './limits.ts'
 
 /** Of one client. */
 const MOST_BYTES = 64 * 1024 * 1024

@@ -1,51 +1,6 @@
-import { isIPv4, isIPv6 } from 'node:net'
+import { clientOf, type Limiter } from '@referrer/net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import ipaddr from 'ipaddr.js'
 import type { Context } from '../context.ts'
-
-export interface LimiterOptions {
-  perSecond: number
-  burst: number
-}
-
-/** Says how many seconds to wait; 0: go on. */
-export type Limiter = (client: string, nowMs: number) => number
-
-interface Bucket {
-  tokens: number
-  at: number
-}
-
-/** However many addresses somebody has, the memory for them is bounded. */
-const MOST_CLIENTS = 100_000
-
-/** A bucket for each client, of `burst` requests, that refills by `perSecond`. */
-export function createLimiter({ perSecond, burst }: LimiterOptions): Limiter {
-  // A bucket that nobody took from for so long is full again: it need not be kept.
-  const refillMs = (burst / perSecond) * 1_000
-  let buckets = new Map<string, Bucket>()
-  let older = new Map<string, Bucket>()
-  let turnedAt = 0
-
-  return (client, nowMs) => {
-    if (nowMs - turnedAt > refillMs || buckets.size >= MOST_CLIENTS) {
-      older = buckets
-      buckets = new Map()
-      turnedAt = nowMs
-    }
-    let bucket = buckets.get(client)
-    if (!bucket) {
-      bucket = older.get(client) ?? { tokens: burst, at: nowMs }
-      buckets.set(client, bucket)
-    }
-    const refilled = (Math.max(nowMs - bucket.at, 0) * perSecond) / 1_000
-    bucket.tokens = Math.min(bucket.tokens + refilled, burst)
-    bucket.at = nowMs
-    if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond
-    bucket.tokens -= 1
-    return 0
-  }
-}
 
 /** Answers 429 to a client that is over the limit; whether the request may go on. */
 export function limit(
@@ -58,20 +13,4 @@ export function limit(
   if (seconds === 0) return true
   reply.code(429).header('retry-after', Math.ceil(seconds)).send({ error: 'rate limited' })
   return false
-}
-
-/** Some proxies tell the port too. */
-const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/
-const NO_ADDRESS = 'no address'
-
-/** Whoever has one IPv6 address has a whole network of them. What a proxy passes on and is no address is one client, however it varies. */
-export function clientOf(ip: string): string {
-  const [, v6, v4] = WITH_PORT.exec(ip) ?? []
-  const host = v6 ?? v4 ?? ip
-  if (isIPv4(host)) return host
-  if (!isIPv6(host)) return NO_ADDRESS
-  const address = ipaddr.IPv6.parse(host)
-  return address.isIPv4MappedAddress()
-    ? address.toIPv4Address().toString()
-    : address.parts.slice(0, 4).join(':')
 }

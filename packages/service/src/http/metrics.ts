@@ -1,9 +1,9 @@
+import { sharedQuestion } from '@referrer/process'
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ChainHealth, Context } from '../context.ts'
 import type { WorkEvent } from '../workers/index.ts'
 import { COUNTED, countDead, countJobs } from '../workers/job-counts.ts'
-import { sharedQuestion } from './shared-question.ts'
 
 const DATABASE_PATIENCE_MS = 2_000
 

@@ -1,10 +1,11 @@
+import { createLimiter } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { type Credentials, identify, readCredentials, Unauthenticated } from '../auth/caller.ts'
 import type { Chain, Context } from '../context.ts'
 import { MarketError } from '../market-error.ts'
 import { chainId as chainIdField } from './fields.ts'
-import { createLimiter, limit } from './limits.ts'
+import { limit } from './limits.ts'
 import { isPublic, type RefusalStatus, type Route, textOf, urlOf } from './route.ts'
 
 const STATUSES: Record<MarketError['kind'], RefusalStatus> = {

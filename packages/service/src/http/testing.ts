@@ -1,10 +1,9 @@
 import { Writable } from 'node:stream'
 import type { Sql } from '@referrer/database'
+import { createLog, Secret } from '@referrer/process'
 import { Recovery } from '@referrer/protocol'
 import { type Config, readConfig } from '../config.ts'
 import type { ChainHealth, Context } from '../context.ts'
-import { createLog } from '../log.ts'
-import { Secret } from '../secret.ts'
 
 const recovery = await Recovery.load()
 const ADDRESS = `0x${'11'.repeat(20)}`

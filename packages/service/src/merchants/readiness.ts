@@ -1,10 +1,10 @@
 // Whether a referral endpoint answers as buyers need it: asks it once, as a buyer would before paying.
+import { type Fetched, guardedFetch, HostNotAllowed, Unreachable } from '@referrer/net'
 import { X402 } from '@referrer/protocol'
 import type { Address } from 'viem'
 import type { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
 import { MarketError } from '../market-error.ts'
-import { type Fetched, guardedFetch, HostNotAllowed, Unreachable } from '../net/guarded-fetch.ts'
 import type { Readiness } from './shapes.ts'
 
 /** Stands where the token of a ref link would. */
@@ -12,13 +12,13 @@ export const PROBE_TOKEN = 'referrer-readiness-probe'
 
 /** Anybody may ask about any endpoint: nothing in the answer depends on who asks. */
 export async function checkReadiness(
-  context: Context,
+  { config: { allowPrivateHosts }, lookup }: Context,
   { config: { contracts } }: Chain,
   resource: URL,
 ): Promise<z.output<typeof Readiness>> {
   let fetched: Fetched
   try {
-    fetched = await guardedFetch(context, resource, {
+    fetched = await guardedFetch({ allowPrivateHosts, lookup }, resource, {
       headers: { [X402.REFERRER_TOKEN_HEADER]: PROBE_TOKEN },
     })
   } catch (error) {

@@ -1,7 +1,7 @@
+import { parseWebUrl } from '@referrer/net'
 // What merchants send and get, in all doors.
 import { z } from 'zod'
 import { accountShown, bodyId, hex32, momentShown, productId, text, wholeNumber } from '../http/fields.ts'
-import { parseWebUrl } from '../net/web-url.ts'
 
 const MAX_URL = 2_048
 

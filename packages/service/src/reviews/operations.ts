@@ -1,10 +1,10 @@
+import { createTurns } from '@referrer/net'
 // What one can read of reviews. The answers are JSON, ready to be sent: whoever asks the same at the same moment shares it.
 import type { Hex } from 'viem'
 import { type Context, once } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { gather } from '../gather.ts'
 import { refused } from '../market-error.ts'
-import { createTurns } from '../net/turns.ts'
 import { share } from '../share.ts'
 import { reviewJson, reviewsJson } from './json.ts'
 import { reviewMemory } from './kept.ts'

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { registerIdentity } from '@referrer/contracts/local'
+import { createLog } from '@referrer/process'
 import type { LocalAccount } from 'viem'
-import { createLog } from '../../src/log.ts'
 import { must, sessionOf } from './caller.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 

@@ -1,5 +1,7 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
-import type { Config } from './config.ts'
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** Headers that prove who somebody is. */
 const SECRET_HEADERS = new Set([
@@ -17,7 +19,7 @@ const BUFFERED = { sync: false, minLength: 4_096, periodicFlush: 100 }
 type Fields = Record<string, unknown>
 
 /** Logs as lines of JSON. Headers, wherever they are on the first two levels of a line, are written without their secrets. */
-export function createLog(level: Config['logLevel'], destination?: DestinationStream): Logger {
+export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {
     level,
     base: null,

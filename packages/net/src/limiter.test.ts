@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clientOf, createLimiter } from './limits.ts'
+import { clientOf, createLimiter } from './limiter.ts'
 
 describe('the limiter', () => {
   it('lets a burst pass and then as many a second as it may', () => {

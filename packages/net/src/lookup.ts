@@ -1,5 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
-import type { Lookup } from '../context.ts'
+
+/** All addresses of a host. */
+export type Lookup = (host: string) => Promise<{ address: string; family: number }[]>
 
 const PATIENCE = { timeout: 1_500, tries: 2 }
 

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { type Address, getAddress, isAddress } from 'viem'
 import { z } from 'zod'
+import { type Env, textOf } from './environment.ts'
 import { Secret } from './secret.ts'
 
 const address = z
@@ -47,9 +49,9 @@ const Chain = z.strictObject(
     startBlock: count(0).transform(BigInt),
     /** Blocks this deep are never reorganised. */
     finalityDepth: count(1).default(64),
-    /** Depth at which the service acts on what it saw. */
+    /** Depth at which a program acts on what it saw. */
     confirmations: count(1).default(5),
-    /** The most that the service pays for its own transactions. */
+    /** The most that a program pays for its own transactions. */
     maxFeePerGasGwei: count(1).default(100),
     /** A newest block older than this means that the nodes stand still; left out: not looked at. */
     maxHeadAgeSeconds: count(1).optional(),
@@ -60,7 +62,7 @@ const Chain = z.strictObject(
 
 export type ChainConfig = z.output<typeof Chain>
 
-export const Chains = z
+const Chains = z
   .array(Chain, 'expected an array of chains')
   .min(1, 'expected at least one chain')
   .superRefine((chains, context) => {
@@ -74,6 +76,51 @@ export const Chains = z
       }
     }
   })
+
+/** The chains of CHAINS or CHAINS_FILE, at least one. When they cannot be used, it is undefined and the problems say why. */
+export function readChains(env: Env, problems: string[]): [ChainConfig, ...ChainConfig[]] | undefined {
+  const inline = textOf(env, 'CHAINS')
+  const file = textOf(env, 'CHAINS_FILE')
+  const fail = (problem: string) => {
+    problems.push(problem)
+    return undefined
+  }
+  if (inline !== undefined && file !== undefined)
+    return fail('CHAINS_FILE: set either this or CHAINS, not both')
+  if (inline !== undefined) return parseChains('CHAINS', inline, problems)
+  if (file === undefined) {
+    return fail(
+      'CHAINS: no chain is configured; set CHAINS to a JSON array of chains, or CHAINS_FILE to a file with one',
+    )
+  }
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    return fail(`CHAINS_FILE: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+  return parseChains('CHAINS_FILE', text, problems)
+}
+
+function parseChains(source: string, text: string, problems: string[]) {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    // The parser's own message would quote the text, keys in RPC URLs included.
+    problems.push(`${source}: not valid JSON`)
+    return undefined
+  }
+  const { data, error } = Chains.safeParse(json)
+  for (const { path, message } of error?.issues ?? []) problems.push(`${source}${at(path)}: ${message}`)
+  const [first, ...others] = data ?? []
+  return first && ([first, ...others] satisfies [ChainConfig, ...ChainConfig[]])
+}
+
+/** `[0].contracts.USDC` */
+function at(path: readonly PropertyKey[]): string {
+  return path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')
+}
 
 function isHttpUrl(text: string): boolean {
   try {

@@ -4,14 +4,13 @@ import * as https from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
-import { testConfig } from '../http/testing.ts'
 import { guardedFetch, HostNotAllowed, Unreachable } from './guarded-fetch.ts'
 import { SHOP_TEST } from './tls.fixture.ts'
 
 /** Public by its number, and nobody's since the 6bone was given up: tests send nothing to strangers. */
 const PUBLIC = '3ffe::1'
-const guarded = testConfig()
-const open = testConfig({ ALLOW_PRIVATE_HOSTS: 'true' })
+const guarded = { allowPrivateHosts: false }
+const open = { allowPrivateHosts: true }
 
 /** Answers with these, one lookup after the other; the last one for good. */
 function namesFor(...answers: string[][]) {
@@ -49,7 +48,7 @@ afterEach(() => {
   servers.length = 0
 })
 
-const toShop = { config: open, lookup: namesFor(['127.0.0.1']).lookup }
+const toShop = { ...open, lookup: namesFor(['127.0.0.1']).lookup }
 const shop = (port: number, path = '/') => new URL(`http://shop.test:${port}${path}`)
 const unreachable = (message: string) =>
   expect.objectContaining({ constructor: Unreachable, message }) as unknown as Error
@@ -69,7 +68,7 @@ describe('hosts', () => {
     ['http://user:secret@shop.test/', 'credentials'],
   ])('refuses %s: %s', async (url) => {
     const { asked, lookup } = namesFor([PUBLIC])
-    await expect(guardedFetch({ config: guarded, lookup }, new URL(url))).rejects.toThrow(HostNotAllowed)
+    await expect(guardedFetch({ ...guarded, lookup }, new URL(url))).rejects.toThrow(HostNotAllowed)
     expect(asked).toEqual([])
   })
 
@@ -82,19 +81,18 @@ describe('hosts', () => {
     ['no address', []],
   ])('refuses a name that stands for %s', async (_what, addresses) => {
     const { lookup } = namesFor(addresses)
-    const fetched = guardedFetch({ config: guarded, lookup }, new URL('http://shop.test/'))
+    const fetched = guardedFetch({ ...guarded, lookup }, new URL('http://shop.test/'))
     await expect(fetched).rejects.toThrow(HostNotAllowed)
   })
 
   it('refuses a name that cannot be resolved', async () => {
-    const fetched = guardedFetch({ config: open, lookup: nowhere }, new URL('http://nowhere.test/'))
+    const fetched = guardedFetch({ ...open, lookup: nowhere }, new URL('http://nowhere.test/'))
     await expect(fetched).rejects.toThrow(HostNotAllowed)
   })
 
   it('gives up a name that is not resolved in time, and goes on resolving others', async () => {
-    const config = open
     const silent = () => new Promise<never>(() => {})
-    const silence = guardedFetch({ config, lookup: silent }, new URL('http://slow.test/'), { timeoutMs: 50 })
+    const silence = guardedFetch({ ...open, lookup: silent }, new URL('http://slow.test/'), { timeoutMs: 50 })
     await expect(silence).rejects.toThrow(HostNotAllowed)
     const port = await serve((_request, response) => response.end('hello'))
     await expect(guardedFetch(toShop, shop(port))).resolves.toMatchObject({ status: 200 })
@@ -102,7 +100,7 @@ describe('hosts', () => {
 
   it('refuses link-local addresses even where private hosts are allowed', async () => {
     const { lookup } = namesFor(['169.254.169.254'])
-    const fetched = guardedFetch({ config: open, lookup }, new URL('http://metadata.test/'))
+    const fetched = guardedFetch({ ...open, lookup }, new URL('http://metadata.test/'))
     await expect(fetched).rejects.toThrow(HostNotAllowed)
   })
 
@@ -113,7 +111,7 @@ describe('hosts', () => {
       response.end()
     })
     const { asked, lookup } = namesFor([PUBLIC], ['127.0.0.1'])
-    const fetched = guardedFetch({ config: guarded, lookup }, shop(port), { timeoutMs: 300 })
+    const fetched = guardedFetch({ ...guarded, lookup }, shop(port), { timeoutMs: 300 })
     await expect(fetched).rejects.toThrow(Unreachable)
     expect(asked).toEqual(['shop.test'])
     expect(hits).toBe(0)
@@ -122,7 +120,7 @@ describe('hosts', () => {
   it('connects to the address that was checked and keeps the name in the request', async () => {
     const port = await serve((request, response) => response.end(request.headers.host))
     const { asked, lookup } = namesFor(['127.0.0.1'], ['10.255.255.1'])
-    const { status, body } = await guardedFetch({ config: open, lookup }, shop(port))
+    const { status, body } = await guardedFetch({ ...open, lookup }, shop(port))
     expect([status, String(body)]).toEqual([200, `shop.test:${port}`])
     expect(asked).toEqual(['shop.test'])
   })
@@ -130,7 +128,7 @@ describe('hosts', () => {
   it('tries the other addresses of a host', async () => {
     const port = await serve((_request, response) => response.end('hello'))
     const { lookup } = namesFor(['::1', '127.0.0.1'])
-    await expect(guardedFetch({ config: open, lookup }, shop(port))).resolves.toMatchObject({ status: 200 })
+    await expect(guardedFetch({ ...open, lookup }, shop(port))).resolves.toMatchObject({ status: 200 })
   })
 })
 

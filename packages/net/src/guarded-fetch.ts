@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import type { Context } from '../context.ts'
 import { hostOf, isAllowedAddress } from './addresses.ts'
+import type { Lookup } from './lookup.ts'
 import { createTurns } from './turns.ts'
 
 /** The host is not on the public internet, or nowhere. */
@@ -16,6 +16,13 @@ export class HostNotAllowed extends Error {
 /** No answer that can be used. The message says why in a few words, and nothing that the host said. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
+}
+
+/** How far a fetch may go, and how it finds its way. */
+export interface Reach {
+  /** Whether hosts may be on this machine or in its network: on a developer's machine only. */
+  allowPrivateHosts: boolean
+  lookup: Lookup
 }
 
 export interface GuardedFetchOptions {
@@ -36,12 +43,12 @@ type Resolved = { address: string; family: number }
 
 /** Gets a URL. Throws `HostNotAllowed` or `Unreachable`. */
 export async function guardedFetch(
-  context: Pick<Context, 'config' | 'lookup'>,
+  reach: Reach,
   url: URL,
   { headers = {}, timeoutMs = 5_000, maxBytes = 256 * 1024 }: GuardedFetchOptions = {},
 ): Promise<Fetched> {
   const signal = AbortSignal.timeout(timeoutMs)
-  const addresses = await checkedAddresses(context, url, signal)
+  const addresses = await checkedAddresses(reach, url, signal)
   const options = {
     agent: false,
     lookup: answering(addresses),
@@ -66,7 +73,7 @@ export async function guardedFetch(
 }
 
 async function checkedAddresses(
-  { config, lookup }: Pick<Context, 'config' | 'lookup'>,
+  { allowPrivateHosts, lookup }: Reach,
   url: URL,
   signal: AbortSignal,
 ): Promise<Resolved[]> {
@@ -75,7 +82,7 @@ async function checkedAddresses(
     throw new HostNotAllowed('only http and https without credentials')
   const host = hostOf(url)
   const addresses = isIP(host) ? [host] : await resolve(lookup, host, signal)
-  const isAllowed = (address: string) => isAllowedAddress(address, config.allowPrivateHosts)
+  const isAllowed = (address: string) => isAllowedAddress(address, allowPrivateHosts)
   if (addresses.length === 0 || !addresses.every(isAllowed)) throw new HostNotAllowed(`${host} is not public`)
   return addresses.map((address) => ({ address, family: isIP(address) }))
 }
@@ -83,7 +90,7 @@ async function checkedAddresses(
 /** Names that nobody answers for must not pile up. */
 const inTurns = createTurns(32)
 
-async function resolve(lookup: Context['lookup'], host: string, signal: AbortSignal): Promise<string[]> {
+async function resolve(lookup: Lookup, host: string, signal: AbortSignal): Promise<string[]> {
   const late = Promise.withResolvers<never>()
   const giveUp = () => late.reject(signal.reason)
   signal.addEventListener('abort', giveUp, { once: true })

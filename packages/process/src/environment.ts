@@ -1,0 +1,86 @@
+// A program's environment as a table: from it come the values, the messages about what is wrong, and the text of `--help`.
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** Makes a value of a text; undefined: it is not what is expected. */
+export interface Reader<T> {
+  expected: string
+  read(text: string): T | undefined
+}
+
+export interface Variable<T> {
+  about: string
+  /** Stands for a variable that is not set. */
+  fallback: string | undefined
+  read(text: string | undefined): { value: T } | { problem: string }
+}
+
+export type Table = Readonly<Record<string, Variable<unknown>>>
+
+export type Values<T extends Table> = {
+  [Name in keyof T]: T[Name] extends Variable<infer Value> ? Value : never
+}
+
+/** Every bad variable has its own line; none tells a value. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+export const optional = <T>(reader: Reader<T>, about: string): Variable<T | undefined> => ({
+  about,
+  fallback: undefined,
+  read: (text) => (text === undefined ? { value: undefined } : readWith(reader, text)),
+})
+
+export const required = <T>(reader: Reader<T>, about: string): Variable<T> => ({
+  about,
+  fallback: undefined,
+  read: (text) =>
+    text === undefined ? { problem: `not set; expected ${reader.expected}` } : readWith(reader, text),
+})
+
+export const withDefault = <T>(reader: Reader<T>, about: string, fallback: string): Variable<T> => ({
+  about,
+  fallback,
+  read: (text = fallback) => readWith(reader, text),
+})
+
+function readWith<T>({ expected, read }: Reader<T>, text: string): { value: T } | { problem: string } {
+  const value = read(text)
+  return value === undefined ? { problem: `expected ${expected}` } : { value }
+}
+
+/** What a variable says. An empty one is how a shell or a compose file says that it is not set. */
+export const textOf = (env: Env, name: string): string | undefined => env[name]?.trim() || undefined
+
+/** All the values, or undefined when one of them is bad; the problems are in the order of the table. */
+export function readEnvironment<T extends Table>(
+  table: T,
+  env: Env,
+): { values: Values<T> | undefined; problems: string[] } {
+  const values: Record<string, unknown> = {}
+  const problems: string[] = []
+  for (const [name, variable] of Object.entries(table)) {
+    const result = variable.read(textOf(env, name))
+    if ('problem' in result) problems.push(`${name}: ${result.problem}`)
+    else values[name] = result.value
+  }
+  return { values: problems.length === 0 ? (values as Values<T>) : undefined, problems }
+}
+
+/** Every variable with what it is for and its default. */
+export function describeVariables(table: Table): string {
+  const width = Math.max(...Object.keys(table).map((name) => name.length))
+  return Object.entries(table)
+    .map(([name, { about, fallback }]) => {
+      const otherwise = fallback === undefined ? '' : ` (default ${fallback})`
+      return `  ${name.padEnd(width)}  ${about}${otherwise}`
+    })
+    .join('\n')
+}

@@ -1,0 +1,113 @@
+import { isIP } from 'node:net'
+import { isDatabaseUrl } from '@referrer/database'
+import { type Address, getAddress, type Hex, isAddress, isHex, size } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Reader } from './environment.ts'
+import { Secret } from './secret.ts'
+
+const WHOLE = /^\d{1,15}$/
+
+/** Without `max` there is no bound but that of exact numbers. */
+export function whole(min: number, max?: number): Reader<number> {
+  return {
+    expected: `a whole number from ${min} ${max === undefined ? 'up' : `to ${max}`}`,
+    read(text) {
+      const number = Number(text)
+      return WHOLE.test(text) && number >= min && number <= (max ?? number) ? number : undefined
+    },
+  }
+}
+
+export const oneOf = <const T extends string>(...choices: readonly T[]): Reader<T> => ({
+  expected: choices.length === 2 ? choices.join(' or ') : `one of ${choices.join(', ')}`,
+  read: (text) => choices.find((choice) => choice === text),
+})
+
+export const flag: Reader<boolean> = {
+  expected: 'true or false',
+  read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+}
+
+/** Any text will do. */
+export const text = (expected: string): Reader<string> => ({ expected, read: (text) => text })
+
+/** Items separated by commas. One bad item spoils the list. */
+export const list = <T>(item: Reader<T>, expected: string): Reader<T[]> => ({
+  expected,
+  read(text) {
+    const items = text.split(',').map((part) => item.read(part.trim()))
+    return items.every((value) => value !== undefined) ? items : undefined
+  },
+})
+
+/** JSON of a shape that a schema knows. */
+export const json = <T>(
+  schema: { safeParse(value: unknown): { data?: T | undefined } },
+  expected: string,
+): Reader<T> => ({
+  expected,
+  read(text) {
+    try {
+      return schema.safeParse(JSON.parse(text)).data
+    } catch {
+      return undefined
+    }
+  },
+})
+
+export const host: Reader<string> = {
+  expected: 'a host name or an IP address',
+  read: (text) => (/^[\w.:-]+$/.test(text) ? text : undefined),
+}
+
+/** An address, or a network like `10.0.0.0/8`. */
+export const network: Reader<string> = {
+  expected: 'an IP address or a network like 10.0.0.0/8',
+  read(text) {
+    const [address = '', bits, ...more] = text.split('/')
+    const mostBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+    const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= mostBits)
+    return mostBits > 0 && isNetwork && more.length === 0 ? text : undefined
+  },
+}
+
+/** A URL that paths are appended to: without a slash at its end. */
+export const baseUrl: Reader<string> = {
+  expected: 'an http or https URL without query',
+  read: (text) => (isBaseUrl(text) ? text.replace(/\/+$/, '') : undefined),
+}
+
+export const origin: Reader<string> = {
+  expected: 'an origin like https://console.example',
+  read: (text) => (isBaseUrl(text) && new URL(text).origin === text ? text : undefined),
+}
+
+export const postgresUrl: Reader<Secret> = {
+  expected:
+    'a URL like postgres://user:password@host:5432/database, special characters of the password percent-encoded',
+  read: (text) => (isDatabaseUrl(text) ? new Secret(text) : undefined),
+}
+
+export const address: Reader<Address> = {
+  expected: 'an address: 0x and 40 hex digits, all lower case or with the right checksum',
+  read: (text) => (isAddress(text) ? getAddress(text) : undefined),
+}
+
+export const privateKey: Reader<Secret<Hex>> = {
+  expected: 'a private key: 0x and 64 hex digits',
+  read: (text) => (isHex(text) && size(text) === 32 && isKeyOfAccount(text) ? new Secret(text) : undefined),
+}
+
+function isKeyOfAccount(key: Hex): boolean {
+  try {
+    return privateKeyToAccount(key).type === 'local'
+  } catch {
+    return false
+  }
+}
+
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password, search, hash } = new URL(text)
+  return /^https?:$/.test(protocol) && username + password === '' && search === '' && hash === ''
+}
