@@ -45,3 +45,16 @@ export interface Context {
   lookup: Lookup
   recovery: Recovery.Recovery
 }
+
+/** Something that is made once for a context and lives as long as it does. */
+export function once<T>(make: (context: Context) => T): (context: Context) => T {
+  const made = new WeakMap<Context, { value: T }>()
+  return (context) => {
+    let found = made.get(context)
+    if (!found) {
+      found = { value: make(context) }
+      made.set(context, found)
+    }
+    return found.value
+  }
+}

@@ -1,0 +1,139 @@
+import {
+  type CommonConfig,
+  commonVariables,
+  type Env,
+  optional,
+  Read,
+  readConfiguration,
+  required,
+  type Secret,
+  type Values,
+  withDefault,
+} from '@referrer/process'
+import type { Hex } from 'viem'
+import { z } from 'zod'
+
+export interface Config extends CommonConfig {
+  /** Who sends, on every chain. */
+  relayerPrivateKeys: readonly [Secret<Hex>, ...Secret<Hex>[]]
+  /** Whose ref links count, by chain: the newest key first. Chains that are not here are asked of the marketplace. */
+  attestationPublicKeys: ReadonlyMap<number, readonly string[]>
+  marketUrl: string | undefined
+  /** Told with every refusal: where to learn how buying works. */
+  setupUrl: string | undefined
+  /** Whether merchants must sign what they send, or may. */
+  settlementAuth: 'optional' | 'required'
+  /** To answer a request. What is not done by then goes on, and is answered as pending. */
+  answerTimeoutMs: number
+  /** How many purchases one transaction settles at most. */
+  maxBatch: number
+  /** How many transactions of one relayer may wait to be mined. */
+  maxBatchesInFlight: number
+  /** How long a purchase waits for others to share a transaction with. */
+  lingerMs: number
+  /** How often the chain is asked about what was sent. */
+  watchIntervalMs: number
+}
+
+const MANIFEST_PATH = '/.well-known/referrer-agent'
+
+const AttestationKeys = z
+  .record(
+    z.string().regex(/^\d{1,15}$/),
+    z
+      .array(z.string().regex(/^[0-9a-f]{64}$/))
+      .min(1)
+      .max(2),
+  )
+  .transform((keys) => new Map(Object.entries(keys).map(([chainId, each]) => [Number(chainId), each])))
+
+export const variables = {
+  ...commonVariables({ dataDir: '.referrer/facilitator', port: 8081 }),
+  RELAYER_PRIVATE_KEYS: required(
+    Read.list(Read.privateKey, 'private keys separated by commas: 0x and 64 hex digits each'),
+    'keys that send the settlements, separated by commas; each needs gas and SETTLER_ROLE on the split router',
+  ),
+  ATTESTATION_PUBLIC_KEYS: optional(
+    Read.json(
+      AttestationKeys,
+      'a JSON object of chain ids with one or two keys each: 64 lower-case hex digits, the newest first',
+    ),
+    'Ed25519 keys whose ref links count, by chain: {"8453": ["<newest>", "<the one before>"]}; of other chains the newest is read from MARKET_URL',
+  ),
+  MARKET_URL: optional(
+    Read.baseUrl,
+    'where the marketplace is: it tells keys and the ranks that multiply commissions; without it the links decide',
+  ),
+  SETUP_URL: optional(
+    Read.baseUrl,
+    `told with every refusal: where to learn how buying works (default MARKET_URL${MANIFEST_PATH})`,
+  ),
+  SETTLEMENT_AUTH: withDefault(
+    Read.oneOf('optional', 'required'),
+    'whether merchants must sign what they send to /verify and /settle; a wrong signature is refused either way',
+    'optional',
+  ),
+  ANSWER_TIMEOUT_MS: withDefault(
+    Read.whole(1_000, 58_000),
+    'how long a request may take; a settlement that takes longer goes on and is answered as pending',
+    '50000',
+  ),
+  MAX_BATCH: withDefault(Read.whole(1, 128), 'purchases that share a transaction at most', '64'),
+  MAX_BATCHES_IN_FLIGHT: withDefault(
+    Read.whole(1, 64),
+    'transactions of one relayer that may wait to be mined at the same time',
+    '4',
+  ),
+  LINGER_MS: withDefault(
+    Read.whole(0, 5_000),
+    'how long a purchase waits for others to share a transaction with',
+    '15',
+  ),
+  WATCH_INTERVAL_MS: withDefault(
+    Read.whole(10, 60_000),
+    'how often the chain is asked about what was sent',
+    '100',
+  ),
+}
+
+/** Reads the environment; throws one `ConfigError` that names everything wrong with it. */
+export function readConfig(env: Env): Config {
+  const { values, common } = readConfiguration(variables, env, findConflicts)
+  const [first, ...others] = values.RELAYER_PRIVATE_KEYS
+  if (!first) throw new Error('a list always has an item')
+  return {
+    ...common,
+    relayerPrivateKeys: [first, ...others],
+    attestationPublicKeys: values.ATTESTATION_PUBLIC_KEYS ?? new Map(),
+    marketUrl: values.MARKET_URL,
+    setupUrl: values.SETUP_URL ?? (values.MARKET_URL && `${values.MARKET_URL}${MANIFEST_PATH}`),
+    settlementAuth: values.SETTLEMENT_AUTH,
+    answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
+    maxBatch: values.MAX_BATCH,
+    maxBatchesInFlight: values.MAX_BATCHES_IN_FLIGHT,
+    lingerMs: values.LINGER_MS,
+    watchIntervalMs: values.WATCH_INTERVAL_MS,
+  }
+}
+
+function findConflicts(values: Values<typeof variables>, { chains }: CommonConfig): string[] {
+  const problems: string[] = []
+  const relayers = values.RELAYER_PRIVATE_KEYS.map((key) => key.reveal().toLowerCase())
+  if (new Set(relayers).size < relayers.length) {
+    problems.push('RELAYER_PRIVATE_KEYS: a key is listed twice')
+  }
+  const keys = values.ATTESTATION_PUBLIC_KEYS ?? new Map<number, string[]>()
+  for (const chainId of keys.keys()) {
+    if (chains.every((chain) => chain.chainId !== chainId)) {
+      problems.push(`ATTESTATION_PUBLIC_KEYS: chain ${chainId} is not configured`)
+    }
+  }
+  for (const { chainId } of values.MARKET_URL ? [] : chains) {
+    if (!keys.has(chainId)) {
+      problems.push(
+        `ATTESTATION_PUBLIC_KEYS: nothing tells whose ref links count on chain ${chainId}; name its keys, or set MARKET_URL`,
+      )
+    }
+  }
+  return problems
+}

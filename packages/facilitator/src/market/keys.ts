@@ -1,0 +1,66 @@
+import { AttestationKey } from '@referrer/protocol'
+import { z } from 'zod'
+import { type Chain, type Context, once } from '../context.ts'
+import { remember } from '../remember.ts'
+
+const Manifest = z.object({
+  chains: z.array(
+    z.object({
+      chainId: z.int(),
+      attestationPubKey: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .optional(),
+    }),
+  ),
+})
+
+const PATIENCE_MS = 5_000
+/** Whoever makes up keys must not make us ask the marketplace all the time. */
+const ASKED_AGAIN_AFTER_MS = 30_000
+
+/** The key that signs the ref links of each chain now, as the marketplace tells it. */
+export async function readManifestKeys(
+  fetch: Context['fetch'],
+  marketUrl: string,
+): Promise<ReadonlyMap<number, string>> {
+  const response = await fetch(`${marketUrl}/.well-known/referrer-agent`, {
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  })
+  if (!response.ok) throw new Error(`the marketplace answered with status ${response.status}`)
+  const { chains } = Manifest.parse(await response.json())
+  return new Map(
+    chains.flatMap(({ chainId, attestationPubKey }) =>
+      attestationPubKey === undefined ? [] : [[chainId, attestationPubKey] as const],
+    ),
+  )
+}
+
+const newestKeys = once(({ config: { marketUrl }, fetch, clock, log }) =>
+  remember<void, ReadonlyMap<number, string>>({
+    keyOf: () => '',
+    ask: async () => {
+      try {
+        if (marketUrl !== undefined) return await readManifestKeys(fetch, marketUrl)
+      } catch (err) {
+        log.warn({ err }, 'the marketplace does not tell its keys')
+      }
+      return new Map()
+    },
+    forMs: () => ASKED_AGAIN_AFTER_MS,
+    most: 1,
+    clock,
+  }),
+)
+
+/** A link names a key that we do not know: perhaps it is a new one. Keys that the configuration names stay. */
+export async function learnKey(context: Context, chain: Chain): Promise<void> {
+  if (context.config.attestationPublicKeys.has(chain.chainId)) return
+  const newest = (await newestKeys(context)()).get(chain.chainId)
+  if (newest === undefined || newest === chain.ring.current.attestationPubKey) return
+  chain.ring = await AttestationKey.rotate(chain.ring, newest)
+  context.log.info(
+    { chainId: chain.chainId, kid: chain.ring.current.kid },
+    'ref links are signed with a new key',
+  )
+}

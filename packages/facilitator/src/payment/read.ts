@@ -1,0 +1,171 @@
+import { Attribution, Authorization, ProtocolError, X402 } from '@referrer/protocol'
+import { encodeAbiParameters, type Hash, type Hex, keccak256, parseAbiParameters, zeroHash } from 'viem'
+import type { Chain, Context } from '../context.ts'
+import { multiplierNow } from './multiplier.ts'
+import type { Payment } from './payment.ts'
+import { invalidPayment } from './refused.ts'
+import { RECEIVE, readSignature, TRANSFER } from './signature.ts'
+import { verifyToken } from './token.ts'
+
+type Requirements = X402.PaymentRequirements.PaymentRequirements
+
+/**
+ * The payment in the body of `/settle` or `/verify`, as far as it can be told without the chain. Throws `Refused`, or a `ProtocolError` of
+ * code `invalid_envelope`.
+ */
+export async function readPayment(context: Context, body: unknown): Promise<Payment> {
+  const { paymentPayload, paymentRequirements } = parse(body)
+  const { extensions, payload, accepted } = paymentPayload
+  const chain = chainOf(context, paymentRequirements)
+  requireOurs(chain, paymentRequirements)
+  requireSame(accepted, paymentRequirements)
+  const authorization = Authorization.from(payload.authorization)
+  requirePaying(context, authorization, paymentRequirements)
+
+  const terms = await verifyToken(context, chain, extensions.attributionToken)
+  const salt = X402.Extensions.attributionSalt(extensions)
+  const committed = Attribution.from(terms, {
+    buyerAgentId: X402.Extensions.buyerAgentId(extensions),
+    salt: salt ?? zeroHash,
+  })
+  // Sellers advertise `ReceiveWithAuthorization` to everybody, and stock clients echo that although they sign the other; who signs it sends a salt.
+  const hint = (accepted ?? paymentRequirements).extra.authorizationType
+  const likely = salt !== undefined && hint === 'ReceiveWithAuthorization' ? RECEIVE : TRANSFER
+  const signed = await readSignature(context, chain, authorization, payload.signature, likely)
+  requireCommitted(signed.kind, salt, authorization, committed)
+
+  const sold = { ...committed, productId: paymentRequirements.extra.productId ?? committed.productId }
+  const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
+  const { to: _router, ...rest } = authorization
+  const payment = {
+    chainId: chain.chainId,
+    network: chain.network,
+    attribution,
+    authorization: { ...rest, ...signed },
+  }
+  return { ...payment, digest: digestOf(payment) }
+}
+
+function parse(body: unknown): X402.SettleRequest.ReceivedSettleRequest {
+  try {
+    return X402.SettleRequest.parse(body)
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || error.code === 'invalid_envelope') throw error
+    throw invalidPayment(lacksToken(body) ? NO_TOKEN : error.message, { cause: error })
+  }
+}
+
+const NO_TOKEN =
+  "extensions.attributionToken is missing from the buyer's payload: pay through a ref link, and send the extensions of the 402 back with the payment"
+
+/** Somebody who came without a ref link: the commonest mistake. */
+function lacksToken(body: unknown): boolean {
+  const { paymentPayload } = body as { paymentPayload?: { payload?: unknown; extensions?: unknown } }
+  const { attributionToken } = Object(paymentPayload?.extensions) as { attributionToken?: unknown }
+  return Boolean(paymentPayload?.payload) && (attributionToken === undefined || attributionToken === null)
+}
+
+function chainOf({ chains }: Context, { network }: Requirements): Chain {
+  const chain = chains.get(X402.Network.parse(network))
+  if (chain) return chain
+  const ours = [...chains.values()].map((each) => each.network).join(', ')
+  throw invalidPayment(`network ${network} is not settled here: pay on ${ours}`)
+}
+
+/** The seller offers what can be split. */
+function requireOurs(
+  { network, contracts, token }: Chain,
+  { asset, payTo, amount, extra }: Requirements,
+): void {
+  if (asset !== contracts.USDC) {
+    throw invalidPayment(`asset ${asset} is not split on ${network}: offer USDC at ${contracts.USDC}`)
+  }
+  if (payTo !== contracts.SplitRouter) {
+    throw invalidPayment(
+      `payTo ${payTo} is not the split router of ${network}: read SPLIT_ROUTER from the address registry, which says ${contracts.SplitRouter}`,
+    )
+  }
+  if (amount === '0') throw invalidPayment('amount is 0: nothing can be split')
+  if (extra.name !== token.name || extra.version !== token.version) {
+    throw invalidPayment(
+      `extra must name the token's domain: name ${JSON.stringify(token.name)} and version ${JSON.stringify(token.version)}`,
+    )
+  }
+}
+
+/** What the buyer says it accepted is what the seller asks to be settled. */
+function requireSame(accepted: Requirements | undefined, required: Requirements): void {
+  if (!accepted) return
+  for (const field of ['network', 'asset', 'amount', 'payTo'] as const) {
+    if (accepted[field] !== required[field]) {
+      throw invalidPayment(
+        `the buyer accepted ${field} ${accepted[field]} and the seller asks for ${required[field]}: pay the offer as it is`,
+      )
+    }
+  }
+}
+
+function requirePaying(
+  { clock }: Context,
+  { to, value, validBefore }: Authorization.Authorization,
+  { payTo, amount }: Requirements,
+): void {
+  if (to !== payTo) throw invalidPayment(`authorization.to ${to} is not payTo: authorise ${payTo}`)
+  if (value !== BigInt(amount)) {
+    throw invalidPayment(`authorization.value ${value} is not the amount: authorise exactly ${amount}`)
+  }
+  // Whether it holds already is left to the chain: a local one may be ahead of our clock.
+  if (validBefore <= BigInt(Math.floor(clock() / 1_000))) {
+    throw invalidPayment(`authorization expired at ${validBefore}: sign a new one`)
+  }
+}
+
+/** Of an authorisation that only the router can redeem, nobody may change the link: its nonce commits to it. */
+function requireCommitted(
+  kind: 0 | 1,
+  salt: Hex | undefined,
+  { nonce }: Authorization.Authorization,
+  committed: Attribution.Attribution,
+): void {
+  if (salt === undefined) {
+    if (kind === TRANSFER) return
+    throw invalidPayment(
+      'ReceiveWithAuthorization needs extensions.attributionSalt, and a nonce that commits to the attribution with it',
+    )
+  }
+  const expected = Attribution.attributionNonce(committed)
+  if (nonce !== expected) {
+    throw invalidPayment(
+      `authorization.nonce does not commit to this attribution token, buyer agent and salt: ${expected} would`,
+    )
+  }
+}
+
+const PURCHASE = parseAbiParameters(
+  'uint256 chainId, uint8 kind, address from, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint256 merchantId, bytes32 productId, uint256 reviewId, uint256 reviewerAgentId, uint256 buyerAgentId, uint16 cashback, bytes32 salt',
+)
+
+/**
+ * Equal for copies of one request. The signature is left out, since one authorisation can have several, and so is the multiplier, since it
+ * changes between copies.
+ */
+function digestOf({ chainId, authorization: a, attribution: b }: Omit<Payment, 'digest'>): Hash {
+  return keccak256(
+    encodeAbiParameters(PURCHASE, [
+      BigInt(chainId),
+      a.kind,
+      a.from,
+      a.value,
+      a.validAfter,
+      a.validBefore,
+      a.nonce,
+      b.merchantId,
+      b.productId,
+      b.reviewId,
+      b.reviewerAgentId,
+      b.buyerAgentId,
+      b.cashbackOfCommissionBps,
+      b.salt,
+    ]),
+  )
+}

@@ -1,0 +1,99 @@
+import { RpcError } from '@referrer/chain'
+import { Authorization, ProtocolError, Signature } from '@referrer/protocol'
+import { type Address, bytesToHex, type Hex, hexToBytes, size } from 'viem'
+import { type Chain, type Context, once } from '../context.ts'
+import { remember } from '../remember.ts'
+import type { RouterAuthorization } from './payment.ts'
+import { invalidPayment, Refused } from './refused.ts'
+
+type Signed = Pick<RouterAuthorization, 'kind' | 'signature'>
+
+export const RECEIVE = 0
+export const TRANSFER = 1
+const KINDS = [RECEIVE, TRANSFER] as const
+const TYPES = ['ReceiveWithAuthorization', 'TransferWithAuthorization'] as const
+
+/** Whoever settles pays for every byte. Wallets with many owners, or with passkeys, stay well below. */
+const MOST_SIGNATURE_BYTES = 4_096
+/** A plain wallet may become a contract at any time; a contract hardly ever stops being one. */
+const PLAIN_FOR_MS = 10_000
+const CONTRACT_FOR_MS = 600_000
+const MOST_WALLETS = 10_000
+
+/**
+ * Which of the two messages was signed, told by the signature itself: `likely` is tried first. What no plain wallet signed may come from a
+ * contract wallet, and only the chain can tell; then `likely` it is.
+ */
+export async function readSignature(
+  context: Context,
+  chain: Chain,
+  authorization: Authorization.Authorization,
+  signature: Hex,
+  likely: Signed['kind'],
+): Promise<Signed> {
+  if (size(signature) > MOST_SIGNATURE_BYTES) {
+    throw invalidPayment(
+      `the signature has ${size(signature)} bytes: at most ${MOST_SIGNATURE_BYTES} are settled`,
+    )
+  }
+  const plain = parse(signature)
+  if (plain) {
+    for (const kind of likely === RECEIVE ? KINDS : KINDS.toReversed()) {
+      const signer = await recover(context, chain, TYPES[kind], authorization, plain)
+      if (signer === authorization.from) return { kind, signature: plain }
+    }
+  }
+  if (await isContract(context, chain, authorization.from)) return { kind: likely, signature }
+  throw invalidPayment(
+    `signature does not match from: sign ${TYPES.join(' or ')} of ${chain.token.name} version ${chain.token.version} at ${chain.contracts.USDC} on chain ${chain.chainId} with the key of ${authorization.from}`,
+  )
+}
+
+/** In the one form that the token takes: v is 27 or 28. Undefined: no signature of a plain wallet. */
+function parse(signature: Hex): Hex | undefined {
+  try {
+    const { compact, yParity } = Signature.parse(signature)
+    return `${bytesToHex(compact)}${yParity === 0 ? '1b' : '1c'}`
+  } catch (error) {
+    if (error instanceof ProtocolError) return undefined
+    throw error
+  }
+}
+
+async function recover(
+  { recovery }: Context,
+  { chainId, token, contracts }: Chain,
+  type: Authorization.AuthorizationType,
+  authorization: Authorization.Authorization,
+  signature: Hex,
+): Promise<Address | undefined> {
+  const domain = { ...token, chainId, verifyingContract: contracts.USDC }
+  const digest = Authorization.digest(type, domain, authorization)
+  try {
+    return await recovery.recoverAddress(hexToBytes(digest), signature)
+  } catch (error) {
+    if (error instanceof ProtocolError) return undefined
+    throw error
+  }
+}
+
+const codeAt = once(({ clock }) =>
+  remember<{ chain: Chain; address: Address }, boolean>({
+    keyOf: ({ chain, address }) => `${chain.chainId}:${address}`,
+    ask: async ({ chain, address }) =>
+      (await chain.rpc.request<Hex>('eth_getCode', [address, 'latest'])) !== '0x',
+    forMs: (isContract) => (isContract ? CONTRACT_FOR_MS : PLAIN_FOR_MS),
+    most: MOST_WALLETS,
+    clock,
+  }),
+)
+
+async function isContract(context: Context, chain: Chain, address: Address): Promise<boolean> {
+  try {
+    return await codeAt(context)({ chain, address })
+  } catch (cause) {
+    if (!(cause instanceof RpcError)) throw cause
+    const message = 'the chain does not answer whether the payer is a contract; send the same payment again'
+    throw new Refused('settle_failed', message, { retryable: true, cause })
+  }
+}
