@@ -1,0 +1,89 @@
+// A bare transfer can be submitted by anybody. Then the money is in the router and nobody has split it: the logs tell.
+import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
+import {
+  decodeFunctionResult,
+  encodeFunctionData,
+  getAbiItem,
+  type Hash,
+  type Hex,
+  hexToNumber,
+  numberToHex,
+  pad,
+  toEventSelector,
+} from 'viem'
+import type { Chain } from '../context.ts'
+import type { Payment } from '../payment/payment.ts'
+
+/** What became of an authorisation that the token has as used. */
+export type Arrival =
+  | { type: 'split'; transaction: Hash | undefined }
+  | { type: 'cancelled' }
+  /** The money went from the payer to the router by this authorisation, and is not split. `depth` in blocks, its own included. */
+  | { type: 'arrived'; transaction: Hash; depth: number }
+  /** It was used for something else, or longer ago than is looked back. */
+  | { type: 'elsewhere' }
+
+interface Log {
+  address: Hex
+  topics: Hex[]
+  data: Hex
+  logIndex: Hex
+  blockNumber: Hex
+  transactionHash: Hash
+}
+
+const USED = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'AuthorizationUsed' }))
+const CANCELED = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'AuthorizationCanceled' }))
+const TRANSFER = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'Transfer' }))
+
+/** How far back an authorisation is looked for. They are made to be used within minutes. */
+const LOOK_BACK = 5_000
+
+export async function findArrival(chain: Chain, payment: Payment): Promise<Arrival> {
+  const { from, nonce, kind } = payment.authorization
+  const [escrowId, head] = await Promise.all([readEscrow(chain, payment), readHead(chain)])
+  const topics = [[USED, CANCELED], pad(from), nonce]
+  const fromBlock = numberToHex(Math.max(0, head - LOOK_BACK))
+  const [log] = await chain.rpc.request<Log[]>('eth_getLogs', [
+    { address: chain.contracts.USDC, topics, fromBlock, toBlock: 'latest' },
+  ])
+  if (escrowId !== 0n) return { type: 'split', transaction: log?.transactionHash }
+  if (!log) return { type: 'elsewhere' }
+  if (log.topics[0] === CANCELED) return { type: 'cancelled' }
+  const isHere = kind === 1 && (await paidTheRouter(chain, payment, log))
+  if (!isHere) return { type: 'elsewhere' }
+  const depth = head - hexToNumber(log.blockNumber) + 1
+  return { type: 'arrived', transaction: log.transactionHash, depth }
+}
+
+/** The token tells of the transfer right after it told that the authorisation was used for it. */
+async function paidTheRouter(
+  { rpc, contracts }: Chain,
+  { authorization: { from, value } }: Payment,
+  used: Log,
+): Promise<boolean> {
+  const receipt = await rpc.request<{ logs: Log[] } | null>('eth_getTransactionReceipt', [
+    used.transactionHash,
+  ])
+  const next = receipt?.logs.find(({ logIndex }) => hexToNumber(logIndex) === hexToNumber(used.logIndex) + 1)
+  if (!next || next.address.toLowerCase() !== contracts.USDC.toLowerCase()) return false
+  const expected = [TRANSFER, pad(from), pad(contracts.SplitRouter)].map((topic) => topic.toLowerCase())
+  return (
+    expected.every((topic, at) => next.topics[at]?.toLowerCase() === topic) && BigInt(next.data) === value
+  )
+}
+
+async function readEscrow({ rpc, contracts }: Chain, { authorization }: Payment): Promise<bigint> {
+  const read = {
+    abi: commissionEscrowAbi,
+    functionName: 'escrowOf',
+    args: [authorization.from, authorization.nonce],
+  } as const
+  const call = { to: contracts.CommissionEscrow, data: encodeFunctionData(read) }
+  const data = await rpc.request<Hex>('eth_call', [call, 'latest'])
+  return decodeFunctionResult({ ...read, data })[0]
+}
+
+async function readHead({ rpc }: Chain): Promise<number> {
+  return hexToNumber(await rpc.request<Hex>('eth_blockNumber', []))
+}

@@ -1,0 +1,173 @@
+// Collects payments of one chain, and settles those that have come while a transaction was under way as one.
+import { RpcError } from '@referrer/chain'
+import type { Address, Hash } from 'viem'
+import type { Chain, Context } from '../context.ts'
+import { keyText, type Payment, type PaymentKey } from '../payment/payment.ts'
+import { Refused } from '../payment/refused.ts'
+import type { OnSettlement } from './events.ts'
+import { type Tried, thatFit } from './gas.ts'
+import { post } from './ledger.ts'
+import { toSettle } from './order.ts'
+import { simulate } from './simulation.ts'
+import type { Sent, Watch } from './watch.ts'
+
+/** What became of a payment that was brought here. */
+export type Result =
+  | { type: 'done'; state: 'settled' | 'refunded'; transaction: Hash; message: string | null }
+  /** It was sent and the chain refused it: no money moved. */
+  | { type: 'failed'; message: string }
+  | { type: 'unsent'; message: string }
+  | { type: 'refused'; refusal: Refused }
+  /** The authorisation is used already, see `Verdict`. */
+  | { type: 'used'; refusal?: Refused }
+  /** It has a row that is not ours: somebody else sends it, or it is done. */
+  | { type: 'taken' }
+
+export interface Desk {
+  /** In a transaction with others. Aborted before it is written down, it is dropped. */
+  bring(payment: Payment, signal: AbortSignal): Promise<Result>
+  /** In a transaction of its own, now. */
+  bringAlone(tried: Tried): Promise<Result>
+  queued(): number
+  /** A relayer is free again. */
+  pump(): void
+}
+
+interface Entry {
+  payment: Payment
+  signal: AbortSignal
+  /** It is being written down: too late to give up. */
+  isPosted: boolean
+  end(result: Result): void
+  fail(error: unknown): void
+}
+
+/** Of one payment in a transaction. */
+export function resultOf(sent: Sent, key: PaymentKey): Result {
+  if (!sent.isSent) return { type: 'unsent', message: sent.reason }
+  const ending = sent.endings.find((each) => keyText(each.key) === keyText(key))
+  if (!ending?.transaction || ending.state === 'failed')
+    return { type: 'failed', message: ending?.message ?? 'the transaction did nothing for this payment' }
+  const { state, transaction, message } = ending
+  return { type: 'done', state, transaction, message }
+}
+
+export const unreachable = (cause: unknown) =>
+  new Refused(
+    'settle_failed',
+    'the chain cannot be asked now; nothing was sent, send the same payment again',
+    {
+      retryable: true,
+      cause,
+    },
+  )
+
+export function createDesk(
+  context: Pick<Context, 'sql' | 'clock' | 'config'>,
+  chain: Chain,
+  watch: Watch,
+  onEvent: OnSettlement,
+): Desk {
+  const { maxBatch, maxBatchesInFlight, lingerMs } = context.config
+  const queue: Entry[] = []
+  /** Batches of a relayer that are being made and not sent yet. */
+  const making = new Map<Address, number>()
+  let timer: NodeJS.Timeout | undefined
+
+  const busyness = (relayer: Address) => watch.waiting(relayer) + (making.get(relayer) ?? 0)
+
+  function leastBusy(): { relayer: Address; batches: number } {
+    const all = chain.relayers.map(({ address }) => ({ relayer: address, batches: busyness(address) }))
+    return all.reduce((least, each) => (each.batches < least.batches ? each : least))
+  }
+
+  /** A full batch need not wait for one under way; others collect until then. */
+  function pump(): void {
+    clearTimeout(timer)
+    timer = undefined
+    while (queue.length > 0) {
+      const { relayer, batches } = leastBusy()
+      const isFull = queue.length >= maxBatch
+      if (batches > 0 && !(isFull && batches < maxBatchesInFlight)) return
+      void make(relayer, queue.splice(0, maxBatch))
+    }
+  }
+
+  /** Nobody waits for it any more. What is being sent by then goes on. */
+  function dropped(entry: Entry): void {
+    const at = queue.indexOf(entry)
+    if (at >= 0) queue.splice(at, 1)
+    if (!entry.isPosted) entry.end({ type: 'unsent', message: 'it waited too long for its turn' })
+  }
+
+  async function make(relayer: Address, entries: Entry[]): Promise<void> {
+    making.set(relayer, (making.get(relayer) ?? 0) + 1)
+    try {
+      await send(relayer, entries)
+    } catch (error) {
+      for (const { fail } of entries) fail(error instanceof RpcError ? unreachable(error) : error)
+    } finally {
+      making.set(relayer, (making.get(relayer) ?? 1) - 1)
+      pump()
+    }
+  }
+
+  /** Returns as soon as the watch has it. */
+  async function send(relayer: Address, entries: Entry[]): Promise<void> {
+    const verdicts = await simulate(
+      context,
+      chain,
+      relayer,
+      entries.map(({ payment }) => payment),
+    )
+    const good: (Tried & { entry: Entry })[] = []
+    const later: Entry[] = []
+    entries.forEach((entry, at) => {
+      const verdict = verdicts[at] ?? { type: 'untried' }
+      if (verdict.type === 'good') good.push({ order: toSettle(entry.payment), gas: verdict.gas, entry })
+      else if (verdict.type === 'untried') later.push(entry)
+      else entry.end(verdict)
+    })
+    // Who gave up meanwhile has been told that nothing was sent.
+    const wanted = good.filter(({ entry }) => !entry.signal.aborted)
+    const fit = thatFit(wanted)
+    for (const { entry } of wanted.slice(0, fit)) entry.isPosted = true
+    queue.unshift(...wanted.slice(fit).map(({ entry }) => entry), ...later)
+    await dispatch(relayer, wanted.slice(0, fit))
+  }
+
+  async function dispatch(
+    relayer: Address,
+    batch: (Tried & { entry: Pick<Entry, 'end' | 'fail'> })[],
+  ): Promise<void> {
+    const posted = await post(context, chain, relayer, batch)
+    const taken = new Set(posted?.taken.map(({ order }) => keyText(order.key)))
+    const ours = batch.filter(({ order }) => taken.has(keyText(order.key)))
+    for (const { order, entry } of batch) if (!taken.has(keyText(order.key))) entry.end({ type: 'taken' })
+    if (!posted) return
+    onEvent({ type: 'sending', chainId: chain.chainId, size: ours.length })
+    const keys = ours.map(({ order }) => order.key)
+    watch.follow(posted.intentId, relayer, keys).then((sent) => {
+      for (const { order, entry } of ours) entry.end(resultOf(sent, order.key))
+    })
+  }
+
+  return {
+    pump,
+    queued: () => queue.length,
+    bring(payment, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<Result>()
+      const entry: Entry = { payment, signal, isPosted: false, end: resolve, fail: reject }
+      signal.addEventListener('abort', () => dropped(entry), { once: true })
+      queue.push(entry)
+      if (queue.length >= maxBatch) pump()
+      else timer ??= setTimeout(pump, lingerMs)
+      return promise
+    },
+    async bringAlone(tried) {
+      const { promise, resolve, reject } = Promise.withResolvers<Result>()
+      await dispatch(leastBusy().relayer, [{ ...tried, entry: { end: resolve, fail: reject } }])
+      return promise
+    },
+  }
+}

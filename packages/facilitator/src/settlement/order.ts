@@ -1,0 +1,87 @@
+// What the split router is asked to do for one payment.
+import type { Attribution } from '@referrer/protocol'
+import { splitRouterAbi } from '@referrer/protocol/abi'
+import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256 } from 'viem'
+import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
+import type { Deposit } from './types.ts'
+
+export type OrderKind = 'settle' | 'finish' | 'refund' | 'deposit' | 'deposit_refund'
+
+/** One payment and one thing to do with it. Orders of kind `settle` can share a transaction. */
+export interface Order {
+  kind: OrderKind
+  key: PaymentKey
+  digest: Hex
+  attribution: Attribution.Attribution
+  value: bigint
+  /** The call that does it alone. */
+  data: Hex
+  /** The payment itself, for a batch. */
+  payment?: Payment
+  /** Why the money goes back. */
+  message?: string
+}
+
+const router = { abi: splitRouterAbi } as const
+const purchaseOf = ({ authorization, attribution }: Payment) => ({ authorization, attribution })
+
+function orderOf(kind: OrderKind, payment: Payment, data: Hex): Order {
+  const { digest, attribution, authorization } = payment
+  return { kind, key: keyOf(payment), digest, attribution, value: authorization.value, data, payment }
+}
+
+export function toSettle(payment: Payment): Order {
+  const data = encodeFunctionData({ ...router, functionName: 'settle', args: [purchaseOf(payment)] })
+  return orderOf('settle', payment, data)
+}
+
+export function toFinish(payment: Payment): Order {
+  const data = encodeFunctionData({ ...router, functionName: 'finish', args: [purchaseOf(payment)] })
+  return orderOf('finish', payment, data)
+}
+
+export function toRefund(payment: Payment, message: string): Order {
+  const data = encodeFunctionData({ ...router, functionName: 'refund', args: [payment.authorization] })
+  return { ...orderOf('refund', payment, data), message }
+}
+
+export function toSplitDeposit({ charge, attribution, ...deposit }: Deposit): Order {
+  const data = encodeFunctionData({ ...router, functionName: 'splitDeposit', args: [charge, attribution] })
+  return { kind: 'deposit', ...depositOf({ charge, attribution, ...deposit }), data }
+}
+
+export function toRefundDeposit(deposit: Deposit, message: string): Order {
+  const { charge, attribution } = deposit
+  const args = [charge, attribution.buyerAgentId] as const
+  const data = encodeFunctionData({ ...router, functionName: 'refundDeposit', args })
+  return { kind: 'deposit_refund', ...depositOf(deposit), data, message }
+}
+
+function depositOf({ chainId, charge, attribution, digest }: Deposit) {
+  const { payer, value, txHash } = charge
+  return { key: { chainId, payer, nonce: chargeNonce(txHash) }, digest, attribution, value }
+}
+
+const CHARGE_COMMITMENT_TYPEHASH = keccak256(
+  new TextEncoder().encode(
+    'ChargeCommitment(bytes32 txHash,bytes32 tokenHash,uint256 buyerAgentId,address payer)',
+  ),
+)
+
+/** The router's own name for a charged transaction. */
+export function chargeNonce(txHash: Hex): Hex {
+  return keccak256(
+    encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes32' }], [CHARGE_COMMITMENT_TYPEHASH, txHash]),
+  )
+}
+
+/** One transaction for all of them. A single purchase goes by itself: that costs less. */
+export function callOf(orders: Order[]): Hex {
+  const [only, ...others] = orders
+  if (only && others.length === 0) return only.data
+  const purchases = orders.map(({ key, payment }) => {
+    if (!payment) throw new Error(`the order of ${key.payer} ${key.nonce} cannot be part of a batch`)
+    return purchaseOf(payment)
+  })
+  return encodeFunctionData({ ...router, functionName: 'settleBatch', args: [purchases] })
+}

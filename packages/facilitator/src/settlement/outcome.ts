@@ -1,0 +1,55 @@
+// What a mined transaction did for each payment in it, told by its logs.
+import { compileEvent } from '@referrer/chain'
+import { commissionEscrowAbi, splitRouterAbi } from '@referrer/protocol/abi'
+import { type Address, getAbiItem, type Hash, type Hex, toEventSelector } from 'viem'
+import type { Chain } from '../context.ts'
+import { keyText, type PaymentKey } from '../payment/payment.ts'
+import { explainRevert } from './revert.ts'
+import type { Ending } from './store.ts'
+
+export interface Receipt {
+  transactionHash: Hash
+  status: Hex
+  logs: { address: Address; topics: [Hex, ...Hex[]]; data: Hex }[]
+}
+
+const deposited = getAbiItem({ abi: commissionEscrowAbi, name: 'EscrowDeposited' })
+const failed = getAbiItem({ abi: splitRouterAbi, name: 'PurchaseFailed' })
+const refunded = getAbiItem({ abi: splitRouterAbi, name: 'PaymentRefunded' })
+
+const readers = new Map(
+  [deposited, failed, refunded].map((event) => [
+    toEventSelector(event),
+    { name: event.name, read: compileEvent(event) },
+  ]),
+)
+
+type Told = { payer: Address; nonce: Hex; reason?: Hex }
+
+/** Of every payment, whether the transaction tells of it or not: a transaction that reverted did nothing for any. */
+export function endingsOf(
+  { chainId, contracts: { CommissionEscrow, SplitRouter } }: Chain,
+  { transactionHash, status, logs }: Receipt,
+  keys: PaymentKey[],
+): Ending[] {
+  const ours = new Set([CommissionEscrow.toLowerCase(), SplitRouter.toLowerCase()])
+  const told = new Map<string, Omit<Ending, 'key'>>()
+  for (const log of status === '0x1' ? logs : []) {
+    const reader = readers.get(log.topics[0])
+    if (!reader || !ours.has(log.address.toLowerCase())) continue
+    const { payer, nonce, reason } = reader.read(log) as Told
+    const of = keyText({ chainId, payer, nonce })
+    if (reader.name === 'PurchaseFailed') {
+      told.set(of, {
+        state: 'failed',
+        transaction: null,
+        message: explainRevert(reason ?? '0x').message,
+      })
+    } else {
+      const state = reader.name === 'PaymentRefunded' ? 'refunded' : 'settled'
+      told.set(of, { state, transaction: transactionHash, message: null })
+    }
+  }
+  const silence = { state: 'failed', transaction: null, message: 'the transaction reverted' } as const
+  return keys.map((key) => ({ key, ...(told.get(keyText(key)) ?? silence) }))
+}

@@ -1,0 +1,79 @@
+// Who stands behind the agents of a purchase, and whether they may be in it together.
+import { Attribution } from '@referrer/protocol'
+import { identityRegistryAbi } from '@referrer/protocol/abi'
+import { type Address, encodeFunctionData, isAddressEqual, pad, zeroAddress } from 'viem'
+import type { Chain } from '../context.ts'
+import { invalidPayment, Refused } from '../payment/refused.ts'
+import type { Call, Outcome } from './probe.ts'
+
+type Parties = Pick<Attribution.Attribution, 'reviewerAgentId' | 'buyerAgentId'>
+
+/** By agent. */
+export interface People {
+  owners: ReadonlyMap<bigint, Address>
+  wallets: ReadonlyMap<bigint, Address>
+}
+
+export const READ_GAS = 100_000n
+
+export function agentsOf(purchases: Parties[]): bigint[] {
+  const agents = new Set(
+    purchases.flatMap(({ reviewerAgentId, buyerAgentId }) => [reviewerAgentId, buyerAgentId]),
+  )
+  agents.delete(Attribution.AGENTLESS_BUYER_ID)
+  return [...agents]
+}
+
+/** Two for each agent; `readPeople` reads what they return. */
+export function peopleCalls({ contracts }: Chain, agents: bigint[]): Call[] {
+  const call = (functionName: 'ownerOf' | 'getAgentWallet', agentId: bigint): Call => ({
+    target: contracts.IdentityRegistry,
+    gas: READ_GAS,
+    data: encodeFunctionData({ abi: identityRegistryAbi, functionName, args: [agentId] }),
+  })
+  return agents.flatMap((agentId) => [call('ownerOf', agentId), call('getAgentWallet', agentId)])
+}
+
+export function readPeople(agents: bigint[], outcomes: Outcome[]): People {
+  const accounts = (offset: number) =>
+    new Map(
+      agents.flatMap((agentId, at): [bigint, Address][] => {
+        const account = accountIn(outcomes[at * 2 + offset])
+        return account ? [[agentId, account]] : []
+      }),
+    )
+  return { owners: accounts(0), wallets: accounts(1) }
+}
+
+/** Nobody earns by buying through a link of their own, and nobody buys in the name of somebody else's agent. */
+export function judgePeople(
+  payer: Address,
+  { reviewerAgentId, buyerAgentId }: Parties,
+  { owners, wallets }: People,
+): Refused | undefined {
+  const isSame = (one: Address | undefined, other: Address | undefined) =>
+    one !== undefined && other !== undefined && isAddressEqual(one, other)
+  const reviewer = owners.get(reviewerAgentId)
+  if (buyerAgentId !== Attribution.AGENTLESS_BUYER_ID) {
+    const owner = owners.get(buyerAgentId)
+    if (!owner) return invalidPayment(`buyerAgentId ${buyerAgentId} is no agent`)
+    if (!isSame(owner, payer) && !isSame(wallets.get(buyerAgentId), payer)) {
+      return invalidPayment(
+        `buyerAgentId ${buyerAgentId} is not the payer's agent: pay from its owner's or its own wallet`,
+      )
+    }
+    if (isSame(owner, reviewer)) {
+      return new Refused('self_referral', 'the buying agent and the reviewer have the same owner')
+    }
+  }
+  if (isSame(reviewer, payer) || isSame(wallets.get(reviewerAgentId), payer)) {
+    return new Refused('self_referral', 'the buyer wrote the review of this link')
+  }
+  return undefined
+}
+
+function accountIn(outcome: Outcome | undefined): Address | undefined {
+  if (!outcome?.ok || outcome.data.length < 66) return undefined
+  const account = pad(`0x${outcome.data.slice(26, 66)}`, { size: 20 })
+  return isAddressEqual(account, zeroAddress) ? undefined : account
+}

@@ -1,0 +1,53 @@
+// Asks a node what would happen: calls are run as the relayer, one after the other on one state, and nothing of it stays.
+import { settlementProbeAbi, settlementProbeCode } from '@referrer/protocol/abi'
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
+import type { Chain } from '../context.ts'
+
+export interface Call {
+  target: Address
+  /** The most that it may use; 0n: whatever is left. */
+  gas: bigint
+  data: Hex
+}
+
+export interface Outcome {
+  ok: boolean
+  gasUsed: bigint
+  /** What it returned, or why it reverted. */
+  data: Hex
+}
+
+export interface Probed {
+  /** Of the block in which it was run. */
+  timestamp: bigint
+  number: bigint
+  outcomes: Outcome[]
+}
+
+/** `latest` is the newest block, which may be old on a quiet chain; `pending` is now, and costs a node more. */
+export type ProbeTag = 'latest' | 'pending'
+
+/** The most gas that a node gives to one call or transaction (EIP-7825). */
+export const MOST_GAS = 16_777_216n
+const NOBODY: Address = '0x0000000000000000000000000000000000000000'
+
+export async function probe(
+  { rpc }: Pick<Chain, 'rpc'>,
+  relayer: Address,
+  calls: Call[],
+  { tag = 'latest' }: { tag?: ProbeTag } = {},
+): Promise<Probed> {
+  const data = encodeFunctionData({ abi: settlementProbeAbi, functionName: 'together', args: [calls] })
+  const request = { from: NOBODY, to: relayer, data, gas: `0x${MOST_GAS.toString(16)}` }
+  const answer = await rpc.request<Hex>('eth_call', [
+    request,
+    tag,
+    { [relayer]: { code: settlementProbeCode } },
+  ])
+  const [timestamp, number, outcomes] = decodeFunctionResult({
+    abi: settlementProbeAbi,
+    functionName: 'together',
+    data: answer,
+  })
+  return { timestamp, number, outcomes: [...outcomes] }
+}

@@ -1,0 +1,142 @@
+/**
+ * Settles each payment once.
+ *
+ * A payment is named by its payer and nonce. Its row is written, together with the transaction that settles it, before any node hears of
+ * it; the transaction is the sender's, which gives it one nonce for good. So:
+ * - a crash before the row: nothing was sent, the same payment can be sent again;
+ * - a crash after it: the sender sends what it has signed, and the next process writes down what became of it;
+ * - a repeat, here or at another process: shares the flight, or finds the row;
+ * - a race with somebody who submits a bare transfer first: the money is in the router, and is split from there;
+ * - a reorganisation: the row follows the chain until the block is final;
+ * - a dead node: nothing is promised that was not seen on-chain; a dead database: nothing is sent.
+ */
+import { RpcError, readTransaction } from '@referrer/chain'
+import type { Address, Hash } from 'viem'
+import type { Context } from '../context.ts'
+import { keyOf, keyText, type PaymentKey } from '../payment/payment.ts'
+import { Refused } from '../payment/refused.ts'
+import { unreachable } from './desk.ts'
+import type { OnSettlement } from './events.ts'
+import { chargeNonce } from './order.ts'
+import { findRow } from './store.ts'
+import { alreadyUsed, createTill, type Till } from './till.ts'
+import type { Settled, Settler } from './types.ts'
+
+interface Flight {
+  digest: Hash
+  transaction: Promise<Hash>
+}
+
+export function createSettler(context: Context, onEvent: OnSettlement = () => {}): Settler {
+  const { sql, clock, config } = context
+  const tills = new Map(
+    [...context.chains].map(([chainId, chain]) => [chainId, createTill(context, chain, onEvent)]),
+  )
+  /** Under way in this process. */
+  const flights = new Map<string, Flight>()
+
+  function tillOf(chainId: number): Till {
+    const till = tills.get(chainId)
+    if (!till) throw new Error(`chain ${chainId} is not configured`)
+    return till
+  }
+
+  /** Copies share one flight. Another request for the same money waits for it, and has its turn only if it fails. */
+  async function once(
+    key: PaymentKey,
+    digest: Hash,
+    work: (signal: AbortSignal) => Promise<Hash>,
+  ): Promise<Settled> {
+    const name = keyText(key)
+    for (;;) {
+      const known = flights.get(name)
+      if (!known) break
+      if (known.digest === digest) return answerInTime(key, known.transaction)
+      const { transaction } = await answerInTime(key, known.transaction).catch((error) => {
+        if (error instanceof Refused && error.pending) throw error
+        return { transaction: undefined }
+      })
+      if (transaction) throw alreadyUsed(transaction)
+    }
+    const patience = new AbortController()
+    const transaction = counted(key.chainId, () => work(patience.signal)).finally(() => flights.delete(name))
+    flights.set(name, { digest, transaction })
+    return answerInTime(key, transaction, () => patience.abort())
+  }
+
+  async function counted(chainId: number, work: () => Promise<Hash>): Promise<Hash> {
+    const began = clock()
+    const ended = (status: 'settled' | 'refused' | 'failed') =>
+      onEvent({ type: 'ended', chainId, status, seconds: (clock() - began) / 1_000 })
+    try {
+      const transaction = await work()
+      ended('settled')
+      return transaction
+    } catch (error) {
+      ended(error instanceof Refused && error.reason !== 'settle_failed' ? 'refused' : 'failed')
+      throw error instanceof RpcError ? unreachable(error) : error
+    }
+  }
+
+  /** What is not done by the deadline goes on without whoever asked, unless nothing of it is written down yet. */
+  async function answerInTime(
+    key: PaymentKey,
+    work: Promise<Hash>,
+    giveUp: () => void = () => {},
+  ): Promise<Settled> {
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      giveUp()
+      pendingRefusal(key).then(late.reject, late.reject)
+    }, config.answerTimeoutMs)
+    try {
+      return { transaction: await Promise.race([work, late.promise]), payer: key.payer }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async function pendingRefusal(key: PaymentKey): Promise<Refused> {
+    const row = await findRow(sql, key)
+    const sent = row && (await readTransaction(sql, { id: row.intentId }))
+    if (!sent)
+      return new Refused('settle_failed', 'too much to do; nothing was sent, send the same payment again', {
+        retryable: true,
+      })
+    return new Refused(
+      'settle_failed',
+      `sent and not mined yet: ask GET /settlements/${key.payer}/${key.nonce} before paying again`,
+      { pending: true, transaction: sent.hashes.at(-1) },
+    )
+  }
+
+  return {
+    settle: (payment) =>
+      once(keyOf(payment), payment.digest, (signal) => tillOf(payment.chainId).settle(payment, signal)),
+    async check(payment) {
+      await tillOf(payment.chainId)
+        .check(payment)
+        .catch((error) => {
+          throw error instanceof RpcError ? unreachable(error) : error
+        })
+    },
+    splitDeposit(deposit, { refund } = {}) {
+      const { chainId, charge, digest } = deposit
+      const payer = charge.payer.toLowerCase() as Address
+      const key = { chainId, payer, nonce: chargeNonce(charge.txHash) }
+      return once(key, digest, () => tillOf(chainId).splitDeposit(deposit, refund))
+    },
+    async find(key) {
+      const row = await findRow(sql, key)
+      if (row) return { status: row.state, transaction: row.transaction, message: row.message }
+      return {
+        status: flights.has(keyText(key)) ? 'pending' : 'unknown',
+        transaction: null,
+        message: null,
+      }
+    },
+    async run(signal) {
+      await Promise.all([...tills.values()].map((till) => till.run(signal)))
+    },
+  }
+}

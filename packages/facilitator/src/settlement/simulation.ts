@@ -1,0 +1,142 @@
+// Whether payments would be settled now, and what each would cost. A doomed one is found here, where it costs nothing.
+import { sandboxUSDCAbi } from '@referrer/protocol/abi'
+import { type Address, decodeAbiParameters, encodeFunctionData, type Hex } from 'viem'
+import type { Chain, Context } from '../context.ts'
+import type { Payment } from '../payment/payment.ts'
+import { invalidPayment, Refused } from '../payment/refused.ts'
+import { toSettle } from './order.ts'
+import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from './people.ts'
+import { type Call, type Outcome, type ProbeTag, probe } from './probe.ts'
+import { explainRevert } from './revert.ts'
+
+/** What the router gives each purchase of a batch. */
+export const GAS_PER_PURCHASE = 500_000n
+
+export type Verdict =
+  | { type: 'good'; gas: bigint }
+  | { type: 'refused'; refusal: Refused }
+  /** The token has this nonce as used: the money may be in the router, or split, or the payer has cancelled. `refusal`: it is not to be split. */
+  | { type: 'used'; refusal?: Refused }
+  /** There was no gas left to try it: it belongs into the next batch. */
+  | { type: 'untried' }
+
+interface Failure {
+  type: 'failed'
+  revert: Hex
+  refusal: Refused | undefined
+}
+
+/** In the order of the payments. Throws `RpcError` when no node answers. */
+export async function simulate(
+  { clock }: Pick<Context, 'clock'>,
+  chain: Chain,
+  relayer: Address,
+  payments: Payment[],
+): Promise<Verdict[]> {
+  const now = BigInt(Math.floor(clock() / 1_000))
+  const onLatest = await attempt(chain, relayer, payments, now, 'latest')
+  // The newest block of a quiet chain is old: what became valid or expired since must be judged by the time of now.
+  return onLatest ?? (await attempt(chain, relayer, payments, now, 'pending')) ?? []
+}
+
+/** Undefined: the block is too old to tell. */
+async function attempt(
+  chain: Chain,
+  relayer: Address,
+  payments: Payment[],
+  now: bigint,
+  tag: ProbeTag,
+): Promise<Verdict[] | undefined> {
+  const agents = agentsOf(payments.map(({ attribution }) => attribution))
+  const calls = [...peopleCalls(chain, agents), ...payments.map((payment) => settleCall(chain, payment))]
+  const { timestamp, outcomes } = await probe(chain, relayer, calls, { tag })
+  const people = readPeople(agents, outcomes)
+  const tried = outcomes.slice(agents.length * 2)
+
+  let isStale = false
+  const verdicts = payments.map((payment, at): Verdict | Failure => {
+    const outcome = tried[at]
+    if (!outcome) return { type: 'untried' }
+    const { validAfter, validBefore } = payment.authorization
+    isStale ||= outcome.ok ? validBefore <= now : timestamp <= validAfter
+    const refusal = judgePeople(payment.authorization.from, payment.attribution, people)
+    if (!outcome.ok) return { type: 'failed', revert: outcome.data, refusal }
+    return refusal ? { type: 'refused', refusal } : { type: 'good', gas: outcome.gasUsed }
+  })
+  if (isStale && tag === 'latest') return undefined
+  return explainFailures(chain, relayer, payments, verdicts, tag)
+}
+
+/** Says why the failed ones failed, by what the chain knows about each. */
+async function explainFailures(
+  chain: Chain,
+  relayer: Address,
+  payments: Payment[],
+  verdicts: (Verdict | Failure)[],
+  tag: ProbeTag,
+): Promise<Verdict[]> {
+  const failures = payments.flatMap((payment, at) => (verdicts[at]?.type === 'failed' ? [payment] : []))
+  if (failures.length === 0) return verdicts as Verdict[]
+  const calls = failures.flatMap((payment) => factCalls(chain, payment))
+  const { timestamp, outcomes } = await probe(chain, relayer, calls, { tag })
+  const facts = new Map(
+    failures.map((payment, at) => [payment, outcomes.slice(at * FACTS, (at + 1) * FACTS)] as const),
+  )
+  return payments.map((payment, at) => {
+    const verdict = verdicts[at] as (typeof verdicts)[number]
+    if (verdict.type !== 'failed') return verdict
+    return judgeFailure(payment, verdict, timestamp, facts.get(payment) ?? [])
+  })
+}
+
+function judgeFailure(
+  payment: Payment,
+  { revert, refusal }: Failure,
+  timestamp: bigint,
+  [used, balance]: Outcome[],
+): Verdict {
+  const { validAfter, validBefore, value, from } = payment.authorization
+  const refused = (refusal: Refused): Verdict => ({ type: 'refused', refusal })
+  if (numberIn(used) === 1n) return { type: 'used', ...(refusal && { refusal }) }
+  if (refusal) return refused(refusal)
+  if (timestamp >= validBefore) return refused(invalidPayment('authorization expired: sign a new one'))
+  if (timestamp <= validAfter)
+    return refused(invalidPayment('authorization not valid yet: wait, or sign one that is valid now'))
+  const funds = numberIn(balance)
+  if (funds !== undefined && funds < value)
+    return refused(
+      new Refused(
+        'settle_failed',
+        `the payer ${from} has ${funds} of the ${value} base units that it would pay`,
+        {
+          retryable: true,
+        },
+      ),
+    )
+  const { name, message } = explainRevert(revert)
+  if (name === 'SelfReferral') return refused(new Refused('self_referral', message))
+  return refused(new Refused('settle_failed', message, { retryable: true }))
+}
+
+const settleCall = ({ contracts }: Chain, payment: Payment): Call => ({
+  target: contracts.SplitRouter,
+  gas: GAS_PER_PURCHASE,
+  data: toSettle(payment).data,
+})
+
+/** How many calls tell what the chain knows about a payment. */
+const FACTS = 2
+
+function factCalls({ contracts }: Chain, { authorization: { from, nonce } }: Payment): Call[] {
+  const usdc = { abi: sandboxUSDCAbi } as const
+  const read = (data: Hex): Call => ({ target: contracts.USDC, gas: READ_GAS, data })
+  return [
+    read(encodeFunctionData({ ...usdc, functionName: 'authorizationState', args: [from, nonce] })),
+    read(encodeFunctionData({ ...usdc, functionName: 'balanceOf', args: [from] })),
+  ]
+}
+
+function numberIn(outcome: Outcome | undefined): bigint | undefined {
+  if (!outcome?.ok || outcome.data.length < 66) return undefined
+  return decodeAbiParameters([{ type: 'uint256' }], outcome.data)[0]
+}

@@ -1,0 +1,145 @@
+import type { Queryable, Transaction } from '@referrer/database'
+import { type Address, bytesToHex, type Hash, type Hex } from 'viem'
+import { keyText, type PaymentKey } from '../payment/payment.ts'
+import type { Order } from './order.ts'
+
+/** As the database keeps it. */
+export interface Row {
+  key: PaymentKey
+  kind: Order['kind']
+  digest: Hash
+  intentId: bigint
+  state: 'pending' | 'settled' | 'refunded' | 'failed'
+  transaction: Hash | null
+  message: string | null
+}
+
+/** What became of one order. */
+export interface Ending {
+  key: PaymentKey
+  state: 'settled' | 'refunded' | 'failed'
+  transaction: Hash | null
+  message: string | null
+}
+
+const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
+
+/**
+ * Takes the payments of these orders for one intent, and tells which of them it got: a payment that somebody else has sent, or that is
+ * done, is left to them. One that failed may be tried again.
+ */
+export async function claim(tx: Transaction, intentId: bigint, orders: Order[]): Promise<Set<string>> {
+  const rows = await tx<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
+    INSERT INTO facilitator.settlements
+      (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, message, intent_id)
+    SELECT *, ${intentId}::bigint FROM unnest(
+      ${orders.map(({ key }) => key.chainId)}::bigint[], ${orders.map(({ key }) => bytes(key.payer))}::bytea[],
+      ${orders.map(({ key }) => bytes(key.nonce))}::bytea[], ${orders.map(({ kind }) => kind)}::text[],
+      ${orders.map(({ digest }) => bytes(digest))}::bytea[],
+      ${orders.map(({ attribution }) => attribution.merchantId)}::bigint[],
+      ${orders.map(({ attribution }) => bytes(attribution.productId))}::bytea[],
+      ${orders.map(({ attribution }) => attribution.reviewId)}::bigint[],
+      ${orders.map(({ value }) => value)}::bigint[], ${orders.map(({ message }) => message ?? null)}::text[])
+    ON CONFLICT (chain_id, payer, nonce) DO UPDATE
+    SET kind = EXCLUDED.kind, digest = EXCLUDED.digest, merchant_id = EXCLUDED.merchant_id, product_id = EXCLUDED.product_id,
+      review_id = EXCLUDED.review_id, value = EXCLUDED.value, intent_id = EXCLUDED.intent_id, state = 'pending',
+      transaction = NULL, message = EXCLUDED.message, is_final = false, changed_at = now()
+    WHERE settlements.state = 'failed'
+    RETURNING chain_id, payer, nonce`
+  return new Set(rows.map((row) => keyText(keyOfRow(row))))
+}
+
+/** Writes down what became of the orders of an intent. Those that another intent has taken over since are left alone. */
+export async function record(
+  sql: Queryable,
+  intentId: bigint,
+  endings: Ending[],
+  isFinal: boolean,
+): Promise<void> {
+  await sql`
+    UPDATE facilitator.settlements s
+    SET state = e.state, transaction = e.transaction, message = coalesce(e.message, s.message), is_final = ${isFinal}, changed_at = now()
+    FROM unnest(
+      ${endings.map(({ key }) => bytes(key.payer))}::bytea[], ${endings.map(({ key }) => bytes(key.nonce))}::bytea[],
+      ${endings.map(({ state }) => state)}::text[],
+      ${endings.map(({ transaction }) => transaction && bytes(transaction))}::bytea[],
+      ${endings.map(({ message }) => message)}::text[]
+    ) AS e (payer, nonce, state, transaction, message)
+    WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce`
+}
+
+export async function markFinal(sql: Queryable, intentId: bigint): Promise<void> {
+  await sql`UPDATE facilitator.settlements SET is_final = true, changed_at = now() WHERE intent_id = ${intentId}`
+}
+
+/** The block that told of them is gone: what becomes of them is open again. */
+export async function reopen(sql: Queryable, intentId: bigint): Promise<void> {
+  await sql`
+    UPDATE facilitator.settlements
+    SET state = 'pending', transaction = NULL, changed_at = now()
+    WHERE intent_id = ${intentId} AND NOT is_final`
+}
+
+/** Nothing of it was ever sent. */
+export async function recordUnsent(tx: Transaction, intentId: bigint, message: string): Promise<void> {
+  await tx`
+    UPDATE facilitator.settlements
+    SET state = 'failed', message = ${message}, is_final = true, changed_at = now()
+    WHERE intent_id = ${intentId} AND state = 'pending'`
+}
+
+type SettlementRow = {
+  chain_id: bigint
+  payer: Buffer
+  nonce: Buffer
+  kind: Order['kind']
+  digest: Buffer
+  intent_id: bigint
+  state: Row['state']
+  transaction: Buffer | null
+  message: string | null
+}
+
+export async function findRow(
+  sql: Queryable,
+  { chainId, payer, nonce }: PaymentKey,
+): Promise<Row | undefined> {
+  const [row] = await sql<SettlementRow[]>`
+    SELECT chain_id, payer, nonce, kind, digest, intent_id, state, transaction, message FROM facilitator.settlements
+    WHERE chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)}`
+  return row && rowOf(row)
+}
+
+export async function rowsOfIntent(sql: Queryable, intentId: bigint): Promise<Row[]> {
+  const rows = await sql<SettlementRow[]>`
+    SELECT chain_id, payer, nonce, kind, digest, intent_id, state, transaction, message FROM facilitator.settlements
+    WHERE intent_id = ${intentId}`
+  return rows.map(rowOf)
+}
+
+/** What an earlier process, or another one, has under way. */
+export async function openIntents(sql: Queryable, chainId: number): Promise<bigint[]> {
+  const rows = await sql<{ intent_id: bigint }[]>`
+    SELECT DISTINCT intent_id FROM facilitator.settlements WHERE chain_id = ${chainId} AND NOT is_final`
+  return rows.map((row) => row.intent_id)
+}
+
+function rowOf(row: SettlementRow): Row {
+  return {
+    key: keyOfRow(row),
+    kind: row.kind,
+    digest: bytesToHex(row.digest),
+    intentId: row.intent_id,
+    state: row.state,
+    transaction: row.transaction && bytesToHex(row.transaction),
+    message: row.message,
+  }
+}
+
+function keyOfRow(row: { chain_id: bigint; payer: Buffer; nonce: Buffer }): PaymentKey {
+  return {
+    chainId: Number(row.chain_id),
+    payer: bytesToHex(row.payer) as Address,
+    nonce: bytesToHex(row.nonce),
+  }
+}

@@ -1,0 +1,195 @@
+// The payments of one chain, from asking to the end.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSender } from '@referrer/chain'
+import type { Hash } from 'viem'
+import type { Chain, Context } from '../context.ts'
+import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
+import { invalidPayment, type RefusalReason, Refused } from '../payment/refused.ts'
+import { type Arrival, findArrival } from './arrival.ts'
+import { createDesk, type Result, resultOf, unreachable } from './desk.ts'
+import type { OnSettlement } from './events.ts'
+import { type Order, toFinish, toRefund, toRefundDeposit, toSplitDeposit } from './order.ts'
+import { probe } from './probe.ts'
+import { explainRevert } from './revert.ts'
+import { GAS_PER_PURCHASE, simulate } from './simulation.ts'
+import { findRow, type Row } from './store.ts'
+import type { Deposit } from './types.ts'
+import { createWatch } from './watch.ts'
+
+export interface Till {
+  /** The transaction that split it; throws `Refused`. Until it is written down, the signal ends it. */
+  settle(payment: Payment, signal: AbortSignal): Promise<Hash>
+  /** Throws `Refused` when it would not be settled now. */
+  check(payment: Payment): Promise<void>
+  splitDeposit(deposit: Deposit, refund: string | undefined): Promise<Hash>
+  run(signal: AbortSignal): Promise<void>
+}
+
+export const alreadyUsed = (transaction: Hash | undefined) =>
+  invalidPayment('authorization already used', { transaction })
+
+const POLL_MS = 500
+/** A settlement is of use within a minute: its fee is raised early. */
+const STUCK_AFTER_MS = 10_000
+
+export function createTill(context: Context, chain: Chain, onEvent: OnSettlement): Till {
+  const watch = createWatch(context, chain, () => desk.pump())
+  const desk = createDesk(context, chain, watch, onEvent)
+  const [{ address: anyRelayer }] = chain.relayers
+
+  async function settle(payment: Payment, signal: AbortSignal): Promise<Hash> {
+    const result = await desk.bring(payment, signal)
+    if (result.type === 'used') return settleUsed(payment, result.refusal, signal)
+    if (result.type === 'taken') return settleTaken(payment, signal)
+    if (result.type === 'failed') {
+      // Between the trial and the block somebody may have submitted the transfer.
+      const [verdict] = await simulate(context, chain, anyRelayer, [payment])
+      if (verdict?.type === 'used') return settleUsed(payment, verdict.refusal, signal)
+    }
+    return transactionOf(result)
+  }
+
+  /** Somebody has written it down: another process, or one before this. */
+  async function settleTaken(payment: Payment, signal: AbortSignal): Promise<Hash> {
+    const row = await findRow(context.sql, keyOf(payment))
+    if (row?.state === 'pending' && row.digest === payment.digest) {
+      return transactionOf(await follow(row))
+    }
+    if (row?.state === 'pending') await follow(row)
+    if (row && row.state !== 'failed') throw await refusalOf(row.key)
+    return settle(payment, signal)
+  }
+
+  const follow = async (row: Row): Promise<Result> =>
+    resultOf(await watch.follow(row.intentId, anyRelayer), row.key)
+
+  /** Of a payment that is somebody else's. */
+  async function refusalOf(key: PaymentKey): Promise<Refused> {
+    const row = await findRow(context.sql, key)
+    if (row?.state === 'settled') return alreadyUsed(row.transaction ?? undefined)
+    if (row?.state === 'refunded' && row.transaction) return returned(row.message, row.transaction)
+    return new Refused(
+      'settle_failed',
+      'another request for this payment is under way or failed; send it again',
+      {
+        retryable: true,
+      },
+    )
+  }
+
+  /** The token has the authorisation as used: it was split, or cancelled, or the money is in the router. */
+  async function settleUsed(
+    payment: Payment,
+    refusal: Refused | undefined,
+    signal: AbortSignal,
+  ): Promise<Hash> {
+    const row = await findRow(context.sql, keyOf(payment))
+    if (row && row.state !== 'failed') return settleTaken(payment, signal)
+    await requireArrived(payment, signal)
+    if (refusal) return giveBack(toRefund(payment, refusal.message), refusal.reason)
+    return splitArrived(toFinish(payment), (why) => toRefund(payment, why))
+  }
+
+  /** Waits until the transfer is deep enough to build on. Throws when there is none. */
+  async function requireArrived(payment: Payment, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const arrival = await findArrival(chain, payment)
+      if (arrival.type !== 'arrived') throw notHere(arrival)
+      if (arrival.depth >= chain.confirmations) return
+      await sleep(POLL_MS, undefined, { signal })
+    }
+  }
+
+  /** Splits money that is in the router, or gives it back when it can never be split. */
+  async function splitArrived(order: Order, refundFor: (why: string) => Order): Promise<Hash> {
+    const tried = await tryOut(order)
+    if (typeof tried === 'bigint') return bringAlone(order, tried)
+    const { name, message, isForGood } = tried
+    if (name === 'PaymentAlreadySplit') throw await refusalOf(order.key)
+    if (!isForGood) throw new Refused('settle_failed', message, { retryable: true })
+    return giveBack(refundFor(message), name === 'SelfReferral' ? 'self_referral' : 'settle_failed')
+  }
+
+  async function giveBack(order: Order, reason: RefusalReason): Promise<never> {
+    const tried = await tryOut(order)
+    if (typeof tried !== 'bigint') throw new Refused('settle_failed', tried.message, { retryable: true })
+    throw returned(order.message ?? null, await bringAlone(order, tried), reason)
+  }
+
+  async function bringAlone(order: Order, gas: bigint): Promise<Hash> {
+    const result = await desk.bringAlone({ order, gas })
+    if (result.type === 'taken') throw await refusalOf(order.key)
+    if (result.type === 'done') return result.transaction
+    return transactionOf(result)
+  }
+
+  /** The gas it uses, or why it reverts. */
+  async function tryOut({ data }: Order) {
+    const call = { target: chain.contracts.SplitRouter, gas: GAS_PER_PURCHASE, data }
+    const [outcome] = (await probe(chain, anyRelayer, [call])).outcomes
+    return outcome?.ok ? outcome.gasUsed : explainRevert(outcome?.data ?? '0x')
+  }
+
+  return {
+    settle,
+    async check(payment) {
+      const [verdict] = await simulate(context, chain, anyRelayer, [payment])
+      if (verdict?.type === 'good') return
+      if (verdict?.type === 'refused') throw verdict.refusal
+      if (verdict?.type !== 'used') throw unreachable(undefined)
+      if (verdict.refusal) throw verdict.refusal
+      const arrival = await findArrival(chain, payment)
+      if (arrival.type !== 'arrived') throw notHere(arrival)
+    },
+    splitDeposit(deposit, refund) {
+      if (refund !== undefined) return giveBack(toRefundDeposit(deposit, refund), 'invalid_payment')
+      return splitArrived(toSplitDeposit(deposit), (why) => toRefundDeposit(deposit, why))
+    },
+    async run(signal) {
+      const sender = createSender({
+        chainId: chain.chainId,
+        rpc: chain.rpc,
+        databaseUrl: context.databaseUrl.reveal(),
+        signers: [...chain.relayers],
+        confirmations: chain.confirmations,
+        maxFeePerGas: chain.maxFeePerGas,
+        stuckAfterMs: STUCK_AFTER_MS,
+        watchIntervalMs: context.config.watchIntervalMs,
+        onEvent(event) {
+          onEvent({ type: 'sender', chainId: chain.chainId, event })
+          if ('intent' in event) watch.wake(event.intent)
+        },
+      })
+      await Promise.all([sender.run(signal), watch.run(signal)])
+    },
+  }
+}
+
+function transactionOf(result: Result): Hash {
+  switch (result.type) {
+    case 'done':
+      if (result.state === 'settled') return result.transaction
+      throw returned(result.message, result.transaction)
+    case 'refused':
+      throw result.refusal
+    case 'failed':
+      throw new Refused('settle_failed', `${result.message}; no money moved`)
+    case 'unsent':
+      throw new Refused('settle_failed', `not sent: ${result.message}; send the same payment again`, {
+        retryable: true,
+      })
+    default:
+      throw new Error(`a payment that is ${result.type} has no transaction`)
+  }
+}
+
+const returned = (why: string | null, transaction: Hash, reason: RefusalReason = 'settle_failed') =>
+  new Refused(reason, `${why ?? 'it could not be split'}; the money went back to the payer`, { transaction })
+
+/** The authorisation is used, and not for money that waits in the router. */
+function notHere(arrival: Exclude<Arrival, { type: 'arrived' }>): Refused {
+  if (arrival.type === 'split') return alreadyUsed(arrival.transaction)
+  if (arrival.type === 'cancelled')
+    return invalidPayment('authorization cancelled by its payer: sign a new one')
+  return alreadyUsed(undefined)
+}

@@ -1,0 +1,187 @@
+// Follows what was sent until its outcome is final, and writes the outcome down. Whoever reads the rows finds what the chain says.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { RpcError, readTransaction, type TransactionStatus, withdrawTransaction } from '@referrer/chain'
+import type { Address, Hash } from 'viem'
+import type { Chain, Context } from '../context.ts'
+import type { PaymentKey } from '../payment/payment.ts'
+import { endingsOf, type Receipt } from './outcome.ts'
+import { type Ending, markFinal, openIntents, record, recordUnsent, reopen, rowsOfIntent } from './store.ts'
+
+export type Sent =
+  | { isSent: true; endings: Ending[] }
+  /** It never left, and never will. */
+  | { isSent: false; reason: string }
+
+export interface Watch {
+  /** What became of it when it was first mined, or that it was not sent. */
+  follow(intentId: bigint, relayer: Address, keys?: PaymentKey[]): Promise<Sent>
+  /** How many transactions of a relayer wait to be mined. */
+  waiting(relayer: Address): number
+  /** Something has happened to an intent. */
+  wake(intentId: bigint): void
+  run(signal: AbortSignal): Promise<void>
+}
+
+interface Flight {
+  intentId: bigint
+  relayer: Address
+  keys: PaymentKey[] | undefined
+  first: PromiseWithResolvers<Sent>
+  isWaiting: boolean
+  /** Where it was seen mined, and what it did there. */
+  seen: { blockHash: Hash; endings: Ending[] } | undefined
+  looking: Promise<void> | undefined
+  lookAgain: boolean
+}
+
+/** What the sender cannot send for so long it will not send in time: better to say so while the payment can still be made. */
+const SEND_WITHIN_MS = 15_000
+const LOOK_EVERY_MS = 1_000
+
+export function createWatch(
+  { sql, log, clock }: Pick<Context, 'sql' | 'log' | 'clock'>,
+  chain: Chain,
+  onMined: () => void,
+): Watch {
+  const flights = new Map<bigint, Flight>()
+
+  function follow(intentId: bigint, relayer: Address, keys?: PaymentKey[]): Promise<Sent> {
+    let flight = flights.get(intentId)
+    if (!flight) {
+      flight = {
+        intentId,
+        relayer,
+        keys,
+        first: Promise.withResolvers(),
+        isWaiting: true,
+        seen: undefined,
+        looking: undefined,
+        lookAgain: false,
+      }
+      flights.set(intentId, flight)
+      look(flight)
+    }
+    return flight.first.promise
+  }
+
+  /** One look at a time for each; what happens meanwhile is looked at after it. */
+  function look(flight: Flight): void {
+    if (flight.looking) {
+      flight.lookAgain = true
+      return
+    }
+    flight.looking = lookOnce(flight)
+      .catch((err) => {
+        if (!(err instanceof RpcError))
+          log.warn({ err, intent: String(flight.intentId) }, 'an outcome is read later')
+      })
+      .finally(() => {
+        flight.looking = undefined
+        if (flight.lookAgain && flights.has(flight.intentId)) {
+          flight.lookAgain = false
+          look(flight)
+        }
+      })
+  }
+
+  async function lookOnce(flight: Flight): Promise<void> {
+    const status = await readTransaction(sql, { id: flight.intentId })
+    if (!status) throw new Error(`intent ${flight.intentId} is not in the outbox`)
+    const isFinal = status.state === 'confirmed' || status.state === 'failed'
+    if (status.mined) await lookAtBlock(flight, status.mined, isFinal)
+    else if (status.state === 'failed') await giveUp(flight, status.reason ?? 'it was not sent')
+    else if (flight.seen) await forget(flight)
+    else if (status.state === 'enqueued') await withdrawIfLate(flight, status)
+  }
+
+  async function lookAtBlock(
+    flight: Flight,
+    { hash, blockHash }: { hash: Hash; blockHash: Hash },
+    isFinal: boolean,
+  ): Promise<void> {
+    const { intentId, seen } = flight
+    if (seen?.blockHash !== blockHash) {
+      const receipt = await chain.rpc.request<(Receipt & { blockHash: Hash }) | null>(
+        'eth_getTransactionReceipt',
+        [hash],
+      )
+      // This node is behind, or ahead: it is looked at again.
+      if (receipt?.blockHash !== blockHash) return
+      flight.keys ??= (await rowsOfIntent(sql, intentId)).map(({ key }) => key)
+      const endings = endingsOf(chain, receipt, flight.keys)
+      await record(sql, intentId, endings, isFinal)
+      if (seen && !isSame(seen.endings, endings))
+        log.error({ intent: String(intentId), before: seen.endings, endings }, 'a new block changed outcomes')
+      flight.seen = { blockHash, endings }
+      mined(flight, { isSent: true, endings })
+    } else if (isFinal) await markFinal(sql, intentId)
+    if (isFinal) flights.delete(intentId)
+  }
+
+  async function forget(flight: Flight): Promise<void> {
+    await reopen(sql, flight.intentId)
+    flight.seen = undefined
+    log.warn({ intent: String(flight.intentId) }, 'the block of a settlement is gone; it is sent again')
+  }
+
+  async function withdrawIfLate(flight: Flight, { enqueuedAt, reason }: TransactionStatus): Promise<void> {
+    if (clock() - enqueuedAt.getTime() < SEND_WITHIN_MS) return
+    const why = reason ?? 'the chain could not be reached in time'
+    const isOut = await sql.begin(async (tx) => {
+      if (!(await withdrawTransaction(tx, flight.intentId))) return false
+      await recordUnsent(tx, flight.intentId, why)
+      return true
+    })
+    if (isOut) await giveUp(flight, why)
+  }
+
+  async function giveUp(flight: Flight, reason: string): Promise<void> {
+    await sql.begin((tx) => recordUnsent(tx, flight.intentId, reason))
+    flights.delete(flight.intentId)
+    mined(flight, { isSent: false, reason })
+  }
+
+  function mined(flight: Flight, sent: Sent): void {
+    flight.first.resolve(sent)
+    if (!flight.isWaiting) return
+    flight.isWaiting = false
+    onMined()
+  }
+
+  return {
+    follow,
+    waiting: (relayer) =>
+      [...flights.values()].filter((flight) => flight.isWaiting && flight.relayer === relayer).length,
+    wake(intentId) {
+      const flight = flights.get(intentId)
+      if (flight) look(flight)
+    },
+    async run(signal) {
+      let isAdopted = false
+      while (!signal.aborted) {
+        try {
+          if (!isAdopted) await adopt()
+          isAdopted = true
+          for (const flight of flights.values()) look(flight)
+        } catch (err) {
+          log.warn({ err }, 'settlements under way are read later')
+        }
+        await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
+      }
+    },
+  }
+
+  /** What an earlier process left. */
+  async function adopt(): Promise<void> {
+    for (const intentId of await openIntents(sql, chain.chainId)) {
+      const status = await readTransaction(sql, { id: intentId })
+      const relayer = chain.relayers.find(
+        ({ address }) => address.toLowerCase() === status?.from.toLowerCase(),
+      )
+      void follow(intentId, relayer?.address ?? chain.relayers[0].address)
+    }
+  }
+}
+
+const isSame = (before: Ending[], after: Ending[]) =>
+  before.every(({ state }, at) => state === after[at]?.state)
