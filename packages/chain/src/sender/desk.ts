@@ -9,15 +9,16 @@ import { look, type Receipt, receiptIn, type Sight } from './sight.ts'
 import { finish, noteMined, readFlights } from './store.ts'
 import type { Desk, Flight, Mined } from './types.ts'
 
-/** One round: see what became of what is in flight, push what is stuck, send what waits. */
-export async function round(desk: Desk): Promise<void> {
+/** One round: see what became of what is in flight, push what is stuck, send what waits. Whether something sent is not mined yet. */
+export async function round(desk: Desk): Promise<boolean> {
   const { rpc, account, leadership, signal } = desk
   const flights = await readFlights(leadership.sql, signerOf(desk))
   const sights = await look(rpc, account.address, flights, { signal })
   const unmined = await settle(desk, flights, sights)
   const open = await push(desk, unmined, sights)
   await closeGap(desk, flights, open, sights)
-  await dispatch(desk, open, sights)
+  const sent = await dispatch(desk, open, sights)
+  return open.length + sent > 0
 }
 
 /** Records where flights were mined and finishes those whose outcome is final. Returns those that nodes may have to be told of again. */

@@ -13,14 +13,17 @@ const REVERTS_TO_FAIL = 3
 const STALE_BLOCKS = 32
 const LEAST_GAS = 21_000n
 
-/** Gives nonces to those in the line, as many as may be in flight, oldest first. What cannot go now lets others pass. */
-export async function dispatch(desk: Desk, unmined: Flight[], sights: Sight[]): Promise<void> {
+/**
+ * Gives nonces to those in the line, as many as may be in flight, oldest first. What cannot go now lets others pass. Returns how many it
+ * sent.
+ */
+export async function dispatch(desk: Desk, unmined: Flight[], sights: Sight[]): Promise<number> {
   const { leadership, maxInFlight } = desk
   const signer = signerOf(desk)
   const free = maxInFlight - unmined.length
-  if (free <= 0) return
+  if (free <= 0) return 0
   const line = await readWaiting(leadership.sql, signer, desk.now(), free)
-  if (line.length === 0) return
+  if (line.length === 0) return 0
   const fees = await readFees(desk)
   let balance = (await readBalance(desk)) - unmined.reduce((sum, flight) => sum + costOf(flight), 0n)
   let nonce = Math.max(await nextNonce(leadership.sql, signer), countOf(sights))
@@ -33,10 +36,12 @@ export async function dispatch(desk: Desk, unmined: Flight[], sights: Sight[]): 
     const signed = await sign(desk, intent, nonce, gas, fees)
     desk.emit({ type: 'signed', intent: intent.id, nonce, hash: signed.hash })
     const given = nonce
-    await leadership.transaction(async (tx) => {
-      await giveNonce(tx, intent.id, given, gas)
+    const isStored = await leadership.transaction(async (tx) => {
+      if (!(await giveNonce(tx, intent.id, given, gas))) return false
       await storeSigned(tx, signer, intent.id, given, signed)
+      return true
     })
+    if (!isStored) continue
     desk.emit({ type: 'stored', intent: intent.id, nonce, hash: signed.hash })
     parcels.push({ intent: intent.id, nonce, signed, to: desk.rpc.endpoints })
     balance -= intent.value + gas * fees.maxFeePerGas
@@ -44,6 +49,7 @@ export async function dispatch(desk: Desk, unmined: Flight[], sights: Sight[]): 
     nonce += 1
   }
   await deliver(desk, parcels)
+  return parcels.length
 }
 
 /** Of nodes that are up to date, the one that knows least: to choose a nonce that is used costs time, to leave one out stops everything. */
@@ -75,7 +81,16 @@ async function prepare(
   }
   const early = poor(LEAST_GAS)
   if (early) return hold(desk, intent, early)
-  const gas = await estimateGas(desk, intent).catch((error: unknown) => {
+  const gas = intent.knownGas ?? (await simulate(desk, intent))
+  if (typeof gas === 'string') return hold(desk, intent, gas)
+  if (typeof gas !== 'bigint') return holdReverted(desk, intent, revertReason(gas.data), open)
+  const late = poor(gas)
+  return late ? hold(desk, intent, late) : gas
+}
+
+/** The gas it takes, the revert, or what else is wrong with it. */
+async function simulate(desk: Desk, intent: Waiting): Promise<bigint | RpcError | string> {
+  const result = await estimateGas(desk, intent).catch((error: unknown) => {
     if (isRevert(error)) return error
     // The nodes did answer just now: what they fail at twice is this intent, and others may fare better.
     const isItsOwn = error instanceof RpcError && (error.kind === 'refused' || desk.stumbledAt === intent.id)
@@ -84,10 +99,7 @@ async function prepare(
     throw error
   })
   desk.stumbledAt = undefined
-  if (typeof gas === 'string') return hold(desk, intent, gas)
-  if (typeof gas !== 'bigint') return holdReverted(desk, intent, revertReason(gas.data), open)
-  const late = poor(gas)
-  return late ? hold(desk, intent, late) : gas
+  return result
 }
 
 async function hold(

@@ -10,6 +10,8 @@ import type { SenderEvent, TransactionState } from './types.ts'
 
 export const CONFIRMATIONS = 3
 export const CAP = parseGwei('100')
+/** Reverts with Error("no"). */
+export const SAYS_NO: Hex = `0x7f08c379a0${'00'.repeat(28)}60005260206004526002602452616e6f60f01b60445260646000fd`
 
 export const freshAddress = (): Address => privateKeyToAccount(generatePrivateKey()).address
 
@@ -23,6 +25,8 @@ export async function freshSigner(client: LocalClient, value = parseEther('1')):
 export interface RunningSender {
   events: SenderEvent[]
   seen(type: SenderEvent['type']): Promise<SenderEvent>
+  /** How often it asked a node so far. */
+  requests(): number
   /** Waits until it has looked at the chain some more times. */
   looksAgain(): Promise<void>
   stop(): Promise<void>
@@ -70,6 +74,7 @@ export function startSender(
         if (!event) throw new Error(`no event "${type}" among ${events.map((item) => item.type).join(', ')}`)
         return event
       }, PATIENCE),
+    requests: () => requests,
     async looksAgain() {
       const enough = requests + 20 * urls.length
       await until(() => requests >= enough)

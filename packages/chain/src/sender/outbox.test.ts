@@ -3,7 +3,7 @@ import { type Hex, hexToBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chainMigrations } from '../index.ts'
 import { freshAddress } from './fixture.ts'
-import { enqueueTransaction, readTransaction, senderHealth } from './outbox.ts'
+import { enqueueTransaction, readTransaction, senderHealth, withdrawTransaction } from './outbox.ts'
 
 let database: TestDatabase
 const request = {
@@ -49,6 +49,15 @@ describe('enqueueing', () => {
     expect(await enqueueTransaction(database.sql, { ...request, key: 'again', chainId: 2 })).not.toBe(id)
   })
 
+  it('is the same intent whatever gas limit a repeat has: the first counts', async () => {
+    const id = await enqueueTransaction(database.sql, { ...request, key: 'with gas', gas: 50_000n })
+    expect(await enqueueTransaction(database.sql, { ...request, key: 'with gas', gas: 60_000n })).toBe(id)
+    expect(await enqueueTransaction(database.sql, { ...request, key: 'with gas' })).toBe(id)
+    expect(await database.sql`SELECT known_gas FROM sender.intents WHERE id = ${id}`).toEqual([
+      { known_gas: 50_000n },
+    ])
+  })
+
   const others = { to: freshAddress(), from: freshAddress(), data: '0xac', value: 6n } as const
 
   it.each(['to', 'from', 'data', 'value'] as const)('refuses a known key with another %s', async (part) => {
@@ -77,6 +86,42 @@ describe('enqueueing', () => {
     const enqueue = () => database.sql.begin((tx) => enqueueTransaction(tx, { ...request, key: 'raced' }))
     const ids = await Promise.all(Array.from({ length: 5 }, enqueue))
     expect(new Set(ids).size).toBe(1)
+  })
+})
+
+describe('withdrawing', () => {
+  const enqueue = (key: string) => enqueueTransaction(database.sql, { ...request, key })
+
+  it('fails what is in the line, once and for good', async () => {
+    const id = await enqueue('withdrawn')
+    expect(await withdrawTransaction(database.sql, id)).toBe(true)
+    expect(await readTransaction(database.sql, { id })).toMatchObject({
+      state: 'failed',
+      reason: 'withdrawn',
+      nonce: null,
+      hashes: [],
+    })
+    expect(await withdrawTransaction(database.sql, id)).toBe(false)
+    expect(await enqueue('withdrawn')).toBe(id)
+    expect(await readTransaction(database.sql, { id })).toMatchObject({ state: 'failed' })
+  })
+
+  it.each(['sent', 'confirmed'])('leaves what is %s as it is', async (state) => {
+    const id = await enqueue(`not to withdraw: ${state}`)
+    await database.sql`
+      UPDATE sender.intents SET state = ${state}, nonce = ${id}, gas = 21000 WHERE id = ${id}`
+    expect(await withdrawTransaction(database.sql, id)).toBe(false)
+    expect(await readTransaction(database.sql, { id })).toMatchObject({ state, reason: null })
+  })
+
+  it('is undone with the transaction around it', async () => {
+    const id = await enqueue('withdrawn in vain')
+    const undone = database.sql.begin(async (tx) => {
+      expect(await withdrawTransaction(tx, id)).toBe(true)
+      throw new Error('the state change did not happen')
+    })
+    await expect(undone).rejects.toThrow('did not happen')
+    expect(await readTransaction(database.sql, { id })).toMatchObject({ state: 'enqueued', reason: null })
   })
 })
 

@@ -12,16 +12,21 @@ export interface TransactionRequest {
   /** Unique per chain. Enqueueing the same again changes nothing. */
   key: string
   label?: string
+  /**
+   * A gas limit, of a caller who has simulated the call: the sender then sends it without a simulation of its own, so that what reverts is
+   * mined and paid for. It is no part of what the key stands for: of a repeat it is ignored.
+   */
+  gas?: bigint
 }
 
 /** Takes a transaction into the outbox within the caller's own database transaction; returns the intent's id. */
 export async function enqueueTransaction(tx: Queryable, request: TransactionRequest): Promise<bigint> {
-  const { chainId, from, to, data, value = 0n, key, label = null } = request
+  const { chainId, from, to, data, value = 0n, key, label = null, gas = null } = request
   if (bytesToHex(bytes(data)) !== data.toLowerCase())
     throw new Error(`the data of "${key}" is not bytes in hex, two digits each: encode the call again`)
   const [added] = await tx<{ id: bigint }[]>`
-    INSERT INTO sender.intents (chain_id, key, label, from_address, to_address, data, value)
-    VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${value})
+    INSERT INTO sender.intents (chain_id, key, label, from_address, to_address, data, value, known_gas)
+    VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${value}, ${gas})
     ON CONFLICT (chain_id, key) DO NOTHING RETURNING id`
   if (added) {
     await tx`SELECT pg_notify('sender', ${wakeWord(chainId, from)})`
@@ -39,6 +44,17 @@ export async function enqueueTransaction(tx: Queryable, request: TransactionRequ
       `the key "${key}" on chain ${chainId} already stands for another transaction: give this one a key of its own`,
     )
   return known.id
+}
+
+/**
+ * Takes an intent out of the line, within the caller's own database transaction: it fails as `withdrawn` and never takes effect. False
+ * when it is no longer in the line: it has a nonce, or an outcome. The sender waits for that transaction when it comes to the intent.
+ */
+export async function withdrawTransaction(tx: Queryable, id: bigint): Promise<boolean> {
+  const { count } = await tx`
+    UPDATE sender.intents SET state = 'failed', reason = 'withdrawn', changed_at = now()
+    WHERE id = ${id} AND state = 'enqueued'`
+  return count === 1
 }
 
 /** What is notified on the channel `sender`. */

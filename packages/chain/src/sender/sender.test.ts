@@ -11,6 +11,7 @@ import {
   freshSigner,
   type RunningSender,
   reached,
+  SAYS_NO,
   startSender,
   until,
 } from './fixture.ts'
@@ -18,8 +19,6 @@ import { senderHealth } from './outbox.ts'
 import type { SenderOptions } from './sender.ts'
 
 const chainId = 31_401
-/** Reverts with Error("no"). */
-const SAYS_NO: Hex = `0x7f08c379a0${'00'.repeat(28)}60005260206004526002602452616e6f60f01b60445260646000fd`
 /** Takes gifts; a call with data reverts while it has none. */
 const WANTS_A_GIFT = '0x3615600e5747600e5760006000fd5b00'
 
@@ -126,6 +125,28 @@ describe('a transaction that goes well', () => {
     await mine(CONFIRMATIONS)
     await reached(database, id, 'confirmed')
     expect(await wei(to)).toBe(parseEther('20'))
+  })
+})
+
+describe('a sender', () => {
+  it('looks often while something is not mined, and at its leisure when all is', async () => {
+    const { id } = await gift()
+    const sender = start({ pollIntervalMs: 3_600_000, watchIntervalMs: 1 })
+    await sender.seen('broadcast')
+    await sender.looksAgain()
+    await mine()
+    await sender.seen('mined')
+    let rests = 0
+    let requests = 0
+    await until(() => {
+      rests = sender.requests() === requests ? rests + 1 : 0
+      requests = sender.requests()
+      return rests === 10
+    })
+    await mine(CONFIRMATIONS)
+    await reached(database, id, 'sent')
+    await gift()
+    await reached(database, id, 'confirmed')
   })
 })
 

@@ -22,7 +22,10 @@ export interface SenderOptions {
   maxInFlight?: number
   /** When an intent that could not go is tried again. */
   retryAfterMs?: number
+  /** How often it looks at the chain when nobody has woken it. */
   pollIntervalMs?: number
+  /** How often while something sent is not mined yet; as ever when left out. */
+  watchIntervalMs?: number
   now?: () => Date
   onEvent?: ((event: SenderEvent) => void) | undefined
 }
@@ -36,7 +39,7 @@ const FIRST_RETRY_MS = 200
 const LONGEST_RETRY_MS = 10_000
 
 export function createSender(options: SenderOptions): Sender {
-  const { chainId, databaseUrl, signers, pollIntervalMs = 1_000 } = options
+  const { chainId, databaseUrl, signers, pollIntervalMs = 1_000, watchIntervalMs = pollIntervalMs } = options
 
   async function serve(account: LocalAccount, signal: AbortSignal): Promise<void> {
     const { address } = account
@@ -76,9 +79,9 @@ export function createSender(options: SenderOptions): Sender {
       }
       while (!signal.aborted) {
         try {
-          await round(desk)
+          const isUnmined = await round(desk)
           recovered()
-          await bell.wait(pollIntervalMs, signal)
+          await bell.wait(isUnmined ? watchIntervalMs : pollIntervalMs, signal)
         } catch (error) {
           if (signal.aborted) return
           if (!(error instanceof RpcError)) throw error

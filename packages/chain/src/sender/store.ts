@@ -75,12 +75,15 @@ export async function readWaiting(
   now: Date,
   limit: number,
 ): Promise<Waiting[]> {
-  const rows = await sql<(IntentRow & { reverts: number; after_nonce: bigint | null })[]>`
-    SELECT id, to_address, data, value, reason, reverts, after_nonce FROM sender.intents
+  const rows = await sql<
+    (IntentRow & { known_gas: bigint | null; reverts: number; after_nonce: bigint | null })[]
+  >`
+    SELECT id, to_address, data, value, reason, known_gas, reverts, after_nonce FROM sender.intents
     WHERE chain_id = ${chainId} AND from_address = ${bytes(address)} AND state = 'enqueued' AND retry_at <= ${now}
     ORDER BY id LIMIT ${limit}`
   return rows.map((row) => ({
     ...intentOf(row),
+    knownGas: row.known_gas,
     reverts: row.reverts,
     afterNonce: row.after_nonce === null ? null : Number(row.after_nonce),
   }))
@@ -94,13 +97,13 @@ export async function nextNonce(sql: Queryable, { chainId, address }: Signer): P
   return row?.nonce == null ? 0 : Number(row.nonce) + 1
 }
 
-/** Gives an intent its nonce. From here on it is this nonce's, whatever crashes. */
-export async function giveNonce(tx: Transaction, id: bigint, nonce: number, gas: bigint): Promise<void> {
+/** Gives an intent its nonce. From here on it is this nonce's, whatever crashes. False: it has been withdrawn. */
+export async function giveNonce(tx: Transaction, id: bigint, nonce: number, gas: bigint): Promise<boolean> {
   const { count } = await tx`
     UPDATE sender.intents
     SET state = 'sent', nonce = ${nonce}, gas = ${gas}, reason = NULL, reverts = 0, after_nonce = NULL, changed_at = now()
     WHERE id = ${id} AND state = 'enqueued'`
-  if (count !== 1) throw new Error(`intent ${id} was taken by somebody else; reading the outbox again`)
+  return count === 1
 }
 
 export async function storeSigned(

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { chainMigrations } from '../index.ts'
 import { pick, seeded, seedOf } from '../testing/index.ts'
 import { freshAddress } from './fixture.ts'
-import { enqueueTransaction, readTransaction, type TransactionStatus } from './outbox.ts'
+import { enqueueTransaction, readTransaction, type TransactionStatus, withdrawTransaction } from './outbox.ts'
 import type { TortureSettings } from './torture-program.ts'
 import { CONFIRMATIONS, createWorld, mint, type World } from './torture-world.ts'
 import type { SenderEvent } from './types.ts'
@@ -30,6 +30,7 @@ const STEPS: SenderEvent['type'][] = [
 ]
 const LEAST_INTENTS = 50
 const MOST_ROUNDS = 1_500
+const MINT_GAS = 120_000n
 const PROGRAM = fileURLToPath(new URL('torture-program.ts', import.meta.url))
 /** Most of a child's life is spent starting. */
 const COMPILE_CACHE = fileURLToPath(
@@ -42,6 +43,7 @@ interface Wish {
   world: World
   token: Address
   to: Address
+  isWithdrawn: boolean
 }
 
 interface Replica {
@@ -103,6 +105,7 @@ async function adventure(world: World, running: Replica[]): Promise<void> {
   else if (dice < 0.75) await world.dropFromPool()
   else if (dice < 0.85) await world.useNonce()
   else if (dice < 0.87) pick(random, running).end()
+  else if (dice < 0.9) await withdrawNewest()
 }
 
 async function makeWish(world: World): Promise<void> {
@@ -112,7 +115,7 @@ async function makeWish(world: World): Promise<void> {
   // Somebody else's token does not let us mint.
   const other = world.signers.find((signer) => signer.token !== token)?.token ?? token
   const call = {
-    good: { to: token, data: mint(to) },
+    good: { to: token, data: mint(to), ...(random() < 0.5 && { gas: MINT_GAS }) },
     bad: { to: other, data: mint(to) },
     moody: { to: world.moody, data: '0x', value: 1n },
   } as const
@@ -123,7 +126,13 @@ async function makeWish(world: World): Promise<void> {
     ...call[kind],
   }
   const id = await database.sql.begin((tx) => enqueueTransaction(tx, request))
-  wishes.push({ id, kind, world, token: kind === 'bad' ? other : token, to })
+  wishes.push({ id, kind, world, token: kind === 'bad' ? other : token, to, isWithdrawn: false })
+}
+
+/** The one most likely to be still in the line, while senders work on it. */
+async function withdrawNewest(): Promise<void> {
+  const wish = wishes.at(-1)
+  if (wish) wish.isWithdrawn ||= await withdrawTransaction(database.sql, wish.id)
 }
 
 /** A process that dies at the first of the steps that nobody has died at yet. */
@@ -163,14 +172,21 @@ async function openIntents(): Promise<number> {
   return row?.open ?? 0
 }
 
-async function checkWish({ id, kind, world, token, to }: Wish): Promise<void> {
+async function checkWish({ id, kind, world, token, to, isWithdrawn }: Wish): Promise<void> {
   const status = await readTransaction(database.sql, { id })
   if (!status) throw new Error(`intent ${id} is gone`)
   const told = `intent ${id} (${kind}) is ${status.state}: ${status.reason}`
   const call = { address: token, abi: sandboxUSDCAbi, functionName: 'balanceOf', args: [to] } as const
   const minted = await world.chain.client.readContract(call)
-  if (kind === 'good') expect([status.state, minted], told).toEqual(['confirmed', 1n])
-  if (kind === 'bad')
+  if (isWithdrawn)
+    expect([status.state, status.reason, status.nonce, minted], told).toEqual([
+      'failed',
+      'withdrawn',
+      null,
+      0n,
+    ])
+  else if (kind === 'good') expect([status.state, minted], told).toEqual(['confirmed', 1n])
+  else if (kind === 'bad')
     expect([status.state, status.nonce, status.hashes, minted], told).toEqual(['failed', null, [], 0n])
   if (status.nonce !== null) await checkMined(status, world, told)
 }
@@ -218,5 +234,6 @@ function summary(rounds: number): string {
   const faults = worlds
     .flatMap(({ proxies }) => proxies)
     .reduce((sum, { counts }) => sum + Object.values(counts).reduce((a, b) => a + b, 0), 0)
-  return `SEED=${seed}: ${wishes.length} intents, ${replicas.length} processes, ${rounds} rounds, ${faults} RPC faults; ${events}`
+  const withdrawn = wishes.filter(({ isWithdrawn }) => isWithdrawn).length
+  return `SEED=${seed}: ${wishes.length} intents (${withdrawn} withdrawn), ${replicas.length} processes, ${rounds} rounds, ${faults} RPC faults; ${events}`
 }

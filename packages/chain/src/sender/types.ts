@@ -16,6 +16,8 @@ export interface Intent {
 
 /** An intent that waits for its turn. */
 export interface Waiting extends Intent {
+  /** From whoever enqueued it. */
+  knownGas: bigint | null
   reason: string | null
   reverts: number
   afterNonce: number | null
