@@ -20,7 +20,7 @@ import type { OnSettlement } from './events.ts'
 import { chargeNonce } from './order.ts'
 import { findRow } from './store.ts'
 import { alreadyUsed, createTill, type Till } from './till.ts'
-import type { Settled, Settler } from './types.ts'
+import type { Settler } from './types.ts'
 
 interface Flight {
   digest: Hash
@@ -28,7 +28,7 @@ interface Flight {
 }
 
 export function createSettler(context: Context, onEvent: OnSettlement = () => {}): Settler {
-  const { sql, clock, config } = context
+  const { sql, clock, config, log } = context
   const tills = new Map(
     [...context.chains].map(([chainId, chain]) => [chainId, createTill(context, chain, onEvent)]),
   )
@@ -46,15 +46,14 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     key: PaymentKey,
     digest: Hash,
     work: (signal: AbortSignal) => Promise<Hash>,
-  ): Promise<Settled> {
+  ): Promise<Hash> {
     const name = keyText(key)
     for (;;) {
       const known = flights.get(name)
       if (!known) break
       if (known.digest === digest) return answerInTime(key, known.transaction)
-      const { transaction } = await answerInTime(key, known.transaction).catch((error) => {
+      const transaction = await answerInTime(key, known.transaction).catch((error) => {
         if (error instanceof Refused && error.pending) throw error
-        return { transaction: undefined }
       })
       if (transaction) throw alreadyUsed(transaction)
     }
@@ -73,9 +72,20 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
       ended('settled')
       return transaction
     } catch (error) {
-      ended(error instanceof Refused && error.reason !== 'settle_failed' ? 'refused' : 'failed')
-      throw error instanceof RpcError ? unreachable(error) : error
+      const refusal = error instanceof Refused ? error : refusalFor(error)
+      ended(refusal.reason === 'settle_failed' ? 'failed' : 'refused')
+      throw refusal
     }
+  }
+
+  /** Whatever went wrong, it is safe to ask again. */
+  function refusalFor(error: unknown): Refused {
+    if (error instanceof RpcError) return unreachable(error)
+    log.error({ err: error }, 'a payment could not be dealt with')
+    return new Refused('settle_failed', 'out of order for the moment; send the same payment again', {
+      retryable: true,
+      cause: error,
+    })
   }
 
   /** What is not done by the deadline goes on without whoever asked, unless nothing of it is written down yet. */
@@ -83,14 +93,14 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     key: PaymentKey,
     work: Promise<Hash>,
     giveUp: () => void = () => {},
-  ): Promise<Settled> {
+  ): Promise<Hash> {
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
       giveUp()
       pendingRefusal(key).then(late.reject, late.reject)
     }, config.answerTimeoutMs)
     try {
-      return { transaction: await Promise.race([work, late.promise]), payer: key.payer }
+      return await Promise.race([work, late.promise])
     } finally {
       clearTimeout(timer)
     }
@@ -111,20 +121,24 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
   }
 
   return {
-    settle: (payment) =>
-      once(keyOf(payment), payment.digest, (signal) => tillOf(payment.chainId).settle(payment, signal)),
+    async settle(payment) {
+      const till = tillOf(payment.chainId)
+      const transaction = await once(keyOf(payment), payment.digest, (signal) => till.settle(payment, signal))
+      return { transaction, payer: payment.authorization.from }
+    },
     async check(payment) {
       await tillOf(payment.chainId)
         .check(payment)
         .catch((error) => {
-          throw error instanceof RpcError ? unreachable(error) : error
+          throw error instanceof Refused ? error : refusalFor(error)
         })
     },
-    splitDeposit(deposit, { refund } = {}) {
+    async splitDeposit(deposit, { refund } = {}) {
       const { chainId, charge, digest } = deposit
       const payer = charge.payer.toLowerCase() as Address
       const key = { chainId, payer, nonce: chargeNonce(charge.txHash) }
-      return once(key, digest, () => tillOf(chainId).splitDeposit(deposit, refund))
+      const transaction = await once(key, digest, () => tillOf(chainId).splitDeposit(deposit, refund))
+      return { transaction, payer: charge.payer }
     },
     async find(key) {
       const row = await findRow(sql, key)
