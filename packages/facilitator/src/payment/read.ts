@@ -31,17 +31,24 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
   // Sellers advertise `ReceiveWithAuthorization` to everybody, and stock clients echo that although they sign the other; who signs it sends a salt.
   const hint = (accepted ?? paymentRequirements).extra.authorizationType
   const likely = salt !== undefined && hint === 'ReceiveWithAuthorization' ? RECEIVE : TRANSFER
-  const signed = await readSignature(context, chain, authorization, payload.signature, likely)
-  requireCommitted(signed.kind, salt, authorization, committed)
+  const { kind, signature, isContractWallet } = await readSignature(
+    context,
+    chain,
+    authorization,
+    payload.signature,
+    likely,
+  )
+  requireCommitted(kind, salt, authorization, committed)
 
   const sold = { ...committed, productId: paymentRequirements.extra.productId ?? committed.productId }
   const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
-  const { to: _router, ...rest } = authorization
+  const { to: _router, ...signed } = authorization
   const payment = {
     chainId: chain.chainId,
     network: chain.network,
+    authorization: { kind, ...signed, signature },
     attribution,
-    authorization: { ...rest, ...signed },
+    isContractWallet,
   }
   return { ...payment, digest: digestOf(payment) }
 }

@@ -6,7 +6,12 @@ import { remember } from '../remember.ts'
 import type { RouterAuthorization } from './payment.ts'
 import { invalidPayment, Refused } from './refused.ts'
 
-type Signed = Pick<RouterAuthorization, 'kind' | 'signature'>
+export interface Signed {
+  kind: RouterAuthorization['kind']
+  signature: Hex
+  /** Only the wallet's own code can tell whether it signed. */
+  isContractWallet: boolean
+}
 
 export const RECEIVE = 0
 export const TRANSFER = 1
@@ -19,6 +24,8 @@ const MOST_SIGNATURE_BYTES = 4_096
 const PLAIN_FOR_MS = 10_000
 const CONTRACT_FOR_MS = 600_000
 const MOST_WALLETS = 10_000
+/** The settlement itself needs the time. */
+const PATIENCE = { timeoutMs: 3_000 }
 
 /**
  * Which of the two messages was signed, told by the signature itself: `likely` is tried first. What no plain wallet signed may come from a
@@ -40,10 +47,12 @@ export async function readSignature(
   if (plain) {
     for (const kind of likely === RECEIVE ? KINDS : KINDS.toReversed()) {
       const signer = await recover(context, chain, TYPES[kind], authorization, plain)
-      if (signer === authorization.from) return { kind, signature: plain }
+      if (signer === authorization.from) return { kind, signature: plain, isContractWallet: false }
     }
   }
-  if (await isContract(context, chain, authorization.from)) return { kind: likely, signature }
+  if (await isContract(context, chain, authorization.from)) {
+    return { kind: likely, signature, isContractWallet: true }
+  }
   throw invalidPayment(
     `signature does not match from: sign ${TYPES.join(' or ')} of ${chain.token.name} version ${chain.token.version} at ${chain.contracts.USDC} on chain ${chain.chainId} with the key of ${authorization.from}`,
   )
@@ -81,7 +90,7 @@ const codeAt = once(({ clock }) =>
   remember<{ chain: Chain; address: Address }, boolean>({
     keyOf: ({ chain, address }) => `${chain.chainId}:${address}`,
     ask: async ({ chain, address }) =>
-      (await chain.rpc.request<Hex>('eth_getCode', [address, 'latest'])) !== '0x',
+      (await chain.rpc.request<Hex>('eth_getCode', [address, 'latest'], PATIENCE)) !== '0x',
     forMs: (isContract) => (isContract ? CONTRACT_FOR_MS : PLAIN_FOR_MS),
     most: MOST_WALLETS,
     clock,

@@ -1,0 +1,127 @@
+// The chains of a configuration, and what has to be read before payments on them can be.
+import { createRpcPool, RpcError, readContract } from '@referrer/chain'
+import { type ChainConfig, ConfigError } from '@referrer/process'
+import { AttestationKey, X402 } from '@referrer/protocol'
+import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
+import { type Address, isAddressEqual } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Config } from './config.ts'
+import type { Chain } from './context.ts'
+import { readManifestKeys } from './market/keys.ts'
+
+const GWEI = 1_000_000_000n
+
+/** Throws a `ConfigError` that names every chain that cannot be used, and why. */
+export async function openChains(
+  config: Config,
+  fetch: typeof globalThis.fetch,
+): Promise<Map<number, Chain>> {
+  const [first, ...others] = config.relayerPrivateKeys.map((key) => privateKeyToAccount(key.reveal()))
+  if (!first) throw new Error('a facilitator needs a relayer')
+  const keys = await knownKeys(config, fetch)
+  const opened = await Promise.allSettled(
+    config.chains.map((chain) => openChain(chain, fetch, [first, ...others], keys.get(chain.chainId))),
+  )
+  const problems = opened.flatMap((result, at) =>
+    result.status === 'rejected' ? [explain(config.chains[at]?.chainId, result.reason)] : [],
+  )
+  if (problems.length > 0) throw new ConfigError(problems)
+  return new Map(
+    opened.flatMap((result) =>
+      result.status === 'fulfilled' ? [[result.value.chainId, result.value] as const] : [],
+    ),
+  )
+}
+
+/** The newest first. What the configuration does not tell the marketplace does. */
+async function knownKeys(
+  { chains, attestationPublicKeys, marketUrl }: Config,
+  fetch: typeof globalThis.fetch,
+): Promise<Map<number, readonly string[]>> {
+  const keys = new Map(attestationPublicKeys)
+  if (marketUrl === undefined || chains.every(({ chainId }) => keys.has(chainId))) return keys
+  try {
+    for (const [chainId, key] of await readManifestKeys(fetch, marketUrl)) {
+      if (!keys.has(chainId)) keys.set(chainId, [key])
+    }
+    return keys
+  } catch (error) {
+    throw new ConfigError([
+      `MARKET_URL: the manifest there does not tell whose ref links count (${(error as Error).message}); start the marketplace first, or set ATTESTATION_PUBLIC_KEYS`,
+    ])
+  }
+}
+
+async function openChain(
+  config: ChainConfig,
+  fetch: typeof globalThis.fetch,
+  relayers: Chain['relayers'],
+  [current, previous]: readonly string[] = [],
+): Promise<Chain> {
+  const { chainId } = config
+  if (current === undefined) {
+    throw new ConfigError([
+      `ATTESTATION_PUBLIC_KEYS: the marketplace signs no ref links on chain ${chainId}; name the keys that count`,
+    ])
+  }
+  const rpc = createRpcPool({ chainId, urls: config.rpcUrls.map((url) => url.reveal()), fetch })
+  const contracts = newest(config)
+  await requireWiring({ rpc, contracts, chainId })
+  const usdc = { address: contracts.USDC, abi: sandboxUSDCAbi, args: [] } as const
+  const [name, version] = await Promise.all([
+    readContract({ rpc }, { ...usdc, functionName: 'name' }),
+    readContract({ rpc }, { ...usdc, functionName: 'version' }),
+  ])
+  return {
+    chainId,
+    network: X402.Network.from(chainId),
+    rpc,
+    contracts,
+    token: { name, version },
+    ring: await AttestationKey.keyRing(current, previous),
+    relayers,
+    confirmations: config.confirmations,
+    maxFeePerGas: BigInt(config.maxFeePerGasGwei) * GWEI,
+  }
+}
+
+/** Older routers and escrows hold money, but nothing is sold through them any more. */
+function newest({ chainId, contracts }: ChainConfig): Chain['contracts'] {
+  const { MerchantRegistry, IdentityRegistry, USDC } = contracts
+  const SplitRouter = contracts.SplitRouter.at(-1)
+  const CommissionEscrow = contracts.CommissionEscrow.at(-1)
+  if (!SplitRouter || !CommissionEscrow)
+    throw new ConfigError([`CHAINS: chain ${chainId} has no split router`])
+  return { SplitRouter, CommissionEscrow, MerchantRegistry, IdentityRegistry, USDC }
+}
+
+/** The router itself says which contracts it works with: a mistake in the configuration must not show in the first payment. */
+async function requireWiring({
+  rpc,
+  contracts,
+  chainId,
+}: Pick<Chain, 'rpc' | 'contracts' | 'chainId'>): Promise<void> {
+  const router = { address: contracts.SplitRouter, abi: splitRouterAbi, args: [] } as const
+  const said: [keyof Chain['contracts'], Promise<Address>][] = [
+    ['USDC', readContract({ rpc }, { ...router, functionName: 'TOKEN' })],
+    ['CommissionEscrow', readContract({ rpc }, { ...router, functionName: 'ESCROW' })],
+    ['MerchantRegistry', readContract({ rpc }, { ...router, functionName: 'MERCHANTS' })],
+    ['IdentityRegistry', readContract({ rpc }, { ...router, functionName: 'IDENTITIES' })],
+  ]
+  const found = await Promise.all(said.map(async ([name, address]) => [name, await address] as const))
+  for (const [name, address] of found) {
+    if (!isAddressEqual(address, contracts[name])) {
+      throw new ConfigError([
+        `CHAINS: the split router of chain ${chainId} works with ${name} ${address}, not with ${contracts[name]}`,
+      ])
+    }
+  }
+}
+
+function explain(chainId: number | undefined, reason: unknown): string {
+  if (reason instanceof ConfigError) return reason.problems.join('\n  ')
+  const why = reason instanceof Error ? reason.message : String(reason)
+  return reason instanceof RpcError && reason.kind !== 'reverted'
+    ? `CHAINS: the nodes of chain ${chainId} do not answer (${why}); check its rpcUrls`
+    : `CHAINS: chain ${chainId} has no split router or no USDC where the configuration says (${why}); check its contracts`
+}

@@ -1,0 +1,57 @@
+// What callers are answered about a payment.
+import { X402 } from '@referrer/protocol'
+import { type Address, getAddress, isAddress } from 'viem'
+import type { Context } from '../context.ts'
+import type { Refused } from '../payment/refused.ts'
+
+/** Whose payment on which network a request is about, as far as it can be told: it may be no payment at all. */
+export interface Subject {
+  network: X402.Network.Network
+  payer?: Address
+}
+
+interface Envelope {
+  paymentPayload?: { payload?: { authorization?: { from?: unknown } | null } | null } | null
+  paymentRequirements?: { network?: unknown } | null
+}
+
+export function subjectOf(context: Context, body: unknown): Subject {
+  const { paymentPayload, paymentRequirements } = body as Envelope
+  const network = networkOf(context, paymentRequirements?.network)
+  const from = paymentPayload?.payload?.authorization?.from
+  return typeof from === 'string' && isAddress(from) ? { network, payer: getAddress(from) } : { network }
+}
+
+/** Of the default chain where nothing tells. */
+export function networkOf({ config }: Pick<Context, 'config'>, given: unknown): X402.Network.Network {
+  try {
+    return X402.Network.from(X402.Network.parse(given))
+  } catch {
+    return X402.Network.from(config.chains[0].chainId)
+  }
+}
+
+export function settleFailure(
+  { config: { setupUrl } }: Pick<Context, 'config'>,
+  { network, payer }: Subject,
+  { reason, message, transaction, retryable, pending }: Refused,
+): X402.SettleResponse.SettleFailure {
+  return {
+    success: false,
+    errorReason: reason,
+    errorMessage: message,
+    transaction: transaction ?? '',
+    network,
+    ...(payer && { payer }),
+    ...(setupUrl !== undefined && { setup_url: setupUrl }),
+    ...(retryable && { retryable }),
+    ...(pending && { pending }),
+  }
+}
+
+export function verifyFailure(
+  { payer }: Subject,
+  { reason, message }: Refused,
+): X402.VerifyResponse.VerifyResponse {
+  return { isValid: false, invalidReason: reason, invalidMessage: message, ...(payer && { payer }) }
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { clientOf, createLimiter } from '@referrer/net'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import type { Context } from '../context.ts'
+import type { Settler } from '../settlement/types.ts'
+import { chargeRoutes } from './charge.ts'
+import { healthRoutes } from './health.ts'
+import { type Metrics, metricsRoutes } from './metrics.ts'
+import { paymentRoutes } from './payments.ts'
+import { HttpRefusal } from './refusal.ts'
+import { RequestLog } from './request-log.ts'
+import { settlementRoutes } from './settlements.ts'
+import { supportedRoutes } from './supported.ts'
+
+const BODY_LIMIT = 64 * 1024
+/** To send a whole request. Without it a caller can hold a connection for ever. */
+const REQUEST_PATIENCE_MS = 30_000
+/** Beyond the time for an answer: a connection on which nothing moves for so long is closed. */
+const SILENCE_MS = 10_000
+const REQUEST_ID = /^[\w.-]{1,64}$/
+
+/** What Fastify refuses by itself. Everything else that is thrown is an internal error. */
+const REFUSALS = new Map([
+  [400, 'bad request'],
+  [413, 'request body too large'],
+])
+
+const UNREADABLE = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'request timeout']],
+  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'request headers too large']],
+])
+
+/** Asked every few seconds by machines, which must not be turned away. */
+const FOR_MACHINES = new Set(['/healthz', '/readyz', '/metrics'])
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+export interface Door {
+  app: FastifyInstance
+  /** From now on nothing new is begun; what has begun ends. */
+  stopTaking(): void
+}
+
+/** The HTTP door. */
+export function createDoor(context: Context, settler: Settler, metrics: Metrics): Door {
+  const log: FastifyBaseLogger = context.log
+  const { trustedProxies, rateLimit, answerTimeoutMs } = context.config
+  let isStopping = false
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new RequestLog(context.log),
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_PATIENCE_MS,
+    connectionTimeout: answerTimeoutMs + SILENCE_MS,
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    return503OnClosing: false,
+    genReqId: ({ headers: { 'x-request-id': given } }) =>
+      typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID(),
+    frameworkErrors: (error, request, reply) => refuse(error, request, reply),
+    clientErrorHandler: refuseConnection,
+  })
+  app.setErrorHandler(refuse)
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }))
+  app.setChildLoggerFactory((logger) => logger)
+  // Signatures cover the exact bytes, so these are what arrives, whatever the sender calls them.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  const limiter = createLimiter(rateLimit)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    if (FOR_MACHINES.has(request.routeOptions.url ?? '')) return
+    const seconds = limiter(clientOf(request.ip), context.clock())
+    if (seconds > 0) throw new HttpRefusal(429, 'rate limited', { retryAfterSeconds: Math.ceil(seconds) })
+    if (isStopping) {
+      const error = 'the facilitator is stopping; send the same request again'
+      throw new HttpRefusal(503, error, { retryAfterSeconds: 5 })
+    }
+  })
+
+  const served = new Map<string, string[]>()
+  app.addHook('onRoute', ({ url, method }) => {
+    served.set(url, [...(served.get(url) ?? []), ...[method].flat()])
+  })
+  metricsRoutes(app, metrics)
+  healthRoutes(app, context, () => isStopping)
+  supportedRoutes(app, context)
+  paymentRoutes(app, context, settler, metrics)
+  settlementRoutes(app, context, settler)
+  chargeRoutes(app, context, settler, metrics)
+  refuseOtherMethods(app, served)
+  return {
+    app,
+    stopTaking() {
+      isStopping = true
+    },
+  }
+}
+
+function refuseOtherMethods(app: FastifyInstance, served: Map<string, string[]>): void {
+  for (const [url, allowed] of [...served]) {
+    app.route({
+      method: METHODS.filter((method) => !allowed.includes(method)),
+      url,
+      handler: (_request, reply) =>
+        reply.code(405).header('allow', allowed.join(', ')).send({ error: 'method not allowed' }),
+    })
+  }
+}
+
+/** What is no request at all, or never became one. */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+  const [status, text] = UNREADABLE.get(error.code ?? '') ?? ['400 Bad Request', 'bad request']
+  const body = JSON.stringify({ error: text })
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}`
+  if (socket.writable && error.code !== 'ECONNRESET')
+    socket.write(`${head}\r\nConnection: close\r\n\r\n${body}`)
+  socket.destroy(error)
+}
+
+function refuse(error: FastifyError | HttpRefusal, request: FastifyRequest, reply: FastifyReply) {
+  if (error instanceof HttpRefusal) {
+    if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
+    return reply.code(error.status).send(error.body)
+  }
+  const isOwn = typeof error.code === 'string' && error.code.startsWith('FST_')
+  const isCutShort = error.code === 'ECONNRESET' && !request.raw.complete
+  const text = isOwn || isCutShort ? REFUSALS.get(error.statusCode ?? 500) : undefined
+  if (text !== undefined) return reply.code(error.statusCode ?? 500).send({ error: text })
+  request.log.error({ reqId: request.id, err: error }, 'a request failed')
+  return reply.code(500).send({ error: 'internal error' })
+}

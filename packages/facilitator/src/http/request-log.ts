@@ -1,0 +1,35 @@
+import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import type { Logger } from 'pino'
+
+/** Asked every few seconds by machines. */
+const QUIET = new Set(['/healthz', '/readyz', '/metrics'])
+
+/** One line for each request, when it is answered: without its headers, which may hold secrets. */
+export class RequestLog extends LogController {
+  readonly #log: Logger
+
+  constructor(log: Logger) {
+    super()
+    this.#log = log
+  }
+
+  override incomingRequest(): void {}
+
+  override requestCompleted(
+    err: Error | null | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void {
+    const level = err ? 'error' : QUIET.has(request.routeOptions.url ?? '') ? 'debug' : 'info'
+    if (!this.#log.isLevelEnabled(level)) return
+    const line = {
+      reqId: request.id,
+      method: request.method,
+      path: request.url.split('?', 1)[0],
+      ip: request.ip,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    }
+    this.#log[level](err ? { ...line, err } : line, 'request')
+  }
+}

@@ -1,0 +1,25 @@
+import type { X402 } from '@referrer/protocol'
+import type { FastifyInstance } from 'fastify'
+import type { Context } from '../context.ts'
+
+/** What can be paid here, in the words that official resource servers ask for. */
+export function supportedRoutes(app: FastifyInstance, context: Context): void {
+  const answer = supportedBy(context)
+  app.get('/supported', async () => answer)
+}
+
+export function supportedBy({ chains }: Context): X402.SupportedResponse.SupportedResponse {
+  const each = [...chains.values()]
+  return {
+    kinds: each.map(({ network, token, contracts }) => ({
+      x402Version: 2,
+      scheme: 'exact',
+      network,
+      extra: { ...token, asset: contracts.USDC, payTo: contracts.SplitRouter },
+    })),
+    extensions: ['attributionToken', 'buyerAgentId'],
+    signers: {
+      'eip155:*': [...new Set(each.flatMap(({ relayers }) => relayers.map(({ address }) => address)))],
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { readContract } from '@referrer/chain'
+import { splitRouterAbi } from '@referrer/protocol/abi'
+import { type Address, formatEther, type Hex, hexToBigInt, keccak256, stringToBytes } from 'viem'
+import type { Chain, Context } from './context.ts'
+
+const SETTLER_ROLE = keccak256(stringToBytes('SETTLER_ROLE'))
+/** Of a batch, and of each purchase in it: what a chain with usual contracts takes, with room. */
+const BATCH_GAS = 700_000n
+const PURCHASE_GAS = 150_000n
+const PATIENCE = { timeoutMs: 3_000 }
+
+export interface RelayerState {
+  address: Address
+  /** Whether the router lets it settle. */
+  isSettler: boolean
+  /** In wei, like what a full batch costs now. */
+  balance: bigint
+  batchCost: bigint
+}
+
+/** What the chain says about everybody who sends on it. Throws `RpcError`. */
+export async function lookAtRelayers({ config }: Context, chain: Chain): Promise<RelayerState[]> {
+  const { rpc, contracts, relayers, maxFeePerGas } = chain
+  const gasPrice = rpc.request<Hex>('eth_gasPrice', [], PATIENCE).then(hexToBigInt)
+  const states = relayers.map(async ({ address }) => {
+    const [isSettler, balance] = await Promise.all([
+      readContract(
+        chain,
+        {
+          address: contracts.SplitRouter,
+          abi: splitRouterAbi,
+          functionName: 'hasRole',
+          args: [SETTLER_ROLE, address],
+        },
+        PATIENCE,
+      ),
+      rpc.request<Hex>('eth_getBalance', [address, 'latest'], PATIENCE).then(hexToBigInt),
+    ])
+    return { address, isSettler, balance }
+  })
+  // Prices move: twice as much is what is offered for a transaction.
+  const [price, ...found] = await Promise.all([gasPrice, ...states])
+  let fee = price * 2n
+  if (fee > maxFeePerGas) fee = maxFeePerGas
+  const batchCost = (BATCH_GAS + PURCHASE_GAS * BigInt(config.maxBatch)) * fee
+  return found.map((state) => ({ ...state, batchCost }))
+}
+
+/** What keeps a relayer from settling, and what to do; undefined: nothing. */
+export function troubleOf(
+  { contracts }: Chain,
+  { address, isSettler, balance, batchCost }: RelayerState,
+): string | undefined {
+  if (!isSettler) {
+    return `${address} lacks SETTLER_ROLE: the admin of the split router ${contracts.SplitRouter} has to grant it`
+  }
+  if (balance >= batchCost) return undefined
+  return `${address} has ${formatEther(balance)} for gas and a full batch costs up to ${formatEther(batchCost)}: send it some`
+}
