@@ -29,6 +29,8 @@ export interface LocalChainOptions {
   port?: number
   /** Milliseconds between blocks; left out: a block per transaction. */
   blockTime?: number
+  /** Blocks of one second have the same time; left out: each is later than the one before, so a busy chain runs ahead of the clock. */
+  keepsTime?: boolean
 }
 
 /** Reads, writes and time travel on a local chain. */
@@ -65,6 +67,7 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
   const params = {
     override: {
       chainId,
+      allowBlocksWithSameTimestamp: options.keepsTime ?? false,
       mining: options.blockTime ? { auto: false, interval: options.blockTime } : { auto: true },
     },
   }

@@ -85,6 +85,8 @@ async function acceptAdmin(market: Market): Promise<void> {
   const { AddressRegistry, MerchantRegistry, ReviewRegistry, CommissionEscrow, SplitRouter } =
     market.addresses
   const account = market.accounts.admin
+  // What was offered can be taken from the next second on.
+  await market.client.increaseTime({ seconds: 1 })
   for (const address of [MerchantRegistry, ReviewRegistry, CommissionEscrow, SplitRouter]) {
     const call = {
       account,
