@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Process, run } from '../index/processes.ts'
+import { listening, type Process } from '../index/processes.ts'
 import { CHAIN_ID } from './market.ts'
 
 export type Server = { url: string; process: Process }
@@ -38,29 +36,12 @@ export function startServer({ name, databaseUrl, directory, recovery }: ServiceO
     RATE_LIMIT_PER_SECOND: '1000000',
     RATE_LIMIT_BURST: '1000000',
   }
-  return listening(name, { args: [programOf('service.ts'), ...(recovery ? [recovery] : [])], env }, directory)
+  const args = [programOf('service.ts'), ...(recovery ? [recovery] : [])]
+  return listening(name, { args, env }, join(directory, `${name}.log`))
 }
 
 export function startBare(recordingFile: string, directory: string): Promise<Server> {
-  return listening('bare', { args: [programOf('bare.ts'), recordingFile] }, directory)
-}
-
-async function listening(
-  name: string,
-  command: Parameters<typeof run>[1],
-  directory: string,
-): Promise<Server> {
-  const logFile = join(directory, `${name}.log`)
-  const server = run(name, command, logFile)
-  return { url: await Promise.race([addressIn(logFile), server.failed]), process: server }
+  return listening('bare', { args: [programOf('bare.ts'), recordingFile] }, join(directory, 'bare.log'))
 }
 
 const programOf = (file: string) => fileURLToPath(new URL(file, import.meta.url))
-
-async function addressIn(logFile: string): Promise<string> {
-  for (;;) {
-    const url = /^listening on (\S+)/m.exec(await readFile(logFile, 'utf8'))?.[1]
-    if (url) return url
-    await sleep(50)
-  }
-}

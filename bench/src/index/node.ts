@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Process, run } from './processes.ts'
+import { listening, type Process } from './processes.ts'
 
 export type Counts = Record<string, number>
 export type RecordedNode = {
@@ -20,23 +18,14 @@ export async function startNode(options: {
 }): Promise<RecordedNode> {
   const { seed, events, logFile } = options
   const program = fileURLToPath(new URL('./rpc.ts', import.meta.url))
-  const server = run(
+  const { url, process } = await listening(
     'the recorded chain',
     { args: [program, '--seed', `${seed}`, '--events', `${events}`] },
     logFile,
   )
-  const url = await Promise.race([addressIn(logFile), server.failed])
   async function control<T>(body?: unknown): Promise<T> {
     const answer = await fetch(`${url}/control`, body ? { method: 'POST', body: JSON.stringify(body) } : {})
     return (await answer.json()) as T
   }
-  return { url, state: () => control(), append: (append) => control({ append }), process: server }
-}
-
-async function addressIn(logFile: string): Promise<string> {
-  for (;;) {
-    const url = /listening on (\S+)/.exec(await readFile(logFile, 'utf8'))?.[1]
-    if (url) return url
-    await sleep(50)
-  }
+  return { url, state: () => control(), append: (append) => control({ append }), process }
 }

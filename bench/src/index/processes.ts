@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Process = {
@@ -59,6 +60,25 @@ export function run(name: string, { args, cwd, env }: Command, logFile: string):
       child.kill('SIGKILL')
       await ended
     },
+  }
+}
+
+/** Runs a program and waits until a line of its output begins with "listening on <url>". */
+export async function listening(
+  name: string,
+  command: Command,
+  logFile: string,
+): Promise<{ url: string; process: Process }> {
+  const server = run(name, command, logFile)
+  return { url: await Promise.race([addressIn(logFile), server.failed]), process: server }
+}
+
+async function addressIn(logFile: string): Promise<string> {
+  for (;;) {
+    const url = /^listening on (\S+)/m.exec(await readFile(logFile, 'utf8'))?.[1]
+    if (url) return url
+    // A program that ended is waited for no longer than anything else goes on.
+    await sleep(50, undefined, { ref: false })
   }
 }
 

@@ -1,0 +1,164 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { compileContracts } from '@referrer/contracts/local'
+import { connect, type PostgresServer, startPostgres } from '@referrer/database'
+import { interrupt, listening } from '../index/processes.ts'
+import { CONTENDERS, type Contender } from './contenders.ts'
+import { connectTo, openShop } from './market.ts'
+import { type Case, countCalls, type Measured, measure, type Stage } from './measure.ts'
+import { signPayments } from './payments.ts'
+import { createSummary } from './summary.ts'
+
+const BUYERS = 64
+
+const HELP = `bench:settle: how many payments a second one facilitator settles
+
+Compared, one after the other, each a process of its own that is asked over HTTP by this one:
+  stock          the official facilitator (@x402/core with @x402/evm), one relayer key
+  nonceManager   the same with viem's nonceManager
+  ours           our facilitator with one relayer key, on Postgres (fsync on)
+  ours_four_keys the same with four
+The official one makes a bare transfer of a payment. Ours splits it among five parties and opens an escrow, so that it needs more gas.
+${BUYERS} buyers pay with authorisations that the official client signed before the clock starts:
+  closed         a buyer pays again when the payment before has been answered. In blocks of a second nobody can settle more than
+                 ${BUYERS} a second of these
+  burst          all payments of all buyers are sent at once
+both in blocks of a second and with a block for each transaction, on a chain that is a process of its own and holds nothing but the
+shop at the beginning of each run. Afterwards every settlement that was answered is looked up on the chain, where it must be once.
+Times are of payments that were settled; gas is all that the relayers used, for each of them; CPU is without Postgres and the chain.
+Chain, Postgres, facilitator and buyers share the machine's cores.
+
+  --quick        a fifth of the payments: for trying out, not for figures
+  --only NAME    one facilitator alone
+  --keep         keep the logs, and say where they are`
+
+const RELAYERS = 4
+
+const { values } = parseArgs({
+  options: {
+    help: { type: 'boolean' },
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+  },
+})
+const begun = performance.now()
+
+if (values.help) console.log(HELP)
+else await main().catch(fail)
+
+async function main(): Promise<void> {
+  const contenders = CONTENDERS.filter(({ name }) => values.only === undefined || values.only === name)
+  if (contenders.length === 0) {
+    throw new Error(`--only takes one of ${CONTENDERS.map(({ name }) => name).join(', ')}`)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
+  const [load = 0] = loadavg()
+  if (load > cpus().length / 2)
+    progress(`this machine is busy (load ${load.toFixed(1)}): do not trust the figures`)
+  await compileContracts()
+  const directory = mkdtempSync(join(tmpdir(), 'bench-settle-'))
+  // Root's Postgres runs as another user.
+  chmodSync(directory, 0o711)
+  const postgres = await startPostgres({ directory: join(directory, 'postgres') })
+  try {
+    await onChain(contenders, postgres, directory)
+  } finally {
+    await postgres.stop()
+    if (values.keep) console.log(`kept in ${directory}`)
+    else rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function onChain(contenders: Contender[], postgres: PostgresServer, directory: string): Promise<void> {
+  const program = fileURLToPath(new URL('chain.ts', import.meta.url))
+  const chain = await listening('the chain', { args: [program] }, join(directory, 'chain.log'))
+  try {
+    const cases = casesOf(values.quick ? { closed: 2, burst: 4 } : { closed: 10, burst: 20 })
+    const stage = await setStage(chain.url, postgres, directory, Math.max(...cases.map(({ each }) => each)))
+    await compare(stage, contenders, cases)
+  } finally {
+    await chain.process.stop()
+  }
+}
+
+function casesOf(each: { closed: number; burst: number }): Case[] {
+  return (['1s', 'automine'] as const).flatMap((blocks) =>
+    (['closed', 'burst'] as const).map((way) => ({
+      name: blocks === '1s' ? `${way}1s` : `${way}_automine`,
+      title: blocks === '1s' ? `${way}, 1 s blocks` : `${way}, automine`,
+      way,
+      blocks,
+      each: each[way],
+    })),
+  )
+}
+
+async function setStage(
+  rpcUrl: string,
+  postgres: PostgresServer,
+  directory: string,
+  each: number,
+): Promise<Stage> {
+  progress('opening the shop')
+  const client = connectTo(rpcUrl)
+  const shop = await openShop(client, { buyers: BUYERS, relayers: RELAYERS })
+  progress('signing the payments')
+  const payments = {
+    escrow: await signPayments(shop, shop.market.addresses.SplitRouter, each + 1),
+    transfer: await signPayments(shop, shop.wallet, each + 1),
+  }
+  let id = await client.snapshot()
+  async function rewind(): Promise<void> {
+    await client.setIntervalMining({ interval: 0 })
+    await client.setAutomine(true)
+    await client.revert({ id })
+    id = await client.snapshot()
+  }
+  return { shop, rpcUrl, createDatabase: databasesOf(postgres), directory, payments, rewind }
+}
+
+function databasesOf({ url: serverUrl }: PostgresServer): () => Promise<string> {
+  let count = 0
+  return async () => {
+    count += 1
+    const sql = connect(serverUrl, { max: 1 })
+    await sql.unsafe(`CREATE DATABASE settle_${count}`)
+    await sql.end()
+    const url = new URL(serverUrl)
+    url.pathname = `/settle_${count}`
+    return url.href
+  }
+}
+
+async function compare(stage: Stage, contenders: Contender[], cases: Case[]): Promise<void> {
+  const summary = createSummary()
+  for (const plan of cases) {
+    const measured = new Map<Contender, Measured>()
+    for (const contender of contenders) {
+      const found = await measure(stage, contender, plan)
+      measured.set(contender, found)
+      progress(`${plan.title}, ${contender.title}: ${found.perSecond.toFixed(1)} a second`)
+      if (found.failure) progress(`  ${found.failures} failed, most often with "${found.failure}"`)
+    }
+    summary.add(plan, measured)
+  }
+  for (const contender of contenders) {
+    const calls = await countCalls(stage, contender)
+    progress(`${contender.title}: ${calls.toFixed(1)} calls of the node for a settlement`)
+    summary.addCalls(contender, calls)
+  }
+  summary.tell()
+}
+
+function progress(line: string): void {
+  console.log(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
+}
+
+function fail(error: unknown): void {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
