@@ -1,0 +1,115 @@
+// Splits what was paid by a plain transfer to the router, on the payer's signature.
+import { RpcError } from '@referrer/chain'
+import { Attribution, AttributionToken } from '@referrer/protocol'
+import { type Address, encodeAbiParameters, type Hash, keccak256, parseAbiParameters, zeroHash } from 'viem'
+import type { Context } from '../context.ts'
+import { multiplierNow } from '../payment/multiplier.ts'
+import { invalidPayment, Refused } from '../payment/refused.ts'
+import { verifyToken } from '../payment/token.ts'
+import { chargeNonce } from '../settlement/order.ts'
+import type { Deposit, Settled, Settler } from '../settlement/types.ts'
+import { askOffer, type Offer } from './offer.ts'
+import { type Charged, findPayer } from './payer.ts'
+import { type ChargeRequest, readRequest } from './request.ts'
+import { readDelivery, requireFinal } from './transfers.ts'
+import { tryDeposit } from './trial.ts'
+
+interface Examined {
+  deposit: Deposit
+  /** Why the money goes back instead. */
+  refund: Refused | undefined
+}
+
+/** Once for each payer and transaction. Throws `Refused`, or a `ProtocolError` of code `invalid_envelope`. */
+export async function charge(context: Context, settler: Settler, body: unknown): Promise<Settled> {
+  const { deposit, refund } = await examine(context, settler, readRequest(context, body)).catch((cause) => {
+    if (!(cause instanceof RpcError)) throw cause
+    const message = 'the chain cannot be asked now; nothing was sent, ask again with the same body'
+    throw new Refused('settle_failed', message, { retryable: true, cause })
+  })
+  if (!refund) return settler.splitDeposit(deposit)
+  const { transaction } = await settler.splitDeposit(deposit, { refund: refund.message })
+  throw new Refused(refund.reason, `${refund.message}; the money went back to ${deposit.charge.payer}`, {
+    transaction,
+  })
+}
+
+async function examine(context: Context, settler: Settler, request: ChargeRequest): Promise<Examined> {
+  const { chain, txHash } = request
+  const terms = await verifyToken(context, chain, request.token)
+  const delivery = await readDelivery(chain, txHash)
+  const charged = await findPayer(context, request, delivery.sent)
+  if (charged.hasAuthorized) {
+    throw invalidPayment(
+      `transaction ${txHash} redeemed an authorisation of ${charged.payer}: that payment is settled at /settle, not charged`,
+    )
+  }
+  await requireUncharged(settler, request, charged.payer)
+  await requireFinal(chain, delivery)
+
+  // A merchant that has closed may have no endpoint any more: the money goes back all the same.
+  const offer = await askOffer(context, request, terms).catch((error: unknown) => {
+    if (error instanceof Refused) return error
+    throw error
+  })
+  const sold = Attribution.from(terms, { buyerAgentId: request.buyerAgentId, salt: zeroHash })
+  if (!(offer instanceof Refused) && offer.productId) sold.productId = offer.productId
+  const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
+  const deposit = depositOf(request, charged, attribution)
+  const refund = (await tryDeposit(chain, deposit)) ?? judgeTransfers(charged)
+  if (refund) return { deposit, refund }
+  if (offer instanceof Refused) throw offer
+  return { deposit, refund: judgePrice(charged, offer) }
+}
+
+async function requireUncharged(
+  settler: Settler,
+  { chain, txHash }: ChargeRequest,
+  payer: Address,
+): Promise<void> {
+  const key = {
+    chainId: chain.chainId,
+    payer: payer.toLowerCase() as Address,
+    nonce: chargeNonce(txHash),
+  }
+  const { status, transaction } = await settler.find(key)
+  const details = transaction ? { transaction } : {}
+  if (status === 'settled') throw invalidPayment('authorization already used', details)
+  if (status === 'refunded') {
+    throw invalidPayment('the transfer went back to its payer before: make a new one', details)
+  }
+}
+
+function judgeTransfers({ transfers }: Charged): Refused | undefined {
+  if (transfers === 1) return undefined
+  return invalidPayment(
+    `the payer made ${transfers} transfers to the router in one transaction: pay each purchase in its own`,
+  )
+}
+
+function judgePrice({ value }: Charged, { amount }: Offer): Refused | undefined {
+  if (value === amount) return undefined
+  return invalidPayment(`the transfer is of ${value} base units and the price is ${amount}: pay exactly that`)
+}
+
+function depositOf(
+  { chain, txHash, token }: ChargeRequest,
+  { payer, value, signature }: Charged,
+  attribution: Attribution.Attribution,
+): Deposit {
+  const charge = { txHash, payer, value, tokenHash: AttributionToken.tokenHash(token), signature }
+  return { chainId: chain.chainId, charge, attribution, digest: digestOf(chain.chainId, charge, attribution) }
+}
+
+const CHARGE = parseAbiParameters(
+  'uint256 chainId, bytes32 txHash, address payer, bytes32 tokenHash, uint256 buyerAgentId',
+)
+
+/** Equal for copies of one request: what the merchant or a rank may change between copies is left out. */
+function digestOf(
+  chainId: number,
+  { txHash, payer, tokenHash }: Deposit['charge'],
+  { buyerAgentId }: Attribution.Attribution,
+): Hash {
+  return keccak256(encodeAbiParameters(CHARGE, [BigInt(chainId), txHash, payer, tokenHash, buyerAgentId]))
+}

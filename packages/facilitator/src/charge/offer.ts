@@ -1,0 +1,59 @@
+import { guardedFetch, HostNotAllowed, Unreachable } from '@referrer/net'
+import { Attribution, type AttributionToken, ProtocolError, X402 } from '@referrer/protocol'
+import type { Hex } from 'viem'
+import type { Context } from '../context.ts'
+import { Refused } from '../payment/refused.ts'
+import type { ChargeRequest } from './request.ts'
+
+/** What the merchant asks now. */
+export interface Offer {
+  amount: bigint
+  /** Where it is not the product of the link. */
+  productId: Hex | undefined
+}
+
+/** Asks the endpoint of the link as a buyer does before paying. Throws `Refused`: what is not offered now may be offered later. */
+export async function askOffer(
+  { config, lookup }: Context,
+  { chain, token, buyerAgentId }: ChargeRequest,
+  { merchantEndpoint }: AttributionToken.Payload,
+): Promise<Offer> {
+  const headers = {
+    [X402.REFERRER_TOKEN_HEADER]: token,
+    ...(buyerAgentId !== Attribution.AGENTLESS_BUYER_ID && {
+      [X402.REFERRER_BUYER_AGENT_ID_HEADER]: String(buyerAgentId),
+    }),
+  }
+  try {
+    const { status, body } = await guardedFetch(
+      { allowPrivateHosts: config.allowPrivateHosts, lookup },
+      new URL(merchantEndpoint),
+      { headers },
+    )
+    if (status !== 402) throw noOffer(`it answered ${status} instead of 402`)
+    const { network, asset, payTo, amount, extra } = X402.PaymentRequirements.parse(firstOffer(body))
+    const { SplitRouter, USDC } = chain.contracts
+    if (network !== chain.network || asset !== USDC || payTo !== SplitRouter) {
+      throw noOffer(`it does not offer to be paid in USDC at ${SplitRouter} on ${chain.network}`)
+    }
+    return { amount: BigInt(amount), productId: extra.productId }
+  } catch (error) {
+    if (error instanceof HostNotAllowed || error instanceof Unreachable) throw noOffer(error.message, error)
+    if (error instanceof ProtocolError || error instanceof SyntaxError) {
+      throw noOffer('its offer cannot be read', error)
+    }
+    throw error
+  }
+}
+
+function firstOffer(body: Buffer): unknown {
+  const { accepts } = Object(JSON.parse(body.toString())) as { accepts?: unknown }
+  return Array.isArray(accepts) ? accepts[0] : undefined
+}
+
+const noOffer = (why: string, cause?: unknown) =>
+  new Refused(
+    'settle_failed',
+    `the merchant's endpoint does not tell the price now (${why}): the transfer is kept, ask again later`,
+    { retryable: true, cause },
+  )

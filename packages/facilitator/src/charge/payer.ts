@@ -1,0 +1,85 @@
+// Whose transfer is charged: of those who paid in the transaction, the one who signed for it.
+import { AttributionToken, Commitment, ProtocolError, Signature } from '@referrer/protocol'
+import { type Address, bytesToHex, encodeFunctionData, type Hash, type Hex, hexToBytes, parseAbi } from 'viem'
+import type { Context } from '../context.ts'
+import { invalidPayment } from '../payment/refused.ts'
+import { probe } from '../settlement/probe.ts'
+import type { ChargeRequest } from './request.ts'
+import type { Sent } from './transfers.ts'
+
+const ERC1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+const ACCEPTED = '0x1626ba7e'
+/** For a contract wallet to check a signature. */
+const CHECK_GAS = 200_000n
+/** So many fit into one question to the chain. */
+const MOST_PAYERS = 64
+
+export interface Charged extends Sent {
+  /** In the form that the router takes. */
+  signature: Hex
+}
+
+export async function findPayer(
+  { recovery }: Pick<Context, 'recovery'>,
+  request: ChargeRequest,
+  sent: Sent[],
+): Promise<Charged> {
+  const { chain, txHash } = request
+  if (sent.length === 0) {
+    throw invalidPayment(
+      `transaction ${txHash} moved no USDC to ${chain.contracts.SplitRouter}: send the exact price there first`,
+    )
+  }
+  if (sent.length > MOST_PAYERS) {
+    throw invalidPayment(
+      `more than ${MOST_PAYERS} accounts paid in transaction ${txHash}: pay in a transaction with fewer`,
+    )
+  }
+  const plain = parse(request.signature)
+  for (const each of plain ? sent : []) {
+    const signer = await recovery.recoverAddress(hexToBytes(digestOf(request, each.payer)), plain)
+    if (plain && signer === each.payer) return { ...each, signature: plain }
+  }
+  const wallet = await findWallet(request, sent)
+  if (wallet) return { ...wallet, signature: request.signature }
+  throw invalidPayment(
+    `buyerSignature is not by who sent the transfer: sign the ChargeCommitment of transaction ${txHash}, this attributionToken and buyerAgentId with the key of ${sent.map(({ payer }) => payer).join(' or ')}`,
+  )
+}
+
+/** What the payer signs. */
+function digestOf({ chain, txHash, token, buyerAgentId }: ChargeRequest, payer: Address): Hash {
+  return Commitment.digest(
+    Commitment.from('ChargeCommitment', {
+      chainId: chain.chainId,
+      splitRouter: chain.contracts.SplitRouter,
+      message: { txHash, tokenHash: AttributionToken.tokenHash(token), buyerAgentId, payer },
+    }),
+  )
+}
+
+/** In the one form that contracts take: v is 27 or 28. Undefined: no signature of a plain wallet. */
+function parse(signature: Hex): Hex | undefined {
+  try {
+    const { compact, yParity } = Signature.parse(signature)
+    return `${bytesToHex(compact)}${yParity === 0 ? '1b' : '1c'}`
+  } catch (error) {
+    if (error instanceof ProtocolError) return undefined
+    throw error
+  }
+}
+
+/** The contract wallet that takes the signature for its own. */
+async function findWallet(request: ChargeRequest, sent: Sent[]): Promise<Sent | undefined> {
+  const { chain, signature } = request
+  const calls = sent.map(({ payer }) => ({
+    target: payer,
+    gas: CHECK_GAS,
+    data: encodeFunctionData({ abi: ERC1271, args: [digestOf(request, payer), signature] }),
+  }))
+  const { outcomes } = await probe(chain, chain.relayers[0].address, calls)
+  return sent.find((_, at) => {
+    const outcome = outcomes[at]
+    return outcome?.ok && outcome.data.length >= 66 && outcome.data.startsWith(ACCEPTED)
+  })
+}
