@@ -19,6 +19,7 @@ export function chargeRoutes(
   app.post('/mpp/charge', async (request): Promise<X402.SettleResponse.SettleResponse> => {
     const body = jsonOf(request)
     const network = networkOf(context, `eip155:${(body as { chainId?: unknown }).chainId}`)
+    const end = metrics.begin('/mpp/charge')
     try {
       const settled = await charge(context, settler, body)
       metrics.countAnswer('/mpp/charge', 'settled')
@@ -28,6 +29,8 @@ export function chargeRoutes(
       if (!(error instanceof Refused)) throw error
       metrics.countAnswer('/mpp/charge', error.pending ? 'pending' : error.reason)
       return settleFailure(context, { network }, error)
+    } finally {
+      end()
     }
   })
 }

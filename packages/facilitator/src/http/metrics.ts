@@ -2,7 +2,7 @@ import { senderHealth } from '@referrer/chain'
 import { sharedQuestion } from '@referrer/process'
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { formatEther } from 'viem'
+import { formatEther, getAddress } from 'viem'
 import type { Context } from '../context.ts'
 import type { RefusalReason } from '../payment/refused.ts'
 import { lookAtRelayers } from '../relayers.ts'
@@ -17,6 +17,8 @@ export interface Metrics {
   readonly contentType: string
   /** Looks at everything and writes it down in Prometheus' text format. */
   render(): Promise<string>
+  /** A request about a payment has come; call what it returns when it is over. */
+  begin(route: string): () => void
   countAnswer(route: string, told: Told): void
   countEvent(event: SettlementEvent): void
   observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void
@@ -41,6 +43,9 @@ export function createMetrics(context: Context): Metrics {
   const answers = counter('payment_answers_total', 'Answers about payments by what they say', [
     'route',
     'told',
+  ])
+  const inProgress = gauge('payments_in_progress', 'Requests about payments that wait for their answer', [
+    'route',
   ])
   const settlements = counter('settlements_total', 'Payments that were brought to an end, by outcome', [
     'chain',
@@ -87,7 +92,8 @@ export function createMetrics(context: Context): Metrics {
   async function lookAtDatabase(): Promise<void> {
     sends.reset()
     try {
-      for (const { chainId: chain, signer: relayer, enqueued, sent } of await askDatabase()) {
+      for (const { chainId: chain, signer, enqueued, sent } of await askDatabase()) {
+        const relayer = getAddress(signer)
         sends.set({ chain, relayer, state: 'enqueued' }, enqueued)
         sends.set({ chain, relayer, state: 'sent' }, sent)
       }
@@ -118,6 +124,10 @@ export function createMetrics(context: Context): Metrics {
     async render() {
       await Promise.all([lookAtDatabase(), lookAtChains()])
       return registry.metrics()
+    },
+    begin(route) {
+      inProgress.inc({ route })
+      return () => inProgress.dec({ route })
     },
     countAnswer: (route, told) => answers.inc({ route, told }),
     countEvent(event) {

@@ -22,6 +22,7 @@ export function paymentRoutes(
   app.post('/verify', async (request): Promise<X402.VerifyResponse.VerifyResponse> => {
     const signer = await signerOf(context, request.headers, bytesOf(request))
     const body = jsonOf(request)
+    const end = metrics.begin('/verify')
     try {
       const payment = await permitted(context, body, signer)
       await settler.check(payment)
@@ -31,12 +32,15 @@ export function paymentRoutes(
       if (!(error instanceof Refused)) throw error
       metrics.countAnswer('/verify', error.reason)
       return verifyFailure(subjectOf(context, body), error)
+    } finally {
+      end()
     }
   })
 
   app.post('/settle', async (request): Promise<X402.SettleResponse.SettleResponse> => {
     const signer = await signerOf(context, request.headers, bytesOf(request))
     const body = jsonOf(request)
+    const end = metrics.begin('/settle')
     try {
       const payment = await permitted(context, body, signer)
       const { transaction, payer } = await settler.settle(payment)
@@ -46,6 +50,8 @@ export function paymentRoutes(
       if (!(error instanceof Refused)) throw error
       metrics.countAnswer('/settle', error.pending ? 'pending' : error.reason)
       return settleFailure(context, subjectOf(context, body), error)
+    } finally {
+      end()
     }
   })
 }
