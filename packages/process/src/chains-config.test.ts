@@ -2,26 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { CONTRACTS, chainsJson } from './chains.fixture.ts'
 import { readChains } from './chains-config.ts'
-
-const ADDRESS = `0x${'11'.repeat(20)}`
-const contracts = {
-  AddressRegistry: ADDRESS,
-  IdentityRegistry: ADDRESS,
-  MerchantRegistry: ADDRESS,
-  ReviewRegistry: ADDRESS,
-  CommissionEscrow: ADDRESS,
-  SplitRouter: ADDRESS,
-  USDC: ADDRESS,
-}
-const chain = (change: object = {}) => ({
-  chainId: 8453,
-  rpcUrls: ['https://user:hunter2@rpc.example/hunter2'],
-  contracts,
-  startBlock: 0,
-  ...change,
-})
-const json = (...changes: object[]) => JSON.stringify(changes.map(chain))
 
 function problemsOf(env: Record<string, string>): string[] {
   const problems: string[] = []
@@ -38,7 +20,7 @@ function read(env: Record<string, string>) {
 
 describe('the chains of an environment', () => {
   it('need little more than where the nodes and the contracts are', () => {
-    expect(read({ CHAINS: json({}) })).toMatchObject([
+    expect(read({ CHAINS: chainsJson({}) })).toMatchObject([
       {
         chainId: 8453,
         startBlock: 0n,
@@ -60,9 +42,9 @@ describe('the chains of an environment', () => {
   it('may be in a file, the first being the default', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'referrer-chains-'))
     const file = join(directory, 'chains.json')
-    await writeFile(file, json({ chainId: 84532 }, { chainId: 8453 }))
+    await writeFile(file, chainsJson({ chainId: 84532 }, { chainId: 8453 }))
     expect(read({ CHAINS_FILE: file })?.map(({ chainId }) => chainId)).toEqual([84532, 8453])
-    expect(problemsOf({ CHAINS_FILE: file, CHAINS: json({}) })).toEqual([
+    expect(problemsOf({ CHAINS_FILE: file, CHAINS: chainsJson({}) })).toEqual([
       'CHAINS_FILE: set either this or CHAINS, not both',
     ])
     await writeFile(file, '[{"rpcUrls": ["https://rpc.example/hunter2"')
@@ -72,9 +54,11 @@ describe('the chains of an environment', () => {
   })
 
   it('say which field of which chain is wrong', () => {
-    const wrong = { ...contracts, USDC: `0xAB${'cd'.repeat(19)}`, Router: '0x' }
+    const wrong = { ...CONTRACTS, USDC: `0xAB${'cd'.repeat(19)}`, Router: '0x' }
     const rpcUrls = ['ws://x', 'http://me:100%@x']
-    expect(problemsOf({ CHAINS: json({ contracts: wrong, rpcUrls, startBlock: -1, finality: 3 }) })).toEqual([
+    expect(
+      problemsOf({ CHAINS: chainsJson({ contracts: wrong, rpcUrls, startBlock: -1, finality: 3 }) }),
+    ).toEqual([
       'CHAINS[0].rpcUrls[0]: expected an http or https URL, special characters of a password percent-encoded',
       'CHAINS[0].rpcUrls[1]: expected an http or https URL, special characters of a password percent-encoded',
       'CHAINS[0].contracts.USDC: expected an address: 0x and 40 hex digits, all lower case or with the right checksum',
@@ -82,29 +66,29 @@ describe('the chains of an environment', () => {
       'CHAINS[0].startBlock: expected 0 or more',
       'CHAINS[0]: unknown field finality',
     ])
-    expect(problemsOf({ CHAINS: json({ chainId: 1 }, { chainId: 2 }, { chainId: 1 }) })).toEqual([
+    expect(problemsOf({ CHAINS: chainsJson({ chainId: 1 }, { chainId: 2 }, { chainId: 1 }) })).toEqual([
       'CHAINS[2].chainId: chain 1 is listed twice',
     ])
     expect(problemsOf({ CHAINS: '{}' })).toEqual(['CHAINS: expected an array of chains'])
   })
 
   it('have no pause that a timer cannot hold, and would not make', () => {
-    expect(problemsOf({ CHAINS: json({ pollIntervalMs: 2 ** 31 }) })).toEqual([
+    expect(problemsOf({ CHAINS: chainsJson({ pollIntervalMs: 2 ** 31 }) })).toEqual([
       'CHAINS[0].pollIntervalMs: expected 3600000 or less',
     ])
   })
 
   it('have one address or several generations of the contracts that can be replaced', () => {
     const [old, current] = ['0x'.padEnd(42, '1'), '0x'.padEnd(42, '2')]
-    const replaced = { ...contracts, CommissionEscrow: [old, current], SplitRouter: current }
-    expect(read({ CHAINS: json({ contracts: replaced }) })?.[0].contracts).toMatchObject({
+    const replaced = { ...CONTRACTS, CommissionEscrow: [old, current], SplitRouter: current }
+    expect(read({ CHAINS: chainsJson({ contracts: replaced }) })?.[0].contracts).toMatchObject({
       CommissionEscrow: [old, current],
       SplitRouter: [current],
     })
   })
 
   it('tell the keys in the URLs of nodes only to those who ask', () => {
-    const url = read({ CHAINS: json({}) })?.[0].rpcUrls[0]
+    const url = read({ CHAINS: chainsJson({}) })?.[0].rpcUrls[0]
     expect(`${url}`).toBe('[secret]')
     expect(url?.reveal()).toBe('https://user:hunter2@rpc.example/hunter2')
   })

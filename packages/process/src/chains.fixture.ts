@@ -1,0 +1,23 @@
+const ADDRESS = `0x${'11'.repeat(20)}`
+
+export const CONTRACTS = {
+  AddressRegistry: ADDRESS,
+  IdentityRegistry: ADDRESS,
+  MerchantRegistry: ADDRESS,
+  ReviewRegistry: ADDRESS,
+  CommissionEscrow: ADDRESS,
+  SplitRouter: ADDRESS,
+  USDC: ADDRESS,
+}
+
+/** The JSON of CHAINS: a chain for each set of fields that replace others. */
+export const chainsJson = (...changes: object[]): string =>
+  JSON.stringify(
+    changes.map((change) => ({
+      chainId: 8453,
+      rpcUrls: ['https://user:hunter2@rpc.example/hunter2'],
+      contracts: CONTRACTS,
+      startBlock: 0,
+      ...change,
+    })),
+  )

@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { closeApp } from './close-app.ts'
+
+let server: Server
+
+afterEach(() => server.closeAllConnections())
+
+/** A server that answers when `answer` is called, and one request to it. */
+async function busy() {
+  const arrived = Promise.withResolvers<void>()
+  let answer = () => {}
+  server = createServer((_request, response) => {
+    answer = () => response.setHeader('connection', 'close').end('done')
+    arrived.resolve()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const response = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const text = response.then((answered) => answered.text()).catch(() => 'cut off')
+  await arrived.promise
+  const app = {
+    server,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    },
+  }
+  return { app, text, answer: () => answer() }
+}
+
+it('lets a request under way end', async () => {
+  const { app, text, answer } = await busy()
+  const closing = closeApp(app, 60_000)
+  answer()
+  await closing
+  expect(await text).toBe('done')
+})
+
+it('cuts off a request that does not end in time', async () => {
+  const { app, text } = await busy()
+  await closeApp(app, 10)
+  expect(await text).toBe('cut off')
+})

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { chainsJson } from './chains.fixture.ts'
+import { commonVariables, readConfiguration } from './common-config.ts'
+import { ConfigError, optional } from './environment.ts'
+import { whole } from './readers.ts'
+
+const table = {
+  ...commonVariables({ dataDir: '.data', port: 8081 }),
+  OWN: optional(whole(1, 9), 'a number of its own'),
+}
+const CHAINS = chainsJson({})
+
+function problemsOf(...[env, check]: [Record<string, string>, (() => string[])?]): readonly string[] {
+  try {
+    readConfiguration(table, env, check)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+it('reads what programs have in common and what is the own of one', () => {
+  const { values, common } = readConfiguration(table, {
+    CHAINS,
+    OWN: '7',
+    TRUSTED_PROXIES: '::1, 10.0.0.0/8',
+  })
+  expect(values.OWN).toBe(7)
+  expect(common).toEqual({
+    databaseUrl: undefined,
+    dataDir: '.data',
+    host: '127.0.0.1',
+    port: 8081,
+    logLevel: 'info',
+    chains: [expect.objectContaining({ chainId: 8453 })],
+    shutdownTimeoutMs: 25_000,
+    trustedProxies: ['::1', '10.0.0.0/8'],
+    rateLimit: { perSecond: 50, burst: 100 },
+    allowPrivateHosts: false,
+  })
+})
+
+it('names everything wrong at once: variables, chains, and what the values together are not', () => {
+  expect(problemsOf({ PORT: 'x', OWN: '0', CHAINS: '[' })).toEqual([
+    'PORT: expected a whole number from 0 to 65535',
+    'OWN: expected a whole number from 1 to 9',
+    'CHAINS: not valid JSON',
+  ])
+  expect(problemsOf({ CHAINS }, () => ['OWN: does not fit'])).toEqual(['OWN: does not fit'])
+})
