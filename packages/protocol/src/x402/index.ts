@@ -1,5 +1,7 @@
 export * as Extensions from './extensions.ts'
 export {
+  decodeHeader,
+  encodeHeader,
   MAX_HEADER_CHARS,
   PAYMENT_REQUIRED_HEADER,
   PAYMENT_RESPONSE_HEADER,

@@ -1,0 +1,72 @@
+// What the endpoint says besides offers.
+import { X402 } from '@referrer/protocol'
+import type { Sale } from './sale.ts'
+
+const RETRY_SECONDS = 5
+
+export function plain(status: number, body: { error: string; transaction?: string }): Response {
+  return Response.json(body, { status, headers: { 'cache-control': 'no-store' } })
+}
+
+/** The same request may be sent again. */
+export function later(status: 503 | 504, error: string): Response {
+  const response = plain(status, { error })
+  response.headers.set('retry-after', String(RETRY_SECONDS))
+  return response
+}
+
+/** What `serve` gave, with the transaction in its body where it is JSON, and in the header always. */
+export async function receipt(served: unknown, sale: Sale, network: X402.Network.Network): Promise<Response> {
+  const response = isResponse(served)
+    ? await withTransaction(served, sale)
+    : Response.json(joined(served, sale))
+  const headers = new Headers(response.headers)
+  headers.set('cache-control', privately(headers.get('cache-control')))
+  return new Response(response.body, {
+    status: response.status,
+    statusText: response.statusText,
+    headers: paid(headers, sale, network),
+  })
+}
+
+export function paid(headers: Headers, { transaction, payer }: Sale, network: X402.Network.Network): Headers {
+  const settled = { success: true, transaction, network, payer }
+  headers.set(X402.PAYMENT_RESPONSE_HEADER, X402.encodeHeader(settled, 'standard'))
+  return headers
+}
+
+async function withTransaction(response: Response, sale: Sale): Promise<Response> {
+  const type = response.headers.get('content-type') ?? ''
+  if (response.body === null || !/^application\/(?:[^;]+\+)?json\b/i.test(type)) return response
+  const text = await response.text()
+  const headers = new Headers(response.headers)
+  // They speak of the body as it was.
+  for (const name of ['content-length', 'content-encoding', 'etag']) headers.delete(name)
+  const { status, statusText } = response
+  return new Response(withTransactionIn(text, sale), { status, statusText, headers })
+}
+
+function withTransactionIn(text: string, sale: Sale): string {
+  try {
+    return JSON.stringify(joined(JSON.parse(text), sale))
+  } catch {
+    return text
+  }
+}
+
+function joined(served: unknown, { transaction }: Sale): object {
+  const isFields =
+    typeof served === 'object' && served !== null && !Array.isArray(served) && !('toJSON' in served)
+  return isFields ? { ...served, transaction } : { result: served, transaction }
+}
+
+/** What was paid for must not reach others out of a cache. */
+function privately(cacheControl: string | null): string {
+  if (cacheControl === null) return 'private, no-store'
+  return /\b(?:private|no-store)\b/i.test(cacheControl) ? cacheControl : `${cacheControl}, private`
+}
+
+/** Frameworks bring classes of their own that only look like it. */
+function isResponse(value: unknown): value is Response {
+  return value instanceof Response || Object.prototype.toString.call(value) === '[object Response]'
+}

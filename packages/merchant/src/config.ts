@@ -1,0 +1,176 @@
+import { Money, ProductId, type RequestSignature, X402 } from '@referrer/protocol'
+import { type Address, type Hex, isAddress, isHex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { MerchantEvent } from './events.ts'
+import type { Ledger } from './ledger.ts'
+import type { Sale } from './sale.ts'
+
+/** USDC: base units as a bigint, or decimal text such as `'0.10'`. */
+export type Price = bigint | string
+
+export interface ReferralConfig {
+  chainId: number
+  /** One node, or several that stand in for each other. */
+  rpcUrl: string | readonly string[]
+  /** The market's address registry: the split router and USDC are looked up there. */
+  addressRegistry: Address
+  facilitatorUrl: string
+  /** Where buyers learn how to pay: the market's manifest. */
+  setupUrl: string
+  /** Yours. Payments through links to other merchants' products would pay them, so they are refused. */
+  merchantId: number | bigint
+  /**
+   * A function sees the request first: it may price it, or answer with a `Response` of its own (a 404 for what you do not
+   * sell, a 400 for input that you could not serve) before anybody pays.
+   */
+  price: Price | ((request: Request) => Price | Response | Promise<Price | Response>)
+  product?: {
+    /** The product sold here, as listed on-chain. A link to another of your products is then settled on this one's terms. */
+    id?: Hex
+    description?: string
+    mimeType?: string
+  }
+  /**
+   * Called once the money has moved. Anything JSON-able becomes the body, joined by `transaction`; a `Response` is sent as it
+   * is, joined by `transaction` where it is JSON. When it throws, or answers 500 or above, the buyer may send the same payment again.
+   */
+  serve(request: Request, sale: Sale): unknown
+  /** A hot key that is allowed to settle for you: signs what is sent to the facilitator. */
+  signingKey?: Hex | RequestSignature.RequestSigner
+  /** Where buyers reach this endpoint, if a proxy stands before it. The query of the request is kept. */
+  publicUrl?: string
+  /** Shared by all processes that serve this endpoint. Without it each remembers for itself. */
+  ledger?: Ledger
+  /** How long the facilitator may take to settle. */
+  timeoutMs?: number
+  /** How old the addresses may get before they are read again. */
+  refreshMs?: number
+  fetch?: typeof fetch
+  /** Milliseconds since 1970. */
+  now?: () => number
+  /** Called with whatever is worth a line in your log. */
+  onEvent?: (event: MerchantEvent) => void
+}
+
+/** The configuration once it is checked, with its defaults. */
+export interface Settings {
+  chainId: number
+  network: X402.Network.Network
+  rpcUrls: readonly string[]
+  addressRegistry: Address
+  facilitatorUrl: string
+  setupUrl: string
+  merchantId: bigint
+  priceOf(request: Request): Promise<bigint | Response>
+  productId: Hex | undefined
+  description: string | undefined
+  mimeType: string | undefined
+  serve(request: Request, sale: Sale): unknown
+  signer: RequestSignature.RequestSigner | undefined
+  publicUrl: URL | undefined
+  ledger: Ledger | undefined
+  timeoutMs: number
+  refreshMs: number
+  fetch: typeof fetch
+  now: () => number
+  tell(event: MerchantEvent): void
+}
+
+const TIMEOUT_MS = 58_000
+const REFRESH_MS = 5 * 60_000
+/** The offer also travels in a header, and all headers together have 16 KiB. */
+const MAX_TEXT_CHARS = 500
+
+export function readConfig(config: ReferralConfig): Settings {
+  const { product = {}, onEvent } = config
+  if (typeof config.serve !== 'function') refuse('serve', 'a function')
+  return {
+    chainId: positive(config.chainId, 'chainId'),
+    network: X402.Network.from(config.chainId),
+    rpcUrls: nodes(config.rpcUrl),
+    addressRegistry: isAddress(config.addressRegistry)
+      ? config.addressRegistry
+      : refuse('addressRegistry', 'an address'),
+    facilitatorUrl: webUrl(config.facilitatorUrl, 'facilitatorUrl').href.replace(/\/+$/, ''),
+    setupUrl: webUrl(config.setupUrl, 'setupUrl').href,
+    merchantId: identity(config.merchantId),
+    priceOf: pricing(config.price),
+    productId: product.id === undefined ? undefined : ProductId.parse(product.id),
+    description: shortText(product.description, 'product.description'),
+    mimeType: shortText(product.mimeType, 'product.mimeType'),
+    serve: config.serve.bind(config),
+    signer: signerOf(config.signingKey),
+    publicUrl: config.publicUrl === undefined ? undefined : webUrl(config.publicUrl, 'publicUrl'),
+    ledger: config.ledger,
+    timeoutMs: positive(config.timeoutMs ?? TIMEOUT_MS, 'timeoutMs'),
+    refreshMs: positive(config.refreshMs ?? REFRESH_MS, 'refreshMs'),
+    fetch: config.fetch ?? ((...request) => globalThis.fetch(...request)),
+    now: config.now ?? Date.now,
+    tell(event) {
+      try {
+        onEvent?.(event)
+      } catch {
+        // A log that fails must not cost a sale.
+      }
+    },
+  }
+}
+
+function pricing(price: ReferralConfig['price']): Settings['priceOf'] {
+  if (typeof price !== 'function') {
+    const amount = amountOf(price)
+    return async () => amount
+  }
+  return async (request) => {
+    // What the price reads of the body must still be there for `serve`.
+    const answer = await price(request.body === null ? request : request.clone())
+    return typeof answer === 'object' ? answer : amountOf(answer)
+  }
+}
+
+function amountOf(price: Price): bigint {
+  const amount = typeof price === 'bigint' ? price : Money.parse(price)
+  if (amount <= 0n || amount > BigInt(Number.MAX_SAFE_INTEGER)) {
+    refuse('price', `from 0.000001 to ${Money.format(BigInt(Number.MAX_SAFE_INTEGER))} USDC`)
+  }
+  return amount
+}
+
+function signerOf(key: ReferralConfig['signingKey']): RequestSignature.RequestSigner | undefined {
+  if (typeof key !== 'string') return key
+  if (!isHex(key) || key.length !== 66)
+    refuse('signingKey', 'a 0x-prefixed 32-byte private key or an account')
+  return privateKeyToAccount(key)
+}
+
+function nodes(rpcUrl: ReferralConfig['rpcUrl']): string[] {
+  const urls = (typeof rpcUrl === 'string' ? [rpcUrl] : [...rpcUrl]).map((url) => webUrl(url, 'rpcUrl').href)
+  if (urls.length === 0) refuse('rpcUrl', 'at least one URL')
+  return urls
+}
+
+function webUrl(value: string, what: string): URL {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) return refuse(what, 'an http(s) URL')
+  return url
+}
+
+function identity(value: number | bigint): bigint {
+  const isId = typeof value === 'bigint' ? value >= 0n : Number.isSafeInteger(value) && value >= 0
+  return isId ? BigInt(value) : refuse('merchantId', 'the id of your identity, from 0 up')
+}
+
+function positive(value: number, what: string): number {
+  return Number.isSafeInteger(value) && value > 0 ? value : refuse(what, 'a positive integer')
+}
+
+function shortText(value: string | undefined, what: string): string | undefined {
+  if (value !== undefined && (typeof value !== 'string' || value.length > MAX_TEXT_CHARS)) {
+    refuse(what, `at most ${MAX_TEXT_CHARS} characters`)
+  }
+  return value
+}
+
+function refuse(what: string, expected: string): never {
+  throw new TypeError(`createReferralEndpoint: ${what} must be ${expected}`)
+}

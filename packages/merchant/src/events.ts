@@ -1,0 +1,22 @@
+import type { Sale } from './sale.ts'
+
+/** What happened. `message` says what to do where something is for the merchant to do. */
+export type MerchantEvent =
+  /** Paid and served. */
+  | { type: 'sold'; sale: Sale }
+  /** A payment was refused; no money moved. */
+  | { type: 'refused'; payment: string; reason: string; message: string }
+  /** A payment came again that was used before or is being settled. */
+  | { type: 'repeated'; payment: string; transaction?: string }
+  /** Nobody could tell yet whether a payment was settled: its buyer was told to send it again. */
+  | { type: 'unsure'; payment: string; message: string }
+  /** The money moved and `serve` failed: the buyer may send the payment again. */
+  | { type: 'serve_failed'; sale: Sale; error: unknown }
+  /** The money moved and the buyer had hung up: it may send the payment again. */
+  | { type: 'buyer_gone'; sale: Sale }
+  /** The facilitator does not take what this endpoint sends. */
+  | { type: 'facilitator_refused'; message: string }
+  /** The router and the token could not be read from the chain. */
+  | { type: 'market_unavailable'; error: unknown }
+  | { type: 'price_failed'; error: unknown }
+  | { type: 'ledger_failed'; error: unknown }

@@ -1,0 +1,17 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ReferralEndpoint } from './endpoint.ts'
+import { answer, send } from './node.ts'
+
+type ExpressRequest = IncomingMessage & {
+  originalUrl: string
+  protocol: string
+  body?: unknown
+}
+
+/** `app.all('/buy', expressHandler(endpoint))`, before or after body parsers. */
+export function expressHandler(endpoint: ReferralEndpoint) {
+  return async (request: ExpressRequest, response: ServerResponse): Promise<void> => {
+    const { originalUrl, protocol, body } = request
+    await send(await answer(endpoint, request, response, { originalUrl, protocol, body }), response)
+  }
+}

@@ -1,0 +1,127 @@
+import { RequestSignature, X402 } from '@referrer/protocol'
+import { readJson } from './body.ts'
+import type { Settings } from './config.ts'
+import type { Payment } from './payment.ts'
+
+/** What became of a payment that was sent to the facilitator. */
+export type Outcome =
+  | { kind: 'settled'; transaction: string; payer: string | undefined }
+  /** The authorisation was spent before, by this transaction where it is known. */
+  | { kind: 'used'; transaction: string | undefined; message: string }
+  | { kind: 'refused'; reason: string; message: string; transaction: string }
+  /** Nothing was sent to the chain, and the same payment may be tried again. */
+  | { kind: 'not now'; message: string }
+  /** The facilitator does not take requests of this endpoint: nothing was settled. */
+  | { kind: 'turned away'; message: string }
+  /** Sent, and nobody knows yet how it ends. */
+  | { kind: 'pending'; message: string }
+  /** No answer that tells: perhaps settled, perhaps not. */
+  | { kind: 'unsure'; message: string }
+
+export interface Standing {
+  status: 'pending' | 'settled' | 'failed' | 'refunded' | 'unknown'
+  transaction: string | undefined
+  message: string | undefined
+}
+
+const STATUSES = ['pending', 'settled', 'failed', 'refunded', 'unknown'] as const
+const STANDING_TIMEOUT_MS = 5_000
+const MAX_ANSWER_BYTES = 65_536
+const MAX_MESSAGE_CHARS = 500
+const USED = 'authorization already used'
+
+type Fields = Record<string, unknown>
+
+export function facilitatorOf(settings: Settings) {
+  const { facilitatorUrl, chainId, signer, timeoutMs, fetch, now } = settings
+
+  /** Says `unsure` whenever the money might have moved, and never throws. */
+  async function settle(
+    payment: Payment,
+    requirements: X402.PaymentRequirements.PaymentRequirements,
+  ): Promise<Outcome> {
+    const body = `{"x402Version":${X402.VERSION},"paymentPayload":${payment.json},"paymentRequirements":${JSON.stringify(requirements)}}`
+    let headers: Record<string, string>
+    try {
+      headers = { 'content-type': 'application/json', ...(await signatureOf(body)) }
+    } catch (error) {
+      return { kind: 'turned away', message: `signingKey does not sign: ${reasonOf(error)}` }
+    }
+    try {
+      return outcomeOf(await ask(`${facilitatorUrl}/settle`, timeoutMs, { method: 'POST', headers, body }))
+    } catch (error) {
+      return { kind: 'unsure', message: `no answer to /settle: ${reasonOf(error)}` }
+    }
+  }
+
+  async function signatureOf(body: string): Promise<Record<string, string>> {
+    if (!signer) return {}
+    return RequestSignature.serialize(await RequestSignature.sign(signer, body, Math.floor(now() / 1_000)))
+  }
+
+  /** What the facilitator has recorded about a payment; undefined where it does not say. */
+  async function standingOf({ payer, nonce }: Payment): Promise<Standing | undefined> {
+    if (!payer || !nonce) return undefined
+    try {
+      const url = `${facilitatorUrl}/settlements/${payer}/${nonce}?chain_id=${chainId}`
+      const { status: code, json } = await ask(url, STANDING_TIMEOUT_MS, {})
+      const { status, transaction, message } = fieldsOf(json)
+      const known = STATUSES.find((one) => one === status)
+      return code === 200 && known
+        ? { status: known, transaction: hashOf(transaction), message: textOf(message) }
+        : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  async function ask(url: string, timeout: number, init: RequestInit) {
+    // A redirect would repeat the payment elsewhere, or lose its body.
+    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeout) })
+    return { status: response.status, json: await readJson(response, MAX_ANSWER_BYTES) }
+  }
+
+  return { settle, standingOf }
+}
+
+function outcomeOf({ status, json }: { status: number; json: unknown }): Outcome {
+  const { success, transaction, payer, errorReason, errorMessage, retryable, pending, error, detail } =
+    fieldsOf(json)
+  if (status >= 300 && status < 500 && status !== 408) {
+    const said = [error, detail].map(textOf).filter(Boolean).join(': ')
+    return {
+      kind: 'turned away',
+      message: `/settle answered ${status}${said && ` (${said})`}: ${adviceOn(status)}`,
+    }
+  }
+  // Only what decides is insisted on: money that moved must not be called lost over a field that nobody needs.
+  const hash = hashOf(transaction)
+  if (status === 200 && success === true && hash) {
+    return { kind: 'settled', transaction: hash, payer: textOf(payer) }
+  }
+  if (status !== 200 || success !== false) {
+    return { kind: 'unsure', message: `/settle answered ${status} with nothing that tells the outcome` }
+  }
+
+  const reason = textOf(errorReason) ?? 'settle_failed'
+  const message = textOf(errorMessage) ?? reason
+  if (pending === true) return { kind: 'pending', message }
+  if (message.startsWith(USED)) return { kind: 'used', transaction: hash, message }
+  if (retryable === true && reason === 'settle_failed') return { kind: 'not now', message }
+  return { kind: 'refused', reason, message, transaction: hash ?? '' }
+}
+
+function adviceOn(status: number): string {
+  if (status < 400) return 'set facilitatorUrl to where it redirects to'
+  if (status === 401) return 'check the clock of this machine and signingKey'
+  if (status === 403) return 'grant SETTLEMENT_SIGNER_ROLE of your merchant to the address of signingKey'
+  if (status === 429) return 'it is asked too often'
+  return 'check facilitatorUrl'
+}
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {}
+const hashOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+const textOf = (value: unknown) =>
+  typeof value === 'string' && value !== '' ? value.slice(0, MAX_MESSAGE_CHARS) : undefined
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

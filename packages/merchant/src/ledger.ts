@@ -1,0 +1,134 @@
+// Each payment is served once: what is being settled, what was served, and what is owed to buyers who have paid.
+import type { Settings } from './config.ts'
+import type { Payment } from './payment.ts'
+import type { Sale } from './sale.ts'
+
+/** Keeps one payment from being served twice by two processes. A table with a unique key, or `SET NX EXAT` of Redis, is enough. */
+export interface Ledger {
+  /** True for one caller only, until it releases the key or the time (unix seconds) has passed. */
+  claim(key: string, untilSeconds: number): Promise<boolean>
+  release(key: string): Promise<void>
+}
+
+export type Claim =
+  | { isGranted: false; why: 'busy' | 'served' | 'altered'; transaction?: string }
+  | {
+      isGranted: true
+      /** It was paid before and has not been served. */
+      paid: Sale | undefined
+      /** It was sent before, and nobody could tell what became of it. */
+      isDoubtful: boolean
+      /** Nobody can have been served for it, even if it turns out to be settled already. */
+      isUnserved: boolean
+      /** Exactly one of these ends the claim: it was served, is owed to the buyer, may be, is refused, or stands as it stood. */
+      served(transaction: string): void
+      keep(sale: Sale): Promise<void>
+      doubt(): Promise<void>
+      drop(): Promise<void>
+      back(): Promise<void>
+    }
+
+type Entry =
+  | { state: 'busy' }
+  | { state: 'served'; transaction: string; until: number }
+  | ({ state: 'paid'; sale: Sale } & Owed)
+  | ({ state: 'unsure' } & Owed)
+/** Whoever comes back for it must bring the whole payment, to the endpoint that took it. */
+type Owed = { fingerprint: string; endpoint: object; until: number }
+
+const MAX_ENTRIES = 50_000
+/** How long a buyer who paid and was not served may come back. */
+const GRACE_SECONDS = 3_600
+/** Buyers choose when their authorisation ends. What this process forgets the facilitator still refuses. */
+const MAX_MEMORY_SECONDS = 86_400
+/** The last second that every date library can write. */
+const END_OF_TIME = 253_402_300_799
+
+/** Of all endpoints of the process: one payment, sent to two of them at once, is settled once and looks good to both. */
+const entries = new Map<string, Entry>()
+
+export function openLedger(endpoint: Pick<Settings, 'ledger' | 'now' | 'tell'>) {
+  const { ledger, now, tell } = endpoint
+  const seconds = () => Math.floor(now() / 1_000)
+
+  function remember(key: string, entry: Entry) {
+    entries.delete(key)
+    entries.set(key, entry)
+    if (entries.size > MAX_ENTRIES) makeRoom()
+  }
+
+  /** Whatever has ended goes; if nothing has, the oldest that is not being settled. */
+  function makeRoom() {
+    let oldest: string | undefined
+    for (const [key, entry] of entries) {
+      if (entry.state === 'busy') continue
+      oldest ??= key
+      if (entry.until < seconds()) entries.delete(key)
+    }
+    if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest)
+  }
+
+  async function release(key: string) {
+    try {
+      await ledger?.release(key)
+    } catch (error) {
+      tell({ type: 'ledger_failed', error })
+    }
+  }
+
+  /** Throws what the shared ledger throws; nothing is claimed then. */
+  async function claim({ key, fingerprint, validBefore = seconds() }: Payment): Promise<Claim> {
+    const found = entries.get(key)
+    const before = found && found.state !== 'busy' && found.until < seconds() ? undefined : found
+    if (before?.state === 'busy') return { isGranted: false, why: 'busy' }
+    if (before?.state === 'served') {
+      return { isGranted: false, why: 'served', transaction: before.transaction }
+    }
+    // Payer and nonce of a settled payment can be read on the chain, so they alone do not make anybody its buyer.
+    if (before && (before.fingerprint !== fingerprint || before.endpoint !== endpoint)) {
+      return { isGranted: false, why: 'altered' }
+    }
+
+    const ends = Math.min(validBefore + GRACE_SECONDS, END_OF_TIME)
+    const restore = () => (before ? remember(key, before) : entries.delete(key))
+    remember(key, { state: 'busy' })
+    try {
+      if (ledger && !(await ledger.claim(key, ends))) {
+        restore()
+        return { isGranted: false, why: 'busy' }
+      }
+    } catch (error) {
+      restore()
+      throw error
+    }
+
+    const until = Math.min(ends, seconds() + MAX_MEMORY_SECONDS)
+    const owed = { fingerprint, endpoint, until }
+    return {
+      isGranted: true,
+      paid: before?.state === 'paid' ? before.sale : undefined,
+      isDoubtful: before?.state === 'unsure',
+      // A shared ledger that grants the claim says the same as our own memory, as long as it remembers.
+      isUnserved: before !== undefined || (ledger !== undefined && seconds() < ends),
+      served: (transaction) => remember(key, { state: 'served', transaction, until }),
+      async keep(sale) {
+        await release(key)
+        remember(key, { state: 'paid', sale, ...owed })
+      },
+      async doubt() {
+        await release(key)
+        remember(key, { state: 'unsure', ...owed })
+      },
+      async drop() {
+        await release(key)
+        entries.delete(key)
+      },
+      async back() {
+        await release(key)
+        restore()
+      },
+    }
+  }
+
+  return { claim }
+}

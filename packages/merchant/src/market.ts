@@ -1,0 +1,137 @@
+// What the chain says about the market: whom to pay, in which token, and whether a payment reached us.
+import { addressRegistryAbi, commissionEscrowAbi, splitRouterAbi } from '@referrer/protocol/abi'
+import {
+  type Address,
+  createPublicClient,
+  fallback,
+  type Hex,
+  http,
+  isAddressEqual,
+  keccak256,
+  type PublicClient,
+  parseAbi,
+  parseEventLogs,
+  stringToBytes,
+} from 'viem'
+import type { Settings } from './config.ts'
+
+export interface Market {
+  splitRouter: Address
+  /** Where the router records every purchase. */
+  escrow: Address
+  usdc: Address
+  /** The token's EIP-712 domain. */
+  token: { name: string; version: string }
+}
+
+/** A payment as its record on the chain tells it. */
+export interface Recorded {
+  transaction: Hex
+  payer: Address
+  nonce: Hex
+  amount: bigint
+  merchantId: bigint
+  productId: Hex | undefined
+  /** Unix seconds; a record of before does not count. */
+  since: number | undefined
+}
+
+const NODE_TIMEOUT_MS = 5_000
+const TOKEN_DOMAIN = parseAbi([
+  'function name() view returns (string)',
+  'function version() view returns (string)',
+])
+
+type Nodes = Pick<Settings, 'chainId' | 'rpcUrls' | 'addressRegistry' | 'fetch'>
+
+export function connectTo({ rpcUrls, fetch }: Pick<Nodes, 'rpcUrls' | 'fetch'>): PublicClient {
+  const options = { fetchFn: fetch, timeout: NODE_TIMEOUT_MS, retryCount: 1 }
+  const nodes = rpcUrls.map((url) => http(url, options))
+  return createPublicClient({ transport: fallback(nodes, { retryCount: 0 }) })
+}
+
+export async function readMarket(
+  client: PublicClient,
+  { chainId, addressRegistry }: Pick<Nodes, 'chainId' | 'addressRegistry'>,
+): Promise<Market> {
+  const [servedId, splitRouter, usdc] = await Promise.all([
+    client.getChainId(),
+    addressOf(client, addressRegistry, 'SPLIT_ROUTER'),
+    addressOf(client, addressRegistry, 'USDC'),
+  ])
+  if (servedId !== chainId)
+    throw new Error(`rpcUrl serves chain ${servedId}, not ${chainId}: name a node of it`)
+  const token = { address: usdc, abi: TOKEN_DOMAIN } as const
+  const [escrow, name, version] = await Promise.all([
+    client.readContract({ address: splitRouter, abi: splitRouterAbi, functionName: 'ESCROW' }),
+    client.readContract({ ...token, functionName: 'name' }),
+    client.readContract({ ...token, functionName: 'version' }),
+  ])
+  return { splitRouter, escrow, usdc, token: { name, version } }
+}
+
+export function addressOf(client: PublicClient, addressRegistry: Address, key: string): Promise<Address> {
+  return client.readContract({
+    address: addressRegistry,
+    abi: addressRegistryAbi,
+    functionName: 'getAddress',
+    args: [keccak256(stringToBytes(key))],
+  })
+}
+
+/**
+ * Whether the transaction split this payment for this merchant. The facilitator's word names payer and nonce only, and the same
+ * authorisation may have been spent at another shop. Throws where the chain cannot be asked or does not know the transaction yet.
+ */
+export async function isRecorded(
+  client: PublicClient,
+  { escrow }: Market,
+  wanted: Recorded,
+): Promise<boolean> {
+  const receipt = await client.getTransactionReceipt({ hash: wanted.transaction })
+  const isThere = parseEventLogs({
+    abi: commissionEscrowAbi,
+    eventName: 'EscrowDeposited',
+    logs: receipt.logs,
+  }).some(
+    ({ address, args }) =>
+      isAddressEqual(address, escrow) &&
+      isAddressEqual(args.payer, wanted.payer) &&
+      args.nonce === wanted.nonce &&
+      args.merchantId === wanted.merchantId &&
+      args.price === wanted.amount &&
+      (wanted.productId === undefined || args.productId === wanted.productId),
+  )
+  if (!isThere || wanted.since === undefined) return isThere
+  const { timestamp } = await client.getBlock({ blockHash: receipt.blockHash })
+  return timestamp >= BigInt(wanted.since)
+}
+
+/** Reads the market when it is first needed, and again when it has got old. Failures are not kept; all who wait share one read. */
+export function watchMarket(client: PublicClient, settings: Settings): () => Promise<Market> {
+  let known: { market: Market; readAt: number } | undefined
+  let reading: Promise<Market> | undefined
+
+  function read(): Promise<Market> {
+    reading ??= readMarket(client, settings)
+      .then((market) => {
+        known = { market, readAt: settings.now() }
+        return market
+      })
+      .catch((error: unknown) => {
+        settings.tell({ type: 'market_unavailable', error })
+        throw error
+      })
+      .finally(() => {
+        reading = undefined
+      })
+    return reading
+  }
+
+  return async () => {
+    if (!known) return read()
+    // Nobody waits for news: until they come, and when they do not, the old answer holds.
+    if (settings.now() - known.readAt >= settings.refreshMs) read().catch(() => {})
+    return known.market
+  }
+}

@@ -1,0 +1,13 @@
+/** A purchase whose money has moved. */
+export interface Sale {
+  /** Names this purchase and no other, also when it is served a second time after a failure. One transaction can hold several. */
+  id: string
+  transaction: string
+  payer: string
+  /** USDC base units. */
+  amount: bigint
+  /** Of the ref link that led here. */
+  attributionToken: string
+  /** The agent that bought, where one did. */
+  buyerAgentId?: string
+}
