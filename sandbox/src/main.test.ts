@@ -1,83 +1,29 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import { createPublicClient, http, keccak256, toBytes } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPorts, requireFree } from './ports.ts'
+import { freeOffset, runSandbox, startTestSandbox, type TestSandbox, until } from '../test/sandbox.ts'
+import { readPorts } from './ports.ts'
 import { databaseDirectory, type SandboxState } from './state.ts'
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
-const directory = mkdtempSync(join(tmpdir(), 'referrer-sandbox-'))
-const statePath = join(directory, 'state.json')
-
-function start(env: Record<string, string>, args: string[] = []) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...process.env, SANDBOX_DIR: directory, ...env },
-  })
-  const output = { text: '' }
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      output.text += chunk
-    })
-  }
-  return { child, output, ended: once(child, 'exit') }
-}
-
-async function until(condition: () => boolean, child: ChildProcess, output: { text: string }) {
-  while (!condition()) {
-    if (child.exitCode !== null) throw new Error(`the sandbox ended: ${output.text}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
-/** One at which all ports are free. */
-async function freeOffset(): Promise<string> {
-  for (;;) {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    await new Promise((resolve) => server.close(resolve))
-    if (!address || typeof address === 'string') throw new Error('no port')
-    const offset = String(address.port - 8545)
-    const isFree = await requireFree(readPorts({ PORT_OFFSET: offset })).then(
-      () => true,
-      () => false,
-    )
-    if (isFree) return offset
-  }
-}
-
-const databaseOf = (offset: string) =>
-  databaseDirectory(statePath, readPorts({ PORT_OFFSET: offset }).service)
-
 describe('npm start', () => {
-  let sandbox: ReturnType<typeof start>
+  let sandbox: TestSandbox
   let state: SandboxState
-  let offset: string
+  let account: TestSandbox['account']
 
   beforeAll(async () => {
-    offset = await freeOffset()
-    sandbox = start({ PORT_OFFSET: offset })
-    await until(() => sandbox.output.text.includes('sandbox ready'), sandbox.child, sandbox.output)
-    state = JSON.parse(readFileSync(statePath, 'utf8'))
+    sandbox = await startTestSandbox()
+    ;({ state, account } = sandbox)
   }, 120_000)
-  afterAll(async () => {
-    sandbox.child.kill('SIGINT')
-    await sandbox.ended
-    rmSync(directory, { recursive: true })
-  })
+  afterAll(() => sandbox.end())
 
-  const account = (role: string) => {
-    const found = state.accounts.find((entry) => entry.role === role)
-    if (!found) throw new Error(`no account plays ${role}`)
-    return found
-  }
+  const statePath = () => join(sandbox.directory, 'state.json')
+  const databaseOf = (offset: string) =>
+    databaseDirectory(statePath(), readPorts({ PORT_OFFSET: offset }).service)
+  const again = (offset: string) => runSandbox({ SANDBOX_DIR: sandbox.directory, PORT_OFFSET: offset })
   const client = () => createPublicClient({ transport: http(state.rpcUrl) })
 
   it('serves a chain on which every contract is deployed', async () => {
@@ -154,6 +100,35 @@ describe('npm start', () => {
     expect(metrics?.text).toContain(`referrer_chain_indexed_block{chain="${state.chainId}"} ${head}\n`)
   })
 
+  it('runs the facilitator and the shop', async () => {
+    const supported = await (await fetch(`${state.facilitatorUrl}/supported`)).json()
+    expect(supported.kinds).toContainEqual(
+      expect.objectContaining({ x402Version: 2, scheme: 'exact', network: `eip155:${state.chainId}` }),
+    )
+    expect(state.products).toHaveLength(3)
+    for (const { merchantId, productId, endpointUrl } of state.products) {
+      expect(merchantId).toBe(account('merchant').merchantId)
+      expect(productId).toMatch(/^0x[0-9a-f]{64}$/)
+      expect((await fetch(endpointUrl)).status).toBe(402)
+    }
+  })
+
+  it('writes down where everything is', () => {
+    expect(Object.keys(state)).toEqual([
+      'baseUrl',
+      'facilitatorUrl',
+      'shopUrl',
+      'rpcUrl',
+      'chainId',
+      'contracts',
+      'attestationPubKey',
+      'accounts',
+      'products',
+    ])
+    for (const url of [state.baseUrl, state.facilitatorUrl, state.shopUrl, state.rpcUrl])
+      expect(sandbox.output.text).toContain(url)
+  })
+
   it('has a test network for its default chain [CONV-02]', async () => {
     const manifest = await (await fetch(`${state.baseUrl}/.well-known/referrer-agent`)).json()
     expect(manifest.chains[0].chainId).toBe(31_337)
@@ -162,46 +137,65 @@ describe('npm start', () => {
   })
 
   it('says in one line what to do when its port is taken, and leaves the running one alone', async () => {
-    const second = start({ PORT_OFFSET: offset })
+    const second = again(sandbox.offset)
     const [code] = await second.ended
     expect(code).toBe(1)
     expect(second.output.text.trim()).toMatch(/^port \d+ \(chain\) is in use: .*PORT_OFFSET=100 npm start$/)
-    expect(existsSync(statePath)).toBe(true)
+    expect(existsSync(statePath())).toBe(true)
   })
 
-  it('ends everything on Ctrl-C while it starts, and leaves the running one alone', async () => {
-    const other = await freeOffset()
-    const second = start({ PORT_OFFSET: other })
-    await until(() => second.output.text.includes('starting the service'), second.child, second.output)
-    second.child.kill('SIGINT')
-    expect(await second.ended).toEqual([0, null])
-    expect(second.output.text).not.toContain('sandbox ready')
-    expect(existsSync(statePath)).toBe(false)
-    expect(existsSync(databaseOf(other))).toBe(false)
-    const { workers } = await (await fetch(`${state.baseUrl}/readyz`)).json()
-    expect(workers).toEqual(workers.map((worker: object) => ({ ...worker, state: 'running', restarts: 0 })))
-  })
+  it.each(['starting the service', 'opening the shop'])(
+    'ends everything on Ctrl-C while it is %s, and leaves the running one alone',
+    async (moment) => {
+      const other = await freeOffset()
+      const second = again(other)
+      await until(() => second.output.text.includes(moment), second)
+      second.child.kill('SIGINT')
+      expect(await second.ended).toEqual([0, null])
+      expect(second.output.text).not.toContain('sandbox ready')
+      expect(existsSync(statePath())).toBe(false)
+      expect(existsSync(databaseOf(other))).toBe(false)
+      const { workers } = await (await fetch(`${state.baseUrl}/readyz`)).json()
+      expect(workers).toEqual(workers.map((worker: object) => ({ ...worker, state: 'running', restarts: 0 })))
+    },
+  )
 
   it('ends everything on Ctrl-C and takes its state file and its database along', async () => {
-    expect(existsSync(databaseOf(offset))).toBe(true)
+    expect(existsSync(databaseOf(sandbox.offset))).toBe(true)
     sandbox.child.kill('SIGINT')
     expect(await sandbox.ended).toEqual([0, null])
-    expect(existsSync(statePath)).toBe(false)
-    expect(existsSync(databaseOf(offset))).toBe(false)
+    expect(existsSync(statePath())).toBe(false)
+    expect(existsSync(databaseOf(sandbox.offset))).toBe(false)
     await expect(client().getChainId()).rejects.toThrow()
-    await expect(fetch(state.baseUrl)).rejects.toThrow()
+    for (const url of [state.baseUrl, state.facilitatorUrl, state.shopUrl])
+      await expect(fetch(url)).rejects.toThrow()
   })
 })
 
 describe('npm start, asked oddly', () => {
+  it.each(['service', 'facilitator', 'shop'] as const)(
+    'says in one line that the port of the %s is taken, before it starts anything',
+    async (name) => {
+      const offset = await freeOffset()
+      const port = readPorts({ PORT_OFFSET: offset })[name]
+      const taker = createServer().listen(port, '127.0.0.1')
+      const { output, ended } = runSandbox({ PORT_OFFSET: offset })
+      expect((await ended)[0]).toBe(1)
+      expect(output.text.trim()).toBe(
+        `port ${port} (${name}) is in use: stop what uses it, or shift all ports with PORT_OFFSET=100 npm start`,
+      )
+      taker.close()
+    },
+  )
+
   it('explains itself with --help', async () => {
-    const { output, ended } = start({}, ['--help'])
+    const { output, ended } = runSandbox({}, ['--help'])
     expect((await ended)[0]).toBe(0)
     expect(output.text).toContain('PORT_OFFSET')
   })
 
   it('refuses a PORT_OFFSET that is no number', async () => {
-    const { output, ended } = start({ PORT_OFFSET: 'far' })
+    const { output, ended } = runSandbox({ PORT_OFFSET: 'far' })
     expect((await ended)[0]).toBe(1)
     expect(output.text.trim()).toBe('PORT_OFFSET must be a whole number from 0 to 56000, not "far"')
   })

@@ -1,30 +1,57 @@
 import {
   type AccountRole,
+  developmentAccount,
   type Market,
   mintUsdc,
   openMerchant,
   privateKeyOf,
   registerIdentity,
 } from '@referrer/contracts/local'
+import type { HDAccount } from 'viem/accounts'
 import type { SandboxAccount } from './state.ts'
 
 const FUNDS = 10_000_000_000n
+/** The first development account that has no part yet. */
+const SECOND_REVIEWER = developmentAccount(12)
+
+/** Whoever writes reviews. */
+export interface Reviewer {
+  account: HDAccount
+  agentId: bigint
+}
+
+export interface People {
+  accounts: SandboxAccount[]
+  merchantId: bigint
+  reviewers: [Reviewer, Reviewer]
+}
 
 /** Gives the sandbox's people what their part needs: identities, an open shop, money. */
-export async function settleIn(market: Market): Promise<SandboxAccount[]> {
+export async function settleIn(market: Market): Promise<People> {
   const { deployer, merchant, reviewer, buyer, walletBuyer } = market.accounts
   // Identity 0 is as real as any, but several routes refuse it as a path: nobody's demo should depend on it.
   await registerIdentity(market, deployer)
-  const known: Partial<Record<AccountRole, Partial<SandboxAccount>>> = {
-    merchant: { merchantId: Number(await openMerchant(market, merchant)) },
-    reviewer: { agentId: Number(await registerIdentity(market, reviewer)) },
-    buyer: { agentId: Number(await registerIdentity(market, buyer)) },
-  }
+  const merchantId = await openMerchant(market, merchant)
+  const first = { account: reviewer, agentId: await registerIdentity(market, reviewer) }
+  const buyerId = await registerIdentity(market, buyer)
+  const second = { account: SECOND_REVIEWER, agentId: await registerIdentity(market, SECOND_REVIEWER) }
   for (const { address } of [buyer, walletBuyer]) await mintUsdc(market, address, FUNDS)
-  return Object.entries(market.accounts).map(([role, account]) => ({
-    role: role as AccountRole,
-    address: account.address,
-    privateKey: privateKeyOf(account),
-    ...known[role as AccountRole],
-  }))
+
+  const known: Partial<Record<AccountRole, Partial<SandboxAccount>>> = {
+    merchant: { merchantId: Number(merchantId) },
+    reviewer: { agentId: Number(first.agentId) },
+    buyer: { agentId: Number(buyerId) },
+  }
+  const accounts = Object.entries(market.accounts).map(([name, account]) => {
+    const role = name as AccountRole
+    return { ...accountOf(role, account), ...known[role] }
+  })
+  const added = { ...accountOf('reviewer', second.account), agentId: Number(second.agentId) }
+  return { accounts: [...accounts, added], merchantId, reviewers: [first, second] }
 }
+
+const accountOf = (role: AccountRole, account: HDAccount): SandboxAccount => ({
+  role,
+  address: account.address,
+  privateKey: privateKeyOf(account),
+})

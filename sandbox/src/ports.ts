@@ -6,16 +6,24 @@ export const HOST = '127.0.0.1'
 export interface Ports {
   chain: number
   service: number
+  facilitator: number
+  shop: number
 }
 
-const DEFAULTS: Ports = { chain: 8545, service: 8080 }
+const DEFAULTS: Ports = { chain: 8545, service: 8080, facilitator: 8081, shop: 8083 }
 
 export function readPorts(env: NodeJS.ProcessEnv): Ports {
   const offset = Number(env.PORT_OFFSET ?? 0)
   if (!Number.isInteger(offset) || offset < 0 || offset > 56_000) {
     throw new Error(`PORT_OFFSET must be a whole number from 0 to 56000, not "${env.PORT_OFFSET}"`)
   }
-  return { chain: DEFAULTS.chain + offset, service: DEFAULTS.service + offset }
+  const { chain, service, facilitator, shop } = DEFAULTS
+  return {
+    chain: chain + offset,
+    service: service + offset,
+    facilitator: facilitator + offset,
+    shop: shop + offset,
+  }
 }
 
 /** Fails with one line that says what to do, before anything is started. */

@@ -11,12 +11,22 @@ import type { Address, Hex } from 'viem'
 export interface SandboxState {
   /** The service. */
   baseUrl: string
+  facilitatorUrl: string
+  shopUrl: string
   rpcUrl: string
   chainId: number
   contracts: Addresses
   /** The key that ref links are checked with. */
   attestationPubKey: string
   accounts: SandboxAccount[]
+  /** What the demo shop sells. */
+  products: SandboxProduct[]
+}
+
+export interface SandboxProduct {
+  merchantId: number
+  productId: Hex
+  endpointUrl: string
 }
 
 export interface SandboxAccount {

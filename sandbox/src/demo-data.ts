@@ -1,0 +1,68 @@
+// What a newcomer finds: a shop that the service knows, and reviews of its products, whose links can be paid.
+import { type Market, publishWithProof } from '@referrer/contracts/local'
+import { type Caller, callerOf } from './caller.ts'
+import { DEMO_REVIEWS } from './demo-reviews.ts'
+import type { People, Reviewer } from './people.ts'
+import { GOODS } from './shop/goods.ts'
+
+export interface DemoOptions {
+  market: Market
+  people: People
+  baseUrl: string
+  shopUrl: string
+}
+
+/** By the same doors and in the same order as everybody. */
+export async function fillMarket(options: DemoOptions): Promise<void> {
+  const caller = callerOf(options.baseUrl)
+  await introduceShop(caller, options)
+  for (const { account, agentId } of options.people.reviewers)
+    await caller.post(account, '/v1/agent/register', { agent_id: Number(agentId) })
+  const { token } = await caller.post<{ token: string }>(options.market.accounts.admin, '/v1/auth/session')
+  for (const { by, path, content } of DEMO_REVIEWS) {
+    const reviewer = options.people.reviewers[by]
+    await review(caller, options, { reviewer, path, content: JSON.stringify(content), adminToken: token })
+  }
+}
+
+async function introduceShop(caller: Caller, { market, people, shopUrl }: DemoOptions): Promise<void> {
+  const owner = market.accounts.merchant
+  const merchant = { merchant_id: Number(people.merchantId) }
+  await caller.post(owner, '/v1/merchant/register', merchant)
+  const description = 'The demo shop of the sandbox: small things for agents to buy.'
+  await caller.post(owner, '/v1/merchant/profile', { ...merchant, description, landing_page_url: shopUrl })
+  for (const { path, productId, name, description, category } of GOODS) {
+    const about = { product_id: productId, endpoint_url: `${shopUrl}${path}`, name, description, category }
+    await caller.post(owner, '/v1/merchant/product', { ...merchant, ...about })
+  }
+}
+
+/** Shows that the product was used, is believed, publishes the review and brings its text. */
+async function review(
+  caller: Caller,
+  { market, people }: DemoOptions,
+  {
+    reviewer: { account, agentId },
+    path,
+    content,
+    adminToken,
+  }: { reviewer: Reviewer; path: string; content: string; adminToken: string },
+): Promise<void> {
+  const productId = GOODS.find((good) => good.path === path)?.productId
+  if (!productId) throw new Error(`the shop does not sell ${path}`)
+  const { proof_id } = await caller.post<{ proof_id: number }>(account, '/v1/proof', {
+    agent_id: Number(agentId),
+    merchant_id: Number(people.merchantId),
+    product_id: productId,
+    proof_data: { note: 'Had access before the shop opened.' },
+  })
+  await caller.postWith(adminToken, `/admin/proofs/${proof_id}/approve`)
+  const { reviewId } = await publishWithProof(market, account, {
+    agentId,
+    product: { merchantId: people.merchantId, productId },
+    content,
+    proofId: BigInt(proof_id),
+  })
+  const registration = { review_id: Number(reviewId), escrow_id: 0, content_json: content }
+  await caller.post(account, '/v1/review/register', registration)
+}

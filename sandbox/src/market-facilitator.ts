@@ -1,0 +1,15 @@
+import { type Facilitator, readConfig, startFacilitator } from '@referrer/facilitator'
+import { accountOf, environmentOf, type World, whenReady } from './program.ts'
+
+/** Asks the service whose ref links count, so the service must run. */
+export async function startMarketFacilitator(
+  world: World,
+  options: { port: number; databaseUrl: string; marketUrl: string },
+): Promise<Facilitator> {
+  const config = readConfig({
+    ...environmentOf(world, options),
+    RELAYER_PRIVATE_KEYS: accountOf(world, 'settler').privateKey,
+    MARKET_URL: options.marketUrl,
+  })
+  return whenReady('facilitator', await startFacilitator(config))
+}

@@ -1,0 +1,61 @@
+// What the sandbox tells each of its programs.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Addresses } from '@referrer/contracts/deploy'
+import type { AccountRole } from '@referrer/contracts/local'
+import { HOST } from './ports.ts'
+import type { SandboxAccount } from './state.ts'
+
+/** What they all work on. */
+export interface World {
+  rpcUrl: string
+  chainId: number
+  contracts: Addresses
+  accounts: SandboxAccount[]
+  logLevel: string
+}
+
+/** Deep enough for whoever turns the chain back with evm_revert. */
+const FINALITY_DEPTH = 10_000
+const PATIENCE_MS = 120_000
+
+export function environmentOf(
+  { rpcUrl, chainId, contracts, logLevel }: World,
+  { port, databaseUrl }: { port: number; databaseUrl: string },
+): Record<string, string> {
+  const pace = { startBlock: 0, finalityDepth: FINALITY_DEPTH, confirmations: 1, pollIntervalMs: 200 }
+  return {
+    DATABASE_URL: databaseUrl,
+    HOST,
+    PORT: String(port),
+    LOG_LEVEL: logLevel,
+    CHAINS: JSON.stringify([{ chainId, rpcUrls: [rpcUrl], contracts, ...pace }]),
+    // Whoever tries the sandbox has shops and consoles on this machine.
+    ALLOW_PRIVATE_HOSTS: 'true',
+  }
+}
+
+export function accountOf({ accounts }: World, role: AccountRole): SandboxAccount {
+  const account = accounts.find((one) => one.role === role)
+  if (!account) throw new Error(`no account plays ${role}`)
+  return account
+}
+
+/** Waits until a program that runs is ready; one that does not become so is stopped. */
+export async function whenReady<P extends { url: string; stop(): Promise<unknown> }>(
+  name: string,
+  program: P,
+): Promise<P> {
+  const deadline = Date.now() + PATIENCE_MS
+  try {
+    for (;;) {
+      const response = await fetch(`${program.url}/readyz`)
+      const said = await response.text()
+      if (response.ok) return program
+      if (Date.now() > deadline) throw new Error(`the ${name} does not become ready: ${said}`)
+      await sleep(100)
+    }
+  } catch (error) {
+    await program.stop()
+    throw error
+  }
+}

@@ -1,0 +1,26 @@
+import type { SandboxState } from './state.ts'
+
+/** What runs, who is who, and what to try. */
+export function screen(state: SandboxState, path: string): string {
+  const { baseUrl, facilitatorUrl, shopUrl, rpcUrl, chainId, contracts, accounts, products } = state
+  const row = (name: string, ...cells: unknown[]) =>
+    `  ${name.padEnd(18)}${cells.filter((cell) => cell !== '').join('  ')}`
+  const part = ({ agentId, merchantId }: { agentId?: number; merchantId?: number }) =>
+    agentId !== undefined ? `agent ${agentId}` : merchantId !== undefined ? `merchant ${merchantId}` : ''
+  return [
+    '',
+    row('service', baseUrl, `reference at ${baseUrl}/docs`),
+    row('facilitator', facilitatorUrl),
+    row('shop', shopUrl, `${products.length} products`),
+    row('chain', rpcUrl, `chain id ${chainId}`),
+    '',
+    ...Object.entries(contracts).map(([name, address]) => row(name, address)),
+    '',
+    ...accounts.map((account) => row(account.role, account.address, part(account))),
+    '',
+    `  keys and addresses: ${path}`,
+    `  look: curl -s ${baseUrl}/v1/review`,
+    '  buy:  node scripts/run.mjs sandbox/examples/buy.ts',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,90 @@
+// The shop's front: what is sold, for how much, and how to buy it.
+import { Money } from '@referrer/protocol'
+import type { Hex } from 'viem'
+import type { Good } from './goods.ts'
+
+export interface Front {
+  shopUrl: string
+  baseUrl: string
+  merchantId: number
+  goods: readonly Good[]
+}
+
+interface ShownProduct {
+  name: string
+  description: string
+  endpoint_url: string
+  example: string
+  product_id: Hex
+  price_usdc: number
+  commission_bps: number
+  product_type: 'Repeat' | 'One-off'
+  category: string
+  /** Where the reviews are whose links it is bought through. */
+  reviews: string
+}
+
+const NAME = 'Demo shop'
+const HOW_TO_BUY = [
+  'Choose a review of the product and follow its ref_link: it names the endpoint and a token.',
+  'Call the endpoint with any x402 client and header X-Referrer-Token: <token>; an agent adds X-Referrer-Buyer-Agent-Id: <its id>.',
+  'The client pays the price that the 402 names, and the answer comes with the transaction that split it.',
+]
+
+export function frontJson(front: Front) {
+  const products = front.goods.map((good) => shown(front, good))
+  return { name: NAME, merchant_id: front.merchantId, products, how_to_buy: HOW_TO_BUY }
+}
+
+function shown({ shopUrl, baseUrl, merchantId }: Front, good: Good): ShownProduct {
+  return {
+    name: good.name,
+    description: good.description,
+    endpoint_url: `${shopUrl}${good.path}`,
+    example: `${shopUrl}${good.path}${good.example}`,
+    product_id: good.productId,
+    price_usdc: Number(Money.parse(good.price)),
+    commission_bps: good.commissionBps,
+    product_type: good.oneOff ? 'One-off' : 'Repeat',
+    category: good.category,
+    reviews: `${baseUrl}/v1/review?merchant_id=${merchantId}&product_id=${good.productId}`,
+  }
+}
+
+export function frontHtml(front: Front): string {
+  const rows = front.goods.map((good) => {
+    const { example, product_type, reviews } = shown(front, good)
+    return `<article>
+<h2>${escapeHtml(good.name)} <span>${good.price} USDC</span></h2>
+<p>${escapeHtml(good.description)}</p>
+<p><code>${escapeHtml(example)}</code></p>
+<p>${product_type}, ${good.commissionBps / 100} % commission, <a href="${escapeHtml(reviews)}">reviews with their ref links</a></p>
+</article>`
+  })
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${NAME}</title>
+<style>
+:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 44rem; margin: 3rem auto; padding: 0 1rem }
+article { border-top: 1px solid #8884; padding: .5rem 0 }
+h2 { display: flex; justify-content: space-between; font-size: 1.15rem; margin: .5rem 0 }
+h2 span { font-weight: 400 }
+code { overflow-wrap: anywhere }
+</style>
+<h1>${NAME}</h1>
+<p>Everything here is paid with <a href="https://www.x402.org">x402</a>, through the link of a review.</p>
+${rows.join('\n')}
+<h2>How to buy</h2>
+<ol>
+${HOW_TO_BUY.map((step) => `<li>${escapeHtml(step)}</li>`).join('\n')}
+</ol>
+</html>
+`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character)

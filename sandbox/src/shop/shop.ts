@@ -1,0 +1,87 @@
+// The demo shop: what a merchant's server looks like with @referrer/merchant.
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { createReferralEndpoint } from '@referrer/merchant'
+import { nodeHandler } from '@referrer/merchant/node'
+import { X402 } from '@referrer/protocol'
+import type { Hex } from 'viem'
+import { HOST } from '../ports.ts'
+import type { World } from '../program.ts'
+import { GOODS, type Good } from './goods.ts'
+import { frontHtml, frontJson } from './page.ts'
+import { RequestError } from './request-error.ts'
+
+export interface Shop {
+  url: string
+  stop(): Promise<void>
+}
+
+export interface ShopOptions {
+  port: number
+  merchantId: number
+  /** The marketplace that the shop sells through. */
+  baseUrl: string
+  facilitatorUrl: string
+  signingKey: Hex
+}
+
+const PATIENCE_MS = 3_000
+
+export async function startShop(world: World, options: ShopOptions): Promise<Shop> {
+  const url = `http://${HOST}:${options.port}`
+  const front = { ...options, shopUrl: url, goods: GOODS }
+  const sellers = new Map(GOODS.map((good) => [good.path, nodeHandler(sell(good, world, options))]))
+
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?')[0] ?? ''
+    const seller = sellers.get(path)
+    if (seller) return void seller(request, response)
+    if (path !== '/') return answer(response, 404, { error: `nothing is sold here: see ${url}` })
+    if (request.headers.accept?.includes('text/html'))
+      return response.setHeader('content-type', 'text/html; charset=utf-8').end(frontHtml(front))
+    answer(response, 200, frontJson(front))
+  })
+  server.listen(options.port, HOST)
+  await once(server, 'listening')
+  return {
+    url,
+    async stop() {
+      const timer = setTimeout(() => server.closeAllConnections(), PATIENCE_MS)
+      server.close()
+      await once(server, 'close')
+      clearTimeout(timer)
+    },
+  }
+}
+
+function sell(good: Good, { chainId, rpcUrl, contracts }: World, options: ShopOptions) {
+  return createReferralEndpoint({
+    chainId,
+    rpcUrl,
+    addressRegistry: contracts.AddressRegistry,
+    facilitatorUrl: options.facilitatorUrl,
+    setupUrl: `${options.baseUrl}/.well-known/referrer-agent`,
+    merchantId: options.merchantId,
+    signingKey: options.signingKey,
+    product: { id: good.productId, description: good.description, mimeType: 'application/json' },
+    // Who only asks for the price need not say yet what for. Who pays must, or would pay for nothing.
+    price: async (request) =>
+      (request.headers.has(X402.PAYMENT_SIGNATURE_HEADER) && (await refusal(good, request))) || good.price,
+    serve: async (request) => (await good.prepare(request, Date.now()))(),
+  })
+}
+
+/** Undefined: it can be made. */
+async function refusal(good: Good, request: Request): Promise<Response | undefined> {
+  try {
+    await good.prepare(request, Date.now())
+    return undefined
+  } catch (error) {
+    if (error instanceof RequestError) return Response.json({ error: error.message }, { status: 400 })
+    throw error
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body, null, 2))
+}

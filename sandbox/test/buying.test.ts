@@ -1,0 +1,206 @@
+// The stock x402 client buys from the demo shop through the links of the demo's reviews. Everything is real but the money.
+import { fileURLToPath } from 'node:url'
+import { RequestSignature } from '@referrer/protocol'
+import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { linkTo, resolve, reviewsOf, withCashback } from './links.ts'
+import { ask, buy, buyAndCheck, chainOf, paymentOf, usdcOf } from './purchase.ts'
+import { run, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
+
+const EXAMPLE = fileURLToPath(new URL('../examples/buy.ts', import.meta.url))
+
+let sandbox: TestSandbox
+beforeAll(async () => {
+  sandbox = await startTestSandbox()
+}, 120_000)
+afterAll(() => sandbox.end())
+
+interface Leg {
+  amount: number
+  status: string
+}
+
+interface SeenEscrow {
+  escrow_id: number
+  role: string
+  held_back: Leg
+  cashback: Leg
+}
+
+interface Earnings {
+  commission: { immediate: number; held_back_pending: number }
+  escrow_pending: { held_back: number; cashback: number; total: number }
+}
+
+const earningsOf = (agentId: number) => ask<Earnings>(sandbox, 'stranger', `/v1/agent/${agentId}/earnings`)
+
+/** Once the service has read it from the chain. */
+async function escrowSeenBy(agentId: number | undefined, escrowId: number): Promise<SeenEscrow | undefined> {
+  let seen: SeenEscrow | undefined
+  await until(async () => {
+    const path = `/v1/agent/${agentId}/escrows`
+    const { escrows } = await ask<{ escrows: SeenEscrow[] }>(sandbox, 'stranger', path)
+    seen = escrows.find(({ escrow_id }) => escrow_id === escrowId)
+    return seen !== undefined
+  }, sandbox)
+  return seen
+}
+
+const escrows = () =>
+  chainOf(sandbox).readContract({
+    address: sandbox.state.contracts.CommissionEscrow,
+    abi: commissionEscrowAbi,
+    functionName: 'lastEscrowId',
+  })
+
+describe('the demo shop', () => {
+  it('has links to each of its products, which the service resolves', async () => {
+    const { state } = sandbox
+    const reviews = await reviewsOf(sandbox)
+    const endpoints = new Set<string>()
+    for (const { ref_link, product_id, on_chain_id } of reviews) {
+      const { merchant_endpoint, split_router, facilitator_url, ...found } = await resolve(ref_link)
+      endpoints.add(merchant_endpoint)
+      expect(split_router).toBe(state.contracts.SplitRouter)
+      expect(facilitator_url).toBe(state.facilitatorUrl)
+      expect(found).toMatchObject({ product_id, review_id: on_chain_id })
+    }
+    expect([...endpoints].sort()).toEqual(state.products.map(({ endpointUrl }) => endpointUrl).sort())
+  })
+
+  it('passes the readiness checks with every product', async () => {
+    const { state, account } = sandbox
+    const owner = privateKeyToAccount(account('merchant').privateKey)
+    for (const { endpointUrl } of state.products) {
+      const body = JSON.stringify({ resource: endpointUrl })
+      const signed = await RequestSignature.sign(owner, body, Math.floor(Date.now() / 1_000))
+      const response = await fetch(`${state.baseUrl}/v1/merchant/product/readiness`, {
+        method: 'POST',
+        headers: { 'X-Agent-Timestamp': String(signed.timestamp), 'X-Agent-Signature': signed.signature },
+        body,
+      })
+      expect(await response.json()).toMatchObject({ pass: true })
+    }
+  })
+
+  it('shows what it sells to people and to programs', async () => {
+    const { state } = sandbox
+    const page = await fetch(state.shopUrl, { headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const html = await page.text()
+    const { products } = await (await fetch(state.shopUrl)).json()
+    expect(products).toHaveLength(state.products.length)
+    for (const { name, endpoint_url, price_usdc, reviews } of products) {
+      expect(html).toContain(name)
+      const offer = await (await fetch(endpoint_url)).json()
+      expect(offer.accepts[0].amount).toBe(String(price_usdc))
+      expect((await (await fetch(reviews)).json()).reviews.length).toBeGreaterThan(0)
+    }
+    expect((await fetch(`${state.shopUrl}/nothing`)).status).toBe(404)
+  })
+})
+
+describe('the stock client', () => {
+  it('buys through a ref link as an agent, and the payment is split on the chain [REF-39]', async () => {
+    const link = await linkTo(sandbox, '/daylight')
+    const { body } = await buyAndCheck(sandbox, { role: 'buyer', link, query: '?city=Tokyo' }, 10_000n)
+    expect(body).toMatchObject({ place: 'Tokyo', daylight_minutes: expect.any(Number) })
+  })
+
+  it('buys as a wallet without an agent', async () => {
+    const link = await linkTo(sandbox, '/daylight')
+    const { body } = await buyAndCheck(sandbox, { role: 'walletBuyer', link }, 10_000n)
+    expect(body).toMatchObject({ place: 'Lisbon' })
+  })
+
+  it('buys what is sold once, at another rate of commission', async () => {
+    const link = await linkTo(sandbox, '/almanac')
+    const { body } = await buyAndCheck(sandbox, { role: 'buyer', link, query: '?year=2027' }, 2_500_000n)
+    expect(body).toMatchObject({ title: 'Daylight in 2027' })
+  })
+
+  it('buys with a body of its own', async () => {
+    const text = 'The shop opens at nine. Bees make honey. Honey feeds bees.'
+    const init = { method: 'POST', body: JSON.stringify({ text, sentences: 1 }) }
+    const link = await linkTo(sandbox, '/summary')
+    const { body } = await buyAndCheck(sandbox, { role: 'buyer', link, init }, 50_000n)
+    expect(body).toMatchObject({ summary: 'Bees make honey.' })
+  })
+
+  it('has the pledged cashback set aside for it', async () => {
+    const link = await withCashback(sandbox, await linkTo(sandbox, '/almanac'), 1_234)
+    const { shares, escrowId } = await buyAndCheck(sandbox, { role: 'buyer', link }, 2_500_000n)
+    expect(shares.cashback).toBeGreaterThan(0n)
+    const seen = await escrowSeenBy(sandbox.account('buyer').agentId, escrowId)
+    expect(seen).toMatchObject({
+      role: 'buyer',
+      cashback: { amount: Number(shares.cashback), status: 'pending_buyer_review' },
+    })
+  })
+
+  it('leaves a purchase that the service shows to the reviewer and to the buyer', async () => {
+    const link = await linkTo(sandbox, '/summary')
+    const { reviewer_agent_id } = await resolve(link)
+    const before = await earningsOf(reviewer_agent_id)
+    const order = { role: 'buyer', link, query: '?text=Bees+make+honey.' } as const
+    const { shares, escrowId } = await buyAndCheck(sandbox, order, 50_000n)
+    const heldBack = { amount: Number(shares.heldBack), status: 'pending' }
+    const seen = await escrowSeenBy(reviewer_agent_id, escrowId)
+    expect(seen).toMatchObject({ role: 'reviewer', held_back: heldBack, cashback: { amount: 0 } })
+    const seenByBuyer = await escrowSeenBy(sandbox.account('buyer').agentId, escrowId)
+    expect(seenByBuyer).toMatchObject({ role: 'buyer', held_back: heldBack })
+    const after = await earningsOf(reviewer_agent_id)
+    expect(after.commission.immediate - before.commission.immediate).toBe(Number(shares.immediate))
+    expect(after.commission.held_back_pending - before.commission.held_back_pending).toBe(heldBack.amount)
+    expect(after.escrow_pending.held_back - before.escrow_pending.held_back).toBe(heldBack.amount)
+  })
+
+  it('pays nothing for what cannot be made', async () => {
+    const { address } = sandbox.account('buyer')
+    const before = await usdcOf(sandbox, address)
+    const link = await linkTo(sandbox, '/daylight')
+    const { response, body } = await buy(sandbox, { role: 'buyer', link, query: '?city=Atlantis' })
+    expect(response.status).toBe(400)
+    expect(body.error).toContain('city must be one of')
+    expect(await usdcOf(sandbox, address)).toBe(before)
+  })
+})
+
+describe('a payment that is sent again', () => {
+  it('neither gets the resource twice nor moves money twice', async () => {
+    const link = await linkTo(sandbox, '/daylight')
+    const bought = await buy(sandbox, { role: 'buyer', link })
+    expect(bought.response.status).toBe(200)
+    const { address } = sandbox.account('buyer')
+    const [count, balance] = [await escrows(), await usdcOf(sandbox, address)]
+    const { merchant_endpoint } = await resolve(link)
+    for (const path of ['', '?city=Tokyo']) {
+      const again = await fetch(`${merchant_endpoint}${path}`, {
+        headers: { 'PAYMENT-SIGNATURE': bought.signature },
+      })
+      expect(again.status).toBe(409)
+      const body = await again.json()
+      expect(body).not.toHaveProperty('place')
+      expect(body).toMatchObject({ transaction: paymentOf(bought).transaction })
+    }
+    const { merchant_endpoint: other } = await resolve(await linkTo(sandbox, '/almanac'))
+    const elsewhere = await fetch(other, { headers: { 'PAYMENT-SIGNATURE': bought.signature } })
+    expect([402, 409]).toContain(elsewhere.status)
+    expect(await elsewhere.json()).not.toHaveProperty('title')
+    expect(await escrows()).toBe(count)
+    expect(await usdcOf(sandbox, address)).toBe(balance)
+  })
+})
+
+describe('the example of the quick start', () => {
+  it('buys and prints how the price was split', async () => {
+    const { output, ended } = run(EXAMPLE, { SANDBOX_DIR: sandbox.directory })
+    expect([await ended, output.text]).toEqual([[0, null], expect.anything()])
+    expect(output.text).toMatch(/^200 from http:\/\/127\.0\.0\.1:\d+\/daylight\n/)
+    expect(output.text).toContain('buyer → split router: 0.01 USDC')
+    expect(output.text).toContain('split router → merchant: 0.0093 USDC')
+    expect(output.text).toContain('split router → reviewer: 0.000315 USDC')
+    expect(output.text).toContain('in escrow: 0.000315 USDC held back, 0 USDC cashback, 0.00007 USDC fee')
+  })
+})

@@ -1,0 +1,45 @@
+// The links of the demo's reviews.
+import { AttestationKey, AttributionToken } from '@referrer/protocol'
+import { type Hex, hexToBytes } from 'viem'
+import { ATTESTATION_SEED } from '../src/market-service.ts'
+import type { TestSandbox } from './sandbox.ts'
+
+export interface Review {
+  on_chain_id: number
+  merchant_id: number
+  product_id: Hex
+  ref_link: string
+}
+
+export interface Resolved {
+  merchant_endpoint: string
+  token: string
+  split_router: string
+  facilitator_url: string
+  product_id: Hex
+  review_id: number
+  reviewer_agent_id: number
+  cashback_of_commission_bps: number
+}
+
+export async function reviewsOf({ state }: TestSandbox): Promise<Review[]> {
+  return (await (await fetch(`${state.baseUrl}/v1/review`)).json()).reviews
+}
+
+export const resolve = async (link: string): Promise<Resolved> => (await fetch(link)).json()
+
+/** The newest link to what the shop sells at this path. */
+export async function linkTo(sandbox: TestSandbox, path: string): Promise<string> {
+  const product = sandbox.state.products.find(({ endpointUrl }) => endpointUrl.endsWith(path))
+  const review = (await reviewsOf(sandbox)).find(({ product_id }) => product_id === product?.productId)
+  if (!review) throw new Error(`nobody has reviewed ${path}`)
+  return review.ref_link
+}
+
+/** The same link as if its reviewer had pledged a cashback. */
+export async function withCashback({ state }: TestSandbox, link: string, bps: number): Promise<string> {
+  const { token } = await resolve(link)
+  const { v: _v, kid: _kid, ...terms } = AttributionToken.decodeUnverified(token)
+  const key = await AttestationKey.signingKey(hexToBytes(ATTESTATION_SEED))
+  return `${state.baseUrl}/r/${await AttributionToken.mint({ ...terms, cashbackOfCommissionBps: bps }, key)}`
+}

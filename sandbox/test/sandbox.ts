@@ -1,0 +1,87 @@
+// A sandbox as its users start it: a process of its own.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { readPorts, requireFree } from '../src/ports.ts'
+import type { SandboxAccount, SandboxState } from '../src/state.ts'
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+export type Started = ReturnType<typeof run>
+
+/** Runs a program and collects what it says. */
+export function run(file: string, env: Record<string, string>, args: string[] = []) {
+  const child = spawn(process.execPath, [file, ...args], { env: { ...process.env, ...env } })
+  const output = { text: '' }
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      output.text += chunk
+    })
+  }
+  return { child, output, ended: once(child, 'close') }
+}
+
+export const runSandbox = (env: Record<string, string>, args?: string[]) => run(MAIN, env, args)
+
+export async function until(condition: () => boolean | Promise<boolean>, { child, output }: Started) {
+  while (!(await condition())) {
+    if (child.exitCode !== null) throw new Error(`the sandbox ended: ${output.text}`)
+    await sleep(50)
+  }
+}
+
+/** One at which all ports are free. */
+export async function freeOffset(): Promise<string> {
+  for (;;) {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    await new Promise((resolve) => server.close(resolve))
+    if (!address || typeof address === 'string') throw new Error('no port')
+    const offset = String(address.port - 8545)
+    const isFree = await requireFree(readPorts({ PORT_OFFSET: offset })).then(
+      () => true,
+      () => false,
+    )
+    if (isFree) return offset
+  }
+}
+
+export interface TestSandbox extends Started {
+  offset: string
+  /** Where its state file is. */
+  directory: string
+  state: SandboxState
+  account(role: string): SandboxAccount
+  /** Ends it, if that has not happened yet, and takes its files along. */
+  end(): Promise<void>
+}
+
+export async function startTestSandbox(): Promise<TestSandbox> {
+  const directory = mkdtempSync(join(tmpdir(), 'referrer-sandbox-'))
+  const offset = await freeOffset()
+  const started = runSandbox({ SANDBOX_DIR: directory, PORT_OFFSET: offset })
+  await until(() => started.output.text.includes('sandbox ready'), started)
+  const state: SandboxState = JSON.parse(readFileSync(join(directory, 'state.json'), 'utf8'))
+  return {
+    ...started,
+    offset,
+    directory,
+    state,
+    account(role) {
+      const found = state.accounts.find((entry) => entry.role === role)
+      if (!found) throw new Error(`no account plays ${role}`)
+      return found
+    },
+    async end() {
+      started.child.kill('SIGINT')
+      await started.ended
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
