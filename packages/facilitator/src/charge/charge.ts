@@ -6,7 +6,8 @@ import type { Context } from '../context.ts'
 import { multiplierNow } from '../payment/multiplier.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 import { verifyToken } from '../payment/token.ts'
-import { chargeNonce } from '../settlement/order.ts'
+import { keyOfDeposit } from '../settlement/order.ts'
+import { alreadyUsed } from '../settlement/till.ts'
 import type { Deposit, Settled, Settler } from '../settlement/types.ts'
 import { askOffer, type Offer } from './offer.ts'
 import { type Charged, findPayer } from './payer.ts'
@@ -17,21 +18,17 @@ import { tryDeposit } from './trial.ts'
 interface Examined {
   deposit: Deposit
   /** Why the money goes back instead. */
-  refund: Refused | undefined
+  refusal?: Refused | undefined
 }
 
 /** Once for each payer and transaction. Throws `Refused`, or a `ProtocolError` of code `invalid_envelope`. */
 export async function charge(context: Context, settler: Settler, body: unknown): Promise<Settled> {
-  const { deposit, refund } = await examine(context, settler, readRequest(context, body)).catch((cause) => {
+  const { deposit, refusal } = await examine(context, settler, readRequest(context, body)).catch((cause) => {
     if (!(cause instanceof RpcError)) throw cause
     const message = 'the chain cannot be asked now; nothing was sent, ask again with the same body'
     throw new Refused('settle_failed', message, { retryable: true, cause })
   })
-  if (!refund) return settler.splitDeposit(deposit)
-  const { transaction } = await settler.splitDeposit(deposit, { refund: refund.message })
-  throw new Refused(refund.reason, `${refund.message}; the money went back to ${deposit.charge.payer}`, {
-    transaction,
-  })
+  return settler.splitDeposit(deposit, refusal)
 }
 
 async function examine(context: Context, settler: Settler, request: ChargeRequest): Promise<Examined> {
@@ -44,7 +41,7 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
       `transaction ${txHash} redeemed an authorisation of ${charged.payer}: that payment is settled at /settle, not charged`,
     )
   }
-  await requireUncharged(settler, request, charged.payer)
+  const isUnderWay = await requireUncharged(settler, request, charged.payer)
   await requireFinal(chain, delivery)
 
   // A merchant that has closed may have no endpoint any more: the money goes back all the same.
@@ -56,28 +53,30 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
   if (!(offer instanceof Refused) && offer.productId) sold.productId = offer.productId
   const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
   const deposit = depositOf(request, charged, attribution)
-  const refund = (await tryDeposit(chain, deposit)) ?? judgeTransfers(charged)
-  if (refund) return { deposit, refund }
+  const trial = await tryDeposit(chain, deposit)
+  if (trial.type === 'done' && !isUnderWay) throw alreadyUsed(undefined)
+  if (trial.type === 'done') return { deposit }
+  const refusal = trial.type === 'doomed' ? trial.refusal : judgeTransfers(charged)
+  if (refusal) return { deposit, refusal }
   if (offer instanceof Refused) throw offer
-  return { deposit, refund: judgePrice(charged, offer) }
+  return { deposit, refusal: judgePrice(charged, offer) }
 }
 
+/** Whether it is being charged just now: then the settler shares the outcome. Throws when it is done. */
 async function requireUncharged(
   settler: Settler,
   { chain, txHash }: ChargeRequest,
   payer: Address,
-): Promise<void> {
-  const key = {
-    chainId: chain.chainId,
-    payer: payer.toLowerCase() as Address,
-    nonce: chargeNonce(txHash),
-  }
+): Promise<boolean> {
+  const key = keyOfDeposit({ chainId: chain.chainId, charge: { payer, txHash } })
   const { status, transaction } = await settler.find(key)
-  const details = transaction ? { transaction } : {}
-  if (status === 'settled') throw invalidPayment('authorization already used', details)
+  if (status === 'settled') throw alreadyUsed(transaction ?? undefined)
   if (status === 'refunded') {
-    throw invalidPayment('the transfer went back to its payer before: make a new one', details)
+    throw invalidPayment('the transfer went back to its payer: make a new one', {
+      transaction: transaction ?? undefined,
+    })
   }
+  return status === 'pending'
 }
 
 function judgeTransfers({ transfers }: Charged): Refused | undefined {

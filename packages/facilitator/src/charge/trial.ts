@@ -1,36 +1,65 @@
 // Whether the router would split a deposit now, and whether it should.
+import { commissionEscrowAbi, splitRouterAbi } from '@referrer/protocol/abi'
+import { encodeFunctionData } from 'viem'
 import type { Chain } from '../context.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
-import { toSplitDeposit } from '../settlement/order.ts'
-import { agentsOf, judgePeople, peopleCalls, readPeople } from '../settlement/people.ts'
-import { probe } from '../settlement/probe.ts'
+import { keyOfDeposit, toSplitDeposit } from '../settlement/order.ts'
+import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from '../settlement/people.ts'
+import { type Call, type Outcome, probe } from '../settlement/probe.ts'
 import { explainRevert } from '../settlement/revert.ts'
 import { GAS_PER_PURCHASE } from '../settlement/simulation.ts'
 import type { Deposit } from '../settlement/types.ts'
 
-/** It was charged before, so that its money is gone; the settler knows what became of it. */
-const DONE = new Set(['PaymentAlreadySplit', 'PaymentAlreadyRefunded', 'NotEnoughUnsplit'])
+export type Trial =
+  | { type: 'good' }
+  /** Its money has been split before, or has gone back. */
+  | { type: 'done' }
+  /** It can never be split. */
+  | { type: 'doomed'; refusal: Refused }
 
-/** Why the money has to go back; undefined: it can be split. Throws `Refused` for what the payer can put right, or what may pass. */
-export async function tryDeposit(chain: Chain, deposit: Deposit): Promise<Refused | undefined> {
+/** Throws `Refused` for what the payer can put right, and for what may pass. */
+export async function tryDeposit(chain: Chain, deposit: Deposit): Promise<Trial> {
   const { attribution, charge } = deposit
   const agents = agentsOf([attribution])
-  const split = {
-    target: chain.contracts.SplitRouter,
-    gas: GAS_PER_PURCHASE,
-    data: toSplitDeposit(deposit).data,
-  }
-  const { outcomes } = await probe(chain, chain.relayers[0].address, [...peopleCalls(chain, agents), split])
-  const refusal = judgePeople(charge.payer, attribution, readPeople(agents, outcomes))
-  if (refusal?.reason === 'self_referral') return refusal
-  if (refusal) throw refusal
+  const calls = [...endCalls(chain, deposit), splitCall(chain, deposit), ...peopleCalls(chain, agents)]
+  const { outcomes } = await probe(chain, chain.relayers[0].address, calls)
+  const [escrow, refunded, split, ...people] = outcomes
+  if (isSet(escrow) || isSet(refunded)) return { type: 'done' }
 
-  const outcome = outcomes[agents.length * 2]
-  if (outcome?.ok) return undefined
-  const { name, message, isForGood } = explainRevert(outcome?.data ?? '0x')
-  if (name !== undefined && DONE.has(name)) return undefined
-  if (name === 'SelfReferral') return new Refused('self_referral', message)
+  const refusal = judgePeople(charge.payer, attribution, readPeople(agents, people))
+  if (refusal?.reason === 'self_referral') return { type: 'doomed', refusal }
+  if (refusal) throw refusal
+  if (split?.ok) return { type: 'good' }
+  const { name, message, isForGood } = explainRevert(split?.data ?? '0x')
   if (name === 'InvalidSignature') throw invalidPayment('buyerSignature is not accepted by the payer')
-  if (isForGood) return new Refused('settle_failed', message)
-  throw new Refused('settle_failed', message, { retryable: true })
+  if (!isForGood) throw new Refused('settle_failed', message, { retryable: true })
+  const reason = name === 'SelfReferral' ? 'self_referral' : 'settle_failed'
+  return { type: 'doomed', refusal: new Refused(reason, message) }
 }
+
+/** Whether it has an escrow, and whether it went back. */
+function endCalls({ contracts }: Chain, deposit: Deposit): Call[] {
+  const { payer, nonce } = keyOfDeposit(deposit)
+  const args = [payer, nonce] as const
+  return [
+    {
+      target: contracts.CommissionEscrow,
+      gas: READ_GAS,
+      data: encodeFunctionData({ abi: commissionEscrowAbi, functionName: 'escrowOf', args }),
+    },
+    {
+      target: contracts.SplitRouter,
+      gas: READ_GAS,
+      data: encodeFunctionData({ abi: splitRouterAbi, functionName: 'refunded', args }),
+    },
+  ]
+}
+
+const splitCall = ({ contracts }: Chain, deposit: Deposit): Call => ({
+  target: contracts.SplitRouter,
+  gas: GAS_PER_PURCHASE,
+  data: toSplitDeposit(deposit).data,
+})
+
+/** The first word of what was read. */
+const isSet = (outcome: Outcome | undefined) => !!outcome?.ok && BigInt(outcome.data.slice(0, 66)) !== 0n

@@ -1,7 +1,7 @@
 // What the split router is asked to do for one payment.
 import type { Attribution } from '@referrer/protocol'
 import { splitRouterAbi } from '@referrer/protocol/abi'
-import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256 } from 'viem'
+import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak256 } from 'viem'
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
 import type { Deposit } from './types.ts'
 
@@ -45,9 +45,10 @@ export function toRefund(payment: Payment, message: string): Order {
   return { ...orderOf('refund', payment, data), message }
 }
 
-export function toSplitDeposit({ charge, attribution, ...deposit }: Deposit): Order {
+export function toSplitDeposit(deposit: Deposit): Order {
+  const { charge, attribution } = deposit
   const data = encodeFunctionData({ ...router, functionName: 'splitDeposit', args: [charge, attribution] })
-  return { kind: 'deposit', ...depositOf({ charge, attribution, ...deposit }), data }
+  return { kind: 'deposit', ...depositOf(deposit), data }
 }
 
 export function toRefundDeposit(deposit: Deposit, message: string): Order {
@@ -57,9 +58,16 @@ export function toRefundDeposit(deposit: Deposit, message: string): Order {
   return { kind: 'deposit_refund', ...depositOf(deposit), data, message }
 }
 
-function depositOf({ chainId, charge, attribution, digest }: Deposit) {
-  const { payer, value, txHash } = charge
-  return { key: { chainId, payer, nonce: chargeNonce(txHash) }, digest, attribution, value }
+function depositOf(deposit: Deposit) {
+  const { charge, attribution, digest } = deposit
+  return { key: keyOfDeposit(deposit), digest, attribution, value: charge.value }
+}
+
+export function keyOfDeposit({
+  chainId,
+  charge: { payer, txHash },
+}: Pick<Deposit, 'chainId'> & { charge: Pick<Deposit['charge'], 'payer' | 'txHash'> }): PaymentKey {
+  return { chainId, payer: payer.toLowerCase() as Address, nonce: chargeNonce(txHash) }
 }
 
 const CHARGE_COMMITMENT_TYPEHASH = keccak256(
@@ -69,7 +77,7 @@ const CHARGE_COMMITMENT_TYPEHASH = keccak256(
 )
 
 /** The router's own name for a charged transaction. */
-export function chargeNonce(txHash: Hex): Hex {
+function chargeNonce(txHash: Hex): Hex {
   return keccak256(
     encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes32' }], [CHARGE_COMMITMENT_TYPEHASH, txHash]),
   )

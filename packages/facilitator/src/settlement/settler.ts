@@ -11,13 +11,13 @@
  * - a dead node: nothing is promised that was not seen on-chain; a dead database: nothing is sent.
  */
 import { RpcError, readTransaction } from '@referrer/chain'
-import type { Address, Hash } from 'viem'
+import type { Hash } from 'viem'
 import type { Context } from '../context.ts'
 import { keyOf, keyText, type PaymentKey } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
 import { unreachable } from './desk.ts'
 import type { OnSettlement } from './events.ts'
-import { chargeNonce } from './order.ts'
+import { keyOfDeposit } from './order.ts'
 import { findRow } from './store.ts'
 import { alreadyUsed, createTill, type Till } from './till.ts'
 import type { Settler } from './types.ts'
@@ -133,11 +133,10 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
           throw error instanceof Refused ? error : refusalFor(error)
         })
     },
-    async splitDeposit(deposit, { refund } = {}) {
+    async splitDeposit(deposit, refusal) {
       const { chainId, charge, digest } = deposit
-      const payer = charge.payer.toLowerCase() as Address
-      const key = { chainId, payer, nonce: chargeNonce(charge.txHash) }
-      const transaction = await once(key, digest, () => tillOf(chainId).splitDeposit(deposit, refund))
+      const till = tillOf(chainId)
+      const transaction = await once(keyOfDeposit(deposit), digest, () => till.splitDeposit(deposit, refusal))
       return { transaction, payer: charge.payer }
     },
     async find(key) {

@@ -21,7 +21,7 @@ export interface Till {
   settle(payment: Payment, signal: AbortSignal): Promise<Hash>
   /** Throws `Refused` when it would not be settled now. */
   check(payment: Payment): Promise<void>
-  splitDeposit(deposit: Deposit, refund: string | undefined): Promise<Hash>
+  splitDeposit(deposit: Deposit, refusal: Refused | undefined): Promise<Hash>
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -141,8 +141,8 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
       const arrival = await findArrival(chain, payment)
       if (arrival.type !== 'arrived') throw notHere(arrival)
     },
-    splitDeposit(deposit, refund) {
-      if (refund !== undefined) return giveBack(toRefundDeposit(deposit, refund), 'invalid_payment')
+    splitDeposit(deposit, refusal) {
+      if (refusal) return giveBack(toRefundDeposit(deposit, refusal.message), refusal.reason)
       return splitArrived(toSplitDeposit(deposit), (why) => toRefundDeposit(deposit, why))
     },
     async run(signal) {

@@ -1,5 +1,6 @@
 import type { Address, Hash, Hex } from 'viem'
 import type { Payment, PaymentKey } from '../payment/payment.ts'
+import type { Refused } from '../payment/refused.ts'
 
 /** What `/settle` answers when the money has been split. */
 export interface Settled {
@@ -37,8 +38,8 @@ export interface Settler {
   settle(payment: Payment): Promise<Settled>
   /** Whether it would be settled now. Sends nothing. */
   check(payment: Payment): Promise<void>
-  /** Splits a deposit whose transfer has been checked; with `refund` it goes back to its payer instead. */
-  splitDeposit(deposit: Deposit, options?: { refund?: string }): Promise<Settled>
+  /** Splits a deposit whose transfer has been checked. Given a refusal, it gives it back to its payer, and throws that with the transaction. */
+  splitDeposit(deposit: Deposit, refusal?: Refused): Promise<Settled>
   find(key: PaymentKey): Promise<Settlement>
   /** Goes on with what an earlier process left, and runs until the signal. */
   run(signal: AbortSignal): Promise<void>
