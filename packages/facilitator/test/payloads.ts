@@ -1,6 +1,6 @@
 // Payments as clients make them: by default as stock x402 clients do, with a bare transfer and a nonce by chance.
 import { Attribution, type AttributionToken, Authorization, Nonce, type X402 } from '@referrer/protocol'
-import { type Address, type Hex, type LocalAccount, zeroHash } from 'viem'
+import type { Address, Hex, LocalAccount } from 'viem'
 
 /** Where and for what is paid. */
 export interface Till {
@@ -73,18 +73,13 @@ export async function payloadOf(
 ): Promise<Body> {
   const { amount = 1_000_000n, salt, buyerAgentId } = options
   const requirements = { ...requirementsOf(till, amount), ...options.requirements }
-  const attribution = Attribution.from(options.terms ?? till.terms, {
-    buyerAgentId: typeof buyerAgentId === 'string' && buyerAgentId ? buyerAgentId : undefined,
-    salt: salt ?? zeroHash,
-  })
-  const committed = salt && Attribution.attributionNonce(attribution)
   const authorization = {
     from: options.from ?? buyer.address,
     to: options.to ?? till.router,
     value: options.value ?? amount,
     validAfter: options.validAfter ?? 0n,
     validBefore: options.validBefore ?? BigInt(nowSeconds + 3_600),
-    nonce: options.nonce ?? committed ?? Nonce.random(),
+    nonce: options.nonce ?? (salt ? committedNonce(till, salt, options) : Nonce.random()),
   }
   const type = options.type ?? (salt ? 'ReceiveWithAuthorization' : 'TransferWithAuthorization')
   const domain = { ...till.token, chainId: till.chainId, verifyingContract: till.usdc }
@@ -106,6 +101,11 @@ export async function payloadOf(
     },
     paymentRequirements: requirements,
   }
+}
+
+function committedNonce({ terms }: Till, salt: Hex, options: PayloadOptions): Hex {
+  const buyerAgentId = options.buyerAgentId as string | undefined
+  return Attribution.attributionNonce(Attribution.from(options.terms ?? terms, { buyerAgentId, salt }))
 }
 
 function sent(authorization: Authorization.Authorization): X402.PaymentPayload.SentAuthorization {

@@ -8,6 +8,7 @@ import { networkOf, settleFailure } from './answers.ts'
 import { jsonOf } from './body.ts'
 import type { Metrics } from './metrics.ts'
 import { badRequest } from './refusal.ts'
+import { logRefusal } from './refusal-log.ts'
 
 /** Records a purchase that was paid by plain transfer. No merchant signs here: the body carries the buyer's own signature. */
 export function chargeRoutes(
@@ -28,6 +29,7 @@ export function chargeRoutes(
       if (error instanceof ProtocolError && error.code === 'invalid_envelope') throw badRequest(error.message)
       if (!(error instanceof Refused)) throw error
       metrics.countAnswer('/mpp/charge', error.pending ? 'pending' : error.reason)
+      logRefusal(context, request.id, { network }, error)
       return settleFailure(context, { network }, error)
     } finally {
       end()

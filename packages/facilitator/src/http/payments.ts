@@ -11,6 +11,7 @@ import { requirePermission, signerOf } from './auth.ts'
 import { bytesOf, jsonOf } from './body.ts'
 import type { Metrics } from './metrics.ts'
 import { badRequest } from './refusal.ts'
+import { logRefusal } from './refusal-log.ts'
 
 /** `/verify` and `/settle`. A caller that hangs up stops nothing: what has begun ends, and a copy of the request learns how. */
 export function paymentRoutes(
@@ -31,7 +32,9 @@ export function paymentRoutes(
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       metrics.countAnswer('/verify', error.reason)
-      return verifyFailure(subjectOf(context, body), error)
+      const subject = subjectOf(context, body)
+      logRefusal(context, request.id, subject, error)
+      return verifyFailure(subject, error)
     } finally {
       end()
     }
@@ -49,7 +52,9 @@ export function paymentRoutes(
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       metrics.countAnswer('/settle', error.pending ? 'pending' : error.reason)
-      return settleFailure(context, subjectOf(context, body), error)
+      const subject = subjectOf(context, body)
+      logRefusal(context, request.id, subject, error)
+      return settleFailure(context, subject, error)
     } finally {
       end()
     }
