@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { privateKeyOf } from '@referrer/contracts/local'
 import { listening, type Process } from '../index/processes.ts'
@@ -11,14 +10,13 @@ export type Place = {
   rpcUrl: string
   /** A new database of the one Postgres. */
   createDatabase: () => Promise<string>
-  directory: string
 }
 export type Contender = {
   /** In keys of results. */
   name: string
   title: string
   trace: Trace
-  start(place: Place): Promise<Server>
+  start(place: Place, logFile: string): Promise<Server>
 }
 
 export const stock = official('stock', [])
@@ -32,10 +30,10 @@ function official(name: string, flags: string[]): Contender {
     name,
     title: `official, ${name}`,
     trace: 'transfer',
-    start({ shop, rpcUrl, directory }) {
+    start({ shop, rpcUrl }, logFile) {
       const args = [programOf('official.ts'), '--rpc', rpcUrl, ...flags]
       const env = { RELAYER_PRIVATE_KEY: keysOf(shop, 1) }
-      return listening(name, { args, env }, join(directory, `${name}.log`))
+      return listening(name, { args, env }, logFile)
     },
   }
 }
@@ -45,7 +43,7 @@ function withKeys(name: string, title: string, keys: number): Contender {
     name,
     title: `ours, ${title}`,
     trace: 'escrow',
-    async start({ shop, rpcUrl, createDatabase, directory }) {
+    async start({ shop, rpcUrl, createDatabase }, logFile) {
       const { client, addresses } = shop.market
       const chainId = client.chain.id
       const chain = { chainId, rpcUrls: [rpcUrl], contracts: addresses, startBlock: 0 }
@@ -58,7 +56,7 @@ function withKeys(name: string, title: string, keys: number): Contender {
         RATE_LIMIT_PER_SECOND: '1000000',
         RATE_LIMIT_BURST: '1000000',
       }
-      return listening(name, { args: [programOf('ours.ts')], env }, join(directory, `${name}.log`))
+      return listening(name, { args: [programOf('ours.ts')], env }, logFile)
     },
   }
 }

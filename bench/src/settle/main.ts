@@ -7,12 +7,19 @@ import { compileContracts } from '@referrer/contracts/local'
 import { connect, type PostgresServer, startPostgres } from '@referrer/database'
 import { interrupt, listening } from '../index/processes.ts'
 import { CONTENDERS, type Contender } from './contenders.ts'
+import type { Way } from './load.ts'
 import { connectTo, openShop } from './market.ts'
 import { type Case, countCalls, type Measured, measure, type Stage } from './measure.ts'
 import { signPayments } from './payments.ts'
 import { createSummary } from './summary.ts'
 
+type Plan = { contenders: Contender[]; cases: Case[] }
+
 const BUYERS = 64
+const RELAYERS = 4
+/** Payments of each buyer. */
+const USUAL = { closed: 10, burst: 20 }
+const QUICK = { closed: 2, burst: 4 }
 
 const HELP = `bench:settle: how many payments a second one facilitator settles
 
@@ -33,15 +40,17 @@ Chain, Postgres, facilitator and buyers share the machine's cores.
 
   --quick        a fifth of the payments: for trying out, not for figures
   --only NAME    one facilitator alone
+  --case NAME    one case alone: ${casesOf(USUAL)
+    .map(({ name }) => name)
+    .join(', ')}
   --keep         keep the logs, and say where they are`
-
-const RELAYERS = 4
 
 const { values } = parseArgs({
   options: {
     help: { type: 'boolean' },
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
+    case: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -51,10 +60,8 @@ if (values.help) console.log(HELP)
 else await main().catch(fail)
 
 async function main(): Promise<void> {
-  const contenders = CONTENDERS.filter(({ name }) => values.only === undefined || values.only === name)
-  if (contenders.length === 0) {
-    throw new Error(`--only takes one of ${CONTENDERS.map(({ name }) => name).join(', ')}`)
-  }
+  const contenders = chosen('only', CONTENDERS)
+  const cases = chosen('case', casesOf(values.quick ? QUICK : USUAL))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
   const [load = 0] = loadavg()
   if (load > cpus().length / 2)
@@ -65,7 +72,7 @@ async function main(): Promise<void> {
   chmodSync(directory, 0o711)
   const postgres = await startPostgres({ directory: join(directory, 'postgres') })
   try {
-    await onChain(contenders, postgres, directory)
+    await onChain({ contenders, cases }, postgres, directory)
   } finally {
     await postgres.stop()
     if (values.keep) console.log(`kept in ${directory}`)
@@ -73,19 +80,26 @@ async function main(): Promise<void> {
   }
 }
 
-async function onChain(contenders: Contender[], postgres: PostgresServer, directory: string): Promise<void> {
+async function onChain(plan: Plan, postgres: PostgresServer, directory: string): Promise<void> {
   const program = fileURLToPath(new URL('chain.ts', import.meta.url))
   const chain = await listening('the chain', { args: [program] }, join(directory, 'chain.log'))
   try {
-    const cases = casesOf(values.quick ? { closed: 2, burst: 4 } : { closed: 10, burst: 20 })
-    const stage = await setStage(chain.url, postgres, directory, Math.max(...cases.map(({ each }) => each)))
-    await compare(stage, contenders, cases)
+    const each = Math.max(...plan.cases.map(({ each }) => each))
+    const stage = await setStage(chain.url, postgres, directory, each)
+    await compare(stage, plan)
   } finally {
     await chain.process.stop()
   }
 }
 
-function casesOf(each: { closed: number; burst: number }): Case[] {
+function chosen<T extends { name: string }>(flag: 'only' | 'case', all: T[]): T[] {
+  const wanted = values[flag]
+  const found = all.filter(({ name }) => wanted === undefined || wanted === name)
+  if (found.length === 0) throw new Error(`--${flag} takes one of ${all.map(({ name }) => name).join(', ')}`)
+  return found
+}
+
+function casesOf(each: Record<Way, number>): Case[] {
   return (['1s', 'automine'] as const).flatMap((blocks) =>
     (['closed', 'burst'] as const).map((way) => ({
       name: blocks === '1s' ? `${way}1s` : `${way}_automine`,
@@ -134,7 +148,7 @@ function databasesOf({ url: serverUrl }: PostgresServer): () => Promise<string> 
   }
 }
 
-async function compare(stage: Stage, contenders: Contender[], cases: Case[]): Promise<void> {
+async function compare(stage: Stage, { contenders, cases }: Plan): Promise<void> {
   const summary = createSummary()
   for (const plan of cases) {
     const measured = new Map<Contender, Measured>()

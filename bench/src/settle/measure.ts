@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { LocalClient } from '@referrer/contracts/local'
 import { type Audit, audit, type Trace } from './audit.ts'
 import type { Contender, Place, Server } from './contenders.ts'
@@ -26,6 +27,8 @@ export type Measured = Audit & {
   cpuMsEach: number
 }
 export type Stage = Place & {
+  /** For logs. */
+  directory: string
   /** By buyer; the first of each is for the warm-up. */
   payments: Record<Trace, Payment[][]>
   /** Puts the chain back to where the shop had just opened. */
@@ -60,7 +63,7 @@ export async function measure(stage: Stage, contender: Contender, plan: Case): P
 export async function countCalls(stage: Stage, contender: Contender): Promise<number> {
   const counter = await startCounter(stage.rpcUrl)
   try {
-    const plan = { way: 'burst', blocks: '1s', each: 1 } as const
+    const plan = { name: 'calls', way: 'burst', blocks: '1s', each: 1 } as const
     const { shot, used } = await shoot({ ...stage, rpcUrl: counter.url }, contender, plan, counter.calls)
     return used / shot.outcomes.filter(isSettled).length
   } finally {
@@ -72,13 +75,13 @@ export async function countCalls(stage: Stage, contender: Contender): Promise<nu
 async function shoot(
   stage: Stage,
   contender: Contender,
-  { way, blocks, each }: Pick<Case, 'way' | 'blocks' | 'each'>,
+  { name, way, blocks, each }: Omit<Case, 'title'>,
   gauge: (server: Server) => number,
 ): Promise<{ shot: Shot; since: bigint; used: number }> {
   const { client } = stage.shop.market
   const payments = stage.payments[contender.trace]
   await stage.rewind()
-  const server = await contender.start(stage)
+  const server = await contender.start(stage, join(stage.directory, `${contender.name}-${name}.log`))
   const pay = (load: Omit<Load, 'endMs'>) =>
     Promise.race([fire(server.url, { ...load, endMs: END_MS }), server.process.failed])
   try {
