@@ -8,6 +8,8 @@ import { type MigrationSet, readMigrations } from './migration-files.ts'
 import type { Sql } from './sql.ts'
 import { DOOR_VARIABLE } from './test-server.ts'
 
+export { type KillablePostgres, processesOf, startKillablePostgres } from './killable-postgres.ts'
+
 export interface TestDatabase {
   url: string
   sql: Sql

@@ -9,12 +9,12 @@ import {
   registerIdentity,
   startLocalChain,
 } from '@referrer/contracts/local'
+import { type KillablePostgres, processesOf, startKillablePostgres } from '@referrer/database/testing'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chainsJson } from '../../src/http/testing.ts'
 import { until } from '../../src/workers/testing.ts'
 import { type Caller, callerOf } from '../http/caller.ts'
-import { type KillablePostgres, processesOf, startKillablePostgres } from './killable-postgres.ts'
 import { startLoad } from './load.ts'
 import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 

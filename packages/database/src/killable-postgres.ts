@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { until } from '../../src/workers/testing.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface KillablePostgres {
   url: string
@@ -28,7 +28,7 @@ export async function startKillablePostgres(): Promise<KillablePostgres> {
   let frozen: number[] = []
 
   async function start(): Promise<string> {
-    keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts'), home], {
+    keeper = spawn(process.execPath, [join(import.meta.dirname, 'killable-postgres.keeper.ts'), home], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     if (!keeper.stdout) throw new Error('the keeper has no output')
@@ -40,7 +40,7 @@ export async function startKillablePostgres(): Promise<KillablePostgres> {
     keeper?.kill('SIGKILL')
     const pids = processesOf(home)
     for (const pid of pids) signal(pid, 'SIGKILL')
-    await until(() => !pids.some(isRunning), 'the end of Postgres')
+    while (pids.some(isRunning)) await sleep(10)
   }
 
   return {

@@ -1,5 +1,5 @@
 // Starts the Postgres of a directory, says where it listens, and stays.
-import { startPostgres } from '@referrer/database'
+import { startPostgres } from './embedded.ts'
 
 const [directory = ''] = process.argv.slice(2)
 const { url } = await startPostgres({ directory })
