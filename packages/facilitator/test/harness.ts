@@ -16,8 +16,8 @@ import {
   registerIdentity,
   startLocalChain,
 } from '@referrer/contracts/local'
-import type { Sql } from '@referrer/database'
-import { freshDatabase } from '@referrer/database/testing'
+import { connect, type Sql } from '@referrer/database'
+import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { AttestationKey, AttributionToken, RequestSignature } from '@referrer/protocol'
 import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import {
@@ -105,6 +105,8 @@ export interface HarnessOptions {
   blockTime?: number
   /** How many keys settle. */
   relayers?: number
+  /** An empty database to use; left out: one of its own. */
+  databaseUrl?: string
   buyers?: number
   env?: Record<string, string>
   overrides?: Overrides
@@ -119,7 +121,7 @@ export async function startTestFacilitator(options: HarnessOptions = {}): Promis
   const { chainId = 31_337, relayers: relayerCount = 1, buyers: buyerCount = 2 } = options
   const [chain, database, shop] = await Promise.all([
     startLocalChain({ chainId, port: 0 }),
-    freshDatabase(migrations),
+    options.databaseUrl === undefined ? freshDatabase(migrations) : joinDatabase(options.databaseUrl),
     startTestShop(),
   ])
   if (!chain.rpcUrl) throw new Error('the chain has no URL')
@@ -254,6 +256,11 @@ export async function startTestFacilitator(options: HarnessOptions = {}): Promis
   return test
 }
 
+function joinDatabase(url: string): TestDatabase {
+  const sql = connect(url, { max: 5, name: 'referrer tests' })
+  return { url, sql, drop: () => sql.end({ timeout: 1 }) }
+}
+
 const attestationKey = (seed: number) =>
   AttestationKey.signingKey(hexToBytes(numberToHex(seed, { size: 32 })))
 
@@ -302,7 +309,8 @@ async function throughNodes(
   return answer
 }
 
-async function send(
+/** To any facilitator. */
+export async function send(
   url: string,
   method: string,
   path: string,
