@@ -1,0 +1,354 @@
+import { Base64, X402 } from '@referrer/protocol'
+import { stringToBytes } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Ledger, ReferralConfig, Sale } from '../src/index.ts'
+import {
+  alreadyUsed,
+  bodyOf,
+  configOf,
+  headerOf,
+  PRICE,
+  pay,
+  refusal,
+  retry,
+  settledBy,
+  shopOf,
+  startWorld,
+  TRANSACTION,
+  tokenFor,
+  type World,
+} from './world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.close())
+beforeEach(() => world.facilitator.says(settledBy()))
+
+/** A shop that counts whom it served. */
+function counting(changes: Partial<ReferralConfig> = {}) {
+  const sales: Sale[] = []
+  const shop = shopOf(world, {
+    timeoutMs: 300,
+    serve: (_request, sale) => {
+      sales.push(sale)
+      return { number: sales.length }
+    },
+    ...changes,
+  })
+  return { ...shop, sales }
+}
+
+/** The same code as another process would run it: with a memory of its own. */
+async function elsewhere(changes: Partial<ReferralConfig>) {
+  vi.resetModules()
+  const { createReferralEndpoint } = await import('../src/index.ts')
+  return createReferralEndpoint({ ...configOf(world), ...changes })
+}
+
+function sharedLedger() {
+  const held = new Map<string, number>()
+  const ledger: Ledger = {
+    async claim(key, untilSeconds) {
+      if (held.has(key)) return false
+      held.set(key, untilSeconds)
+      return true
+    },
+    async release(key) {
+      held.delete(key)
+    },
+  }
+  return { ...ledger, held }
+}
+
+describe('a payment is served once', () => {
+  it('however many copies come at once', async () => {
+    world.facilitator.says(async (asked) => {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      return settledBy()(asked)
+    })
+    const shop = counting()
+    const payment = await pay(world)
+    const responses = await Promise.all(Array.from({ length: 50 }, () => shop.fetch(retry(payment))))
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(49).fill(409)])
+    expect(shop.sales).toHaveLength(1)
+    expect(world.facilitator.asked).toHaveLength(1)
+    const refused = responses.find(({ status }) => status === 409)
+    expect(refused && (await bodyOf(refused))).toEqual({
+      error: 'this payment is being settled: wait for its answer, and do not sign another',
+    })
+  })
+
+  it('also when it comes again later, in another spelling', async () => {
+    const shop = counting()
+    const { header, payload } = await pay(world)
+    expect((await shop.fetch(retry({ header }))).status).toBe(200)
+    const { authorization } = payload.payload
+    const shouted = { ...authorization, nonce: authorization.nonce.toUpperCase().replace('0X', '0x') }
+    const respelled = { ...payload, note: 1, payload: { ...payload.payload, authorization: shouted } }
+    for (const again of [header, Base64.encode(stringToBytes(JSON.stringify(respelled)), 'standard')]) {
+      const response = await shop.fetch(retry({ header: again }))
+      expect(response.status).toBe(409)
+      expect(await bodyOf(response)).toEqual({
+        error: 'authorization already used',
+        transaction: TRANSACTION,
+      })
+    }
+    expect(shop.sales).toHaveLength(1)
+    expect(world.facilitator.asked).toHaveLength(1)
+  })
+
+  it('by all endpoints of a process together', async () => {
+    const [one, other] = [counting(), counting()]
+    const payment = await pay(world)
+    const responses = await Promise.all([one.fetch(retry(payment)), other.fetch(retry(payment))])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(one.sales.length + other.sales.length).toBe(1)
+  })
+
+  it('and a refused one may be tried again', async () => {
+    const shop = counting()
+    const payment = await pay(world)
+    for (const fields of [{ errorMessage: 'no' }, { errorReason: 'settle_failed', retryable: true }]) {
+      world.facilitator.says(refusal(fields))
+      expect((await shop.fetch(retry(payment))).status).not.toBe(200)
+    }
+    world.facilitator.says(settledBy())
+    expect((await shop.fetch(retry(payment))).status).toBe(200)
+  })
+
+  it('by all processes that share a ledger', async () => {
+    const ledger = sharedLedger()
+    const [here, there] = [counting({ ledger }), await elsewhere({ ledger })]
+    const payment = await pay(world)
+    const responses = await Promise.all([here.fetch(retry(payment)), there.fetch(retry(payment))])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
+    const [[key, until] = []] = ledger.held
+    const { from, nonce, validBefore } = payment.payload.payload.authorization
+    expect(key).toBe(`eip155:${world.local.chain.id}:${from}:${nonce}`.toLowerCase())
+    expect(until).toBe(Number(validBefore) + 3_600)
+  })
+
+  it('and is not sent anywhere while the ledger fails', async () => {
+    const shop = counting({
+      ledger: { claim: () => Promise.reject(new Error('down')), release: async () => {} },
+    })
+    const response = await shop.fetch(retry(await pay(world)))
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(world.facilitator.asked).toHaveLength(0)
+    expect(shop.events).toMatchObject([{ type: 'ledger_failed' }])
+  })
+})
+
+describe('a payment that was not served', () => {
+  it('because serve failed is served when it comes again, without another settlement', async () => {
+    const failures: (() => unknown)[] = [
+      () => Promise.reject(new Error('out of jokes')),
+      () => new Response('boom', { status: 500 }),
+      () => ({ big: 1n }),
+    ]
+    for (const fail of failures) {
+      world.facilitator.says(settledBy())
+      let serve = fail
+      const shop = shopOf(world, { serve: () => serve() })
+      const payment = await pay(world)
+      const failed = await shop.fetch(retry(payment))
+      expect(failed.status).toBe(500)
+      expect(await bodyOf(failed)).toEqual({
+        error:
+          'you have paid, and serving failed: send the same PAYMENT-SIGNATURE again within the hour, it will be served without paying again',
+        transaction: TRANSACTION,
+      })
+      expect(headerOf(failed, 'PAYMENT-RESPONSE')).toMatchObject({ success: true, transaction: TRANSACTION })
+      expect(shop.events).toMatchObject([{ type: 'serve_failed', sale: { transaction: TRANSACTION } }])
+
+      serve = () => ({ joke: 'at last' })
+      const served = await shop.fetch(retry(payment))
+      expect(served.status).toBe(200)
+      expect(await bodyOf(served)).toEqual({ joke: 'at last', transaction: TRANSACTION })
+      expect((await shop.fetch(retry(payment))).status).toBe(409)
+      expect(world.facilitator.asked).toHaveLength(1)
+    }
+  })
+
+  it('is kept for an hour after the authorisation ends', async () => {
+    let now = Date.now()
+    let isBroken = true
+    const serve = () => {
+      if (isBroken) throw new Error('broken')
+      return {}
+    }
+    for (const [late, status] of [
+      [3_600, 200],
+      [3_601, 409],
+    ] as const) {
+      world.facilitator.says(settledBy())
+      isBroken = true
+      now = Date.now()
+      const shop = shopOf(world, { now: () => now, serve })
+      const payment = await pay(world)
+      expect((await shop.fetch(retry(payment))).status).toBe(500)
+      isBroken = false
+      now = (Number(payment.payload.payload.authorization.validBefore) + late) * 1_000
+      world.facilitator.says(alreadyUsed(TRANSACTION))
+      expect((await shop.fetch(retry(payment))).status).toBe(status)
+    }
+  })
+
+  it('is not handed to somebody who only knows its payer and nonce', async () => {
+    let isBroken = true
+    const shop = shopOf(world, {
+      serve: () => {
+        if (isBroken) throw new Error('broken')
+      },
+    })
+    const { header, payload } = await pay(world)
+    await shop.fetch(retry({ header }))
+    isBroken = false
+    const guessed = { ...payload, payload: { ...payload.payload, signature: '0x1234' as const } }
+    const response = await shop.fetch(retry({ header: X402.PaymentPayload.serialize(guessed) }))
+    expect(response.status).toBe(409)
+    expect((await bodyOf(response)).error).toBe(
+      'this authorisation came before in another payment: send that one again',
+    )
+    const other = shopOf(world)
+    expect((await other.fetch(retry({ header }))).status).toBe(409)
+    expect((await shop.fetch(retry({ header }))).status).toBe(200)
+  })
+
+  it('because the buyer hung up while it was settled is served when it comes again', async () => {
+    const gone = new AbortController()
+    world.facilitator.says((asked) => {
+      gone.abort()
+      return settledBy()(asked)
+    })
+    const shop = counting()
+    const payment = await pay(world)
+    await shop.fetch(retry(payment, { signal: gone.signal }))
+    expect(shop.sales).toHaveLength(0)
+    expect(shop.events).toMatchObject([{ type: 'buyer_gone' }])
+    expect((await shop.fetch(retry(payment))).status).toBe(200)
+    expect(shop.sales).toHaveLength(1)
+  })
+})
+
+describe('a payment whose settlement nobody heard of', () => {
+  const standing = (transaction: string) => ({ status: 'settled', transaction, message: null })
+
+  it('is served at once when the facilitator remembers it and the chain shows it as our sale', async () => {
+    const payment = await pay(world)
+    let transaction = ''
+    world.facilitator.says(
+      async () => {
+        transaction = await payment.settleOnChain()
+        return 'cut' as const
+      },
+      () => standing(transaction),
+    )
+    const shop = counting()
+    const response = await shop.fetch(retry(payment))
+    expect(response.status).toBe(200)
+    expect(await bodyOf(response)).toEqual({ number: 1, transaction })
+    expect(shop.sales).toMatchObject([{ transaction, amount: PRICE }])
+  })
+
+  it('is served when it comes again after a 504', async () => {
+    for (const then of [alreadyUsed, () => refusal({ errorMessage: 'authorization expired' })]) {
+      const payment = await pay(world)
+      const shop = counting()
+      world.facilitator.says('hang')
+      expect((await shop.fetch(retry(payment))).status).toBe(504)
+      const transaction = await payment.settleOnChain()
+      world.facilitator.says(then(transaction), standing(transaction))
+      const response = await shop.fetch(retry(payment))
+      expect(response.status).toBe(200)
+      expect(await bodyOf(response)).toEqual({ number: 1, transaction })
+      expect((await shop.fetch(retry(payment))).status).toBe(409)
+    }
+  })
+
+  it('stays in doubt until somebody can tell', async () => {
+    const payment = await pay(world)
+    const shop = counting()
+    const expired = refusal({ errorMessage: 'authorization expired' })
+    for (const [settle, asked, status] of [
+      ['cut', 'cut', 504],
+      [refusal({ errorReason: 'settle_failed', retryable: true }), 'cut', 503],
+      [{ status: 429, text: '' }, 'cut', 503],
+      [expired, 'cut', 504],
+      [expired, { status: 'pending' }, 504],
+      // The facilitator is ahead of our node.
+      [alreadyUsed(TRANSACTION), 'cut', 504],
+    ] as const) {
+      world.facilitator.says(settle, asked)
+      expect((await shop.fetch(retry(payment))).status).toBe(status)
+    }
+    const transaction = await payment.settleOnChain()
+    world.facilitator.says(alreadyUsed(transaction))
+    expect((await shop.fetch(retry(payment))).status).toBe(200)
+  })
+
+  it('is refused when the facilitator knows that it was never settled', async () => {
+    const payment = await pay(world)
+    const shop = counting()
+    world.facilitator.says('cut')
+    expect((await shop.fetch(retry(payment))).status).toBe(504)
+    world.facilitator.says(refusal({ errorMessage: 'authorization expired' }), { status: 'unknown' })
+    const response = await shop.fetch(retry(payment))
+    expect(response.status).toBe(402)
+    expect(await bodyOf(response)).toMatchObject({ error: 'authorization expired' })
+  })
+
+  it('is not served for a sale of another merchant, product or price, nor for somebody else', async () => {
+    const { merchantId } = world.product
+    const [mine, others, cheap] = [await pay(world), await pay(world), await pay(world, { value: 2_000n })]
+    const transaction = await mine.settleOnChain()
+    for (const [{ payload }, settled, changes] of [
+      [mine, await others.settleOnChain(), {}],
+      [cheap, await cheap.settleOnChain(), {}],
+      [mine, transaction, { merchantId: merchantId + 1n, product: {} }],
+      [mine, transaction, { product: { id: `0x${'cc'.repeat(32)}` } }],
+    ] as const) {
+      const attributionToken = await tokenFor(world, { merchantId: Number(changes.merchantId ?? merchantId) })
+      const extensions = { ...payload.extensions, attributionToken }
+      const payment = { header: X402.PaymentPayload.serialize({ ...payload, extensions }) }
+      for (const settle of [alreadyUsed(settled), 'cut'] as const) {
+        world.facilitator.says(settle, standing(settled))
+        const response = await (await elsewhere({ ledger: sharedLedger(), ...changes })).fetch(retry(payment))
+        expect(response.status).toBe(409)
+        expect(await bodyOf(response)).toEqual({ error: 'authorization already used', transaction: settled })
+      }
+    }
+  })
+
+  it('is not served to whoever comes with an old one while the facilitator is out', async () => {
+    const payment = await pay(world)
+    const transaction = await payment.settleOnChain()
+    world.facilitator.says('cut', standing(transaction))
+    const now = () => Date.now() + 120_000
+    const response = await counting({ now }).fetch(retry(payment))
+    expect(response.status).toBe(409)
+    expect(await bodyOf(response)).toEqual({ error: 'authorization already used', transaction })
+  })
+
+  it('is served by another process that shares the ledger', async () => {
+    const ledger = sharedLedger()
+    const payment = await pay(world)
+    world.facilitator.says('cut')
+    expect((await counting({ ledger }).fetch(retry(payment))).status).toBe(504)
+    const transaction = await payment.settleOnChain()
+    world.facilitator.says(alreadyUsed(transaction))
+    expect((await (await elsewhere({ ledger })).fetch(retry(payment))).status).toBe(200)
+    expect((await (await elsewhere({ ledger })).fetch(retry(payment))).status).toBe(409)
+  })
+
+  it('is not served by another process without one', async () => {
+    const payment = await pay(world)
+    world.facilitator.says('cut')
+    expect((await counting().fetch(retry(payment))).status).toBe(504)
+    const transaction = await payment.settleOnChain()
+    world.facilitator.says(alreadyUsed(transaction))
+    expect((await (await elsewhere({})).fetch(retry(payment))).status).toBe(409)
+  })
+})

@@ -1,0 +1,428 @@
+import { Base64, RequestSignature, X402 } from '@referrer/protocol'
+import fc from 'fast-check'
+import { stringToBytes } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
+import {
+  type Asked,
+  alreadyUsed,
+  bodyOf,
+  ENDPOINT,
+  headerOf,
+  PRICE,
+  pay,
+  refusal,
+  retry,
+  SETUP_URL,
+  settledBy,
+  shopOf,
+  startWorld,
+  TRANSACTION,
+  tokenFor,
+  type World,
+} from './world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.close())
+beforeEach(() => world.facilitator.says(settledBy()))
+
+const envelopeOf = (asked: Asked | undefined) => JSON.parse(asked?.text ?? 'null')
+const network = () => `eip155:${world.local.chain.id}`
+
+describe('a request with a payment', () => {
+  it('goes to settlement and is served with its transaction [REF-25, REF-30]', async () => {
+    const shop = shopOf(world)
+    const payment = await pay(world)
+    const response = await shop.fetch(retry(payment))
+    expect(response.status).toBe(200)
+    expect(await bodyOf(response)).toEqual({ joke: 'a good one', transaction: TRANSACTION })
+    expect(headerOf(response, 'PAYMENT-RESPONSE')).toEqual({
+      success: true,
+      transaction: TRANSACTION,
+      network: network(),
+      payer: world.market.accounts.buyer.address,
+    })
+    expect(response.headers.get('PAYMENT-RESPONSE')).toMatch(/^[A-Za-z0-9+/]+={0,2}$/)
+    expect(response.headers.has('PAYMENT-REQUIRED')).toBe(false)
+    expect(world.facilitator.asked).toHaveLength(1)
+  })
+
+  it('is read in every variant of base64 [REF-26]', async () => {
+    // Bytes that the two alphabets and the padding spell differently.
+    const spelled = async (spell: (bytes: Uint8Array) => string) => {
+      const { payload } = await pay(world)
+      const json = JSON.stringify({ ...payload, note: '???>>>~~~ü' })
+      const header = spell(stringToBytes(json))
+      const response = await shopOf(world).fetch(retry({ header }))
+      expect(response.status).toBe(200)
+      expect(envelopeOf(world.facilitator.settlements().at(-1)).paymentPayload).toEqual(JSON.parse(json))
+      return header
+    }
+    expect(await spelled((bytes) => Base64.encode(bytes, 'url'))).toMatch(/[_-]/)
+    expect(await spelled((bytes) => Base64.encode(bytes, 'standard'))).toMatch(/[+/]/)
+    await spelled((bytes) => Base64.encode(bytes, 'standard').replace(/=+$/, ''))
+    await spelled((bytes) => Buffer.from(bytes).toString('base64').replaceAll('+', '-').replaceAll('/', '_'))
+  })
+
+  it('is sent on as it came, in an envelope of version 2 [REF-27]', async () => {
+    const { header, payload } = await pay(world)
+    await shopOf(world).fetch(retry({ header }))
+    const [asked] = world.facilitator.asked
+    expect(asked).toMatchObject({ method: 'POST', path: '/settle' })
+    expect(asked?.headers['content-type']).toBe('application/json')
+    expect(Object.keys(envelopeOf(asked))).toEqual(['x402Version', 'paymentPayload', 'paymentRequirements'])
+    expect(envelopeOf(asked)).toMatchObject({ x402Version: 2, paymentPayload: payload })
+  })
+
+  it('is held to our own offer, whatever it says it accepted [REF-28]', async () => {
+    const token = await tokenFor(world)
+    const { payload } = await pay(world, { value: 1n, token })
+    const cheap = {
+      ...payload,
+      accepted: { ...payload.accepted, amount: '1', payTo: world.market.accounts.buyer.address },
+    }
+    await shopOf(world).fetch(retry({ header: X402.PaymentPayload.serialize(cheap) }))
+    const offer = await shopOf(world).fetch(new Request(ENDPOINT, { headers: { 'X-Referrer-Token': token } }))
+    const { accepts } = (await bodyOf(offer)) as { accepts: unknown[] }
+    expect(envelopeOf(world.facilitator.asked[0]).paymentRequirements).toEqual(accepts[0])
+    expect(accepts[0]).toMatchObject({ amount: String(PRICE), payTo: world.market.addresses.SplitRouter })
+  })
+
+  it('may bring other headers, which do not count', async () => {
+    const { header } = await pay(world)
+    const headers = { 'PAYMENT-SIGNATURE': header, 'X-Referrer-Token': 'é'.repeat(5_000), 'X-PAYMENT': 'old' }
+    expect((await shopOf(world).fetch(new Request(ENDPOINT, { headers }))).status).toBe(200)
+  })
+
+  it('through a link to another product of the merchant is settled as the product sold here', async () => {
+    const token = await tokenFor(world, { productId: `0x${'b2'.repeat(32)}` })
+    await shopOf(world).fetch(retry(await pay(world, { token })))
+    expect(envelopeOf(world.facilitator.asked[0]).paymentRequirements.extra.productId).toBe(
+      world.product.productId,
+    )
+  })
+
+  it('through a link to another merchant is refused, because it would pay that one', async () => {
+    const shop = shopOf(world)
+    const token = await tokenFor(world, { merchantId: 999 })
+    const response = await shop.fetch(retry(await pay(world, { token })))
+    expect(response.status).toBe(402)
+    expect(await bodyOf(response)).toMatchObject({
+      error: "the ref link leads to another merchant's product, which is not sold here",
+      errorReason: 'invalid_payment',
+      extensions: { attributionToken: token },
+    })
+    expect(world.facilitator.asked).toHaveLength(0)
+  })
+
+  it('is signed with the hot key, over the very bytes that are sent', async () => {
+    const signingKey = generatePrivateKey()
+    const now = Date.now()
+    await shopOf(world, { signingKey, now: () => now }).fetch(retry(await pay(world)))
+    const [asked] = world.facilitator.asked
+    const signature = RequestSignature.parse(new Headers(asked?.headers as Record<string, string>))
+    expect(signature.timestamp).toBe(Math.floor(now / 1_000))
+    expect(await RequestSignature.recover({ body: asked?.text ?? '', ...signature })).toBe(
+      privateKeyToAccount(signingKey).address,
+    )
+  })
+
+  it('is not signed without one', async () => {
+    await shopOf(world).fetch(retry(await pay(world)))
+    expect(world.facilitator.asked[0]?.headers).not.toHaveProperty('x-agent-signature')
+  })
+
+  it('tells serve what was bought, by whom, and for how much', async () => {
+    const sales: unknown[] = []
+    const shop = shopOf(world, { serve: (request, sale) => void sales.push([request.method, sale]) })
+    const { payload } = await pay(world)
+    const { from, nonce } = payload.payload.authorization
+    const extensions = { ...payload.extensions, buyerAgentId: '12' }
+    await shop.fetch(
+      retry({ header: X402.PaymentPayload.serialize({ ...payload, extensions }) }, { method: 'POST' }),
+    )
+    const sale = {
+      id: `${network()}:${from}:${nonce}`.toLowerCase(),
+      transaction: TRANSACTION,
+      payer: from,
+      amount: PRICE,
+      attributionToken: payload.extensions.attributionToken,
+      buyerAgentId: '12',
+    }
+    expect(sales).toEqual([['POST', sale]])
+    expect(shop.events).toEqual([{ type: 'sold', sale }])
+  })
+
+  it('reaches serve with its body', async () => {
+    const shop = shopOf(world, {
+      serve: (request) => request.json(),
+      price: async (request) => ((await request.text()) ? PRICE : 1n),
+    })
+    const response = await shop.fetch(retry(await pay(world), { method: 'POST', body: '{"topic":"cats"}' }))
+    expect(await bodyOf(response)).toEqual({ topic: 'cats', transaction: TRANSACTION })
+  })
+})
+
+describe('what serve returns', () => {
+  const served = async (serve: () => unknown) => shopOf(world, { serve }).fetch(retry(await pay(world)))
+
+  it('becomes JSON with the transaction', async () => {
+    for (const [result, body] of [
+      [{ a: 1, transaction: 'mine' }, { a: 1 }],
+      [[1, 2], { result: [1, 2] }],
+      ['text', { result: 'text' }],
+      [null, { result: null }],
+      [undefined, {}],
+      [new Date(0), { result: '1970-01-01T00:00:00.000Z' }],
+    ]) {
+      const response = await served(() => result)
+      expect(await bodyOf(response)).toEqual({ ...(body as object), transaction: TRANSACTION })
+      expect(response.headers.get('cache-control')).toBe('private, no-store')
+    }
+  })
+
+  it('may be a JSON response, which is joined by the transaction', async () => {
+    const headers = {
+      'content-type': 'application/ld+json; charset=utf-8',
+      'content-length': '7',
+      etag: '"1"',
+      'x-mine': 'kept',
+    }
+    const response = await served(() => new Response('{"a":1}', { status: 201, headers }))
+    expect(response.status).toBe(201)
+    expect(await bodyOf(response)).toEqual({ a: 1, transaction: TRANSACTION })
+    expect(response.headers.get('x-mine')).toBe('kept')
+    expect(response.headers.has('etag')).toBe(false)
+    expect(response.headers.has('content-length')).toBe(false)
+    expect(response.headers.get('content-type')).toBe(headers['content-type'])
+    expect(await bodyOf(await served(() => Response.json([1])))).toEqual({
+      result: [1],
+      transaction: TRANSACTION,
+    })
+  })
+
+  it('may be any other response, which carries the transaction in its header', async () => {
+    for (const [type, text] of [
+      ['text/csv', 'a,b'],
+      ['application/json', 'not json'],
+    ] as const) {
+      const response = await served(
+        () => new Response(text, { headers: { 'content-type': type, 'cache-control': 'max-age=60' } }),
+      )
+      expect(await response.text()).toBe(text)
+      expect(headerOf(response, 'PAYMENT-RESPONSE')).toMatchObject({
+        success: true,
+        transaction: TRANSACTION,
+      })
+      expect(response.headers.get('cache-control')).toBe('max-age=60, private')
+    }
+    expect((await served(() => new Response(null, { status: 204 }))).status).toBe(204)
+  })
+
+  it('may turn the buyer down without giving the payment back', async () => {
+    const response = await served(() => Response.json({ error: 'sold out' }, { status: 410 }))
+    expect(response.status).toBe(410)
+    expect(await bodyOf(response)).toEqual({ error: 'sold out', transaction: TRANSACTION })
+  })
+})
+
+describe('a payment that is not settled', () => {
+  /** What the buyer gets when the facilitator says this; it must not be the resource. */
+  async function answerTo(...script: Parameters<World['facilitator']['says']>) {
+    world.facilitator.says(...script)
+    let isServed = false
+    const shop = shopOf(world, {
+      timeoutMs: 200,
+      serve: () => {
+        isServed = true
+      },
+    })
+    const payment = await pay(world)
+    const response = await shop.fetch(retry(payment))
+    expect(isServed).toBe(false)
+    return { response, body: await bodyOf(response), events: shop.events, payment }
+  }
+
+  it('is refused with the offer, the reason and the text of the facilitator [REF-29]', async () => {
+    for (const errorReason of ['invalid_payment', 'self_referral', 'settle_failed']) {
+      const { response, body, payment } = await answerTo(refusal({ errorReason, errorMessage: 'because' }))
+      expect(response.status).toBe(402)
+      expect(body).toMatchObject({
+        x402Version: 2,
+        error: 'because',
+        errorReason,
+        accepts: [{ amount: String(PRICE) }],
+      })
+      expect(body.extensions).toEqual({
+        attributionToken: payment.payload.extensions.attributionToken,
+        setup_url: SETUP_URL,
+      })
+      expect(headerOf(response, 'PAYMENT-REQUIRED')).toEqual(body)
+      expect(headerOf(response, 'PAYMENT-RESPONSE')).toEqual({
+        success: false,
+        errorReason,
+        errorMessage: 'because',
+        transaction: '',
+        network: network(),
+      })
+    }
+  })
+
+  it('is refused with the transaction that gave the money back', async () => {
+    const { response } = await answerTo(
+      refusal({ errorReason: 'settle_failed', errorMessage: 'refunded', transaction: TRANSACTION }),
+    )
+    expect(response.status).toBe(402)
+    expect(headerOf(response, 'PAYMENT-RESPONSE')).toMatchObject({ success: false, transaction: TRANSACTION })
+  })
+
+  it('that was used before gets 409 with its transaction, never 402', async () => {
+    const { response, body, events } = await answerTo(alreadyUsed(TRANSACTION))
+    expect(response.status).toBe(409)
+    expect(body).toEqual({ error: 'authorization already used', transaction: TRANSACTION })
+    expect(events).toMatchObject([{ type: 'repeated', transaction: TRANSACTION }])
+  })
+
+  it('that may be tried again gets 503, not another offer', async () => {
+    const { response, body } = await answerTo(
+      refusal({ errorReason: 'settle_failed', errorMessage: 'the chain is busy', retryable: true }),
+    )
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(body).toEqual({ error: 'the chain is busy; send the same payment again' })
+  })
+
+  it('whose outcome is open gets 504, which says not to sign another', async () => {
+    const { response, body, events } = await answerTo(
+      refusal({ errorReason: 'settle_failed', errorMessage: 'not mined yet', pending: true }),
+    )
+    expect(response.status).toBe(504)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(body.error).toBe(
+      'it is not known yet whether this payment was settled: send the same PAYMENT-SIGNATURE again, and do not sign a new one',
+    )
+    expect(events).toMatchObject([{ type: 'unsure', message: 'not mined yet' }])
+    expect(world.facilitator.asked).toHaveLength(1)
+  })
+
+  test.each<[string, Parameters<World['facilitator']['says']>[0]]>([
+    ['hangs', 'hang'],
+    ['breaks the connection', 'cut'],
+    ['answers 502', { status: 502, text: 'bad gateway' }],
+    ['answers 408', { status: 408, text: '' }],
+    ['answers 200 with no JSON', { status: 200, text: 'ok' }],
+    ['answers 200 without success', { transaction: TRANSACTION }],
+    ['answers success without a transaction', { success: true, network: 'eip155:31337' }],
+    ['answers success as text', { success: 'true', transaction: TRANSACTION }],
+    ['answers without end', { status: 200, text: 'x'.repeat(100_000) }],
+  ])('gets 504 when the facilitator %s and cannot tell', async (_how, settle) => {
+    for (const standing of [
+      'cut',
+      { status: 'pending' },
+      { status: 'unknown' },
+      { status: 404, text: '' },
+    ] as const) {
+      const { response, payment } = await answerTo(settle, standing)
+      expect(response.status).toBe(504)
+      const { from, nonce } = payment.payload.payload.authorization
+      expect(world.facilitator.asked.at(-1)).toMatchObject({
+        method: 'GET',
+        path: `/settlements/${from}/${nonce}?chain_id=${world.local.chain.id}`.toLowerCase(),
+      })
+    }
+  })
+
+  it('is refused when the facilitator remembers that no money moved', async () => {
+    for (const [status, message, error] of [
+      ['failed', 'reverted', 'reverted'],
+      ['refunded', null, 'the payment was not settled'],
+    ]) {
+      const { response, body } = await answerTo('cut', { status, transaction: null, message })
+      expect(response.status).toBe(402)
+      expect(body).toMatchObject({ error, errorReason: 'settle_failed' })
+    }
+  })
+
+  it('gets 503 when the facilitator turns the merchant away, and the merchant is told why', async () => {
+    for (const [status, advice] of [
+      [400, 'facilitatorUrl'],
+      [401, 'signingKey'],
+      [403, 'SETTLEMENT_SIGNER_ROLE'],
+      [404, 'facilitatorUrl'],
+      [429, 'too often'],
+      [308, 'redirects'],
+    ] as const) {
+      const text = JSON.stringify({ error: 'unauthorized', detail: 'signer not allowed' })
+      const { response, body, events } = await answerTo({ status, text })
+      expect(response.status).toBe(503)
+      expect(response.headers.get('retry-after')).toBe('5')
+      expect(body).toEqual({ error: 'payments cannot be settled right now; send the same one again' })
+      expect(events).toMatchObject([{ type: 'facilitator_refused' }])
+      expect(JSON.stringify(events)).toContain(`${status} (unauthorized: signer not allowed)`)
+      expect(JSON.stringify(events)).toContain(advice)
+    }
+  })
+
+  it('gets 503 when the hot key does not sign', async () => {
+    const signingKey = { signMessage: () => Promise.reject(new Error('the vault is closed')) }
+    const shop = shopOf(world, { signingKey })
+    expect((await shop.fetch(retry(await pay(world)))).status).toBe(503)
+    expect(shop.events).toEqual([
+      { type: 'facilitator_refused', message: 'signingKey does not sign: the vault is closed' },
+    ])
+    expect(world.facilitator.asked).toHaveLength(0)
+  })
+})
+
+describe('a header that is no payment', () => {
+  it('gets the offer with a text that says what is wrong', async () => {
+    for (const header of ['', '%%%', 'abcd=', Base64.encode(stringToBytes('{'), 'url'), 'e'.repeat(16_385)]) {
+      const response = await shopOf(world).fetch(retry({ header }))
+      expect(response.status).toBe(402)
+      const body = await bodyOf(response)
+      expect(body).toMatchObject({ errorReason: 'invalid_payment', accepts: [{ amount: String(PRICE) }] })
+      expect(body.error).toMatch(/\w{4}/)
+      expect(world.facilitator.asked).toHaveLength(0)
+    }
+  })
+
+  test('whatever the header, nobody is served by accident and nothing breaks', async () => {
+    world.facilitator.says(refusal({ errorMessage: 'no' }))
+    const { payload } = await pay(world)
+    const deep = `${'['.repeat(6_000)}${']'.repeat(6_000)}`
+    const shop = shopOf(world)
+    const json = fc.oneof(
+      fc.json(),
+      fc.constantFrom(deep, `{"extensions":${deep}}`, '{"__proto__":{"payload":1}}', 'null', '0'),
+      fc
+        .tuple(fc.constantFrom('from', 'nonce', 'value', 'validBefore'), fc.jsonValue())
+        .map(([name, value]) => {
+          const authorization = { ...payload.payload.authorization, [name]: value }
+          return JSON.stringify({ ...payload, payload: { ...payload.payload, authorization } })
+        }),
+      fc
+        .tuple(
+          fc.constantFrom('attributionToken', 'buyerAgentId'),
+          fc.oneof(fc.jsonValue(), fc.string({ maxLength: 6_000 })),
+        )
+        .map(([name, value]) =>
+          JSON.stringify({ ...payload, extensions: { ...payload.extensions, [name]: value } }),
+        ),
+    )
+    const header = fc.oneof(
+      json.map((text) => Base64.encode(stringToBytes(text), 'url')),
+      fc.base64String({ maxLength: 2_000 }),
+      fc.string({ unit: fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(header, async (text) => {
+        const response = await shop.fetch(retry({ header: text }))
+        expect(response.status).toBe(402)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
