@@ -82,7 +82,7 @@ export const variables = {
   MAX_BATCHES_IN_FLIGHT: withDefault(
     Read.whole(1, 64),
     'transactions of one relayer that may wait to be mined at the same time',
-    '4',
+    '8',
   ),
   LINGER_MS: withDefault(
     Read.whole(0, 5_000),

@@ -68,9 +68,12 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
   app.setErrorHandler(refuse)
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }))
   app.setChildLoggerFactory((logger) => logger)
-  // Signatures cover the exact bytes, so these are what arrives, whatever the sender calls them.
+  // Signatures cover the exact bytes, so these are what arrives, whatever the sender calls them: even if that is no media type.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addHook('onRequest', async ({ raw }) => {
+    if (raw.headers['content-type'] !== undefined) raw.headers['content-type'] = 'application/octet-stream'
+  })
 
   const limiter = createLimiter(rateLimit)
   app.addHook('onRequest', async (request, reply) => {

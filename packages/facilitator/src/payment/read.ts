@@ -149,12 +149,12 @@ function requireCommitted(
 }
 
 const PURCHASE = parseAbiParameters(
-  'uint256 chainId, uint8 kind, address from, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint256 merchantId, bytes32 productId, uint256 reviewId, uint256 reviewerAgentId, uint256 buyerAgentId, uint16 cashback, bytes32 salt',
+  'uint256 chainId, uint8 kind, address from, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint256 merchantId, bytes32 productId, uint256 reviewId, uint256 reviewerAgentId, uint256 buyerAgentId, uint16 cashback',
 )
 
 /**
- * Equal for copies of one request. The signature is left out, since one authorisation can have several, and so is the multiplier, since it
- * changes between copies.
+ * Equal for copies of one request. The signature is left out, since one authorisation can have several, the multiplier, since it changes
+ * between copies, and the salt, since only one fits the nonce.
  */
 function digestOf({ chainId, authorization: a, attribution: b }: Omit<Payment, 'digest'>): Hash {
   return keccak256(
@@ -172,7 +172,6 @@ function digestOf({ chainId, authorization: a, attribution: b }: Omit<Payment, '
       b.reviewerAgentId,
       b.buyerAgentId,
       b.cashbackOfCommissionBps,
-      b.salt,
     ]),
   )
 }

@@ -1,4 +1,5 @@
 // Collects payments of one chain, and settles those that have come while a transaction was under way as one.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcError } from '@referrer/chain'
 import type { Address, Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
@@ -6,7 +7,7 @@ import { keyText, type Payment, type PaymentKey } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
 import type { OnSettlement } from './events.ts'
 import { type Tried, thatFit } from './gas.ts'
-import { post } from './ledger.ts'
+import { type Posted, post } from './ledger.ts'
 import { toSettle } from './order.ts'
 import { simulate } from './simulation.ts'
 import type { Sent, Watch } from './watch.ts'
@@ -36,6 +37,8 @@ export interface Desk {
 interface Entry {
   payment: Payment
   signal: AbortSignal
+  /** When it was brought, by the clock that never jumps. */
+  since: number
   /** It is being written down: too late to give up. */
   isPosted: boolean
   end(result: Result): void
@@ -81,14 +84,18 @@ export function createDesk(
     return all.reduce((least, each) => (each.batches < least.batches ? each : least))
   }
 
-  /** A full batch need not wait for one under way; others collect until then. */
+  /** A full batch leaves at once; one that is not waits for more, the longer the more transactions are under way already. */
   function pump(): void {
     clearTimeout(timer)
     timer = undefined
-    while (queue.length > 0) {
+    for (let first = queue[0]; first; first = queue[0]) {
       const { relayer, batches } = leastBusy()
-      const isFull = queue.length >= maxBatch
-      if (batches > 0 && !(isFull && batches < maxBatchesInFlight)) return
+      if (batches >= maxBatchesInFlight) return
+      const patience = first.since + lingerMs * (batches + 1) ** 2 - performance.now()
+      if (queue.length < maxBatch && patience > 0) {
+        timer = setTimeout(pump, patience)
+        return
+      }
       void make(relayer, queue.splice(0, maxBatch))
     }
   }
@@ -103,23 +110,23 @@ export function createDesk(
   async function make(relayer: Address, entries: Entry[]): Promise<void> {
     making.set(relayer, (making.get(relayer) ?? 0) + 1)
     try {
-      await send(relayer, entries)
-    } catch (error) {
-      for (const { fail } of entries) fail(error instanceof RpcError ? unreachable(error) : error)
+      const tried = await tryOut(relayer, entries)
+      await dispatch(relayer, tried)
     } finally {
       making.set(relayer, (making.get(relayer) ?? 1) - 1)
       pump()
     }
   }
 
-  /** Returns as soon as the watch has it. */
-  async function send(relayer: Address, entries: Entry[]): Promise<void> {
-    const verdicts = await simulate(
-      context,
-      chain,
-      relayer,
-      entries.map(({ payment }) => payment),
+  /** Those that one transaction can settle. The others get their answer, or wait for the next. */
+  async function tryOut(relayer: Address, entries: Entry[]): Promise<(Tried & { entry: Entry })[]> {
+    const payments = entries.map(({ payment }) => payment)
+    const verdicts = await despiteTrouble(() => simulate(context, chain, relayer, payments)).catch(
+      (error) => {
+        for (const { fail } of entries) fail(error)
+      },
     )
+    if (!verdicts) return []
     const good: (Tried & { entry: Entry })[] = []
     const later: Entry[] = []
     entries.forEach((entry, at) => {
@@ -133,14 +140,20 @@ export function createDesk(
     const fit = thatFit(wanted)
     for (const { entry } of wanted.slice(0, fit)) entry.isPosted = true
     queue.unshift(...wanted.slice(fit).map(({ entry }) => entry), ...later)
-    await dispatch(relayer, wanted.slice(0, fit))
+    return wanted.slice(0, fit)
   }
 
   async function dispatch(
     relayer: Address,
     batch: (Tried & { entry: Pick<Entry, 'end' | 'fail'> })[],
   ): Promise<void> {
-    const posted = await post(context, chain, relayer, batch)
+    let posted: Posted | undefined
+    try {
+      posted = await post(context, chain, relayer, batch)
+    } catch (error) {
+      for (const { entry } of batch) entry.fail(error)
+      return
+    }
     const taken = new Set(posted?.taken.map(({ order }) => keyText(order.key)))
     const ours = batch.filter(({ order }) => taken.has(keyText(order.key)))
     for (const { order, entry } of batch) if (!taken.has(keyText(order.key))) entry.end({ type: 'taken' })
@@ -156,8 +169,17 @@ export function createDesk(
     pump,
     queued: () => queue.length,
     bring(payment, signal) {
+      if (queue.length >= MOST_QUEUED)
+        return Promise.resolve({ type: 'unsent', message: 'too many payments wait already' })
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
-      const entry: Entry = { payment, signal, isPosted: false, end: resolve, fail: reject }
+      const entry: Entry = {
+        payment,
+        signal,
+        since: performance.now(),
+        isPosted: false,
+        end: resolve,
+        fail: reject,
+      }
       signal.addEventListener('abort', () => dropped(entry), { once: true })
       queue.push(entry)
       if (queue.length >= maxBatch) pump()
@@ -169,5 +191,20 @@ export function createDesk(
       await dispatch(leastBusy().relayer, [{ ...tried, entry: { end: resolve, fail: reject } }])
       return promise
     },
+  }
+}
+
+/** More than a minute's work: whoever came after these would wait in vain. */
+const MOST_QUEUED = 20_000
+const AGAIN_AFTER_MS = 300
+
+/** A node that does not answer once may answer now. */
+async function despiteTrouble<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof RpcError && error.isRetryable)) throw error
+    await sleep(AGAIN_AFTER_MS)
+    return ask()
   }
 }
