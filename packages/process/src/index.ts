@@ -15,7 +15,7 @@ export {
   type Variable,
   withDefault,
 } from './environment.ts'
-export { createLog, LOG_LEVELS, type LogLevel } from './log.ts'
+export { createLog, type LogLevel } from './log.ts'
 export * as Read from './readers.ts'
 export { failStart, type Program, runUntilSignal } from './run.ts'
 export { Secret } from './secret.ts'
