@@ -33,6 +33,8 @@ const facilitatorMigrations: MigrationSet = {
 export const migrations = [chainMigrations, facilitatorMigrations]
 
 const CONNECTIONS = 20
+/** To send answers that are ready, and to end what has nothing more to do. */
+const LAST_ANSWERS_MS = 5_000
 
 /** Opens the database, brings it up to date, goes on with what an earlier process left, and opens the HTTP door. */
 export async function startFacilitator(config: Config, overrides: Overrides = {}): Promise<Facilitator> {
@@ -82,12 +84,12 @@ async function open(
   const door = createDoor(context, settler, metrics)
 
   async function close(): Promise<{ stuck: string[] }> {
-    door.stopTaking()
-    await closeApp(door.app, config.shutdownTimeoutMs)
+    const isDone = await within(config.shutdownTimeoutMs, door.stopTaking())
+    await closeApp(door.app, LAST_ANSWERS_MS)
     running.abort()
-    const isOver = await within(config.shutdownTimeoutMs, settling)
+    const isOver = await within(LAST_ANSWERS_MS, settling)
     await closeDatabase()
-    return { stuck: isOver ? [] : ['settler'] }
+    return { stuck: [...(isDone ? [] : ['payments']), ...(isOver ? [] : ['settler'])] }
   }
 
   const url = await door.app.listen({ host: config.host, port: config.port }).catch(async (error) => {

@@ -18,6 +18,7 @@ import { HttpRefusal } from './refusal.ts'
 import { RequestLog } from './request-log.ts'
 import { settlementRoutes } from './settlements.ts'
 import { supportedRoutes } from './supported.ts'
+import { createUnderWay } from './under-way.ts'
 
 const BODY_LIMIT = 64 * 1024
 /** To send a whole request. Without it a caller can hold a connection for ever. */
@@ -43,8 +44,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export interface Door {
   app: FastifyInstance
-  /** From now on nothing new is begun; what has begun ends. */
-  stopTaking(): void
+  /** From now on no payment is begun; waits until those that have begun have ended. */
+  stopTaking(): Promise<void>
 }
 
 /** The HTTP door. */
@@ -81,7 +82,7 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
     if (FOR_MACHINES.has(request.routeOptions.url ?? '')) return
     const seconds = limiter(clientOf(request.ip), context.clock())
     if (seconds > 0) throw new HttpRefusal(429, 'rate limited', { retryAfterSeconds: Math.ceil(seconds) })
-    if (isStopping) {
+    if (isStopping && request.method === 'POST') {
       const error = 'the facilitator is stopping; send the same request again'
       throw new HttpRefusal(503, error, { retryAfterSeconds: 5 })
     }
@@ -94,14 +95,16 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
   metricsRoutes(app, metrics)
   healthRoutes(app, context, () => isStopping)
   supportedRoutes(app, context)
-  paymentRoutes(app, context, settler, metrics)
+  const underWay = createUnderWay(metrics)
+  paymentRoutes(app, context, settler, metrics, underWay)
+  chargeRoutes(app, context, settler, metrics, underWay)
   settlementRoutes(app, context, settler)
-  chargeRoutes(app, context, settler, metrics)
   refuseOtherMethods(app, served)
   return {
     app,
     stopTaking() {
       isStopping = true
+      return underWay.over()
     },
   }
 }

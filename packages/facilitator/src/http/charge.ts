@@ -9,6 +9,7 @@ import { jsonOf } from './body.ts'
 import type { Metrics } from './metrics.ts'
 import { badRequest } from './refusal.ts'
 import { logRefusal } from './refusal-log.ts'
+import type { UnderWay } from './under-way.ts'
 
 /** Records a purchase that was paid by plain transfer. No merchant signs here: the body carries the buyer's own signature. */
 export function chargeRoutes(
@@ -16,11 +17,12 @@ export function chargeRoutes(
   context: Context,
   settler: Settler,
   metrics: Metrics,
+  underWay: UnderWay,
 ): void {
   app.post('/mpp/charge', async (request): Promise<X402.SettleResponse.SettleResponse> => {
     const body = jsonOf(request)
     const network = networkOf(context, `eip155:${(body as { chainId?: unknown }).chainId}`)
-    const end = metrics.begin('/mpp/charge')
+    const end = underWay.begin('/mpp/charge')
     try {
       const settled = await charge(context, settler, body)
       metrics.countAnswer('/mpp/charge', 'settled')

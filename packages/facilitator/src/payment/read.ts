@@ -20,7 +20,7 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
   requireOurs(chain, paymentRequirements)
   requireSame(accepted, paymentRequirements)
   const authorization = Authorization.from(payload.authorization)
-  requirePaying(context, authorization, paymentRequirements)
+  requirePaying(authorization, paymentRequirements)
 
   const terms = await verifyToken(context, chain, extensions.attributionToken)
   const salt = X402.Extensions.attributionSalt(extensions)
@@ -112,18 +112,11 @@ function requireSame(accepted: Requirements | undefined, required: Requirements)
   }
 }
 
-function requirePaying(
-  { clock }: Context,
-  { to, value, validBefore }: Authorization.Authorization,
-  { payTo, amount }: Requirements,
-): void {
+/** When it holds is left to the chain: whoever comes late may ask for a payment that was made in time. */
+function requirePaying({ to, value }: Authorization.Authorization, { payTo, amount }: Requirements): void {
   if (to !== payTo) throw invalidPayment(`authorization.to ${to} is not payTo: authorise ${payTo}`)
   if (value !== BigInt(amount)) {
     throw invalidPayment(`authorization.value ${value} is not the amount: authorise exactly ${amount}`)
-  }
-  // Whether it holds already is left to the chain: a local one may be ahead of our clock.
-  if (validBefore <= BigInt(Math.floor(clock() / 1_000))) {
-    throw invalidPayment(`authorization expired at ${validBefore}: sign a new one`)
   }
 }
 

@@ -54,10 +54,15 @@ describe('a ref link', () => {
     )
   })
 
-  test('signed by a key that nobody trusts is refused, and the marketplace is not asked about keys that the configuration names', async () => {
+  test('signed by a key that nobody trusts is refused', async () => {
     expect(await refusalOf(await paper.mint({}, NEW_SEED))).toMatch(/no trusted key has id/)
-    expect(paper.market.asked).toEqual([])
   })
+})
+
+test('the marketplace is not asked about keys that the configuration names', async () => {
+  paper = await paperContext({ marketUrl: MARKET, keys: [SEED] })
+  expect(await refusalOf(await paper.mint({}, NEW_SEED))).toMatch(/no trusted key has id/)
+  expect(paper.market.asked).toEqual([])
 })
 
 test('links of the key before count too', async () => {
@@ -76,6 +81,11 @@ describe('a key that the marketplace changes', () => {
       const { attestationPubKey } = await keyAt(signsWith)
       return Response.json({ chains: [{ chainId: 1 }, { chainId: 84_532, attestationPubKey }] })
     }
+  })
+
+  test('is not asked about while links name the one that is known', async () => {
+    await verify(await paper.mint({}, SEED))
+    expect(paper.market.asked).toEqual([])
   })
 
   test('is learnt with the first link that names it, and the one before still counts', async () => {

@@ -1,0 +1,149 @@
+import { confirmed } from '@referrer/contracts/local'
+import { RequestSignature } from '@referrer/protocol'
+import { merchantRegistryAbi } from '@referrer/protocol/abi'
+import { type Address, keccak256, type LocalAccount, stringToBytes } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type Ask, startTestFacilitator, type TestFacilitator } from './harness.ts'
+import type { Body } from './payloads.ts'
+
+let m: TestFacilitator
+let buyer: LocalAccount
+let hotKey: LocalAccount
+beforeAll(async () => {
+  m = await startTestFacilitator()
+  buyer = await m.newBuyer()
+  hotKey = await m.newBuyer(0n)
+})
+afterAll(() => m.close())
+afterEach(() => {
+  m.nodes.intercept = undefined
+  m.clock.aheadMs = 0
+})
+
+const now = () => Math.floor(Date.now() / 1_000)
+
+/** The status and body of both routes, which must agree on who may ask. */
+async function ask(body: Body | string, ask: Omit<Ask, 'body'>) {
+  const [verify, settle] = [await m.verify(body, ask), await m.settle(body, ask)]
+  expect(verify.status).toBe(settle.status)
+  if (settle.status !== 200) expect(verify.body).toEqual(settle.body)
+  return { status: settle.status, body: settle.body }
+}
+
+describe('a request', () => {
+  test('needs no signature', async () => {
+    expect((await m.settle(await m.payload(buyer))).body.success).toBe(true)
+  })
+
+  test('signed by the owner of the merchant is settled', async () => {
+    const answer = await m.settle(await m.payload(buyer), { as: m.merchant.account })
+    expect(answer.body.success).toBe(true)
+  })
+
+  test('signed by anybody else is refused, and nothing is settled', async () => {
+    const body = await m.payload(buyer)
+    expect(await ask(body, { as: buyer })).toEqual({
+      status: 403,
+      body: { error: 'caller may not settle for this merchant' },
+    })
+    expect((await m.settle(body)).body.success).toBe(true)
+  })
+
+  test('signed by whom the owner trusts is settled, until the owner does not any more', async () => {
+    const body = await m.payload(buyer)
+    expect((await m.settle(body, { as: hotKey })).status).toBe(403)
+    await setRole('grantRole', hotKey.address)
+    m.clock.aheadMs = 31_000
+    expect((await m.verify(body, { as: hotKey, timestamp: now() + 31 })).body.isValid).toBe(true)
+    await setRole('revokeRole', hotKey.address)
+    m.clock.aheadMs = 62_000
+    expect((await m.verify(body, { as: hotKey, timestamp: now() + 62 })).status).toBe(403)
+  })
+
+  test('asks the chain about its signer once for many payments', async () => {
+    await m.settle(await m.payload(buyer), { as: m.merchant.account })
+    const before = m.nodes.calls.filter(isPermission).length
+    await m.verify(await m.payload(buyer), { as: m.merchant.account })
+    expect(m.nodes.calls.filter(isPermission).length).toBe(before)
+  })
+
+  test.each([
+    ['without its signature', { 'x-agent-timestamp': '1' }, 'signature required'],
+    ['without its timestamp', { 'x-agent-signature': '0x12' }, 'signature required'],
+    [
+      'with a timestamp that is none',
+      { 'x-agent-timestamp': 'x', 'x-agent-signature': '0x12' },
+      'bad timestamp',
+    ],
+    [
+      'with a signature that is none',
+      { 'x-agent-timestamp': String(now()), 'x-agent-signature': '0x12' },
+      'bad signature',
+    ],
+  ])('%s is refused', async (_, headers, detail) => {
+    const answer = await ask(await m.payload(buyer), { headers })
+    expect(answer).toEqual({ status: 401, body: { error: 'unauthorized', detail } })
+  })
+
+  test('whose signature is more than a minute old or ahead is refused', async () => {
+    const body = await m.payload(buyer)
+    for (const timestamp of [now() - 62, now() + 62]) {
+      expect(await ask(body, { as: m.merchant.account, timestamp })).toEqual({
+        status: 401,
+        body: { error: 'unauthorized', detail: 'timestamp out of range' },
+      })
+    }
+  })
+
+  test('whose body was altered on the way is not the signer’s any more', async () => {
+    const body = JSON.stringify(await m.payload(buyer))
+    const timestamp = String(now())
+    const { signature } = await RequestSignature.sign(m.merchant.account, body, Number(timestamp))
+    const headers = { 'x-agent-timestamp': timestamp, 'x-agent-signature': signature }
+    expect((await ask(`${body} `, { headers })).status).toBe(403)
+    expect((await m.settle(body, { headers })).body.success).toBe(true)
+  })
+
+  test('can be sent again when no node tells who may settle', async () => {
+    const body = await m.payload(buyer)
+    m.clock.aheadMs = 31_000
+    m.nodes.intercept = (call) => (isPermission(call) ? 'refuse' : 'pass')
+    const signed = { as: m.merchant.account, timestamp: now() + 31 }
+    const answer = await m.settle(body, signed)
+    expect(answer.body).toMatchObject({ success: false, errorReason: 'settle_failed', retryable: true })
+    m.nodes.intercept = undefined
+    expect((await m.verify(body, signed)).body.isValid).toBe(true)
+  })
+})
+
+test('where signatures are required, an unsigned request is refused and a signed one is settled', async () => {
+  const strict = await m.startAnother({ SETTLEMENT_AUTH: 'required' })
+  const { facilitator } = m
+  m.facilitator = strict
+  try {
+    const body = await m.payload(buyer)
+    expect(await ask(body, {})).toEqual({
+      status: 401,
+      body: { error: 'unauthorized', detail: 'signature required' },
+    })
+    expect((await m.settle(body, { as: m.merchant.account })).body.success).toBe(true)
+    expect((await m.call('GET', '/supported')).status).toBe(200)
+  } finally {
+    m.facilitator = facilitator
+    await strict.stop()
+  }
+})
+
+/** Whether a call is one of `ownerOf`. */
+const isPermission = (call: string) => call.includes('0x6352211e')
+
+async function setRole(functionName: 'grantRole' | 'revokeRole', account: Address): Promise<void> {
+  const hash = await m.market.client.writeContract({
+    account: m.merchant.account,
+    address: m.market.addresses.MerchantRegistry,
+    abi: merchantRegistryAbi,
+    functionName,
+    args: [m.merchant.merchantId, keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE')), account],
+  })
+  await confirmed(m.market, hash)
+}
