@@ -35,7 +35,7 @@ export async function simulate(
 ): Promise<Verdict[]> {
   const now = BigInt(Math.floor(clock() / 1_000))
   const onLatest = await attempt(chain, relayer, payments, now, 'latest')
-  // The newest block of a quiet chain is old: what became valid or expired since must be judged by the time of now.
+  // The newest block of a quiet chain is old: what became valid since must be judged by the time of now.
   return onLatest ?? (await attempt(chain, relayer, payments, now, 'pending')) ?? []
 }
 
@@ -58,7 +58,8 @@ async function attempt(
     const outcome = tried[at]
     if (!outcome) return { type: 'untried' }
     const { validAfter, validBefore } = payment.authorization
-    isStale ||= outcome.ok ? validBefore <= now : timestamp <= validAfter
+    isStale ||= !outcome.ok && timestamp <= validAfter
+    if (outcome.ok && validBefore <= now) return { type: 'refused', refusal: expired(validBefore) }
     const refusal = judgePeople(payment.authorization.from, payment.attribution, people)
     if (!outcome.ok) return { type: 'failed', revert: outcome.data, refusal }
     return refusal ? { type: 'refused', refusal } : { type: 'good', gas: outcome.gasUsed }
@@ -99,7 +100,7 @@ function judgeFailure(
   const refused = (refusal: Refused): Verdict => ({ type: 'refused', refusal })
   if (numberIn(used) === 1n) return { type: 'used', ...(refusal && { refusal }) }
   if (refusal) return refused(refusal)
-  if (timestamp >= validBefore) return refused(invalidPayment('authorization expired: sign a new one'))
+  if (timestamp >= validBefore) return refused(expired(validBefore))
   if (timestamp <= validAfter)
     return refused(invalidPayment('authorization not valid yet: wait, or sign one that is valid now'))
   const funds = numberIn(balance)
@@ -117,6 +118,8 @@ function judgeFailure(
   if (name === 'SelfReferral') return refused(new Refused('self_referral', message))
   return refused(new Refused('settle_failed', message, { retryable: true }))
 }
+
+const expired = (at: bigint) => invalidPayment(`authorization expired at ${at}: sign a new one`)
 
 const settleCall = ({ contracts }: Chain, payment: Payment): Call => ({
   target: contracts.SplitRouter,
