@@ -25,6 +25,8 @@ export interface Watch {
 interface Flight {
   intentId: bigint
   relayer: Address
+  /** By the clock that never jumps. */
+  since: number
   keys: PaymentKey[] | undefined
   first: PromiseWithResolvers<Sent>
   isWaiting: boolean
@@ -39,7 +41,7 @@ const SEND_WITHIN_MS = 15_000
 const LOOK_EVERY_MS = 1_000
 
 export function createWatch(
-  { sql, log, clock }: Pick<Context, 'sql' | 'log' | 'clock'>,
+  { sql, log }: Pick<Context, 'sql' | 'log'>,
   chain: Chain,
   onMined: () => void,
 ): Watch {
@@ -51,6 +53,7 @@ export function createWatch(
       flight = {
         intentId,
         relayer,
+        since: performance.now(),
         keys,
         first: Promise.withResolvers(),
         isWaiting: true,
@@ -124,8 +127,8 @@ export function createWatch(
     log.warn({ intent: String(flight.intentId) }, 'the block of a settlement is gone; it is sent again')
   }
 
-  async function withdrawIfLate(flight: Flight, { enqueuedAt, reason }: TransactionStatus): Promise<void> {
-    if (clock() - enqueuedAt.getTime() < SEND_WITHIN_MS) return
+  async function withdrawIfLate(flight: Flight, { reason }: TransactionStatus): Promise<void> {
+    if (performance.now() - flight.since < SEND_WITHIN_MS) return
     const why = reason ?? 'the chain could not be reached in time'
     const isOut = await sql.begin(async (tx) => {
       if (!(await withdrawTransaction(tx, flight.intentId))) return false
