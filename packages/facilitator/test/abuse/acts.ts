@@ -1,0 +1,161 @@
+// What people do on the chain by themselves, behind the facilitator's back.
+
+import { confirmed, publishWithProof, registerIdentity } from '@referrer/contracts/local'
+import type { AttributionToken } from '@referrer/protocol'
+import {
+  commissionEscrowAbi,
+  identityRegistryAbi,
+  merchantRegistryAbi,
+  sandboxUSDCAbi,
+  splitRouterAbi,
+} from '@referrer/protocol/abi'
+import {
+  type Abi,
+  type Address,
+  encodeFunctionData,
+  type Hash,
+  type Hex,
+  type LocalAccount,
+  parseGwei,
+} from 'viem'
+import { eventually } from '../eventually.ts'
+import type { TestFacilitator } from '../harness.ts'
+import type { Body } from '../payloads.ts'
+
+const contracts = {
+  USDC: sandboxUSDCAbi,
+  SplitRouter: splitRouterAbi,
+  CommissionEscrow: commissionEscrowAbi,
+  MerchantRegistry: merchantRegistryAbi,
+  IdentityRegistry: identityRegistryAbi,
+} satisfies Record<string, Abi>
+
+export interface Deed {
+  by: LocalAccount
+  on: keyof typeof contracts
+  /** A function by its name and arguments. */
+  call: [string, ...unknown[]]
+}
+
+/** Into the pool, ahead of everybody who pays a usual fee; whether it is mined is the chain's affair. */
+export async function send(
+  m: TestFacilitator,
+  { by, on, call: [functionName, ...args] }: Deed,
+): Promise<Hash> {
+  const data = encodeFunctionData({ abi: contracts[on] as Abi, functionName, args })
+  const fees = { maxPriorityFeePerGas: parseGwei('50'), maxFeePerGas: parseGwei('100') }
+  return m.chain.client.sendTransaction({
+    account: by,
+    to: m.market.addresses[on],
+    data,
+    gas: 1_000_000n,
+    ...fees,
+  })
+}
+
+/** And it took effect. */
+export async function act(m: TestFacilitator, deed: Deed): Promise<Hash> {
+  const hash = await send(m, deed)
+  await confirmed(m.market, hash)
+  return hash
+}
+
+const OVERLOADED = {
+  transfer: 'transferWithAuthorization',
+  receive: 'receiveWithAuthorization',
+} as const
+
+/** Anybody may submit a bare transfer to the token. */
+export function submission(
+  m: TestFacilitator,
+  { paymentPayload }: Body,
+  as: keyof typeof OVERLOADED = 'transfer',
+): Deed {
+  const { authorization, signature } = paymentPayload.payload
+  const { from, to, value, validAfter, validBefore, nonce } = authorization
+  const numbers = [value, validAfter, validBefore].map(BigInt)
+  return {
+    by: m.market.accounts.stranger,
+    on: 'USDC',
+    call: [OVERLOADED[as], from, to, ...numbers, nonce, signature],
+  }
+}
+
+/** The payer takes the authorisation back; somebody else pays for the gas. */
+export async function cancellation(
+  m: TestFacilitator,
+  payer: LocalAccount,
+  { paymentPayload }: Body,
+): Promise<Deed> {
+  const { nonce } = paymentPayload.payload.authorization
+  const signature = await payer.signTypedData({
+    domain: { ...m.till.token, chainId: m.chainId, verifyingContract: m.till.usdc },
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: payer.address, nonce: nonce as Hex },
+  })
+  const { stranger } = m.market.accounts
+  return { by: stranger, on: 'USDC', call: ['cancelAuthorization', payer.address, nonce, signature] }
+}
+
+export const openMerchant = (m: TestFacilitator, isOpen: boolean): Deed => ({
+  by: m.merchant.account,
+  on: 'MerchantRegistry',
+  call: ['setActive', m.merchant.merchantId, isOpen],
+})
+
+/** Nothing is mined until `mine`: what was tried out waits for its block, and others can be in it first. */
+export async function betweenBlocks<T>(
+  m: TestFacilitator,
+  work: (blocks: { sent(count: number): Promise<void>; mine(): Promise<void> }) => Promise<T>,
+): Promise<T> {
+  const { client } = m.chain
+  const broadcasts = () =>
+    m.events.filter((event) => event.type === 'sender' && event.event.type === 'broadcast').length
+  const before = broadcasts()
+  await client.setAutomine(false)
+  try {
+    return await work({
+      sent: (count) => eventually(broadcasts).toBe(before + count),
+      mine: () => client.mine({ blocks: 1 }),
+    })
+  } finally {
+    await client.setAutomine(true)
+    await client.mine({ blocks: 1 })
+  }
+}
+
+export interface OtherReviewer {
+  account: LocalAccount
+  agentId: bigint
+  terms: AttributionToken.Terms
+  attributionToken: string
+}
+
+/** Somebody else who has reviewed the same product, with a link of their own. */
+export async function otherReviewer(
+  m: TestFacilitator,
+  account: LocalAccount,
+  proofId: bigint,
+): Promise<OtherReviewer> {
+  const { merchantId, productId } = m.merchant
+  const agentId = await registerIdentity(m.market, account)
+  const content = '{"rating":4,"description":"Fine"}'
+  const review = { agentId, product: { merchantId, productId }, content, proofId }
+  const { reviewId } = await publishWithProof(m.market, account, review)
+  const change = { reviewId: Number(reviewId), reviewerAgentId: Number(agentId) }
+  const terms = { ...m.till.terms, ...change }
+  return { account, agentId, terms, attributionToken: await m.mint(change) }
+}
+
+/** The token's issuer refuses to move money of or to somebody. */
+export const block = (m: TestFacilitator, account: Address, isBlocked: boolean): Deed => ({
+  by: m.market.accounts.deployer,
+  on: 'USDC',
+  call: [isBlocked ? 'blacklist' : 'unBlacklist', account],
+})
