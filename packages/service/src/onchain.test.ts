@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { createRpcPool, RpcError } from '@referrer/chain'
+import { createRpcPool, RpcError, readContract } from '@referrer/chain'
 import {
   deployMarket,
   type LocalChain,
@@ -10,7 +10,7 @@ import {
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Chain } from './context.ts'
-import { bestEffort, ownerOf, readContract, reread } from './onchain.ts'
+import { bestEffort, ownerOf, reread } from './onchain.ts'
 
 let local: LocalChain
 let market: Market

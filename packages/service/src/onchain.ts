@@ -1,16 +1,7 @@
 // Reads of contracts, as they are now. The records are what lists show; these are for what must not be late.
-import { RpcError } from '@referrer/chain'
+import { RpcError, readContract } from '@referrer/chain'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
-import {
-  type Abi,
-  type Address,
-  type ContractFunctionArgs,
-  type ContractFunctionName,
-  type ContractFunctionReturnType,
-  decodeFunctionResult,
-  encodeFunctionData,
-  type Hex,
-} from 'viem'
+import type { Address } from 'viem'
 import type { Chain } from './context.ts'
 
 /** How long something that is only shown when it is there may be waited for. */
@@ -20,28 +11,6 @@ const LONGEST_URI = 8_192
 /** A node may lag behind the one that the caller's own transaction went to. */
 const REREAD_FOR_MS = 3_000
 const REREAD_EVERY_MS = 200
-
-type View = 'pure' | 'view'
-
-interface Read<A extends Abi, N extends ContractFunctionName<A, View>> {
-  address: Address
-  abi: A
-  functionName: N
-  args: ContractFunctionArgs<A, View, N>
-}
-
-/** Calls a view. Throws an `RpcError`: of kind `reverted` when the contract said no. */
-export async function readContract<const A extends Abi, N extends ContractFunctionName<A, View>>(
-  { rpc }: Pick<Chain, 'rpc'>,
-  read: Read<A, N>,
-  options?: { timeoutMs?: number },
-): Promise<ContractFunctionReturnType<A, View, N>> {
-  // viem's types are for calls that are written out.
-  const untyped = read as unknown as { address: Address; abi: Abi; functionName: string; args: unknown[] }
-  const call = { to: untyped.address, data: encodeFunctionData(untyped) }
-  const data = await rpc.request<Hex>('eth_call', [call, 'latest'], options)
-  return decodeFunctionResult({ ...untyped, data }) as ContractFunctionReturnType<A, View, N>
-}
 
 /** What it reads, or undefined: when it cannot, or not in time. */
 export async function bestEffort<T>(

@@ -1,9 +1,8 @@
-import { RpcError } from '@referrer/chain'
+import { RpcError, readContract } from '@referrer/chain'
 import { Attribution } from '@referrer/protocol'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { encodeFunctionData } from 'viem'
 import type { Chain } from '../context.ts'
-import { readContract } from '../onchain.ts'
 import { hex } from '../present.ts'
 import type { EscrowRow } from './store.ts'
 

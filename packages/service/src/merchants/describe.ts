@@ -1,3 +1,4 @@
+import { readContract } from '@referrer/chain'
 import { isPlainlyPrivate } from '@referrer/net'
 // What merchants say about themselves and their products. Only the owner on the chain may, as it is now.
 import { merchantRegistryAbi } from '@referrer/protocol/abi'
@@ -6,7 +7,7 @@ import type { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { MarketError, unavailable } from '../market-error.ts'
-import { ownerOf, readContract } from '../onchain.ts'
+import { ownerOf } from '../onchain.ts'
 import { hex, whole } from '../present.ts'
 import { refreshRefTokens } from '../reviews/ref-links.ts'
 import { shownProduct } from './present.ts'
