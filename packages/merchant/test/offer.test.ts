@@ -259,7 +259,7 @@ describe('the market', () => {
   })
 
   it('is read from the next node when one does not answer', async () => {
-    const shop = shopOf(world, { rpcUrl: ['http://127.0.0.1:1', configOf(world).rpcUrl as string] })
+    const shop = shopOf(world, { rpcUrl: ['http://127.0.0.1:3', configOf(world).rpcUrl as string] })
     expect((await shop.fetch(ask())).status).toBe(402)
   })
 })

@@ -1,7 +1,7 @@
 // The stock x402 client buys, with nothing but its spend controls opened for the token.
 
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Authorization, X402 } from '@referrer/protocol'
 import { PaymentPayloadV2Schema, PaymentRequiredV2Schema } from '@x402/core/schemas'
@@ -25,11 +25,12 @@ import {
 
 let world: World
 let url: string
-const server = createServer((request, response) => void nodeHandler(shopOf(world))(request, response))
+let server: Server
 
 beforeAll(async () => {
   world = await startWorld()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  server = createServer(nodeHandler(shopOf(world))).listen(0, '127.0.0.1')
+  await once(server, 'listening')
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/buy?topic=cats`
 })
 afterAll(async () => {

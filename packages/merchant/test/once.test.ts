@@ -30,7 +30,6 @@ beforeEach(() => world.facilitator.says(settledBy()))
 function counting(changes: Partial<ReferralConfig> = {}) {
   const sales: Sale[] = []
   const shop = shopOf(world, {
-    timeoutMs: 300,
     serve: (_request, sale) => {
       sales.push(sale)
       return { number: sales.length }
@@ -257,7 +256,7 @@ describe('a payment whose settlement nobody heard of', () => {
     for (const then of [alreadyUsed, () => refusal({ errorMessage: 'authorization expired' })]) {
       const payment = await pay(world)
       const shop = counting()
-      world.facilitator.says('hang')
+      world.facilitator.says('cut')
       expect((await shop.fetch(retry(payment))).status).toBe(504)
       const transaction = await payment.settleOnChain()
       world.facilitator.says(then(transaction), standing(transaction))
