@@ -1,10 +1,12 @@
 import { adminRoutes } from './admin/http.ts'
 import { agentRoutes } from './agents/http.ts'
 import { authRoutes } from './auth/http.ts'
+import { chargeRoutes } from './charge/http.ts'
 import { digestRoutes } from './digest/http.ts'
 import { earningsRoutes } from './earnings/http.ts'
 import { escrowRoutes } from './escrows/http.ts'
 import type { Route } from './http/route.ts'
+import { linkRoutes } from './links/http.ts'
 import { manifestRoutes } from './manifest/http.ts'
 import { merchantRoutes } from './merchants/http.ts'
 import { proofRoutes } from './proofs/http.ts'
@@ -25,6 +27,8 @@ export const routes: readonly Route[] = [
   ...rankRoutes,
   ...spendingRoutes,
   ...merchantRoutes,
+  ...linkRoutes,
+  ...chargeRoutes,
   ...manifestRoutes,
   ...authRoutes,
   ...adminRoutes,

@@ -18,13 +18,11 @@ import { limit } from './limits.ts'
 import { createMetrics, type Metrics, metricsRoutes } from './metrics.ts'
 import { RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
-import { serveRoute } from './serve.ts'
+import { SILENCE_MS, serveRoute } from './serve.ts'
 
 const BODY_LIMIT = 2 * 1024 * 1024
 /** To send a whole request. Without it a caller can hold a connection for ever. */
 const REQUEST_PATIENCE_MS = 60_000
-/** Beyond the time for an answer: a connection on which nothing moves for so long is closed, and what nobody reads is let go. */
-const SILENCE_MS = 5_000
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /** What Fastify refuses by itself. Everything else that is thrown is an internal error. */

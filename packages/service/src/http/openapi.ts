@@ -143,11 +143,14 @@ function parameters(
 function responses(route: Described, schemas: Json): Json {
   const { status = 200, response = z.string(), contentType = 'application/json', summary } = route
   const mediaType = contentType.split(';')[0] as string
-  const answer = (schema: z.ZodType) => ({
+  const answer = (schema: z.ZodType, alsoAs?: string) => ({
     description: summary,
-    content: { [mediaType]: { schema: schemaOf(schema, 'output', schemas) } },
+    content: {
+      [mediaType]: { schema: schemaOf(schema, 'output', schemas) },
+      ...(alsoAs && { [alsoAs]: { schema: { type: 'string' } } }),
+    },
   })
-  const known: Json = { [status]: status === 204 ? { description: summary } : answer(response) }
+  const known: Json = { [status]: status === 204 ? { description: summary } : answer(response, route.alsoAs) }
   for (const [at, schema] of Object.entries(route.otherwise ?? {})) known[at] = answer(schema)
   for (const [at, texts] of refusalTexts(route)) known[at] = refusal(at, [...texts])
   return known

@@ -9,7 +9,7 @@ import type { Chain, Context } from '../context.ts'
  */
 export type Auth = 'none' | 'caller' | 'signature' | 'session' | 'admin'
 
-export type RefusalStatus = 400 | 403 | 404 | 409 | 500
+export type RefusalStatus = 400 | 403 | 404 | 409 | 500 | 503 | 504
 
 export interface Call<P, Q, B, A extends Auth> {
   context: Context
@@ -23,6 +23,24 @@ export interface Call<P, Q, B, A extends Auth> {
   hasBody: boolean
   /** Of the session, when there is one. */
   token: string | undefined
+  /** The header of that name. */
+  accept: string | undefined
+}
+
+/** An answer that is not the route's usual one. */
+export class Answer {
+  readonly body: string | Buffer
+  readonly status: number | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    body: string | Buffer,
+    { status, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+  ) {
+    this.body = body
+    this.status = status
+    this.headers = headers
+  }
 }
 
 export interface RouteSpec<P, Q, B, A extends Auth> {
@@ -46,12 +64,18 @@ export interface RouteSpec<P, Q, B, A extends Auth> {
   response?: z.ZodType
   /** Other than JSON. */
   contentType?: string
+  /** What a caller may rather have than that, as text. */
+  alsoAs?: string
+  /** On every answer, refusals too. */
+  headers?: Readonly<Record<string, string>>
+  /** To answer, where the time of all routes is too short. */
+  answerTimeoutMs?: number
   /**
    * Texts of refusals. A 403, 404 or 500 answers with one of these: the operation's own message where it is listed, else the first. A
    * 400 or 409 answers with the operation's message; these are its examples.
    */
   refusals?: Partial<Record<RefusalStatus, string | readonly string[]>>
-  /** A string is sent as it is. */
+  /** A string or bytes are sent as they are. */
   handle(call: Call<P, Q, B, A>): unknown
 }
 

@@ -6,7 +6,7 @@ import type { Chain, Context } from '../context.ts'
 import { MarketError } from '../market-error.ts'
 import { chainId as chainIdField } from './fields.ts'
 import { limit } from './limits.ts'
-import { isPublic, type RefusalStatus, type Route, textOf, urlOf } from './route.ts'
+import { Answer, isPublic, type RefusalStatus, type Route, textOf, urlOf } from './route.ts'
 
 const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
   'invalid input': 400,
@@ -18,6 +18,9 @@ const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
 }
 const EMPTY = Buffer.alloc(0)
 
+/** Beyond the time for an answer: a connection on which nothing moves for so long is closed, and what nobody reads is let go. */
+export const SILENCE_MS = 5_000
+
 /** Checked before the body is read: whoever brings no credentials does not get to send one. */
 const credentials = new WeakMap<FastifyRequest, Credentials>()
 
@@ -25,13 +28,14 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
   const handle = route.handle as (call: unknown) => unknown
   const limiter = route.perSecond && createLimiter({ perSecond: route.perSecond, burst: route.perSecond })
   const status = route.status ?? 200
-  const { answerTimeoutMs } = context.config
+  const answerTimeoutMs = route.answerTimeoutMs ?? context.config.answerTimeoutMs
 
   app.route({
     method: route.method,
     url: urlOf(route),
     config: { isPublic: isPublic(route) },
     onRequest: (request, reply, done) => {
+      if (route.headers) reply.headers(route.headers)
       if (limiter && !limit(limiter, context, request, reply)) return
       if (route.auth !== 'none') {
         // Who asks is in headers that caches do not know: none may answer one caller with what another got.
@@ -46,6 +50,8 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       done()
     },
     handler: (request, reply) => {
+      // Until the answer is there nothing moves on the connection. The next request on it has the usual time again.
+      if (route.answerTimeoutMs) request.socket.setTimeout(answerTimeoutMs + SILENCE_MS)
       // Fastify's own time-out forgets requests that have a body as soon as that is read. What was begun goes on without its caller.
       const timer = setTimeout(
         () => refuse(new Error(`there is no answer after ${answerTimeoutMs} ms`), route, request, reply),
@@ -74,6 +80,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       chain: chainOf(context, route, request.query),
       isChainNamed: (request.query as Record<string, unknown>).chain_id !== undefined,
       token: tokenOf(request),
+      accept: request.headers.accept,
       hasBody: Buffer.isBuffer(request.body) && request.body.length > 0,
     })
   }
@@ -82,6 +89,10 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
 function send(reply: FastifyReply, { contentType }: Route, answer: unknown) {
   if (answer === undefined) return reply.send()
   reply.header('content-type', contentType ?? 'application/json; charset=utf-8')
+  if (answer instanceof Answer) {
+    if (answer.status) reply.code(answer.status)
+    return reply.headers(answer.headers).send(answer.body)
+  }
   return reply.send(typeof answer === 'string' || Buffer.isBuffer(answer) ? answer : JSON.stringify(answer))
 }
 

@@ -51,8 +51,8 @@ describe('every route', () => {
   it.each(all.filter(([, { auth }]) => auth === 'none'))(
     '%s needs no credentials [CONV-21]',
     async (name) => {
-      const { path } = await exampleOf(m, name)
-      expect((await m.call(name.split(' ')[0] ?? '', path)).status).toBe(200)
+      const { path, body } = await exampleOf(m, name)
+      expect((await m.call(name.split(' ')[0] ?? '', path, { body })).status).toBe(200)
     },
   )
 
@@ -75,7 +75,7 @@ describe('every route', () => {
 
   it('every route of the interface carries its version [VER-01]', () => {
     const others = routes.map(({ path }) => path).filter((path) => !path.startsWith('/v1/'))
-    for (const path of others) expect(path).toMatch(/^\/(\.well-known|admin)\//)
+    for (const path of others) expect(path).toMatch(/^\/(\.well-known|admin|r|mpp)\//)
   })
 
   it('nothing is pushed to callers: no stream and no webhook is offered [ERR-03]', async () => {

@@ -157,7 +157,7 @@ describe('the table of errors (reviews, proofs, agents, earnings, escrows, ranks
       return asked.some((request) => pattern.test(request))
     }
     const missing = routes.filter((route) => !isAsked(route)).map(({ path }) => path)
-    for (const path of missing) expect(path).toMatch(/^\/(\.well-known|admin|v1\/auth|v1\/merchant)/)
+    for (const path of missing) expect(path).toMatch(/^\/(\.well-known|admin|r|mpp|v1\/auth|v1\/merchant)/)
   })
 
   it('a text that has another hash than the one on the chain is told so by the operation [ERR-01]', async () => {

@@ -11,6 +11,7 @@ import {
 import type { LocalAccount } from 'viem'
 import { must, sessionOf } from './caller.ts'
 import { buy, generic, productOf, publishReview, startTestMarket, type TestMarket } from './market.ts'
+import { startStandIn } from './stand-in.ts'
 
 export interface Example {
   path: string
@@ -42,11 +43,12 @@ export async function exampleOf({ examples }: Pick<Traded, 'examples'>, name: st
   return example()
 }
 
-/** With a shop on this machine, whose endpoint sells through ref links. */
+/** With a shop on this machine, whose endpoint sells through ref links, and something that answers like a facilitator. */
 export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Traded> {
+  const facilitator = await startStandIn()
   const m = await startTestMarket({
     chainIds,
-    env: { ALLOW_PRIVATE_HOSTS: 'true' },
+    env: { ALLOW_PRIVATE_HOSTS: 'true', FACILITATOR_URL: facilitator.url },
     overrides: {
       lookup: async (host) => (host === 'shop.test' ? [{ address: '127.0.0.1', family: 4 }] : []),
     },
@@ -139,6 +141,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     return ofShop.internalId
   }
 
+  const { ref_link: refLink } = await must(call('GET', `/v1/review/${ofShop.reviewId}`))
   const asReviewer = (path: string): Example => ({ path, as: reviewer })
   const asAdmin = (path: string): Example => ({ path, token: tokens.admin })
   const examples: Traded['examples'] = {
@@ -206,6 +209,17 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       path: `/v1/merchant/${shop.merchantId}/stats`,
       token: tokens.merchant,
     }),
+    'GET /r/{token}': () => ({ path: new URL(refLink).pathname }),
+    'POST /mpp/charge': () => ({
+      path: '/mpp/charge',
+      body: {
+        txHash: shop.product.productId,
+        attributionToken: refLink.split('/').at(-1),
+        buyerAgentId: '',
+        chainId: m.chainId,
+        buyerSignature: `0x${'ab'.repeat(65)}`,
+      },
+    }),
     'GET /.well-known/referrer-agent': () => ({ path: '/.well-known/referrer-agent' }),
     'GET /.well-known/referrer-agent.txt': () => ({ path: '/.well-known/referrer-agent.txt' }),
     'POST /v1/auth/session': () => asReviewer('/v1/auth/session'),
@@ -246,6 +260,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       await m.close()
       endpoint.closeAllConnections()
       endpoint.close()
+      await facilitator.close()
     },
   }
 }

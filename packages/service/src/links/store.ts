@@ -1,0 +1,71 @@
+import type { Queryable } from '@referrer/database'
+
+/** What a ref link is about. */
+export interface LinkKey {
+  chainId: number
+  merchantId: number
+  productId: Buffer
+  reviewId: number
+  reviewerAgentId: number
+}
+
+/**
+ * Of each, whether one can buy through it: its product is for sale by a merchant that is open, and its review is where it was when the link
+ * was made. (A reorganisation may have given its number to another.)
+ */
+export async function areOpen(sql: Queryable, keys: readonly LinkKey[]): Promise<boolean[]> {
+  const rows = await sql<{ at: bigint }[]>`
+    SELECT link.at FROM unnest(
+      ${keys.map(({ chainId }) => chainId)}::bigint[], ${keys.map(({ merchantId }) => merchantId)}::bigint[],
+      ${keys.map(({ productId }) => productId)}::bytea[], ${keys.map(({ reviewId }) => reviewId)}::bigint[],
+      ${keys.map(({ reviewerAgentId }) => reviewerAgentId)}::bigint[]
+    ) WITH ORDINALITY AS link (chain_id, merchant_id, product_id, review_id, agent_id, at)
+    JOIN chain.products AS product USING (chain_id, merchant_id, product_id)
+    JOIN chain.merchants AS merchant USING (chain_id, merchant_id)
+    JOIN chain.reviews AS review USING (chain_id, review_id, agent_id, merchant_id, product_id)
+    JOIN chain.identities AS owned
+      ON (owned.chain_id, owned.agent_id, owned.owner) = (link.chain_id, link.merchant_id, merchant.opened_by)
+    WHERE product.active AND merchant.active AND NOT merchant.suspended`
+  const open = new Set(rows.map(({ at }) => Number(at)))
+  return keys.map((_, index) => open.has(index + 1))
+}
+
+/** What a page says of a link. */
+export type Shown = {
+  name: string
+  /** Of the product. */
+  description: string
+  category: string
+  /** 0 repeat, 1 one-off */
+  product_type: number
+  merchant_description: string | null
+  landing_page_url: string | null
+  /** Null: nobody has brought the text yet. */
+  content: string | null
+  published_at: Date
+  /** Of its author. */
+  flagged: boolean
+  repeat: number | null
+  one_off: number | null
+}
+
+export async function findShown(
+  sql: Queryable,
+  { chainId, merchantId, productId, reviewId }: LinkKey,
+): Promise<Shown | undefined> {
+  const [row] = await sql<Shown[]>`
+    SELECT coalesce(p.name, '') AS name, coalesce(p.description, '') AS description, coalesce(p.category, '') AS category,
+      product.product_type, m.description AS merchant_description, m.landing_page_url, r.content, review.published_at,
+      coalesce(a.flagged, false) AS flagged, rank.repeat, rank.one_off
+    FROM chain.reviews AS review
+    JOIN chain.products AS product USING (chain_id, merchant_id, product_id)
+    JOIN market.reviews AS r USING (internal_id)
+    LEFT JOIN market.products AS p
+      ON (p.chain_id, p.merchant_id, p.product_id) = (review.chain_id, review.merchant_id, review.product_id)
+    LEFT JOIN market.merchants AS m ON (m.chain_id, m.merchant_id) = (review.chain_id, review.merchant_id)
+    LEFT JOIN market.agents AS a ON (a.chain_id, a.agent_id) = (review.chain_id, review.agent_id)
+    LEFT JOIN market.review_ranks AS rank ON (rank.chain_id, rank.agent_id) = (review.chain_id, review.agent_id)
+    WHERE review.chain_id = ${chainId} AND review.review_id = ${reviewId}
+      AND review.merchant_id = ${merchantId} AND review.product_id = ${productId}`
+  return row
+}
