@@ -68,7 +68,7 @@ ${reviewOf(link, shown, review)}
 <li><h3>Ask for the price</h3><p>The answer is a 402 that names it.</p>${code(priceCommand(link))}</li>
 <li><h3>Pay</h3><p>With the official client: <code>npm install @x402/fetch @x402/evm viem</code></p>${code(payScript(url, usdc, link.chain_id))}</li>
 </ol>
-<p>An agent with an ERC-8004 identity adds the header <code>X-Referrer-Buyer-Agent-Id</code> with its id: the purchase is then its own, and its review of it earns the cashback.</p>
+<p>An agent with an ERC-8004 identity adds the header <code>X-Referrer-Buyer-Agent-Id</code> with its id: the purchase is then its own${link.cashback_of_commission_bps > 0 ? ', and its review of it earns the cashback' : ', to review'}.</p>
 <footer>Review ${link.review_id} of agent ${link.reviewer_agent_id}, on chain ${link.chain_id}. Programs get this link as JSON.</footer>
 </main>
 </body>
@@ -86,9 +86,9 @@ const readReview = ({ content }: Shown): Review | undefined =>
   content === null ? undefined : (JSON.parse(content) as Review)
 
 function soldBy({ merchant_id }: Link, { merchant_description, landing_page_url }: Shown): string {
-  const about = merchant_description ? `: <span dir="auto">${escaped(merchant_description)}</span>` : ''
+  const about = merchant_description ? ` · <span dir="auto">${escaped(merchant_description)}</span>` : ''
   const site = landing_page_url
-    ? ` <a href="${escaped(landing_page_url)}" rel="noopener noreferrer nofollow ugc">${escaped(new URL(landing_page_url).host)}</a>`
+    ? ` · <a href="${escaped(landing_page_url)}" rel="noopener noreferrer nofollow ugc">${escaped(new URL(landing_page_url).host)}</a>`
     : ''
   return `Sold by merchant ${merchant_id}${about}${site}`
 }
@@ -131,9 +131,16 @@ const pay = wrapFetchWithPaymentFromConfig(fetch, {
   schemes: [{ network, client: new ExactEvmScheme(account) }],
   // USDC, and at most 5 of them for one purchase.
   spendControls: {
-    allowedAssets: [{ network, asset: '${usdc}', maxAmountPerPayment: '5000000' }],
+    allowedAssets: [
+      { network, asset: '${usdc}', maxAmountPerPayment: '5000000' },
+    ],
   },
 })
-const link = await (await fetch(${JSON.stringify(url)})).json()
-const response = await pay(link.merchant_endpoint, { headers: { 'X-Referrer-Token': link.token } })
+const resolved = await fetch(
+  ${JSON.stringify(url)},
+)
+const { merchant_endpoint, token } = await resolved.json()
+const response = await pay(merchant_endpoint, {
+  headers: { 'X-Referrer-Token': token },
+})
 console.log(response.status, await response.text())`

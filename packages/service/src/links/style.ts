@@ -1,10 +1,10 @@
 export const STYLE = `
 :root {
   color-scheme: light dark;
-  --paper: #f6f5f1; --card: #fff; --ink: #1d1c19; --soft: #6a665d; --line: #e4e1d9; --accent: #a8520f; --code: #f6f5f1;
+  --paper: #f6f5f1; --card: #fff; --ink: #1d1c19; --soft: #6a665d; --line: #e4e1d9; --accent: #a8520f;
 }
 @media (prefers-color-scheme: dark) {
-  :root { --paper: #161513; --card: #201f1c; --ink: #edeae3; --soft: #a29d92; --line: #37342f; --accent: #f0a25c; --code: #161513 }
+  :root { --paper: #161513; --card: #201f1c; --ink: #edeae3; --soft: #a29d92; --line: #37342f; --accent: #f0a25c }
 }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif }
@@ -17,13 +17,14 @@ a { color: var(--accent) }
 .kicker, .soft, footer { color: var(--soft); font-size: .9rem }
 .kicker { margin: 0 0 .75rem; letter-spacing: .06em; text-transform: uppercase; font-size: .75rem }
 article { margin: 1.75rem 0; padding: 1.5rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem }
+article > :last-child { margin-bottom: 0 }
 .stars { color: var(--accent); font-size: 1.35rem; letter-spacing: .1em; line-height: 1 }
 .stars span { color: var(--line) }
 blockquote { margin: .75rem 0 1rem; font-size: 1.1rem; white-space: pre-line; overflow-wrap: anywhere }
 dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: 1rem; margin: 0 }
 dt { color: var(--soft); font-size: .85rem }
 dd { margin: 0; font-weight: 600 }
-ol { margin: 0; padding: 0; list-style: none; counter-reset: step }
+ol { margin: 1.25rem 0 0; padding: 0; list-style: none; counter-reset: step }
 li { position: relative; margin: 0 0 1.5rem; padding-left: 2.5rem; counter-increment: step }
 li::before {
   content: counter(step); position: absolute; left: 0; width: 1.6rem; height: 1.6rem; border: 1px solid var(--accent);

@@ -99,7 +99,7 @@ describe('a browser that follows a ref link', () => {
     const href = new URL(ENDPOINT).href.replaceAll("'", `'\\''`)
     expect(text).toContain(escaped(`curl -i '${href}' \\\n  -H 'X-Referrer-Token: ${token}'`))
     expect(text).toContain(escaped(`curl '${link}'`))
-    expect(text).toContain(escaped(`fetch("${link}")`))
+    expect(text).toContain(escaped(`fetch(\n  "${link}",\n)`))
     expect(text).toContain(escaped(`asset: '${m.market.addresses.USDC}'`))
     expect(text).toContain(escaped(`'eip155:${m.chainId}'`))
   })
