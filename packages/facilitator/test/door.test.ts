@@ -174,6 +174,20 @@ describe('a settlement', () => {
     }
   })
 
+  test('cannot be told while the database is silent, and nothing is made up', async () => {
+    await m.sql`ALTER TABLE facilitator.settlements RENAME TO settlements_away`
+    try {
+      const answer = await m.call('GET', `/settlements/${buyer.address}/0x${'11'.repeat(32)}`)
+      expect([answer.status, answer.headers.get('retry-after'), answer.body]).toEqual([
+        503,
+        '1',
+        { error: 'the records cannot be read now; ask again' },
+      ])
+    } finally {
+      await m.sql`ALTER TABLE facilitator.settlements_away RENAME TO settlements`
+    }
+  })
+
   test.each([
     ['0x12/NONCE', 'invalid payer'],
     ['PAYER/0x12', 'invalid nonce'],

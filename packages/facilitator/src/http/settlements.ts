@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Address, getAddress, type Hex, isAddress } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { Refused } from '../payment/refused.ts'
 import type { Settler } from '../settlement/types.ts'
 import { badRequest, HttpRefusal } from './refusal.ts'
 
@@ -17,12 +16,11 @@ export function settlementRoutes(app: FastifyInstance, context: Context, settler
     const nonce = nonceOf(params.nonce)
     const { chainId, network } = chainOf(context, query.chain_id)
     const key = { chainId, payer: payer.toLowerCase() as Address, nonce }
-    try {
-      return { ...(await settler.find(key)), payer, nonce, network }
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error
-      throw new HttpRefusal(503, error.message, { retryAfterSeconds: 1 })
-    }
+    const found = await settler.find(key).catch((err) => {
+      context.log.warn({ err }, 'the records cannot be read')
+      throw new HttpRefusal(503, 'the records cannot be read now; ask again', { retryAfterSeconds: 1 })
+    })
+    return { ...found, payer, nonce, network }
   })
 }
 
