@@ -130,6 +130,14 @@ export async function betweenBlocks<T>(
   }
 }
 
+/** Until so many callers wait for the answer of `/settle`. */
+export async function waitingAt({ url }: { url: string }, count: number): Promise<void> {
+  await eventually(async () => {
+    const figures = await (await fetch(`${url}/metrics`)).text()
+    return figures.match(/^referrer_payments_in_progress\{route="\/settle"\} (\d+)$/m)?.[1]
+  }).toBe(String(count))
+}
+
 export interface OtherReviewer {
   account: LocalAccount
   agentId: bigint
