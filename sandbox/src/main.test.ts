@@ -1,11 +1,17 @@
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import { createPublicClient, http, keccak256, toBytes } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freeOffset, runSandbox, startTestSandbox, type TestSandbox, until } from '../test/sandbox.ts'
+import {
+  freeOffset,
+  PATIENCE_MS,
+  runSandbox,
+  startTestSandbox,
+  type TestSandbox,
+  until,
+} from '../test/sandbox.ts'
 import { readPorts } from './ports.ts'
 import { databaseDirectory, type SandboxState } from './state.ts'
 
@@ -17,7 +23,7 @@ describe('npm start', () => {
   beforeAll(async () => {
     sandbox = await startTestSandbox()
     ;({ state, account } = sandbox)
-  }, 120_000)
+  }, PATIENCE_MS)
   afterAll(() => sandbox.end())
 
   const statePath = () => join(sandbox.directory, 'state.json')
@@ -158,6 +164,7 @@ describe('npm start', () => {
       const { workers } = await (await fetch(`${state.baseUrl}/readyz`)).json()
       expect(workers).toEqual(workers.map((worker: object) => ({ ...worker, state: 'running', restarts: 0 })))
     },
+    PATIENCE_MS,
   )
 
   it('ends everything on Ctrl-C and takes its state file and its database along', async () => {
@@ -173,21 +180,6 @@ describe('npm start', () => {
 })
 
 describe('npm start, asked oddly', () => {
-  it.each(['service', 'facilitator', 'shop'] as const)(
-    'says in one line that the port of the %s is taken, before it starts anything',
-    async (name) => {
-      const offset = await freeOffset()
-      const port = readPorts({ PORT_OFFSET: offset })[name]
-      const taker = createServer().listen(port, '127.0.0.1')
-      const { output, ended } = runSandbox({ PORT_OFFSET: offset })
-      expect((await ended)[0]).toBe(1)
-      expect(output.text.trim()).toBe(
-        `port ${port} (${name}) is in use: stop what uses it, or shift all ports with PORT_OFFSET=100 npm start`,
-      )
-      taker.close()
-    },
-  )
-
   it('explains itself with --help', async () => {
     const { output, ended } = runSandbox({}, ['--help'])
     expect((await ended)[0]).toBe(0)

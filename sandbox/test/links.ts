@@ -26,7 +26,11 @@ export async function reviewsOf({ state }: TestSandbox): Promise<Review[]> {
   return (await (await fetch(`${state.baseUrl}/v1/review`)).json()).reviews
 }
 
-export const resolve = async (link: string): Promise<Resolved> => (await fetch(link)).json()
+export async function resolve(link: string): Promise<Resolved> {
+  const response = await fetch(link)
+  if (!response.ok) throw new Error(`${link} does not resolve: ${response.status} ${await response.text()}`)
+  return response.json()
+}
 
 /** The newest link to what the shop sells at this path. */
 export async function linkTo(sandbox: TestSandbox, path: string): Promise<string> {

@@ -12,6 +12,9 @@ import type { SandboxAccount, SandboxState } from '../src/state.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
+/** A start takes ten seconds, and many times that on a machine that does something else as well. */
+export const PATIENCE_MS = 240_000
+
 export type Started = ReturnType<typeof run>
 
 /** Runs a program and collects what it says. */

@@ -1,0 +1,30 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { freeOffset } from '../test/sandbox.ts'
+import { HOST, readPorts, requireFree } from './ports.ts'
+
+describe('the ports of the sandbox', () => {
+  it('are the well-known ones, all shifted by the same', () => {
+    expect(readPorts({})).toEqual({ chain: 8545, service: 8080, facilitator: 8081, shop: 8083 })
+    expect(readPorts({ PORT_OFFSET: '100' })).toEqual({
+      chain: 8645,
+      service: 8180,
+      facilitator: 8181,
+      shop: 8183,
+    })
+  })
+
+  it.each(['chain', 'service', 'facilitator', 'shop'] as const)(
+    'are refused in one line when that of the %s is taken',
+    async (name) => {
+      const ports = readPorts({ PORT_OFFSET: await freeOffset() })
+      const taker = createServer().listen(ports[name], HOST)
+      await once(taker, 'listening')
+      await expect(requireFree(ports)).rejects.toThrow(
+        `port ${ports[name]} (${name}) is in use: stop what uses it, or shift all ports with PORT_OFFSET=100 npm start`,
+      )
+      taker.close()
+    },
+  )
+})
