@@ -4,7 +4,7 @@ import { deliver, type Parcel } from './courier.ts'
 import { type Fees, quote } from './fees.ts'
 import { isRevert, revertReason } from './revert-reason.ts'
 import type { Sight } from './sight.ts'
-import { finish, giveNonce, nextNonce, postpone, readWaiting, storeSigned } from './store.ts'
+import { giveNonce, nextNonce, postpone, readWaiting, refuse, storeSigned } from './store.ts'
 import type { Desk, Flight, Intent, Signed, Waiting } from './types.ts'
 
 /** A revert is believed when it was seen this often in a row: a node that lags reverts what depends on news. */
@@ -37,7 +37,7 @@ export async function dispatch(desk: Desk, unmined: Flight[], sights: Sight[]): 
     desk.emit({ type: 'signed', intent: intent.id, nonce, hash: signed.hash })
     const given = nonce
     const isStored = await leadership.transaction(async (tx) => {
-      if (!(await giveNonce(tx, intent.id, given, gas))) return false
+      if (!(await giveNonce(tx, signer, intent.id, given, gas))) return false
       await storeSigned(tx, signer, intent.id, given, signed)
       return true
     })
@@ -109,7 +109,9 @@ async function hold(
   revert: { reverts: number; afterNonce: number | null } = { reverts: 0, afterNonce: null },
 ): Promise<undefined> {
   const retryAt = new Date(desk.now().getTime() + desk.retryAfterMs)
-  await desk.leadership.transaction((tx) => postpone(tx, intent.id, { reason, retryAt, ...revert }))
+  await desk.leadership.transaction((tx) =>
+    postpone(tx, signerOf(desk), intent.id, { reason, retryAt, ...revert }),
+  )
   if (reason !== intent.reason) desk.emit({ type: 'waiting', intent: intent.id, reason })
 }
 
@@ -119,8 +121,8 @@ async function holdReverted(desk: Desk, intent: Waiting, reason: string, open: n
   const isClear = open.every((nonce) => nonce > afterNonce)
   const reverts = isClear ? intent.reverts + 1 : 0
   if (reverts < REVERTS_TO_FAIL) return hold(desk, intent, reason, { reverts, afterNonce })
-  await desk.leadership.transaction((tx) => finish(tx, intent.id, 'failed', reason))
-  desk.emit({ type: 'failed', intent: intent.id, reason })
+  const isRefused = await desk.leadership.transaction((tx) => refuse(tx, signerOf(desk), intent.id, reason))
+  if (isRefused) desk.emit({ type: 'failed', intent: intent.id, reason })
 }
 
 /** With a quarter to spare. Reverts only when every node that answers says so. */

@@ -7,7 +7,7 @@
  * - a crash after it, or after a broadcast whose answer never came: the next round gives the same bytes to every node that lacks them;
  * - a crash after it was mined: the next round finds its receipt;
  * - a repeat: enqueueing the same key again is the same intent;
- * - a withdrawal while it is about to be sent: whoever changes its row first wins, and the other one sees that;
+ * - a withdrawal or a change of its signer while it is about to be sent: whoever changes its row first wins, and the other one sees that;
  * - a race: one process per signer sends, under a lock that its database connection holds; another one takes over when it is lost, and
  *   the loser's writes fail with the connection. Two intents can never hold one nonce;
  * - a reorganisation: an outcome is final only `confirmations` blocks deep, on a block that no node contradicts; until then what left its
@@ -18,6 +18,7 @@
  */
 export {
   enqueueTransaction,
+  handOverTransaction,
   readTransaction,
   type SignerHealth,
   senderHealth,

@@ -3,7 +3,13 @@ import { type Hex, hexToBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chainMigrations } from '../index.ts'
 import { freshAddress } from './fixture.ts'
-import { enqueueTransaction, readTransaction, senderHealth, withdrawTransaction } from './outbox.ts'
+import {
+  enqueueTransaction,
+  handOverTransaction,
+  readTransaction,
+  senderHealth,
+  withdrawTransaction,
+} from './outbox.ts'
 
 let database: TestDatabase
 const request = {
@@ -89,9 +95,9 @@ describe('enqueueing', () => {
   })
 })
 
-describe('withdrawing', () => {
-  const enqueue = (key: string) => enqueueTransaction(database.sql, { ...request, key })
+const enqueue = (key: string) => enqueueTransaction(database.sql, { ...request, key })
 
+describe('withdrawing', () => {
   it('fails what is in the line, once and for good', async () => {
     const id = await enqueue('withdrawn')
     expect(await withdrawTransaction(database.sql, id)).toBe(true)
@@ -122,6 +128,32 @@ describe('withdrawing', () => {
     })
     await expect(undone).rejects.toThrow('did not happen')
     expect(await readTransaction(database.sql, { id })).toMatchObject({ state: 'enqueued', reason: null })
+  })
+})
+
+describe('handing over', () => {
+  it('takes what is in the line of one signer to the line of another, as new, and only from the first', async () => {
+    const id = await enqueue('handed over')
+    await database.sql`UPDATE sender.intents SET reason = 'waits', retry_at = 'infinity' WHERE id = ${id}`
+    const [to, stranger] = [freshAddress(), freshAddress()]
+    expect(await handOverTransaction(database.sql, id, { from: stranger, to })).toBe(false)
+    expect(await handOverTransaction(database.sql, id, { from: request.from, to })).toBe(true)
+    expect(await readTransaction(database.sql, { id })).toMatchObject({
+      state: 'enqueued',
+      from: to.toLowerCase(),
+      reason: null,
+    })
+    const [row] = await database.sql`SELECT retry_at <= now() AS "isDue" FROM sender.intents WHERE id = ${id}`
+    expect(row).toEqual({ isDue: true })
+    expect(await handOverTransaction(database.sql, id, { from: request.from, to: stranger })).toBe(false)
+  })
+
+  it('leaves what has a nonce to whoever sent it', async () => {
+    const id = await enqueue('sent already')
+    await database.sql`UPDATE sender.intents SET state = 'sent', nonce = ${id}, gas = 21000 WHERE id = ${id}`
+    const move = { from: request.from, to: freshAddress() }
+    expect(await handOverTransaction(database.sql, id, move)).toBe(false)
+    expect(await readTransaction(database.sql, { id })).toMatchObject({ from: request.from.toLowerCase() })
   })
 })
 

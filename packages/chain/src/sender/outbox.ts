@@ -57,6 +57,24 @@ export async function withdrawTransaction(tx: Queryable, id: bigint): Promise<bo
   return count === 1
 }
 
+/**
+ * Gives an intent that is still in the line of one signer to another, who has to mean the same by it. False when it is not in that line any
+ * more. Its key still stands for what was enqueued first.
+ */
+export async function handOverTransaction(
+  tx: Queryable,
+  id: bigint,
+  { from, to }: { from: Address; to: Address },
+): Promise<boolean> {
+  const [moved] = await tx<{ chain_id: bigint }[]>`
+    UPDATE sender.intents
+    SET from_address = ${bytes(to)}, reason = NULL, reverts = 0, after_nonce = NULL, retry_at = '-infinity', changed_at = now()
+    WHERE id = ${id} AND state = 'enqueued' AND from_address = ${bytes(from)} RETURNING chain_id`
+  if (!moved) return false
+  await tx`SELECT pg_notify('sender', ${wakeWord(Number(moved.chain_id), to)})`
+  return true
+}
+
 /** What is notified on the channel `sender`. */
 export const wakeWord = (chainId: number, signer: Address) => `${chainId}:${signer.toLowerCase()}`
 /** Whoever holds this lock sends for the signer. */

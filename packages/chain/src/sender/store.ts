@@ -97,12 +97,18 @@ export async function nextNonce(sql: Queryable, { chainId, address }: Signer): P
   return row?.nonce == null ? 0 : Number(row.nonce) + 1
 }
 
-/** Gives an intent its nonce. From here on it is this nonce's, whatever crashes. False: it has been withdrawn. */
-export async function giveNonce(tx: Transaction, id: bigint, nonce: number, gas: bigint): Promise<boolean> {
+/** Gives an intent its nonce. From here on it is this nonce's, whatever crashes. False: it is no longer in this signer's line. */
+export async function giveNonce(
+  tx: Transaction,
+  { address }: Signer,
+  id: bigint,
+  nonce: number,
+  gas: bigint,
+): Promise<boolean> {
   const { count } = await tx`
     UPDATE sender.intents
     SET state = 'sent', nonce = ${nonce}, gas = ${gas}, reason = NULL, reverts = 0, after_nonce = NULL, changed_at = now()
-    WHERE id = ${id} AND state = 'enqueued'`
+    WHERE id = ${id} AND state = 'enqueued' AND from_address = ${bytes(address)}`
   return count === 1
 }
 
@@ -122,6 +128,7 @@ export async function storeSigned(
 
 export async function postpone(
   tx: Transaction,
+  { address }: Signer,
   id: bigint,
   {
     reason,
@@ -133,7 +140,20 @@ export async function postpone(
   await tx`
     UPDATE sender.intents
     SET reason = ${reason}, retry_at = ${retryAt}, reverts = ${reverts}, after_nonce = ${afterNonce}, changed_at = now()
-    WHERE id = ${id} AND state = 'enqueued'`
+    WHERE id = ${id} AND state = 'enqueued' AND from_address = ${bytes(address)}`
+}
+
+/** It can never go. False: it is no longer in this signer's line. */
+export async function refuse(
+  tx: Transaction,
+  { address }: Signer,
+  id: bigint,
+  reason: string,
+): Promise<boolean> {
+  const { count } = await tx`
+    UPDATE sender.intents SET state = 'failed', reason = ${reason}, changed_at = now()
+    WHERE id = ${id} AND state = 'enqueued' AND from_address = ${bytes(address)}`
+  return count === 1
 }
 
 export async function noteReason(tx: Transaction, id: bigint, reason: string | null): Promise<void> {
@@ -156,7 +176,7 @@ export async function finish(
 ): Promise<void> {
   await tx`
     UPDATE sender.intents SET state = ${state}, reason = ${reason}, changed_at = now()
-    WHERE id = ${id} AND state IN ('enqueued', 'sent')`
+    WHERE id = ${id} AND state = 'sent'`
 }
 
 /** Its nonce is somebody else's for good: back into the line, for a new one. */

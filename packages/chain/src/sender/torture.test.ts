@@ -9,7 +9,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { chainMigrations } from '../index.ts'
 import { pick, seeded, seedOf } from '../testing/index.ts'
 import { freshAddress } from './fixture.ts'
-import { enqueueTransaction, readTransaction, type TransactionStatus, withdrawTransaction } from './outbox.ts'
+import {
+  enqueueTransaction,
+  handOverTransaction,
+  readTransaction,
+  type TransactionStatus,
+  withdrawTransaction,
+} from './outbox.ts'
 import type { TortureSettings } from './torture-program.ts'
 import { CONFIRMATIONS, createWorld, mint, type World } from './torture-world.ts'
 import type { SenderEvent } from './types.ts'
@@ -58,6 +64,7 @@ const replicas: Replica[] = []
 const stepsToDo = new Set(STEPS)
 const seenEvents = new Map<string, number>()
 const accidents: string[] = []
+let handedOver = 0
 
 beforeAll(async () => {
   database = await freshDatabase([chainMigrations])
@@ -106,6 +113,7 @@ async function adventure(world: World, running: Replica[]): Promise<void> {
   else if (dice < 0.85) await world.useNonce()
   else if (dice < 0.87) pick(random, running).end()
   else if (dice < 0.9) await withdrawNewest()
+  else if (dice < 0.94) await handOverNewest()
 }
 
 async function makeWish(world: World): Promise<void> {
@@ -133,6 +141,16 @@ async function makeWish(world: World): Promise<void> {
 async function withdrawNewest(): Promise<void> {
   const wish = wishes.at(-1)
   if (wish) wish.isWithdrawn ||= await withdrawTransaction(database.sql, wish.id)
+}
+
+/** Only to one who means the same by it, as everybody does who is moody. */
+async function handOverNewest(): Promise<void> {
+  const wish = wishes.findLast(({ kind }) => kind === 'moody')
+  if (!wish) return
+  const [one, other] = wish.world.signers.map(({ account }) => account.address)
+  if (!one || !other) throw new Error('a world has two signers')
+  const [from, to] = random() < 0.5 ? [one, other] : [other, one]
+  if (await handOverTransaction(database.sql, wish.id, { from, to })) handedOver += 1
 }
 
 /** A process that dies at the first of the steps that nobody has died at yet. */
@@ -235,5 +253,5 @@ function summary(rounds: number): string {
     .flatMap(({ proxies }) => proxies)
     .reduce((sum, { counts }) => sum + Object.values(counts).reduce((a, b) => a + b, 0), 0)
   const withdrawn = wishes.filter(({ isWithdrawn }) => isWithdrawn).length
-  return `SEED=${seed}: ${wishes.length} intents (${withdrawn} withdrawn), ${replicas.length} processes, ${rounds} rounds, ${faults} RPC faults; ${events}`
+  return `SEED=${seed}: ${wishes.length} intents (${withdrawn} withdrawn, ${handedOver} times handed over), ${replicas.length} processes, ${rounds} rounds, ${faults} RPC faults; ${events}`
 }

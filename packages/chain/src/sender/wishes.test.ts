@@ -14,7 +14,7 @@ import {
   startSender,
   until,
 } from './fixture.ts'
-import { withdrawTransaction } from './outbox.ts'
+import { handOverTransaction, withdrawTransaction } from './outbox.ts'
 
 const chainId = 31_403
 let local: LocalChain
@@ -40,9 +40,9 @@ afterAll(async () => {
   await local.close()
 })
 
-function start(send = fetch): RunningSender {
+function start(signers = [signer], send = fetch): RunningSender {
   const fixture = { chainId, urls: [local.rpcUrl ?? ''], database, fetch: send }
-  running = startSender(fixture, { signers: [signer] })
+  running = startSender(fixture, { signers })
   return running
 }
 
@@ -60,7 +60,7 @@ describe('a transaction whose gas limit the caller knows', () => {
   it('is sent with it, and no node is asked for an estimate', async () => {
     const { id, to } = await gift({ gas: 54_321n })
     const asked: string[] = []
-    start((input, init) => {
+    start([signer], (input, init) => {
       asked.push(String(init?.body))
       return fetch(input, init)
     })
@@ -94,8 +94,8 @@ describe('a transaction whose gas limit the caller knows', () => {
   })
 })
 
-describe('an intent that is withdrawn', () => {
-  it("while the sender is about to send it is passed over, and its nonce is the next one's", async () => {
+describe('an intent that is withdrawn or handed over', () => {
+  it("withdrawn while the sender is about to send it is passed over, and its nonce is the next one's", async () => {
     const { id, to } = await gift()
     const next = await gift()
     const sender = await database.sql.begin(async (tx) => {
@@ -118,7 +118,25 @@ describe('an intent that is withdrawn', () => {
     expect(sender.events.map(({ type }) => type)).not.toContain('trouble')
   })
 
-  it('too late takes effect', async () => {
+  it('handed to another signer while the first is about to send it is sent by the other, once', async () => {
+    const { id, to } = await gift()
+    const heir = await freshSigner(local.client)
+    const sender = await database.sql.begin(async (tx) => {
+      expect(await handOverTransaction(tx, id, { from: signer.address, to: heir.address })).toBe(true)
+      const started = start([signer, heir])
+      await started.seen('signed')
+      return started
+    })
+    expect(await reached(database, id, 'sent')).toMatchObject({ from: heir.address.toLowerCase(), nonce: 0 })
+    await until(async () => (await local.client.getBlock({ blockTag: 'pending' })).transactions.length === 1)
+    await mine(CONFIRMATIONS)
+    expect((await reached(database, id, 'confirmed')).hashes).toHaveLength(1)
+    expect(await wei(to)).toBe(1n)
+    expect(await local.client.getTransactionCount({ address: signer.address })).toBe(0)
+    expect(sender.events.map(({ type }) => type)).not.toContain('trouble')
+  })
+
+  it('withdrawn too late takes effect', async () => {
     const { id, to } = await gift()
     start()
     await reached(database, id, 'sent')
