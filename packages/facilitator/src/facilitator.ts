@@ -12,6 +12,7 @@ import { createMetrics } from './http/metrics.ts'
 import { lookAtRelayers, troubleOf } from './relayers.ts'
 import type { OnSettlement } from './settlement/events.ts'
 import { createSettler } from './settlement/settler.ts'
+import { within } from './within.ts'
 
 export type Overrides = Partial<Pick<Context, 'clock' | 'log' | 'fetch' | 'lookup' | 'recovery'>> & {
   onEvent?: OnSettlement
@@ -84,10 +85,10 @@ async function open(
   const door = createDoor(context, settler, metrics)
 
   async function close(): Promise<{ stuck: string[] }> {
-    const isDone = await within(config.shutdownTimeoutMs, door.stopTaking())
+    const isDone = await endsWithin(config.shutdownTimeoutMs, door.stopTaking())
     await closeApp(door.app, LAST_ANSWERS_MS)
     running.abort()
-    const isOver = await within(LAST_ANSWERS_MS, settling)
+    const isOver = await endsWithin(LAST_ANSWERS_MS, settling)
     await closeDatabase()
     return { stuck: [...(isDone ? [] : ['payments']), ...(isOver ? [] : ['settler'])] }
   }
@@ -123,12 +124,8 @@ async function warnOfRelayers(context: Context): Promise<void> {
   }
 }
 
-async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const silence = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false)
-  })
-  const isOver = await Promise.race([work.then(() => true), silence])
-  clearTimeout(timer)
-  return isOver
-}
+const endsWithin = async (ms: number, work: Promise<unknown>) =>
+  (await within(
+    ms,
+    work.then(() => true),
+  )) ?? false

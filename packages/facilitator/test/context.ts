@@ -16,7 +16,7 @@ export interface PaperContext {
   /** Who has code. */
   contracts: Set<Address>
   /** What the node was asked. While `isDown` it does not answer. */
-  node: { asked: string[]; isDown: boolean; productType: 0 | 1 }
+  node: { asked: string[]; isDown: boolean; isListed: boolean; productType: 0 | 1 }
   /** What the marketplace is asked, and what it answers. */
   market: { asked: Request[]; answer: (request: Request) => Promise<Response> }
   clock: { now: number }
@@ -63,7 +63,7 @@ export async function paperContext({
     AttributionToken.mint({ ...terms, ...change }, await keyAt(seed))
   const named = await Promise.all(keys.map(async (seed) => (await keyAt(seed)).attestationPubKey))
 
-  const node: PaperContext['node'] = { asked: [], isDown: false, productType: 0 }
+  const node: PaperContext['node'] = { asked: [], isDown: false, isListed: true, productType: 0 }
   const market: PaperContext['market'] = {
     asked: [],
     answer: async () => new Response('', { status: 404 }),
@@ -76,7 +76,7 @@ export async function paperContext({
     node.asked.push(method)
     if (node.isDown) throw new RpcError('transport', 'the node is gone')
     if (method === 'eth_getCode') return contracts.has(first as Address) ? '0x60' : '0x'
-    const product = { commissionBps: 0, minPrice: 0n, listed: true, active: true }
+    const product = { commissionBps: 0, minPrice: 0n, listed: node.isListed, active: true }
     return encodeFunctionResult({
       abi: merchantRegistryAbi,
       functionName: 'getProduct',

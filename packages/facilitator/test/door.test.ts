@@ -103,6 +103,8 @@ describe('the door', () => {
       'POST',
       { error: 'method not allowed' },
     ])
+    expect((await m.call('HEAD', '/settle')).status).toBe(405)
+    expect((await m.call('HEAD', '/supported')).status).toBe(200)
     expect((await m.call('DELETE', '/supported')).headers.get('allow')).toBe('GET, HEAD')
     const unknown = await m.call('GET', '/nothing')
     expect([unknown.status, unknown.body]).toEqual([404, { error: 'not found' }])
@@ -254,14 +256,15 @@ describe('whoever runs it', () => {
 
 /** A request by hand, without any headers but those that it must have. */
 async function raw(line: string, body: string, then?: 'hang up'): Promise<string> {
+  const before = m.events.length
   const { hostname, port } = new URL(m.facilitator.url)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
   const head = `${line} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}`
   socket.write(`${head}\r\n\r\n${body}`)
   if (then !== 'hang up') return text(socket)
-  const arrived = m.events.length
-  await expect.poll(() => m.events.length, { interval: 1 }).toBeGreaterThan(arrived)
+  const isSending = () => m.events.slice(before).some(({ type }) => type === 'sending')
+  await expect.poll(isSending, { interval: 1, timeout: 20_000 }).toBe(true)
   socket.destroy()
   return ''
 }

@@ -40,7 +40,7 @@ const UNREADABLE = new Map([
 
 /** Asked every few seconds by machines, which must not be turned away. */
 const FOR_MACHINES = new Set(['/healthz', '/readyz', '/metrics'])
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export interface Door {
   app: FastifyInstance

@@ -90,6 +90,14 @@ describe('the multiplier in force', () => {
     expect(await now()).toBe(9_400)
   })
 
+  test('is that of the link until the product is listed, since only then it has a type', async () => {
+    paper.node.isListed = false
+    expect(await now()).toBe(OWN)
+    paper.node.isListed = true
+    paper.node.productType = 1
+    expect(await now()).toBe(6_500)
+  })
+
   test('is asked for again soon after a failure, but not by every payment', async () => {
     paper.market.answer = async () => new Response('', { status: 500 })
     await now()

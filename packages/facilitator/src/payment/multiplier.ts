@@ -4,6 +4,7 @@ import { merchantRegistryAbi } from '@referrer/protocol/abi'
 import { type Chain, type Context, once } from '../context.ts'
 import { askRank, type Rank } from '../market/rank.ts'
 import { remember } from '../remember.ts'
+import { within } from '../within.ts'
 
 /** No payment waits longer to learn it. */
 const PATIENCE_MS = 300
@@ -40,6 +41,7 @@ const productTypeOf = once(({ clock }) =>
         functionName: 'getProduct',
         args: [merchantId, productId],
       })
+      if (!product.listed) throw new Error('a product that is not listed has no type yet')
       return product.productType === 0 ? 'repeat' : 'one_off'
     },
     forMs: () => PRODUCT_FOR_MS,
@@ -62,17 +64,5 @@ export async function multiplierNow(
     ([rank, type]) => rank?.[type],
     () => undefined,
   )
-  return (await inTime(now)) ?? commissionMultiplierBps
-}
-
-async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const silence = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, undefined)
-  })
-  try {
-    return await Promise.race([answer, silence])
-  } finally {
-    clearTimeout(timer)
-  }
+  return (await within(PATIENCE_MS, now)) ?? commissionMultiplierBps
 }

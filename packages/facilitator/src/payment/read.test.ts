@@ -72,6 +72,12 @@ describe('a payment of a stock client', () => {
     expect((await read({ ...body, paymentPayload: plain })).authorization.from).toBe(buyer.address)
   })
 
+  test('may tell of the offer only what was agreed on', async () => {
+    const body = await payload()
+    const { extra: _extra, maxTimeoutSeconds: _timeout, ...accepted } = body.paymentRequirements
+    await read({ ...body, paymentPayload: { ...body.paymentPayload, accepted } })
+  })
+
   test('may be for another product of the same merchant', async () => {
     const productId: Hex = `0x${'99'.repeat(32)}`
     const extra = { ...paper.till.token, productId }

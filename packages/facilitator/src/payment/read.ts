@@ -29,7 +29,7 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
     salt: salt ?? zeroHash,
   })
   // Sellers advertise `ReceiveWithAuthorization` to everybody, and stock clients echo that although they sign the other; who signs it sends a salt.
-  const hint = (accepted ?? paymentRequirements).extra.authorizationType
+  const hint = (accepted ?? paymentRequirements).extra?.authorizationType
   const likely = salt !== undefined && hint === 'ReceiveWithAuthorization' ? RECEIVE : TRANSFER
   const { kind, signature, isContractWallet } = await readSignature(
     context,
@@ -101,7 +101,10 @@ function requireOurs(
 }
 
 /** What the buyer says it accepted is what the seller asks to be settled. */
-function requireSame(accepted: Requirements | undefined, required: Requirements): void {
+function requireSame(
+  accepted: X402.PaymentRequirements.AcceptedRequirements | undefined,
+  required: Requirements,
+): void {
   if (!accepted) return
   for (const field of ['network', 'asset', 'amount', 'payTo'] as const) {
     if (accepted[field] !== required[field]) {

@@ -1,6 +1,6 @@
 import { RpcError } from '@referrer/chain'
 import { Authorization, ProtocolError, Signature } from '@referrer/protocol'
-import { type Address, bytesToHex, type Hex, hexToBytes, size } from 'viem'
+import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, size } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
 import { remember } from '../remember.ts'
 import type { RouterAuthorization } from './payment.ts'
@@ -19,7 +19,7 @@ const KINDS = [RECEIVE, TRANSFER] as const
 const TYPES = ['ReceiveWithAuthorization', 'TransferWithAuthorization'] as const
 
 /** Whoever settles pays for every byte. Wallets with many owners, or with passkeys, stay well below. */
-const MOST_SIGNATURE_BYTES = 4_096
+export const MOST_SIGNATURE_BYTES = 4_096
 /** A plain wallet may become a contract at any time; a contract hardly ever stops being one. */
 const PLAIN_FOR_MS = 10_000
 const CONTRACT_FOR_MS = 600_000
@@ -43,10 +43,12 @@ export async function readSignature(
       `the signature has ${size(signature)} bytes: at most ${MOST_SIGNATURE_BYTES} are settled`,
     )
   }
-  const plain = parse(signature)
+  const plain = plainSignature(signature)
   if (plain) {
+    const domain = { ...chain.token, chainId: chain.chainId, verifyingContract: chain.contracts.USDC }
     for (const kind of likely === RECEIVE ? KINDS : KINDS.toReversed()) {
-      const signer = await recover(context, chain, TYPES[kind], authorization, plain)
+      const digest = Authorization.digest(TYPES[kind], domain, authorization)
+      const signer = await recoverSigner(context, digest, plain)
       if (signer === authorization.from) return { kind, signature: plain, isContractWallet: false }
     }
   }
@@ -58,8 +60,8 @@ export async function readSignature(
   )
 }
 
-/** In the one form that the token takes: v is 27 or 28. Undefined: no signature of a plain wallet. */
-function parse(signature: Hex): Hex | undefined {
+/** In the one form that contracts take: v is 27 or 28. Undefined: no signature of a plain wallet. */
+export function plainSignature(signature: Hex): Hex | undefined {
   try {
     const { compact, yParity } = Signature.parse(signature)
     return `${bytesToHex(compact)}${yParity === 0 ? '1b' : '1c'}`
@@ -69,15 +71,12 @@ function parse(signature: Hex): Hex | undefined {
   }
 }
 
-async function recover(
-  { recovery }: Context,
-  { chainId, token, contracts }: Chain,
-  type: Authorization.AuthorizationType,
-  authorization: Authorization.Authorization,
+/** Undefined: nobody can have made such a signature. */
+export async function recoverSigner(
+  { recovery }: Pick<Context, 'recovery'>,
+  digest: Hash,
   signature: Hex,
 ): Promise<Address | undefined> {
-  const domain = { ...token, chainId, verifyingContract: contracts.USDC }
-  const digest = Authorization.digest(type, domain, authorization)
   try {
     return await recovery.recoverAddress(hexToBytes(digest), signature)
   } catch (error) {

@@ -20,7 +20,7 @@ export type PaymentPayload = {
 
 /** As a facilitator meets it: a buyer that follows only the plain contract leaves out what the settlement's envelope tells too. */
 export type ReceivedPaymentPayload = Omit<PaymentPayload, 'accepted'> & {
-  accepted?: PaymentRequirements.PaymentRequirements
+  accepted?: PaymentRequirements.AcceptedRequirements
 }
 
 /** Integers as decimal text. */
@@ -47,7 +47,7 @@ export function parse(value: unknown): ReceivedPaymentPayload {
   return {
     x402Version: VERSION,
     ...(given.resource === undefined ? {} : { resource: parseResource(given.resource) }),
-    ...(given.accepted === undefined ? {} : { accepted: PaymentRequirements.parse(given.accepted) }),
+    ...(given.accepted === undefined ? {} : { accepted: PaymentRequirements.parseAccepted(given.accepted) }),
     payload: { signature, authorization: parseAuthorization(authorization) },
     extensions: Extensions.parse(given.extensions),
   }

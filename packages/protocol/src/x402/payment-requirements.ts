@@ -17,6 +17,12 @@ export type PaymentRequirements = {
   extra: Extra
 }
 
+/** What a buyer says it accepted, as far as it has to agree with what the seller asks for. The rest may be left out. */
+export type AcceptedRequirements = Pick<
+  PaymentRequirements,
+  'scheme' | 'network' | 'asset' | 'amount' | 'payTo'
+> & { extra?: Record<string, unknown>; [key: string]: unknown }
+
 /** `name` and `version` are the token's EIP-712 domain. Keys of other tooling stay as they are. */
 export type Extra = {
   name: string
@@ -32,17 +38,32 @@ const read = reader('invalid_payment')
 
 export function parse(value: unknown): PaymentRequirements {
   const given = read.record(value, 'payment requirements')
+  return {
+    ...parseTerms(given),
+    maxTimeoutSeconds: read.integer(given.maxTimeoutSeconds, 'maxTimeoutSeconds', 1),
+    extra: parseExtra(given.extra),
+  }
+}
+
+export function parseAccepted(value: unknown): AcceptedRequirements {
+  const { extra, ...given } = read.record(value, 'accepted')
+  return {
+    ...given,
+    ...parseTerms(given),
+    ...(extra === undefined ? {} : { extra: read.record(extra, 'accepted.extra') }),
+  }
+}
+
+function parseTerms(given: Record<string, unknown>) {
   if (given.scheme !== 'exact') read.refuse('scheme', '"exact"')
   const amount = read.decimal(given.amount, 'amount')
   read.integer(Number(amount), 'amount')
   return {
-    scheme: 'exact',
+    scheme: 'exact' as const,
     network: Network.from(Network.parse(given.network)),
     asset: read.address(given.asset, 'asset'),
     amount,
     payTo: read.address(given.payTo, 'payTo'),
-    maxTimeoutSeconds: read.integer(given.maxTimeoutSeconds, 'maxTimeoutSeconds', 1),
-    extra: parseExtra(given.extra),
   }
 }
 

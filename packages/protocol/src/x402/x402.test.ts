@@ -244,6 +244,11 @@ describe('payment payload', () => {
     expect(X402.PaymentPayload.parse(plain)).toEqual({ x402Version: 2, ...plain })
   })
 
+  test('may tell of the offer only what was agreed on', () => {
+    const { maxTimeoutSeconds: _timeout, extra: _extra, ...accepted } = requirements
+    expect(X402.PaymentPayload.parse({ ...payload, accepted })).toEqual({ ...payload, accepted })
+  })
+
   test('is refused in another version, and with an offer that is none', async () => {
     for (const change of [
       { x402Version: 1 },
