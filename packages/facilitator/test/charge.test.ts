@@ -1,6 +1,6 @@
 import { listProduct, signPurchase } from '@referrer/contracts/local'
 import { Attribution } from '@referrer/protocol'
-import { keccak256, numberToHex, stringToBytes } from 'viem'
+import { concat, keccak256, numberToHex, stringToBytes } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Charging, startCharging } from './charging.ts'
 import { PRICE } from './harness.ts'
@@ -107,6 +107,13 @@ describe('the payer', () => {
     expect(await m.expectRefused(body, { errorReason: 'invalid_payment' })).toContain(walletBuyer.address)
     const inItsName = await m.bodyOf(stranger, { txHash, payer: walletBuyer.address })
     await m.expectRefused(inItsName, { errorReason: 'invalid_payment' })
+  })
+
+  it('cannot be told by a signature that nobody can have made', async () => {
+    const body = await m.bodyOf(people().walletBuyer, { txHash: await m.transfer(people().walletBuyer) })
+    // 5 is the abscissa of no point on the curve.
+    const buyerSignature = concat([numberToHex(5, { size: 32 }), numberToHex(1, { size: 32 }), '0x1b'])
+    await m.expectRefused({ ...body, buyerSignature }, { errorReason: 'invalid_payment' })
   })
 
   it('signs this transaction, this link and this agent', async () => {

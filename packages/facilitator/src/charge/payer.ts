@@ -1,8 +1,9 @@
 // Whose transfer is charged: of those who paid in the transaction, the one who signed for it.
-import { AttributionToken, Commitment, ProtocolError, Signature } from '@referrer/protocol'
-import { type Address, bytesToHex, encodeFunctionData, type Hash, type Hex, hexToBytes, parseAbi } from 'viem'
+import { AttributionToken, Commitment } from '@referrer/protocol'
+import { type Address, encodeFunctionData, type Hash, type Hex, parseAbi } from 'viem'
 import type { Context } from '../context.ts'
 import { invalidPayment } from '../payment/refused.ts'
+import { plainSignature, recoverSigner } from '../payment/signature.ts'
 import { probe } from '../settlement/probe.ts'
 import type { ChargeRequest } from './request.ts'
 import type { Sent } from './transfers.ts'
@@ -20,7 +21,7 @@ export interface Charged extends Sent {
 }
 
 export async function findPayer(
-  { recovery }: Pick<Context, 'recovery'>,
+  context: Pick<Context, 'recovery'>,
   request: ChargeRequest,
   sent: Sent[],
 ): Promise<Charged> {
@@ -35,10 +36,12 @@ export async function findPayer(
       `more than ${MOST_PAYERS} accounts paid in transaction ${txHash}: pay in a transaction with fewer`,
     )
   }
-  const plain = parse(request.signature)
-  for (const each of plain ? sent : []) {
-    const signer = await recovery.recoverAddress(hexToBytes(digestOf(request, each.payer)), plain)
-    if (plain && signer === each.payer) return { ...each, signature: plain }
+  const plain = plainSignature(request.signature)
+  if (plain) {
+    for (const each of sent) {
+      const signer = await recoverSigner(context, digestOf(request, each.payer), plain)
+      if (signer === each.payer) return { ...each, signature: plain }
+    }
   }
   const wallet = await findWallet(request, sent)
   if (wallet) return { ...wallet, signature: request.signature }
@@ -56,17 +59,6 @@ function digestOf({ chain, txHash, token, buyerAgentId }: ChargeRequest, payer: 
       message: { txHash, tokenHash: AttributionToken.tokenHash(token), buyerAgentId, payer },
     }),
   )
-}
-
-/** In the one form that contracts take: v is 27 or 28. Undefined: no signature of a plain wallet. */
-function parse(signature: Hex): Hex | undefined {
-  try {
-    const { compact, yParity } = Signature.parse(signature)
-    return `${bytesToHex(compact)}${yParity === 0 ? '1b' : '1c'}`
-  } catch (error) {
-    if (error instanceof ProtocolError) return undefined
-    throw error
-  }
 }
 
 /** The contract wallet that takes the signature for its own. */

@@ -3,6 +3,7 @@ import type { Hash, Hex } from 'viem'
 import { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
 import { invalidPayment } from '../payment/refused.ts'
+import { MOST_SIGNATURE_BYTES } from '../payment/signature.ts'
 
 /** What a payer asks for who has sent a plain transfer. */
 export interface ChargeRequest {
@@ -14,8 +15,6 @@ export interface ChargeRequest {
   signature: Hex
 }
 
-/** Whoever settles pays for every byte. */
-const MOST_SIGNATURE_BYTES = 4_096
 const LARGEST_ID = BigInt(Number.MAX_SAFE_INTEGER)
 
 const matching = (pattern: RegExp, otherwise: string) => z.string(otherwise).regex(pattern, otherwise)
