@@ -112,16 +112,21 @@ export const openMerchant = (m: TestFacilitator, isOpen: boolean): Deed => ({
 /** Nothing is mined until `mine`: what was tried out waits for its block, and others can be in it first. */
 export async function betweenBlocks<T>(
   m: TestFacilitator,
-  work: (blocks: { sent(count: number): Promise<void>; mine(): Promise<void> }) => Promise<T>,
+  work: (blocks: { sent(payments: number): Promise<void>; mine(): Promise<void> }) => Promise<T>,
 ): Promise<T> {
   const { client } = m.chain
-  const broadcasts = () =>
-    m.events.filter((event) => event.type === 'sender' && event.event.type === 'broadcast').length
-  const before = broadcasts()
+  const seen = m.events.length
+  /** How many payments the pool has transactions for. */
+  const payments = () => {
+    const events = m.events.slice(seen)
+    const sizes = events.flatMap((event) => (event.type === 'sending' ? [event.size] : []))
+    const broadcasts = events.filter((event) => event.type === 'sender' && event.event.type === 'broadcast')
+    return broadcasts.length < sizes.length ? 0 : sizes.reduce((sum, size) => sum + size, 0)
+  }
   await client.setAutomine(false)
   try {
     return await work({
-      sent: (count) => eventually(broadcasts).toBe(before + count),
+      sent: (count) => eventually(payments).toBe(count),
       mine: () => client.mine({ blocks: 1 }),
     })
   } finally {

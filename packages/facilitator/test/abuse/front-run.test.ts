@@ -13,7 +13,8 @@ let books: Books
 const left: { payer: Address; amount: bigint }[] = []
 
 beforeAll(async () => {
-  m = await startTestFacilitator()
+  // Long enough that what comes together leaves together.
+  m = await startTestFacilitator({ env: { LINGER_MS: '200' } })
   books = await openBooks(m)
 })
 afterAll(() => m.close())
@@ -85,10 +86,10 @@ describe('a bare transfer that somebody else has submitted to the token', () => 
     const [front, ...others] = [await payment(), await payment(), await payment()]
     const answers = await betweenBlocks(m, async ({ sent, mine }) => {
       const settling = [front, ...others].map(({ body }) => m.settle(body))
-      await sent(1)
+      await sent(3)
       await send(m, submission(m, front.body))
       await mine()
-      await sent(2)
+      await sent(4)
       await mine()
       return (await Promise.all(settling)).map(({ body }) => body)
     })
@@ -232,7 +233,7 @@ describe('a cancelled authorisation', () => {
     const cancel = await cancellation(m, gone.buyer, gone.body)
     const answers = await betweenBlocks(m, async ({ sent, mine }) => {
       const settling = [gone, ...others].map(({ body }) => m.settle(body))
-      await sent(1)
+      await sent(3)
       await send(m, cancel)
       await mine()
       return (await Promise.all(settling)).map(({ body }) => body)
