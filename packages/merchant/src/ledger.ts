@@ -36,7 +36,11 @@ type Entry =
 /** Whoever comes back for it must bring the whole payment, to the endpoint that took it. */
 type Owed = { fingerprint: string; endpoint: object; until: number }
 
+type Claimed = Pick<Payment, 'key' | 'fingerprint' | 'validBefore'>
+
 const MAX_ENTRIES = 50_000
+/** The part that is left when it is full. */
+const ROOM = 0.9
 /** How long a buyer who paid and was not served may come back. */
 const GRACE_SECONDS = 3_600
 /** Buyers choose when their authorisation ends. What this process forgets the facilitator still refuses. */
@@ -57,15 +61,14 @@ export function openLedger(endpoint: Pick<Settings, 'ledger' | 'now' | 'tell'>) 
     if (entries.size > MAX_ENTRIES) makeRoom()
   }
 
-  /** Whatever has ended goes; if nothing has, the oldest that is not being settled. */
+  /** What was served goes first: a copy of it is refused by the facilitator too. What is being settled stays. */
   function makeRoom() {
-    let oldest: string | undefined
-    for (const [key, entry] of entries) {
-      if (entry.state === 'busy') continue
-      oldest ??= key
-      if (entry.until < seconds()) entries.delete(key)
+    for (const state of ['served', 'unsure', 'paid']) {
+      for (const [key, entry] of entries) {
+        if (entries.size <= MAX_ENTRIES * ROOM) return
+        if (entry.state === state) entries.delete(key)
+      }
     }
-    if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest)
   }
 
   async function release(key: string) {
@@ -77,7 +80,7 @@ export function openLedger(endpoint: Pick<Settings, 'ledger' | 'now' | 'tell'>) 
   }
 
   /** Throws what the shared ledger throws; nothing is claimed then. */
-  async function claim({ key, fingerprint, validBefore = seconds() }: Payment): Promise<Claim> {
+  async function claim({ key, fingerprint, validBefore = seconds() }: Claimed): Promise<Claim> {
     const found = entries.get(key)
     const before = found && found.state !== 'busy' && found.until < seconds() ? undefined : found
     if (before?.state === 'busy') return { isGranted: false, why: 'busy' }

@@ -342,6 +342,15 @@ describe('a payment whose settlement nobody heard of', () => {
     expect((await (await elsewhere({ ledger })).fetch(retry(payment))).status).toBe(409)
   })
 
+  it('is not served once the ledger may have forgotten it', async () => {
+    const payment = await pay(world)
+    const transaction = await payment.settleOnChain()
+    world.facilitator.says(alreadyUsed(transaction))
+    const ended = (Number(payment.payload.payload.authorization.validBefore) + 3_600) * 1_000
+    const shop = counting({ ledger: sharedLedger(), now: () => ended })
+    expect((await shop.fetch(retry(payment))).status).toBe(409)
+  })
+
   it('is not served by another process without one', async () => {
     const payment = await pay(world)
     world.facilitator.says('cut')
