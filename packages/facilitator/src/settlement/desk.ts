@@ -80,7 +80,11 @@ export function createDesk(
   const busyness = (relayer: Address) => watch.waiting(relayer) + (making.get(relayer) ?? 0)
 
   function leastBusy(): { relayer: Address; batches: number } {
-    const all = chain.relayers.map(({ address }) => ({ relayer: address, batches: busyness(address) }))
+    const able = chain.relayers.filter(({ address }) => !watch.isHeld(address))
+    const all = (able.length > 0 ? able : chain.relayers).map(({ address }) => ({
+      relayer: address,
+      batches: busyness(address),
+    }))
     return all.reduce((least, each) => (each.batches < least.batches ? each : least))
   }
 
@@ -160,7 +164,7 @@ export function createDesk(
     if (!posted) return
     onEvent({ type: 'sending', chainId: chain.chainId, size: ours.length })
     const keys = ours.map(({ order }) => order.key)
-    watch.follow(posted.intentId, relayer, keys).then((sent) => {
+    watch.follow(posted.intentId, { relayer, keys }).then((sent) => {
       for (const { order, entry } of ours) entry.end(resultOf(sent, order.key))
     })
   }

@@ -60,8 +60,7 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
     return settle(payment, signal)
   }
 
-  const follow = async (row: Row): Promise<Result> =>
-    resultOf(await watch.follow(row.intentId, anyRelayer), row.key)
+  const follow = async (row: Row): Promise<Result> => resultOf(await watch.follow(row.intentId), row.key)
 
   /** Of a payment that is somebody else's. */
   async function refusalOf(key: PaymentKey): Promise<Refused> {

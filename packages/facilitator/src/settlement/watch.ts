@@ -1,7 +1,13 @@
 // Follows what was sent until its outcome is final, and writes the outcome down. Whoever reads the rows finds what the chain says.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RpcError, readTransaction, type TransactionStatus, withdrawTransaction } from '@referrer/chain'
-import type { Address, Hash } from 'viem'
+import {
+  handOverTransaction,
+  RpcError,
+  readTransaction,
+  type TransactionStatus,
+  withdrawTransaction,
+} from '@referrer/chain'
+import { type Address, type Hash, isAddressEqual } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import type { PaymentKey } from '../payment/payment.ts'
 import { endingsOf, type Receipt } from './outcome.ts'
@@ -13,10 +19,12 @@ export type Sent =
   | { isSent: false; reason: string }
 
 export interface Watch {
-  /** What became of it when it was first mined, or that it was not sent. */
-  follow(intentId: bigint, relayer: Address, keys?: PaymentKey[]): Promise<Sent>
+  /** What became of it when it was first mined, or that it was not sent. What is left out is read. */
+  follow(intentId: bigint, known?: { relayer: Address; keys: PaymentKey[] }): Promise<Sent>
   /** How many transactions of a relayer wait to be mined. */
   waiting(relayer: Address): number
+  /** Whether a relayer could not send a moment ago. */
+  isHeld(relayer: Address): boolean
   /** Something has happened to an intent. */
   wake(intentId: bigint): void
   run(signal: AbortSignal): Promise<void>
@@ -24,7 +32,9 @@ export interface Watch {
 
 interface Flight {
   intentId: bigint
-  relayer: Address
+  relayer: Address | undefined
+  /** Who could not send it. */
+  heldBy: Set<Address>
   /** By the clock that never jumps. */
   since: number
   keys: PaymentKey[] | undefined
@@ -39,6 +49,10 @@ interface Flight {
 /** What the sender cannot send for so long it will not send in time: better to say so while the payment can still be made. */
 const SEND_WITHIN_MS = 15_000
 const LOOK_EVERY_MS = 1_000
+/** Another process may have died since, or the database while it was told. */
+const ADOPT_EVERY_MS = 5_000
+/** A relayer that could not send is spared for so long, while there are others. */
+const SPARED_FOR_MS = 30_000
 
 export function createWatch(
   { sql, log }: Pick<Context, 'sql' | 'log'>,
@@ -46,15 +60,20 @@ export function createWatch(
   onMined: () => void,
 ): Watch {
   const flights = new Map<bigint, Flight>()
+  const sparedUntil = new Map<Address, number>()
 
-  function follow(intentId: bigint, relayer: Address, keys?: PaymentKey[]): Promise<Sent> {
+  const waiting = (relayer: Address) =>
+    [...flights.values()].filter((flight) => flight.isWaiting && flight.relayer === relayer).length
+
+  const follow: Watch['follow'] = (intentId, known) => {
     let flight = flights.get(intentId)
     if (!flight) {
       flight = {
         intentId,
-        relayer,
+        relayer: known?.relayer,
+        heldBy: new Set(),
         since: performance.now(),
-        keys,
+        keys: known?.keys,
         first: Promise.withResolvers(),
         isWaiting: true,
         seen: undefined,
@@ -90,11 +109,13 @@ export function createWatch(
   async function lookOnce(flight: Flight): Promise<void> {
     const status = await readTransaction(sql, { id: flight.intentId })
     if (!status) throw new Error(`intent ${flight.intentId} is not in the outbox`)
+    flight.relayer = chain.relayers.find(({ address }) => isAddressEqual(address, status.from))?.address
     const isFinal = status.state === 'confirmed' || status.state === 'failed'
     if (status.mined) await lookAtBlock(flight, status.mined, isFinal)
     else if (status.state === 'failed') await giveUp(flight, status.reason ?? 'it was not sent')
     else if (flight.seen) await forget(flight)
-    else if (status.state === 'enqueued') await withdrawIfLate(flight, status)
+    else if (status.state === 'enqueued' && !(await handOver(flight, status)))
+      await withdrawIfLate(flight, status)
   }
 
   async function lookAtBlock(
@@ -127,6 +148,23 @@ export function createWatch(
     log.warn({ intent: String(flight.intentId) }, 'the block of a settlement is gone; it is sent again')
   }
 
+  /** What one relayer cannot send, for want of gas say, the next may. False: there is no need, or everybody was asked. */
+  async function handOver(
+    flight: Flight,
+    { id, from, reason }: Pick<TransactionStatus, 'id' | 'from' | 'reason'>,
+  ): Promise<boolean> {
+    const { relayer, heldBy } = flight
+    if (reason === null || !relayer) return false
+    heldBy.add(relayer)
+    sparedUntil.set(relayer, performance.now() + SPARED_FOR_MS)
+    const others = chain.relayers.map(({ address }) => address).filter((address) => !heldBy.has(address))
+    const [to] = others.toSorted((a, b) => waiting(a) - waiting(b))
+    if (!to) return false
+    log.warn({ intent: String(id), from: relayer, to, reason }, 'another relayer is to send it')
+    await handOverTransaction(sql, id, { from, to })
+    return true
+  }
+
   async function withdrawIfLate(flight: Flight, { reason }: TransactionStatus): Promise<void> {
     if (performance.now() - flight.since < SEND_WITHIN_MS) return
     const why = reason ?? 'the chain could not be reached in time'
@@ -153,18 +191,20 @@ export function createWatch(
 
   return {
     follow,
-    waiting: (relayer) =>
-      [...flights.values()].filter((flight) => flight.isWaiting && flight.relayer === relayer).length,
+    waiting,
+    isHeld: (relayer) => (sparedUntil.get(relayer) ?? 0) > performance.now(),
     wake(intentId) {
       const flight = flights.get(intentId)
       if (flight) look(flight)
     },
     async run(signal) {
-      let isAdopted = false
+      let adoptAt = 0
       while (!signal.aborted) {
         try {
-          if (!isAdopted) await adopt()
-          isAdopted = true
+          if (performance.now() >= adoptAt) {
+            for (const intentId of await openIntents(sql, chain.chainId)) void follow(intentId)
+            adoptAt = performance.now() + ADOPT_EVERY_MS
+          }
           for (const flight of flights.values()) look(flight)
         } catch (err) {
           log.warn({ err }, 'settlements under way are read later')
@@ -172,17 +212,6 @@ export function createWatch(
         await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
       }
     },
-  }
-
-  /** What an earlier process left. */
-  async function adopt(): Promise<void> {
-    for (const intentId of await openIntents(sql, chain.chainId)) {
-      const status = await readTransaction(sql, { id: intentId })
-      const relayer = chain.relayers.find(
-        ({ address }) => address.toLowerCase() === status?.from.toLowerCase(),
-      )
-      void follow(intentId, relayer?.address ?? chain.relayers[0].address)
-    }
   }
 }
 
