@@ -50,7 +50,7 @@ test('keys and chains are enough', () => {
     settlementAuth: 'optional',
     answerTimeoutMs: 50_000,
     maxBatch: 64,
-    maxBatchesInFlight: 4,
+    maxBatchesInFlight: 8,
     lingerMs: 15,
     watchIntervalMs: 100,
     rateLimit: { perSecond: 50, burst: 100 },

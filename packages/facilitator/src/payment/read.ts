@@ -89,7 +89,7 @@ function requireOurs(
   }
   if (payTo !== contracts.SplitRouter) {
     throw invalidPayment(
-      `payTo ${payTo} is not the split router of ${network}: read SPLIT_ROUTER from the address registry, which says ${contracts.SplitRouter}`,
+      `payTo ${payTo} is not the split router of ${network}: offer ${contracts.SplitRouter}, which is SPLIT_ROUTER in the address registry`,
     )
   }
   if (amount === '0') throw invalidPayment('amount is 0: nothing can be split')
