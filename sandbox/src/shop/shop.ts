@@ -30,7 +30,9 @@ const PATIENCE_MS = 3_000
 export async function startShop(world: World, options: ShopOptions): Promise<Shop> {
   const url = `http://${HOST}:${options.port}`
   const front = { ...options, shopUrl: url, goods: GOODS }
-  const sellers = new Map(GOODS.map((good) => [good.path, nodeHandler(sell(good, world, options))]))
+  const endpoints = new Map(GOODS.map((good) => [good.path, sell(good, world, options)]))
+  await Promise.all([...endpoints.values()].map((endpoint) => endpoint.ready()))
+  const sellers = new Map([...endpoints].map(([path, endpoint]) => [path, nodeHandler(endpoint)]))
 
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0] ?? ''
@@ -68,6 +70,9 @@ function sell(good: Good, { chainId, rpcUrl, contracts }: World, options: ShopOp
     price: async (request) =>
       (request.headers.has(X402.PAYMENT_SIGNATURE_HEADER) && (await refusal(good, request))) || good.price,
     serve: async (request) => (await good.prepare(request, Date.now()))(),
+    onEvent: (event) => {
+      if ('error' in event || event.type === 'facilitator_refused') console.warn(`shop ${good.path}:`, event)
+    },
   })
 }
 
