@@ -50,7 +50,10 @@ export const variables = {
     Read.baseUrl,
     'where callers reach the service; ref links begin with it (default http://HOST:PORT)',
   ),
-  FACILITATOR_URL: optional(Read.baseUrl, 'where payments are settled: told in the manifest and by ref links, and asked by /mpp/charge'),
+  FACILITATOR_URL: optional(
+    Read.baseUrl,
+    'where payments are settled: told in the manifest and by ref links, and asked by /mpp/charge',
+  ),
   ATTESTATION_KEYS: optional(
     Read.json(
       AttestationKeys,

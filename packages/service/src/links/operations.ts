@@ -22,7 +22,7 @@ export interface Link {
   cashback_of_commission_bps: number
 }
 
-/** Any link that was ever made counts, whether a newer one of its review exists or not. */
+/** Any link whose key still counts, whether a newer one of its review exists or not. */
 export async function resolveLink(context: Context, token: string): Promise<Link> {
   const terms = await readToken(context, token)
   const { chainId, splitRouter } = terms
@@ -50,7 +50,6 @@ export async function describeLink({ sql }: Pick<Context, 'sql'>, link: Link): P
     merchantId: link.merchant_id,
     productId: bytesOf(link.product_id),
     reviewId: link.review_id,
-    reviewerAgentId: link.reviewer_agent_id,
   })
   if (!shown) throw notFound()
   return shown

@@ -51,7 +51,7 @@ export type Shown = {
 
 export async function findShown(
   sql: Queryable,
-  { chainId, merchantId, productId, reviewId }: LinkKey,
+  { chainId, merchantId, productId, reviewId }: Omit<LinkKey, 'reviewerAgentId'>,
 ): Promise<Shown | undefined> {
   const [row] = await sql<Shown[]>`
     SELECT coalesce(p.name, '') AS name, coalesce(p.description, '') AS description, coalesce(p.category, '') AS category,
