@@ -184,8 +184,9 @@ export function createDesk(
         end: resolve,
         fail: reject,
       }
+      if (signal.aborted) dropped(entry)
+      else queue.push(entry)
       signal.addEventListener('abort', () => dropped(entry), { once: true })
-      queue.push(entry)
       if (queue.length >= maxBatch) pump()
       else timer ??= setTimeout(pump, lingerMs)
       return promise

@@ -4,7 +4,7 @@ import type { Order } from './order.ts'
 import { MOST_GAS } from './probe.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
 
-/** An order that was tried, and what it used. */
+/** An order that was tried, and the gas to count with. */
 export interface Tried {
   order: Order
   gas: bigint
@@ -23,14 +23,8 @@ const FIRST_TOUCH = 60_000n
 /** The router takes no purchase of a batch that it could not give this much: more than enough for the first touch too. */
 const BATCH_RESERVE = GAS_PER_PURCHASE + GAS_PER_PURCHASE / 32n + 10_000n
 
-/**
- * An eighth more than it used: the chain goes on between the trial and the block. A contract wallet may use all that it can get, whatever
- * it did when it was tried, and must not be able to take the others' gas.
- */
-function withRoom({ order, gas }: Tried): bigint {
-  const most = order.payment?.isContractWallet ? GAS_PER_PURCHASE : gas + gas / 8n
-  return most + AROUND_PURCHASE
-}
+/** An eighth more than it used: the chain goes on between the trial and the block. */
+const withRoom = ({ gas }: Tried) => gas + gas / 8n + AROUND_PURCHASE
 
 export function gasLimit(tried: Tried[], data: Hex): bigint {
   const purchases = tried.reduce((sum, each) => sum + withRoom(each), 0n)

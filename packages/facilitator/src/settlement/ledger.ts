@@ -14,7 +14,12 @@ export interface Posted {
   taken: Tried[]
 }
 
-/** Undefined: none of them was to be had. */
+/** The database was lost while it was told to keep them. If it has kept them they are sent. */
+export class PerhapsWritten extends Error {
+  override readonly name = 'PerhapsWritten'
+}
+
+/** Undefined: none of them was to be had. Throws `PerhapsWritten`, or something else when it is certain that nothing is. */
 export async function post(
   { sql }: Pick<Context, 'sql'>,
   chain: Chain,
@@ -25,6 +30,7 @@ export async function post(
   let taken = tried.toSorted((a, b) => (keyText(a.order.key) < keyText(b.order.key) ? -1 : 1))
   while (taken.length > 0) {
     const wanted = taken
+    let isWritten = false
     try {
       const intentId = await sql.begin(async (tx) => {
         const id = await enqueueTransaction(tx, requestOf(chain, relayer, wanted))
@@ -34,10 +40,12 @@ export async function post(
           wanted.map(({ order }) => order),
         )
         if (claimed.size < wanted.length) throw new OnlySome(claimed)
+        isWritten = true
         return id
       })
       return { intentId, taken: wanted }
     } catch (error) {
+      if (isWritten) throw new PerhapsWritten('the database was lost', { cause: error })
       if (!(error instanceof OnlySome)) throw error
       taken = wanted.filter(({ order }) => error.claimed.has(keyText(order.key)))
     }

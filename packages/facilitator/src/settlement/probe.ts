@@ -20,8 +20,10 @@ export interface Outcome {
 export interface Probed {
   /** Of the block in which it was run. */
   timestamp: bigint
-  number: bigint
-  outcomes: Outcome[]
+  /** Of the wallets that were asked for. */
+  haveCode: readonly boolean[]
+  /** Of the first calls, or of all: it ends where a call could not get its gas. */
+  outcomes: readonly Outcome[]
 }
 
 /** `latest` is the newest block, which may be old on a quiet chain; `pending` is now, and costs a node more. */
@@ -35,19 +37,13 @@ export async function probe(
   { rpc }: Pick<Chain, 'rpc'>,
   relayer: Address,
   calls: Call[],
-  { tag = 'latest' }: { tag?: ProbeTag } = {},
+  { tag = 'latest', wallets = [] }: { tag?: ProbeTag; wallets?: Address[] } = {},
 ): Promise<Probed> {
-  const data = encodeFunctionData({ abi: settlementProbeAbi, functionName: 'together', args: [calls] })
+  const together = { abi: settlementProbeAbi, functionName: 'together' } as const
+  const data = encodeFunctionData({ ...together, args: [calls, wallets] })
   const request = { from: NOBODY, to: relayer, data, gas: `0x${MOST_GAS.toString(16)}` }
-  const answer = await rpc.request<Hex>('eth_call', [
-    request,
-    tag,
-    { [relayer]: { code: settlementProbeCode } },
-  ])
-  const [timestamp, number, outcomes] = decodeFunctionResult({
-    abi: settlementProbeAbi,
-    functionName: 'together',
-    data: answer,
-  })
-  return { timestamp, number, outcomes: [...outcomes] }
+  const code = { [relayer]: { code: settlementProbeCode } }
+  const answer = await rpc.request<Hex>('eth_call', [request, tag, code])
+  const [timestamp, haveCode, outcomes] = decodeFunctionResult({ ...together, data: answer })
+  return { timestamp, haveCode, outcomes }
 }

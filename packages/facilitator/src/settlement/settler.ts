@@ -15,17 +15,29 @@ import type { Hash } from 'viem'
 import type { Context } from '../context.ts'
 import { keyOf, keyText, type PaymentKey } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
+import { within } from '../within.ts'
 import { unreachable } from './desk.ts'
 import type { OnSettlement } from './events.ts'
+import { PerhapsWritten } from './ledger.ts'
 import { keyOfDeposit } from './order.ts'
 import { findRow } from './store.ts'
 import { alreadyUsed, createTill, type Till } from './till.ts'
-import type { Settler } from './types.ts'
+import type { Settlement, Settler } from './types.ts'
 
 interface Flight {
   digest: Hash
   transaction: Promise<Hash>
 }
+
+/** For a look into the records; and for the last one, when the time for an answer is over. */
+const RECORDS_MS = 5_000
+const LAST_LOOK_MS = 1_500
+
+const askFor = ({ payer, nonce }: PaymentKey) => `ask GET /settlements/${payer}/${nonce} before paying again`
+
+/** It is being written down, or the database is gone and may have it. */
+const notKnownYet = (key: PaymentKey) =>
+  new Refused('settle_failed', `whether it is sent is not known yet: ${askFor(key)}`, { pending: true })
 
 export function createSettler(context: Context, onEvent: OnSettlement = () => {}): Settler {
   const { sql, clock, config, log } = context
@@ -58,12 +70,13 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
       if (transaction) throw alreadyUsed(transaction)
     }
     const patience = new AbortController()
-    const transaction = counted(key.chainId, () => work(patience.signal)).finally(() => flights.delete(name))
+    const transaction = counted(key, () => work(patience.signal)).finally(() => flights.delete(name))
     flights.set(name, { digest, transaction })
     return answerInTime(key, transaction, () => patience.abort())
   }
 
-  async function counted(chainId: number, work: () => Promise<Hash>): Promise<Hash> {
+  async function counted(key: PaymentKey, work: () => Promise<Hash>): Promise<Hash> {
+    const { chainId } = key
     const began = clock()
     const ended = (status: 'settled' | 'refused' | 'failed') =>
       onEvent({ type: 'ended', chainId, status, seconds: (clock() - began) / 1_000 })
@@ -72,16 +85,17 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
       ended('settled')
       return transaction
     } catch (error) {
-      const refusal = error instanceof Refused ? error : refusalFor(error)
+      const refusal = error instanceof Refused ? error : refusalFor(error, key)
       ended(refusal.reason === 'settle_failed' ? 'failed' : 'refused')
       throw refusal
     }
   }
 
   /** Whatever went wrong, it is safe to ask again. */
-  function refusalFor(error: unknown): Refused {
+  function refusalFor(error: unknown, key?: PaymentKey): Refused {
     if (error instanceof RpcError) return unreachable(error)
     log.error({ err: error }, 'a payment could not be dealt with')
+    if (error instanceof PerhapsWritten && key) return notKnownYet(key)
     return new Refused('settle_failed', 'out of order for the moment; send the same payment again', {
       retryable: true,
       cause: error,
@@ -97,7 +111,9 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
       giveUp()
-      pendingRefusal(key).then(late.reject, late.reject)
+      within(LAST_LOOK_MS, findSent(key))
+        .catch((err) => void log.warn({ err }, 'the records cannot be read'))
+        .then((sent) => late.reject(sent ?? notKnownYet(key)))
     }, config.answerTimeoutMs)
     try {
       return await Promise.race([work, late.promise])
@@ -106,18 +122,19 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     }
   }
 
-  async function pendingRefusal(key: PaymentKey): Promise<Refused> {
+  async function findSent(key: PaymentKey): Promise<Refused | undefined> {
     const row = await findRow(sql, key)
-    const sent = row && (await readTransaction(sql, { id: row.intentId }))
-    if (!sent)
-      return new Refused('settle_failed', 'too much to do; nothing was sent, send the same payment again', {
-        retryable: true,
-      })
-    return new Refused(
-      'settle_failed',
-      `sent and not mined yet: ask GET /settlements/${key.payer}/${key.nonce} before paying again`,
-      { pending: true, transaction: sent.hashes.at(-1) },
-    )
+    const transaction = row && (await readTransaction(sql, { id: row.intentId }))?.hashes.at(-1)
+    if (!transaction) return undefined
+    const message = `sent and not mined yet: ${askFor(key)}`
+    return new Refused('settle_failed', message, { pending: true, transaction })
+  }
+
+  async function lookUp(key: PaymentKey): Promise<Settlement> {
+    const isUnderWay = flights.has(keyText(key))
+    const row = await findRow(sql, key)
+    if (row) return { status: row.state, transaction: row.transaction, message: row.message }
+    return { status: isUnderWay ? 'pending' : 'unknown', transaction: null, message: null }
   }
 
   return {
@@ -136,17 +153,15 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     async splitDeposit(deposit, refusal) {
       const { chainId, charge, digest } = deposit
       const till = tillOf(chainId)
-      const transaction = await once(keyOfDeposit(deposit), digest, () => till.splitDeposit(deposit, refusal))
+      const transaction = await once(keyOfDeposit(deposit), digest, (signal) =>
+        till.splitDeposit(deposit, refusal, signal),
+      )
       return { transaction, payer: charge.payer }
     },
     async find(key) {
-      const row = await findRow(sql, key)
-      if (row) return { status: row.state, transaction: row.transaction, message: row.message }
-      return {
-        status: flights.has(keyText(key)) ? 'pending' : 'unknown',
-        transaction: null,
-        message: null,
-      }
+      const found = await within(RECORDS_MS, lookUp(key))
+      if (!found) throw new Error(`the database does not answer within ${RECORDS_MS} ms`)
+      return found
     },
     async run(signal) {
       await Promise.all([...tills.values()].map((till) => till.run(signal)))

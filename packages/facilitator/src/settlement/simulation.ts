@@ -1,9 +1,10 @@
 // Whether payments would be settled now, and what each would cost. A doomed one is found here, where it costs nothing.
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { type Address, decodeAbiParameters, encodeFunctionData, type Hex } from 'viem'
+import { type Address, decodeAbiParameters, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import type { Payment } from '../payment/payment.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
+import { digestOf } from '../payment/signature.ts'
 import { toSettle } from './order.ts'
 import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from './people.ts'
 import { type Call, type Outcome, type ProbeTag, probe } from './probe.ts'
@@ -11,6 +12,8 @@ import { explainRevert } from './revert.ts'
 
 /** What the router gives each purchase of a batch. */
 export const GAS_PER_PURCHASE = 500_000n
+/** Seconds from a trial to the block. */
+const MINING = 3n
 
 export type Verdict =
   | { type: 'good'; gas: bigint }
@@ -23,6 +26,8 @@ export type Verdict =
 interface Failure {
   type: 'failed'
   revert: Hex
+  /** Its own code decides whether it signed. */
+  hasCode: boolean
   refusal: Refused | undefined
 }
 
@@ -49,7 +54,8 @@ async function attempt(
 ): Promise<Verdict[] | undefined> {
   const agents = agentsOf(payments.map(({ attribution }) => attribution))
   const calls = [...peopleCalls(chain, agents), ...payments.map((payment) => settleCall(chain, payment))]
-  const { timestamp, outcomes } = await probe(chain, relayer, calls, { tag })
+  const wallets = payments.map(({ authorization }) => authorization.from)
+  const { timestamp, haveCode, outcomes } = await probe(chain, relayer, calls, { tag, wallets })
   const people = readPeople(agents, outcomes)
   const tried = outcomes.slice(agents.length * 2)
 
@@ -59,10 +65,14 @@ async function attempt(
     if (!outcome) return { type: 'untried' }
     const { validAfter, validBefore } = payment.authorization
     isStale ||= !outcome.ok && timestamp <= validAfter
-    if (outcome.ok && validBefore <= now) return { type: 'refused', refusal: expired(validBefore) }
+    if (outcome.ok && validBefore <= now + MINING) return { type: 'refused', refusal: expired(validBefore) }
     const refusal = judgePeople(payment.authorization.from, payment.attribution, people)
-    if (!outcome.ok) return { type: 'failed', revert: outcome.data, refusal }
-    return refusal ? { type: 'refused', refusal } : { type: 'good', gas: outcome.gasUsed }
+    const hasCode = haveCode[at] === true
+    if (!outcome.ok) return { type: 'failed', revert: outcome.data, hasCode, refusal }
+    // A wallet with code may use all that it can get, whatever it did here, and must not be able to take the others' gas.
+    return refusal
+      ? { type: 'refused', refusal }
+      : { type: 'good', gas: hasCode ? GAS_PER_PURCHASE : outcome.gasUsed }
   })
   if (isStale && tag === 'latest') return undefined
   return explainFailures(chain, relayer, payments, verdicts, tag)
@@ -92,9 +102,9 @@ async function explainFailures(
 
 function judgeFailure(
   payment: Payment,
-  { revert, refusal }: Failure,
+  { revert, hasCode, refusal }: Failure,
   timestamp: bigint,
-  [used, balance]: Outcome[],
+  [used, balance, signature]: Outcome[],
 ): Verdict {
   const { validAfter, validBefore, value, from } = payment.authorization
   const refused = (refusal: Refused): Verdict => ({ type: 'refused', refusal })
@@ -103,6 +113,8 @@ function judgeFailure(
   if (timestamp >= validBefore) return refused(expired(validBefore))
   if (timestamp <= validAfter)
     return refused(invalidPayment('authorization not valid yet: wait, or sign one that is valid now'))
+  if (hasCode && !signature?.data.startsWith(SIGNED))
+    return refused(invalidPayment(`signature does not match from: the wallet ${from} does not accept it`))
   const funds = numberIn(balance)
   if (funds !== undefined && funds < value)
     return refused(
@@ -119,7 +131,8 @@ function judgeFailure(
   return refused(new Refused('settle_failed', message, { retryable: true }))
 }
 
-const expired = (at: bigint) => invalidPayment(`authorization expired at ${at}: sign a new one`)
+const expired = (at: bigint) =>
+  invalidPayment(`authorization expired at ${at}, or before it can be mined: sign a new one`)
 
 const settleCall = ({ contracts }: Chain, payment: Payment): Call => ({
   target: contracts.SplitRouter,
@@ -128,14 +141,27 @@ const settleCall = ({ contracts }: Chain, payment: Payment): Call => ({
 })
 
 /** How many calls tell what the chain knows about a payment. */
-const FACTS = 2
+const FACTS = 3
+const erc1271 = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4 magicValue)',
+])
+/** What ERC-1271 answers for a signature that holds. */
+const SIGNED = '0x1626ba7e'
 
-function factCalls({ contracts }: Chain, { authorization: { from, nonce } }: Payment): Call[] {
+function factCalls(chain: Chain, { authorization }: Payment): Call[] {
+  const { USDC: target, SplitRouter: to } = chain.contracts
+  const { kind, from, nonce, signature } = authorization
   const usdc = { abi: sandboxUSDCAbi } as const
-  const read = (data: Hex): Call => ({ target: contracts.USDC, gas: READ_GAS, data })
+  const read = (data: Hex): Call => ({ target, gas: READ_GAS, data })
+  const hash = digestOf(chain, kind, { ...authorization, to })
   return [
     read(encodeFunctionData({ ...usdc, functionName: 'authorizationState', args: [from, nonce] })),
     read(encodeFunctionData({ ...usdc, functionName: 'balanceOf', args: [from] })),
+    {
+      target: from,
+      gas: GAS_PER_PURCHASE,
+      data: encodeFunctionData({ abi: erc1271, functionName: 'isValidSignature', args: [hash, signature] }),
+    },
   ]
 }
 

@@ -21,7 +21,7 @@ export interface Till {
   settle(payment: Payment, signal: AbortSignal): Promise<Hash>
   /** Throws `Refused` when it would not be settled now. */
   check(payment: Payment): Promise<void>
-  splitDeposit(deposit: Deposit, refusal: Refused | undefined): Promise<Hash>
+  splitDeposit(deposit: Deposit, refusal: Refused | undefined, signal: AbortSignal): Promise<Hash>
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -38,7 +38,10 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
   const [{ address: anyRelayer }] = chain.relayers
 
   async function settle(payment: Payment, signal: AbortSignal): Promise<Hash> {
-    const result = await desk.bring(payment, signal)
+    return conclude(payment, await desk.bring(payment, signal), signal)
+  }
+
+  async function conclude(payment: Payment, result: Result, signal: AbortSignal): Promise<Hash> {
     if (result.type === 'used') return settleUsed(payment, result.refusal, signal)
     if (result.type === 'taken') return settleTaken(payment, signal)
     if (result.type === 'failed') {
@@ -53,7 +56,7 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
   async function settleTaken(payment: Payment, signal: AbortSignal): Promise<Hash> {
     const row = await findRow(context.sql, keyOf(payment))
     if (row?.state === 'pending' && row.digest === payment.digest) {
-      return transactionOf(await follow(row))
+      return conclude(payment, await follow(row), signal)
     }
     if (row?.state === 'pending') await follow(row)
     if (row && row.state !== 'failed') throw await refusalOf(row.key)
@@ -85,8 +88,8 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
     const row = await findRow(context.sql, keyOf(payment))
     if (row && row.state !== 'failed') return settleTaken(payment, signal)
     await requireArrived(payment, signal)
-    if (refusal) return giveBack(toRefund(payment, refusal.message), refusal.reason)
-    return splitArrived(toFinish(payment), (why) => toRefund(payment, why))
+    if (refusal) return giveBack(toRefund(payment, refusal.message), refusal.reason, signal)
+    return splitArrived(toFinish(payment), (why) => toRefund(payment, why), signal)
   }
 
   /** Waits until the transfer is deep enough to build on. Throws when there is none. */
@@ -95,27 +98,33 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
       const arrival = await findArrival(chain, payment)
       if (arrival.type !== 'arrived') throw notHere(arrival)
       if (arrival.depth >= chain.confirmations) return
-      await sleep(POLL_MS, undefined, { signal })
+      await sleep(POLL_MS, undefined, { signal }).catch(() => {})
+      requirePatience(signal)
     }
   }
 
   /** Splits money that is in the router, or gives it back when it can never be split. */
-  async function splitArrived(order: Order, refundFor: (why: string) => Order): Promise<Hash> {
+  async function splitArrived(
+    order: Order,
+    refundFor: (why: string) => Order,
+    signal: AbortSignal,
+  ): Promise<Hash> {
     const tried = await tryOut(order)
-    if (typeof tried === 'bigint') return bringAlone(order, tried)
+    if (typeof tried === 'bigint') return bringAlone(order, tried, signal)
     const { name, message, isForGood } = tried
     if (name === 'PaymentAlreadySplit') throw await refusalOf(order.key)
     if (!isForGood) throw new Refused('settle_failed', message, { retryable: true })
-    return giveBack(refundFor(message), name === 'SelfReferral' ? 'self_referral' : 'settle_failed')
+    return giveBack(refundFor(message), name === 'SelfReferral' ? 'self_referral' : 'settle_failed', signal)
   }
 
-  async function giveBack(order: Order, reason: RefusalReason): Promise<never> {
+  async function giveBack(order: Order, reason: RefusalReason, signal: AbortSignal): Promise<never> {
     const tried = await tryOut(order)
     if (typeof tried !== 'bigint') throw new Refused('settle_failed', tried.message, { retryable: true })
-    throw returned(order.message ?? null, await bringAlone(order, tried), reason)
+    throw returned(order.message ?? null, await bringAlone(order, tried, signal), reason)
   }
 
-  async function bringAlone(order: Order, gas: bigint): Promise<Hash> {
+  async function bringAlone(order: Order, gas: bigint, signal: AbortSignal): Promise<Hash> {
+    requirePatience(signal)
     const result = await desk.bringAlone({ order, gas })
     if (result.type === 'taken') throw await refusalOf(order.key)
     if (result.type === 'done') return result.transaction
@@ -140,9 +149,9 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
       const arrival = await findArrival(chain, payment)
       if (arrival.type !== 'arrived') throw notHere(arrival)
     },
-    splitDeposit(deposit, refusal) {
-      if (refusal) return giveBack(toRefundDeposit(deposit, refusal.message), refusal.reason)
-      return splitArrived(toSplitDeposit(deposit), (why) => toRefundDeposit(deposit, why))
+    splitDeposit(deposit, refusal, signal) {
+      if (refusal) return giveBack(toRefundDeposit(deposit, refusal.message), refusal.reason, signal)
+      return splitArrived(toSplitDeposit(deposit), (why) => toRefundDeposit(deposit, why), signal)
     },
     async run(signal) {
       const sender = createSender({
@@ -162,6 +171,14 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
       await Promise.all([sender.run(signal), watch.run(signal)])
     },
   }
+}
+
+/** Whoever asked has been told that it took too long: what is not written down by then is not begun. */
+function requirePatience(signal: AbortSignal): void {
+  if (signal.aborted)
+    throw new Refused('settle_failed', 'it took too long; nothing was sent, send the same payment again', {
+      retryable: true,
+    })
 }
 
 function transactionOf(result: Result): Hash {
