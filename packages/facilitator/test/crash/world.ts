@@ -1,7 +1,7 @@
 // A market whose facilitators are processes, the payments through them, and where each of these stands.
 import { readTransaction } from '@referrer/chain'
 import { type Hash, type LocalAccount, numberToHex } from 'viem'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { type Books, openBooks } from '../abuse/books.ts'
 import { eventually } from '../eventually.ts'
 import { type Answer, type HarnessOptions, startTestFacilitator, type TestFacilitator } from '../harness.ts'
@@ -113,6 +113,12 @@ export async function whileMining<T>({ chain }: TestFacilitator, answer: Promise
     return isOver
   }).toBe(true)
   return answer
+}
+
+/** By the clock that never jumps, which here does, for everything in this process until mocks are restored. */
+export function passSeconds(seconds: number): void {
+  const now = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + seconds * 1_000)
 }
 
 /** Nothing waits to be sent or mined: no nonce was left out. */

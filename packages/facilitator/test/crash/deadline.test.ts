@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Books, openBooks } from '../abuse/books.ts'
+import { eventually } from '../eventually.ts'
+import { startTestFacilitator, type TestFacilitator } from '../harness.ts'
+import type { Body } from '../payloads.ts'
+import { expectNothingOpen } from './world.ts'
+
+let m: TestFacilitator
+let books: Books
+
+beforeAll(async () => {
+  m = await startTestFacilitator({
+    chainId: 31_475,
+    buyers: 8,
+    env: { ANSWER_TIMEOUT_MS: '4000', MAX_BATCHES_IN_FLIGHT: '1' },
+  })
+  books = await openBooks(m)
+})
+afterAll(() => m?.close())
+
+async function payment(): Promise<{ body: Body; path: string }> {
+  const buyer = m.buyers.pop()
+  if (!buyer) throw new Error('nobody is left to buy: prepare more buyers')
+  const body = await m.payload(buyer)
+  return { body, path: `/settlements/${buyer.address}/${body.paymentPayload.payload.authorization.nonce}` }
+}
+
+const standing = async (path: string) => (await m.call('GET', path)).body
+const told = (type: string) =>
+  m.events.filter((event) => event.type === 'sender' && event.event.type === type).length
+
+describe('when the time for an answer is over', () => {
+  it('a payment that was sent is pending, names its transaction, and settles with it; one that was not is not', async () => {
+    const { client } = m.chain
+    await client.setAutomine(false)
+    const sent = await payment()
+    const waiting = await payment()
+    const before = told('broadcast')
+    const asked = m.settle(sent.body)
+    await eventually(() => told('broadcast')).toBe(before + 1)
+    // One transaction at a time: these wait for the one under way.
+    const [first, copy, behind] = await Promise.all([asked, m.settle(sent.body), m.settle(waiting.body)])
+    const { transactions } = await client.getBlock({ blockTag: 'pending' })
+    expect(transactions).toHaveLength(1)
+    for (const { status, body } of [first, copy]) {
+      expect(status).toBe(200)
+      expect(body).toMatchObject({
+        success: false,
+        errorReason: 'settle_failed',
+        errorMessage: expect.stringContaining(sent.path.toLowerCase()),
+        transaction: transactions[0],
+        pending: true,
+      })
+      expect(body).not.toHaveProperty('retryable')
+    }
+    expect(behind.body).toMatchObject({
+      success: false,
+      errorReason: 'settle_failed',
+      errorMessage: expect.stringContaining('send the same payment again'),
+      transaction: '',
+      retryable: true,
+    })
+    expect(behind.body).not.toHaveProperty('pending')
+    expect(await standing(sent.path)).toMatchObject({ status: 'pending' })
+    expect(await standing(waiting.path)).toMatchObject({ status: 'unknown', transaction: null })
+
+    await client.setAutomine(true)
+    await client.mine({ blocks: 1 })
+    await eventually(async () => standing(sent.path)).toMatchObject({
+      status: 'settled',
+      transaction: transactions[0],
+    })
+    expect(await standing(waiting.path)).toMatchObject({ status: 'unknown' })
+    await expectNothingOpen(m)
+    await books.audit()
+    expect((await m.settle(waiting.body)).body).toMatchObject({ success: true })
+    await books.audit()
+  })
+
+  it('a payment that a silent node has not tried out was not sent, and can be repeated [FAC-38]', async () => {
+    const { body, path } = await payment()
+    m.node.setFaults({ hang: 1 })
+    const { body: answer } = await m.settle(body)
+    m.node.setFaults({})
+    expect(answer).toMatchObject({
+      success: false,
+      errorReason: 'settle_failed',
+      transaction: '',
+      retryable: true,
+    })
+    expect(await standing(path)).toMatchObject({ status: 'unknown' })
+    await books.audit()
+    // The trial that hangs is waited for a while yet.
+    await eventually(async () => (await m.settle(body)).body).toMatchObject({ success: true })
+    await books.audit()
+  })
+})
+
+it('what a caller asked for before it hung up is settled, and a copy is told in which transaction', async () => {
+  const { body, path } = await payment()
+  await m.chain.client.setAutomine(false)
+  const before = told('broadcast')
+  const hangingUp = new AbortController()
+  const asked = fetch(`${m.facilitator.url}/settle`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    signal: hangingUp.signal,
+  })
+  await eventually(() => told('broadcast')).toBe(before + 1)
+  hangingUp.abort()
+  await expect(asked).rejects.toThrow()
+  await m.chain.client.setAutomine(true)
+  await m.chain.client.mine({ blocks: 1 })
+  await eventually(async () => (await standing(path)).status).toBe('settled')
+  const { transaction } = await standing(path)
+  expect((await m.settle(body)).body).toMatchObject({
+    success: false,
+    errorReason: 'invalid_payment',
+    errorMessage: 'authorization already used',
+    transaction,
+  })
+  await expectNothingOpen(m)
+  await books.audit()
+})

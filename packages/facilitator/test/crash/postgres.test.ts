@@ -1,0 +1,153 @@
+import { type KillablePostgres, startKillablePostgres } from '@referrer/database/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Books, openBooks } from '../abuse/books.ts'
+import { eventually } from '../eventually.ts'
+import { startTestFacilitator, type TestFacilitator } from '../harness.ts'
+import type { Body } from '../payloads.ts'
+import { expectNothingOpen, whileMining } from './world.ts'
+
+let postgres: KillablePostgres
+let m: TestFacilitator
+let books: Books
+
+beforeAll(async () => {
+  postgres = await startKillablePostgres()
+  m = await startTestFacilitator({
+    chainId: 31_476,
+    buyers: 30,
+    databaseUrl: postgres.url,
+    env: { ANSWER_TIMEOUT_MS: '4000' },
+  })
+  books = await openBooks(m)
+})
+afterAll(async () => {
+  postgres?.thaw()
+  await m?.close()
+  await postgres?.remove()
+})
+
+interface Purchase {
+  body: Body
+  path: string
+}
+
+async function payment(): Promise<Purchase> {
+  const buyer = m.buyers.pop()
+  if (!buyer) throw new Error('nobody is left to buy: prepare more buyers')
+  const body = await m.payload(buyer)
+  return { body, path: `/settlements/${buyer.address}/${body.paymentPayload.payload.authorization.nonce}` }
+}
+
+const standing = async (path: string) => (await m.call('GET', path)).body
+const told = (type: string) =>
+  m.events.filter((event) => event.type === 'sender' && event.event.type === type).length
+const isReady = () => eventually(async () => (await m.call('GET', '/readyz')).status).toBe(200)
+
+/** However it was answered before, asking again until there is a result ends in one settlement. */
+async function expectSettledOnce({ body, path }: Purchase): Promise<void> {
+  await eventually(async () => {
+    const { body: answer } = await m.settle(body)
+    return answer.success === true || answer.errorMessage === 'authorization already used'
+  }).toBe(true)
+  const { status, transaction } = await standing(path)
+  expect(status).toBe('settled')
+  expect((await m.settle(body)).body).toMatchObject({
+    errorReason: 'invalid_payment',
+    errorMessage: 'authorization already used',
+    transaction,
+  })
+}
+
+const NOT_SETTLED = { success: false, errorReason: 'settle_failed', transaction: '' }
+
+describe('a facilitator whose Postgres is dead', () => {
+  it('sends nothing, says that the payment can be repeated, and settles it when Postgres is back [FAC-38]', async () => {
+    const purchase = await payment()
+    await postgres.kill()
+    const { status, body } = await m.settle(purchase.body)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ ...NOT_SETTLED, retryable: true })
+    expect(body).not.toHaveProperty('pending')
+    expect(await m.call('GET', purchase.path)).toMatchObject({ status: 503 })
+    expect((await m.call('GET', '/readyz')).status).toBe(503)
+    expect((await m.call('GET', '/healthz')).status).toBe(200)
+    await postgres.start()
+    await isReady()
+    await books.audit()
+    await expectSettledOnce(purchase)
+    await expectNothingOpen(m)
+    await books.audit()
+  })
+
+  it('does not refuse what it has sent, and knows of it when Postgres is back', async () => {
+    await m.chain.client.setAutomine(false)
+    const purchase = await payment()
+    const before = told('broadcast')
+    const asked = m.settle(purchase.body)
+    await eventually(() => told('broadcast')).toBe(before + 1)
+    await postgres.kill()
+    await m.chain.client.mine({ blocks: 1 })
+    await m.chain.client.setAutomine(true)
+    const { body } = await asked
+    expect(body).toMatchObject({ success: false, errorReason: 'settle_failed', pending: true })
+    expect(body).not.toHaveProperty('retryable')
+    await postgres.start()
+    await eventually(async () => standing(purchase.path)).toMatchObject({ status: 'settled' })
+    await expectSettledOnce(purchase)
+    await expectNothingOpen(m)
+    await books.audit()
+  })
+
+  it('settles each payment once when Postgres dies in the middle of many', async () => {
+    const purchases = await Promise.all(Array.from({ length: 16 }, payment))
+    await m.chain.client.setAutomine(false)
+    const answers: Promise<{ body: { success: boolean; retryable?: boolean; pending?: boolean } }>[] = []
+    for (const [at, { body }] of purchases.entries()) {
+      answers.push(m.settle(body))
+      if (at === 7) await eventually(() => told('stored')).toBeGreaterThan(0)
+    }
+    await postgres.kill()
+    await postgres.start()
+    const all = await whileMining(m, Promise.all(answers))
+    for (const { body } of all) {
+      // Whatever happened to them, nobody is told to pay anew.
+      if (!body.success)
+        expect(body.retryable === true || body.pending === true, JSON.stringify(body)).toBe(true)
+    }
+    await m.chain.client.setAutomine(true)
+    await m.chain.client.mine({ blocks: 1 })
+    await isReady()
+    // What was sent is followed to its end by itself.
+    await expectNothingOpen(m)
+    for (const [at, purchase] of purchases.entries()) {
+      const { status } = await standing(purchase.path)
+      if (all[at]?.body.pending) expect(['settled', 'pending', 'unknown']).toContain(status)
+      if (all[at]?.body.retryable) expect(['unknown', 'failed']).toContain(status)
+      await expectSettledOnce(purchase)
+    }
+    await expectNothingOpen(m)
+    await books.audit()
+  })
+})
+
+describe('a facilitator whose Postgres does not answer', () => {
+  it('answers in time that the payment is pending, and settles it once when Postgres answers again', async () => {
+    const purchase = await payment()
+    postgres.freeze()
+    const [{ status, body }, asked] = await Promise.all([
+      m.settle(purchase.body),
+      m.call('GET', purchase.path),
+    ])
+    expect(status).toBe(200)
+    // It may yet be written down and sent.
+    expect(body).toMatchObject({ ...NOT_SETTLED, pending: true })
+    expect(body).not.toHaveProperty('retryable')
+    expect(asked.status).toBe(503)
+    expect((await m.call('GET', '/healthz')).status).toBe(200)
+    postgres.thaw()
+    await isReady()
+    await expectSettledOnce(purchase)
+    await expectNothingOpen(m)
+    await books.audit()
+  })
+})

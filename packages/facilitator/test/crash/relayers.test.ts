@@ -1,0 +1,99 @@
+import { type Address, parseEther } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Books, openBooks } from '../abuse/books.ts'
+import { eventually } from '../eventually.ts'
+import { startTestFacilitator, type TestFacilitator } from '../harness.ts'
+import { expectNothingOpen, passSeconds } from './world.ts'
+
+const fund = (m: TestFacilitator, address: Address, ether: string) =>
+  m.chain.client.setBalance({ address, value: parseEther(ether) })
+
+async function payment(m: TestFacilitator) {
+  const buyer = m.buyers.pop()
+  if (!buyer) throw new Error('nobody is left to buy: prepare more buyers')
+  const body = await m.payload(buyer)
+  return { body, path: `/settlements/${buyer.address}/${body.paymentPayload.payload.authorization.nonce}` }
+}
+
+const senderOf = async (m: TestFacilitator, hash: `0x${string}`) =>
+  (await m.chain.client.getTransaction({ hash })).from.toLowerCase()
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('a relayer without gas', () => {
+  let m: TestFacilitator
+  let books: Books
+
+  beforeAll(async () => {
+    m = await startTestFacilitator({ chainId: 31_473, buyers: 3 })
+    books = await openBooks(m)
+  })
+  afterAll(() => m?.close())
+
+  it('that is the only one: the payment is taken back, can be repeated, and settles when there is gas [FAC-38]', async () => {
+    const [{ address }] = m.relayers
+    await fund(m, address, '0')
+    const { body, path } = await payment(m)
+    const settling = m.settle(body)
+    await eventually(() =>
+      m.events.some((event) => event.type === 'sender' && event.event.type === 'waiting'),
+    ).toBe(true)
+    expect((await m.call('GET', path)).body).toMatchObject({ status: 'pending', transaction: null })
+    passSeconds(16)
+    expect((await settling).body).toMatchObject({
+      success: false,
+      errorReason: 'settle_failed',
+      errorMessage: expect.stringMatching(/^not sent: waits for funds.*; send the same payment again$/),
+      transaction: '',
+      retryable: true,
+    })
+    expect((await m.call('GET', path)).body).toMatchObject({ status: 'failed', transaction: null })
+    expect((await m.call('GET', '/readyz')).status).toBe(503)
+    await books.audit()
+
+    await fund(m, address, '10')
+    const { body: answer } = await m.settle(body)
+    expect(answer).toMatchObject({ success: true })
+    expect((await m.call('GET', path)).body).toMatchObject({
+      status: 'settled',
+      transaction: answer.transaction,
+      message: null,
+    })
+    await expectNothingOpen(m)
+    await books.audit()
+  })
+})
+
+describe('two relayers, one of them without gas', () => {
+  let m: TestFacilitator
+  let books: Books
+
+  beforeAll(async () => {
+    m = await startTestFacilitator({ chainId: 31_474, buyers: 6, relayers: 2 })
+    books = await openBooks(m)
+  })
+  afterAll(() => m?.close())
+
+  it('settle through the other one, and through both when there is gas again', async () => {
+    const [poor, rich] = m.relayers
+    if (!rich) throw new Error('there are two')
+    await fund(m, poor.address, '0')
+    for (let count = 0; count < 3; count += 1) {
+      const { body } = await payment(m)
+      const { body: answer } = await m.settle(body)
+      expect(answer).toMatchObject({ success: true })
+      expect(await senderOf(m, answer.transaction)).toBe(rich.address.toLowerCase())
+    }
+    await expectNothingOpen(m)
+    await books.audit()
+
+    await fund(m, poor.address, '10')
+    await fund(m, rich.address, '0')
+    const { body } = await payment(m)
+    const { body: answer } = await m.settle(body)
+    expect(answer).toMatchObject({ success: true })
+    expect(await senderOf(m, answer.transaction)).toBe(poor.address.toLowerCase())
+    await expectNothingOpen(m)
+    await books.audit()
+  })
+})
