@@ -1,0 +1,198 @@
+import { seedOf } from '@referrer/chain/testing'
+import fc from 'fast-check'
+import type { Hex, LocalAccount } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type Books, openBooks } from './abuse/books.ts'
+import { type Answer, send, startTestFacilitator, type TestFacilitator } from './harness.ts'
+import { hostileTo } from './hostile.ts'
+
+const seed = seedOf()
+const MOST_BYTES = 64 * 1_024
+
+let m: TestFacilitator
+let books: Books
+let buyer: LocalAccount
+
+beforeAll(async () => {
+  m = await startTestFacilitator()
+  books = await openBooks(m)
+  buyer = await m.newBuyer()
+})
+afterAll(() => m.close())
+
+const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
+const network = z.string().regex(/^eip155:\d+$/)
+const reason = z.enum(['invalid_payment', 'self_referral', 'settle_failed'])
+const text = z.string().min(1)
+
+const Settled = z.strictObject({ success: z.literal(true), transaction: hash, network, payer: address })
+const Unsettled = z.strictObject({
+  success: z.literal(false),
+  errorReason: reason,
+  errorMessage: text,
+  transaction: hash.or(z.literal('')),
+  network,
+  payer: address.optional(),
+  setup_url: z.literal('https://market.test/.well-known/referrer-agent'),
+  retryable: z.literal(true).optional(),
+})
+const Verified = z.strictObject({ isValid: z.literal(true), payer: address })
+const Unverified = z.strictObject({
+  isValid: z.literal(false),
+  invalidReason: reason,
+  invalidMessage: text,
+  payer: address.optional(),
+})
+const Wrong = z.strictObject({ error: text })
+const Found = z.strictObject({
+  status: z.enum(['pending', 'settled', 'failed', 'refunded', 'unknown']),
+  transaction: hash.nullable(),
+  message: text.nullable(),
+  payer: address,
+  nonce: hash,
+  network,
+})
+
+/** What a route may answer, by status. */
+const DOCUMENTED: Record<string, Record<number, z.ZodType>> = {
+  '/settle': { 200: Settled.or(Unsettled), 400: Wrong, 413: Wrong },
+  '/verify': { 200: Verified.or(Unverified), 400: Wrong, 413: Wrong },
+  '/mpp/charge': { 200: Settled.or(Unsettled), 400: Wrong, 413: Wrong },
+  '/settlements': { 200: Found, 400: Wrong, 404: Wrong },
+}
+
+function expectDocumented(route: string, { status, headers, text, body }: Answer): void {
+  const shape = DOCUMENTED[route]?.[status]
+  expect(shape, `${route} answered with ${status} ${text}`).toBeDefined()
+  expect(headers.get('content-type')).toMatch(/^application\/json/)
+  expect(shape?.safeParse(body).error?.issues, text).toBeUndefined()
+}
+
+const ROUTES = ['/settle', '/verify', '/mpp/charge']
+
+describe('a request', () => {
+  it.each(ROUTES)('to %s may have 64 KiB and no more', async (path) => {
+    const padded = (bytes: number) => {
+      const open = '{"x402Version":2,"padding":"'
+      return `${open}${' '.repeat(bytes - open.length - 2)}"}`
+    }
+    expect((await m.call('POST', path, { body: padded(MOST_BYTES) })).status).not.toBe(413)
+    const answer = await m.call('POST', path, { body: padded(MOST_BYTES + 1) })
+    expect([answer.status, answer.body]).toEqual([413, { error: 'request body too large' }])
+  })
+
+  it('of a real payment is read although it is padded to the most', async () => {
+    const { paymentPayload, ...rest } = await m.payload(buyer)
+    const body = {
+      ...rest,
+      paymentPayload: { ...paymentPayload, resource: { url: 'https://shop.test/', description: '' } },
+    }
+    body.paymentPayload.resource.description = 'x'.repeat(MOST_BYTES - JSON.stringify(body).length)
+    expect(JSON.stringify(body)).toHaveLength(MOST_BYTES)
+    expect((await m.settle(body)).body.success).toBe(true)
+    await books.audit()
+  })
+
+  it('is one of a limited number for each client, but not from those who watch over it', async () => {
+    let now = Date.now()
+    const settings = { RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '2' }
+    const limited = await m.startAnother(settings, { clock: () => now })
+    try {
+      const ask = (path: string) => send(limited.url, 'GET', path)
+      const statuses = async () => [(await ask('/supported')).status, (await ask('/supported')).status]
+      expect(await statuses()).toEqual([200, 200])
+      const refused = await ask('/supported')
+      expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([
+        429,
+        '1',
+        { error: 'rate limited' },
+      ])
+      for (const path of ['/healthz', '/readyz', '/metrics']) expect((await ask(path)).status).toBe(200)
+      now += 1_000
+      expect(await statuses()).toEqual([200, 429])
+    } finally {
+      await limited.stop()
+    }
+  })
+
+  it('may have headers of 16 KiB and no more', async () => {
+    const answer = await m.call('GET', '/supported', { headers: { 'x-padding': 'x'.repeat(17_000) } })
+    expect([answer.status, answer.body]).toEqual([431, { error: 'request headers too large' }])
+  })
+})
+
+describe(`whatever is sent (SEED=${seed})`, () => {
+  const salt: Hex = `0x${'5d'.repeat(32)}`
+
+  it('as a payment is answered as documented, and pays at most once', async () => {
+    const bodies = [await m.payload(buyer), await m.payload(buyer, { salt })]
+    await fc.assert(
+      fc.asyncProperty(hostileTo(bodies), fc.constantFrom('/settle', '/verify'), async (body, path) => {
+        expectDocumented(path, await m.call('POST', path, { body: JSON.stringify(body) ?? 'undefined' }))
+      }),
+      { seed, numRuns: 1_000 },
+    )
+    await books.audit()
+    for (const body of bodies) await m.settle(body)
+    for (const body of bodies) {
+      expect((await m.settle(body)).body.errorMessage).toBe('authorization already used')
+    }
+    await books.audit()
+  })
+
+  it('as a charge is answered as documented', async () => {
+    const charge = {
+      txHash: `0x${'11'.repeat(32)}`,
+      attributionToken: m.till.attributionToken,
+      buyerAgentId: '1',
+      chainId: m.chainId,
+      buyerSignature: `0x${'22'.repeat(65)}`,
+    }
+    await fc.assert(
+      fc.asyncProperty(hostileTo([charge]), async (body) => {
+        const answer = await m.call('POST', '/mpp/charge', { body: JSON.stringify(body) ?? 'undefined' })
+        expectDocumented('/mpp/charge', answer)
+      }),
+      { seed, numRuns: 100 },
+    )
+    await books.audit()
+  })
+
+  it('that is no JSON object is answered with 400', async () => {
+    const whole = JSON.stringify(await m.payload(buyer))
+    const cut = fc.nat(whole.length - 1).map((length) => whole.slice(0, length))
+    const bytes = fc.uint8Array({ maxLength: 200 }).filter((each) => each[0] !== 0x7b)
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(cut, bytes), fc.constantFrom(...ROUTES), async (body, path) => {
+        const answer = await m.call('POST', path, { body })
+        expect(answer.status).toBe(400)
+        expectDocumented(path, answer)
+      }),
+      { seed, numRuns: 100 },
+    )
+  })
+
+  it('as a question about a settlement is answered as documented', async () => {
+    const { nonce } = (await m.payload(buyer)).paymentPayload.payload.authorization
+    const odd = fc.oneof(
+      fc.string({ minLength: 1 }),
+      fc.constantFrom('..', '%00', '%zz', '0x', nonce, buyer.address),
+    )
+    const part = (good: string) => fc.oneof(fc.constant(good), odd.map(spelled))
+    const query = fc.oneof(
+      fc.constant(''),
+      odd.map((each) => `?chain_id=${spelled(each)}`),
+    )
+    await fc.assert(
+      fc.asyncProperty(part(buyer.address), part(nonce), query, async (payer, name, asked) => {
+        expectDocumented('/settlements', await m.call('GET', `/settlements/${payer}/${name}${asked}`))
+      }),
+      { seed, numRuns: 100 },
+    )
+  })
+})
+
+/** As a part of a path, whatever it is. */
+const spelled = (part: string) => (part.startsWith('%') ? part : encodeURIComponent(part))
