@@ -27,14 +27,19 @@ contract SettlementProbe {
     uint256 private constant CALL_OVERHEAD = 30_000;
 
     /// @notice Makes the calls one after the other, each seeing what those before it did.
+    /// @param wallets Accounts of which is asked whether they have code
     /// @return timestamp Of the block
-    /// @return number Of the block
+    /// @return haveCode Of the wallets
     /// @return outcomes Of all calls, or of the first ones: it stops at a call that could not get its gas
-    function together(Call[] calldata calls)
+    function together(Call[] calldata calls, address[] calldata wallets)
         external
-        returns (uint256 timestamp, uint256 number, Outcome[] memory outcomes)
+        returns (uint256 timestamp, bool[] memory haveCode, Outcome[] memory outcomes)
     {
-        (timestamp, number, outcomes) = (block.timestamp, block.number, new Outcome[](calls.length));
+        (timestamp, haveCode, outcomes) =
+        (block.timestamp, new bool[](wallets.length), new Outcome[](calls.length));
+        for (uint256 i = 0; i < wallets.length; ++i) {
+            haveCode[i] = wallets[i].code.length != 0;
+        }
         for (uint256 i = 0; i < calls.length; ++i) {
             if (!_canGive(calls[i].gas)) {
                 assembly ("memory-safe") {

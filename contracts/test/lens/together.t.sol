@@ -14,6 +14,8 @@ contract Talker {
 }
 
 contract TogetherTest is ProbeTest {
+    address[] private nobody;
+
     function test_succeeds_asTheAccountItStandsAt() public {
         SettlementProbe.Outcome[] memory outcomes = together(probe, list(settleCall(purchaseOf(buyer))));
         assertTrue(outcomes[0].ok);
@@ -41,13 +43,15 @@ contract TogetherTest is ProbeTest {
         assertEq(outcomes[1].data, revertString("FiatTokenV2: authorization is used or canceled"));
     }
 
-    function test_tellsTheBlock() public {
-        vm.roll(77);
-        (uint256 timestamp, uint256 number, SettlementProbe.Outcome[] memory outcomes) =
-            probe.together(new SettlementProbe.Call[](0));
+    function test_tellsTheTimeAndWhoHasCode() public {
+        address[] memory wallets = new address[](2);
+        (wallets[0], wallets[1]) = (buyer.addr, address(router));
+        (uint256 timestamp, bool[] memory haveCode, SettlementProbe.Outcome[] memory outcomes) =
+            probe.together(new SettlementProbe.Call[](0), wallets);
         assertEq(timestamp, block.timestamp);
-        assertEq(number, 77);
         assertEq(outcomes.length, 0);
+        assertFalse(haveCode[0]);
+        assertTrue(haveCode[1]);
     }
 
     function test_cutsALongAnswer() public {
@@ -87,7 +91,7 @@ contract TogetherTest is ProbeTest {
         SettlementProbe.Call memory greedy = greedyCall();
         greedy.gas = 0;
         (,, SettlementProbe.Outcome[] memory outcomes) =
-            probe.together{gas: 16_000_000}(list(settleCall(purchaseOf(buyer)), greedy));
+            probe.together{gas: 16_000_000}(list(settleCall(purchaseOf(buyer)), greedy), nobody);
         assertTrue(outcomes[0].ok);
         assertFalse(outcomes[1].ok);
     }
@@ -100,8 +104,8 @@ contract TogetherTest is ProbeTest {
             SettlementProbe.Call(slow, 205_000, abi.encodeCall(SlowWallet.isValidSignature, (0, "")));
         SettlementProbe.Call[] memory calls =
             list(settleCall(purchaseOf(buyer)), settleCall(purchaseOf(walletBuyer)), last);
-        try probe.together{gas: gasLimit}(calls) returns (
-            uint256, uint256, SettlementProbe.Outcome[] memory outcomes
+        try probe.together{gas: gasLimit}(calls, nobody) returns (
+            uint256, bool[] memory, SettlementProbe.Outcome[] memory outcomes
         ) {
             for (uint256 i = 0; i < outcomes.length; ++i) {
                 assertTrue(outcomes[i].ok, "a good call was found bad");
@@ -111,7 +115,7 @@ contract TogetherTest is ProbeTest {
 
     function test_stopsAtACallThatCannotGetItsGas() public {
         SettlementProbe.Call[] memory calls = list(settleCall(purchaseOf(buyer)), settleCall(purchaseOf(walletBuyer)));
-        (,, SettlementProbe.Outcome[] memory outcomes) = probe.together{gas: CALL_GAS + 100_000}(calls);
+        (,, SettlementProbe.Outcome[] memory outcomes) = probe.together{gas: CALL_GAS + 100_000}(calls, nobody);
         assertEq(outcomes.length, 1);
         assertTrue(outcomes[0].ok);
     }
@@ -122,6 +126,6 @@ contract TogetherTest is ProbeTest {
         private
         returns (SettlementProbe.Outcome[] memory outcomes)
     {
-        (,, outcomes) = asked.together(calls);
+        (,, outcomes) = asked.together(calls, nobody);
     }
 }

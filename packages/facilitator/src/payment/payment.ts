@@ -18,8 +18,6 @@ export interface Payment {
   network: X402.Network.Network
   authorization: RouterAuthorization
   attribution: Attribution.Attribution
-  /** Only the wallet's own code can tell whether it signed. */
-  isContractWallet: boolean
   /** Of everything that settles it: tells a copy from another request with the same authorisation. */
   digest: Hash
 }

@@ -31,13 +31,7 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
   // Sellers advertise `ReceiveWithAuthorization` to everybody, and stock clients echo that although they sign the other; who signs it sends a salt.
   const hint = (accepted ?? paymentRequirements).extra?.authorizationType
   const likely = salt !== undefined && hint === 'ReceiveWithAuthorization' ? RECEIVE : TRANSFER
-  const { kind, signature, isContractWallet } = await readSignature(
-    context,
-    chain,
-    authorization,
-    payload.signature,
-    likely,
-  )
+  const { kind, signature } = await readSignature(context, chain, authorization, payload.signature, likely)
   requireCommitted(kind, salt, authorization, committed)
 
   const sold = { ...committed, productId: paymentRequirements.extra.productId ?? committed.productId }
@@ -48,7 +42,6 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
     network: chain.network,
     authorization: { kind, ...signed, signature },
     attribution,
-    isContractWallet,
   }
   return { ...payment, digest: digestOf(payment) }
 }

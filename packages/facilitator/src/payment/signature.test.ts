@@ -20,8 +20,8 @@ beforeEach(async () => {
 async function readWith(signature: Hex | undefined, options: PayloadOptions = {}) {
   const body = await payloadOf(paper.till, buyer, NOW, options)
   if (signature) body.paymentPayload.payload.signature = signature
-  const { authorization, isContractWallet } = await readPayment(paper.context, body)
-  return { kind: authorization.kind, signature: authorization.signature, isContractWallet }
+  const { authorization } = await readPayment(paper.context, body)
+  return { kind: authorization.kind, signature: authorization.signature }
 }
 
 const signatureOf = async (options: PayloadOptions) =>
@@ -54,7 +54,7 @@ describe('the signature of a plain wallet', () => {
     const signature = await signatureOf({ nonce })
     const other = signature.endsWith('1b') ? '00' : '01'
     const read = await readWith(`${signature.slice(0, -2) as Hex}${other}`, { nonce })
-    expect(read).toEqual({ kind: 1, signature, isContractWallet: false })
+    expect(read).toEqual({ kind: 1, signature })
   })
 
   test('of somebody else is refused', async () => {
@@ -86,7 +86,7 @@ describe('the signature of a contract wallet', () => {
 
   test('is left to the chain, as it is', async () => {
     paper.contracts.add(buyer.address)
-    expect(await readWith(LONG)).toEqual({ kind: 1, signature: LONG, isContractWallet: true })
+    expect(await readWith(LONG)).toEqual({ kind: 1, signature: LONG })
   })
 
   test('counts for a payment that only the router can redeem where that is asked for and its nonce commits', async () => {
@@ -98,7 +98,7 @@ describe('the signature of a contract wallet', () => {
 
   test('may have 65 bytes that recover to somebody else', async () => {
     paper.contracts.add(buyer.address)
-    expect((await readWith(undefined, { signer: stranger })).isContractWallet).toBe(true)
+    expect((await readWith(undefined, { signer: stranger })).kind).toBe(1)
   })
 
   test('costs one question, however often that wallet pays', async () => {
@@ -112,7 +112,7 @@ describe('the signature of a contract wallet', () => {
     await refusalOf(readWith(LONG))
     paper.contracts.add(buyer.address)
     paper.clock.now += 11_000
-    expect((await readWith(LONG)).isContractWallet).toBe(true)
+    expect((await readWith(LONG)).signature).toBe(LONG)
   })
 
   test('has at most 4096 bytes: the relayer pays for each', async () => {
@@ -130,6 +130,6 @@ describe('the signature of a contract wallet', () => {
     expect(refused.message).toMatch(/send the same payment again$/)
     paper.node.isDown = false
     paper.contracts.add(buyer.address)
-    expect((await readWith(LONG)).isContractWallet).toBe(true)
+    expect((await readWith(LONG)).signature).toBe(LONG)
   })
 })

@@ -9,8 +9,6 @@ import { invalidPayment, Refused } from './refused.ts'
 export interface Signed {
   kind: RouterAuthorization['kind']
   signature: Hex
-  /** Only the wallet's own code can tell whether it signed. */
-  isContractWallet: boolean
 }
 
 export const RECEIVE = 0
@@ -45,19 +43,28 @@ export async function readSignature(
   }
   const plain = plainSignature(signature)
   if (plain) {
-    const domain = { ...chain.token, chainId: chain.chainId, verifyingContract: chain.contracts.USDC }
     for (const kind of likely === RECEIVE ? KINDS : KINDS.toReversed()) {
-      const digest = Authorization.digest(TYPES[kind], domain, authorization)
+      const digest = digestOf(chain, kind, authorization)
       const signer = await recoverSigner(context, digest, plain)
-      if (signer === authorization.from) return { kind, signature: plain, isContractWallet: false }
+      if (signer === authorization.from) return { kind, signature: plain }
     }
   }
   if (await isContract(context, chain, authorization.from)) {
-    return { kind: likely, signature, isContractWallet: true }
+    return { kind: likely, signature }
   }
   throw invalidPayment(
     `signature does not match from: sign ${TYPES.join(' or ')} of ${chain.token.name} version ${chain.token.version} at ${chain.contracts.USDC} on chain ${chain.chainId} with the key of ${authorization.from}`,
   )
+}
+
+/** What the payer signs. */
+export function digestOf(
+  { chainId, token, contracts }: Chain,
+  kind: Signed['kind'],
+  authorization: Authorization.AuthorizationInput,
+): Hash {
+  const domain = { ...token, chainId, verifyingContract: contracts.USDC }
+  return Authorization.digest(TYPES[kind], domain, authorization)
 }
 
 /** In the one form that contracts take: v is 27 or 28. Undefined: no signature of a plain wallet. */

@@ -34,7 +34,7 @@ export function peopleCalls({ contracts }: Chain, agents: bigint[]): Call[] {
   return agents.flatMap((agentId) => [call('ownerOf', agentId), call('getAgentWallet', agentId)])
 }
 
-export function readPeople(agents: bigint[], outcomes: Outcome[]): People {
+export function readPeople(agents: bigint[], outcomes: readonly Outcome[]): People {
   const accounts = (offset: number) =>
     new Map(
       agents.flatMap((agentId, at): [bigint, Address][] => {
