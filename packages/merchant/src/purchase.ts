@@ -65,7 +65,7 @@ export function createTill(settings: Settings, client: PublicClient) {
         return refuse(attempt, outcome)
       case 'not now':
         await claim.back()
-        return later(503, `${outcome.message}; send the same payment again`)
+        return later(503, outcome.message)
       case 'turned away':
         await claim.back()
         tell({ type: 'facilitator_refused', message: outcome.message })

@@ -87,11 +87,11 @@ describe('a payment that is not settled', () => {
 
   it('that may be tried again gets 503, not another offer', async () => {
     const { response, body } = await answerTo(
-      refusal({ errorReason: 'settle_failed', errorMessage: 'the chain is busy', retryable: true }),
+      refusal({ errorReason: 'settle_failed', errorMessage: 'busy; send it again', retryable: true }),
     )
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('5')
-    expect(body).toEqual({ error: 'the chain is busy; send the same payment again' })
+    expect(body).toEqual({ error: 'busy; send it again' })
   })
 
   it('whose outcome is open gets 504, which says not to sign another', async () => {
