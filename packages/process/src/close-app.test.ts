@@ -13,9 +13,10 @@ async function busy() {
   const arrived = Promise.withResolvers<void>()
   let answer = () => {}
   server = createServer((_request, response) => {
-    answer = () => response.setHeader('connection', 'close').end('done')
+    answer = () => response.end('done')
     arrived.resolve()
   }).listen(0, '127.0.0.1')
+  server.keepAliveTimeout = 600_000
   await once(server, 'listening')
   const response = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   const text = response.then((answered) => answered.text()).catch(() => 'cut off')
@@ -31,9 +32,9 @@ async function busy() {
   return { app, text, answer: () => answer() }
 }
 
-it('lets a request under way end', async () => {
+it('lets a request under way end, and does not wait for the next one on its connection', async () => {
   const { app, text, answer } = await busy()
-  const closing = closeApp(app, 60_000)
+  const closing = closeApp(app, 600_000)
   answer()
   await closing
   expect(await text).toBe('done')
