@@ -265,7 +265,7 @@ const attestationKey = (seed: number) =>
   AttestationKey.signingKey(hexToBytes(numberToHex(seed, { size: 32 })))
 
 /** A merchant with a product, and an agent that has reviewed it. */
-async function openShop(market: Market): Promise<Pick<TestFacilitator, 'merchant' | 'reviewer'>> {
+export async function openShop(market: Market): Promise<Pick<TestFacilitator, 'merchant' | 'reviewer'>> {
   const { merchant, reviewer } = market.accounts
   const merchantId = await openMerchant(market, merchant)
   const product = { merchantId, productId: numberToHex(0xb0, { size: 32 }) }

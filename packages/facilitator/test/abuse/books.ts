@@ -117,12 +117,12 @@ export async function openBooks(m: TestFacilitator): Promise<Books> {
     expect(split.size, 'every payment is split once').toBe(all.length)
     const rows = await m.sql<{ payer: string; nonce: string }[]>`
       SELECT '0x' || encode(payer, 'hex') AS payer, '0x' || encode(nonce, 'hex') AS nonce
-      FROM facilitator.settlements`
+      FROM facilitator.settlements WHERE chain_id = ${m.chainId}`
     const recorded = new Set(rows.map(({ payer, nonce }) => nameOf(payer, nonce)))
     const unrecorded = all.filter(({ payer, nonce }) => !recorded.has(nameOf(payer, nonce)))
     expect(unrecorded.map(({ nonce }) => nonce)).toEqual(foreign)
     for (const { payer, nonce } of rows) {
-      const { body } = await m.call('GET', `/settlements/${payer}/${nonce}`)
+      const { body } = await m.call('GET', `/settlements/${payer}/${nonce}?chain_id=${m.chainId}`)
       const isRefunded = await client.readContract({
         ...router,
         functionName: 'refunded',
