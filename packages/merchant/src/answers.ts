@@ -67,6 +67,6 @@ function privately(cacheControl: string | null): string {
 }
 
 /** Frameworks bring classes of their own that only look like it. */
-function isResponse(value: unknown): value is Response {
+export function isResponse(value: unknown): value is Response {
   return value instanceof Response || Object.prototype.toString.call(value) === '[object Response]'
 }

@@ -1,6 +1,7 @@
 import { Money, ProductId, type RequestSignature, X402 } from '@referrer/protocol'
 import { type Address, type Hex, isAddress, isHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { isResponse } from './answers.ts'
 import type { MerchantEvent } from './events.ts'
 import type { Ledger } from './ledger.ts'
 import type { Sale } from './sale.ts'
@@ -124,7 +125,7 @@ function pricing(price: ReferralConfig['price']): Settings['priceOf'] {
   return async (request) => {
     // What the price reads of the body must still be there for `serve`.
     const answer = await price(request.body === null ? request : request.clone())
-    return typeof answer === 'object' ? answer : amountOf(answer)
+    return isResponse(answer) ? answer : amountOf(answer)
   }
 }
 

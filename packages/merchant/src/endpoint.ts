@@ -4,7 +4,7 @@ import { type ReferralConfig, readConfig } from './config.ts'
 import { connectTo, type Market, watchMarket } from './market.ts'
 import { type Buyer, buyerOf, makeOffer, type Offer, readBuyer } from './offer.ts'
 import { type Payment, readPayment } from './payment.ts'
-import { createTill } from './purchase.ts'
+import { createTill } from './till.ts'
 
 export interface ReferralEndpoint {
   /** Answers GET and POST on the endpoint's URL. Never throws. */

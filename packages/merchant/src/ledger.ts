@@ -11,7 +11,7 @@ export interface Ledger {
 }
 
 export type Claim =
-  | { isGranted: false; why: 'busy' | 'served' | 'altered'; transaction?: string }
+  | { isGranted: false; why: 'busy' | 'taken' | 'served' | 'altered'; transaction?: string }
   | {
       isGranted: true
       /** It was paid before and has not been served. */
@@ -43,6 +43,8 @@ const MAX_ENTRIES = 50_000
 const ROOM = 0.9
 /** How long a buyer who paid and was not served may come back. */
 const GRACE_SECONDS = 3_600
+/** The shared ledger remembers longer than anybody asks it, however its clock differs from ours. */
+const MARGIN_SECONDS = 60
 /** Buyers choose when their authorisation ends. What this process forgets the facilitator still refuses. */
 const MAX_MEMORY_SECONDS = 86_400
 /** The last second that every date library can write. */
@@ -82,7 +84,7 @@ export function openLedger(endpoint: Pick<Settings, 'ledger' | 'now' | 'tell'>) 
   /** Throws what the shared ledger throws; nothing is claimed then. */
   async function claim({ key, fingerprint, validBefore = seconds() }: Claimed): Promise<Claim> {
     const found = entries.get(key)
-    const before = found && found.state !== 'busy' && found.until < seconds() ? undefined : found
+    const before = found && found.state !== 'busy' && found.until <= seconds() ? undefined : found
     if (before?.state === 'busy') return { isGranted: false, why: 'busy' }
     if (before?.state === 'served') {
       return { isGranted: false, why: 'served', transaction: before.transaction }
@@ -92,13 +94,13 @@ export function openLedger(endpoint: Pick<Settings, 'ledger' | 'now' | 'tell'>) 
       return { isGranted: false, why: 'altered' }
     }
 
-    const ends = Math.min(validBefore + GRACE_SECONDS, END_OF_TIME)
+    const ends = Math.min(validBefore + GRACE_SECONDS, END_OF_TIME - MARGIN_SECONDS)
     const restore = () => (before ? remember(key, before) : entries.delete(key))
     remember(key, { state: 'busy' })
     try {
-      if (ledger && !(await ledger.claim(key, ends))) {
+      if (ledger && !(await ledger.claim(key, ends + MARGIN_SECONDS))) {
         restore()
-        return { isGranted: false, why: 'busy' }
+        return { isGranted: false, why: 'taken' }
       }
     } catch (error) {
       restore()

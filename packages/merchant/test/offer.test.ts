@@ -148,7 +148,13 @@ describe('the price', () => {
   })
 
   it('answers 500 and tells the merchant where it cannot be told', async () => {
-    for (const price of [() => Promise.reject(new Error('down')), () => 'ten', () => 0n, () => -1n]) {
+    for (const price of [
+      () => Promise.reject(new Error('down')),
+      () => 'ten',
+      () => 0n,
+      () => -1n,
+      () => JSON.parse('null'),
+    ]) {
       const shop = shopOf(world, { price })
       const response = await shop.fetch(ask())
       expect(response.status).toBe(500)

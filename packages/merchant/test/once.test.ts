@@ -123,10 +123,14 @@ describe('a payment is served once', () => {
     const payment = await pay(world)
     const responses = await Promise.all([here.fetch(retry(payment)), there.fetch(retry(payment))])
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
+    const refused = responses.find(({ status }) => status === 409)
+    expect(refused && (await bodyOf(refused))).toEqual({
+      error: 'this payment is being settled or was used already: do not sign another before you know',
+    })
     const [[key, until] = []] = ledger.held
     const { from, nonce, validBefore } = payment.payload.payload.authorization
     expect(key).toBe(`eip155:${world.local.chain.id}:${from}:${nonce}`.toLowerCase())
-    expect(until).toBe(Number(validBefore) + 3_600)
+    expect(until).toBe(Number(validBefore) + 3_660)
   })
 
   it('and is not sent anywhere while the ledger fails', async () => {
@@ -179,8 +183,8 @@ describe('a payment that was not served', () => {
       return {}
     }
     for (const [late, status] of [
-      [3_600, 200],
-      [3_601, 409],
+      [3_599, 200],
+      [3_600, 409],
     ] as const) {
       world.facilitator.says(settledBy())
       isBroken = true

@@ -12,12 +12,13 @@ import type { Sale } from './sale.ts'
 type Granted = Extract<Claim, { isGranted: true }>
 
 /** The offer that the payment has to meet, and the market it was made on; or the answer, where there is no offer. */
-export type OfferFor = (payment: Payment) => Promise<{ offer: Offer; market: Market } | Response>
+export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Response>
 
 /** How far the clocks of the chain and of this machine may be apart. */
 const CLOCK_SKEW_SECONDS = 60
 const USED = 'authorization already used'
 const BUSY = 'this payment is being settled: wait for its answer, and do not sign another'
+const TAKEN = 'this payment is being settled or was used already: do not sign another before you know'
 const ALTERED = 'this authorisation came before in another payment: send that one again'
 const UNSURE =
   'it is not known yet whether this payment was settled: send the same PAYMENT-SIGNATURE again, and do not sign a new one'
@@ -29,7 +30,7 @@ export function createTill(settings: Settings, client: PublicClient) {
   const facilitator = facilitatorOf(settings)
   const ledger = openLedger(settings)
 
-  return async function take(request: Request, payment: Payment, offerFor: OfferFor): Promise<Response> {
+  return async function take(request: Request, payment: Payment, makeOffer: MakeOffer): Promise<Response> {
     let claim: Claim
     try {
       claim = await ledger.claim(payment)
@@ -40,7 +41,7 @@ export function createTill(settings: Settings, client: PublicClient) {
     if (!claim.isGranted) return repeated(payment, claim)
     if (claim.paid) return hand(request, claim, claim.paid)
 
-    const made = await offerFor(payment)
+    const made = await makeOffer()
     if ('offer' in made) return settle(request, { payment, claim, ...made })
     await claim.back()
     return made
@@ -168,7 +169,7 @@ export function createTill(settings: Settings, client: PublicClient) {
   function repeated({ key }: Payment, claim: Extract<Claim, { isGranted: false }>): Response {
     const { transaction } = claim
     tell({ type: 'repeated', payment: key, ...(transaction && { transaction }) })
-    const error = { busy: BUSY, served: USED, altered: ALTERED }[claim.why]
+    const error = { busy: BUSY, taken: TAKEN, served: USED, altered: ALTERED }[claim.why]
     return plain(409, { error, ...(transaction && { transaction }) })
   }
 
