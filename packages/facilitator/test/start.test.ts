@@ -5,7 +5,7 @@ import { hexToBytes, type LocalAccount, numberToHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Facilitator, Overrides } from '../src/facilitator.ts'
-import { ATTESTATION_SEED, startTestFacilitator, type TestFacilitator } from './harness.ts'
+import { ATTESTATION_SEED, send, startTestFacilitator, type TestFacilitator } from './harness.ts'
 
 let m: TestFacilitator
 let buyer: LocalAccount
@@ -31,6 +31,13 @@ describe('relayers', () => {
         503,
         `0 of 1 relayers can settle; ${account.address} lacks SETTLER_ROLE: the admin of the split router ${m.till.router} has to grant it`,
       ])
+      const body = await m.payload(await m.newBuyer())
+      expect((await send(other.url, 'POST', '/settle', { body })).body).toMatchObject({
+        success: false,
+        errorReason: 'settle_failed',
+        errorMessage: 'this facilitator may not settle; its operator has to grant its role',
+        retryable: true,
+      })
       await m.grant('SETTLER_ROLE', account.address)
       expect(await readiness(other)).toEqual([200, '1 of 1 relayers can settle'])
     } finally {

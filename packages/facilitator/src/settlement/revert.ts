@@ -19,9 +19,12 @@ const FOR_GOOD: Record<string, string> = {
   CashbackTooHigh: 'the cashback of the link is out of bounds',
   MultiplierOutOfBounds: 'the commission of the link is out of bounds',
 }
+const NO_SETTLER = 'this facilitator may not settle; its operator has to grant its role'
 const FOR_NOW: Record<string, string> = {
   EnforcedPause: 'payments are paused; try again later',
-  AccessControlUnauthorizedAccount: 'this facilitator may not settle; its operator has to grant its role',
+  AccessControlUnauthorizedAccount: NO_SETTLER,
+  // What anybody may settle needs a nonce that commits to it; a settler needs none.
+  NonceNotCommitted: NO_SETTLER,
   PaymentAlreadySplit: 'authorization already used',
   PaymentAlreadyRefunded: 'the payment went back to its payer',
   NotEnoughUnsplit: 'the money is not in the router',
