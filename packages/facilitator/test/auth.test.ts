@@ -1,16 +1,20 @@
-import { confirmed } from '@referrer/contracts/local'
+import { confirmed, openMerchant } from '@referrer/contracts/local'
 import { RequestSignature } from '@referrer/protocol'
 import { merchantRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, keccak256, type LocalAccount, stringToBytes } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Facilitator } from '../src/facilitator.ts'
+import { type Books, openBooks } from './abuse/books.ts'
 import { type Ask, startTestFacilitator, type TestFacilitator } from './harness.ts'
 import type { Body } from './payloads.ts'
 
 let m: TestFacilitator
+let books: Books
 let buyer: LocalAccount
 let hotKey: LocalAccount
 beforeAll(async () => {
   m = await startTestFacilitator()
+  books = await openBooks(m)
   buyer = await m.newBuyer()
   hotKey = await m.newBuyer(0n)
 })
@@ -18,6 +22,7 @@ afterAll(() => m.close())
 afterEach(() => {
   m.nodes.intercept = undefined
   m.clock.aheadMs = 0
+  return books.audit()
 })
 
 const now = () => Math.floor(Date.now() / 1_000)
@@ -60,6 +65,21 @@ describe('a request', () => {
     expect((await m.verify(body, { as: hotKey, timestamp: now() + 62 })).status).toBe(403)
   })
 
+  test('signed by another merchant, or by whom that one trusts, is refused', async () => {
+    const { stranger } = m.market.accounts
+    const otherMerchant = await openMerchant(m.market, stranger)
+    const trusted = await m.newBuyer(0n)
+    await setRole('grantRole', trusted.address, { account: stranger, merchantId: otherMerchant })
+    const body = await m.payload(buyer)
+    for (const as of [stranger, trusted]) expect((await ask(body, { as })).status).toBe(403)
+  })
+
+  test('signed by whom the owner gave another role is refused', async () => {
+    const other = await m.newBuyer(0n)
+    await setRole('grantRole', other.address, { role: 'SETTLER_ROLE' })
+    expect((await ask(await m.payload(buyer), { as: other })).status).toBe(403)
+  })
+
   test('asks the chain about its signer once for many payments', async () => {
     await m.settle(await m.payload(buyer), { as: m.merchant.account })
     const before = m.nodes.calls.filter(isPermission).length
@@ -87,12 +107,33 @@ describe('a request', () => {
 
   test('whose signature is more than a minute old or ahead is refused', async () => {
     const body = await m.payload(buyer)
-    for (const timestamp of [now() - 62, now() + 62]) {
+    for (const timestamp of [now() - 90, now() + 90]) {
       expect(await ask(body, { as: m.merchant.account, timestamp })).toEqual({
         status: 401,
         body: { error: 'unauthorized', detail: 'timestamp out of range' },
       })
     }
+  })
+
+  test('whose signature is less than a minute old or ahead counts', async () => {
+    const body = await m.payload(buyer)
+    for (const timestamp of [now() - 20, now() + 50]) {
+      expect((await m.verify(body, { as: m.merchant.account, timestamp })).body.isValid).toBe(true)
+    }
+  })
+
+  test('of a merchant that there is not is refused: nobody owns it', async () => {
+    const attributionToken = await m.mint({ merchantId: 987_654 })
+    const body = await m.payload(buyer, { attributionToken })
+    expect((await ask(body, { as: m.merchant.account })).status).toBe(403)
+  })
+
+  test('is refused for its payment before its signer is asked about', async () => {
+    const body = await m.payload(buyer, { value: 1n })
+    expect(await ask(body, { as: buyer })).toMatchObject({
+      status: 200,
+      body: { success: false, errorReason: 'invalid_payment' },
+    })
   })
 
   test('whose body was altered on the way is not the signer’s any more', async () => {
@@ -116,34 +157,69 @@ describe('a request', () => {
   })
 })
 
-test('where signatures are required, an unsigned request is refused and a signed one is settled', async () => {
-  const strict = await m.startAnother({ SETTLEMENT_AUTH: 'required' })
-  const { facilitator } = m
-  m.facilitator = strict
-  try {
+describe('where signatures are required', () => {
+  let strict: Facilitator
+  let lenient: Facilitator
+  beforeAll(async () => {
+    lenient = m.facilitator
+    strict = await m.startAnother({ SETTLEMENT_AUTH: 'required' })
+    m.facilitator = strict
+  })
+  afterAll(async () => {
+    m.facilitator = lenient
+    await strict.stop()
+  })
+
+  test('an unsigned request is refused, and a signed one is settled', async () => {
     const body = await m.payload(buyer)
     expect(await ask(body, {})).toEqual({
       status: 401,
       body: { error: 'unauthorized', detail: 'signature required' },
     })
     expect((await m.settle(body, { as: m.merchant.account })).body.success).toBe(true)
+  })
+
+  test('whom the owner trusts settles too, and a stranger does not', async () => {
+    const trusted = await m.newBuyer(0n)
+    await setRole('grantRole', trusted.address)
+    const body = await m.payload(buyer)
+    expect((await ask(body, { as: buyer })).status).toBe(403)
+    expect((await m.settle(body, { as: trusted })).body.success).toBe(true)
+  })
+
+  test('nobody has to sign what moves no merchant’s payment', async () => {
+    const { nonce } = (await m.payload(buyer)).paymentPayload.payload.authorization
     expect((await m.call('GET', '/supported')).status).toBe(200)
-  } finally {
-    m.facilitator = facilitator
-    await strict.stop()
-  }
+    expect((await m.call('GET', `/settlements/${buyer.address}/${nonce}`)).status).toBe(200)
+    const charge = await m.call('POST', '/mpp/charge', { body: {} })
+    expect(charge.body).toMatchObject({ success: false, errorReason: 'invalid_payment' })
+  })
 })
 
 /** Whether a call is one of `ownerOf`. */
 const isPermission = (call: string) => call.includes('0x6352211e')
 
-async function setRole(functionName: 'grantRole' | 'revokeRole', account: Address): Promise<void> {
+interface Role {
+  account: LocalAccount
+  merchantId: bigint
+  role: string
+}
+
+async function setRole(
+  functionName: 'grantRole' | 'revokeRole',
+  holder: Address,
+  {
+    account = m.merchant.account,
+    merchantId = m.merchant.merchantId,
+    role = 'SETTLEMENT_SIGNER_ROLE',
+  }: Partial<Role> = {},
+): Promise<void> {
   const hash = await m.market.client.writeContract({
-    account: m.merchant.account,
+    account,
     address: m.market.addresses.MerchantRegistry,
     abi: merchantRegistryAbi,
     functionName,
-    args: [m.merchant.merchantId, keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE')), account],
+    args: [merchantId, keccak256(stringToBytes(role)), holder],
   })
   await confirmed(m.market, hash)
 }
