@@ -24,25 +24,24 @@ export async function audit(
   const range = { fromBlock: since + 1n, toBlock: until }
   const traces =
     trace === 'escrow'
-      ? (
-          await client.getLogs({
-            ...range,
-            address: addresses.CommissionEscrow,
-            event: getAbiItem({ abi: commissionEscrowAbi, name: 'EscrowDeposited' }),
-            strict: true,
-          })
-        ).map(({ args, transactionHash }) => ({ ...args, transactionHash }))
-      : (
-          await client.getLogs({
-            ...range,
-            address: addresses.USDC,
-            event: getAbiItem({ abi: sandboxUSDCAbi, name: 'AuthorizationUsed' }),
-            strict: true,
-          })
-        ).map(({ args, transactionHash }) => ({ ...args, payer: args.authorizer, transactionHash }))
+      ? await client.getLogs({
+          ...range,
+          address: addresses.CommissionEscrow,
+          event: getAbiItem({ abi: commissionEscrowAbi, name: 'EscrowDeposited' }),
+          strict: true,
+        })
+      : await client.getLogs({
+          ...range,
+          address: addresses.USDC,
+          event: getAbiItem({ abi: sandboxUSDCAbi, name: 'AuthorizationUsed' }),
+          strict: true,
+        })
 
   const settledIn = new Map<Hex, Hash>()
-  for (const { nonce, transactionHash } of traces) {
+  for (const {
+    args: { nonce },
+    transactionHash,
+  } of traces) {
     if (settledIn.has(nonce)) throw new Error(`the payment with nonce ${nonce} was settled twice`)
     settledIn.set(nonce, transactionHash)
   }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { numberToHex, zeroAddress } from 'viem'
+import { numberToHex } from 'viem'
 import { expect, it, onTestFinished } from 'vitest'
 import { fire, type Way } from './load.ts'
 import type { Payment } from './payments.ts'
@@ -9,7 +9,6 @@ import type { Payment } from './payments.ts'
 const TRANSACTION = numberToHex(7, { size: 32 })
 
 const payment = (body: string): Payment => ({
-  payer: zeroAddress,
   nonce: numberToHex(1, { size: 32 }),
   body: Buffer.from(body),
 })

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { compileContracts } from '@referrer/contracts/local'
 import { connect, type PostgresServer, startPostgres } from '@referrer/database'
 import { interrupt, listening } from '../index/processes.ts'
-import { CONTENDERS, type Contender } from './contenders.ts'
+import { CONTENDERS, type Contender, type Server } from './contenders.ts'
 import type { Way } from './load.ts'
 import { connectTo, openShop } from './market.ts'
 import { type Case, countCalls, type Measured, measure, type Stage } from './measure.ts'
@@ -35,8 +35,8 @@ ${BUYERS} buyers pay with authorisations that the official client signed before 
   burst          all payments of all buyers are sent at once
 both in blocks of a second and with a block for each transaction, on a chain that is a process of its own and holds nothing but the
 shop at the beginning of each run. Afterwards every settlement that was answered is looked up on the chain, where it must be once.
-Times are of payments that were settled; gas is all that the relayers used, for each of them; CPU is without Postgres and the chain.
-Chain, Postgres, facilitator and buyers share the machine's cores.
+Times are of payments that were settled; gas is all that the relayers used, for each of them; CPU is the facilitator's own, without
+Postgres, and the node's. Chain, Postgres, facilitator and buyers share the machine's cores.
 
   --quick        a fifth of the payments: for trying out, not for figures
   --only NAME    one facilitator alone
@@ -85,7 +85,7 @@ async function onChain(plan: Plan, postgres: PostgresServer, directory: string):
   const chain = await listening('the chain', { args: [program] }, join(directory, 'chain.log'))
   try {
     const each = Math.max(...plan.cases.map(({ each }) => each))
-    const stage = await setStage(chain.url, postgres, directory, each)
+    const stage = await setStage(chain, postgres, directory, each)
     await compare(stage, plan)
   } finally {
     await chain.process.stop()
@@ -112,7 +112,7 @@ function casesOf(each: Record<Way, number>): Case[] {
 }
 
 async function setStage(
-  rpcUrl: string,
+  { url: rpcUrl, process: node }: Server,
   postgres: PostgresServer,
   directory: string,
   each: number,
@@ -132,7 +132,7 @@ async function setStage(
     await client.revert({ id })
     id = await client.snapshot()
   }
-  return { shop, rpcUrl, createDatabase: databasesOf(postgres), directory, payments, rewind }
+  return { shop, node, rpcUrl, createDatabase: databasesOf(postgres), directory, payments, rewind }
 }
 
 function databasesOf({ url: serverUrl }: PostgresServer): () => Promise<string> {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { LocalClient } from '@referrer/contracts/local'
+import type { Process } from '../index/processes.ts'
 import { type Audit, audit, type Trace } from './audit.ts'
 import type { Contender, Place, Server } from './contenders.ts'
 import { startCounter } from './counter.ts'
@@ -25,8 +26,11 @@ export type Measured = Audit & {
   failure: string | undefined
   /** Processor time of the facilitator for one settlement; without Postgres. */
   cpuMsEach: number
+  /** The same of the node. */
+  nodeCpuMsEach: number
 }
 export type Stage = Place & {
+  node: Process
   /** For logs. */
   directory: string
   /** By buyer; the first of each is for the warm-up. */
@@ -42,9 +46,10 @@ const END_MS = 45_000
 
 /** One contender in one case, on a chain where nobody has paid yet. */
 export async function measure(stage: Stage, contender: Contender, plan: Case): Promise<Measured> {
-  const cpuSeconds = ({ process }: Server) => process.cpuSeconds()
+  const cpuSeconds = (server: Server) => [server.process.cpuSeconds(), stage.node.cpuSeconds()]
   const { shot, since, used } = await shoot(stage, contender, plan, cpuSeconds)
   const { outcomes, seconds } = shot
+  const [cpuMs, nodeCpuMs] = used.map((seconds) => seconds * 1_000)
   const latencies = outcomes.filter(isSettled).map(({ ms }) => ms)
   latencies.sort((a, b) => a - b)
   const at = (share: number) => latencies[Math.ceil(latencies.length * share) - 1] ?? Number.NaN
@@ -55,7 +60,8 @@ export async function measure(stage: Stage, contender: Contender, plan: Case): P
     p99Ms: at(0.99),
     failures: outcomes.length - latencies.length,
     failure: mostFrequentFailure(outcomes),
-    cpuMsEach: (used * 1_000) / latencies.length,
+    cpuMsEach: (cpuMs ?? Number.NaN) / latencies.length,
+    nodeCpuMsEach: (nodeCpuMs ?? Number.NaN) / latencies.length,
   }
 }
 
@@ -64,20 +70,22 @@ export async function countCalls(stage: Stage, contender: Contender): Promise<nu
   const counter = await startCounter(stage.rpcUrl)
   try {
     const plan = { name: 'calls', way: 'burst', blocks: '1s', each: 1 } as const
-    const { shot, used } = await shoot({ ...stage, rpcUrl: counter.url }, contender, plan, counter.calls)
-    return used / shot.outcomes.filter(isSettled).length
+    const { shot, used } = await shoot({ ...stage, rpcUrl: counter.url }, contender, plan, () => [
+      counter.calls(),
+    ])
+    return (used[0] ?? Number.NaN) / shot.outcomes.filter(isSettled).length
   } finally {
     await counter.close()
   }
 }
 
-/** `used` is by how much the gauge rose. */
+/** `used` is by how much the gauges rose. */
 async function shoot(
   stage: Stage,
   contender: Contender,
   { name, way, blocks, each }: Omit<Case, 'title'>,
-  gauge: (server: Server) => number,
-): Promise<{ shot: Shot; since: bigint; used: number }> {
+  gauges: (server: Server) => number[],
+): Promise<{ shot: Shot; since: bigint; used: number[] }> {
   const { client } = stage.shop.market
   const payments = stage.payments[contender.trace]
   await stage.rewind()
@@ -90,13 +98,13 @@ async function shoot(
     const since = await client.getBlockNumber()
     // From here the next block is a second away, for every contender.
     if (blocks === '1s') await mineEverySecond(client)
-    const before = gauge(server)
+    const before = gauges(server)
     const shot = await pay({
       way,
       payments: payments.map((own) => own.slice(1, 1 + each)),
       beginMs: BEGIN_MS,
     })
-    return { shot, since, used: gauge(server) - before }
+    return { shot, since, used: gauges(server).map((after, at) => after - (before[at] ?? 0)) }
   } finally {
     await server.process.stop()
   }

@@ -4,7 +4,6 @@ import type { Address, Hex } from 'viem'
 import { type Shop, tokenDomain } from './market.ts'
 
 export type Payment = {
-  payer: Address
   nonce: Hex
   /** Of the request to `/settle`. */
   body: Buffer
@@ -36,11 +35,7 @@ export async function signPayments(shop: Shop, payTo: Address, each: number): Pr
       const { authorization } = signed.payload as X402.PaymentPayload.PaymentPayload['payload']
       const paymentPayload = { ...signed, accepted: requirements, extensions }
       const request = { x402Version: X402.VERSION, paymentPayload, paymentRequirements: requirements }
-      own.push({
-        payer: buyer.address,
-        nonce: authorization.nonce,
-        body: Buffer.from(JSON.stringify(request)),
-      })
+      own.push({ nonce: authorization.nonce, body: Buffer.from(JSON.stringify(request)) })
     }
     payments.push(own)
   }

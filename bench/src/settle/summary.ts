@@ -41,6 +41,7 @@ export function createSummary() {
         'gas each': Math.round(found.gasEach).toLocaleString('en'),
         transactions: found.transactions,
         'CPU ms each': found.cpuMsEach.toFixed(1),
+        'of the node': found.nodeCpuMsEach.toFixed(1),
         'to nonceManager': Number.isNaN(ratio) ? '' : ratio.toFixed(2),
         target: contender === ours && target !== undefined ? `≥ ${target}` : '',
       })
