@@ -29,6 +29,8 @@ export const alreadyUsed = (transaction: Hash | undefined) =>
   invalidPayment('authorization already used', { transaction })
 
 const POLL_MS = 500
+/** Reverts of what has been dealt with. */
+const OVER = new Set<string | undefined>(['PaymentAlreadySplit', 'PaymentAlreadyRefunded'])
 /** A settlement is of use within a minute: its fee is raised early. */
 const STUCK_AFTER_MS = 10_000
 
@@ -110,25 +112,36 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
     signal: AbortSignal,
   ): Promise<Hash> {
     const tried = await tryOut(order)
-    if (typeof tried === 'bigint') return bringAlone(order, tried, signal)
+    if (typeof tried === 'bigint') return transactionOf(await bringAlone(order, tried, signal))
     const { name, message, isForGood } = tried
-    if (name === 'PaymentAlreadySplit') throw await refusalOf(order.key)
+    if (OVER.has(name)) return transactionOf(await resultElsewhere(order))
     if (!isForGood) throw new Refused('settle_failed', message, { retryable: true })
     return giveBack(refundFor(message), name === 'SelfReferral' ? 'self_referral' : 'settle_failed', signal)
   }
 
-  async function giveBack(order: Order, reason: RefusalReason, signal: AbortSignal): Promise<never> {
+  async function giveBack(order: Order, reason: RefusalReason, signal: AbortSignal): Promise<Hash> {
     const tried = await tryOut(order)
-    if (typeof tried !== 'bigint') throw new Refused('settle_failed', tried.message, { retryable: true })
-    throw returned(order.message ?? null, await bringAlone(order, tried, signal), reason)
+    if (typeof tried !== 'bigint' && !OVER.has(tried.name))
+      throw new Refused('settle_failed', tried.message, { retryable: true })
+    const result =
+      typeof tried === 'bigint' ? await bringAlone(order, tried, signal) : await resultElsewhere(order)
+    if (result.type === 'done' && result.state === 'refunded')
+      throw returned(order.message ?? null, result.transaction, reason)
+    return transactionOf(result)
   }
 
-  async function bringAlone(order: Order, gas: bigint, signal: AbortSignal): Promise<Hash> {
+  async function bringAlone(order: Order, gas: bigint, signal: AbortSignal): Promise<Result> {
     requirePatience(signal)
     const result = await desk.bringAlone({ order, gas })
-    if (result.type === 'taken') throw await refusalOf(order.key)
-    if (result.type === 'done') return result.transaction
-    return transactionOf(result)
+    return result.type === 'taken' ? resultElsewhere(order) : result
+  }
+
+  /** Another process was faster. A copy of its request gets its answer too; others are refused. */
+  async function resultElsewhere({ key, digest }: Order): Promise<Result> {
+    const row = await findRow(context.sql, key)
+    const result = row?.state === 'pending' ? await follow(row) : undefined
+    if (result && row?.digest === digest) return result
+    throw await refusalOf(key)
   }
 
   /** The gas it uses, or why it reverts. */
