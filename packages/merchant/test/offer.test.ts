@@ -37,7 +37,7 @@ describe('the offer', () => {
     expect(await bodyOf(get)).toEqual(await bodyOf(post))
   })
 
-  it('holds what the chain says and what the configuration says, and nothing else [REF-10, REF-11, REF-12, REF-13, REF-14, REF-15, REF-16, REF-17, REF-18, REF-19, REF-23]', async () => {
+  it('holds what the chain says and what the configuration says, and nothing else [REF-10, REF-11, REF-12, REF-13, REF-14, REF-15, REF-16, REF-17, REF-18, REF-19, REF-23, VER-02]', async () => {
     const token = await tokenFor(world)
     expect(await offered({ 'X-Referrer-Token': token })).toEqual({
       x402Version: 2,

@@ -63,7 +63,7 @@ describe('a request with a payment', () => {
     await spelled((bytes) => Buffer.from(bytes).toString('base64').replaceAll('+', '-').replaceAll('/', '_'))
   })
 
-  it('is sent on as it came, in an envelope of version 2 [REF-27]', async () => {
+  it('is sent on as it came, in an envelope of version 2 [REF-27, VER-02]', async () => {
     const { header, payload } = await pay(world)
     await shopOf(world).fetch(retry({ header }))
     const [asked] = world.facilitator.asked
