@@ -1,8 +1,6 @@
 // The stock x402 client buys from the demo shop through the links of the demo's reviews. Everything is real but the money.
 import { fileURLToPath } from 'node:url'
-import { RequestSignature } from '@referrer/protocol'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
-import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { linkTo, resolve, reviewsOf, withCashback } from './links.ts'
 import { ask, buy, buyAndCheck, chainOf, paymentOf, usdcOf } from './purchase.ts'
@@ -70,17 +68,9 @@ describe('the demo shop', () => {
   })
 
   it('passes the readiness checks with every product', async () => {
-    const { state, account } = sandbox
-    const owner = privateKeyToAccount(account('merchant').privateKey)
-    for (const { endpointUrl } of state.products) {
-      const body = JSON.stringify({ resource: endpointUrl })
-      const signed = await RequestSignature.sign(owner, body, Math.floor(Date.now() / 1_000))
-      const response = await fetch(`${state.baseUrl}/v1/merchant/product/readiness`, {
-        method: 'POST',
-        headers: { 'X-Agent-Timestamp': String(signed.timestamp), 'X-Agent-Signature': signed.signature },
-        body,
-      })
-      expect(await response.json()).toMatchObject({ pass: true })
+    for (const { endpointUrl: resource } of sandbox.state.products) {
+      const ready = await ask(sandbox, 'merchant', '/v1/merchant/product/readiness', { resource })
+      expect(ready).toMatchObject({ pass: true })
     }
   })
 
@@ -154,6 +144,17 @@ describe('the stock client', () => {
     expect(after.commission.immediate - before.commission.immediate).toBe(Number(shares.immediate))
     expect(after.commission.held_back_pending - before.commission.held_back_pending).toBe(heldBack.amount)
     expect(after.escrow_pending.held_back - before.escrow_pending.held_back).toBe(heldBack.amount)
+  })
+
+  it('buys above every cap of its owner: caps are advice [SPEND-01]', async () => {
+    const caps = { per_tx_cap_usdc: 0, daily_cap_usdc: 0, total_cap_usdc: 0 }
+    const limits = { chain_id: sandbox.state.chainId, ...caps }
+    expect(await ask(sandbox, 'buyer', '/v1/spending-limits', limits)).toMatchObject(limits)
+    const link = await linkTo(sandbox, '/daylight')
+    const { escrowId } = await buyAndCheck(sandbox, { role: 'buyer', link }, 10_000n)
+    expect(await escrowSeenBy(sandbox.account('buyer').agentId, escrowId)).toMatchObject({ role: 'buyer' })
+    const unlimited = { per_tx_cap_usdc: null, daily_cap_usdc: null, total_cap_usdc: null }
+    await ask(sandbox, 'buyer', '/v1/spending-limits', { ...limits, ...unlimited })
   })
 
   it('pays nothing for what cannot be made', async () => {

@@ -65,11 +65,18 @@ export const paymentOf = ({ response }: Pick<Bought, 'response'>) =>
   decodePaymentResponseHeader(response.headers.get('PAYMENT-RESPONSE') ?? '')
 
 /** What a route of the service answers to somebody who signs. */
-export async function ask<T>({ state, account }: TestSandbox, role: string, path: string): Promise<T> {
+export async function ask<T>(
+  { state, account }: TestSandbox,
+  role: string,
+  path: string,
+  posted?: object,
+): Promise<T> {
   const signer = privateKeyToAccount(account(role).privateKey)
-  const { timestamp, signature } = await RequestSignature.sign(signer, '', Math.floor(Date.now() / 1_000))
+  const body = posted ? JSON.stringify(posted) : ''
+  const { timestamp, signature } = await RequestSignature.sign(signer, body, Math.floor(Date.now() / 1_000))
   const headers = { 'X-Agent-Timestamp': String(timestamp), 'X-Agent-Signature': signature }
-  return (await fetch(`${state.baseUrl}${path}`, { headers })).json()
+  const request = posted ? { method: 'POST', headers, body } : { headers }
+  return (await fetch(`${state.baseUrl}${path}`, request)).json()
 }
 
 /** The shares of a price: all rounded down, nothing left over. */
