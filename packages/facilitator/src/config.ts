@@ -35,7 +35,8 @@ export interface Config extends CommonConfig {
   watchIntervalMs: number
 }
 
-const MANIFEST_PATH = '/.well-known/referrer-agent'
+/** Of the marketplace: where it tells its keys, and how buying works. */
+export const MANIFEST_PATH = '/.well-known/referrer-agent'
 
 const AttestationKeys = z
   .record(

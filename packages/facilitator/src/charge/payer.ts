@@ -1,15 +1,14 @@
 // Whose transfer is charged: of those who paid in the transaction, the one who signed for it.
 import { AttributionToken, Commitment } from '@referrer/protocol'
-import { type Address, encodeFunctionData, type Hash, type Hex, parseAbi } from 'viem'
+import type { Address, Hash, Hex } from 'viem'
 import type { Context } from '../context.ts'
 import { invalidPayment } from '../payment/refused.ts'
 import { plainSignature, recoverSigner } from '../payment/signature.ts'
 import { probe } from '../settlement/probe.ts'
+import { askWallet, isAccepted } from '../settlement/wallet.ts'
 import type { ChargeRequest } from './request.ts'
 import type { Sent } from './transfers.ts'
 
-const ERC1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
-const ACCEPTED = '0x1626ba7e'
 /** For a contract wallet to check a signature. */
 const CHECK_GAS = 200_000n
 /** So many fit into one question to the chain. */
@@ -64,14 +63,7 @@ function digestOf({ chain, txHash, token, buyerAgentId }: ChargeRequest, payer: 
 /** The contract wallet that takes the signature for its own. */
 async function findWallet(request: ChargeRequest, sent: Sent[]): Promise<Sent | undefined> {
   const { chain, signature } = request
-  const calls = sent.map(({ payer }) => ({
-    target: payer,
-    gas: CHECK_GAS,
-    data: encodeFunctionData({ abi: ERC1271, args: [digestOf(request, payer), signature] }),
-  }))
+  const calls = sent.map(({ payer }) => askWallet(payer, CHECK_GAS, digestOf(request, payer), signature))
   const { outcomes } = await probe(chain, chain.relayers[0].address, calls)
-  return sent.find((_, at) => {
-    const outcome = outcomes[at]
-    return outcome?.ok && outcome.data.length >= 66 && outcome.data.startsWith(ACCEPTED)
-  })
+  return sent.find((_, at) => isAccepted(outcomes[at]))
 }

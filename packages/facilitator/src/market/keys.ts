@@ -1,5 +1,6 @@
 import { AttestationKey } from '@referrer/protocol'
 import { z } from 'zod'
+import { MANIFEST_PATH } from '../config.ts'
 import { type Chain, type Context, once } from '../context.ts'
 import { remember } from '../remember.ts'
 
@@ -24,7 +25,7 @@ export async function readManifestKeys(
   fetch: Context['fetch'],
   marketUrl: string,
 ): Promise<ReadonlyMap<number, string>> {
-  const response = await fetch(`${marketUrl}/.well-known/referrer-agent`, {
+  const response = await fetch(`${marketUrl}${MANIFEST_PATH}`, {
     signal: AbortSignal.timeout(PATIENCE_MS),
   })
   if (!response.ok) throw new Error(`the marketplace answered with status ${response.status}`)

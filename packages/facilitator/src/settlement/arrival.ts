@@ -1,16 +1,7 @@
 // A bare transfer can be submitted by anybody. Then the money is in the router and nobody has split it: the logs tell.
+import { readContract } from '@referrer/chain'
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import {
-  decodeFunctionResult,
-  encodeFunctionData,
-  getAbiItem,
-  type Hash,
-  type Hex,
-  hexToNumber,
-  numberToHex,
-  pad,
-  toEventSelector,
-} from 'viem'
+import { getAbiItem, type Hash, type Hex, hexToNumber, numberToHex, pad, toEventSelector } from 'viem'
 import type { Chain } from '../context.ts'
 import type { Payment } from '../payment/payment.ts'
 
@@ -73,15 +64,15 @@ async function paidTheRouter(
   )
 }
 
-async function readEscrow({ rpc, contracts }: Chain, { authorization }: Payment): Promise<bigint> {
-  const read = {
+/** 0n: there is none. */
+async function readEscrow(chain: Chain, { authorization: { from, nonce } }: Payment): Promise<bigint> {
+  const [escrowId] = await readContract(chain, {
+    address: chain.contracts.CommissionEscrow,
     abi: commissionEscrowAbi,
     functionName: 'escrowOf',
-    args: [authorization.from, authorization.nonce],
-  } as const
-  const call = { to: contracts.CommissionEscrow, data: encodeFunctionData(read) }
-  const data = await rpc.request<Hex>('eth_call', [call, 'latest'])
-  return decodeFunctionResult({ ...read, data })[0]
+    args: [from, nonce],
+  })
+  return escrowId
 }
 
 async function readHead({ rpc }: Chain): Promise<number> {

@@ -1,6 +1,6 @@
 // Whether payments would be settled now, and what each would cost. A doomed one is found here, where it costs nothing.
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { type Address, decodeAbiParameters, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { type Address, decodeAbiParameters, encodeFunctionData, type Hex } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import type { Payment } from '../payment/payment.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
@@ -9,6 +9,7 @@ import { toSettle } from './order.ts'
 import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from './people.ts'
 import { type Call, type Outcome, type ProbeTag, probe } from './probe.ts'
 import { explainRevert } from './revert.ts'
+import { askWallet, isAccepted } from './wallet.ts'
 
 /** What the router gives each purchase of a batch. */
 export const GAS_PER_PURCHASE = 500_000n
@@ -113,7 +114,7 @@ function judgeFailure(
   if (timestamp >= validBefore) return refused(expired(validBefore))
   if (timestamp <= validAfter)
     return refused(invalidPayment('authorization not valid yet: wait, or sign one that is valid now'))
-  if (hasCode && !signature?.data.startsWith(SIGNED))
+  if (hasCode && !isAccepted(signature))
     return refused(invalidPayment(`signature does not match from: the wallet ${from} does not accept it`))
   const funds = numberIn(balance)
   if (funds !== undefined && funds < value)
@@ -142,11 +143,6 @@ const settleCall = ({ contracts }: Chain, payment: Payment): Call => ({
 
 /** How many calls tell what the chain knows about a payment. */
 const FACTS = 3
-const erc1271 = parseAbi([
-  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4 magicValue)',
-])
-/** What ERC-1271 answers for a signature that holds. */
-const SIGNED = '0x1626ba7e'
 
 function factCalls(chain: Chain, { authorization }: Payment): Call[] {
   const { USDC: target, SplitRouter: to } = chain.contracts
@@ -157,11 +153,7 @@ function factCalls(chain: Chain, { authorization }: Payment): Call[] {
   return [
     read(encodeFunctionData({ ...usdc, functionName: 'authorizationState', args: [from, nonce] })),
     read(encodeFunctionData({ ...usdc, functionName: 'balanceOf', args: [from] })),
-    {
-      target: from,
-      gas: GAS_PER_PURCHASE,
-      data: encodeFunctionData({ abi: erc1271, functionName: 'isValidSignature', args: [hash, signature] }),
-    },
+    askWallet(from, GAS_PER_PURCHASE, hash, signature),
   ]
 }
 
