@@ -18,8 +18,8 @@ export type Claim =
       paid: Sale | undefined
       /** It was sent before, and nobody could tell what became of it. */
       isDoubtful: boolean
-      /** Nobody can have been served for it, even if it turns out to be settled already. */
-      isUnserved: boolean
+      /** Unix seconds: nobody can have been served for it if it was settled since then. Undefined where nothing tells. */
+      unservedSince: number | undefined
       /** Exactly one of these ends the claim: it was served, is owed to the buyer, may be, is refused, or stands as it stood. */
       served(transaction: string): void
       keep(sale: Sale): Promise<void>
@@ -94,7 +94,9 @@ export function openLedger(endpoint: Pick<Settings, 'ledger' | 'now' | 'tell'>) 
       return { isGranted: false, why: 'altered' }
     }
 
-    const ends = Math.min(validBefore + GRACE_SECONDS, END_OF_TIME - MARGIN_SECONDS)
+    const began = seconds()
+    // At least an hour from now: whoever alters a payment may write any end into it.
+    const ends = Math.min(Math.max(validBefore, began) + GRACE_SECONDS, END_OF_TIME - MARGIN_SECONDS)
     const restore = () => (before ? remember(key, before) : entries.delete(key))
     remember(key, { state: 'busy' })
     try {
@@ -113,8 +115,8 @@ export function openLedger(endpoint: Pick<Settings, 'ledger' | 'now' | 'tell'>) 
       isGranted: true,
       paid: before?.state === 'paid' ? before.sale : undefined,
       isDoubtful: before?.state === 'unsure',
-      // A shared ledger that grants the claim says the same as our own memory, as long as it remembers.
-      isUnserved: before !== undefined || (ledger !== undefined && seconds() < ends),
+      // A shared ledger that grants the claim says the same as our own memory, as far back as it remembers for sure.
+      unservedSince: before ? 0 : ledger && began - GRACE_SECONDS,
       served: (transaction) => remember(key, { state: 'served', transaction, until }),
       async keep(sale) {
         await release(key)

@@ -33,7 +33,7 @@ export interface Recorded {
   merchantId: bigint
   productId: Hex | undefined
   /** Unix seconds; a record of before does not count. */
-  since: number | undefined
+  since: number
 }
 
 const NODE_TIMEOUT_MS = 5_000
@@ -102,7 +102,7 @@ export async function isRecorded(
       args.price === wanted.amount &&
       (wanted.productId === undefined || args.productId === wanted.productId),
   )
-  if (!isThere || wanted.since === undefined) return isThere
+  if (!isThere) return false
   const { timestamp } = await client.getBlock({ blockHash: receipt.blockHash })
   return timestamp >= BigInt(wanted.since)
 }

@@ -17,9 +17,13 @@ export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Respons
 /** How far the clocks of the chain and of this machine may be apart. */
 const CLOCK_SKEW_SECONDS = 60
 const USED = 'authorization already used'
-const BUSY = 'this payment is being settled: wait for its answer, and do not sign another'
-const TAKEN = 'this payment is being settled or was used already: do not sign another before you know'
-const ALTERED = 'this authorisation came before in another payment: send that one again'
+const REPEATED = {
+  busy: 'this payment is being settled: wait for its answer, and do not sign another',
+  taken: 'this payment is being settled or was used already: do not sign another before you know',
+  served: USED,
+  altered: 'this authorisation came before in another payment: send that one again',
+}
+const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
 const UNSURE =
   'it is not known yet whether this payment was settled: send the same PAYMENT-SIGNATURE again, and do not sign a new one'
 const KEPT =
@@ -38,13 +42,17 @@ export function createTill(settings: Settings, client: PublicClient) {
       tell({ type: 'ledger_failed', error })
       return later(503, 'payments cannot be taken right now; send the same one again')
     }
-    if (!claim.isGranted) return repeated(payment, claim)
-    if (claim.paid) return hand(request, claim, claim.paid)
+    if (!claim.isGranted) return repeated(payment, REPEATED[claim.why], claim.transaction)
 
     const made = await makeOffer()
-    if ('offer' in made) return settle(request, { payment, claim, ...made })
+    if (!('offer' in made)) {
+      await claim.back()
+      return made
+    }
+    if (!claim.paid) return settle(request, { payment, claim, ...made })
+    if (made.offer.amount <= claim.paid.amount) return hand(request, claim, claim.paid)
     await claim.back()
-    return made
+    return repeated(payment, DEARER, claim.paid.transaction)
   }
 
   type Attempt = { payment: Payment; claim: Granted; offer: Offer; market: Market }
@@ -85,16 +93,19 @@ export function createTill(settings: Settings, client: PublicClient) {
     const started = Math.floor(now() / 1_000)
     const outcome = await facilitator.settle(payment, offer.requirements)
     const { kind } = outcome
-    if (kind !== 'unsure' && !(claim.isUnserved && (kind === 'used' || kind === 'refused'))) return outcome
+    if (kind === 'used' ? claim.unservedSince === undefined : kind !== 'unsure' && kind !== 'refused')
+      return outcome
 
     const standing: Standing | undefined =
       kind === 'used' && outcome.transaction
         ? { status: 'settled', transaction: outcome.transaction, message: undefined }
         : await facilitator.standingOf(payment)
     if (standing?.status === 'settled' && standing.transaction) {
+      // Payer and nonce can be read on the chain: whoever is refused has proved nothing with them, unless this very payment came before.
+      if (kind === 'refused' && !claim.isDoubtful)
+        return { kind: 'used', transaction: undefined, message: USED }
       // Whoever could have been served for it before must not be served now: then only what was settled since counts.
-      const since = claim.isUnserved ? undefined : started - CLOCK_SKEW_SECONDS
-      return ours(attempt, standing.transaction, since)
+      return ours(attempt, standing.transaction, claim.unservedSince ?? started - CLOCK_SKEW_SECONDS)
     }
     const isOver = standing !== undefined && standing.status !== 'pending'
     if (kind === 'unsure' && isOver && standing.status !== 'unknown') {
@@ -107,7 +118,7 @@ export function createTill(settings: Settings, client: PublicClient) {
   }
 
   /** A settlement that we did not hear of ourselves counts when the chain shows it as a sale of this merchant. */
-  async function ours(attempt: Attempt, transaction: string, since: number | undefined): Promise<Outcome> {
+  async function ours(attempt: Attempt, transaction: string, since: number): Promise<Outcome> {
     const { payment, offer, market } = attempt
     const { payer, nonce, value: amount } = payment
     if (!payer || !nonce || amount === undefined) return { kind: 'used', transaction, message: USED }
@@ -162,14 +173,11 @@ export function createTill(settings: Settings, client: PublicClient) {
   ): Promise<Response> {
     if (transaction) claim.served(transaction)
     else await claim.drop()
-    tell({ type: 'repeated', payment: payment.key, ...(transaction && { transaction }) })
-    return plain(409, { error: message, ...(transaction && { transaction }) })
+    return repeated(payment, message, transaction)
   }
 
-  function repeated({ key }: Payment, claim: Extract<Claim, { isGranted: false }>): Response {
-    const { transaction } = claim
+  function repeated({ key }: Payment, error: string, transaction: string | undefined): Response {
     tell({ type: 'repeated', payment: key, ...(transaction && { transaction }) })
-    const error = { busy: BUSY, taken: TAKEN, served: USED, altered: ALTERED }[claim.why]
     return plain(409, { error, ...(transaction && { transaction }) })
   }
 

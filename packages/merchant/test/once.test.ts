@@ -6,6 +6,7 @@ import {
   alreadyUsed,
   bodyOf,
   configOf,
+  ENDPOINT,
   headerOf,
   PRICE,
   pay,
@@ -220,6 +221,27 @@ describe('a payment that was not served', () => {
     expect((await shop.fetch(retry({ header }))).status).toBe(200)
   })
 
+  it('is served what was paid for, and nothing that costs more', async () => {
+    const gone = new AbortController()
+    world.facilitator.says((asked) => {
+      gone.abort()
+      return settledBy()(asked)
+    })
+    const shop = counting({ price: ({ url }) => (url.endsWith('?dear') ? PRICE + 1n : PRICE) })
+    const payment = await pay(world)
+    const headers = { 'PAYMENT-SIGNATURE': payment.header }
+    expect((await shop.fetch(retry(payment, { signal: gone.signal }))).status).toBe(503)
+    const dearer = await shop.fetch(new Request(`${ENDPOINT}?dear`, { headers }))
+    expect(dearer.status).toBe(409)
+    expect(await bodyOf(dearer)).toEqual({
+      error: 'you have paid for something that costs less: send the request again that you paid for',
+      transaction: TRANSACTION,
+    })
+    expect(shop.sales).toHaveLength(0)
+    expect((await shop.fetch(retry(payment))).status).toBe(200)
+    expect(shop.sales).toHaveLength(1)
+  })
+
   it('because the buyer hung up while it was settled is served when it comes again', async () => {
     const gone = new AbortController()
     world.facilitator.says((asked) => {
@@ -353,6 +375,47 @@ describe('a payment whose settlement nobody heard of', () => {
     const ended = (Number(payment.payload.payload.authorization.validBefore) + 3_600) * 1_000
     const shop = counting({ ledger: sharedLedger(), now: () => ended })
     expect((await shop.fetch(retry(payment))).status).toBe(409)
+  })
+
+  it('is served to nobody who only knows its payer and nonce, and nobody is asked to pay again', async () => {
+    const payment = await pay(world)
+    const transaction = await payment.settleOnChain()
+    const { payload } = payment
+    const { authorization } = payload.payload
+    const altered = { ...authorization, validBefore: String(Number(authorization.validBefore) + 1) }
+    const guessed = { ...payload, payload: { authorization: altered, signature: '0x1234' as const } }
+    const refused = refusal({ errorMessage: 'signature does not match from' })
+    for (const ledger of [sharedLedger(), undefined]) {
+      world.facilitator.says(refused, standing(transaction))
+      const shop = counting(ledger && { ledger })
+      const response = await shop.fetch(retry({ header: X402.PaymentPayload.serialize(guessed) }))
+      expect([response.status, shop.sales.length]).toEqual([409, 0])
+      expect(await bodyOf(response)).toEqual({ error: 'authorization already used' })
+    }
+  })
+
+  it('is not served again to whoever writes another end into it once the ledger has forgotten it', async () => {
+    const payment = await pay(world)
+    const transaction = await payment.settleOnChain()
+    world.facilitator.says(alreadyUsed(transaction))
+    const { payload } = payment
+    const now = () => Date.now() + 7_200_000
+    const authorization = { ...payload.payload.authorization, validBefore: String(2 ** 40) }
+    const altered = { ...payload, payload: { ...payload.payload, authorization } }
+    const shop = counting({ ledger: sharedLedger(), now })
+    const response = await shop.fetch(retry({ header: X402.PaymentPayload.serialize(altered) }))
+    expect([response.status, shop.sales.length]).toEqual([409, 0])
+  })
+
+  it('is remembered by the ledger for an hour, whatever end is written into it', async () => {
+    const ledger = sharedLedger()
+    const { payload } = await pay(world)
+    const authorization = { ...payload.payload.authorization, validBefore: '1' }
+    const altered = { ...payload, payload: { ...payload.payload, authorization } }
+    const now = Date.now()
+    const shop = counting({ ledger, now: () => now })
+    await shop.fetch(retry({ header: X402.PaymentPayload.serialize(altered) }))
+    expect([...ledger.held.values()]).toEqual([Math.floor(now / 1_000) + 3_660])
   })
 
   it('is not served by another process without one', async () => {
