@@ -8,7 +8,7 @@ import { invalidPayment, type RefusalReason, Refused } from '../payment/refused.
 import { type Arrival, findArrival } from './arrival.ts'
 import { createDesk, type Result, resultOf, unreachable } from './desk.ts'
 import type { OnSettlement } from './events.ts'
-import { type Order, toFinish, toRefund, toRefundDeposit, toSplitDeposit } from './order.ts'
+import { type Order, toFinish, toRefund, toRefundDeposit, toSettle, toSplitDeposit } from './order.ts'
 import { probe } from './probe.ts'
 import { explainRevert } from './revert.ts'
 import { GAS_PER_PURCHASE, simulate } from './simulation.ts'
@@ -50,6 +50,9 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
       // Between the trial and the block somebody may have submitted the transfer.
       const [verdict] = await simulate(context, chain, anyRelayer, [payment])
       if (verdict?.type === 'used') return settleUsed(payment, verdict.refusal, signal)
+      // What somebody else in its transaction brought down is sent alone.
+      if (verdict?.type === 'good' && result.isForAll)
+        return conclude(payment, await bringAlone(toSettle(payment), verdict.gas, signal), signal)
     }
     return transactionOf(result)
   }
