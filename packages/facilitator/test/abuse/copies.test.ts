@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Facilitator } from '../../src/facilitator.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body, PayloadOptions } from '../payloads.ts'
-import { betweenBlocks, type OtherReviewer, otherReviewer, waitingAt } from './acts.ts'
+import {
+  act,
+  betweenBlocks,
+  type OtherReviewer,
+  openMerchant,
+  otherReviewer,
+  submission,
+  waitingAt,
+} from './acts.ts'
 import { type Books, openBooks } from './books.ts'
 
 let m: TestFacilitator
@@ -114,6 +122,38 @@ describe('fifty copies of one payment at the same time', () => {
     })
     expect(answers.filter(({ success }) => success)).toHaveLength(50)
     expect(transactionsOf(answers).size).toBe(1)
+    await books.audit()
+  })
+
+  it('are one settlement at two facilitators when somebody else has submitted the transfer', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const { body } = await payment()
+      await act(m, submission(m, body))
+      const copies = Array.from({ length: 50 }, (_, at) => (at % 2 ? settle : settleAtSecond)(body))
+      const answers = await Promise.all(copies)
+      expect(transactionsOf(answers).size).toBe(1)
+      expect(answers.some(({ success }) => success)).toBe(true)
+      for (const answer of answers) if (!answer.success) expect(answer).toMatchObject(used)
+    }
+    await books.audit()
+  })
+
+  it('go back to their payer once at two facilitators when the merchant has closed besides', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { buyer, body } = await payment()
+      await act(m, submission(m, body))
+      await act(m, openMerchant(m, false))
+      const copies = Array.from({ length: 50 }, (_, at) => (at % 2 ? settle : settleAtSecond)(body))
+      const answers = await Promise.all(copies)
+      for (const answer of answers) {
+        expect(answer).toMatchObject({ success: false, errorReason: 'settle_failed' })
+        expect(answer.errorMessage).toContain('the money went back to the payer')
+        expect(answer).not.toHaveProperty('retryable')
+      }
+      expect(transactionsOf(answers).size).toBe(1)
+      expect(await m.balanceOf(buyer.address)).toBe(3n * PRICE)
+      await act(m, openMerchant(m, true))
+    }
     await books.audit()
   })
 

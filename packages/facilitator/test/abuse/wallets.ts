@@ -1,0 +1,18 @@
+// Contract wallets, in the few bytes that they need.
+import type { Address, Hex } from 'viem'
+
+/** Returns the magic value of ERC-1271. */
+const AGREE = '631626ba7e60e01b60005260206000f3'
+
+/** Asks `ecrecover` whether its owner signed the digest. */
+export const ownedBy = (owner: Address): Hex =>
+  `0x600435600052${'60a43560f81c602052'}606435604052608435606052${'602060806080600060015afa50'}60805173${owner.slice(2)}14${'631626ba7e0260e01b60005260206000f3'}`
+
+/** Burns all the gas that it is given. */
+export const GREEDY: Hex = '0x5b600056'
+
+/** Agrees to everything while it is only tried out, and burns all the gas that it is given in a block. */
+export const FICKLE: Hex = `0x32156009575b6005565b${AGREE}`
+
+/** Agrees to everything while it is only tried out, and to nothing in a block. */
+export const TURNCOAT: Hex = `0x3215600957600080fd5b${AGREE}`
