@@ -103,6 +103,8 @@ export interface HarnessOptions {
   chainId?: number
   /** Milliseconds between blocks; left out: a block per transaction. */
   blockTime?: number
+  /** How many blocks, its own included, make a transaction final. */
+  confirmations?: number
   /** How many keys settle. */
   relayers?: number
   /** An empty database to use; left out: one of its own. */
@@ -184,7 +186,7 @@ export async function startTestFacilitator(options: HarnessOptions = {}): Promis
         rpcUrls: [node.url],
         contracts: market.addresses,
         startBlock: 0,
-        confirmations: 1,
+        confirmations: options.confirmations ?? 1,
         pollIntervalMs: 50,
       },
     ]),
