@@ -1,11 +1,12 @@
 import { seedOf } from '@referrer/chain/testing'
 import fc from 'fast-check'
-import type { Hex, LocalAccount } from 'viem'
+import { bytesToHex, type Hex, type LocalAccount, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Books, openBooks } from './abuse/books.ts'
 import { type Answer, send, startTestFacilitator, type TestFacilitator } from './harness.ts'
 import { hostileTo } from './hostile.ts'
+import type { PayloadOptions } from './payloads.ts'
 
 const seed = seedOf()
 const MOST_BYTES = 64 * 1_024
@@ -139,6 +140,43 @@ describe(`whatever is sent (SEED=${seed})`, () => {
     for (const body of bodies) {
       expect((await m.settle(body)).body.errorMessage).toBe('authorization already used')
     }
+    await books.audit()
+  })
+
+  it('and signed, with whatever numbers, is answered as documented, and settled just when it was valid', async () => {
+    const { router, usdc } = m.till
+    const now = (await m.chain.client.getBlock()).timestamp
+    const times = fc.constantFrom(0n, 1n, now, now + 60n, 2n ** 64n - 1n, 2n ** 64n, 2n ** 256n - 1n)
+    const odd = {
+      amount: fc.constantFrom(1n, 2n, 9_999n, 2n ** 53n - 1n),
+      validAfter: times,
+      validBefore: times,
+      nonce: fc.constantFrom<Hex>(`0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`),
+      from: fc.constantFrom(router, usdc, m.relayers[0].address, zeroAddress),
+      buyerAgentId: fc.constantFrom('0', '1', '9007199254740991'),
+      type: fc.constantFrom<PayloadOptions['type']>('ReceiveWithAuthorization', 'TransferWithAuthorization'),
+      extensions: fc.constantFrom({ attributionSalt: salt }, { attributionSalt: null }),
+    }
+    const names = Object.keys(odd) as (keyof typeof odd)[]
+    const signed = fc
+      .tuple(fc.record(odd), fc.shuffledSubarray(names, { maxLength: 2 }))
+      .map(([all, some]) => Object.fromEntries(some.map((name) => [name, all[name]])) as PayloadOptions)
+    const bytes = fc.uint8Array({ minLength: 1, maxLength: 4_200 }).map((each) => bytesToHex(each))
+    const products = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((each) => bytesToHex(each))
+    const seldom = <T>(given: fc.Arbitrary<T>) =>
+      fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: given })
+    await fc.assert(
+      fc.asyncProperty(signed, seldom(bytes), seldom(products), async (options, signature, productId) => {
+        const body = await m.payload(buyer, options)
+        if (signature) body.paymentPayload.payload.signature = signature
+        if (productId) body.paymentRequirements.extra = { ...m.till.token, productId }
+        const [verified, settled] = [await m.verify(body), await m.settle(body)]
+        expectDocumented('/verify', verified)
+        expectDocumented('/settle', settled)
+        expect(settled.body.success).toBe(verified.body.isValid)
+      }),
+      { seed, numRuns: 60 },
+    )
     await books.audit()
   })
 
