@@ -133,7 +133,9 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
   async function lookUp(key: PaymentKey): Promise<Settlement> {
     const isUnderWay = flights.has(keyText(key))
     const row = await findRow(sql, key)
-    if (row) return { status: row.state, transaction: row.transaction, message: row.message }
+    // What failed may be tried again.
+    if (row && !(row.state === 'failed' && isUnderWay))
+      return { status: row.state, transaction: row.transaction, message: row.message }
     return { status: isUnderWay ? 'pending' : 'unknown', transaction: null, message: null }
   }
 

@@ -62,8 +62,8 @@ export async function startProcess(
     call,
     settle: (body) => call('POST', '/settle', { body }),
     async dieAt(step) {
-      child.send(step)
-      await once(child, 'message')
+      child.send(step, () => {})
+      await Promise.race([once(child, 'message'), dead])
     },
     isAlive: () => child.exitCode === null && child.signalCode === null,
     dead,
