@@ -1,7 +1,7 @@
 import type { RpcPool } from '@referrer/chain'
 import type { Sql } from '@referrer/database'
 import type { Lookup } from '@referrer/net'
-import type { Secret } from '@referrer/process'
+import { oncePer, type Secret } from '@referrer/process'
 import type { AttestationKey, Recovery, X402 } from '@referrer/protocol'
 import type { Logger } from 'pino'
 import type { Address, LocalAccount } from 'viem'
@@ -47,14 +47,4 @@ export interface Context {
 }
 
 /** Something that is made once for a context and lives as long as it does. */
-export function once<T>(make: (context: Context) => T): (context: Context) => T {
-  const made = new WeakMap<Context, { value: T }>()
-  return (context) => {
-    let found = made.get(context)
-    if (!found) {
-      found = { value: make(context) }
-      made.set(context, found)
-    }
-    return found.value
-  }
-}
+export const once = oncePer<Context>()

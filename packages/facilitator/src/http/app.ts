@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import type { Socket } from 'node:net'
 import { clientOf, createLimiter } from '@referrer/net'
+import { refuseConnection, requestIdOf } from '@referrer/process'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -25,17 +24,11 @@ const BODY_LIMIT = 64 * 1024
 const REQUEST_PATIENCE_MS = 30_000
 /** Beyond the time for an answer: a connection on which nothing moves for so long is closed. */
 const SILENCE_MS = 10_000
-const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /** What Fastify refuses by itself. Everything else that is thrown is an internal error. */
 const REFUSALS = new Map([
   [400, 'bad request'],
   [413, 'request body too large'],
-])
-
-const UNREADABLE = new Map([
-  ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'request timeout']],
-  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'request headers too large']],
 ])
 
 /** Asked every few seconds by machines, which must not be turned away. */
@@ -61,8 +54,7 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
     connectionTimeout: answerTimeoutMs + SILENCE_MS,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     return503OnClosing: false,
-    genReqId: ({ headers: { 'x-request-id': given } }) =>
-      typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID(),
+    genReqId: requestIdOf,
     frameworkErrors: (error, request, reply) => refuse(error, request, reply),
     clientErrorHandler: refuseConnection,
   })
@@ -118,16 +110,6 @@ function refuseOtherMethods(app: FastifyInstance, served: Map<string, string[]>)
         reply.code(405).header('allow', allowed.join(', ')).send({ error: 'method not allowed' }),
     })
   }
-}
-
-/** What is no request at all, or never became one. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
-  const [status, text] = UNREADABLE.get(error.code ?? '') ?? ['400 Bad Request', 'bad request']
-  const body = JSON.stringify({ error: text })
-  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}`
-  if (socket.writable && error.code !== 'ECONNRESET')
-    socket.write(`${head}\r\nConnection: close\r\n\r\n${body}`)
-  socket.destroy(error)
 }
 
 function refuse(error: FastifyError | HttpRefusal, request: FastifyRequest, reply: FastifyReply) {

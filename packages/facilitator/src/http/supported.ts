@@ -8,7 +8,7 @@ export function supportedRoutes(app: FastifyInstance, context: Context): void {
   app.get('/supported', async () => answer)
 }
 
-export function supportedBy({ chains }: Context): X402.SupportedResponse.SupportedResponse {
+function supportedBy({ chains }: Context): X402.SupportedResponse.SupportedResponse {
   const each = [...chains.values()]
   return {
     kinds: each.map(({ network, token, contracts }) => ({

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import type { Socket } from 'node:net'
 import { createLimiter } from '@referrer/net'
+import { refuseConnection, requestIdOf } from '@referrer/process'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -23,18 +22,12 @@ import { SILENCE_MS, serveRoute } from './serve.ts'
 const BODY_LIMIT = 2 * 1024 * 1024
 /** To send a whole request. Without it a caller can hold a connection for ever. */
 const REQUEST_PATIENCE_MS = 60_000
-const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /** What Fastify refuses by itself. Everything else that is thrown is an internal error. */
 const REFUSALS = new Map([
   [400, 'bad request'],
   [413, 'request body too large'],
   [415, 'unsupported content type'],
-])
-
-const UNREADABLE = new Map([
-  ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'request timeout']],
-  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'request headers too large']],
 ])
 
 /** Asked every few seconds by machines, which must not be turned away. */
@@ -57,8 +50,7 @@ export function createApp(
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     // An id of any length is an id that does not fit.
     routerOptions: { maxParamLength: 16_384 },
-    genReqId: ({ headers: { 'x-request-id': given } }) =>
-      typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID(),
+    genReqId: requestIdOf,
     frameworkErrors: (error, request, reply) => refuse(error, request, reply),
     clientErrorHandler: refuseConnection,
   })
@@ -87,16 +79,6 @@ export function createApp(
   docsRoutes(app, context, routes)
   for (const route of routes) serveRoute(app, context, route)
   return app
-}
-
-/** What is no request at all, or never became one. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
-  const [status, text] = UNREADABLE.get(error.code ?? '') ?? ['400 Bad Request', 'bad request']
-  const body = JSON.stringify({ error: text })
-  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}`
-  if (socket.writable && error.code !== 'ECONNRESET')
-    socket.write(`${head}\r\nConnection: close\r\n\r\n${body}`)
-  socket.destroy(error)
 }
 
 function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
