@@ -31,3 +31,7 @@ export class Refused extends Error {
 
 export const invalidPayment = (message: string, details?: RefusalDetails) =>
   new Refused('invalid_payment', message, details)
+
+/** `transaction`: what it was used in, where that is known. */
+export const alreadyUsed = (transaction: Hash | undefined) =>
+  invalidPayment('authorization already used', { transaction })

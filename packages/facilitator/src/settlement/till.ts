@@ -4,7 +4,7 @@ import { createSender } from '@referrer/chain'
 import type { Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
-import { invalidPayment, type RefusalReason, Refused } from '../payment/refused.ts'
+import { alreadyUsed, invalidPayment, type RefusalReason, Refused } from '../payment/refused.ts'
 import { type Arrival, findArrival } from './arrival.ts'
 import { createDesk, type Result, resultOf, unreachable } from './desk.ts'
 import type { OnSettlement } from './events.ts'
@@ -24,9 +24,6 @@ export interface Till {
   splitDeposit(deposit: Deposit, refusal: Refused | undefined, signal: AbortSignal): Promise<Hash>
   run(signal: AbortSignal): Promise<void>
 }
-
-export const alreadyUsed = (transaction: Hash | undefined) =>
-  invalidPayment('authorization already used', { transaction })
 
 const POLL_MS = 500
 /** Reverts of what has been dealt with. */
