@@ -15,6 +15,8 @@ import { askWallet, isAccepted } from './wallet.ts'
 export const GAS_PER_PURCHASE = 500_000n
 /** Seconds from a trial to the block. */
 const MINING = 3n
+/** Seconds that the node's clock may be ahead of ours. */
+const CLOCK_SKEW = 60n
 
 export type Verdict =
   | { type: 'good'; gas: bigint }
@@ -65,7 +67,7 @@ async function attempt(
     const outcome = tried[at]
     if (!outcome) return { type: 'untried' }
     const { validAfter, validBefore } = payment.authorization
-    isStale ||= !outcome.ok && timestamp <= validAfter
+    isStale ||= !outcome.ok && timestamp <= validAfter && validAfter <= now + CLOCK_SKEW
     if (outcome.ok && validBefore <= now + MINING) return { type: 'refused', refusal: expired(validBefore) }
     const refusal = judgePeople(payment.authorization.from, payment.attribution, people)
     const hasCode = haveCode[at] === true
@@ -109,6 +111,8 @@ function judgeFailure(
 ): Verdict {
   const { validAfter, validBefore, value, from } = payment.authorization
   const refused = (refusal: Refused): Verdict => ({ type: 'refused', refusal })
+  // Wallets before it used up the gas: what is not known says nothing.
+  if (!used || !balance || !signature) return { type: 'untried' }
   if (numberIn(used) === 1n) return { type: 'used', ...(refusal && { refusal }) }
   if (refusal) return refused(refusal)
   if (timestamp >= validBefore) return refused(expired(validBefore))

@@ -2,10 +2,12 @@ import { mintUsdc } from '@referrer/contracts/local'
 import type { Address, Hex, LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readPayment } from '../../src/payment/read.ts'
+import { simulate } from '../../src/settlement/simulation.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body, PayloadOptions } from '../payloads.ts'
 import { type Books, openBooks } from './books.ts'
-import { FICKLE, GREEDY, ownedBy, TURNCOAT } from './wallets.ts'
+import { FICKLE, GREEDY, ownedBy, sullenTo, TURNCOAT } from './wallets.ts'
 
 let m: TestFacilitator
 let books: Books
@@ -93,6 +95,22 @@ describe('a contract wallet', () => {
       ...good.map(() => true),
     ])
     await books.audit()
+  })
+
+  it('that burns gas only when it is asked why puts no blame on others', async () => {
+    const paid = await payFrom(await wallet(ownedBy(owner.address)))
+    expect(await settle(paid)).toMatchObject({ success: true })
+    const sullen = await wallet(sullenTo(m.market.addresses.USDC))
+    const before = await Promise.all(Array.from({ length: 40 }, () => payFrom(sullen)))
+    const { context } = m.facilitator
+    const chain = context.chains.get(m.chainId)
+    if (!chain) throw new Error('the chain is not configured')
+    const judge = async (bodies: Body[]) => {
+      const payments = await Promise.all(bodies.map((body) => readPayment(context, body)))
+      return (await simulate(context, chain, m.relayers[0].address, payments)).at(-1)
+    }
+    expect(await judge([...before, paid])).toEqual({ type: 'untried' })
+    expect(await judge([paid])).toEqual({ type: 'used' })
   })
 
   it.each([

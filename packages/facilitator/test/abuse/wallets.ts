@@ -11,6 +11,9 @@ export const ownedBy = (owner: Address): Hex =>
 /** Burns all the gas that it is given. */
 export const GREEDY: Hex = '0x5b600056'
 
+/** Refuses the token at once, and burns all the gas of whoever else asks it. */
+export const sullenTo = (token: Address): Hex => `0x3373${token.slice(2)}14601e575b601a565b600080fd`
+
 /** Agrees to everything while it is only tried out, and burns all the gas that it is given in a block. */
 export const FICKLE: Hex = `0x32156009575b6005565b${AGREE}`
 
