@@ -1,4 +1,3 @@
-import type { Hex } from 'viem'
 import { type RpcEndpoint, RpcError } from '../rpc/index.ts'
 import { settleSoon } from './sight.ts'
 import type { Desk, Signed } from './types.ts'
@@ -20,7 +19,7 @@ export async function deliver(desk: Desk, parcels: Parcel[]): Promise<Map<bigint
   const rounds = desk.rpc.endpoints.map(async (endpoint) => {
     for (const parcel of parcels) {
       if (!parcel.to.includes(endpoint)) continue
-      const refusal = await hand(desk, endpoint, parcel.signed.raw)
+      const refusal = await hand(desk, endpoint, parcel.signed)
       if (refusal === 'unreachable') return
       if (refusal) refusals.get(parcel)?.push(refusal)
     }
@@ -35,9 +34,14 @@ export async function deliver(desk: Desk, parcels: Parcel[]): Promise<Map<bigint
   )
 }
 
-async function hand({ signal }: Desk, endpoint: RpcEndpoint, raw: Hex): Promise<string | undefined> {
+async function hand(
+  { signal, handed }: Desk,
+  endpoint: RpcEndpoint,
+  { raw, hash }: Signed,
+): Promise<string | undefined> {
   try {
     await endpoint.request('eth_sendRawTransaction', [raw], { signal })
+    handed.note(endpoint, hash)
     return undefined
   } catch (error) {
     if (!(error instanceof RpcError)) throw error

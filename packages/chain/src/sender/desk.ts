@@ -5,20 +5,23 @@ import { judgeBlocks } from './finality.ts'
 import { closeGap } from './gap.ts'
 import { push } from './push.ts'
 import { isRevert, revertReason } from './revert-reason.ts'
-import { look, type Receipt, receiptIn, type Sight } from './sight.ts'
+import { headsIn, look, type Receipt, receiptIn, type Sight } from './sight.ts'
 import { finish, noteMined, readFlights } from './store.ts'
 import type { Desk, Flight, Mined } from './types.ts'
 
-/** One round: see what became of what is in flight, push what is stuck, send what waits. Whether something sent is not mined yet. */
-export async function round(desk: Desk): Promise<boolean> {
+/**
+ * One round: see what became of what is in flight, push what is stuck, send what waits. Tells whether something sent is not mined yet, and
+ * the heads by which that was seen.
+ */
+export async function round(desk: Desk): Promise<{ isUnmined: boolean; heads: string }> {
   const { rpc, account, leadership, signal } = desk
   const flights = await readFlights(leadership.sql, signerOf(desk))
-  const sights = await look(rpc, account.address, flights, { signal })
+  const sights = await look(rpc, account.address, flights, desk.handed, { signal })
   const unmined = await settle(desk, flights, sights)
   const open = await push(desk, unmined, sights)
   await closeGap(desk, flights, open, sights)
   const sent = await dispatch(desk, open, sights)
-  return open.length + sent > 0
+  return { isUnmined: open.length + sent > 0, heads: headsIn(sights) }
 }
 
 /** Records where flights were mined and finishes those whose outcome is final. Returns those that nodes may have to be told of again. */

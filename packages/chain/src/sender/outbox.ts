@@ -1,6 +1,6 @@
 import type { Queryable } from '@referrer/database'
-import { type Address, bytesToHex, type Hex, isAddressEqual } from 'viem'
-import { bytes } from './store.ts'
+import { type Address, type Hex, isAddressEqual } from 'viem'
+import { bytes, toHex } from './store.ts'
 import type { TransactionState } from './types.ts'
 
 export interface TransactionRequest {
@@ -22,7 +22,7 @@ export interface TransactionRequest {
 /** Takes a transaction into the outbox within the caller's own database transaction; returns the intent's id. */
 export async function enqueueTransaction(tx: Queryable, request: TransactionRequest): Promise<bigint> {
   const { chainId, from, to, data, value = 0n, key, label = null, gas = null } = request
-  if (bytesToHex(bytes(data)) !== data.toLowerCase())
+  if (toHex(bytes(data)) !== data.toLowerCase())
     throw new Error(`the data of "${key}" is not bytes in hex, two digits each: encode the call again`)
   const [added] = await tx<{ id: bigint }[]>`
     INSERT INTO sender.intents (chain_id, key, label, from_address, to_address, data, value, known_gas)
@@ -139,16 +139,16 @@ export async function readTransaction(
     chainId: Number(row.chain_id),
     key: row.key,
     label: row.label,
-    from: bytesToHex(row.from_address),
-    to: bytesToHex(row.to_address),
-    data: bytesToHex(row.data),
+    from: toHex(row.from_address),
+    to: toHex(row.to_address),
+    data: toHex(row.data),
     value: row.value,
     state: row.state,
     nonce: row.nonce === null ? null : Number(row.nonce),
-    hashes: row.hashes.map((item) => bytesToHex(item)),
+    hashes: row.hashes.map((item) => toHex(item)),
     mined:
       hash && blockNumber !== null && blockHash
-        ? { hash: bytesToHex(hash), blockNumber: Number(blockNumber), blockHash: bytesToHex(blockHash) }
+        ? { hash: toHex(hash), blockNumber: Number(blockNumber), blockHash: toHex(blockHash) }
         : null,
     reason: row.reason,
     enqueuedAt: row.enqueued_at,
@@ -205,7 +205,7 @@ export async function senderHealth(sql: Queryable): Promise<SignerHealth[]> {
     FROM open ORDER BY chain_id, from_address`
   return rows.map((row) => ({
     chainId: Number(row.chain_id),
-    signer: bytesToHex(row.from_address),
+    signer: toHex(row.from_address),
     isServed: row.is_served,
     enqueued: row.enqueued,
     sent: row.sent,

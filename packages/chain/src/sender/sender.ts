@@ -4,6 +4,7 @@ import { type Leadership, lead } from '../leadership.ts'
 import { RpcError, type RpcPool } from '../rpc/index.ts'
 import { round } from './desk.ts'
 import { signerLock, wakeWord } from './outbox.ts'
+import { createHanded, readHeads } from './sight.ts'
 import type { Desk, EventOfSigner, SenderEvent } from './types.ts'
 
 export interface SenderOptions {
@@ -58,6 +59,14 @@ export function createSender(options: SenderOptions): Sender {
       await sleep(retryInMs, undefined, { signal }).catch(() => {})
     }
 
+    /** While something is not mined, only the heads are watched closely: a round asks for all that is in flight. */
+    async function nextBlock(bell: Bell, heads: string): Promise<void> {
+      const until = performance.now() + pollIntervalMs
+      do {
+        if ((await bell.wait(watchIntervalMs, signal)) || signal.aborted) return
+      } while (performance.now() < until && (await readHeads(options.rpc, { signal })) === heads)
+    }
+
     async function work(leadership: Leadership): Promise<void> {
       const bell = createBell()
       await leadership.sql.listen('sender', (word) => {
@@ -74,14 +83,15 @@ export function createSender(options: SenderOptions): Sender {
         leadership,
         signal,
         emit,
+        handed: createHanded(),
         gap: undefined,
         stumbledAt: undefined,
       }
       while (!signal.aborted) {
         try {
-          const isUnmined = await round(desk)
+          const { isUnmined, heads } = await round(desk)
           recovered()
-          await bell.wait(isUnmined ? watchIntervalMs : pollIntervalMs, signal)
+          await (isUnmined ? nextBlock(bell, heads) : bell.wait(pollIntervalMs, signal))
         } catch (error) {
           if (signal.aborted) return
           if (!(error instanceof RpcError)) throw error
@@ -115,12 +125,17 @@ function createBell() {
       rung = true
       wake()
     },
-    async wait(ms: number, signal: AbortSignal) {
+    /** Whether somebody rang. */
+    async wait(ms: number, signal: AbortSignal): Promise<boolean> {
       const awake = new AbortController()
       wake = () => awake.abort()
       if (!rung)
         await sleep(ms, undefined, { signal: AbortSignal.any([signal, awake.signal]) }).catch(() => {})
+      const wasRung = rung
       rung = false
+      return wasRung
     },
   }
 }
+
+type Bell = ReturnType<typeof createBell>

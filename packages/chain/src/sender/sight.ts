@@ -15,6 +15,7 @@ export interface Receipt {
 export interface Sight {
   endpoint: RpcEndpoint
   head: number
+  headHash: Hex
   /** How many of the signer's transactions are mined. */
   count: number
   receipts: Map<Hex, Receipt>
@@ -27,28 +28,82 @@ export async function look(
   rpc: RpcPool,
   address: Address,
   flights: Flight[],
+  handed: Handed,
   options: RequestOptions,
 ): Promise<Sight[]> {
   const hashes = flights.flatMap(({ signed }) => signed.map(({ hash }) => hash))
   const newest = flights.flatMap(({ signed }) => signed.at(-1)?.hash ?? [])
-  const calls = [
-    { method: 'eth_blockNumber', params: [] },
-    { method: 'eth_getTransactionCount', params: [address, 'latest'] },
-    ...hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    ...newest.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
-  ]
   return askAll(rpc, async (endpoint) => {
-    const [head, count, ...found] = await endpoint.batch<[Hex, Hex, ...unknown[]]>(calls, options)
+    const doubted = newest.filter((hash) => !handed.isFresh(endpoint, hash))
+    const calls = [
+      NEWEST_BLOCK,
+      { method: 'eth_getTransactionCount', params: [address, 'latest'] },
+      ...hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+      ...doubted.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
+    ]
+    const [block, count, ...found] = await endpoint.batch<[HeadAnswer, Hex, ...unknown[]]>(calls, options)
+    const head = headIn(endpoint, block)
     const receipts = found.slice(0, hashes.length) as (Receipt | null)[]
-    const known = newest.filter((_, at) => found[hashes.length + at] !== null)
+    const lacking = new Set(doubted.filter((_, at) => found[hashes.length + at] === null))
     return {
       endpoint,
-      head: hexToNumber(head),
+      head: hexToNumber(head.number),
+      headHash: head.hash,
       count: hexToNumber(count),
       receipts: new Map(receipts.flatMap((receipt) => (receipt ? [[receipt.transactionHash, receipt]] : []))),
-      known: new Set(known),
+      known: new Set(newest.filter((hash) => !lacking.has(hash))),
     }
   })
+}
+
+/** What nodes were given a moment ago. */
+export interface Handed {
+  note(endpoint: RpcEndpoint, hash: Hex): void
+  isFresh(endpoint: RpcEndpoint, hash: Hex): boolean
+}
+
+/** To ask a node at once whether it still has what it just took is of no use, and the answer is as long as the transaction. */
+const FRESH_MS = 1_000
+
+export function createHanded(): Handed {
+  const times = new Map<string, number>()
+  const nameOf = ({ name }: RpcEndpoint, hash: Hex) => `${name} ${hash}`
+  const isOld = (time: number) => performance.now() - time >= FRESH_MS
+  return {
+    note(endpoint, hash) {
+      for (const [name, time] of times) if (isOld(time)) times.delete(name)
+      times.set(nameOf(endpoint, hash), performance.now())
+    },
+    isFresh(endpoint, hash) {
+      const time = times.get(nameOf(endpoint, hash))
+      return time !== undefined && !isOld(time)
+    },
+  }
+}
+
+type HeadAnswer = { number: Hex; hash: Hex } | null
+const NEWEST_BLOCK = { method: 'eth_getBlockByNumber', params: ['latest', false] }
+
+function headIn({ name }: RpcEndpoint, block: HeadAnswer) {
+  if (!block) throw new RpcError('refused', `${name} does not have its own newest block`)
+  return block
+}
+
+/** The newest block of each node, in one text: another text means that there may be something new to see. */
+export const headsIn = (sights: Pick<Sight, 'endpoint' | 'headHash'>[]): string =>
+  sights
+    .map(({ endpoint, headHash }) => `${endpoint.name} ${headHash}`)
+    .toSorted()
+    .join()
+
+/** The same, asked for. */
+export async function readHeads(rpc: RpcPool, options: RequestOptions): Promise<string> {
+  const { method, params } = NEWEST_BLOCK
+  const heads = await askAll(rpc, async (endpoint) => {
+    const block = await endpoint.request<HeadAnswer>(method, params, options)
+    return { endpoint, headHash: headIn(endpoint, block).hash }
+  })
+  return headsIn(heads)
 }
 
 /** The answers of those that answered; the error of one when none did. */

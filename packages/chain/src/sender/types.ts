@@ -2,6 +2,7 @@ import type { Address, Hex, LocalAccount } from 'viem'
 import type { Leadership } from '../leadership.ts'
 import type { RpcPool } from '../rpc/index.ts'
 import type { Fees } from './fees.ts'
+import type { Handed } from './sight.ts'
 
 /** `sent` holds until the outcome is final: mined, deep enough, on the chain that all nodes agree on. */
 export type TransactionState = 'enqueued' | 'sent' | 'confirmed' | 'failed'
@@ -76,6 +77,7 @@ export interface Desk {
   now: () => Date
   signal: AbortSignal
   emit(event: EventOfSigner): void
+  handed: Handed
   /** Since when the chain has waited for a nonce that nothing in flight has. */
   gap: { nonce: number; since: Date } | undefined
   /** The intent whose simulation the nodes last left unanswered. */
