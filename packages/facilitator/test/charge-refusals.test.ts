@@ -3,6 +3,8 @@ import { commissionEscrowAbi, merchantRegistryAbi } from '@referrer/protocol/abi
 import fc from 'fast-check'
 import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { charge } from '../src/charge/charge.ts'
+import type { Settler } from '../src/settlement/types.ts'
 import { type Charging, startCharging } from './charging.ts'
 import { PRICE } from './harness.ts'
 import { requirementsOf } from './payloads.ts'
@@ -123,6 +125,15 @@ describe('the money stays for the next try', () => {
       await toggle('unpause')
     }
     await m.expectRefund(walletBuyer, body, 'invalid_payment', PRICE + 1n)
+  })
+
+  it('while the records cannot be read', async () => {
+    const { walletBuyer } = people()
+    const body = await m.bodyOf(walletBuyer, { txHash: await m.transfer(walletBuyer) })
+    const settler = { find: () => Promise.reject(new Error('down')) } as unknown as Settler
+    const refused = { reason: 'settle_failed', retryable: true }
+    await expect(charge(m.facilitator.context, settler, body)).rejects.toMatchObject(refused)
+    await m.mustCharge(body)
   })
 
   it('while no node answers', async () => {

@@ -180,8 +180,14 @@ describe('the transaction', () => {
 
   it('must have moved USDC to the router', async () => {
     const { walletBuyer, stranger } = people()
-    const txHash = await m.transfer(walletBuyer, PRICE, stranger.address)
-    await m.expectRefused(await m.bodyOf(walletBuyer, { txHash }), { errorReason: 'invalid_payment' })
+    for (const txHash of [
+      await m.transfer(walletBuyer, PRICE, stranger.address),
+      await m.transfer(walletBuyer, 0n),
+    ]) {
+      const refused = { errorReason: 'invalid_payment' }
+      const message = await m.expectRefused(await m.bodyOf(walletBuyer, { txHash }), refused)
+      expect(message).toContain('moved no USDC')
+    }
   })
 
   it('must not have redeemed an authorisation of the payer: that is settled, not charged', async () => {

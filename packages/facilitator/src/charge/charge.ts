@@ -68,7 +68,10 @@ async function requireUncharged(
   payer: Address,
 ): Promise<boolean> {
   const key = keyOfDeposit({ chainId: chain.chainId, charge: { payer, txHash } })
-  const { status, transaction } = await settler.find(key)
+  const { status, transaction } = await settler.find(key).catch((cause) => {
+    const message = 'the records cannot be read now; nothing was sent, ask again with the same body'
+    throw new Refused('settle_failed', message, { retryable: true, cause })
+  })
   if (status === 'settled') throw alreadyUsed(transaction ?? undefined)
   if (status === 'refunded') {
     throw invalidPayment('the transfer went back to its payer: make a new one', {

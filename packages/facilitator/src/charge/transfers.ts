@@ -63,7 +63,8 @@ export async function readDelivery({ rpc, chainId, contracts }: Chain, txHash: H
       authorizers.add((readUsed(log) as { authorizer: Address }).authorizer.toLowerCase())
     if (log.topics[0] !== TRANSFER) continue
     const { from, to, value } = readTransfer(log) as { from: Address; to: Address; value: bigint }
-    if (!isAddressEqual(to, contracts.SplitRouter)) continue
+    // Anybody can transfer nothing in anybody's name.
+    if (!isAddressEqual(to, contracts.SplitRouter) || value === 0n) continue
     const before = sent.get(from.toLowerCase())
     sent.set(from.toLowerCase(), {
       payer: getAddress(from),
