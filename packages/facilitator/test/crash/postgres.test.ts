@@ -130,6 +130,36 @@ describe('a facilitator whose Postgres is dead', () => {
   })
 })
 
+describe('a facilitator that loses its connection', () => {
+  it('while a payment is being written down does not say that nothing was sent', async () => {
+    const purchase = await payment()
+    const admin = await m.sql.reserve()
+    // A commit waits here until it is let through, or its connection is cut.
+    await admin`
+      CREATE FUNCTION hold_back() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$`
+    await admin`
+      CREATE CONSTRAINT TRIGGER hold_back AFTER INSERT ON facilitator.settlements
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION hold_back()`
+    await admin`SELECT pg_advisory_lock(7)`
+    const asked = m.settle(purchase.body)
+    const committing = () => admin<{ pid: number }[]>`
+      SELECT pid FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()`
+    await eventually(async () => (await committing()).length).toBe(1)
+    for (const { pid } of await committing()) await admin`SELECT pg_terminate_backend(${pid})`
+    const { body } = await asked
+    await admin`DROP FUNCTION hold_back CASCADE`
+    await admin`SELECT pg_advisory_unlock(7)`
+    admin.release()
+    expect(body).toMatchObject({ ...NOT_SETTLED, pending: true })
+    expect(body).not.toHaveProperty('retryable')
+    expect(await standing(purchase.path)).toMatchObject({ status: 'unknown', transaction: null })
+    await expectSettledOnce(purchase)
+    await expectNothingOpen(m)
+    await books.audit()
+  })
+})
+
 describe('a facilitator whose Postgres does not answer', () => {
   it('answers in time that the payment is pending, and settles it once when Postgres answers again', async () => {
     const purchase = await payment()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { act, openMerchant, submission } from '../abuse/acts.ts'
+import { act, openMerchant, send, submission } from '../abuse/acts.ts'
+import type { Allowed } from '../abuse/books.ts'
 import { eventually } from '../eventually.ts'
 import type { Deadly } from './process.ts'
 import {
@@ -73,12 +74,12 @@ async function expectTruth({ row }: Stand, purchase: Purchase): Promise<void> {
   else expect(['pending', 'settled']).toContain(status)
 }
 
-async function expectInOrder(): Promise<void> {
+async function expectInOrder(allowed: Allowed = {}): Promise<void> {
   const { client } = world.market.chain
   await client.setAutomine(true)
   await client.mine({ blocks: 1 })
   await expectNothingOpen(world.market)
-  await world.books.audit()
+  await world.books.audit(allowed)
 }
 
 describe('a facilitator that is killed', () => {
@@ -117,6 +118,20 @@ describe('a facilitator that is killed', () => {
     const again = await whileMining(world.market, heir.settle(purchase.body))
     expectOnce(again, purchase, (await world.settlement(purchase)).transaction)
     await expectInOrder()
+  })
+
+  it('before a stranger submits the transfer finishes what is in the router, though its own transaction was in vain', async () => {
+    const { market } = world
+    const purchase = await world.buy()
+    await killWith({ when: '', step: 'stored', stand: STORED }, [purchase])
+    await send(market, submission(market, purchase.body))
+    await market.chain.client.mine({ blocks: 1 })
+
+    const heir = await world.start()
+    const again = await whileMining(market, heir.settle(purchase.body))
+    const { transaction } = await world.settlement(purchase)
+    expect(again.body).toEqual(successOf(purchase, transaction))
+    await expectInOrder({ reverted: 1 })
   })
 
   it('while it gives money back does so once, and tells in which transaction', async () => {
