@@ -131,6 +131,14 @@ describe('a payment', () => {
     expect((await purchaseOf(options)).reviewerAgentId).toBe(m.reviewer.agentId)
   })
 
+  it('may be signed with 0 or 1 as v, which the token itself would refuse', async () => {
+    const body = await m.payload(buyer)
+    const { payload } = body.paymentPayload
+    const v = Number.parseInt(payload.signature.slice(-2), 16) - 27
+    payload.signature = `${payload.signature.slice(0, -2) as Hex}0${v}`
+    await settled(body)
+  })
+
   it('may leave out what the envelope says already', async () => {
     const { paymentPayload, ...rest } = await m.payload(buyer)
     const { accepted: _accepted, x402Version: _version, ...plain } = paymentPayload

@@ -1,5 +1,5 @@
 import { mintUsdc } from '@referrer/contracts/local'
-import type { Address, Hex, LocalAccount } from 'viem'
+import { type Address, type Hex, type LocalAccount, numberToHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPayment } from '../../src/payment/read.ts'
@@ -62,11 +62,13 @@ async function delegated(codeFor: (account: Address) => Hex): Promise<LocalAccou
 }
 
 describe('a contract wallet', () => {
-  it('pays with the signature that it accepts', async () => {
+  it('pays with the signature that it accepts, of either authorisation', async () => {
     const from = await wallet(ownedBy(owner.address))
-    const answer = await settle(await payFrom(from))
-    expect(answer).toMatchObject({ success: true, payer: from })
-    expect(await m.escrowsIn(answer.transaction)).toMatchObject([{ payer: from, price: PRICE }])
+    for (const options of [{}, { salt: numberToHex(1, { size: 32 }) }]) {
+      const answer = await settle(await payFrom(from, options))
+      expect(answer).toMatchObject({ success: true, payer: from })
+      expect(await m.escrowsIn(answer.transaction)).toMatchObject([{ payer: from, price: PRICE }])
+    }
     await books.audit()
   })
 
