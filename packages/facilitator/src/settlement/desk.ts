@@ -15,8 +15,10 @@ import type { Sent, Watch } from './watch.ts'
 /** What became of a payment that was brought here. */
 export type Result =
   | { type: 'done'; state: 'settled' | 'refunded'; transaction: Hash; message: string | null }
-  /** It was sent and the chain refused it: no money moved. `isForAll`: it was one of several, and none of them took effect. */
-  | { type: 'failed'; message: string; isForAll: boolean }
+  /**
+   * It was sent and the chain refused it in this block: it moved no money. `isForAll`: it was one of several, and none of them took effect.
+   */
+  | { type: 'failed'; message: string; isForAll: boolean; block: number }
   | { type: 'unsent'; message: string }
   | { type: 'refused'; refusal: Refused }
   /** The authorisation is used already, see `Verdict`. */
@@ -48,11 +50,11 @@ interface Entry {
 /** Of one payment in a transaction. */
 export function resultOf(sent: Sent, key: PaymentKey): Result {
   if (!sent.isSent) return { type: 'unsent', message: sent.reason }
-  const { endings, hasReverted } = sent
+  const { endings, hasReverted, block } = sent
   const ending = endings.find((each) => keyText(each.key) === keyText(key))
   if (!ending?.transaction || ending.state === 'failed') {
     const message = ending?.message ?? 'the transaction did nothing for this payment'
-    return { type: 'failed', message, isForAll: hasReverted && endings.length > 1 }
+    return { type: 'failed', message, isForAll: hasReverted && endings.length > 1, block }
   }
   const { state, transaction, message } = ending
   return { type: 'done', state, transaction, message }

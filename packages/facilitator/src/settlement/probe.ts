@@ -26,8 +26,8 @@ export interface Probed {
   outcomes: readonly Outcome[]
 }
 
-/** `latest` is the newest block, which may be old on a quiet chain; `pending` is now, and costs a node more. */
-export type ProbeTag = 'latest' | 'pending'
+/** `latest` is the newest block, which may be old on a quiet chain; `pending` is now, and costs a node more; a number is that block. */
+export type ProbeTag = 'latest' | 'pending' | Hex
 
 /** The most gas that a node gives to one call or transaction (EIP-7825). */
 export const MOST_GAS = 16_777_216n

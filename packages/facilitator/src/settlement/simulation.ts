@@ -1,6 +1,6 @@
 // Whether payments would be settled now, and what each would cost. A doomed one is found here, where it costs nothing.
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { type Address, decodeAbiParameters, encodeFunctionData, type Hex } from 'viem'
+import { type Address, decodeAbiParameters, encodeFunctionData, type Hex, numberToHex } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import type { Payment } from '../payment/payment.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
@@ -34,17 +34,19 @@ interface Failure {
   refusal: Refused | undefined
 }
 
-/** In the order of the payments. Throws `RpcError` when no node answers. */
+/** In the order of the payments. Throws `RpcError` when no node answers; given a block, also when none has it. */
 export async function simulate(
   { clock }: Pick<Context, 'clock'>,
   chain: Chain,
   relayer: Address,
   payments: Payment[],
+  block?: number,
 ): Promise<Verdict[]> {
   const now = BigInt(Math.floor(clock() / 1_000))
-  const onLatest = await attempt(chain, relayer, payments, now, 'latest')
+  const tag = block === undefined ? 'latest' : numberToHex(block)
+  const onBlock = await attempt(chain, relayer, payments, now, tag)
   // The newest block of a quiet chain is old: what became valid since must be judged by the time of now.
-  return onLatest ?? (await attempt(chain, relayer, payments, now, 'pending')) ?? []
+  return onBlock ?? (await attempt(chain, relayer, payments, now, 'pending')) ?? []
 }
 
 /** Undefined: the block is too old to tell. */
@@ -77,7 +79,7 @@ async function attempt(
       ? { type: 'refused', refusal }
       : { type: 'good', gas: hasCode ? GAS_PER_PURCHASE : outcome.gasUsed }
   })
-  if (isStale && tag === 'latest') return undefined
+  if (isStale && tag !== 'pending') return undefined
   return explainFailures(chain, relayer, payments, verdicts, tag)
 }
 

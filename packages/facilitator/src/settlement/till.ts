@@ -44,8 +44,8 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
     if (result.type === 'used') return settleUsed(payment, result.refusal, signal)
     if (result.type === 'taken') return settleTaken(payment, signal)
     if (result.type === 'failed') {
-      // Between the trial and the block somebody may have submitted the transfer.
-      const [verdict] = await simulate(context, chain, anyRelayer, [payment])
+      // Between the trial and the block somebody may have submitted the transfer. A node that is behind would not know of it.
+      const [verdict] = await simulate(context, chain, anyRelayer, [payment], result.block)
       if (verdict?.type === 'used') return settleUsed(payment, verdict.refusal, signal)
       // What somebody else in its transaction brought down is sent alone.
       if (verdict?.type === 'good' && result.isForAll)

@@ -14,7 +14,7 @@ import { endingsOf, type Receipt } from './outcome.ts'
 import { type Ending, markFinal, openIntents, record, recordUnsent, reopen, rowsOfIntent } from './store.ts'
 
 export type Sent =
-  | { isSent: true; endings: Ending[]; hasReverted: boolean }
+  | { isSent: true; endings: Ending[]; hasReverted: boolean; block: number }
   /** It never left, and never will. */
   | { isSent: false; reason: string }
 
@@ -120,7 +120,7 @@ export function createWatch(
 
   async function lookAtBlock(
     flight: Flight,
-    { hash, blockHash }: { hash: Hash; blockHash: Hash },
+    { hash, blockNumber: block, blockHash }: { hash: Hash; blockNumber: number; blockHash: Hash },
     isFinal: boolean,
   ): Promise<void> {
     const { intentId, seen } = flight
@@ -137,7 +137,7 @@ export function createWatch(
       if (seen && !isSame(seen.endings, endings))
         log.error({ intent: String(intentId), before: seen.endings, endings }, 'a new block changed outcomes')
       flight.seen = { blockHash, endings }
-      mined(flight, { isSent: true, endings, hasReverted: receipt.status !== '0x1' })
+      mined(flight, { isSent: true, endings, hasReverted: receipt.status !== '0x1', block })
     } else if (isFinal) await markFinal(sql, intentId)
     if (isFinal) flights.delete(intentId)
   }
