@@ -18,25 +18,27 @@ export interface RelayerState {
   batchCost: bigint
 }
 
+/** Whether the router lets an account settle any purchase. */
+export function isSettler(chain: Chain, account: Address): Promise<boolean> {
+  const read = {
+    address: chain.contracts.SplitRouter,
+    abi: splitRouterAbi,
+    functionName: 'hasRole',
+    args: [SETTLER_ROLE, account],
+  } as const
+  return readContract(chain, read, PATIENCE)
+}
+
 /** What the chain says about everybody who sends on it. Throws `RpcError`. */
 export async function lookAtRelayers({ config }: Context, chain: Chain): Promise<RelayerState[]> {
-  const { rpc, contracts, relayers, maxFeePerGas } = chain
+  const { rpc, relayers, maxFeePerGas } = chain
   const gasPrice = rpc.request<Hex>('eth_gasPrice', [], PATIENCE).then(hexToBigInt)
   const states = relayers.map(async ({ address }) => {
-    const [isSettler, balance] = await Promise.all([
-      readContract(
-        chain,
-        {
-          address: contracts.SplitRouter,
-          abi: splitRouterAbi,
-          functionName: 'hasRole',
-          args: [SETTLER_ROLE, address],
-        },
-        PATIENCE,
-      ),
+    const [isAllowed, balance] = await Promise.all([
+      isSettler(chain, address),
       rpc.request<Hex>('eth_getBalance', [address, 'latest'], PATIENCE).then(hexToBigInt),
     ])
-    return { address, isSettler, balance }
+    return { address, isSettler: isAllowed, balance }
   })
   // Prices move: twice as much is what is offered for a transaction.
   const [price, ...found] = await Promise.all([gasPrice, ...states])

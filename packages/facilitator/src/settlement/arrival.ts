@@ -1,13 +1,25 @@
 // A bare transfer can be submitted by anybody. Then the money is in the router and nobody has split it: the logs tell.
-import { readContract } from '@referrer/chain'
+import { compileEvent, readContract } from '@referrer/chain'
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { getAbiItem, type Hash, type Hex, hexToNumber, numberToHex, pad, toEventSelector } from 'viem'
+import {
+  type Address,
+  getAbiItem,
+  type Hash,
+  type Hex,
+  hexToNumber,
+  numberToHex,
+  pad,
+  toEventSelector,
+} from 'viem'
 import type { Chain } from '../context.ts'
 import type { Payment } from '../payment/payment.ts'
+import { isSettler } from '../relayers.ts'
 
 /** What became of an authorisation that the token has as used. */
 export type Arrival =
   | { type: 'split'; transaction: Hash | undefined }
+  /** Somebody who is no settler settled exactly this purchase, as anybody may where the nonce commits to it: nobody has been told so. */
+  | { type: 'outside'; transaction: Hash; depth: number }
   | { type: 'cancelled' }
   /** The money went from the payer to the router by this authorisation, and is not split. `depth` in blocks, its own included. */
   | { type: 'arrived'; transaction: Hash; depth: number }
@@ -16,13 +28,17 @@ export type Arrival =
 
 interface Log {
   address: Hex
-  topics: Hex[]
+  topics: [Hex, ...Hex[]]
   data: Hex
   logIndex: Hex
   blockNumber: Hex
   transactionHash: Hash
 }
 
+const TERMS = ['merchantId', 'productId', 'reviewId', 'reviewerAgentId', 'buyerAgentId'] as const
+const deposited = getAbiItem({ abi: commissionEscrowAbi, name: 'EscrowDeposited' })
+const readDeposited = compileEvent(deposited)
+const DEPOSITED = toEventSelector(deposited)
 const USED = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'AuthorizationUsed' }))
 const CANCELED = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'AuthorizationCanceled' }))
 const TRANSFER = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'Transfer' }))
@@ -33,18 +49,38 @@ const LOOK_BACK = 5_000
 export async function findArrival(chain: Chain, payment: Payment): Promise<Arrival> {
   const { from, nonce, kind } = payment.authorization
   const [escrowId, head] = await Promise.all([readEscrow(chain, payment), readHead(chain)])
+  if (escrowId !== 0n) return findSplit(chain, payment, escrowId, head)
   const topics = [[USED, CANCELED], pad(from), nonce]
-  const fromBlock = numberToHex(Math.max(0, head - LOOK_BACK))
-  const [log] = await chain.rpc.request<Log[]>('eth_getLogs', [
-    { address: chain.contracts.USDC, topics, fromBlock, toBlock: 'latest' },
-  ])
-  if (escrowId !== 0n) return { type: 'split', transaction: log?.transactionHash }
+  const [log] = await logsOf(chain, chain.contracts.USDC, topics, head)
   if (!log) return { type: 'elsewhere' }
   if (log.topics[0] === CANCELED) return { type: 'cancelled' }
   const isHere = kind === 1 && (await paidTheRouter(chain, payment, log))
   if (!isHere) return { type: 'elsewhere' }
   const depth = head - hexToNumber(log.blockNumber) + 1
   return { type: 'arrived', transaction: log.transactionHash, depth }
+}
+
+async function findSplit(
+  chain: Chain,
+  { attribution, authorization }: Payment,
+  escrowId: bigint,
+  head: number,
+): Promise<Arrival> {
+  const topics = [DEPOSITED, numberToHex(escrowId, { size: 32 })]
+  const [log] = await logsOf(chain, chain.contracts.CommissionEscrow, topics, head)
+  const transaction = log?.transactionHash
+  if (!log || !transaction) return { type: 'split', transaction }
+  const terms = readDeposited(log)
+  const isAsOrdered =
+    TERMS.every((term) => terms[term] === attribution[term]) && terms.price === authorization.value
+  const sent = await chain.rpc.request<{ from: Address } | null>('eth_getTransactionByHash', [transaction])
+  if (!isAsOrdered || !sent || (await isSettler(chain, sent.from))) return { type: 'split', transaction }
+  return { type: 'outside', transaction, depth: head - hexToNumber(log.blockNumber) + 1 }
+}
+
+function logsOf({ rpc }: Chain, address: Address, topics: (Hex | Hex[])[], head: number): Promise<Log[]> {
+  const fromBlock = numberToHex(Math.max(0, head - LOOK_BACK))
+  return rpc.request<Log[]>('eth_getLogs', [{ address, topics, fromBlock, toBlock: 'latest' }])
 }
 
 /** The token tells of the transfer right after it told that the authorisation was used for it. */

@@ -124,7 +124,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
 
   async function findSent(key: PaymentKey): Promise<Refused | undefined> {
     const row = await findRow(sql, key)
-    const transaction = row && (await readTransaction(sql, { id: row.intentId }))?.hashes.at(-1)
+    const transaction = row?.intentId && (await readTransaction(sql, { id: row.intentId }))?.hashes.at(-1)
     if (!transaction) return undefined
     const message = `sent and not mined yet: ${askFor(key)}`
     return new Refused('settle_failed', message, { pending: true, transaction })

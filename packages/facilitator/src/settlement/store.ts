@@ -8,7 +8,8 @@ export interface Row {
   key: PaymentKey
   kind: Order['kind']
   digest: Hash
-  intentId: bigint
+  /** Null: somebody else's transaction settled it. */
+  intentId: bigint | null
   state: 'pending' | 'settled' | 'refunded' | 'failed'
   transaction: Hash | null
   message: string | null
@@ -47,6 +48,25 @@ export async function claim(tx: Transaction, intentId: bigint, orders: Order[]):
     WHERE settlements.state = 'failed'
     RETURNING chain_id, payer, nonce`
   return new Set(rows.map((row) => keyText(keyOfRow(row))))
+}
+
+/** Writes down that somebody else's transaction did what was ordered. False: it was known. */
+export async function adopt(
+  sql: Queryable,
+  { key, kind, digest, attribution, value }: Order,
+  transaction: Hash,
+): Promise<boolean> {
+  const { count } = await sql`
+    INSERT INTO facilitator.settlements
+      (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, state, transaction, is_final)
+    VALUES (${key.chainId}, ${bytes(key.payer)}, ${bytes(key.nonce)}, ${kind}, ${bytes(digest)}, ${attribution.merchantId},
+      ${bytes(attribution.productId)}, ${attribution.reviewId}, ${value}, 'settled', ${bytes(transaction)}, true)
+    ON CONFLICT (chain_id, payer, nonce) DO UPDATE
+    SET digest = EXCLUDED.digest, merchant_id = EXCLUDED.merchant_id, product_id = EXCLUDED.product_id,
+      review_id = EXCLUDED.review_id, intent_id = NULL, state = 'settled', transaction = EXCLUDED.transaction,
+      message = NULL, is_final = true, changed_at = now()
+    WHERE settlements.state = 'failed'`
+  return count === 1
 }
 
 /** Writes down what became of the orders of an intent. Those that another intent has taken over since are left alone. */
@@ -94,7 +114,7 @@ type SettlementRow = {
   nonce: Buffer
   kind: Order['kind']
   digest: Buffer
-  intent_id: bigint
+  intent_id: bigint | null
   state: Row['state']
   transaction: Buffer | null
   message: string | null

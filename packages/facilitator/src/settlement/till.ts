@@ -12,7 +12,7 @@ import { type Order, toFinish, toRefund, toRefundDeposit, toSettle, toSplitDepos
 import { probe } from './probe.ts'
 import { explainRevert } from './revert.ts'
 import { GAS_PER_PURCHASE, simulate } from './simulation.ts'
-import { findRow, type Row } from './store.ts'
+import { adopt, findRow, type Row } from './store.ts'
 import type { Deposit } from './types.ts'
 import { createWatch } from './watch.ts'
 
@@ -65,7 +65,10 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
     return settle(payment, signal)
   }
 
-  const follow = async (row: Row): Promise<Result> => resultOf(await watch.follow(row.intentId), row.key)
+  async function follow({ intentId, key }: Row): Promise<Result> {
+    if (intentId === null) throw new Error(`nothing was sent for ${key.payer} ${key.nonce}`)
+    return resultOf(await watch.follow(intentId), key)
+  }
 
   /** Of a payment that is somebody else's. */
   async function refusalOf(key: PaymentKey): Promise<Refused> {
@@ -89,20 +92,28 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
   ): Promise<Hash> {
     const row = await findRow(context.sql, keyOf(payment))
     if (row && row.state !== 'failed') return settleTaken(payment, signal)
-    await requireArrived(payment, signal)
+    const arrival = await requireArrived(payment, signal)
+    if (arrival.type === 'outside' && refusal) throw refusal
+    if (arrival.type === 'outside') return adoptOutside(payment, arrival.transaction)
     if (refusal) return giveBack(toRefund(payment, refusal.message), refusal.reason, signal)
     return splitArrived(toFinish(payment), (why) => toRefund(payment, why), signal)
   }
 
-  /** Waits until the transfer is deep enough to build on. Throws when there is none. */
-  async function requireArrived(payment: Payment, signal: AbortSignal): Promise<void> {
+  /** Waits until what somebody else did is deep enough to build on. Throws when it leaves nothing to do. */
+  async function requireArrived(payment: Payment, signal: AbortSignal): Promise<Open> {
     for (;;) {
       const arrival = await findArrival(chain, payment)
-      if (arrival.type !== 'arrived') throw notHere(arrival)
-      if (arrival.depth >= chain.confirmations) return
+      if (!isOpen(arrival)) throw notHere(arrival)
+      if (arrival.depth >= chain.confirmations) return arrival
       await sleep(POLL_MS, undefined, { signal }).catch(() => {})
       requirePatience(signal)
     }
+  }
+
+  /** All is done, by somebody who told nobody. Whoever asks first is told. */
+  async function adoptOutside(payment: Payment, transaction: Hash): Promise<Hash> {
+    if (await adopt(context.sql, toSettle(payment), transaction)) return transaction
+    throw await refusalOf(keyOf(payment))
   }
 
   /** Splits money that is in the router, or gives it back when it can never be split. */
@@ -159,8 +170,10 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
       if (verdict?.type === 'refused') throw verdict.refusal
       if (verdict?.type !== 'used') throw unreachable(undefined)
       if (verdict.refusal) throw verdict.refusal
+      const row = await findRow(context.sql, keyOf(payment))
+      if (row && row.state !== 'failed') throw await refusalOf(row.key)
       const arrival = await findArrival(chain, payment)
-      if (arrival.type !== 'arrived') throw notHere(arrival)
+      if (!isOpen(arrival)) throw notHere(arrival)
     },
     splitDeposit(deposit, refusal, signal) {
       if (refusal) return giveBack(toRefundDeposit(deposit, refusal.message), refusal.reason, signal)
@@ -215,8 +228,13 @@ function transactionOf(result: Result): Hash {
 const returned = (why: string | null, transaction: Hash, reason: RefusalReason = 'settle_failed') =>
   new Refused(reason, `${why ?? 'it could not be split'}; the money went back to the payer`, { transaction })
 
-/** The authorisation is used, and not for money that waits in the router. */
-function notHere(arrival: Exclude<Arrival, { type: 'arrived' }>): Refused {
+/** What somebody else has begun and nobody has been told the end of. */
+type Open = Extract<Arrival, { type: 'arrived' | 'outside' }>
+
+const isOpen = (arrival: Arrival): arrival is Open => arrival.type === 'arrived' || arrival.type === 'outside'
+
+/** The authorisation is used, and nothing of it is left to do. */
+function notHere(arrival: Exclude<Arrival, Open>): Refused {
   if (arrival.type === 'split') return alreadyUsed(arrival.transaction)
   if (arrival.type === 'cancelled')
     return invalidPayment('authorization cancelled by its payer: sign a new one')
