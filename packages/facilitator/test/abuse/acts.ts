@@ -1,7 +1,7 @@
 // What people do on the chain by themselves, behind the facilitator's back.
 
 import { confirmed, publishWithProof, registerIdentity } from '@referrer/contracts/local'
-import type { AttributionToken } from '@referrer/protocol'
+import { Attribution, type AttributionToken } from '@referrer/protocol'
 import {
   commissionEscrowAbi,
   identityRegistryAbi,
@@ -79,6 +79,25 @@ export function submission(
     on: 'USDC',
     call: [OVERLOADED[as], from, to, ...numbers, nonce, signature],
   }
+}
+
+/** Anybody may have the router settle a payment whose nonce commits to its attribution. */
+export function settlement(m: TestFacilitator, { paymentPayload }: Body, kind: 0 | 1 = 0): Deed {
+  const { payload, extensions } = paymentPayload
+  const { from, value, validAfter, validBefore, nonce } = payload.authorization
+  const purchase = {
+    authorization: {
+      kind,
+      from,
+      value: BigInt(value),
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore),
+      nonce,
+      signature: payload.signature,
+    },
+    attribution: Attribution.from(m.till.terms, { salt: extensions.attributionSalt as Hex }),
+  }
+  return { by: m.market.accounts.stranger, on: 'SplitRouter', call: ['settle', purchase] }
 }
 
 /** The payer takes the authorisation back; somebody else pays for the gas. */

@@ -4,7 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body, PayloadOptions } from '../payloads.ts'
-import { act, betweenBlocks, cancellation, openMerchant, send, submission } from './acts.ts'
+import {
+  act,
+  betweenBlocks,
+  cancellation,
+  openMerchant,
+  otherReviewer,
+  send,
+  settlement,
+  submission,
+} from './acts.ts'
 import { type Books, openBooks } from './books.ts'
 
 let m: TestFacilitator
@@ -254,6 +263,44 @@ describe('an authorisation that only the router can redeem', () => {
     const answer = (await m.settle(body)).body
     expect(answer).toMatchObject({ success: true })
     await expectSplitIn(answer.transaction, body)
+    await books.audit({ left })
+  })
+
+  it('is settled, once, when a stranger has had the router settle it as it was ordered', async () => {
+    const { buyer, body } = await payment({ salt })
+    const transaction = await act(m, settlement(m, body))
+    expect((await m.verify(body)).body).toEqual({ isValid: true, payer: buyer.address })
+    const answers = await Promise.all(Array.from({ length: 50 }, () => m.settle(body)))
+    for (const { body: answer } of answers) expect(answer).toMatchObject({ transaction })
+    expect(answers.some(({ body: answer }) => answer.success)).toBe(true)
+    expect((await m.settle(body)).body).toMatchObject({ ...used, transaction })
+    expect((await m.verify(body)).body).toMatchObject({ isValid: false })
+    expect(await statusOf(body)).toBe('settled')
+    await books.audit({ left })
+  })
+
+  it('is settled when a stranger has the router settle it in the block before ours', async () => {
+    const { body } = await payment({ salt })
+    const [answer, transaction] = await betweenBlocks(m, async ({ sent, mine }) => {
+      const settling = m.settle(body)
+      await sent(1)
+      const hash = await send(m, settlement(m, body))
+      await mine()
+      return [(await settling).body, hash]
+    })
+    expect(answer).toMatchObject({ success: true, transaction })
+    expect(await statusOf(body)).toBe('settled')
+    await books.audit({ left, reverted: 1 })
+  })
+
+  it('is used when a stranger has had the router settle it for another reviewer', async () => {
+    const { body } = await payment({ salt, type: 'TransferWithAuthorization' })
+    const transaction = await act(m, settlement(m, body, 1))
+    const { attributionToken } = await otherReviewer(m, m.market.accounts.walletBuyer, 2n)
+    // Without its salt nothing says that the nonce commits to a link.
+    const swapped = { ...body, paymentPayload: { ...body.paymentPayload, extensions: { attributionToken } } }
+    expect((await m.settle(swapped)).body).toMatchObject({ ...used, transaction })
+    expect((await m.settle(body)).body).toMatchObject({ success: true, transaction })
     await books.audit({ left })
   })
 })
