@@ -1,5 +1,5 @@
 // The chains of a configuration, and what has to be read before payments on them can be.
-import { createRpcPool, RpcError, readContract } from '@referrer/chain'
+import { createRpcPool, RpcError, type RpcPool, readContract } from '@referrer/chain'
 import { type ChainConfig, ConfigError } from '@referrer/process'
 import { AttestationKey, X402 } from '@referrer/protocol'
 import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
@@ -8,6 +8,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Config } from './config.ts'
 import type { Chain } from './context.ts'
 import { readManifestKeys } from './market/keys.ts'
+import { probe } from './settlement/probe.ts'
 
 const GWEI = 1_000_000_000n
 
@@ -67,6 +68,7 @@ async function openChain(
   const rpc = createRpcPool({ chainId, urls: config.rpcUrls.map((url) => url.reveal()), fetch })
   const contracts = newest(config)
   await requireWiring({ rpc, contracts, chainId })
+  await requireTrials(rpc, relayers[0].address)
   const usdc = { address: contracts.USDC, abi: sandboxUSDCAbi, args: [] } as const
   const [name, version] = await Promise.all([
     readContract({ rpc }, { ...usdc, functionName: 'name' }),
@@ -116,6 +118,24 @@ async function requireWiring({
       ])
     }
   }
+}
+
+/** Every payment is tried out before it is sent, and not every node lets calls run as if code were where none is. */
+async function requireTrials({ chainId, endpoints }: RpcPool, relayer: Address): Promise<void> {
+  const problems = endpoints.map(async (endpoint): Promise<string[]> => {
+    try {
+      await probe({ rpc: endpoint }, relayer, [])
+      return []
+    } catch (error) {
+      // A node that is out now is no reason not to start.
+      if (error instanceof RpcError && error.kind !== 'refused' && error.kind !== 'reverted') return []
+      return [
+        `CHAINS: ${endpoint.name} does not take state overrides in eth_call on chain ${chainId}, so no payment can be tried out there; name another node in its rpcUrls`,
+      ]
+    }
+  })
+  const found = (await Promise.all(problems)).flat()
+  if (found.length > 0) throw new ConfigError(found)
 }
 
 function explain(chainId: number | undefined, reason: unknown): string {

@@ -101,6 +101,26 @@ describe('a start that cannot work says what to do:', () => {
     expect(problem).not.toContain('secret-key')
   })
 
+  test('a node that payments cannot be tried out on', async () => {
+    const deaf = (ignore: (params: unknown[]) => unknown[]): Overrides => ({
+      fetch: async (input, init) => {
+        const call = JSON.parse(String(init?.body))
+        const params = call.method === 'eth_call' ? ignore(call.params) : call.params
+        return fetch(input, { ...init, body: JSON.stringify({ ...call, params }) })
+      },
+    })
+    for (const ignore of [
+      (params: unknown[]) => params.slice(0, 2),
+      (params: unknown[]) => (params.length > 2 ? ['no call'] : params),
+    ]) {
+      expect(await problemsOf({}, deaf(ignore))).toEqual([
+        expect.stringMatching(
+          /^CHAINS: 127\.0\.0\.1:\d+ does not take state overrides .*; name another node/,
+        ),
+      ])
+    }
+  })
+
   test('a node of another chain', async () => {
     const CHAINS = chain((rest) => ({ ...rest, chainId: 8453 }))
     const ATTESTATION_PUBLIC_KEYS = JSON.stringify({ 8453: ['ab'.repeat(32)] })

@@ -34,7 +34,7 @@ export const MOST_GAS = 16_777_216n
 const NOBODY: Address = '0x0000000000000000000000000000000000000000'
 
 export async function probe(
-  { rpc }: Pick<Chain, 'rpc'>,
+  { rpc }: { rpc: Pick<Chain['rpc'], 'request'> },
   relayer: Address,
   calls: Call[],
   { tag = 'latest', wallets = [] }: { tag?: ProbeTag; wallets?: Address[] } = {},
