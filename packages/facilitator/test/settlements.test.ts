@@ -2,7 +2,7 @@
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import type { Hex, LocalAccount } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { act, betweenBlocks, openMerchant, send, submission } from './abuse/acts.ts'
+import { act, betweenBlocks, cancellation, openMerchant, send, submission, waitingAt } from './abuse/acts.ts'
 import { type Books, openBooks } from './abuse/books.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from './harness.ts'
 import type { Body } from './payloads.ts'
@@ -12,7 +12,8 @@ let books: Books
 let buyer: LocalAccount
 
 beforeAll(async () => {
-  m = await startTestFacilitator()
+  // What comes while a transaction is under way shares the next.
+  m = await startTestFacilitator({ env: { MAX_BATCHES_IN_FLIGHT: '1' } })
   books = await openBooks(m)
   buyer = await m.newBuyer()
 })
@@ -115,6 +116,33 @@ describe('a settlement', () => {
     const { success, transaction } = (await m.settle(body)).body
     expect(success).toBe(true)
     expect(await statusOf(body)).toEqual({ status: 'settled', transaction, message: null, ...aboutOf(body) })
+    await books.audit()
+  })
+
+  it('has failed when the chain refused it in a transaction that settled others [FAC-37]', async () => {
+    const payers = [await m.newBuyer(PRICE), await m.newBuyer(PRICE)] as const
+    const [good, doomed] = [await m.payload(payers[0]), await m.payload(payers[1])]
+    const answers = await betweenBlocks(m, async ({ sent, mine }) => {
+      const before = m.settle(await m.payload(buyer))
+      await sent(1)
+      const settling = [m.settle(good), m.settle(doomed)]
+      await waitingAt(m.facilitator, 3)
+      await mine()
+      await before
+      await sent(3)
+      await send(m, await cancellation(m, payers[1], doomed))
+      await mine()
+      return (await Promise.all(settling)).map(({ body }) => body)
+    })
+    expect(answers).toMatchObject([{ success: true }, { success: false, transaction: '' }])
+    expect(await m.balanceOf(payers[1].address)).toBe(PRICE)
+    expect(await statusOf(good)).toMatchObject({ status: 'settled', transaction: answers[0].transaction })
+    expect(await statusOf(doomed)).toEqual({
+      status: 'failed',
+      transaction: null,
+      message: expect.stringMatching(/\S/),
+      ...aboutOf(doomed),
+    })
     await books.audit()
   })
 
