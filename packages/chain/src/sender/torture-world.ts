@@ -46,13 +46,14 @@ export async function createWorld(chainId: number, random: () => number): Promis
   const deployer = developmentAccount(0)
   const { abi, bytecode } = readArtifact('SandboxUSDC')
 
+  const foreign: Hex[] = []
   async function addSigner(index: number) {
     const account = developmentAccount(index)
     const hash = await client.deployContract({ abi, bytecode, args: [account.address], account: deployer })
     const { contractAddress } = await client.waitForTransactionReceipt({ hash })
     if (!contractAddress) throw new Error('the token was not deployed')
     // The first mint ever costs more than all later ones: a reorganisation must not make a first one of what was estimated as a later one.
-    await client.sendTransaction({ account, to: contractAddress, data: mint(freshAddress()) })
+    foreign.push(await client.sendTransaction({ account, to: contractAddress, data: mint(freshAddress()) }))
     return { account, key: privateKeyOf(account), token: contractAddress }
   }
   const signers = [await addSigner(1), await addSigner(2)]
@@ -67,7 +68,6 @@ export async function createWorld(chainId: number, random: () => number): Promis
     await startFaultProxy({ target, random, faults: FAULTS }),
     await startFaultProxy({ target, random, faults: FAULTS }),
   ]
-  const foreign: Hex[] = []
   /** Where one can go back to, newest last. */
   let past: { snapshot: Hex; height: bigint }[] = []
 
