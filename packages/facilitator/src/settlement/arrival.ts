@@ -12,7 +12,7 @@ import {
   toEventSelector,
 } from 'viem'
 import type { Chain } from '../context.ts'
-import type { Payment } from '../payment/payment.ts'
+import type { Payment, PaymentKey } from '../payment/payment.ts'
 import { isSettler } from '../relayers.ts'
 
 /** What became of an authorisation that the token has as used. */
@@ -47,17 +47,29 @@ const TRANSFER = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'Transf
 const LOOK_BACK = 5_000
 
 export async function findArrival(chain: Chain, payment: Payment): Promise<Arrival> {
-  const { from, nonce, kind } = payment.authorization
+  const { from, nonce, kind, value } = payment.authorization
   const [escrowId, head] = await Promise.all([readEscrow(chain, payment), readHead(chain)])
   if (escrowId !== 0n) return findSplit(chain, payment, escrowId, head)
-  const topics = [[USED, CANCELED], pad(from), nonce]
-  const [log] = await logsOf(chain, chain.contracts.USDC, topics, head)
+  const log = await findUse(chain, from, nonce, head)
   if (!log) return { type: 'elsewhere' }
   if (log.topics[0] === CANCELED) return { type: 'cancelled' }
-  const isHere = kind === 1 && (await paidTheRouter(chain, payment, log))
+  const isHere = kind === 1 && (await paidToRouter(chain, from, log)) === value
   if (!isHere) return { type: 'elsewhere' }
   const depth = head - hexToNumber(log.blockNumber) + 1
   return { type: 'arrived', transaction: log.transactionHash, depth }
+}
+
+/** Whether a payment reached the router, by whatever transaction. */
+export async function hasMoved(chain: Chain, { payer, nonce }: PaymentKey): Promise<boolean> {
+  const log = await findUse(chain, payer, nonce, await readHead(chain))
+  return log !== undefined && (await paidToRouter(chain, payer, log)) !== undefined
+}
+
+/** The one event by which the token tells that an authorisation is used, or cancelled. */
+async function findUse(chain: Chain, payer: Address, nonce: Hex, head: number): Promise<Log | undefined> {
+  const topics = [[USED, CANCELED], pad(payer), nonce]
+  const [log] = await logsOf(chain, chain.contracts.USDC, topics, head)
+  return log
 }
 
 async function findSplit(
@@ -83,21 +95,20 @@ function logsOf({ rpc }: Chain, address: Address, topics: (Hex | Hex[])[], head:
   return rpc.request<Log[]>('eth_getLogs', [{ address, topics, fromBlock, toBlock: 'latest' }])
 }
 
-/** The token tells of the transfer right after it told that the authorisation was used for it. */
-async function paidTheRouter(
+/** How much; undefined: nothing. The token tells of the transfer right after it told that the authorisation was used for it. */
+async function paidToRouter(
   { rpc, contracts }: Chain,
-  { authorization: { from, value } }: Payment,
+  payer: Address,
   used: Log,
-): Promise<boolean> {
+): Promise<bigint | undefined> {
   const receipt = await rpc.request<{ logs: Log[] } | null>('eth_getTransactionReceipt', [
     used.transactionHash,
   ])
   const next = receipt?.logs.find(({ logIndex }) => hexToNumber(logIndex) === hexToNumber(used.logIndex) + 1)
-  if (!next || next.address.toLowerCase() !== contracts.USDC.toLowerCase()) return false
-  const expected = [TRANSFER, pad(from), pad(contracts.SplitRouter)].map((topic) => topic.toLowerCase())
-  return (
-    expected.every((topic, at) => next.topics[at]?.toLowerCase() === topic) && BigInt(next.data) === value
-  )
+  if (!next || next.address.toLowerCase() !== contracts.USDC.toLowerCase()) return undefined
+  const expected = [TRANSFER, pad(payer), pad(contracts.SplitRouter)].map((topic) => topic.toLowerCase())
+  const isTransfer = expected.every((topic, at) => next.topics[at]?.toLowerCase() === topic)
+  return isTransfer ? BigInt(next.data) : undefined
 }
 
 /** 0n: there is none. */

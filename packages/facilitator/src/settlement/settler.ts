@@ -133,10 +133,13 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
   async function lookUp(key: PaymentKey): Promise<Settlement> {
     const isUnderWay = flights.has(keyText(key))
     const row = await findRow(sql, key)
-    // What failed may be tried again.
-    if (row && !(row.state === 'failed' && isUnderWay))
-      return { status: row.state, transaction: row.transaction, message: row.message }
-    return { status: isUnderWay ? 'pending' : 'unknown', transaction: null, message: null }
+    const pending = { status: 'pending', transaction: null, message: null } as const
+    if (isUnderWay && (!row || row.state === 'failed')) return pending
+    if (!row) return { ...pending, status: 'unknown' }
+    // What failed moved nothing, but somebody else may have submitted the transfer.
+    if (row.state === 'failed' && (await tillOf(key.chainId).hasMoved(key)))
+      return { ...pending, message: 'the money has come by another way: send the same payment again' }
+    return { status: row.state, transaction: row.transaction, message: row.message }
   }
 
   return {
@@ -161,7 +164,10 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
       return { transaction, payer: charge.payer }
     },
     async find(key) {
-      const found = await within(RECORDS_MS, lookUp(key))
+      const found = await within(RECORDS_MS, lookUp(key)).catch((cause) => {
+        if (!(cause instanceof RpcError)) throw cause
+        throw new Refused('settle_failed', 'the chain cannot be asked now; ask again', { cause })
+      })
       if (!found) throw new Error(`the database does not answer within ${RECORDS_MS} ms`)
       return found
     },

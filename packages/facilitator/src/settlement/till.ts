@@ -5,7 +5,7 @@ import type { Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
 import { alreadyUsed, invalidPayment, type RefusalReason, Refused } from '../payment/refused.ts'
-import { type Arrival, findArrival } from './arrival.ts'
+import { type Arrival, findArrival, hasMoved } from './arrival.ts'
 import { createDesk, type Result, resultOf, unreachable } from './desk.ts'
 import type { OnSettlement } from './events.ts'
 import { type Order, toFinish, toRefund, toRefundDeposit, toSettle, toSplitDeposit } from './order.ts'
@@ -22,6 +22,8 @@ export interface Till {
   /** Throws `Refused` when it would not be settled now. */
   check(payment: Payment): Promise<void>
   splitDeposit(deposit: Deposit, refusal: Refused | undefined, signal: AbortSignal): Promise<Hash>
+  /** Whether the money of a payment reached the router, by whatever transaction. */
+  hasMoved(key: PaymentKey): Promise<boolean>
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -179,6 +181,7 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
       if (refusal) return giveBack(toRefundDeposit(deposit, refusal.message), refusal.reason, signal)
       return splitArrived(toSplitDeposit(deposit), (why) => toRefundDeposit(deposit, why), signal)
     },
+    hasMoved: (key) => hasMoved(chain, key),
     async run(signal) {
       const sender = createSender({
         chainId: chain.chainId,
