@@ -42,10 +42,11 @@ async function expectSplitIn(transaction: Hash, { paymentPayload }: Body): Promi
   expect(escrows.filter((escrow) => escrow.payer === from && escrow.nonce === nonce)).toHaveLength(1)
 }
 
-const statusOf = async ({ paymentPayload }: Body) => {
+const standingOf = ({ paymentPayload }: Body) => {
   const { from, nonce } = paymentPayload.payload.authorization
-  return (await m.call('GET', `/settlements/${from}/${nonce}`)).body.status
+  return m.call('GET', `/settlements/${from}/${nonce}`)
 }
+const statusOf = async (body: Body) => (await standingOf(body)).body.status
 
 describe('a bare transfer that somebody else has submitted to the token', () => {
   it('is finished from the money in the router, once [FAC-42]', async () => {
@@ -88,6 +89,26 @@ describe('a bare transfer that somebody else has submitted to the token', () => 
     expect(answer).toMatchObject({ success: true })
     await expectSplitIn(answer.transaction, body)
     // Alone in its transaction, ours had nothing to pull.
+    await books.audit({ reverted: 1 })
+  })
+
+  it('is not called failed when nothing could be asked after ours had failed', async () => {
+    const { body } = await payment()
+    const answer = await betweenBlocks(m, async ({ sent, mine }) => {
+      const settling = m.settle(body)
+      await sent(1)
+      await send(m, submission(m, body))
+      m.nodes.intercept = (call) => (call.includes('"eth_call"') ? 'refuse' : 'pass')
+      await mine()
+      return (await settling).body
+    })
+    expect(answer).toMatchObject({ success: false, retryable: true })
+    m.nodes.intercept = (call) => (call.includes('"eth_getLogs"') ? 'refuse' : 'pass')
+    expect((await standingOf(body)).status).toBe(503)
+    m.nodes.intercept = undefined
+    const waiting = { status: 'pending', message: expect.stringContaining('send the same payment again') }
+    expect((await standingOf(body)).body).toMatchObject(waiting)
+    expect((await m.settle(body)).body).toMatchObject({ success: true })
     await books.audit({ reverted: 1 })
   })
 
