@@ -37,6 +37,8 @@ const invalid = (errorMessage?: unknown): Expected => ({
 })
 const payment = (options?: PayloadOptions) => m.payload(buyer, options)
 const extra = (change: object) => ({ requirements: { extra: { ...m.till.token, ...change } as never } })
+/** It is not read as some agent, whose or whether there is one. */
+const unreadableAgent = expect.stringContaining('extensions.buyerAgentId must be ')
 /** With other extensions than those that the buyer was shown. */
 async function withExtensions(extensions: unknown): Promise<unknown> {
   const { paymentPayload, ...rest } = await payment()
@@ -151,10 +153,18 @@ describe('an invalid payment', () => {
     await expectRefused(await payment({ validBefore: 1n }), expired)
   })
 
-  it('is one that has expired since the newest block [FAC-26]', async () => {
-    const body = await payment({ validBefore: (await now()) + 100n })
-    m.clock.aheadMs = Number(await now()) * 1_000 + 101_000 - Date.now()
-    await expectRefused(body, invalid(expect.stringContaining('expired')))
+  it('is one that has expired since the newest block, or is about to [FAC-26]', async () => {
+    const validBefore = (await now()) + 100n
+    const body = await payment({ validBefore })
+    const at = (time: bigint) => {
+      m.clock.aheadMs = Number(time) * 1_000 - Date.now()
+    }
+    for (const time of [validBefore + 1n, validBefore - 1n]) {
+      at(time)
+      await expectRefused(body, invalid(expect.stringContaining('expired')))
+    }
+    at(validBefore - 50n)
+    expect((await m.settle(body)).body.success).toBe(true)
   })
 
   it('is one that is not valid yet [FAC-27]', async () => {
@@ -178,14 +188,19 @@ describe('an invalid payment', () => {
   it.each([7, 0, true, {}, ['7']])(
     'is one whose buying agent is %j and not text [FAC-33]',
     async (buyerAgentId) => {
-      await expectRefused(await payment({ buyerAgentId }), invalid(expect.stringContaining('buyerAgentId')))
+      await expectRefused(await payment({ buyerAgentId }), invalid(unreadableAgent))
     },
   )
+
+  it('is one whose buying agent is a number, although it is the buyer’s own [FAC-33]', async () => {
+    const buyerAgentId = Number(await m.newAgent(buyer))
+    await expectRefused(await payment({ buyerAgentId }), invalid(unreadableAgent))
+  })
 
   it.each(['abc', '-1', '0x1', '1.0', '1e3', ' 1', '+1', '9007199254740992'])(
     'is one whose buying agent is %j [FAC-34]',
     async (buyerAgentId) => {
-      await expectRefused(await payment({ buyerAgentId }), invalid(expect.stringContaining('buyerAgentId')))
+      await expectRefused(await payment({ buyerAgentId }), invalid(unreadableAgent))
     },
   )
 

@@ -70,7 +70,7 @@ describe('a payment that is not settled', () => {
     }
   })
 
-  it('is refused with the transaction that gave the money back', async () => {
+  it('is refused with the transaction that gave the money back [REF-29]', async () => {
     const { response } = await answerTo(
       refusal({ errorReason: 'settle_failed', errorMessage: 'refunded', transaction: TRANSACTION }),
     )
