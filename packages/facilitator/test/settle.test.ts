@@ -22,7 +22,10 @@ beforeAll(async () => {
   await mintUsdc(m.market, buyer.address, 1_000_000_000n)
 })
 afterAll(() => m.close())
-afterEach(() => books.audit())
+afterEach(() => {
+  m.clock.aheadMs = 0
+  return books.audit()
+})
 
 async function settled(body: Body): Promise<{ transaction: Hash; network: string; payer: Address }> {
   const answer = await m.settle(body)
