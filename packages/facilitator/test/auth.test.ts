@@ -5,7 +5,8 @@ import { type Address, keccak256, type LocalAccount, stringToBytes } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Facilitator } from '../src/facilitator.ts'
 import { type Books, openBooks } from './abuse/books.ts'
-import { type Ask, startTestFacilitator, type TestFacilitator } from './harness.ts'
+import type { Ask } from './asking.ts'
+import { startTestFacilitator, type TestFacilitator } from './harness.ts'
 import type { Body } from './payloads.ts'
 
 let m: TestFacilitator

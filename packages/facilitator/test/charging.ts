@@ -4,7 +4,8 @@ import { Attribution, Commitment } from '@referrer/protocol'
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { type Address, type Hash, type Hex, keccak256, type LocalAccount, stringToBytes } from 'viem'
 import { expect } from 'vitest'
-import { type Answer, PRICE, startTestFacilitator, type TestFacilitator } from './harness.ts'
+import type { Answer } from './asking.ts'
+import { PRICE, startTestFacilitator, type TestFacilitator } from './harness.ts'
 
 export interface Signed {
   txHash: Hash

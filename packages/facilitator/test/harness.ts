@@ -18,7 +18,7 @@ import {
 } from '@referrer/contracts/local'
 import { connect, type Sql } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
-import { AttestationKey, AttributionToken, RequestSignature } from '@referrer/protocol'
+import { AttestationKey, AttributionToken } from '@referrer/protocol'
 import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import {
   type Address,
@@ -33,27 +33,9 @@ import { generatePrivateKey, type HDAccount, privateKeyToAccount } from 'viem/ac
 import { readConfig } from '../src/config.ts'
 import { type Facilitator, migrations, type Overrides, startFacilitator } from '../src/facilitator.ts'
 import type { SettlementEvent } from '../src/settlement/events.ts'
+import { type Answer, type Ask, send } from './asking.ts'
 import { type Body, type PayloadOptions, payloadOf, requirementsOf, type Till } from './payloads.ts'
 import { startTestShop, type TestShop } from './shop.ts'
-
-export interface Answer {
-  status: number
-  headers: Headers
-  text: string
-  /** Undefined when the answer is no JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into it
-  body: any
-}
-
-export interface Ask {
-  /** An object is sent as JSON; a string or bytes as they are. */
-  body?: unknown
-  /** Signs the request. */
-  as?: LocalAccount
-  /** Unix seconds of that signature; left out: now. */
-  timestamp?: number
-  headers?: Record<string, string>
-}
 
 export interface TestFacilitator {
   /** What runs now. */
@@ -309,31 +291,4 @@ async function throughNodes(
   nodes.calls.push(call)
   if (fate === 'lose') throw new TypeError('fetch failed')
   return answer
-}
-
-/** To any facilitator. */
-export async function send(
-  url: string,
-  method: string,
-  path: string,
-  { body, as, timestamp = Math.floor(Date.now() / 1_000), headers = {} }: Ask = {},
-): Promise<Answer> {
-  const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array
-  const bytes = (isRaw ? body : JSON.stringify(body)) as string | Uint8Array<ArrayBuffer> | undefined
-  const signature = as && RequestSignature.serialize(await RequestSignature.sign(as, bytes ?? '', timestamp))
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: { ...(bytes !== undefined && { 'content-type': 'application/json' }), ...signature, ...headers },
-    ...(bytes !== undefined && { body: bytes }),
-  })
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: parsed(text) }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -5,7 +5,8 @@ import { hexToBytes, type LocalAccount, numberToHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Facilitator, Overrides } from '../src/facilitator.ts'
-import { ATTESTATION_SEED, send, startTestFacilitator, type TestFacilitator } from './harness.ts'
+import { send } from './asking.ts'
+import { ATTESTATION_SEED, startTestFacilitator, type TestFacilitator } from './harness.ts'
 
 let m: TestFacilitator
 let buyer: LocalAccount

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Books, openBooks } from '../abuse/books.ts'
+import { send } from '../asking.ts'
 import { eventually } from '../eventually.ts'
-import { send, startTestFacilitator, type TestFacilitator } from '../harness.ts'
+import { startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
 import { expectNothingOpen } from './world.ts'
 

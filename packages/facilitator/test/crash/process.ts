@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { type Answer, type Ask, send } from '../harness.ts'
+import { type Answer, type Ask, send } from '../asking.ts'
 
 /**
  * Where it dies: after the trial, after the rows and the intent are written, then as the sender tells; `ended`: the outcome is recorded and

@@ -3,8 +3,8 @@ import { type FaultProxy, int, pick, seeded, seedOf, startFaultProxy } from '@re
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { cancellation, type Deed, send, submission } from '../abuse/acts.ts'
+import type { Answer } from '../asking.ts'
 import { eventually } from '../eventually.ts'
-import type { Answer } from '../harness.ts'
 import type { Deadly, FacilitatorProcess } from './process.ts'
 import { committed, expectNothingOpen, type Purchase, startWorld, type World } from './world.ts'
 
