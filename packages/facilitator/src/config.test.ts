@@ -48,7 +48,8 @@ test('keys and chains are enough', () => {
     marketUrl: undefined,
     setupUrl: undefined,
     settlementAuth: 'optional',
-    answerTimeoutMs: 50_000,
+    answerTimeoutMs: 45_000,
+    minAmount: 1n,
     maxBatch: 64,
     maxBatchesInFlight: 8,
     lingerMs: 15,
@@ -113,7 +114,7 @@ describe('is refused, with what to do:', () => {
     [
       'an answer that takes longer than a merchant waits',
       { ANSWER_TIMEOUT_MS: '58001' },
-      'ANSWER_TIMEOUT_MS: expected a whole number from 1000 to 58000',
+      'ANSWER_TIMEOUT_MS: expected a whole number from 1000 to 50000',
     ],
     ['a batch that fits no block', { MAX_BATCH: '129' }, 'MAX_BATCH: expected a whole number from 1 to 128'],
     [

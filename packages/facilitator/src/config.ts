@@ -23,6 +23,8 @@ export interface Config extends CommonConfig {
   setupUrl: string | undefined
   /** Whether merchants must sign what they send, or may. */
   settlementAuth: 'optional' | 'required'
+  /** In base units. */
+  minAmount: bigint
   /** To answer a request. What is not done by then goes on, and is answered as pending. */
   answerTimeoutMs: number
   /** How many purchases one transaction settles at most. */
@@ -75,9 +77,14 @@ export const variables = {
     'optional',
   ),
   ANSWER_TIMEOUT_MS: withDefault(
-    Read.whole(1_000, 58_000),
-    'how long a request may take; a settlement that takes longer goes on and is answered as pending',
-    '50000',
+    Read.whole(1_000, 50_000),
+    'how long a settlement may take; one that takes longer goes on and is answered as pending',
+    '45000',
+  ),
+  MIN_AMOUNT: withDefault(
+    Read.whole(1, Number.MAX_SAFE_INTEGER),
+    'the least that is settled, in base units of USDC: what is cheaper than its gas is not worth sending',
+    '1',
   ),
   MAX_BATCH: withDefault(Read.whole(1, 128), 'purchases that share a transaction at most', '64'),
   MAX_BATCHES_IN_FLIGHT: withDefault(
@@ -110,6 +117,7 @@ export function readConfig(env: Env): Config {
     setupUrl: values.SETUP_URL ?? (values.MARKET_URL && `${values.MARKET_URL}${MANIFEST_PATH}`),
     settlementAuth: values.SETTLEMENT_AUTH,
     answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
+    minAmount: BigInt(values.MIN_AMOUNT),
     maxBatch: values.MAX_BATCH,
     maxBatchesInFlight: values.MAX_BATCHES_IN_FLIGHT,
     lingerMs: values.LINGER_MS,

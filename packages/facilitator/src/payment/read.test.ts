@@ -4,6 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { NOW, type PaperContext, paperContext } from '../../test/context.ts'
 import { type Body, type PayloadOptions, payloadOf } from '../../test/payloads.ts'
+import type { Context } from '../context.ts'
 import { readPayment } from './read.ts'
 import { Refused } from './refused.ts'
 
@@ -222,8 +223,16 @@ describe('an offer is refused', () => {
 
   test('of nothing', async () => {
     expect(await refusal(await payload({ amount: 0n }))).toBe(
-      'invalid_payment: amount is 0: nothing can be split',
+      'invalid_payment: amount 0 is too little: at least 1 base units are settled here',
     )
+  })
+
+  test('of less than is worth its gas', async () => {
+    const config = { ...paper.context.config, minAmount: 1_000n }
+    const context: Context = Object.create(paper.context, { config: { value: config } })
+    const cheap = await payload({ amount: 999n })
+    await expect(readPayment(context, cheap)).rejects.toThrow('at least 1000 base units are settled here')
+    await expect(readPayment(context, await payload({ amount: 1_000n }))).resolves.toBeDefined()
   })
 })
 

@@ -17,7 +17,7 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
   const { paymentPayload, paymentRequirements } = parse(body)
   const { extensions, payload, accepted } = paymentPayload
   const chain = chainOf(context, paymentRequirements)
-  requireOurs(chain, paymentRequirements)
+  requireOurs(context, chain, paymentRequirements)
   requireSame(accepted, paymentRequirements)
   const authorization = Authorization.from(payload.authorization)
   requirePaying(authorization, paymentRequirements)
@@ -74,6 +74,7 @@ function chainOf({ chains }: Context, { network }: Requirements): Chain {
 
 /** The seller offers what can be split. */
 function requireOurs(
+  { config: { minAmount } }: Context,
   { network, contracts, token }: Chain,
   { asset, payTo, amount, extra }: Requirements,
 ): void {
@@ -85,7 +86,9 @@ function requireOurs(
       `payTo ${payTo} is not the split router of ${network}: offer ${contracts.SplitRouter}, which is SPLIT_ROUTER in the address registry`,
     )
   }
-  if (amount === '0') throw invalidPayment('amount is 0: nothing can be split')
+  if (BigInt(amount) < minAmount) {
+    throw invalidPayment(`amount ${amount} is too little: at least ${minAmount} base units are settled here`)
+  }
   if (extra.name !== token.name || extra.version !== token.version) {
     throw invalidPayment(
       `extra must name the token's domain: name ${JSON.stringify(token.name)} and version ${JSON.stringify(token.version)}`,

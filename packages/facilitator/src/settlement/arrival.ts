@@ -23,8 +23,9 @@ export type Arrival =
   | { type: 'cancelled' }
   /** The money went from the payer to the router by this authorisation, and is not split. `depth` in blocks, its own included. */
   | { type: 'arrived'; transaction: Hash; depth: number }
-  /** It was used for something else, or longer ago than is looked back. */
   | { type: 'elsewhere' }
+  /** No node tells what it was used for: it is behind, or that was longer ago than is looked back. */
+  | { type: 'unseen' }
 
 interface Log {
   address: Hex
@@ -43,15 +44,16 @@ const USED = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'Authorizat
 const CANCELED = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'AuthorizationCanceled' }))
 const TRANSFER = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'Transfer' }))
 
-/** How far back an authorisation is looked for. They are made to be used within minutes. */
-const LOOK_BACK = 5_000
+/** How far back logs are looked for, in so many steps: a day of blocks of two seconds. Providers refuse longer steps. */
+const STEP = 9_000
+const STEPS = 5
 
 export async function findArrival(chain: Chain, payment: Payment): Promise<Arrival> {
   const { from, nonce, kind, value } = payment.authorization
   const [escrowId, head] = await Promise.all([readEscrow(chain, payment), readHead(chain)])
   if (escrowId !== 0n) return findSplit(chain, payment, escrowId, head)
   const log = await findUse(chain, from, nonce, head)
-  if (!log) return { type: 'elsewhere' }
+  if (!log) return { type: 'unseen' }
   if (log.topics[0] === CANCELED) return { type: 'cancelled' }
   const isHere = kind === 1 && (await paidToRouter(chain, from, log)) === value
   if (!isHere) return { type: 'elsewhere' }
@@ -90,9 +92,19 @@ async function findSplit(
   return { type: 'outside', transaction, depth: head - hexToNumber(log.blockNumber) + 1 }
 }
 
-function logsOf({ rpc }: Chain, address: Address, topics: (Hex | Hex[])[], head: number): Promise<Log[]> {
-  const fromBlock = numberToHex(Math.max(0, head - LOOK_BACK))
-  return rpc.request<Log[]>('eth_getLogs', [{ address, topics, fromBlock, toBlock: 'latest' }])
+async function logsOf(
+  { rpc }: Chain,
+  address: Address,
+  topics: (Hex | Hex[])[],
+  head: number,
+): Promise<Log[]> {
+  for (let step = 0, end = head; step < STEPS && end >= 0; step += 1, end -= STEP) {
+    const fromBlock = numberToHex(Math.max(0, end - STEP + 1))
+    const toBlock = step === 0 ? 'latest' : numberToHex(end)
+    const logs = await rpc.request<Log[]>('eth_getLogs', [{ address, topics, fromBlock, toBlock }])
+    if (logs.length > 0) return logs
+  }
+  return []
 }
 
 /** How much; undefined: nothing. The token tells of the transfer right after it told that the authorisation was used for it. */

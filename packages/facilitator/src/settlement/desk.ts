@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcError } from '@referrer/chain'
 import type { Address, Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { keyText, type Payment, type PaymentKey } from '../payment/payment.ts'
+import { keyOf, keyText, type Payment, type PaymentKey } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
+import type { Credit } from './credit.ts'
 import type { OnSettlement } from './events.ts'
 import { type Tried, thatFit } from './gas.ts'
 import { type Posted, post } from './ledger.ts'
@@ -47,6 +48,12 @@ interface Entry {
   fail(error: unknown): void
 }
 
+/** An entry whose trial went well. */
+interface Good extends Tried {
+  entry: Entry
+  hasCode: boolean
+}
+
 /** Of one payment in a transaction. */
 export function resultOf(sent: Sent, key: PaymentKey): Result {
   if (!sent.isSent) return { type: 'unsent', message: sent.reason }
@@ -74,6 +81,7 @@ export function createDesk(
   context: Pick<Context, 'sql' | 'clock' | 'config'>,
   chain: Chain,
   watch: Watch,
+  credit: Credit,
   onEvent: OnSettlement,
 ): Desk {
   const { maxBatch, maxBatchesInFlight, lingerMs } = context.config
@@ -128,7 +136,7 @@ export function createDesk(
   }
 
   /** Those that one transaction can settle. The others get their answer, or wait for the next. */
-  async function tryOut(relayer: Address, entries: Entry[]): Promise<(Tried & { entry: Entry })[]> {
+  async function tryOut(relayer: Address, entries: Entry[]): Promise<Good[]> {
     const payments = entries.map(({ payment }) => payment)
     const verdicts = await despiteTrouble(() => simulate(context, chain, relayer, payments)).catch(
       (error) => {
@@ -136,20 +144,39 @@ export function createDesk(
       },
     )
     if (!verdicts) return []
-    const good: (Tried & { entry: Entry })[] = []
+    const good: Good[] = []
     const later: Entry[] = []
     entries.forEach((entry, at) => {
       const verdict = verdicts[at] ?? { type: 'untried' }
-      if (verdict.type === 'good') good.push({ order: toSettle(entry.payment), gas: verdict.gas, entry })
+      // Who gave up meanwhile has been told that nothing was sent.
+      if (entry.signal.aborted) return
+      if (verdict.type === 'good') good.push({ ...verdict, order: toSettle(entry.payment), entry })
       else if (verdict.type === 'untried') later.push(entry)
       else entry.end(verdict)
     })
-    // Who gave up meanwhile has been told that nothing was sent.
-    const wanted = good.filter(({ entry }) => !entry.signal.aborted)
-    const fit = thatFit(wanted)
-    for (const { entry } of wanted.slice(0, fit)) entry.isPosted = true
-    queue.unshift(...wanted.slice(fit).map(({ entry }) => entry), ...later)
-    return wanted.slice(0, fit)
+    const fit = thatFit(good)
+    queue.unshift(...good.slice(fit).map(({ entry }) => entry), ...later)
+    return good.slice(0, fit).filter(onCredit)
+  }
+
+  function onCredit({ entry, hasCode }: Good): boolean {
+    const payer = keyOf(entry.payment).payer
+    const reason = credit.take(payer, hasCode)
+    if (reason) {
+      entry.end({ type: 'unsent', message: reason })
+      return false
+    }
+    entry.isPosted = true
+    const { end, fail } = entry
+    entry.end = (result) => {
+      credit.giveBack(payer, hasCode, result.type === 'done')
+      end(result)
+    }
+    entry.fail = (error) => {
+      credit.giveBack(payer, hasCode, false)
+      fail(error)
+    }
+    return true
   }
 
   async function dispatch(

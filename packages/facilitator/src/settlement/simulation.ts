@@ -19,8 +19,9 @@ const MINING = 3n
 const CLOCK_SKEW = 60n
 
 export type Verdict =
-  | { type: 'good'; gas: bigint }
-  | { type: 'refused'; refusal: Refused }
+  | { type: 'good'; gas: bigint; hasCode: boolean }
+  /** `fault`: the payer's own doing. */
+  | { type: 'refused'; refusal: Refused; fault?: { hasCode: boolean } }
   /** The token has this nonce as used: the money may be in the router, or split, or the payer has cancelled. `refusal`: it is not to be split. */
   | { type: 'used'; refusal?: Refused }
   /** There was no gas left to try it: it belongs into the next batch. */
@@ -77,7 +78,7 @@ async function attempt(
     // A wallet with code may use all that it can get, whatever it did here, and must not be able to take the others' gas.
     return refusal
       ? { type: 'refused', refusal }
-      : { type: 'good', gas: hasCode ? GAS_PER_PURCHASE : outcome.gasUsed }
+      : { type: 'good', gas: hasCode ? GAS_PER_PURCHASE : outcome.gasUsed, hasCode }
   })
   if (isStale && tag !== 'pending') return undefined
   return explainFailures(chain, relayer, payments, verdicts, tag)
@@ -113,6 +114,7 @@ function judgeFailure(
 ): Verdict {
   const { validAfter, validBefore, value, from } = payment.authorization
   const refused = (refusal: Refused): Verdict => ({ type: 'refused', refusal })
+  const own = (refusal: Refused): Verdict => ({ type: 'refused', refusal, fault: { hasCode } })
   // Wallets before it used up the gas: what is not known says nothing.
   if (!used || !balance || !signature) return { type: 'untried' }
   if (numberIn(used) === 1n) return { type: 'used', ...(refusal && { refusal }) }
@@ -121,10 +123,10 @@ function judgeFailure(
   if (timestamp <= validAfter)
     return refused(invalidPayment('authorization not valid yet: wait, or sign one that is valid now'))
   if (hasCode && !isAccepted(signature))
-    return refused(invalidPayment(`signature does not match from: the wallet ${from} does not accept it`))
+    return own(invalidPayment(`signature does not match from: the wallet ${from} does not accept it`))
   const funds = numberIn(balance)
   if (funds !== undefined && funds < value)
-    return refused(
+    return own(
       new Refused(
         'settle_failed',
         `the payer ${from} has ${funds} of the ${value} base units that it would pay`,

@@ -6,6 +6,7 @@ import type { Chain, Context } from '../context.ts'
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
 import { alreadyUsed, invalidPayment, type RefusalReason, Refused } from '../payment/refused.ts'
 import { type Arrival, findArrival, hasMoved } from './arrival.ts'
+import { createCredit } from './credit.ts'
 import { createDesk, type Result, resultOf, unreachable } from './desk.ts'
 import type { OnSettlement } from './events.ts'
 import { type Order, toFinish, toRefund, toRefundDeposit, toSettle, toSplitDeposit } from './order.ts'
@@ -28,6 +29,7 @@ export interface Till {
 }
 
 const POLL_MS = 500
+const MOST_LOOKS = 5
 /** Reverts of what has been dealt with. */
 const OVER = new Set<string | undefined>(['PaymentAlreadySplit', 'PaymentAlreadyRefunded'])
 /** A settlement is of use within a minute: its fee is raised early. */
@@ -35,7 +37,8 @@ const STUCK_AFTER_MS = 10_000
 
 export function createTill(context: Context, chain: Chain, onEvent: OnSettlement): Till {
   const watch = createWatch(context, chain, () => desk.pump())
-  const desk = createDesk(context, chain, watch, onEvent)
+  const credit = createCredit()
+  const desk = createDesk(context, chain, watch, credit, onEvent)
   const [{ address: anyRelayer }] = chain.relayers
 
   async function settle(payment: Payment, signal: AbortSignal): Promise<Hash> {
@@ -49,6 +52,8 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
       // Between the trial and the block somebody may have submitted the transfer. A node that is behind would not know of it.
       const [verdict] = await simulate(context, chain, anyRelayer, [payment], result.block)
       if (verdict?.type === 'used') return settleUsed(payment, verdict.refusal, signal)
+      const fault = verdict?.type === 'good' ? verdict : verdict?.type === 'refused' && verdict.fault
+      if (fault && !result.isForAll) credit.blame(keyOf(payment).payer, fault.hasCode)
       // What somebody else in its transaction brought down is sent alone.
       if (verdict?.type === 'good' && result.isForAll)
         return conclude(payment, await bringAlone(toSettle(payment), verdict.gas, signal), signal)
@@ -103,10 +108,12 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
 
   /** Waits until what somebody else did is deep enough to build on. Throws when it leaves nothing to do. */
   async function requireArrived(payment: Payment, signal: AbortSignal): Promise<Open> {
-    for (;;) {
+    for (let looks = 1; ; looks += 1) {
       const arrival = await findArrival(chain, payment)
-      if (!isOpen(arrival)) throw notHere(arrival)
-      if (arrival.depth >= chain.confirmations) return arrival
+      // Of several nodes one may be behind.
+      const isToBeSeen = arrival.type === 'unseen' && looks < MOST_LOOKS
+      if (!isOpen(arrival) && !isToBeSeen) throw notHere(arrival)
+      if (isOpen(arrival) && arrival.depth >= chain.confirmations) return arrival
       await sleep(POLL_MS, undefined, { signal }).catch(() => {})
       requirePatience(signal)
     }
@@ -241,5 +248,11 @@ function notHere(arrival: Exclude<Arrival, Open>): Refused {
   if (arrival.type === 'split') return alreadyUsed(arrival.transaction)
   if (arrival.type === 'cancelled')
     return invalidPayment('authorization cancelled by its payer: sign a new one')
+  if (arrival.type === 'unseen')
+    return new Refused(
+      'settle_failed',
+      'authorization already used, and no node tells what for: send the same payment again later',
+      { retryable: true },
+    )
   return alreadyUsed(undefined)
 }
