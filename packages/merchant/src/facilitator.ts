@@ -28,7 +28,8 @@ const STATUSES = ['pending', 'settled', 'failed', 'refunded', 'unknown'] as cons
 const STANDING_TIMEOUT_MS = 5_000
 const MAX_ANSWER_BYTES = 65_536
 const MAX_MESSAGE_CHARS = 500
-const USED = 'authorization already used'
+/** How the facilitator begins to say so. */
+export const USED = 'authorization already used'
 
 type Fields = Record<string, unknown>
 

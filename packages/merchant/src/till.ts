@@ -2,7 +2,7 @@
 import type { Hex, PublicClient } from 'viem'
 import { later, paid, plain, receipt } from './answers.ts'
 import type { Settings } from './config.ts'
-import { facilitatorOf, type Outcome, type Standing } from './facilitator.ts'
+import { facilitatorOf, type Outcome, type Standing, USED } from './facilitator.ts'
 import { type Claim, openLedger } from './ledger.ts'
 import { isRecorded, type Market } from './market.ts'
 import type { Offer } from './offer.ts'
@@ -16,7 +16,6 @@ export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Respons
 
 /** How far the clocks of the chain and of this machine may be apart. */
 const CLOCK_SKEW_SECONDS = 60
-const USED = 'authorization already used'
 const REPEATED = {
   busy: 'this payment is being settled: wait for its answer, and do not sign another',
   taken: 'this payment is being settled or was used already: do not sign another before you know',
