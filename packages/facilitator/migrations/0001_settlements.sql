@@ -15,8 +15,9 @@ CREATE TABLE facilitator.settlements (
   product_id  bytea       NOT NULL,
   review_id   bigint      NOT NULL,
   value       bigint      NOT NULL CHECK (value > 0),
-  -- The transaction that does it, in the sender's outbox; purchases of one batch share it.
-  intent_id   bigint      NOT NULL REFERENCES sender.intents,
+  -- The transaction that does it, in the sender's outbox; purchases of one batch share it. Anybody may settle a payment whose nonce commits
+  -- to its attribution: then there is no transaction of ours.
+  intent_id   bigint      REFERENCES sender.intents,
   state       text        NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'settled', 'refunded', 'failed')),
   transaction bytea       CHECK (octet_length(transaction) = 32),
   -- Why it failed, or why the money went back.
@@ -26,7 +27,8 @@ CREATE TABLE facilitator.settlements (
   created_at  timestamptz NOT NULL DEFAULT now(),
   changed_at  timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (chain_id, payer, nonce),
-  CHECK (state NOT IN ('settled', 'refunded') OR transaction IS NOT NULL)
+  CHECK (state NOT IN ('settled', 'refunded') OR transaction IS NOT NULL),
+  CHECK (intent_id IS NOT NULL OR (state = 'settled' AND is_final))
 );
 
 CREATE INDEX settlements_intent ON facilitator.settlements (intent_id);

@@ -6,6 +6,7 @@ import type { AttestationKey, Recovery, X402 } from '@referrer/protocol'
 import type { Logger } from 'pino'
 import type { Address, LocalAccount } from 'viem'
 import type { Config } from './config.ts'
+import type { Roster } from './roster.ts'
 
 /** One chain that payments are settled on. */
 export interface Chain {
@@ -25,6 +26,8 @@ export interface Chain {
   ring: AttestationKey.KeyRing
   /** Who sends; each holds the settler's role. */
   relayers: readonly [LocalAccount, ...LocalAccount[]]
+  /** Which of them can, now. */
+  roster: Roster
   /** How deep a transaction of somebody else must be before anything is built on it, and one of ours before it is forgotten. */
   confirmations: number
   maxFeePerGas: bigint

@@ -19,7 +19,7 @@ export interface RelayerState {
 }
 
 /** Whether the router lets an account settle any purchase. */
-export function isSettler(chain: Chain, account: Address): Promise<boolean> {
+export function isSettler(chain: Pick<Chain, 'rpc' | 'contracts'>, account: Address): Promise<boolean> {
   const read = {
     address: chain.contracts.SplitRouter,
     abi: splitRouterAbi,

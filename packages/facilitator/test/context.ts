@@ -7,6 +7,7 @@ import { type Address, encodeFunctionResult, hexToBytes, numberToHex } from 'vie
 import { privateKeyToAccount } from 'viem/accounts'
 import { readConfig } from '../src/config.ts'
 import type { Chain, Context } from '../src/context.ts'
+import { createRoster } from '../src/roster.ts'
 import type { Till } from './payloads.ts'
 
 export interface PaperContext {
@@ -84,6 +85,7 @@ export async function paperContext({
     })
   }
 
+  const relayers = [privateKeyToAccount(RELAYER_KEY)] as const
   const chain: Chain = {
     chainId: CHAIN_ID,
     network: `eip155:${CHAIN_ID}`,
@@ -91,7 +93,8 @@ export async function paperContext({
     contracts: addresses,
     token: { name: 'USDC', version: '2' },
     ring: await AttestationKey.keyRing(named[0] ?? (await keyAt(SEED)).attestationPubKey, named[1]),
-    relayers: [privateKeyToAccount(RELAYER_KEY)],
+    relayers,
+    roster: createRoster({ rpc: rpc as unknown as RpcPool, contracts: addresses, relayers }),
     confirmations: 1,
     maxFeePerGas: 1n,
   }

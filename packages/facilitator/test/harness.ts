@@ -74,6 +74,7 @@ export interface TestFacilitator {
   /** The escrows that a transaction created. */
   escrowsIn(transaction: Hash): Promise<ReturnType<typeof escrowDeposits>>
   grant(role: string, account: Address): Promise<void>
+  revoke(role: string, account: Address): Promise<void>
   /** A further process on the same database and chain. */
   startAnother(env?: Record<string, string>, overrides?: Overrides): Promise<Facilitator>
   /** Ends the one that runs and starts it again. */
@@ -224,7 +225,8 @@ export async function startTestFacilitator(options: HarnessOptions = {}): Promis
         args: [address],
       }),
     escrowsIn: async (hash) => escrowDeposits(await chain.client.waitForTransactionReceipt({ hash })),
-    grant: (role, account) => grantRole(market, role, account),
+    grant: (role, account) => setRole(market, 'grantRole', role, account),
+    revoke: (role, account) => setRole(market, 'revokeRole', role, account),
     startAnother: start,
     async restart() {
       await test.facilitator.stop()
@@ -265,16 +267,21 @@ export async function openShop(market: Market): Promise<Pick<TestFacilitator, 'm
 
 async function makeRelayers(market: Market, count: number): Promise<TestFacilitator['relayers']> {
   const others = Array.from({ length: count - 1 }, (_, at) => developmentAccount(FIRST_FREE_ACCOUNT + at))
-  for (const { address } of others) await grantRole(market, 'SETTLER_ROLE', address)
+  for (const { address } of others) await setRole(market, 'grantRole', 'SETTLER_ROLE', address)
   return [market.accounts.settler, ...others]
 }
 
-async function grantRole(market: Market, role: string, account: Address): Promise<void> {
+async function setRole(
+  market: Market,
+  functionName: 'grantRole' | 'revokeRole',
+  role: string,
+  account: Address,
+): Promise<void> {
   const hash = await market.client.writeContract({
     account: market.accounts.admin,
     address: market.addresses.SplitRouter,
     abi: splitRouterAbi,
-    functionName: 'grantRole',
+    functionName,
     args: [keccak256(stringToBytes(role)), account],
   })
   await confirmed(market, hash)

@@ -64,6 +64,6 @@ function digestOf({ chain, txHash, token, buyerAgentId }: ChargeRequest, payer: 
 async function findWallet(request: ChargeRequest, sent: Sent[]): Promise<Sent | undefined> {
   const { chain, signature } = request
   const calls = sent.map(({ payer }) => askWallet(payer, CHECK_GAS, digestOf(request, payer), signature))
-  const { outcomes } = await probe(chain, chain.relayers[0].address, calls)
+  const { outcomes } = await probe(chain, chain.roster.able()[0], calls)
   return sent.find((_, at) => isAccepted(outcomes[at]))
 }

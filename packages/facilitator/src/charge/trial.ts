@@ -22,7 +22,7 @@ export async function tryDeposit(chain: Chain, deposit: Deposit): Promise<Trial>
   const { attribution, charge } = deposit
   const agents = agentsOf([attribution])
   const calls = [...endCalls(chain, deposit), splitCall(chain, deposit), ...peopleCalls(chain, agents)]
-  const { outcomes } = await probe(chain, chain.relayers[0].address, calls)
+  const { outcomes } = await probe(chain, chain.roster.able()[0], calls)
   const [escrow, refunded, split, ...people] = outcomes
   if (isSet(escrow) || isSet(refunded)) return { type: 'done' }
 

@@ -93,12 +93,8 @@ export function createDesk(
   const busyness = (relayer: Address) => watch.waiting(relayer) + (making.get(relayer) ?? 0)
 
   function leastBusy(): { relayer: Address; batches: number } {
-    const able = chain.relayers.filter(({ address }) => !watch.isHeld(address))
-    const all = (able.length > 0 ? able : chain.relayers).map(({ address }) => ({
-      relayer: address,
-      batches: busyness(address),
-    }))
-    return all.reduce((least, each) => (each.batches < least.batches ? each : least))
+    const able = chain.roster.able().map((relayer) => ({ relayer, batches: busyness(relayer) }))
+    return able.reduce((least, each) => (each.batches < least.batches ? each : least))
   }
 
   /** A full batch leaves at once; one that is not waits for more, the longer the more transactions are under way already. */

@@ -39,7 +39,6 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
   const watch = createWatch(context, chain, () => desk.pump())
   const credit = createCredit()
   const desk = createDesk(context, chain, watch, credit, onEvent)
-  const [{ address: anyRelayer }] = chain.relayers
 
   async function settle(payment: Payment, signal: AbortSignal): Promise<Hash> {
     return conclude(payment, await desk.bring(payment, signal), signal)
@@ -50,7 +49,7 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
     if (result.type === 'taken') return settleTaken(payment, signal)
     if (result.type === 'failed') {
       // Between the trial and the block somebody may have submitted the transfer. A node that is behind would not know of it.
-      const [verdict] = await simulate(context, chain, anyRelayer, [payment], result.block)
+      const [verdict] = await simulate(context, chain, chain.roster.able()[0], [payment], result.block)
       if (verdict?.type === 'used') return settleUsed(payment, verdict.refusal, signal)
       const fault = verdict?.type === 'good' ? verdict : verdict?.type === 'refused' && verdict.fault
       if (fault && !result.isForAll) credit.blame(keyOf(payment).payer, fault.hasCode)
@@ -167,14 +166,14 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
   /** The gas it uses, or why it reverts. */
   async function tryOut({ data }: Order) {
     const call = { target: chain.contracts.SplitRouter, gas: GAS_PER_PURCHASE, data }
-    const [outcome] = (await probe(chain, anyRelayer, [call])).outcomes
+    const [outcome] = (await probe(chain, chain.roster.able()[0], [call])).outcomes
     return outcome?.ok ? outcome.gasUsed : explainRevert(outcome?.data ?? '0x')
   }
 
   return {
     settle,
     async check(payment) {
-      const [verdict] = await simulate(context, chain, anyRelayer, [payment])
+      const [verdict] = await simulate(context, chain, chain.roster.able()[0], [payment])
       if (verdict?.type === 'good') return
       if (verdict?.type === 'refused') throw verdict.refusal
       if (verdict?.type !== 'used') throw unreachable(undefined)
@@ -204,7 +203,7 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
           if ('intent' in event) watch.wake(event.intent)
         },
       })
-      await Promise.all([sender.run(signal), watch.run(signal)])
+      await Promise.all([sender.run(signal), watch.run(signal), chain.roster.run(signal)])
     },
   }
 }

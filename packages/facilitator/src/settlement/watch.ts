@@ -23,8 +23,6 @@ export interface Watch {
   follow(intentId: bigint, known?: { relayer: Address; keys: PaymentKey[] }): Promise<Sent>
   /** How many transactions of a relayer wait to be mined. */
   waiting(relayer: Address): number
-  /** Whether a relayer could not send a moment ago. */
-  isHeld(relayer: Address): boolean
   /** Something has happened to an intent. */
   wake(intentId: bigint): void
   run(signal: AbortSignal): Promise<void>
@@ -51,8 +49,6 @@ const SEND_WITHIN_MS = 15_000
 const LOOK_EVERY_MS = 1_000
 /** Another process may have died since, or the database while it was told. */
 const ADOPT_EVERY_MS = 5_000
-/** A relayer that could not send is spared for so long, while there are others. */
-const SPARED_FOR_MS = 30_000
 
 export function createWatch(
   { sql, log }: Pick<Context, 'sql' | 'log'>,
@@ -60,7 +56,6 @@ export function createWatch(
   onMined: () => void,
 ): Watch {
   const flights = new Map<bigint, Flight>()
-  const sparedUntil = new Map<Address, number>()
 
   const waiting = (relayer: Address) =>
     [...flights.values()].filter((flight) => flight.isWaiting && flight.relayer === relayer).length
@@ -156,8 +151,8 @@ export function createWatch(
     const { relayer, heldBy } = flight
     if (reason === null || !relayer) return false
     heldBy.add(relayer)
-    sparedUntil.set(relayer, performance.now() + SPARED_FOR_MS)
-    const others = chain.relayers.map(({ address }) => address).filter((address) => !heldBy.has(address))
+    chain.roster.spare(relayer)
+    const others = chain.roster.able().filter((address) => !heldBy.has(address))
     const [to] = others.toSorted((a, b) => waiting(a) - waiting(b))
     if (!to) return false
     log.warn({ intent: String(id), from: relayer, to, reason }, 'another relayer is to send it')
@@ -192,7 +187,6 @@ export function createWatch(
   return {
     follow,
     waiting,
-    isHeld: (relayer) => (sparedUntil.get(relayer) ?? 0) > performance.now(),
     wake(intentId) {
       const flight = flights.get(intentId)
       if (flight) look(flight)

@@ -64,7 +64,7 @@ describe('a relayer without gas', () => {
   })
 })
 
-describe('two relayers, one of them without gas', () => {
+describe('two relayers, one of which cannot settle', () => {
   let m: TestFacilitator
   let books: Books
 
@@ -74,7 +74,7 @@ describe('two relayers, one of them without gas', () => {
   })
   afterAll(() => m?.close())
 
-  it('settle through the other one, and through both when there is gas again', async () => {
+  it('for want of gas: the other one does, and both when there is gas again', async () => {
     const [poor, rich] = m.relayers
     if (!rich) throw new Error('there are two')
     await fund(m, poor.address, '0')
@@ -93,6 +93,21 @@ describe('two relayers, one of them without gas', () => {
     const { body: answer } = await m.settle(body)
     expect(answer).toMatchObject({ success: true })
     expect(await senderOf(m, answer.transaction)).toBe(poor.address.toLowerCase())
+    await expectNothingOpen(m)
+    await books.audit()
+  })
+
+  it('for want of the role: the other one does', async () => {
+    const [first, other] = m.relayers
+    if (!other) throw new Error('there are two')
+    for (const { address } of m.relayers) await fund(m, address, '10')
+    await m.revoke('SETTLER_ROLE', first.address)
+    const { body } = await payment(m)
+    await eventually(async () => (await m.verify(body)).body.isValid).toBe(true)
+    const { body: answer } = await m.settle(body)
+    expect(answer).toMatchObject({ success: true })
+    expect(await senderOf(m, answer.transaction)).toBe(other.address.toLowerCase())
+    await m.grant('SETTLER_ROLE', first.address)
     await expectNothingOpen(m)
     await books.audit()
   })
