@@ -5,7 +5,7 @@ import type { Chain } from './context.ts'
 import { isSettler } from './relayers.ts'
 
 export interface Roster {
-  /** Those who can, as far as is known; all of them when nobody can. */
+  /** Those who can, as far as is known; when nobody can, those who at least may; else all of them. */
   able(): [Address, ...Address[]]
   /** It could not send: the others are asked for a while. */
   spare(relayer: Address): void
@@ -29,9 +29,10 @@ export function createRoster(chain: Pick<Chain, 'rpc' | 'contracts' | 'relayers'
   return {
     able() {
       const now = performance.now()
-      const [first, ...others] = all.filter(
-        (address) => !roleless.has(address) && (sparedUntil.get(address) ?? 0) <= now,
-      )
+      const allowed = all.filter((address) => !roleless.has(address))
+      const rested = allowed.filter((address) => (sparedUntil.get(address) ?? 0) <= now)
+      // Gas may have come by now; without the role nothing can be tried.
+      const [first, ...others] = rested.length > 0 ? rested : allowed
       return first ? [first, ...others] : all
     },
     spare(relayer) {
