@@ -4,7 +4,7 @@ import { send } from '../asking.ts'
 import { eventually } from '../eventually.ts'
 import { startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { expectNothingOpen } from './world.ts'
+import { expectNothingOpen, nextPurchase, toldBy } from './world.ts'
 
 let m: TestFacilitator
 let books: Books
@@ -19,16 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => m?.close())
 
-async function payment(): Promise<{ body: Body; path: string }> {
-  const buyer = m.buyers.pop()
-  if (!buyer) throw new Error('nobody is left to buy: prepare more buyers')
-  const body = await m.payload(buyer)
-  return { body, path: `/settlements/${buyer.address}/${body.paymentPayload.payload.authorization.nonce}` }
-}
-
 const standing = async (path: string) => (await m.call('GET', path)).body
-const told = (type: string) =>
-  m.events.filter((event) => event.type === 'sender' && event.event.type === type).length
 
 describe('when the time for an answer is over', () => {
   it('a payment that was sent is pending, names its transaction, and settles with it; one that was not is not', async () => {
@@ -37,11 +28,11 @@ describe('when the time for an answer is over', () => {
     const { url, stop } = await m.startAnother({ MAX_BATCHES_IN_FLIGHT: '1' })
     const settle = (body: Body) => send(url, 'POST', '/settle', { body })
     await client.setAutomine(false)
-    const sent = await payment()
-    const waiting = await payment()
-    const before = told('broadcast')
+    const sent = await nextPurchase(m)
+    const waiting = await nextPurchase(m)
+    const before = toldBy(m, 'broadcast')
     const asked = settle(sent.body)
-    await eventually(() => told('broadcast')).toBe(before + 1)
+    await eventually(() => toldBy(m, 'broadcast')).toBe(before + 1)
     const [first, copy, behind] = await Promise.all([asked, settle(sent.body), settle(waiting.body)])
     const { transactions } = await client.getBlock({ blockTag: 'pending' })
     expect(transactions).toHaveLength(1)
@@ -82,7 +73,7 @@ describe('when the time for an answer is over', () => {
   })
 
   it('a payment that a silent node has not tried out was not sent, and can be repeated [FAC-38]', async () => {
-    const { body, path } = await payment()
+    const { body, path } = await nextPurchase(m)
     m.node.setFaults({ hang: 1 })
     const { body: answer } = await m.settle(body)
     m.node.setFaults({})
@@ -106,16 +97,16 @@ describe('when the time for an answer is over', () => {
 })
 
 it('what a caller asked for before it hung up is settled, and a copy is told in which transaction', async () => {
-  const { body, path } = await payment()
+  const { body, path } = await nextPurchase(m)
   await m.chain.client.setAutomine(false)
-  const before = told('broadcast')
+  const before = toldBy(m, 'broadcast')
   const hangingUp = new AbortController()
   const asked = fetch(`${m.facilitator.url}/settle`, {
     method: 'POST',
     body: JSON.stringify(body),
     signal: hangingUp.signal,
   })
-  await eventually(() => told('broadcast')).toBe(before + 1)
+  await eventually(() => toldBy(m, 'broadcast')).toBe(before + 1)
   hangingUp.abort()
   await expect(asked).rejects.toThrow()
   await m.chain.client.setAutomine(true)

@@ -3,7 +3,7 @@ import { type Books, openBooks } from '../abuse/books.ts'
 import { eventually } from '../eventually.ts'
 import { startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { expectNothingOpen, passSeconds } from './world.ts'
+import { expectNothingOpen, nextPurchase, passSeconds, toldBy } from './world.ts'
 
 let m: TestFacilitator
 let books: Books
@@ -25,16 +25,8 @@ const isTrial = (call: string) => call.includes('"eth_call"') && JSON.parse(call
 const isBroadcast = (call: string) => call.includes('"eth_sendRawTransaction"')
 const isReceipt = (call: string) => call.includes('"eth_getTransactionReceipt"')
 
-async function payment(): Promise<{ body: Body; path: string }> {
-  const buyer = m.buyers.pop()
-  if (!buyer) throw new Error('nobody is left to buy: prepare more buyers')
-  const body = await m.payload(buyer)
-  return { body, path: `/settlements/${buyer.address}/${body.paymentPayload.payload.authorization.nonce}` }
-}
-
 const standing = async (path: string) => (await m.call('GET', path)).body
-const broadcasts = () =>
-  m.events.filter((event) => event.type === 'sender' && event.event.type === 'broadcast').length
+const broadcasts = () => toldBy(m, 'broadcast')
 
 /** The payment is settled in a transaction that a repetition tells of, and everybody has what is theirs. */
 async function expectSettledOnce(answer: { body: unknown }, body: Body, path: string): Promise<void> {
@@ -54,7 +46,7 @@ describe('a node that dies between the sending and the receipt', () => {
   it('with the answer to the sending lost, costs nothing but time', async () => {
     let lost = 0
     m.nodes.intercept = (call) => (isBroadcast(call) && lost++ < 2 ? 'lose' : 'pass')
-    const { body, path } = await payment()
+    const { body, path } = await nextPurchase(m)
     await expectSettledOnce(await m.settle(body), body, path)
     expect(lost).toBeGreaterThan(0)
   })
@@ -62,14 +54,14 @@ describe('a node that dies between the sending and the receipt', () => {
   it('with the sending lost, is sent the same transaction again', async () => {
     let lost = 0
     m.nodes.intercept = (call) => (isBroadcast(call) && lost++ < 2 ? 'refuse' : 'pass')
-    const { body, path } = await payment()
+    const { body, path } = await nextPurchase(m)
     await expectSettledOnce(await m.settle(body), body, path)
     expect(lost).toBeGreaterThan(2)
   })
 
   it('with what it took forgotten, is sent the same transaction again', async () => {
     m.node.setFaults({ dropTransaction: 1 })
-    const { body, path } = await payment()
+    const { body, path } = await nextPurchase(m)
     const settling = m.settle(body)
     await eventually(() => m.node.counts.dropTransaction).toBeGreaterThan(0)
     m.node.setFaults({})
@@ -83,7 +75,7 @@ describe('a node that dies between the sending and the receipt', () => {
       refused += 1
       return 'refuse'
     }
-    const { body, path } = await payment()
+    const { body, path } = await nextPurchase(m)
     const settling = m.settle(body)
     await eventually(() => refused).toBeGreaterThan(2)
     expect(await standing(path)).toMatchObject({ status: 'pending', transaction: null })
@@ -93,7 +85,7 @@ describe('a node that dies between the sending and the receipt', () => {
 
   it('and is away for longer than a payment may wait to be sent, has settled what it was sent', async () => {
     await m.chain.client.setAutomine(false)
-    const { body, path } = await payment()
+    const { body, path } = await nextPurchase(m)
     const before = broadcasts()
     const settling = m.settle(body)
     await eventually(broadcasts).toBeGreaterThan(before)
@@ -115,7 +107,7 @@ describe('a node that dies between the sending and the receipt', () => {
 
 describe('when no node can be reached', () => {
   it('a payment that has not been tried out is refused, can be repeated, and nothing is sent [FAC-38]', async () => {
-    const { body, path } = await payment()
+    const { body, path } = await nextPurchase(m)
     m.node.setFaults({ reset: 1 })
     const { status, body: answer } = await m.settle(body)
     expect(status).toBe(200)
@@ -128,7 +120,7 @@ describe('when no node can be reached', () => {
   })
 
   it('a payment that was tried out is taken back in time, and is not sent when they are back [FAC-38]', async () => {
-    const { body, path } = await payment()
+    const { body, path } = await nextPurchase(m)
     m.nodes.intercept = (call) => (isTrial(call) ? 'pass' : 'refuse')
     const before = broadcasts()
     const written = () => m.events.filter(({ type }) => type === 'sending').length
@@ -141,14 +133,16 @@ describe('when no node can be reached', () => {
       ...UNSENT,
       errorMessage: expect.stringMatching(/^not sent: .*; send the same payment again$/),
     })
+    // Somebody else may have moved the money: only the chain can tell.
+    expect((await m.call('GET', path)).status).toBe(503)
+    m.nodes.intercept = undefined
     expect(await standing(path)).toMatchObject({
       status: 'failed',
       transaction: null,
       message: expect.any(String),
     })
-    m.nodes.intercept = undefined
     // The sender is at work again: it sends the next one, and not this.
-    const next = await payment()
+    const next = await nextPurchase(m)
     expect((await m.settle(next.body)).body).toMatchObject({ success: true })
     expect(broadcasts()).toBe(before + 1)
     await books.audit()

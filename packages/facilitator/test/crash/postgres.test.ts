@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Books, openBooks } from '../abuse/books.ts'
 import { eventually } from '../eventually.ts'
 import { startTestFacilitator, type TestFacilitator } from '../harness.ts'
-import type { Body } from '../payloads.ts'
-import { expectNothingOpen, whileMining } from './world.ts'
+import { expectNothingOpen, nextPurchase, type Purchase, toldBy, whileMining } from './world.ts'
 
 let postgres: KillablePostgres
 let m: TestFacilitator
@@ -26,21 +25,7 @@ afterAll(async () => {
   await postgres?.remove()
 })
 
-interface Purchase {
-  body: Body
-  path: string
-}
-
-async function payment(): Promise<Purchase> {
-  const buyer = m.buyers.pop()
-  if (!buyer) throw new Error('nobody is left to buy: prepare more buyers')
-  const body = await m.payload(buyer)
-  return { body, path: `/settlements/${buyer.address}/${body.paymentPayload.payload.authorization.nonce}` }
-}
-
 const standing = async (path: string) => (await m.call('GET', path)).body
-const told = (type: string) =>
-  m.events.filter((event) => event.type === 'sender' && event.event.type === type).length
 const isReady = () => eventually(async () => (await m.call('GET', '/readyz')).status).toBe(200)
 
 /** However it was answered before, asking again until there is a result ends in one settlement. */
@@ -62,7 +47,7 @@ const NOT_SETTLED = { success: false, errorReason: 'settle_failed', transaction:
 
 describe('a facilitator whose Postgres is dead', () => {
   it('sends nothing, says that the payment can be repeated, and settles it when Postgres is back [FAC-38]', async () => {
-    const purchase = await payment()
+    const purchase = await nextPurchase(m)
     await postgres.kill()
     const { status, body } = await m.settle(purchase.body)
     expect(status).toBe(200)
@@ -81,10 +66,10 @@ describe('a facilitator whose Postgres is dead', () => {
 
   it('does not refuse what it has sent, and knows of it when Postgres is back', async () => {
     await m.chain.client.setAutomine(false)
-    const purchase = await payment()
-    const before = told('broadcast')
+    const purchase = await nextPurchase(m)
+    const before = toldBy(m, 'broadcast')
     const asked = m.settle(purchase.body)
-    await eventually(() => told('broadcast')).toBe(before + 1)
+    await eventually(() => toldBy(m, 'broadcast')).toBe(before + 1)
     await postgres.kill()
     await m.chain.client.mine({ blocks: 1 })
     await m.chain.client.setAutomine(true)
@@ -99,12 +84,12 @@ describe('a facilitator whose Postgres is dead', () => {
   })
 
   it('settles each payment once when Postgres dies in the middle of many', async () => {
-    const purchases = await Promise.all(Array.from({ length: 16 }, payment))
+    const purchases = await Promise.all(Array.from({ length: 16 }, () => nextPurchase(m)))
     await m.chain.client.setAutomine(false)
     const answers: Promise<{ body: { success: boolean; retryable?: boolean; pending?: boolean } }>[] = []
     for (const [at, { body }] of purchases.entries()) {
       answers.push(m.settle(body))
-      if (at === 7) await eventually(() => told('stored')).toBeGreaterThan(0)
+      if (at === 7) await eventually(() => toldBy(m, 'stored')).toBeGreaterThan(0)
     }
     await postgres.kill()
     await postgres.start()
@@ -132,7 +117,7 @@ describe('a facilitator whose Postgres is dead', () => {
 
 describe('a facilitator that loses its connection', () => {
   it('while a payment is being written down does not say that nothing was sent', async () => {
-    const purchase = await payment()
+    const purchase = await nextPurchase(m)
     const admin = await m.sql.reserve()
     // A commit waits here until it is let through, or its connection is cut.
     await admin`
@@ -162,7 +147,7 @@ describe('a facilitator that loses its connection', () => {
 
 describe('a facilitator whose Postgres does not answer', () => {
   it('answers in time that the payment is pending, and settles it once when Postgres answers again', async () => {
-    const purchase = await payment()
+    const purchase = await nextPurchase(m)
     postgres.freeze()
     const [{ status, body }, asked] = await Promise.all([
       m.settle(purchase.body),

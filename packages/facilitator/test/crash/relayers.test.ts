@@ -3,17 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type Books, openBooks } from '../abuse/books.ts'
 import { eventually } from '../eventually.ts'
 import { startTestFacilitator, type TestFacilitator } from '../harness.ts'
-import { expectNothingOpen, passSeconds } from './world.ts'
+import { expectNothingOpen, nextPurchase, passSeconds } from './world.ts'
 
 const fund = (m: TestFacilitator, address: Address, ether: string) =>
   m.chain.client.setBalance({ address, value: parseEther(ether) })
-
-async function payment(m: TestFacilitator) {
-  const buyer = m.buyers.pop()
-  if (!buyer) throw new Error('nobody is left to buy: prepare more buyers')
-  const body = await m.payload(buyer)
-  return { body, path: `/settlements/${buyer.address}/${body.paymentPayload.payload.authorization.nonce}` }
-}
 
 const senderOf = async (m: TestFacilitator, hash: `0x${string}`) =>
   (await m.chain.client.getTransaction({ hash })).from.toLowerCase()
@@ -33,7 +26,7 @@ describe('a relayer without gas', () => {
   it('that is the only one: the payment is taken back, can be repeated, and settles when there is gas [FAC-38]', async () => {
     const [{ address }] = m.relayers
     await fund(m, address, '0')
-    const { body, path } = await payment(m)
+    const { body, path } = await nextPurchase(m)
     const settling = m.settle(body)
     await eventually(() =>
       m.events.some((event) => event.type === 'sender' && event.event.type === 'waiting'),
@@ -79,7 +72,7 @@ describe('two relayers, one of which cannot settle', () => {
     if (!rich) throw new Error('there are two')
     await fund(m, poor.address, '0')
     for (let count = 0; count < 3; count += 1) {
-      const { body } = await payment(m)
+      const { body } = await nextPurchase(m)
       const { body: answer } = await m.settle(body)
       expect(answer).toMatchObject({ success: true })
       expect(await senderOf(m, answer.transaction)).toBe(rich.address.toLowerCase())
@@ -89,7 +82,7 @@ describe('two relayers, one of which cannot settle', () => {
 
     await fund(m, poor.address, '10')
     await fund(m, rich.address, '0')
-    const { body } = await payment(m)
+    const { body } = await nextPurchase(m)
     const { body: answer } = await m.settle(body)
     expect(answer).toMatchObject({ success: true })
     expect(await senderOf(m, answer.transaction)).toBe(poor.address.toLowerCase())
@@ -102,7 +95,7 @@ describe('two relayers, one of which cannot settle', () => {
     if (!other) throw new Error('there are two')
     for (const { address } of m.relayers) await fund(m, address, '10')
     await m.revoke('SETTLER_ROLE', first.address)
-    const { body } = await payment(m)
+    const { body } = await nextPurchase(m)
     await eventually(async () => (await m.verify(body)).body.isValid).toBe(true)
     const { body: answer } = await m.settle(body)
     expect(answer).toMatchObject({ success: true })

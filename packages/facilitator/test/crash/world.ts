@@ -1,5 +1,5 @@
 // A market whose facilitators are processes, the payments through them, and where each of these stands.
-import { readTransaction } from '@referrer/chain'
+import { readTransaction, type SenderEvent } from '@referrer/chain'
 import { type Hash, type LocalAccount, numberToHex } from 'viem'
 import { expect, vi } from 'vitest'
 import { type Books, openBooks } from '../abuse/books.ts'
@@ -27,6 +27,19 @@ export interface World {
   close(): Promise<void>
 }
 
+/** A payment of one of the prepared buyers who has not bought yet. */
+export async function nextPurchase(m: TestFacilitator, options?: PayloadOptions): Promise<Purchase> {
+  const buyer = m.buyers.pop()
+  if (!buyer) throw new Error('nobody is left to buy: prepare more buyers')
+  const body = await m.payload(buyer, options)
+  const { from, nonce } = body.paymentPayload.payload.authorization
+  return { buyer, body, path: `/settlements/${from}/${nonce}` }
+}
+
+/** How often the sender of a facilitator in this process has told so. */
+export const toldBy = (m: TestFacilitator, type: SenderEvent['type']): number =>
+  m.events.filter((event) => event.type === 'sender' && event.event.type === type).length
+
 /** How far a payment has got, told by the database and the chain, not by the facilitator. */
 export interface Stand {
   row: string
@@ -48,7 +61,6 @@ export async function startWorld(options: HarnessOptions = {}): Promise<World> {
   const market = await startTestFacilitator(options)
   await market.facilitator.stop()
   const processes: FacilitatorProcess[] = []
-  const free = [...market.buyers]
 
   const world: World = {
     market,
@@ -59,13 +71,7 @@ export async function startWorld(options: HarnessOptions = {}): Promise<World> {
       world.facilitator = started
       return started
     },
-    async buy(payloadOptions) {
-      const buyer = free.pop()
-      if (!buyer) throw new Error('nobody is left to buy: prepare more buyers')
-      const body = await market.payload(buyer, payloadOptions)
-      const { from, nonce } = body.paymentPayload.payload.authorization
-      return { buyer, body, path: `/settlements/${from}/${nonce}` }
-    },
+    buy: (payloadOptions) => nextPurchase(market, payloadOptions),
     async settlement({ path }) {
       const { status, body } = await world.facilitator.call('GET', path)
       expect(status, JSON.stringify(body)).toBe(200)
