@@ -1,4 +1,12 @@
-import { type Address, type Hash, type Hex, hashTypedData, hexToBytes } from 'viem'
+import {
+  type Address,
+  domainSeparator,
+  type Hash,
+  type Hex,
+  hexToBytes,
+  keccak256,
+  stringToBytes,
+} from 'viem'
 import { reader, type Uint256Input } from './read.ts'
 import * as Recovery from './recovery/index.ts'
 
@@ -54,12 +62,7 @@ export function typedData<T extends AuthorizationType>(
   return {
     types: { [primaryType]: TYPES[primaryType] } as Record<T, typeof FIELDS>,
     primaryType,
-    domain: {
-      name: read.text(domain.name, 'domain name'),
-      version: read.text(domain.version, 'domain version'),
-      chainId: read.integer(domain.chainId, 'chainId', 1),
-      verifyingContract: read.address(domain.verifyingContract, 'token address'),
-    },
+    domain: domainOf(domain),
     message: from(authorization),
   }
 }
@@ -80,8 +83,49 @@ export function digest(
   domain: TokenDomain,
   authorization: AuthorizationInput,
 ): Hash {
-  return hashTypedData(typedData(primaryType, domain, authorization) as Parameters<typeof hashTypedData>[0])
+  const { from: payer, to, value, validAfter, validBefore, nonce } = from(authorization)
+  const fields = [typeHash(primaryType), payer, to, value, validAfter, validBefore, nonce].map(word)
+  return keccak256(`0x1901${separator(domain)}${keccak256(`0x${fields.join('')}`).slice(2)}`)
 }
+
+/** EIP-712 by hand: a payment is on its way while its digest is made, and what does not change is hashed once. */
+const word = (value: Hex | bigint) =>
+  (typeof value === 'bigint' ? value.toString(16) : value.slice(2).toLowerCase()).padStart(64, '0')
+
+const typeHashes = new Map<AuthorizationType, Hash>()
+
+function typeHash(primaryType: AuthorizationType): Hash {
+  let hash = typeHashes.get(primaryType)
+  if (!hash) {
+    const fields = FIELDS.map(({ name, type }) => `${type} ${name}`).join(',')
+    hash = keccak256(stringToBytes(`${primaryType}(${fields})`))
+    typeHashes.set(primaryType, hash)
+  }
+  return hash
+}
+
+const MOST_SEPARATORS = 100
+const separators = new Map<string, string>()
+
+/** Without 0x. */
+function separator(domain: TokenDomain): string {
+  const { name, version, chainId, verifyingContract } = domainOf(domain)
+  const key = JSON.stringify([name, version, chainId, verifyingContract])
+  let known = separators.get(key)
+  if (!known) {
+    known = domainSeparator({ domain: { name, version, chainId, verifyingContract } }).slice(2)
+    if (separators.size >= MOST_SEPARATORS) separators.clear()
+    separators.set(key, known)
+  }
+  return known
+}
+
+const domainOf = (domain: TokenDomain): TokenDomain => ({
+  name: read.text(domain.name, 'domain name'),
+  version: read.text(domain.version, 'domain version'),
+  chainId: read.integer(domain.chainId, 'chainId', 1),
+  verifyingContract: read.address(domain.verifyingContract, 'token address'),
+})
 
 /** Who signed, as a plain wallet. For a contract wallet ask the contract (ERC-1271) about `digest`. */
 export async function recover(

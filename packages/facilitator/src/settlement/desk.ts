@@ -58,7 +58,7 @@ interface Good extends Tried {
 export function resultOf(sent: Sent, key: PaymentKey): Result {
   if (!sent.isSent) return { type: 'unsent', message: sent.reason }
   const { endings, hasReverted, block } = sent
-  const ending = endings.find((each) => keyText(each.key) === keyText(key))
+  const ending = endings.find(({ key: { payer, nonce } }) => nonce === key.nonce && payer === key.payer)
   if (!ending?.transaction || ending.state === 'failed') {
     const message = ending?.message ?? 'the transaction did nothing for this payment'
     return { type: 'failed', message, isForAll: hasReverted && endings.length > 1, block }

@@ -1,5 +1,5 @@
 // How much gas a transaction needs, from what its calls used when they were tried.
-import { type Hex, hexToBytes } from 'viem'
+import type { Hex } from 'viem'
 import type { Order } from './order.ts'
 import { MOST_GAS } from './probe.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
@@ -43,7 +43,7 @@ export function thatFit(tried: Tried[]): number {
 
 function dataGas(data: Hex): bigint {
   let zeros = 0
-  const bytes = hexToBytes(data)
+  const bytes = Buffer.from(data.slice(2), 'hex')
   for (const byte of bytes) if (byte === 0) zeros += 1
   return BigInt(zeros) * ZERO_BYTE + BigInt(bytes.length - zeros) * OTHER_BYTE
 }

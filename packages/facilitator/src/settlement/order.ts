@@ -1,7 +1,17 @@
 // What the split router is asked to do for one payment.
 import type { Attribution } from '@referrer/protocol'
 import { splitRouterAbi } from '@referrer/protocol/abi'
-import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak256 } from 'viem'
+import {
+  type Address,
+  concat,
+  encodeAbiParameters,
+  encodeFunctionData,
+  getAbiItem,
+  type Hex,
+  keccak256,
+  prepareEncodeFunctionData,
+  toFunctionSelector,
+} from 'viem'
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
 import type { Deposit } from './types.ts'
 
@@ -30,9 +40,18 @@ function orderOf(kind: OrderKind, payment: Payment, data: Hex): Order {
   return { kind, key: keyOf(payment), digest, attribution, value: authorization.value, data, payment }
 }
 
+const SETTLE = prepareEncodeFunctionData({ ...router, functionName: 'settle' })
+const SETTLE_BATCH = toFunctionSelector(getAbiItem({ ...router, name: 'settleBatch' }))
+const settled = new WeakMap<Payment, Order>()
+
+/** Encoded once: for the trial, the gas and the transaction. */
 export function toSettle(payment: Payment): Order {
-  const data = encodeFunctionData({ ...router, functionName: 'settle', args: [purchaseOf(payment)] })
-  return orderOf('settle', payment, data)
+  let order = settled.get(payment)
+  if (!order) {
+    order = orderOf('settle', payment, encodeFunctionData({ ...SETTLE, args: [purchaseOf(payment)] }))
+    settled.set(payment, order)
+  }
+  return order
 }
 
 export function toFinish(payment: Payment): Order {
@@ -87,9 +106,20 @@ function chargeNonce(txHash: Hex): Hex {
 export function callOf(orders: Order[]): Hex {
   const [only, ...others] = orders
   if (only && others.length === 0) return only.data
-  const purchases = orders.map(({ key, payment }) => {
-    if (!payment) throw new Error(`the order of ${key.payer} ${key.nonce} cannot be part of a batch`)
-    return purchaseOf(payment)
+  const stray = orders.find(({ kind }) => kind !== 'settle')
+  if (stray) throw new Error(`an order of kind ${stray.kind} cannot be part of a batch`)
+  // `settle` and `settleBatch` encode a purchase alike: as what comes after the selector and one offset.
+  const purchases = orders.map(({ data }) => data.slice(2 + 8 + 64))
+  let offset = purchases.length * 32
+  const offsets = purchases.map((purchase) => {
+    const at = offset
+    offset += purchase.length / 2
+    return word(at)
   })
-  return encodeFunctionData({ ...router, functionName: 'settleBatch', args: [purchases] })
+  return concat([
+    SETTLE_BATCH,
+    `0x${word(32)}${word(purchases.length)}${offsets.join('')}${purchases.join('')}`,
+  ])
 }
+
+const word = (number: number) => number.toString(16).padStart(64, '0')
