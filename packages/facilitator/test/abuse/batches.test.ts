@@ -3,7 +3,7 @@ import { type Address, type Hash, type LocalAccount, numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { act, betweenBlocks, block, cancellation } from './acts.ts'
+import { act, betweenBlocks, block, cancellation, waitingAt } from './acts.ts'
 import { type Books, openBooks } from './books.ts'
 import { GREEDY } from './wallets.ts'
 
@@ -12,7 +12,8 @@ let m: TestFacilitator
 let books: Books
 
 beforeAll(async () => {
-  m = await startTestFacilitator({ env: { LINGER_MS: '300', MAX_BATCH: String(MAX_BATCH) } })
+  const env = { LINGER_MS: '300', MAX_BATCH: String(MAX_BATCH), MAX_BATCHES_IN_FLIGHT: '2' }
+  m = await startTestFacilitator({ env })
   books = await openBooks(m)
 })
 afterAll(() => m.close())
@@ -107,6 +108,25 @@ describe('payments that come together', () => {
     const sizes = sizesSince(seen)
     expect(Math.max(...sizes)).toBe(MAX_BATCH)
     expect(transactionsOf(answers).size).toBe(sizes.length)
+    await books.audit()
+  })
+
+  it('are as many in a transaction as may be when they had to wait', async () => {
+    const good = await payments(2 + MAX_BATCH + 6)
+    const seen = m.events.length
+    const settling = await betweenBlocks(m, async ({ sent }) => {
+      const [first, second, ...others] = good
+      const answers = [settle(first as Body)]
+      await sent(1)
+      answers.push(settle(second as Body))
+      await sent(2)
+      answers.push(...others.map(settle))
+      await waitingAt(m.facilitator, good.length)
+      return answers
+    })
+    const answers = await Promise.all(settling)
+    expect(answers.filter(({ success }) => success)).toHaveLength(good.length)
+    expect(sizesSince(seen)).toEqual([1, 1, MAX_BATCH, 6])
     await books.audit()
   })
 
