@@ -13,8 +13,10 @@ export {
   withDefault,
 } from './environment.ts'
 export { createLog } from './log.ts'
+export { metricsRoutes, type RequestMetrics } from './metrics-routes.ts'
 export { oncePer } from './once.ts'
 export * as Read from './readers.ts'
+export { RequestLog } from './request-log.ts'
 export { refuseConnection, requestIdOf } from './requests.ts'
 export { failStart, runUntilSignal } from './run.ts'
 export { Secret } from './secret.ts'

@@ -1,5 +1,5 @@
 import { clientOf, createLimiter } from '@referrer/net'
-import { refuseConnection, requestIdOf } from '@referrer/process'
+import { metricsRoutes, RequestLog, refuseConnection, requestIdOf } from '@referrer/process'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -11,10 +11,9 @@ import type { Context } from '../context.ts'
 import type { Settler } from '../settlement/types.ts'
 import { chargeRoutes } from './charge.ts'
 import { healthRoutes } from './health.ts'
-import { type Metrics, metricsRoutes } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 import { paymentRoutes } from './payments.ts'
 import { HttpRefusal } from './refusal.ts'
-import { RequestLog } from './request-log.ts'
 import { settlementRoutes } from './settlements.ts'
 import { supportedRoutes } from './supported.ts'
 import { createUnderWay } from './under-way.ts'

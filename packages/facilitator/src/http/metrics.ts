@@ -1,6 +1,5 @@
 import { senderHealth } from '@referrer/chain'
-import { sharedQuestion } from '@referrer/process'
-import type { FastifyInstance } from 'fastify'
+import { type RequestMetrics, sharedQuestion } from '@referrer/process'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { formatEther, getAddress } from 'viem'
 import type { Context } from '../context.ts'
@@ -13,15 +12,11 @@ const PATIENCE_MS = 2_000
 /** What a caller was told. */
 export type Told = 'settled' | 'valid' | 'pending' | RefusalReason
 
-export interface Metrics {
-  readonly contentType: string
-  /** Looks at everything and writes it down in Prometheus' text format. */
-  render(): Promise<string>
+export interface Metrics extends RequestMetrics {
   /** A request about a payment has come; call what it returns when it is over. */
   begin(route: string): () => void
   countAnswer(route: string, told: Told): void
   countEvent(event: SettlementEvent): void
-  observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void
 }
 
 export function createMetrics(context: Context): Metrics {
@@ -141,19 +136,4 @@ export function createMetrics(context: Context): Metrics {
     },
     observeRequest: (labels, seconds) => requests.observe(labels, seconds),
   }
-}
-
-export function metricsRoutes(app: FastifyInstance, metrics: Metrics): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none'
-    metrics.observeRequest(
-      { method: request.method, route, status: reply.statusCode },
-      reply.elapsedTime / 1_000,
-    )
-    done()
-  })
-  app.get('/metrics', async (_request, reply) => {
-    const text = await metrics.render()
-    return reply.type(metrics.contentType).send(text)
-  })
 }

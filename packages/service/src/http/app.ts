@@ -1,5 +1,5 @@
 import { createLimiter } from '@referrer/net'
-import { refuseConnection, requestIdOf } from '@referrer/process'
+import { metricsRoutes, RequestLog, refuseConnection, requestIdOf } from '@referrer/process'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -14,8 +14,7 @@ import { docsRoutes } from './docs.ts'
 import { healthRoutes } from './health.ts'
 import { limitHeld } from './held.ts'
 import { limit } from './limits.ts'
-import { createMetrics, type Metrics, metricsRoutes } from './metrics.ts'
-import { RequestLog } from './request-log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import type { Route } from './route.ts'
 import { SILENCE_MS, serveRoute } from './serve.ts'
 

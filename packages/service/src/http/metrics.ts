@@ -1,5 +1,4 @@
-import { sharedQuestion } from '@referrer/process'
-import type { FastifyInstance } from 'fastify'
+import { type RequestMetrics, sharedQuestion } from '@referrer/process'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ChainHealth, Context } from '../context.ts'
 import type { WorkEvent } from '../workers/index.ts'
@@ -7,12 +6,8 @@ import { COUNTED, countDead, countJobs } from '../workers/job-counts.ts'
 
 const DATABASE_PATIENCE_MS = 2_000
 
-export interface Metrics {
-  readonly contentType: string
-  /** Looks at everything and writes it down in Prometheus' text format. */
-  render(): Promise<string>
+export interface Metrics extends RequestMetrics {
   countEvent(event: WorkEvent): void
-  observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void
 }
 
 export function createMetrics(context: Context): Metrics {
@@ -124,19 +119,4 @@ export function createMetrics(context: Context): Metrics {
     },
     observeRequest: (labels, seconds) => requests.observe(labels, seconds),
   }
-}
-
-export function metricsRoutes(app: FastifyInstance, metrics: Metrics): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none'
-    metrics.observeRequest(
-      { method: request.method, route, status: reply.statusCode },
-      reply.elapsedTime / 1_000,
-    )
-    done()
-  })
-  app.get('/metrics', async (_request, reply) => {
-    const text = await metrics.render()
-    return reply.type(metrics.contentType).send(text)
-  })
 }

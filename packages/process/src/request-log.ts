@@ -4,7 +4,10 @@ import type { Logger } from 'pino'
 /** Asked every few seconds by machines. */
 const QUIET = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** One line for each request, when it is answered: without its headers, which may hold secrets. */
+/**
+ * One line for each request, when it is answered: without its query and headers, which may hold secrets. Reads by anybody that went well are
+ * counted in the metrics; only who wants to see everything (`debug`) gets a line for each of them.
+ */
 export class RequestLog extends LogController {
   readonly #log: Logger
 
@@ -20,7 +23,10 @@ export class RequestLog extends LogController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const level = err ? 'error' : QUIET.has(request.routeOptions.url ?? '') ? 'debug' : 'info'
+    const { routeOptions } = request
+    const { isPublic } = routeOptions.config as { isPublic?: boolean }
+    const isRead = isPublic && reply.statusCode < 400
+    const level = err ? 'error' : isRead || QUIET.has(routeOptions.url ?? '') ? 'debug' : 'info'
     if (!this.#log.isLevelEnabled(level)) return
     const line = {
       reqId: request.id,
