@@ -54,7 +54,7 @@ describe('a payer with money for one of two payments', () => {
     await books.audit()
   })
 
-  it('makes one of them when the second comes while the first waits for its block', async () => {
+  it('makes one of them when the second comes while the first waits for its block, and then waits itself', async () => {
     const buyer = await m.newBuyer(PRICE)
     const answers = await betweenBlocks(m, async ({ sent, mine }) => {
       const first = settle(await m.payload(buyer))
@@ -68,6 +68,20 @@ describe('a payer with money for one of two payments', () => {
     expect(answers[1]).toMatchObject({ success: false, errorReason: 'settle_failed' })
     // It was good on every block that there was when it was tried out.
     await books.audit({ reverted: 1 })
+
+    await mintUsdc(m.market, buyer.address, PRICE)
+    const [again, another] = await Promise.all([
+      settle(await m.payload(buyer)),
+      settle(await m.payload(await m.newBuyer(PRICE))),
+    ])
+    expect(again).toMatchObject({
+      success: false,
+      errorReason: 'settle_failed',
+      errorMessage: expect.stringContaining('failed in its block a moment ago'),
+      retryable: true,
+    })
+    expect(another).toMatchObject({ success: true })
+    await books.audit()
   })
 })
 
