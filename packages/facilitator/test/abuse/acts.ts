@@ -60,16 +60,11 @@ export async function act(m: TestFacilitator, deed: Deed): Promise<Hash> {
   return hash
 }
 
-const OVERLOADED = {
-  transfer: 'transferWithAuthorization',
-  receive: 'receiveWithAuthorization',
-} as const
-
 /** Anybody may submit a bare transfer to the token. */
 export function submission(
   m: TestFacilitator,
   { paymentPayload }: Body,
-  as: keyof typeof OVERLOADED = 'transfer',
+  as: 'transfer' | 'receive' = 'transfer',
 ): Deed {
   const { authorization, signature } = paymentPayload.payload
   const { from, to, value, validAfter, validBefore, nonce } = authorization
@@ -77,7 +72,7 @@ export function submission(
   return {
     by: m.market.accounts.stranger,
     on: 'USDC',
-    call: [OVERLOADED[as], from, to, ...numbers, nonce, signature],
+    call: [`${as}WithAuthorization`, from, to, ...numbers, nonce, signature],
   }
 }
 

@@ -188,47 +188,47 @@ describe('a bare transfer that somebody else has submitted to the token', () => 
     await expectSplitIn(answer.transaction, body)
     await books.audit()
   })
+})
 
-  it('is not split while other money waits in the router for somebody else', async () => {
-    const { stranger } = m.market.accounts
-    const amount = 5n * PRICE
-    const { client } = m.chain
-    await act(m, {
-      by: m.market.accounts.deployer,
-      on: 'USDC',
-      call: ['mint', stranger.address, amount],
-    })
-    await act(m, { by: stranger, on: 'USDC', call: ['transfer', m.till.router, amount] })
-
-    // Cancelled, it looks as used as one whose money has come.
-    const cancelled = await payment()
-    await act(m, await cancellation(m, cancelled.buyer, cancelled.body))
-    // Of two with one nonce the other one was used: to pay less, or somebody else.
-    const cheap = await payment()
-    await act(m, submission(m, await m.payload(cheap.buyer, { amount: 1n, nonce: cheap.nonce })))
-    const astray = await payment()
-    const elsewhere = { to: stranger.address, nonce: astray.nonce }
-    await act(m, submission(m, await m.payload(astray.buyer, elsewhere)))
-    const isUsed = await client.readContract({
-      address: m.till.usdc,
-      abi: sandboxUSDCAbi,
-      functionName: 'authorizationState',
-      args: [astray.buyer.address, astray.nonce],
-    })
-    expect(isUsed).toBe(true)
-
-    for (const { body } of [cancelled, cheap, astray]) {
-      expect((await m.settle(body)).body).toMatchObject({
-        success: false,
-        errorReason: 'invalid_payment',
-        transaction: '',
-      })
-      expect((await m.verify(body)).body).toMatchObject({ isValid: false, invalidReason: 'invalid_payment' })
-    }
-    await act(m, { by: stranger, on: 'USDC', call: ['transfer', astray.buyer.address, PRICE] })
-    left.push({ payer: stranger.address, amount }, { payer: cheap.buyer.address, amount: 1n })
-    await books.audit({ left })
+it('what others have in the router pays for nobody whose own money has not come', async () => {
+  const { stranger } = m.market.accounts
+  const amount = 5n * PRICE
+  const { client } = m.chain
+  await act(m, {
+    by: m.market.accounts.deployer,
+    on: 'USDC',
+    call: ['mint', stranger.address, amount],
   })
+  await act(m, { by: stranger, on: 'USDC', call: ['transfer', m.till.router, amount] })
+
+  // Cancelled, it looks as used as one whose money has come.
+  const cancelled = await payment()
+  await act(m, await cancellation(m, cancelled.buyer, cancelled.body))
+  // Of two with one nonce the other one was used: to pay less, or somebody else.
+  const cheap = await payment()
+  await act(m, submission(m, await m.payload(cheap.buyer, { amount: 1n, nonce: cheap.nonce })))
+  const astray = await payment()
+  const elsewhere = { to: stranger.address, nonce: astray.nonce }
+  await act(m, submission(m, await m.payload(astray.buyer, elsewhere)))
+  const isUsed = await client.readContract({
+    address: m.till.usdc,
+    abi: sandboxUSDCAbi,
+    functionName: 'authorizationState',
+    args: [astray.buyer.address, astray.nonce],
+  })
+  expect(isUsed).toBe(true)
+
+  for (const { body } of [cancelled, cheap, astray]) {
+    expect((await m.settle(body)).body).toMatchObject({
+      success: false,
+      errorReason: 'invalid_payment',
+      transaction: '',
+    })
+    expect((await m.verify(body)).body).toMatchObject({ isValid: false, invalidReason: 'invalid_payment' })
+  }
+  await act(m, { by: stranger, on: 'USDC', call: ['transfer', astray.buyer.address, PRICE] })
+  left.push({ payer: stranger.address, amount }, { payer: cheap.buyer.address, amount: 1n })
+  await books.audit({ left })
 })
 
 describe('a cancelled authorisation', () => {
@@ -239,6 +239,7 @@ describe('a cancelled authorisation', () => {
     expect(answer).toMatchObject({ success: false, errorReason: 'invalid_payment', transaction: '' })
     expect(answer.errorMessage).toContain('cancelled')
     expect(answer).not.toHaveProperty('retryable')
+    await books.audit({ left })
   })
 
   it('moves no money when it is cancelled between the trial and the block [FAC-37]', async () => {
