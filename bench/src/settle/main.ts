@@ -18,7 +18,7 @@ type Plan = { contenders: Contender[]; cases: Case[] }
 const BUYERS = 64
 const RELAYERS = 4
 /** Payments of each buyer. */
-const USUAL = { closed: 10, burst: 20 }
+const USUAL = { closed: 10, burst: 40 }
 const QUICK = { closed: 2, burst: 4 }
 
 const HELP = `bench:settle: how many payments a second one facilitator settles

@@ -51,7 +51,7 @@ test('keys and chains are enough', () => {
     answerTimeoutMs: 45_000,
     minAmount: 1n,
     maxBatch: 64,
-    maxBatchesInFlight: 8,
+    maxBatchesInFlight: 16,
     lingerMs: 15,
     watchIntervalMs: 100,
     rateLimit: { perSecond: 50, burst: 100 },

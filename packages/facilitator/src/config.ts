@@ -88,9 +88,9 @@ export const variables = {
   ),
   MAX_BATCH: withDefault(Read.whole(1, 128), 'purchases that share a transaction at most', '64'),
   MAX_BATCHES_IN_FLIGHT: withDefault(
-    Read.whole(1, 64),
-    'transactions of one relayer that may wait to be mined at the same time',
-    '8',
+    Read.whole(1, 16),
+    'transactions of one relayer that may wait to be mined at the same time; nodes keep sixteen for sure',
+    '16',
   ),
   LINGER_MS: withDefault(
     Read.whole(0, 5_000),
