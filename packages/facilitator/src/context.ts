@@ -6,7 +6,6 @@ import type { AttestationKey, Recovery, X402 } from '@referrer/protocol'
 import type { Logger } from 'pino'
 import type { Address, LocalAccount } from 'viem'
 import type { Config } from './config.ts'
-import type { Roster } from './roster.ts'
 
 /** One chain that payments are settled on. */
 export interface Chain {
@@ -31,6 +30,16 @@ export interface Chain {
   /** How deep a transaction of somebody else must be before anything is built on it, and one of ours before it is forgotten. */
   confirmations: number
   maxFeePerGas: bigint
+}
+
+/** Who of a chain's relayers settles. */
+export interface Roster {
+  /** Those who can, as far as is known; when nobody can, those who at least may; else all of them. */
+  able(): [Address, ...Address[]]
+  /** It could not send: the others are asked for a while. */
+  spare(relayer: Address): void
+  /** Looks at the roles now and then, until the signal. */
+  run(signal: AbortSignal): Promise<void>
 }
 
 /** The one bag: whatever touches the world outside comes from here, so that tests can set it. */

@@ -1,17 +1,8 @@
 // Who of the relayers can settle now. One may lack the role, or gas, while the others go on.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address } from 'viem'
-import type { Chain } from './context.ts'
+import type { Chain, Roster } from './context.ts'
 import { isSettler } from './relayers.ts'
-
-export interface Roster {
-  /** Those who can, as far as is known; when nobody can, those who at least may; else all of them. */
-  able(): [Address, ...Address[]]
-  /** It could not send: the others are asked for a while. */
-  spare(relayer: Address): void
-  /** Looks at the roles now and then, until the signal. */
-  run(signal: AbortSignal): Promise<void>
-}
 
 const SPARED_FOR_MS = 30_000
 const LOOK_EVERY_MS = 5_000
