@@ -32,7 +32,6 @@ export interface Desk {
   bring(payment: Payment, signal: AbortSignal): Promise<Result>
   /** In a transaction of its own, now. */
   bringAlone(tried: Tried): Promise<Result>
-  queued(): number
   /** A relayer is free again. */
   pump(): void
 }
@@ -199,7 +198,6 @@ export function createDesk(
 
   return {
     pump,
-    queued: () => queue.length,
     bring(payment, signal) {
       if (queue.length >= MOST_QUEUED)
         return Promise.resolve({ type: 'unsent', message: 'too many payments wait already' })
