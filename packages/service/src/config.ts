@@ -29,6 +29,8 @@ export interface Config extends CommonConfig {
   answerTimeoutMs: number
   /** A directory of JSON files with schemas of reviews, one for each category. */
   reviewSchemas: string | undefined
+  /** The commission, in base units, from which on a purchase counts in full for ranks. */
+  fullCommission: bigint
 }
 
 const seed = z.custom<Hex>((text) => isHex(text) && size(text) === 32).transform((hex) => new Secret(hex))
@@ -79,6 +81,11 @@ export const variables = {
     Read.text('a directory'),
     'a directory with schemas of reviews of further categories, one JSON file each',
   ),
+  RANK_FULL_COMMISSION: withDefault(
+    Read.whole(1),
+    'commission of a purchase, in base units of USDC, from which on its votes and opinions count in full',
+    '10000',
+  ),
 }
 
 /** Reads the environment; throws one `ConfigError` that names everything wrong with it. */
@@ -102,5 +109,6 @@ export function readConfig(env: Env): Config {
     sessionSeconds: values.SESSION_SECONDS,
     answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
     reviewSchemas: values.REVIEW_SCHEMAS,
+    fullCommission: BigInt(values.RANK_FULL_COMMISSION),
   }
 }

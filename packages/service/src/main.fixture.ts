@@ -22,5 +22,6 @@ await main(process.argv.slice(2), {
       },
     ],
     schedules: [],
+    followers: [],
   },
 }).catch(failStart)

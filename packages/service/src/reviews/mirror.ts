@@ -78,7 +78,7 @@ export async function applyReviewEvents(
 }
 
 /**
- * Gives every review its record, with the cashback that its author pledges at this moment. A review that is in the records already,
+ * Gives every review its record, with the cashback that its author pledges at this moment and who owned the author when it was published. A review that is in the records already,
  * because it was submitted here or because a reorganisation moved it, keeps its record. Returns the records' ids.
  */
 async function enterReviews(
@@ -100,9 +100,9 @@ async function enterReviews(
   )
   const rows = await tx<Entered[]>`
     INSERT INTO market.reviews AS old
-      (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, learned_in, repeated)
+      (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, author_owner, learned_in, repeated)
     SELECT ${chainId}, e.agent_id, e.merchant_id, e.product_id, e.hash, e.proof_kind, e.proof_id,
-      coalesce(rate.bps, 0), e.learned_in, e.repeated + (
+      coalesce(rate.bps, 0), author.to_owner, e.learned_in, e.repeated + (
         SELECT count(*) FROM chain.reviews AS c JOIN market.reviews AS r USING (internal_id)
         WHERE c.chain_id = ${chainId} AND c.proof_kind = e.proof_kind AND c.proof_id = e.proof_id
           AND r.published_hash = e.hash
@@ -115,12 +115,21 @@ async function enterReviews(
       ${column('bigint', ({ args }) => args.proofId)}::bigint[],
       ${column('bytea', ({ args }) => args.contentHash)}::bytea[],
       ${column('bigint', ({ blockNumber }) => (isFinal ? null : blockNumber))}::bigint[],
-      ${column('integer', (event) => repeated.get(event) ?? 0)}::integer[]
-    ) WITH ORDINALITY AS e (agent_id, merchant_id, product_id, proof_kind, proof_id, hash, learned_in, repeated, at)
+      ${column('integer', (event) => repeated.get(event) ?? 0)}::integer[],
+      ${column('bigint', ({ blockNumber }) => blockNumber)}::bigint[],
+      ${column('integer', ({ logIndex }) => logIndex)}::integer[]
+    ) WITH ORDINALITY
+      AS e (agent_id, merchant_id, product_id, proof_kind, proof_id, hash, learned_in, repeated, block_number, log_index, at)
+    LEFT JOIN LATERAL (
+      SELECT o.to_owner FROM chain.ownership_changes AS o
+      WHERE o.chain_id = ${chainId} AND o.agent_id = e.agent_id
+        AND (o.block_number, o.log_index) < (e.block_number, e.log_index)
+      ORDER BY o.block_number DESC, o.log_index DESC LIMIT 1) AS author ON true
     LEFT JOIN market.cashback_rates AS rate ON rate.chain_id = ${chainId} AND rate.agent_id = e.agent_id
     ORDER BY e.at
     ON CONFLICT (chain_id, proof_kind, proof_id, published_hash, agent_id, merchant_id, product_id, repeated)
-      DO UPDATE SET learned_in = CASE WHEN old.learned_in IS NOT NULL THEN excluded.learned_in END
+      DO UPDATE SET learned_in = CASE WHEN old.learned_in IS NOT NULL THEN excluded.learned_in END,
+        author_owner = excluded.author_owner
     RETURNING internal_id, agent_id AS "agentId", merchant_id AS "merchantId",
       '0x' || encode(product_id, 'hex') AS "productId", '0x' || encode(published_hash, 'hex') AS "contentHash",
       proof_kind AS "proofKind", proof_id AS "proofId", repeated, content IS NOT NULL AS "hasText"`

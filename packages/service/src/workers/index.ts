@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Context } from '../context.ts'
 import type { ChainEvent } from './chains.ts'
+import { createFollowing, type Follower } from './following.ts'
 import type { Worker, WorkerEvent } from './frame.ts'
 import { createQueueRunner, type JobEvent, type Queue } from './queue-runner.ts'
 import { createScheduler, type Schedule, type ScheduleEvent } from './schedule.ts'
@@ -12,6 +13,8 @@ export type WorkEvent = WorkerEvent | JobEvent | ScheduleEvent | ChainEvent
 export interface Work {
   queues: readonly Queue[]
   schedules: readonly Schedule[]
+  /** In this order, in one transaction. */
+  followers: readonly Follower[]
 }
 
 /** Queued and scheduled work; `chains.ts` has what follows the chains. */
@@ -22,6 +25,11 @@ export function createWorkers(context: Context, work: Work, onEvent: (event: Wor
   if (work.queues.length > 0) workers.push(createQueueRunner({ sql, queues: work.queues, holder, onEvent }))
   if (work.schedules.length > 0) {
     workers.push(createScheduler({ sql, schedules: work.schedules, holder, onEvent }))
+  }
+  if (work.followers.length > 0) {
+    workers.push(
+      ...[...context.chains.values()].map((chain) => createFollowing(context, chain, work.followers)),
+    )
   }
   return workers
 }

@@ -10,5 +10,6 @@ export function marketWork(context: Context): Work {
   return {
     queues: [],
     schedules: [sweepSeenRequests, sweepSessions, sweepReviewChanges, refreshLinks(context)],
+    followers: [],
   }
 }

@@ -1,0 +1,346 @@
+-- What follows a purchase: votes, opinions of buyers, what the oracle finds and decides, and the ranks that come of it. All shares and
+-- weights are whole millionths: sums of them are exact in whatever order they are made.
+
+-- ---- votes
+
+-- Nobody has voted yet. A ballot names its purchase by the payer and the nonce of the payment: a reorganisation can give the number of an
+-- escrow to another purchase, but never these.
+DROP TABLE market.votes;
+
+-- The votes of a purchase, cast all at once and once only, with the signature that stands for them.
+CREATE TABLE market.ballots (
+  ballot_id        bigint      PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  chain_id         bigint      NOT NULL,
+  contract         bytea       NOT NULL,
+  payer            bytea       NOT NULL,
+  nonce            bytea       NOT NULL,
+  -- Its number when the votes were cast.
+  escrow_id        bigint      NOT NULL,
+  voter_agent_id   bigint      NOT NULL,
+  votes_hash       bytea       NOT NULL,
+  commitment_nonce bytea       NOT NULL,
+  expiry           bigint      NOT NULL,
+  signature        bytea       NOT NULL,
+  cast_at          timestamptz NOT NULL,
+  UNIQUE (chain_id, payer, nonce, contract)
+);
+
+CREATE TABLE market.votes (
+  ballot_id          bigint      NOT NULL REFERENCES market.ballots,
+  review_internal_id bigint      NOT NULL REFERENCES market.reviews,
+  -- In the order they were sent, from 1.
+  position           smallint    NOT NULL,
+  reasoning          text        NOT NULL,
+  chain_id           bigint      NOT NULL,
+  voter_agent_id     bigint      NOT NULL,
+  author_agent_id    bigint      NOT NULL,
+  -- Who owned the voter at that moment.
+  voter_owner        bytea       NOT NULL,
+  -- Not when the voter's owner was the author's: such a vote is kept and counts for nothing.
+  qualifies          boolean     NOT NULL,
+  -- What it is worth to the author, from what the voter's rank and the purchase were at that moment; 0: nothing.
+  weight             integer     NOT NULL CHECK (weight BETWEEN 0 AND 1000000),
+  cast_at            timestamptz NOT NULL,
+  PRIMARY KEY (ballot_id, review_internal_id)
+);
+CREATE INDEX votes_of_agent ON market.votes (chain_id, voter_agent_id);
+CREATE INDEX votes_on_review ON market.votes (review_internal_id);
+CREATE INDEX votes_of_pair ON market.votes (chain_id, author_agent_id, voter_owner, cast_at DESC) WHERE weight > 0;
+
+-- ---- reviews
+
+ALTER TABLE market.reviews
+  -- Who owned the author when the review was published: what comes of a review belongs to that owner.
+  ADD COLUMN author_owner   bytea,
+  -- Of a buyer's review, from when its text was first taken: the size of the purchase, and what the opinion is worth to the product.
+  ADD COLUMN opinion_size   integer CHECK (opinion_size BETWEEN 0 AND 1000000),
+  ADD COLUMN opinion_weight integer CHECK (opinion_weight BETWEEN 0 AND 1000000);
+UPDATE market.reviews AS m SET author_owner = i.owner
+FROM chain.identities AS i WHERE (i.chain_id, i.agent_id) = (m.chain_id, m.agent_id);
+CREATE INDEX reviews_of_owner ON market.reviews (chain_id, merchant_id, product_id, author_owner)
+  WHERE opinion_size IS NOT NULL AND content IS NOT NULL;
+
+-- ---- what is to be looked at again
+
+-- Whoever changes what ranks and decisions rest on leaves a mark, in the same transaction; a worker takes the marks and looks. Only
+-- inserted and deleted, so that nobody waits for anybody.
+CREATE TABLE market.marks (
+  id          bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  chain_id    bigint NOT NULL,
+  what        text   NOT NULL CHECK (what IN ('review', 'ballot', 'purchase', 'agent')),
+  -- Of a review or a ballot: the number of its record. Of an agent: its id. Of a purchase: null.
+  subject     bigint,
+  contract    bytea,
+  payer       bytea,
+  nonce       bytea,
+  merchant_id bigint,
+  product_id  bytea
+);
+CREATE INDEX marks_of_chain ON market.marks (chain_id, id);
+
+CREATE FUNCTION market.mark_reviews_of_chain() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, subject) SELECT chain_id, 'review', internal_id FROM changed;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_inserted AFTER INSERT ON chain.reviews REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_reviews_of_chain();
+CREATE TRIGGER mark_deleted AFTER DELETE ON chain.reviews REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_reviews_of_chain();
+
+CREATE FUNCTION market.mark_reviews() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, subject)
+  SELECT n.chain_id, 'review', n.internal_id FROM before AS o JOIN after AS n USING (internal_id)
+  WHERE (o.content IS NULL, o.satisfaction_score, o.comparison_outcome, o.author_owner, o.opinion_size, o.opinion_weight)
+    IS DISTINCT FROM (n.content IS NULL, n.satisfaction_score, n.comparison_outcome, n.author_owner, n.opinion_size, n.opinion_weight);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_updated AFTER UPDATE ON market.reviews REFERENCING OLD TABLE AS before NEW TABLE AS after
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_reviews();
+
+CREATE FUNCTION market.mark_ballots() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, subject) SELECT chain_id, 'ballot', ballot_id FROM changed;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_inserted AFTER INSERT ON market.ballots REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_ballots();
+
+CREATE FUNCTION market.mark_purchases() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, contract, payer, nonce, merchant_id, product_id)
+  SELECT chain_id, 'purchase', contract, payer, nonce, merchant_id, product_id FROM changed;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_inserted AFTER INSERT ON chain.escrows REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_purchases();
+CREATE TRIGGER mark_deleted AFTER DELETE ON chain.escrows REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_purchases();
+
+CREATE FUNCTION market.mark_changed_purchases() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, contract, payer, nonce, merchant_id, product_id)
+  SELECT n.chain_id, 'purchase', n.contract, n.payer, n.nonce, n.merchant_id, n.product_id
+  FROM before AS o JOIN after AS n USING (chain_id, contract, escrow_id)
+  WHERE (o.buyer_agent_id, o.cashback_released_at IS NULL, o.settled_at IS NULL)
+    IS DISTINCT FROM (n.buyer_agent_id, n.cashback_released_at IS NULL, n.settled_at IS NULL);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_updated AFTER UPDATE ON chain.escrows REFERENCING OLD TABLE AS before NEW TABLE AS after
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_changed_purchases();
+
+CREATE FUNCTION market.mark_agents() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, subject) SELECT chain_id, 'agent', agent_id FROM changed;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_inserted AFTER INSERT ON chain.identities REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_agents();
+CREATE TRIGGER mark_deleted AFTER DELETE ON chain.identities REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_agents();
+
+CREATE FUNCTION market.mark_transferred_agents() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, subject)
+  SELECT n.chain_id, 'agent', n.agent_id FROM before AS o JOIN after AS n USING (chain_id, agent_id) WHERE o.owner <> n.owner;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_updated AFTER UPDATE ON chain.identities REFERENCING OLD TABLE AS before NEW TABLE AS after
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_transferred_agents();
+
+CREATE FUNCTION market.mark_flagged_agents() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, subject)
+  SELECT n.chain_id, 'agent', n.agent_id FROM before AS o JOIN after AS n USING (chain_id, agent_id) WHERE o.flagged <> n.flagged;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_updated AFTER UPDATE ON market.agents REFERENCING OLD TABLE AS before NEW TABLE AS after
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_flagged_agents();
+
+-- ---- ranks: what the worker alone writes, and could make again from the rest
+
+-- What an agent's rank rests on, each piece with what it was worth on its day.
+CREATE TABLE market.rank_evidence (
+  chain_id           bigint      NOT NULL,
+  review_internal_id bigint      NOT NULL,
+  -- Of a vote; empty: the oracle's finding.
+  voter_owner        bytea       NOT NULL,
+  agent_id           bigint      NOT NULL,
+  -- Under whom the agent earned it.
+  owner              bytea       NOT NULL,
+  -- 0 repeat, 1 one-off
+  product_type       smallint    NOT NULL,
+  kind               text        NOT NULL CHECK (kind IN ('vote', 'confirmed', 'contradicted')),
+  voter_agent_id     bigint,
+  weight             integer     NOT NULL,
+  happened_at        timestamptz NOT NULL,
+  -- Since 1970, UTC.
+  day                integer     NOT NULL,
+  PRIMARY KEY (chain_id, review_internal_id, voter_owner)
+);
+CREATE INDEX rank_evidence_of_agent
+  ON market.rank_evidence (chain_id, agent_id, owner, product_type, happened_at DESC, review_internal_id DESC);
+
+-- Their sums, each piece inflated by two for every half-life since 1970: old evidence fades without being touched.
+CREATE TABLE market.rank_totals (
+  chain_id     bigint   NOT NULL,
+  agent_id     bigint   NOT NULL,
+  owner        bytea    NOT NULL,
+  product_type smallint NOT NULL,
+  gain         numeric  NOT NULL,
+  loss         numeric  NOT NULL,
+  PRIMARY KEY (chain_id, agent_id, owner, product_type)
+);
+
+-- The day that a rank was computed for: evidence fades with every day.
+ALTER TABLE market.review_ranks ADD COLUMN day integer NOT NULL DEFAULT 0;
+CREATE INDEX review_ranks_by_day ON market.review_ranks (chain_id, day, agent_id);
+
+-- One opinion of a product for each owner: the newest review of a purchase.
+CREATE TABLE market.opinions (
+  chain_id     bigint  NOT NULL,
+  merchant_id  bigint  NOT NULL,
+  product_id   bytea   NOT NULL,
+  owner        bytea   NOT NULL,
+  internal_id  bigint  NOT NULL,
+  satisfaction integer NOT NULL,
+  size         integer NOT NULL,
+  weight       integer NOT NULL,
+  PRIMARY KEY (chain_id, merchant_id, product_id, owner)
+);
+
+CREATE TABLE market.product_totals (
+  chain_id    bigint  NOT NULL,
+  merchant_id bigint  NOT NULL,
+  product_id  bytea   NOT NULL,
+  -- How many opinions, the sum of their weights, and of weight × satisfaction.
+  opinions    integer NOT NULL DEFAULT 0,
+  weight      bigint  NOT NULL DEFAULT 0,
+  weighted    numeric NOT NULL DEFAULT 0,
+  -- As they are in the merchant's totals.
+  conversions bigint  NOT NULL DEFAULT 0,
+  rank        integer NOT NULL,
+  day         integer NOT NULL,
+  PRIMARY KEY (chain_id, merchant_id, product_id)
+);
+CREATE INDEX product_totals_by_day ON market.product_totals (chain_id, day, merchant_id, product_id);
+
+-- Over the products of a merchant that were bought: how often, and the sum of conversions × rank.
+CREATE TABLE market.merchant_totals (
+  chain_id    bigint  NOT NULL,
+  merchant_id bigint  NOT NULL,
+  conversions bigint  NOT NULL,
+  weighted    numeric NOT NULL,
+  PRIMARY KEY (chain_id, merchant_id)
+);
+
+-- Over all opinions of a chain, and the mean that products begin from on the present day.
+CREATE TABLE market.opinion_totals (
+  chain_id bigint  PRIMARY KEY,
+  weight   bigint  NOT NULL,
+  weighted numeric NOT NULL,
+  day      integer NOT NULL,
+  mean     integer NOT NULL
+);
+
+-- How often a product was bought; kept by the indexer, in the transaction that changes it.
+CREATE TABLE market.product_sales (
+  chain_id    bigint NOT NULL,
+  merchant_id bigint NOT NULL,
+  product_id  bytea  NOT NULL,
+  conversions bigint NOT NULL,
+  PRIMARY KEY (chain_id, merchant_id, product_id)
+) WITH (fillfactor = 70);
+
+CREATE FUNCTION market.count_sales() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.product_sales AS s
+  SELECT chain_id, merchant_id, product_id, CASE TG_OP WHEN 'INSERT' THEN count(*) ELSE -count(*) END
+  FROM changed GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+  ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET conversions = s.conversions + excluded.conversions;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER sales_inserted AFTER INSERT ON chain.escrows REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.count_sales();
+CREATE TRIGGER sales_deleted AFTER DELETE ON chain.escrows REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.count_sales();
+INSERT INTO market.product_sales
+SELECT chain_id, merchant_id, product_id, count(*) FROM chain.escrows GROUP BY 1, 2, 3;
+
+-- ---- the oracle
+
+-- What the buyers of a product thought of it when its reviews were last compared with them.
+CREATE TABLE market.comparisons (
+  comparison_id bigint      PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  chain_id      bigint      NOT NULL,
+  merchant_id   bigint      NOT NULL,
+  product_id    bytea       NOT NULL,
+  made_at       timestamptz NOT NULL,
+  -- Of all opinions: how many, and the sums.
+  opinions      integer     NOT NULL,
+  satisfaction  bigint      NOT NULL,
+  size          bigint      NOT NULL,
+  -- Set when one of its opinions has left the chain: nothing rests on it any more.
+  voided_at     timestamptz
+);
+CREATE INDEX comparisons_of_product ON market.comparisons (chain_id, merchant_id, product_id, comparison_id DESC)
+  WHERE voided_at IS NULL;
+
+CREATE TABLE market.comparison_inputs (
+  comparison_id bigint  NOT NULL REFERENCES market.comparisons,
+  owner         bytea   NOT NULL,
+  internal_id   bigint  NOT NULL,
+  satisfaction  integer NOT NULL,
+  size          integer NOT NULL,
+  PRIMARY KEY (comparison_id, owner)
+);
+CREATE INDEX comparison_inputs_by_review ON market.comparison_inputs (internal_id);
+
+-- What the oracle found of a review, each time that this changed.
+CREATE TABLE market.findings (
+  finding_id    bigint      PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  chain_id      bigint      NOT NULL,
+  internal_id   bigint      NOT NULL REFERENCES market.reviews,
+  agent_id      bigint      NOT NULL,
+  -- `pending`: what was found before rests on nothing any more.
+  outcome       text        NOT NULL CHECK (outcome IN ('pending', 'confirmed', 'contradicted')),
+  -- Null with `pending`.
+  comparison_id bigint      REFERENCES market.comparisons,
+  satisfaction  integer     NOT NULL,
+  -- Of the opinions of others than the author's owner: how many, their sum, and the mean of their sizes.
+  others        integer     NOT NULL,
+  others_sum    bigint      NOT NULL,
+  size          integer     NOT NULL,
+  found_at      timestamptz NOT NULL
+);
+CREATE INDEX findings_of_review ON market.findings (internal_id, finding_id DESC);
+CREATE INDEX findings_of_agent ON market.findings (chain_id, agent_id, finding_id DESC);
+
+-- An author's word against a contradiction.
+CREATE TABLE market.disputes (
+  internal_id bigint      PRIMARY KEY REFERENCES market.reviews,
+  opened_at   timestamptz NOT NULL,
+  opened_by   bytea       NOT NULL,
+  reason      text        NOT NULL
+);
+-- Whether the contradiction stands although it was disputed.
+ALTER TABLE market.dispute_decisions ADD COLUMN upheld boolean NOT NULL DEFAULT false;
+
+-- What the oracle has decided to do with an escrow, from what, and by which transaction. A further attempt comes after one that failed.
+CREATE TABLE market.escrow_decisions (
+  chain_id        bigint      NOT NULL,
+  contract        bytea       NOT NULL,
+  payer           bytea       NOT NULL,
+  nonce           bytea       NOT NULL,
+  kind            text        NOT NULL CHECK (kind IN ('release', 'settle')),
+  attempt         integer     NOT NULL,
+  escrow_id       bigint      NOT NULL,
+  contradicted    boolean     NOT NULL,
+  cashback_earned boolean     NOT NULL,
+  -- What it was decided from, so that anybody can decide it again.
+  inputs          jsonb       NOT NULL,
+  decided_at      timestamptz NOT NULL,
+  transaction_id  bigint      NOT NULL,
+  PRIMARY KEY (chain_id, payer, nonce, contract, kind, attempt)
+);

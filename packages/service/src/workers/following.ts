@@ -1,0 +1,130 @@
+// Ranks and what the oracle decides rest on votes, reviews, purchases and identities. Whatever changes one of them leaves a mark in the
+// same transaction; here the marks are taken, a batch at a time, and what rests on them is looked at again. Everything is computed from
+// the records as they are then, so that a batch may be done twice: after a crash, a deadlock or a lost connection it is.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transaction } from '@referrer/database'
+import type { Chain, Context } from '../context.ts'
+import { despiteDeadlock } from '../db/deadlock.ts'
+import type { Frame, Worker } from './frame.ts'
+
+/** Something that has changed. A purchase is named by its payment. */
+export type Mark =
+  | { what: 'review'; internalId: bigint }
+  | { what: 'ballot'; ballotId: bigint }
+  | { what: 'agent'; agentId: bigint }
+  | {
+      what: 'purchase'
+      contract: Buffer
+      payer: Buffer
+      nonce: Buffer
+      merchantId: bigint
+      productId: Buffer
+    }
+
+export interface Batch {
+  tx: Transaction
+  chain: Chain
+  marks: readonly Mark[]
+  now: Date
+}
+
+export interface Follower {
+  /** Looks at what changed. */
+  follow(batch: Batch): Promise<void>
+  /** With nothing else to do: brings something up to date that time alone has made old. False: there is nothing. */
+  refresh?(batch: Omit<Batch, 'marks'>): Promise<boolean>
+}
+
+type FollowingContext = Pick<Context, 'sql' | 'clock'>
+
+const MARKS_AT_ONCE = 500
+const POLL_MS = 250
+const RETRY_MS = 1_000
+
+/** One replica at a time follows a chain: the batch holds a lock until it is committed. */
+export function createFollowing(
+  context: FollowingContext,
+  chain: Chain,
+  followers: readonly Follower[],
+): Worker {
+  async function run(signal: AbortSignal, frame: Frame): Promise<void> {
+    while (!signal.aborted) {
+      let pause: number
+      try {
+        pause = (await followOnce(context, chain, followers)) ? 0 : POLL_MS
+        frame.working()
+      } catch (error) {
+        frame.failing(error)
+        pause = RETRY_MS
+      }
+      if (pause > 0) await sleep(pause, undefined, { signal }).catch(() => {})
+    }
+  }
+  return { name: `following ${chain.config.chainId}`, run }
+}
+
+/** Takes one batch. False: there was nothing to do, or another replica does it. */
+export function followOnce(
+  { sql, clock }: FollowingContext,
+  chain: Chain,
+  followers: readonly Follower[],
+): Promise<boolean> {
+  const { chainId } = chain.config
+  return despiteDeadlock(() =>
+    sql.begin(async (tx) => {
+      const [lock] = await tx<{ held: boolean }[]>`
+        SELECT pg_try_advisory_xact_lock(hashtextextended(${`following/${chainId}`}, 0)) AS held`
+      if (!lock?.held) return false
+      const rows = await tx<MarkRow[]>`
+        SELECT id, what, subject, contract, payer, nonce, merchant_id, product_id
+        FROM market.marks WHERE chain_id = ${chainId} ORDER BY id LIMIT ${MARKS_AT_ONCE}`
+      const now = new Date(clock())
+      if (rows.length === 0) {
+        for (const follower of followers) {
+          if (await follower.refresh?.({ tx, chain, now })) return true
+        }
+        return false
+      }
+      const marks = distinct(rows)
+      for (const follower of followers) await follower.follow({ tx, chain, marks, now })
+      await tx`DELETE FROM market.marks WHERE id = ANY(${rows.map(({ id }) => id)}::bigint[])`
+      return true
+    }),
+  )
+}
+
+type MarkRow = { id: bigint } & (
+  | { what: 'review' | 'ballot' | 'agent'; subject: bigint }
+  | {
+      what: 'purchase'
+      contract: Buffer
+      payer: Buffer
+      nonce: Buffer
+      merchant_id: bigint
+      product_id: Buffer
+    }
+)
+
+function distinct(rows: readonly MarkRow[]): Mark[] {
+  return [...new Map(rows.map((row) => [nameOf(row), markOf(row)])).values()]
+}
+
+const nameOf = (row: MarkRow): string =>
+  row.what === 'purchase'
+    ? [row.contract, row.payer, row.nonce].map((bytes) => bytes.toString('hex')).join('/')
+    : `${row.what}/${row.subject}`
+
+function markOf(row: MarkRow): Mark {
+  switch (row.what) {
+    case 'review':
+      return { what: 'review', internalId: row.subject }
+    case 'ballot':
+      return { what: 'ballot', ballotId: row.subject }
+    case 'agent':
+      return { what: 'agent', agentId: row.subject }
+    case 'purchase': {
+      const { contract, payer, nonce, merchant_id: merchantId, product_id: productId } = row
+      return { what: 'purchase', contract, payer, nonce, merchantId, productId }
+    }
+  }
+}
