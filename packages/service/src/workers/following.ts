@@ -40,6 +40,8 @@ type FollowingContext = Pick<Context, 'sql' | 'clock'>
 const MARKS_AT_ONCE = 500
 const POLL_MS = 250
 const RETRY_MS = 1_000
+/** What time makes old is old by the day. */
+const REFRESH_MS = 5_000
 
 /** One replica at a time follows a chain: the batch holds a lock until it is committed. */
 export function createFollowing(
@@ -47,11 +49,23 @@ export function createFollowing(
   chain: Chain,
   followers: readonly Follower[],
 ): Worker {
+  let refreshAt = 0
+
+  /** Whether there was something to do, and this replica did it. */
+  async function pass(): Promise<boolean> {
+    const { count } = await context.sql`
+      SELECT FROM market.marks WHERE chain_id = ${chain.config.chainId} LIMIT 1`
+    if (count === 0 && performance.now() < refreshAt) return false
+    const isDone = await followOnce(context, chain, followers)
+    if (!isDone) refreshAt = performance.now() + REFRESH_MS
+    return isDone
+  }
+
   async function run(signal: AbortSignal, frame: Frame): Promise<void> {
     while (!signal.aborted) {
       let pause: number
       try {
-        pause = (await followOnce(context, chain, followers)) ? 0 : POLL_MS
+        pause = (await pass()) ? 0 : POLL_MS
         frame.working()
       } catch (error) {
         frame.failing(error)
