@@ -67,8 +67,8 @@ CREATE INDEX reviews_of_owner ON market.reviews (chain_id, merchant_id, product_
 CREATE TABLE market.marks (
   id          bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   chain_id    bigint NOT NULL,
-  what        text   NOT NULL CHECK (what IN ('review', 'ballot', 'purchase', 'agent')),
-  -- Of a review or a ballot: the number of its record. Of an agent: its id. Of a purchase: null.
+  what        text   NOT NULL CHECK (what IN ('review', 'ballot', 'purchase', 'agent', 'product', 'merchant')),
+  -- Of a review or a ballot: the number of its record. Of an agent or a merchant: its id. Of a purchase or a product: null.
   subject     bigint,
   contract    bytea,
   payer       bytea,
@@ -158,6 +158,27 @@ END $$;
 CREATE TRIGGER mark_updated AFTER UPDATE ON market.agents REFERENCING OLD TABLE AS before NEW TABLE AS after
   FOR EACH STATEMENT EXECUTE FUNCTION market.mark_flagged_agents();
 
+CREATE FUNCTION market.mark_products() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, merchant_id, product_id)
+  SELECT chain_id, 'product', merchant_id, product_id FROM changed;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_inserted AFTER INSERT ON market.products REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_products();
+
+CREATE FUNCTION market.mark_merchants() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, subject) SELECT chain_id, 'merchant', merchant_id FROM changed;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_inserted AFTER INSERT ON market.merchants REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_merchants();
+
+-- What was bought before: with the products.
+INSERT INTO market.marks (chain_id, what, merchant_id, product_id)
+SELECT chain_id, 'product', merchant_id, product_id FROM market.products;
+
 -- ---- ranks: what the worker alone writes, and could make again from the rest
 
 -- What an agent's rank rests on, each piece with what it was worth on its day.
@@ -209,6 +230,7 @@ CREATE TABLE market.opinions (
   weight       integer NOT NULL,
   PRIMARY KEY (chain_id, merchant_id, product_id, owner)
 );
+CREATE INDEX opinions_by_review ON market.opinions (internal_id);
 
 CREATE TABLE market.product_totals (
   chain_id    bigint  NOT NULL,
@@ -342,5 +364,15 @@ CREATE TABLE market.escrow_decisions (
   inputs          jsonb       NOT NULL,
   decided_at      timestamptz NOT NULL,
   transaction_id  bigint      NOT NULL,
+  -- Until the chain shows what came of it.
+  is_open         boolean     NOT NULL DEFAULT true,
   PRIMARY KEY (chain_id, payer, nonce, contract, kind, attempt)
 );
+CREATE INDEX escrow_decisions_open ON market.escrow_decisions (chain_id, kind, payer, nonce, contract, attempt) WHERE is_open;
+
+-- Whose cashback can still be released; a slow walk looks for what nobody announced.
+CREATE INDEX escrows_to_release ON chain.escrows (chain_id, escrow_id, contract)
+  WHERE buyer_agent_id IS NOT NULL AND cashback > 0 AND cashback_released_at IS NULL AND settled_at IS NULL;
+-- Read in pages: what ends at the same moment needs an order of its own.
+DROP INDEX chain.escrows_to_settle;
+CREATE INDEX escrows_to_settle ON chain.escrows (chain_id, window_end, escrow_id, contract) WHERE settled_at IS NULL;

@@ -12,6 +12,8 @@ export type Mark =
   | { what: 'review'; internalId: bigint }
   | { what: 'ballot'; ballotId: bigint }
   | { what: 'agent'; agentId: bigint }
+  | { what: 'merchant'; merchantId: bigint }
+  | { what: 'product'; merchantId: bigint; productId: Buffer }
   | {
       what: 'purchase'
       contract: Buffer
@@ -108,7 +110,8 @@ export function followOnce(
 }
 
 type MarkRow = { id: bigint } & (
-  | { what: 'review' | 'ballot' | 'agent'; subject: bigint }
+  | { what: 'review' | 'ballot' | 'agent' | 'merchant'; subject: bigint }
+  | { what: 'product'; merchant_id: bigint; product_id: Buffer }
   | {
       what: 'purchase'
       contract: Buffer
@@ -123,10 +126,18 @@ function distinct(rows: readonly MarkRow[]): Mark[] {
   return [...new Map(rows.map((row) => [nameOf(row), markOf(row)])).values()]
 }
 
-const nameOf = (row: MarkRow): string =>
-  row.what === 'purchase'
-    ? [row.contract, row.payer, row.nonce].map((bytes) => bytes.toString('hex')).join('/')
-    : `${row.what}/${row.subject}`
+const spell = (...bytes: Buffer[]) => bytes.map((piece) => piece.toString('hex')).join('/')
+
+function nameOf(row: MarkRow): string {
+  switch (row.what) {
+    case 'purchase':
+      return `purchase/${spell(row.contract, row.payer, row.nonce)}`
+    case 'product':
+      return `product/${row.merchant_id}/${spell(row.product_id)}`
+    default:
+      return `${row.what}/${row.subject}`
+  }
+}
 
 function markOf(row: MarkRow): Mark {
   switch (row.what) {
@@ -136,6 +147,10 @@ function markOf(row: MarkRow): Mark {
       return { what: 'ballot', ballotId: row.subject }
     case 'agent':
       return { what: 'agent', agentId: row.subject }
+    case 'merchant':
+      return { what: 'merchant', merchantId: row.subject }
+    case 'product':
+      return { what: 'product', merchantId: row.merchant_id, productId: row.product_id }
     case 'purchase': {
       const { contract, payer, nonce, merchant_id: merchantId, product_id: productId } = row
       return { what: 'purchase', contract, payer, nonce, merchantId, productId }
