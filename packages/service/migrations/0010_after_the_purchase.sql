@@ -45,7 +45,8 @@ CREATE TABLE market.votes (
 );
 CREATE INDEX votes_of_agent ON market.votes (chain_id, voter_agent_id);
 CREATE INDEX votes_on_review ON market.votes (review_internal_id);
-CREATE INDEX votes_of_pair ON market.votes (chain_id, author_agent_id, voter_owner, cast_at DESC) WHERE weight > 0;
+CREATE INDEX votes_of_pair
+  ON market.votes (chain_id, author_agent_id, voter_owner, cast_at DESC, ballot_id DESC, review_internal_id DESC) WHERE weight > 0;
 
 -- ---- reviews
 
@@ -194,6 +195,8 @@ CREATE TABLE market.rank_evidence (
   product_type       smallint    NOT NULL,
   kind               text        NOT NULL CHECK (kind IN ('vote', 'confirmed', 'contradicted')),
   voter_agent_id     bigint,
+  -- The ballot, or the finding.
+  source             bigint      NOT NULL,
   weight             integer     NOT NULL,
   happened_at        timestamptz NOT NULL,
   -- Since 1970, UTC.
@@ -201,7 +204,8 @@ CREATE TABLE market.rank_evidence (
   PRIMARY KEY (chain_id, review_internal_id, voter_owner)
 );
 CREATE INDEX rank_evidence_of_agent
-  ON market.rank_evidence (chain_id, agent_id, owner, product_type, happened_at DESC, review_internal_id DESC);
+  ON market.rank_evidence (chain_id, agent_id, owner, product_type, happened_at DESC, review_internal_id DESC, voter_owner);
+CREATE INDEX rank_evidence_of_voter ON market.rank_evidence (chain_id, agent_id, voter_owner);
 
 -- Their sums, each piece inflated by two for every half-life since 1970: old evidence fades without being touched.
 CREATE TABLE market.rank_totals (
@@ -211,8 +215,31 @@ CREATE TABLE market.rank_totals (
   product_type smallint NOT NULL,
   gain         numeric  NOT NULL,
   loss         numeric  NOT NULL,
+  -- How many there are.
+  pieces       integer  NOT NULL,
   PRIMARY KEY (chain_id, agent_id, owner, product_type)
 );
+
+-- Published reviews, and flagged agents, as the ranks last saw them: only when one of these changes are all votes on the review, or of
+-- the agent, looked at again.
+CREATE TABLE market.ranked_reviews (
+  internal_id  bigint   PRIMARY KEY,
+  chain_id     bigint   NOT NULL,
+  owner        bytea    NOT NULL,
+  product_type smallint NOT NULL
+);
+INSERT INTO market.ranked_reviews
+SELECT internal_id, m.chain_id, m.author_owner, p.product_type
+FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+JOIN chain.products AS p ON (p.chain_id, p.merchant_id, p.product_id) = (m.chain_id, m.merchant_id, m.product_id)
+WHERE m.content IS NOT NULL AND m.author_owner IS NOT NULL;
+
+CREATE TABLE market.unheard_voters (
+  chain_id bigint NOT NULL,
+  agent_id bigint NOT NULL,
+  PRIMARY KEY (chain_id, agent_id)
+);
+INSERT INTO market.unheard_voters SELECT chain_id, agent_id FROM market.agents WHERE flagged;
 
 -- The day that a rank was computed for: evidence fades with every day.
 ALTER TABLE market.review_ranks ADD COLUMN day integer NOT NULL DEFAULT 0;
@@ -337,7 +364,7 @@ CREATE TABLE market.findings (
   found_at      timestamptz NOT NULL
 );
 CREATE INDEX findings_of_review ON market.findings (internal_id, finding_id DESC);
-CREATE INDEX findings_of_agent ON market.findings (chain_id, agent_id, finding_id DESC);
+CREATE INDEX findings_of_agent ON market.findings (chain_id, agent_id, outcome, finding_id DESC);
 
 -- An author's word against a contradiction.
 CREATE TABLE market.disputes (
