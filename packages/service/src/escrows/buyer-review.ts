@@ -1,6 +1,7 @@
 import type { Queryable } from '@referrer/database'
 
-const BY_ESCROW = 2
+/** The proof of a review that a buyer published of a purchase. */
+export const BY_ESCROW = 2
 
 /**
  * What follows FROM to find the review `c`, with its record `m`, that the buyer of a purchase `e` published of it. Only the index by proof

@@ -4,7 +4,7 @@ import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { encodeFunctionData } from 'viem'
 import type { Chain } from '../context.ts'
 import { hex } from '../present.ts'
-import type { EscrowRow } from './store.ts'
+import type { EscrowRow, TermsRow } from './store.ts'
 
 /** By the number that the contract gives them. */
 const STATES = [undefined, 'holding', 'settled'] as const
@@ -55,7 +55,7 @@ async function canFallBack({ rpc }: Chain, row: EscrowRow, options: { timeoutMs:
 }
 
 /** As the contract wants to be told them. */
-const termsOf = (row: EscrowRow) => ({
+export const termsOf = (row: TermsRow) => ({
   escrowId: row.escrow_id,
   payer: hex(row.payer),
   nonce: hex(row.nonce),

@@ -33,6 +33,23 @@ export type EscrowRow = {
   buyer_review: boolean | null
 }
 
+/** What the contract wants to be told of an escrow by whoever acts on it, and where. */
+export type TermsRow = Pick<
+  EscrowRow,
+  | 'contract'
+  | 'escrow_id'
+  | 'payer'
+  | 'nonce'
+  | 'merchant_id'
+  | 'product_id'
+  | 'review_id'
+  | 'reviewer_agent_id'
+  | 'buyer_agent_id'
+  | 'held_back'
+  | 'cashback'
+  | 'window_end'
+>
+
 const columns = (sql: Queryable) => sql`
   contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id, product_id, review_id, price, commission, fee,
   held_back, cashback, window_end, deposited_at, bound_at, cashback_released_at, settled_at, fallback_used,

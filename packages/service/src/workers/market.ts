@@ -1,6 +1,8 @@
 import { sweepSeenRequests } from '../auth/replays.ts'
 import { sweepSessions } from '../auth/sessions.ts'
 import type { Context } from '../context.ts'
+import { oracleFollower } from '../oracle/follow.ts'
+import { catchUpReleases, settleEscrows } from '../oracle/schedule.ts'
 import { sweepReviewChanges } from '../reviews/kept.ts'
 import { refreshLinks } from '../reviews/ref-links.ts'
 import type { Work } from './index.ts'
@@ -9,7 +11,14 @@ import type { Work } from './index.ts'
 export function marketWork(context: Context): Work {
   return {
     queues: [],
-    schedules: [sweepSeenRequests, sweepSessions, sweepReviewChanges, refreshLinks(context)],
-    followers: [],
+    schedules: [
+      sweepSeenRequests,
+      sweepSessions,
+      sweepReviewChanges,
+      refreshLinks(context),
+      settleEscrows(context),
+      catchUpReleases(context),
+    ],
+    followers: [oracleFollower(context)],
   }
 }

@@ -1,0 +1,125 @@
+// Escrows are settled once their window has ended, from what the records say of the review and of the buyer then.
+import type { Transaction } from '@referrer/database'
+import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { type Address, encodeFunctionData, type Hex, hexToBigInt } from 'viem'
+import type { Chain, Context } from '../context.ts'
+import { termsOf } from '../escrows/standing.ts'
+import { time, whole } from '../present.ts'
+import { nameOf, votesMissing } from '../votes/gate.ts'
+import {
+  type Decision,
+  enterDecisions,
+  holdDecisions,
+  lastDecision,
+  mayDecide,
+  type Undecided,
+  undecided,
+} from './decisions-store.ts'
+
+const PAGE = 200
+/** So long a dispute holds up a settlement: it ends before anybody may use the fallback, which takes all from the reviewer. */
+const DISPUTE_SECONDS = 8 * 86_400
+
+/** The newest block: the contract judges by its time, not by ours. */
+export interface Head {
+  number: bigint
+  time: Date
+}
+
+export async function readHead({ rpc }: Chain): Promise<Head> {
+  const block = await rpc.request<{ number: Hex; timestamp: Hex }>('eth_getBlockByNumber', ['latest', false])
+  return { number: hexToBigInt(block.number), time: new Date(Number(hexToBigInt(block.timestamp)) * 1_000) }
+}
+
+type Due = Undecided & {
+  /** Nothing is under way, and nothing to be waited for. */
+  may_decide: boolean
+  /** The record of the review that led to the purchase; null, as is the outcome: it is not on the chain. */
+  review: bigint | null
+  comparison_outcome: string | null
+  /** What an admin decided of a dispute. */
+  upheld: boolean | null
+}
+/** Where a page ended. */
+export type Settled = Pick<Due, 'window_end' | 'escrow_id' | 'contract'>
+
+/** Settles a page of those that are due, oldest first. Returns where the next page begins; undefined: that was the last. */
+export function settleDue(
+  context: Pick<Context, 'sql' | 'clock'>,
+  chain: Chain,
+  { from, head }: { from: Address; head: Head },
+  after: Settled | undefined,
+): Promise<Settled | undefined> {
+  const { chainId } = chain.config
+  const now = new Date(context.clock())
+  return context.sql.begin(async (tx) => {
+    await holdDecisions(tx, chainId)
+    const page = await findDue(tx, chainId, { now, head, after })
+    const ready = page.filter(({ may_decide }) => may_decide)
+    const withoutVotes = await votesMissing(tx, chainId, ready)
+    const decisions = ready.map((escrow) => decisionOf(escrow, head, withoutVotes.has(nameOf(escrow))))
+    await enterDecisions(tx, chain, { from, now }, decisions)
+    return page.length === PAGE ? page.at(-1) : undefined
+  })
+}
+
+/** Those that the contract lets us settle, and of whose window the records have all. */
+function findDue(
+  tx: Transaction,
+  chainId: number,
+  { now, head, after }: { now: Date; head: Head; after: Settled | undefined },
+): Promise<Due[]> {
+  return tx<Due[]>`
+    SELECT ${undecided(tx, chainId)}, review.internal_id AS review, review.comparison_outcome, review.upheld,
+      ${mayDecide(tx, chainId, now)} AND (
+        review.comparison_outcome IS DISTINCT FROM 'disputed'
+        OR e.window_end + ${DISPUTE_SECONDS} * interval '1 second' <= ${head.time}) AS may_decide
+    FROM (
+      SELECT * FROM chain.escrows
+      WHERE chain_id = ${chainId} AND settled_at IS NULL AND window_end <= least(
+          ${head.time}, (SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}))
+        ${after ? tx`AND (window_end, escrow_id, contract) > (${after.window_end}, ${after.escrow_id}, ${after.contract})` : tx``}
+      ORDER BY window_end, escrow_id, contract LIMIT ${PAGE}
+    ) AS e
+    LEFT JOIN ${lastDecision(tx, chainId, 'settle')} ON true
+    LEFT JOIN LATERAL (
+      SELECT m.internal_id, m.comparison_outcome, r.upheld
+      FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+      LEFT JOIN market.dispute_decisions AS r USING (internal_id)
+      WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id) AS review ON true
+    ORDER BY e.window_end, e.escrow_id, e.contract`
+}
+
+/** Whether a review stands contradicted, for money: a dispute that no admin has ended in time holds nothing against the author. */
+export const isContradicted = (outcome: string | null, upheld: boolean | null): boolean =>
+  outcome === 'contradicted' || (outcome === 'resolved' && upheld === true)
+
+function decisionOf(escrow: Due, head: Head, areVotesMissing: boolean): Decision {
+  const { buyer_agent_id, buyer_review, review, comparison_outcome, upheld } = escrow
+  const contradicted = isContradicted(comparison_outcome, upheld)
+  const cashbackEarned = buyer_agent_id !== null && buyer_review !== null && !areVotesMissing
+  return {
+    escrow,
+    kind: 'settle',
+    contradicted,
+    cashbackEarned,
+    inputs: {
+      window_end: time(escrow.window_end),
+      block: whole(head.number),
+      block_time: time(head.time),
+      review: wholeOrNull(review),
+      comparison_outcome,
+      upheld,
+      buyer_agent_id: wholeOrNull(buyer_agent_id),
+      buyer_review: wholeOrNull(buyer_review),
+      votes_missing: areVotesMissing,
+    },
+    data: encodeFunctionData({
+      abi: commissionEscrowAbi,
+      functionName: 'settle',
+      args: [termsOf(escrow), contradicted, cashbackEarned],
+    }),
+  }
+}
+
+const wholeOrNull = (value: bigint | null) => (value === null ? null : whole(value))
