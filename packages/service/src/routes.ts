@@ -1,6 +1,7 @@
 import { adminRoutes } from './admin/http.ts'
 import { agentRoutes } from './agents/http.ts'
 import { authRoutes } from './auth/http.ts'
+import { cashbackRoutes } from './cashback/http.ts'
 import { chargeRoutes } from './charge/http.ts'
 import { digestRoutes } from './digest/http.ts'
 import { earningsRoutes } from './earnings/http.ts'
@@ -14,6 +15,7 @@ import { rankRoutes } from './ranks/http.ts'
 import { reviewableRoutes } from './reviewable/http.ts'
 import { reviewRoutes } from './reviews/http.ts'
 import { spendingRoutes } from './spending/http.ts'
+import { voteRoutes } from './votes/http.ts'
 
 /** Everything that the service answers over HTTP, in the order of the reference. */
 export const routes: readonly Route[] = [
@@ -22,6 +24,8 @@ export const routes: readonly Route[] = [
   ...agentRoutes,
   ...digestRoutes,
   ...reviewableRoutes,
+  ...voteRoutes,
+  ...cashbackRoutes,
   ...earningsRoutes,
   ...escrowRoutes,
   ...rankRoutes,

@@ -6,13 +6,28 @@ export type EscrowKey = { contract: Buffer; escrow_id: bigint }
 export const nameOf = ({ contract, escrow_id }: EscrowKey) => `${contract.toString('hex')}/${escrow_id}`
 
 /**
- * Those of the escrows (by `nameOf`) whose buyer must vote before the buyer review counts, and has not: there was a review of the product
- * to read when it was bought, by somebody other than the buyer and the author of the link. Two agents of one owner are one.
+ * Those of the escrows (by `nameOf`) whose buyer must vote before the buyer review counts: there was a review of the product to read
+ * when it was bought, by somebody other than the buyer and the author of the link. Two agents of one owner are one.
  */
-export async function votesMissing(
+export const votesNeeded = (sql: Queryable, chainId: number, escrows: readonly EscrowKey[]) =>
+  needing(sql, chainId, escrows, sql``)
+
+/** Those of them whose buyer has not done so yet. */
+export const votesMissing = (sql: Queryable, chainId: number, escrows: readonly EscrowKey[]) =>
+  needing(
+    sql,
+    chainId,
+    escrows,
+    sql`AND NOT EXISTS (
+      SELECT FROM market.ballots AS b JOIN market.votes AS v USING (ballot_id)
+      WHERE b.chain_id = ${chainId} AND b.payer = e.payer AND b.nonce = e.nonce AND b.contract = e.contract AND v.qualifies)`,
+  )
+
+async function needing(
   sql: Queryable,
   chainId: number,
   escrows: readonly EscrowKey[],
+  alsoOf: ReturnType<Queryable>,
 ): Promise<Set<string>> {
   if (escrows.length === 0) return new Set()
   const rows = await sql<EscrowKey[]>`
@@ -23,10 +38,7 @@ export async function votesMissing(
       ON e.chain_id = ${chainId} AND e.escrow_id = asked.escrow_id AND e.contract = asked.contract
     LEFT JOIN chain.identities AS buyer ON buyer.chain_id = ${chainId} AND buyer.agent_id = e.buyer_agent_id
     LEFT JOIN chain.identities AS reviewer ON reviewer.chain_id = ${chainId} AND reviewer.agent_id = e.reviewer_agent_id
-    WHERE NOT EXISTS (
-      SELECT FROM market.votes AS v
-      WHERE v.chain_id = ${chainId} AND v.escrow_id = e.escrow_id AND v.escrow_contract = e.contract AND v.qualifies
-    ) AND EXISTS (
+    WHERE EXISTS (
       SELECT FROM chain.reviews AS c
       JOIN chain.identities AS author ON author.chain_id = ${chainId} AND author.agent_id = c.agent_id
       WHERE c.chain_id = ${chainId} AND c.merchant_id = e.merchant_id AND c.product_id = e.product_id
@@ -35,6 +47,6 @@ export async function votesMissing(
         AND author.owner IS DISTINCT FROM reviewer.owner
         -- As a value it is looked up row by row; as a join it would be done for the whole table at once.
         AND (SELECT m.content IS NOT NULL FROM market.reviews AS m WHERE m.internal_id = c.internal_id)
-    )`
+    ) ${alsoOf}`
   return new Set(rows.map(nameOf))
 }

@@ -72,6 +72,38 @@ const TABLE = `
   GET /v1/agent/1/reviewable?needs_review=maybe         400  invalid needs_review
   GET /v1/agent/1/reviewable?limit=x                    400  invalid limit
   GET /v1/agent/1/reviewable?offset=x                   400  invalid offset
+  POST /v1/votes/step1 {                                400  invalid request
+  POST /v1/votes/step1 {"agent_id":-1}                  400  invalid request
+  POST /v1/votes/step1 {"escrow_id":-1}                 400  invalid request
+  POST /v1/votes/step1 {"votes":[]}                     400  votes must contain 1–3 items, got 0: invalid input
+  POST /v1/votes/step1 {"votes":[VOTE,VOTE,VOTE,VOTE]}  400  votes must contain 1–3 items, got 4: invalid input
+  POST /v1/votes/step1 {"votes":[{"review_id":1}]}      400  reasoning is required for each vote: invalid input
+  POST /v1/votes/step1 {"votes":[LONG]}                 400  reasoning exceeds 280 characters for review_id 1: invalid input
+  POST /v1/votes/step1 {"votes":[VOTE,VOTE]}            400  duplicate review_id 1 in votes: invalid input
+  POST /v1/votes/step1?chain_id=5 {}                    400  chain_id not configured
+  POST /v1/votes/step2 {                                400  invalid request
+  POST /v1/votes/step2 {"votes":[VOTE,VOTE]}            400  duplicate review_id 1 in votes: invalid input
+  POST /v1/votes/step2 {"nonce":null}                   400  nonce and expiry are required with agent_sig: invalid input
+  POST /v1/votes/step2 {"expiry":null}                  400  nonce and expiry are required with agent_sig: invalid input
+  POST /v1/votes/step2 {"expiry":1750000000}            400  commitment expired: invalid input
+  POST /v1/votes/step2 {"expiry":9999999999}            400  invalid expiry: invalid input
+  POST /v1/votes/step2 {"nonce":"PRODUCT"}              400  invalid nonce: must be decimal uint256: invalid input
+  POST /v1/votes/step2 {"agent_sig":null}               400  invalid agent_sig: must be 0x-prefixed 65-byte hex: invalid input
+  POST /v1/votes/step2 {"agent_id":0}                   403  not authorized
+  POST /v1/votes/step2 {"agent_id":999999}              404  not found
+
+  POST /v1/cashback-rate/step1 {                                    400  invalid request
+  POST /v1/cashback-rate/step1 {"reviewer_agent_id":-1}             400  invalid request
+  POST /v1/cashback-rate/step1 {"cashback_of_commission_bps":4001}  400  cashback rate 4001 bps exceeds maximum 4000 bps (40%): invalid input
+  POST /v1/cashback-rate/step1?chain_id=5 {}                        400  chain_id not configured
+  POST /v1/cashback-rate/step2 {"cashback_of_commission_bps":4001}  400  cashback rate 4001 bps exceeds maximum 4000 bps (40%): invalid input
+  POST /v1/cashback-rate/step2 {"nonce":null}                       400  nonce and expiry are required with agent_sig: invalid input
+  POST /v1/cashback-rate/step2 {"expiry":1750000000}                400  commitment expired: invalid input
+  POST /v1/cashback-rate/step2 {"nonce":"123"}                      400  invalid nonce: must be 0x-prefixed 32-byte hex: invalid input
+  POST /v1/cashback-rate/step2 {"agent_sig":"0x12"}                 400  invalid agent_sig: must be 0x-prefixed 65-byte hex: invalid input
+  POST /v1/cashback-rate/step2 {"reviewer_agent_id":0}              403  not authorized
+  POST /v1/cashback-rate/step2 {"reviewer_agent_id":999999}         404  not found
+
   GET /v1/agent/x/earnings                              400  invalid agent id
   GET /v1/agent/-1/earnings                             400  invalid agent id
   GET /v1/agent/1/earnings?from=x                       400  invalid from: must be RFC3339: invalid input
@@ -125,6 +157,8 @@ const filled = (given: string) =>
     .replace('CHAIN', String(m.chainId))
     .replace('REVIEWER', String(m.reviewerAgentId))
     .replace('MEBIBYTE', 'x'.repeat(1_048_576))
+    .replaceAll('VOTE', '{"review_id":1,"reasoning":"x"}')
+    .replace('LONG', JSON.stringify({ review_id: 1, reasoning: 'x'.repeat(281) }))
 
 async function bodyOf(name: string, change: string): Promise<unknown> {
   try {
@@ -134,14 +168,14 @@ async function bodyOf(name: string, change: string): Promise<unknown> {
   }
 }
 
-describe('the table of errors (reviews, proofs, agents, earnings, escrows, ranks, spending limits, products)', () => {
+describe('the table of errors (reviews, proofs, agents, votes, cashback rate, earnings, escrows, ranks, spending limits, products)', () => {
   it.each(rows)(
     '$sent answers $status `$text` [ERR-01]',
     async ({ caller, method, path, body, status, text }) => {
       const { reviewer, stranger } = m.market.accounts
       const answer = await m.call(method, filled(path), {
         ...(caller !== 'unsigned' && { as: caller === 'stranger' ? stranger : reviewer }),
-        ...(body && { body: await bodyOf(`${method} ${path}`, body) }),
+        ...(body && { body: await bodyOf(`${method} ${path.split('?')[0]}`, body) }),
       })
       expect(answer).toMatchObject({ status, body: { error: text } })
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')

@@ -10,6 +10,7 @@ import {
 } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { must, sessionOf } from './caller.ts'
+import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
 import { buy, generic, productOf, publishReview, startTestMarket, type TestMarket } from './market.ts'
 import { startStandIn } from './stand-in.ts'
 
@@ -93,7 +94,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
   const content = generic(5, 'Quick and right')
   const written = { agentId: BigInt(reviewerAgentId), content }
   const ofShop = await publishReview(m, reviewer, { ...written, product: shop.product, proofId: 1_001n })
-  await publishReview(m, reviewer, { ...written, product: zero.product, proofId: 1_002n })
+  const ofZero = await publishReview(m, reviewer, { ...written, product: zero.product, proofId: 1_002n })
   const bought = {
     product: shop.product,
     reviewId: ofShop.reviewId,
@@ -136,6 +137,21 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     await m.indexed()
     return Number(reviewId)
   }
+  let votedFor: Promise<{ internalId: number }> | undefined
+  /** Of a new purchase, on another review than the one that it came through. */
+  async function newVotes(): Promise<Record<string, unknown>> {
+    votedFor ??= publishReview(m, reviewer, { ...written, product: zero.product, proofId: 1_003n })
+    const { internalId } = await votedFor
+    const { escrowId } = await buy(m, buyer, {
+      product: zero.product,
+      reviewId: ofZero.reviewId,
+      reviewerAgentId: BigInt(reviewerAgentId),
+      buyerAgentId: BigInt(buyerAgentId),
+    })
+    await m.indexed()
+    return voteBody({ agentId: buyerAgentId, escrowId, votes: [internalId] })
+  }
+  const pledge = () => pledgeBody({ agentId: reviewerAgentId, bps: 500 })
   async function disputed(): Promise<number> {
     await m.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id = ${ofShop.internalId}`
     return ofShop.internalId
@@ -168,6 +184,22 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     }),
     'GET /v1/agent/{id}/context': () => asReviewer(`/v1/agent/${reviewerAgentId}/context`),
     'GET /v1/agent/{id}/reviewable': () => asReviewer(`/v1/agent/${buyerAgentId}/reviewable`),
+    'POST /v1/votes/step1': () => ({
+      path: `${VOTES}/step1`,
+      as: buyer,
+      body: voteBody({ agentId: buyerAgentId, escrowId: escrow.escrowId, votes: [ofShop.internalId] }),
+    }),
+    'POST /v1/votes/step2': async () => ({
+      path: `${VOTES}/step2`,
+      as: buyer,
+      body: await signedBody(m, VOTES, { as: buyer, body: await newVotes() }),
+    }),
+    'POST /v1/cashback-rate/step1': () => ({ path: `${CASHBACK_RATE}/step1`, as: reviewer, body: pledge() }),
+    'POST /v1/cashback-rate/step2': async () => ({
+      path: `${CASHBACK_RATE}/step2`,
+      as: reviewer,
+      body: await signedBody(m, CASHBACK_RATE, { as: reviewer, body: pledge() }),
+    }),
     'GET /v1/agent/{id}/earnings': () => asReviewer(`/v1/agent/${reviewerAgentId}/earnings`),
     'GET /v1/agent/{id}/escrows': () => asReviewer(`/v1/agent/${reviewerAgentId}/escrows`),
     'GET /v1/escrow/{id}/status': () =>

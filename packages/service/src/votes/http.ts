@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { envelopeShown, proofFields, proofOf, proofRefusals } from '../commitments/http.ts'
+import { bodyId, wholeNumber } from '../http/fields.ts'
+import { type Route, route } from '../http/route.ts'
+import { type Ballot, castVotes, proposeVotes } from './operations.ts'
+
+const TYPE = 'VoteCommitment'
+
+/** That there is none, and of which length, is for the operation to say. */
+const reasoning = z
+  .string()
+  .refine((text) => text.isWellFormed() && !text.includes('\0'))
+  .nullish()
+  .transform((text) => text ?? '')
+const votes = z
+  .array(z.object({ review_id: bodyId, reasoning }))
+  .nullish()
+  .transform((given) => given ?? [])
+  .meta({
+    about: 'Required. All votes of the purchase, each on another review.',
+    shown: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 3,
+      items: {
+        type: 'object',
+        properties: {
+          review_id: { type: 'integer', minimum: 0, description: 'The internal id of the review.' },
+          reasoning: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 280,
+            description: 'Why: at most 280 characters, and not only spaces.',
+          },
+        },
+        required: ['review_id', 'reasoning'],
+      },
+    },
+  })
+const fields = { agent_id: bodyId, escrow_id: bodyId, votes }
+
+const ballotOf = (body: z.output<z.ZodObject<typeof fields>>): Ballot => ({
+  agentId: body.agent_id,
+  escrowId: body.escrow_id,
+  votes: body.votes.map(({ review_id, reasoning }) => ({ reviewId: review_id, reasoning })),
+})
+
+const REFUSALS = [
+  'votes must contain 1–3 items, got 4: invalid input',
+  'reasoning is required for each vote: invalid input',
+  'reasoning exceeds 280 characters for review_id 7: invalid input',
+  'duplicate review_id 7 in votes: invalid input',
+]
+
+export const voteRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/votes/step1',
+    tag: 'Votes',
+    summary: 'What to sign to vote on the reviews that informed a purchase',
+    about: 'Nothing is kept yet. The commitment holds a hash of the votes, in the order sent.',
+    auth: 'caller',
+    body: { schema: z.object(fields), refusal: 'invalid request' },
+    takesChain: true,
+    response: envelopeShown(TYPE, 'awaiting_signature'),
+    refusals: { 400: REFUSALS },
+    handle: ({ context, chain, body }) => ({
+      status: 'awaiting_signature',
+      ...proposeVotes(context, chain, ballotOf(body)),
+    }),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/votes/step2',
+    tag: 'Votes',
+    summary: 'Vote on the reviews that informed a purchase',
+    about:
+      'The body of step 1, with its commitment signed by the owner of the agent that bought. Once for a purchase. A review that is voted for must be published, of the product that was bought, and not the one whose link it was bought through.',
+    auth: 'caller',
+    body: { schema: z.object({ ...fields, ...proofFields(TYPE) }), refusal: 'invalid request' },
+    takesChain: true,
+    response: z
+      .object({ status: z.literal('ok'), votes_recorded: wholeNumber })
+      .meta({ id: 'VotesRecorded' }),
+    refusals: {
+      400: [
+        ...REFUSALS,
+        ...proofRefusals(TYPE),
+        'review 7 is not published: invalid input',
+        'review 7 is not for the same product as this purchase: invalid input',
+        'cannot vote for the ref-link review of this purchase: invalid input',
+      ],
+      403: 'not authorized',
+      404: 'not found',
+      409: 'votes already submitted for purchase record 7: already exists',
+    },
+    async handle({ context, chain, body }) {
+      const ballot = ballotOf(body)
+      await castVotes(context, chain, ballot, proofOf(body))
+      return { status: 'ok', votes_recorded: ballot.votes.length }
+    },
+  }),
+]

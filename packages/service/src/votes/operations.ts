@@ -1,0 +1,181 @@
+import { VotesHash } from '@referrer/protocol'
+import { type Address, isAddressEqual } from 'viem'
+import { resolveOwner } from '../agents/owner.ts'
+import { type Proof, proposeCommitment, requireSigned, type Terms } from '../commitments/operations.ts'
+import type { Chain, Context } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
+import { refused } from '../market-error.ts'
+import { ownerOf } from '../onchain.ts'
+import { hex } from '../present.ts'
+import { BASE_RATES, PRODUCT_TYPES, sizeOf, voteWeight } from '../ranks/rank.ts'
+import { nameOf, votesNeeded } from './gate.ts'
+import {
+  findVotable,
+  findVotableReviews,
+  insertBallot,
+  type VotablePurchase,
+  type VotableReview,
+} from './store.ts'
+
+const MOST_VOTES = 3
+/** In characters (code points). */
+const LONGEST_REASONING = 280
+
+export interface Vote {
+  /** The internal id of the review. */
+  reviewId: bigint
+  reasoning: string
+}
+
+/** The votes of the agent that bought, on reviews of what it bought. */
+export interface Ballot {
+  agentId: bigint
+  escrowId: bigint
+  votes: readonly Vote[]
+}
+
+/** Step 1. Nothing is looked up and nothing is kept. */
+export function proposeVotes(context: Context, chain: Chain, ballot: Ballot) {
+  checkVotes(ballot.votes)
+  return proposeCommitment(context, chain, 'VoteCommitment', termsOf(ballot))
+}
+
+/** Step 2: casts the votes, all of them, once for a purchase. */
+export async function castVotes(context: Context, chain: Chain, ballot: Ballot, proof: Proof): Promise<void> {
+  checkVotes(ballot.votes)
+  const { chainId } = chain.config
+  const terms = termsOf(ballot)
+  const signed = await requireSigned(context, chain, 'VoteCommitment', terms, proof)
+  const purchase = await purchaseOf(context, chainId, ballot)
+  if (purchase.has_voted) throw alreadyVoted(ballot)
+  const reviews = await votedReviews(context, chainId, ballot, purchase)
+  const authorOwners = await ownersOf(chain, reviews)
+  const votes = reviews.map((review, at) => {
+    const authorOwner = authorOwners.get(review.agent_id)
+    const qualifies = authorOwner !== undefined && !isAddressEqual(authorOwner, signed.owner)
+    return {
+      internalId: review.internal_id,
+      reasoning: ballot.votes[at]?.reasoning ?? '',
+      authorAgentId: review.agent_id,
+      qualifies,
+      weight: qualifies ? weightOf(context, purchase, [signed.owner, authorOwner]) : 0,
+    }
+  })
+  if (!votes.some(({ qualifies }) => qualifies)) await requireNoneNeeded(context, chainId, purchase)
+
+  const isFirst = await insertBallot(context.sql, chainId, {
+    purchase,
+    voterAgentId: ballot.agentId,
+    voterOwner: bytesOf(signed.owner),
+    votesHash: bytesOf(terms.votesHash),
+    commitmentNonce: bytesOf(signed.nonce),
+    expiry: signed.expiry,
+    signature: bytesOf(signed.signature),
+    at: new Date(context.clock()),
+    votes,
+  })
+  if (!isFirst) throw alreadyVoted(ballot)
+}
+
+function checkVotes(votes: readonly Vote[]): void {
+  if (votes.length < 1 || votes.length > MOST_VOTES) {
+    throw refused('invalid input', `votes must contain 1–${MOST_VOTES} items, got ${votes.length}`)
+  }
+  const seen = new Set<bigint>()
+  for (const { reviewId, reasoning } of votes) {
+    if (reasoning.trim() === '') throw refused('invalid input', 'reasoning is required for each vote')
+    if (isTooLong(reasoning)) {
+      const most = `reasoning exceeds ${LONGEST_REASONING} characters`
+      throw refused('invalid input', `${most} for review_id ${reviewId}`)
+    }
+    if (seen.has(reviewId)) throw refused('invalid input', `duplicate review_id ${reviewId} in votes`)
+    seen.add(reviewId)
+  }
+}
+
+const isTooLong = (text: string) =>
+  text.length > 2 * LONGEST_REASONING || [...text].length > LONGEST_REASONING
+
+const termsOf = ({ agentId, escrowId, votes }: Ballot): Terms<'VoteCommitment'> => ({
+  agentId,
+  escrowId,
+  votesHash: VotesHash.votesHash(votes),
+})
+
+const alreadyVoted = ({ escrowId }: Ballot) =>
+  refused('already exists', `votes already submitted for purchase record ${escrowId}`)
+
+async function purchaseOf(
+  { sql }: Context,
+  chainId: number,
+  { agentId, escrowId }: Ballot,
+): Promise<VotablePurchase> {
+  const purchases = await findVotable(sql, chainId, escrowId)
+  if (purchases.length === 0) {
+    throw refused('not found', `purchase for escrow ${escrowId} not found (not yet indexed — retry shortly)`)
+  }
+  const own = purchases.find(({ buyer_agent_id }) => buyer_agent_id === agentId)
+  if (!own) throw refused('not found', `purchase record does not belong to agent ${agentId}`)
+  return own
+}
+
+/** In the order of the votes. */
+async function votedReviews(
+  { sql }: Context,
+  chainId: number,
+  { votes }: Ballot,
+  purchase: VotablePurchase,
+): Promise<VotableReview[]> {
+  const ids = votes.map(({ reviewId }) => reviewId)
+  const found = new Map(
+    (await findVotableReviews(sql, chainId, ids)).map((review) => [review.internal_id, review]),
+  )
+  return ids.map((id) => {
+    const review = found.get(id)
+    if (!review) throw refused('not found', `review ${id} not found`)
+    requireVotable(review, purchase)
+    return review
+  })
+}
+
+function requireVotable(review: VotableReview, purchase: VotablePurchase): void {
+  const { internal_id: id, review_id, merchant_id, product_id } = review
+  if (review_id === null || !review.has_text) throw refused('invalid input', `review ${id} is not published`)
+  if (merchant_id !== purchase.merchant_id || !product_id.equals(purchase.product_id)) {
+    throw refused('invalid input', `review ${id} is not for the same product as this purchase`)
+  }
+  if (review_id === purchase.review_id) {
+    throw refused('invalid input', 'cannot vote for the ref-link review of this purchase')
+  }
+}
+
+/** Of the authors, as the chain has them now: the records may not know of a transfer yet. */
+async function ownersOf(chain: Chain, reviews: readonly VotableReview[]): Promise<Map<bigint, Address>> {
+  const agentIds = [...new Set(reviews.map(({ agent_id }) => agent_id))]
+  const owners = await Promise.all(
+    agentIds.map(async (id) => [id, await resolveOwner(id, () => ownerOf(chain, id))] as const),
+  )
+  return new Map(owners)
+}
+
+/** What a vote is worth to the author, for good. A merchant can make reviewers neither by voting nor by being voted for. */
+function weightOf({ config }: Context, purchase: VotablePurchase, owners: Address[]): number {
+  const merchantOwner = purchase.merchant_owner && hex(purchase.merchant_owner)
+  const isOfMerchant = owners.some((owner) => merchantOwner && isAddressEqual(owner, merchantOwner))
+  if (purchase.is_buyer_flagged || isOfMerchant) return 0
+  const rank = purchase.buyer_rank ?? BASE_RATES[PRODUCT_TYPES[purchase.product_type] ?? 'repeat']
+  return voteWeight(rank, sizeOf(purchase.commission, config.fullCommission))
+}
+
+async function requireNoneNeeded(
+  { sql }: Context,
+  chainId: number,
+  purchase: VotablePurchase,
+): Promise<void> {
+  const needed = await votesNeeded(sql, chainId, [purchase])
+  if (!needed.has(nameOf(purchase))) return
+  throw refused(
+    'conflict',
+    `purchase ${purchase.escrow_id} needs a vote on a review of another owner, and all of these are on reviews of its buyer's; add one and retry`,
+  )
+}
