@@ -1,0 +1,133 @@
+// What the oracle does on the chain.
+import type { EscrowDeposit } from '@referrer/contracts/local'
+import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { catchUpReleases, settleEscrows } from '../../src/oracle/schedule.ts'
+import { until } from '../../src/workers/testing.ts'
+import { call } from '../calls.ts'
+import { must } from './caller.ts'
+import { DAY, send, travel } from './chain.ts'
+import { CASHBACK, HELD_BACK, openShop, publishBuyerReview, type Shop } from './escrows.ts'
+import { type Bought, buy, startTestMarket, type TestMarket } from './market.ts'
+
+let m: TestMarket
+let shop: Shop
+
+beforeAll(async () => {
+  m = await startTestMarket()
+  shop = await openShop(m)
+  await m.indexed()
+})
+afterAll(() => m.close())
+
+const bought = (more: Partial<Bought> = {}) =>
+  buy(m, m.market.accounts.buyer, { ...shop.sold, buyerAgentId: shop.buyer, ...more })
+
+async function review(deposit: EscrowDeposit): Promise<void> {
+  const body = await publishBuyerReview(m, m.market.accounts.buyer, deposit)
+  await m.indexed()
+  await must(m.call('POST', '/v1/review/register', { as: m.market.accounts.buyer, body }))
+}
+
+async function tick(schedule: typeof settleEscrows): Promise<void> {
+  await m.indexed()
+  await schedule(m.service.context).run({ signal: AbortSignal.timeout(60_000), sql: m.sql })
+}
+
+async function standing({ payer, nonce }: EscrowDeposit) {
+  const [, state, , isReleased] = await m.market.client.readContract({
+    address: m.market.addresses.CommissionEscrow,
+    abi: commissionEscrowAbi,
+    functionName: 'escrowOf',
+    args: [payer, nonce],
+  })
+  return { isSettled: state === 2, isReleased }
+}
+
+const recorded = async ({ escrowId }: EscrowDeposit) => {
+  const [row] = await m.sql`SELECT * FROM chain.escrows WHERE escrow_id = ${escrowId}`
+  return row
+}
+
+const decisions = ({ escrowId }: EscrowDeposit) => m.sql`
+  SELECT kind, attempt, contradicted, cashback_earned, inputs, is_open, transaction_id
+  FROM market.escrow_decisions WHERE escrow_id = ${escrowId} ORDER BY kind, attempt`
+
+describe('cashback', () => {
+  it('is paid once the buyer has reviewed the purchase, and once only', async () => {
+    const deposit = await bought()
+    await review(deposit)
+    await until(async () => (await standing(deposit)).isReleased, 'the release')
+    await tick(catchUpReleases)
+    await tick(settleEscrows)
+    expect(await decisions(deposit)).toMatchObject([
+      {
+        kind: 'release',
+        attempt: 1,
+        cashback_earned: true,
+        inputs: {
+          buyer_agent_id: Number(shop.buyer),
+          buyer_review: expect.any(Number),
+          votes_missing: false,
+        },
+      },
+    ])
+  })
+})
+
+describe('a settlement', () => {
+  it('comes when the window has ended by the time of the chain, and not before', async () => {
+    const deposit = await bought()
+    await tick(settleEscrows)
+    expect(await decisions(deposit)).toEqual([])
+    await travel(m, 60 * DAY + 60)
+    await tick(settleEscrows)
+    await tick(settleEscrows)
+    await until(async () => (await standing(deposit)).isSettled, 'the settlement')
+    await until(async () => (await recorded(deposit))?.settled_at, 'the settlement in the records')
+    expect(await recorded(deposit)).toMatchObject({
+      fallback_used: false,
+      held_back_to_reviewer: BigInt(HELD_BACK),
+      cashback_to_reviewer: BigInt(CASHBACK),
+    })
+    const [decided, ...more] = await decisions(deposit)
+    expect(more).toEqual([])
+    expect(decided).toMatchObject({
+      kind: 'settle',
+      attempt: 1,
+      contradicted: false,
+      cashback_earned: false,
+      inputs: { comparison_outcome: 'pending', buyer_review: null, buyer_agent_id: Number(shop.buyer) },
+    })
+  })
+
+  it('is tried again, from what is so by then, after it has failed', async () => {
+    const { guardian } = m.market.accounts
+    const deposit = await bought()
+    await travel(m, 60 * DAY + 60)
+    await send(m, call(m, guardian, 'CommissionEscrow', 'pause', []))
+    await tick(settleEscrows)
+    await until(async () => {
+      const [row] = await m.sql`
+        SELECT i.state FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
+        WHERE d.escrow_id = ${deposit.escrowId}`
+      return row?.state === 'failed'
+    }, 'the failure')
+    await tick(settleEscrows)
+    expect(await decisions(deposit)).toHaveLength(1)
+    await send(m, call(m, guardian, 'CommissionEscrow', 'unpause', []))
+    await review(deposit)
+    m.clock.aheadMs += 61_000
+    await tick(settleEscrows)
+    const settlements = (await decisions(deposit)).filter(({ kind }) => kind === 'settle')
+    expect(settlements).toMatchObject([
+      { attempt: 1, cashback_earned: false },
+      { attempt: 2, cashback_earned: true },
+    ])
+    await until(async () => (await recorded(deposit))?.settled_at, 'the settlement in the records')
+    await until(async () => {
+      await tick(settleEscrows)
+      return (await decisions(deposit)).every(({ is_open }) => !is_open)
+    }, 'nothing open any more')
+  })
+})
