@@ -1,0 +1,221 @@
+// The whole market in memory: what comes through the doors, and what follows from it.
+import { Money } from '@referrer/protocol'
+import {
+  BASE_RATES,
+  effectiveRank,
+  multiplierBps,
+  opinionWeight,
+  type ProductType,
+  voteWeight,
+} from '../../packages/service/src/ranks/rank.ts'
+import { Escrows, votesMissing } from './escrows.ts'
+import { Ledger } from './ledger.ts'
+import { Opinions } from './opinions.ts'
+import { Oracle } from './oracle.ts'
+import { Ranks } from './ranks.ts'
+import type { Agent, Event, Merchant, Owner, Product, Purchase, Review, Vote } from './records.ts'
+import { type Rules, sizeBy, THE_RULES } from './rules.ts'
+
+const TERMS = { feeBps: 1_000, heldBackBps: 5_000 }
+const VOTES_AT_ONCE = 3
+
+export class Market {
+  readonly rules: Rules
+  readonly ledger = new Ledger()
+  readonly agents: Agent[] = []
+  readonly products: Product[] = []
+  readonly reviews: Review[] = []
+  readonly purchases: Purchase[] = []
+  readonly events: Event[] = []
+  readonly opinions: Opinions
+  readonly oracle: Oracle
+  readonly #ranks: Ranks
+  readonly #escrows: Escrows
+  /** Milliseconds since 1970. */
+  now: number
+  #identities = 0
+  #ballots = 0
+
+  constructor(now: number, rules: Rules = THE_RULES) {
+    this.now = now
+    this.rules = rules
+    this.opinions = new Opinions(rules)
+    this.oracle = new Oracle(rules, this.opinions)
+    this.#ranks = new Ranks(rules)
+    this.#escrows = new Escrows(this.ledger)
+  }
+
+  mint(owner: Owner, { cashbackBps = 0 } = {}): Agent {
+    const id = this.#identities++
+    const agent: Agent = { id, owner, flagged: false, cashbackBps, ranks: { repeat: null, one_off: null } }
+    this.agents.push(agent)
+    this.events.push({ at: this.now, what: 'minted', agent, owner, flagged: false })
+    return agent
+  }
+
+  open(owner: Owner): Merchant {
+    const merchant = { id: this.#identities++, owner }
+    this.events.push({ at: this.now, what: 'opened', merchant })
+    return merchant
+  }
+
+  list(merchant: Merchant, terms: { type: ProductType; price: bigint; commissionBps: number }): Product {
+    const product: Product = { id: this.products.length, merchant, ...terms, reviews: [] }
+    this.products.push(product)
+    this.events.push({ at: this.now, what: 'listed', product })
+    return product
+  }
+
+  /** With an approved proof. */
+  publish(agent: Agent, product: Product, satisfaction: number): Review {
+    return this.#publish(agent, product, satisfaction, null)
+  }
+
+  /** Through the link of a review. Without an agent it is a wallet that buys. */
+  buy(link: Review, by: Agent | Owner): Purchase {
+    const { product } = link
+    const buyer = typeof by === 'number' ? null : by
+    const payer = typeof by === 'number' ? by : by.owner
+    const split = Money.split(product.price, {
+      ...TERMS,
+      commissionBps: product.commissionBps,
+      multiplierBps: multiplierBps(rankInForce(link.agent, product.type)),
+      cashbackOfCommissionBps: link.agent.cashbackBps,
+    })
+    const purchase: Purchase = {
+      id: this.purchases.length + 1,
+      link,
+      buyer,
+      payer,
+      product,
+      boughtAt: this.now,
+      split,
+      size: sizeBy(this.rules, product.price, split.commission),
+      needsVote: product.reviews.some(
+        ({ agent, publishedAt }) =>
+          publishedAt < this.now && agent.owner !== payer && agent.owner !== link.agent.owner,
+      ),
+      hasVoted: false,
+      review: null,
+      isReleased: false,
+      settledAt: null,
+    }
+    this.purchases.push(purchase)
+    this.#escrows.opened(purchase)
+    this.ledger.paid(purchase, { merchant: product.merchant.owner, reviewer: link.agent.owner })
+    this.events.push({ at: this.now, what: 'bought', purchase })
+    return purchase
+  }
+
+  /** All votes of a purchase at once, once. */
+  vote(purchase: Purchase, reviews: readonly Review[]): void {
+    const { buyer: voter, product, link } = purchase
+    if (
+      !voter ||
+      reviews.length === 0 ||
+      reviews.length > VOTES_AT_ONCE ||
+      new Set(reviews).size < reviews.length
+    ) {
+      throw new Error('an agent votes for one to three reviews')
+    }
+    if (reviews.some((review) => review.product !== product || review === link)) {
+      throw new Error('one votes for reviews of what one bought, and not for the one that sold it')
+    }
+    const ballot = ++this.#ballots
+    const votes = reviews.map((review): Vote => {
+      const isOwn = review.agent.owner === voter.owner
+      const counts =
+        !(isOwn && this.rules.ownVotesDrop) &&
+        !(this.rules.flagsCount && voter.flagged) &&
+        !this.#isShopOf(product, voter.owner, review.agent.owner)
+      const weight = counts ? voteWeight(rankInForce(voter, product.type), purchase.size) : 0
+      return { ballot, castAt: this.now, review, voter, voterOwner: voter.owner, qualifies: !isOwn, weight }
+    })
+    purchase.hasVoted ||= votes.some(({ qualifies }) => qualifies)
+    for (const vote of votes) this.#ranks.voted(vote)
+    this.#escrows.changed(purchase)
+    this.events.push({ at: this.now, what: 'voted', purchase, votes })
+  }
+
+  reviewPurchase(purchase: Purchase, satisfaction: number): Review {
+    const { buyer, product } = purchase
+    if (!buyer || purchase.review) throw new Error('an agent reviews what it bought, once')
+    if (votesMissing(purchase)) throw new Error('vote for a review of the product first')
+    const review = this.#publish(buyer, product, satisfaction, purchase)
+    purchase.review = review
+    this.#escrows.changed(purchase)
+    return review
+  }
+
+  dispute(review: Review): void {
+    if (review.outcome !== 'contradicted') throw new Error('only a contradiction can be disputed')
+    review.outcome = 'disputed'
+    this.events.push({ at: this.now, what: 'disputed', review, upheld: false })
+  }
+
+  resolve(review: Review, upheld: boolean): void {
+    if (review.outcome !== 'disputed') throw new Error('only a dispute can be resolved')
+    review.outcome = 'resolved'
+    review.upheld = upheld
+    this.#ranks.found(review)
+    this.events.push({ at: this.now, what: 'resolved', review, upheld })
+  }
+
+  transfer(agent: Agent, owner: Owner): void {
+    agent.owner = owner
+    this.#ranks.changed(agent)
+    this.events.push({ at: this.now, what: 'transferred', agent, owner, flagged: agent.flagged })
+  }
+
+  flag(agent: Agent): void {
+    agent.flagged = true
+    this.#ranks.changed(agent)
+    for (const review of this.reviews) {
+      if (review.agent !== agent) continue
+      this.opinions.changed(review)
+      this.oracle.changed(review)
+    }
+    this.events.push({ at: this.now, what: 'flagged', agent, owner: agent.owner, flagged: true })
+  }
+
+  /** Lets everything follow from what has happened, as the service does all the time. */
+  follow(): void {
+    this.opinions.follow(this.now)
+    for (const review of this.oracle.follow(this.now)) this.#ranks.found(review)
+    this.#ranks.follow(this.now)
+    this.#escrows.follow(this.now)
+  }
+
+  #publish(agent: Agent, product: Product, satisfaction: number, purchase: Purchase | null): Review {
+    const isOpinion = purchase !== null && !this.#isShopOf(product, agent.owner)
+    const review: Review = {
+      id: this.reviews.length + 1,
+      agent,
+      owner: agent.owner,
+      product,
+      satisfaction,
+      publishedAt: this.now,
+      purchase,
+      opinion: isOpinion
+        ? { size: purchase.size, weight: opinionWeight(rankInForce(agent, product.type), purchase.size) }
+        : null,
+      outcome: 'pending',
+      finding: null,
+      upheld: null,
+    }
+    this.reviews.push(review)
+    product.reviews.push(review)
+    this.opinions.published(review)
+    this.oracle.changed(review)
+    this.events.push({ at: this.now, what: 'published', review })
+    return review
+  }
+
+  #isShopOf({ merchant }: Product, ...owners: Owner[]): boolean {
+    return this.rules.ownShopsDrop && owners.includes(merchant.owner)
+  }
+}
+
+/** What counts where a rank is used: the base rate at a cold start. */
+export const rankInForce = ({ flagged, ranks }: Agent, type: ProductType): number =>
+  effectiveRank(flagged, ranks[type]) ?? BASE_RATES[type]

@@ -1,0 +1,95 @@
+import { MILLION } from '../../packages/service/src/ranks/rank.ts'
+import type { Opinions } from './opinions.ts'
+import type { Finding, Product, Review } from './records.ts'
+import type { Rules } from './rules.ts'
+
+type Input = { review: Review; satisfaction: number; size: number }
+type Comparison = { inputs: Map<number, Input>; satisfaction: number; size: number }
+
+const LEAST_OPINIONS = 3
+const TOLERANCE = MILLION / 4
+
+/** Compares reviews with what buyers thought: at 3 opinions of a product, and whenever there are twice as many. */
+export class Oracle {
+  readonly #rules: Rules
+  readonly #opinions: Opinions
+  readonly #live = new Map<Product, Comparison>()
+  readonly #changed = new Set<Review>()
+  #findings = 0
+
+  constructor(rules: Rules, opinions: Opinions) {
+    this.#rules = rules
+    this.#opinions = opinions
+  }
+
+  get findings(): number {
+    return this.#findings
+  }
+
+  changed(review: Review): void {
+    this.#changed.add(review)
+  }
+
+  /** Answers the reviews of which something else was found than before. */
+  follow(now: number): Review[] {
+    const found: Review[] = []
+    const compared = new Set<Product>()
+    for (const { product } of this.#changed) {
+      if (compared.has(product)) continue
+      compared.add(product)
+      const live = this.#live.get(product)
+      const isVoid = live !== undefined && [...live.inputs.values()].some(({ review }) => this.#isOut(review))
+      const opinions = this.#opinions.of(product)
+      const due = live && !isVoid ? 2 * live.inputs.size : LEAST_OPINIONS
+      if (opinions.size >= due) {
+        this.#live.set(product, comparisonOf(opinions))
+        found.push(...product.reviews.filter((review) => this.#find(review, now)))
+      } else if (isVoid) {
+        this.#live.delete(product)
+        found.push(...product.reviews.filter((review) => this.#find(review, now)))
+      }
+    }
+    found.push(...[...this.#changed].filter((review) => this.#find(review, now)))
+    this.#changed.clear()
+    return found
+  }
+
+  #isOut(review: Review): boolean {
+    return this.#rules.flagsCount && review.agent.flagged
+  }
+
+  #find(review: Review, now: number): boolean {
+    if (review.outcome === 'disputed' || review.outcome === 'resolved') return false
+    const { outcome, size } = this.#judge(review)
+    if ((review.finding?.outcome ?? 'pending') === outcome) return false
+    review.finding = { id: ++this.#findings, outcome, size, foundAt: now }
+    review.outcome = outcome
+    return true
+  }
+
+  #judge({ agent, owner, product, satisfaction }: Review): Pick<Finding, 'outcome' | 'size'> {
+    const live = this.#live.get(product)
+    const own = live?.inputs.get(this.#rules.ownersCount ? owner : agent.id)
+    const others = (live?.inputs.size ?? 0) - (own ? 1 : 0)
+    if (!live || others < LEAST_OPINIONS) return { outcome: 'pending', size: 0 }
+    const sum = live.satisfaction - (own?.satisfaction ?? 0)
+    const isOwnShop = this.#rules.ownShopsDrop && product.merchant.owner === owner
+    return {
+      outcome: Math.abs(satisfaction * others - sum) <= TOLERANCE * others ? 'confirmed' : 'contradicted',
+      size: isOwnShop ? 0 : Math.floor((live.size - (own?.size ?? 0)) / others),
+    }
+  }
+}
+
+function comparisonOf(opinions: ReadonlyMap<number, Review>): Comparison {
+  const inputs = new Map<number, Input>()
+  let satisfaction = 0
+  let size = 0
+  for (const [who, review] of opinions) {
+    const input = { review, satisfaction: review.satisfaction, size: review.opinion?.size ?? 0 }
+    inputs.set(who, input)
+    satisfaction += input.satisfaction
+    size += input.size
+  }
+  return { inputs, satisfaction, size }
+}

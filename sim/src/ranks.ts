@@ -1,0 +1,137 @@
+import {
+  dayOf,
+  deflate,
+  findingWeight,
+  inflate,
+  PRODUCT_TYPES,
+  type ProductType,
+  rankOf,
+} from '../../packages/service/src/ranks/rank.ts'
+import type { Agent, Owner, Review, Vote } from './records.ts'
+import type { Rules } from './rules.ts'
+
+/** A piece of what a rank rests on, in millionths as of its day. */
+type Evidence = { side: 'gain' | 'loss'; weight: number; day: number }
+type Totals = { gain: bigint; loss: bigint }
+/** What is looked at as one: the votes of one owner for one author, or what was found of an author's reviews. */
+type Unit = { agent: Agent; owner: Owner; type: ProductType; select: () => Evidence[]; counted: Evidence[] }
+
+/** Review Ranks, kept by what changes. */
+export class Ranks {
+  readonly #rules: Rules
+  readonly #units = new Map<string, Unit>()
+  readonly #votes = new Map<string, Vote[]>()
+  readonly #reviews = new Map<string, Set<Review>>()
+  readonly #unitsOfVoter = new Map<Agent, Set<Unit>>()
+  readonly #totals = new Map<Agent, Map<string, Totals>>()
+  readonly #changed = new Set<Unit>()
+  readonly #agents = new Set<Agent>()
+  #day = -1
+
+  constructor(rules: Rules) {
+    this.#rules = rules
+  }
+
+  voted(vote: Vote): void {
+    if (vote.weight === 0) return
+    const { agent, owner, product } = vote.review
+    const who = this.#rules.ownersCount ? vote.voterOwner : vote.voter.id
+    const key = `${agent.id}/${owner}/${product.type}/${who}`
+    const votes = this.#votes.get(key) ?? []
+    this.#votes.set(key, votes)
+    votes.push(vote)
+    const unit = this.#unit(key, vote.review, () => this.#votesThatCount(votes))
+    this.#changed.add(unit)
+    const units = this.#unitsOfVoter.get(vote.voter) ?? new Set()
+    this.#unitsOfVoter.set(vote.voter, units.add(unit))
+  }
+
+  /** Something was found of it, or decided. */
+  found(review: Review): void {
+    const key = `${review.agent.id}/${review.owner}/${review.product.type}`
+    const reviews = this.#reviews.get(key) ?? new Set()
+    this.#reviews.set(key, reviews.add(review))
+    this.#changed.add(this.#unit(key, review, () => this.#findingsThatCount(reviews)))
+  }
+
+  /** Its owner, or whether it is flagged. */
+  changed(agent: Agent): void {
+    this.#agents.add(agent)
+    for (const unit of this.#unitsOfVoter.get(agent) ?? []) this.#changed.add(unit)
+  }
+
+  follow(now: number): void {
+    const day = dayOf(new Date(now))
+    for (const unit of this.#changed) this.#look(unit)
+    this.#changed.clear()
+    const old = day > this.#day ? this.#totals.keys() : []
+    this.#day = day
+    for (const agent of new Set([...this.#agents, ...old])) {
+      for (const type of PRODUCT_TYPES) agent.ranks[type] = this.#rank(agent, type)
+    }
+    this.#agents.clear()
+  }
+
+  #look(unit: Unit): void {
+    const totals = this.#totalsOf(unit)
+    for (const { side, weight, day } of unit.counted) totals[side] -= inflate(weight, day)
+    unit.counted = unit.select()
+    for (const { side, weight, day } of unit.counted) totals[side] += inflate(weight, day)
+    this.#agents.add(unit.agent)
+  }
+
+  /** The newest, each on another review. */
+  #votesThatCount(votes: readonly Vote[]): Evidence[] {
+    const counted = new Map<Review, Evidence>()
+    for (const { review, voter, weight, castAt } of votes.toReversed()) {
+      if (counted.size >= this.#rules.votesOfPair) break
+      if (counted.has(review) || (this.#rules.flagsCount && voter.flagged)) continue
+      counted.set(review, { side: 'gain', weight, day: dayOf(new Date(castAt)) })
+    }
+    return [...counted.values()]
+  }
+
+  /** The newest of each outcome, each of another product. */
+  #findingsThatCount(reviews: ReadonlySet<Review>): Evidence[] {
+    const newest = [...reviews].sort((a, b) => (b.finding?.id ?? 0) - (a.finding?.id ?? 0))
+    return (['confirmed', 'contradicted'] as const).flatMap((outcome) => {
+      const counted = new Map<unknown, Evidence>()
+      for (const review of newest) {
+        const { finding, product, upheld } = review
+        const about = this.#rules.productsCountOnce ? product : review
+        if (finding?.outcome !== outcome || upheld === false || counted.has(about)) continue
+        if (counted.size >= this.#rules.findingsOfEach) break
+        const weight = findingWeight(outcome, finding.size)
+        const side = outcome === 'confirmed' ? 'gain' : 'loss'
+        counted.set(about, { side, weight, day: dayOf(new Date(finding.foundAt)) })
+      }
+      return [...counted.values()]
+    })
+  }
+
+  #rank(agent: Agent, type: ProductType): number | null {
+    if (agent.flagged) return null
+    const sums = { gain: 0n, loss: 0n }
+    for (const [key, { gain, loss }] of this.#totals.get(agent) ?? []) {
+      const [owner, of] = key.split('/')
+      if (of !== type || (this.#rules.evidenceStays && Number(owner) !== agent.owner)) continue
+      sums.gain += gain
+      sums.loss += loss
+    }
+    return rankOf(type, { gain: deflate(sums.gain, this.#day), loss: deflate(sums.loss, this.#day) })
+  }
+
+  #unit(key: string, { agent, owner, product }: Review, select: () => Evidence[]): Unit {
+    const unit = this.#units.get(key) ?? { agent, owner, type: product.type, select, counted: [] }
+    this.#units.set(key, unit)
+    return unit
+  }
+
+  #totalsOf({ agent, owner, type }: Unit): Totals {
+    const ofAgent = this.#totals.get(agent) ?? new Map<string, Totals>()
+    this.#totals.set(agent, ofAgent)
+    const totals = ofAgent.get(`${owner}/${type}`) ?? { gain: 0n, loss: 0n }
+    ofAgent.set(`${owner}/${type}`, totals)
+    return totals
+  }
+}

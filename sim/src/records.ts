@@ -1,0 +1,92 @@
+import type { Money } from '@referrer/protocol'
+import type { ProductType } from '../../packages/service/src/ranks/rank.ts'
+
+/** A wallet, by number. */
+export type Owner = number
+
+export type Agent = {
+  id: number
+  owner: Owner
+  flagged: boolean
+  /** Of the commission, what its links give to buyers. */
+  cashbackBps: number
+  /** As they were when the market was last followed. Null: at a cold start. */
+  ranks: Record<ProductType, number | null>
+}
+
+export type Merchant = { id: number; owner: Owner }
+
+export type Product = {
+  id: number
+  merchant: Merchant
+  type: ProductType
+  price: bigint
+  commissionBps: number
+  reviews: Review[]
+}
+
+export type Outcome = 'pending' | 'confirmed' | 'contradicted' | 'disputed' | 'resolved'
+
+export type Review = {
+  id: number
+  agent: Agent
+  /** Who owned the author when it was published. */
+  owner: Owner
+  product: Product
+  /** In millionths. */
+  satisfaction: number
+  publishedAt: number
+  /** Of a buyer's review; an approved proof otherwise. */
+  purchase: Purchase | null
+  opinion: { size: number; weight: number } | null
+  outcome: Outcome
+  finding: Finding | null
+  /** Whether a contradiction stood after it was disputed; null: not resolved. */
+  upheld: boolean | null
+}
+
+export type Finding = {
+  id: number
+  outcome: 'pending' | 'confirmed' | 'contradicted'
+  size: number
+  foundAt: number
+}
+
+export type Purchase = {
+  id: number
+  /** The review whose link was followed. */
+  link: Review
+  /** Null: bought without an agent. */
+  buyer: Agent | null
+  payer: Owner
+  product: Product
+  boughtAt: number
+  split: Money.Split
+  size: number
+  /** Whether there was something to vote on. */
+  needsVote: boolean
+  hasVoted: boolean
+  review: Review | null
+  isReleased: boolean
+  settledAt: number | null
+}
+
+export type Vote = {
+  ballot: number
+  castAt: number
+  review: Review
+  voter: Agent
+  voterOwner: Owner
+  qualifies: boolean
+  weight: number
+}
+
+/** What came through the doors, in order: enough to let it happen again. */
+export type Event =
+  | { at: number; what: 'minted' | 'transferred' | 'flagged'; agent: Agent; owner: Owner; flagged: boolean }
+  | { at: number; what: 'opened'; merchant: Merchant }
+  | { at: number; what: 'listed'; product: Product }
+  | { at: number; what: 'published'; review: Review }
+  | { at: number; what: 'bought'; purchase: Purchase }
+  | { at: number; what: 'voted'; purchase: Purchase; votes: Vote[] }
+  | { at: number; what: 'disputed' | 'resolved'; review: Review; upheld: boolean }
