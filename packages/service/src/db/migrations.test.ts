@@ -29,6 +29,9 @@ afterAll(async () => {
 
 type Table = { relation: string; columns: string[] }
 
+/** Made anew by the last migration: nothing had ever written to it. */
+const REPLACED = 'market.votes'
+
 /** The tables of all rooms with their columns. */
 const tables = (sql: Sql) => sql<Table[]>`
   SELECT format('%I.%I', table_schema, table_name) AS relation,
@@ -69,7 +72,7 @@ async function schema(sql: Sql): Promise<string[]> {
 describe('the last migration', () => {
   it('keeps every row of a filled database, in all columns that there were', async () => {
     for (const chain of [1, 2]) await fillMarket(grown.sql, chain, ROWS)
-    const before = await tables(grown.sql)
+    const before = (await tables(grown.sql)).filter(({ relation }) => relation !== REPLACED)
     const rows = await contents(grown.sql, before)
     expect(rows['market.reviews']).toHaveLength(2 * ROWS)
     await migrate(grown.sql, migrations)

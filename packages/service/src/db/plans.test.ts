@@ -31,6 +31,7 @@ import {
 } from '../reviews/store.ts'
 import { readLimit } from '../spending/store.ts'
 import { type EscrowKey, votesMissing } from '../votes/gate.ts'
+import { findVotable, findVotableReviews } from '../votes/store.ts'
 import { migrations } from './migrations.ts'
 import { fillMarket, productId, WHALES } from './testing.ts'
 
@@ -73,11 +74,17 @@ async function sellLate(sql: Sql): Promise<void> {
         linked_endpoint = CASE WHEN rank > 0.001 THEN 'https://shop.example/' END`
     await tx`UPDATE market.products SET linked_signer = 'before' WHERE rank > 0.998`
     await tx`
-      INSERT INTO market.votes (chain_id, escrow_contract, escrow_id, voter_agent_id, review_internal_id, reasoning, qualifies)
-      SELECT chain_id, contract, escrow_id, buyer_agent_id, (SELECT min(internal_id) FROM market.reviews), 'good', true
-      FROM chain.escrows WHERE escrow_id > 1000 AND buyer_agent_id IS NOT NULL`
+      WITH ballot AS (
+        INSERT INTO market.ballots (chain_id, contract, payer, nonce, escrow_id, voter_agent_id, votes_hash, commitment_nonce, expiry,
+          signature, cast_at)
+        SELECT chain_id, contract, payer, nonce, escrow_id, buyer_agent_id, nonce, nonce, 0, nonce, now()
+        FROM chain.escrows WHERE escrow_id > 1000 AND buyer_agent_id IS NOT NULL RETURNING *
+      )
+      INSERT INTO market.votes
+      SELECT ballot_id, (SELECT min(internal_id) FROM market.reviews), 1, 'good', chain_id, voter_agent_id, 0, payer, true, 1, cast_at
+      FROM ballot`
   })
-  await sql`VACUUM ANALYZE market.products, market.votes`
+  await sql`VACUUM ANALYZE market.products, market.ballots, market.votes`
 }
 
 interface Node {
@@ -315,6 +322,11 @@ const reads: Record<string, Read> = {
   'which purchases need votes': {
     size: 200,
     read: (sql) => votesMissing(sql, CHAIN, purchases),
+  },
+  'purchases whose buyers may vote': { size: 2, read: (sql) => findVotable(sql, CHAIN, 5_000n) },
+  'reviews that are voted for': {
+    size: 3,
+    read: (sql) => findVotableReviews(sql, CHAIN, [5_000n, 6_000n, 7_000n]),
   },
   'a page beyond the last of all reviews': {
     size: (2 * ROWS) / STRETCH,

@@ -3,6 +3,7 @@ import { mintUsdc } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from './caller.ts'
+import { setCashbackRate, vote } from './commitments.ts'
 import { act, CASHBACK, HELD_BACK, publishBuyerReview } from './escrows.ts'
 import { buy, generic, newAgent, publishReview } from './market.ts'
 import { startTradedMarket, type Traded } from './traded.ts'
@@ -18,11 +19,11 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** The id on the chain of a new review of the product of merchant 0. */
-async function newReview(owner: LocalAccount, agentId: bigint): Promise<bigint> {
+/** A review of the product of merchant 0. */
+function newReview(owner: LocalAccount, agentId: bigint) {
   proofs += 1n
   const review = { agentId, product: m.zero.product, content: generic(4, 'It works'), proofId: proofs }
-  return (await publishReview(m, owner, review)).reviewId
+  return publishReview(m, owner, review)
 }
 
 /** For a commission of 100,000, through the only review of the product. */
@@ -43,29 +44,35 @@ async function digestOf(id: bigint) {
 
 describe('the work in a digest', () => {
   it('begins with the pledge that is set now [CTX-26]', async () => {
-    const agent = await newAgent(m, m.market.accounts.guardian)
-    expect((await digestOf(agent)).global_cashback_of_commission_bps).toBe(0)
+    const { guardian } = m.market.accounts
+    const agentId = await newAgent(m, guardian)
+    expect((await digestOf(agentId)).global_cashback_of_commission_bps).toBe(0)
     for (const bps of [2_500, 4_000]) {
-      await m.sql`
-        INSERT INTO market.cashback_rates (chain_id, agent_id, bps) VALUES (${m.chainId}, ${agent}, ${bps})
-        ON CONFLICT (chain_id, agent_id) DO UPDATE SET bps = excluded.bps`
-      expect((await digestOf(agent)).global_cashback_of_commission_bps).toBe(bps)
+      await must(setCashbackRate(m, guardian, { agentId, bps }))
+      expect((await digestOf(agentId)).global_cashback_of_commission_bps).toBe(bps)
     }
   })
 
   it('counts the votes that were cast [CTX-28, CTX-32]', async () => {
-    const agent = await newAgent(m, m.market.accounts.guardian)
-    expect((await digestOf(agent)).counts.votes_cast).toBe(0)
-    const contract = Buffer.from(m.market.addresses.CommissionEscrow.slice(2), 'hex')
-    const voted = await m.sql<
-      { internal_id: bigint }[]
-    >`SELECT internal_id FROM market.reviews ORDER BY 1 LIMIT 2`
-    await m.sql`
-      INSERT INTO market.votes (chain_id, escrow_contract, escrow_id, voter_agent_id, review_internal_id, reasoning, qualifies)
-      SELECT ${m.chainId}, ${contract}, 900, ${agent}, review, 'It helped', true
-      FROM unnest(${voted.map(({ internal_id }) => internal_id)}::bigint[]) AS review`
-    expect((await digestOf(agent)).counts.votes_cast).toBe(2)
-    expect((await digestOf(BigInt(m.reviewerAgentId))).counts.votes_cast).toBe(0)
+    const { buyer, reviewer } = m.market.accounts
+    const agentId = await newAgent(m, buyer)
+    expect((await digestOf(agentId)).counts.votes_cast).toBe(0)
+    const author = BigInt(m.reviewerAgentId)
+    const [bought, ...others] = [
+      await newReview(reviewer, author),
+      await newReview(reviewer, author),
+      await newReview(reviewer, author),
+    ]
+    const { escrowId } = await buy(m, buyer, {
+      product: m.zero.product,
+      reviewId: bought.reviewId,
+      reviewerAgentId: author,
+      buyerAgentId: agentId,
+    })
+    await m.indexed()
+    await must(vote(m, buyer, { agentId, escrowId, votes: others.map(({ internalId }) => internalId) }))
+    expect((await digestOf(agentId)).counts.votes_cast).toBe(2)
+    expect((await digestOf(author)).counts.votes_cast).toBe(0)
   })
 
   it('counts and lists proofs while they are pending [CTX-30, CTX-31, CTX-38, CTX-39, CTX-40, CTX-41]', async () => {
@@ -128,7 +135,7 @@ describe('the money in a digest', () => {
     expect(await pending()).toEqual({ held_back: 0, cashback: 0, total: 0 })
     await buyInShop(agent)
     expect(await pending()).toEqual({ held_back: 0, cashback: CASHBACK, total: CASHBACK })
-    const reviewId = await newReview(owner, agent)
+    const { reviewId } = await newReview(owner, agent)
     const sold = { product: m.zero.product, reviewId, reviewerAgentId: agent, cashbackOfCommissionBps: 4_000 }
     await buy(m, walletBuyer, sold)
     const total = HELD_BACK + CASHBACK
@@ -139,7 +146,7 @@ describe('the money in a digest', () => {
     const { guardian, buyer, oracle } = m.market.accounts
     const [author, agent] = [await newAgent(m, guardian), await newAgent(m, buyer)]
     const sold = { product: m.zero.product, reviewerAgentId: author, cashbackOfCommissionBps: 4_000 }
-    const reviewId = await newReview(guardian, author)
+    const { reviewId } = await newReview(guardian, author)
     const deposit = await buy(m, buyer, { ...sold, reviewId, buyerAgentId: agent })
     await publishBuyerReview(m, buyer, deposit)
     await act(m, oracle, 'releaseCashback', deposit)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../calls.ts'
 import { must } from './caller.ts'
 import { DAY, send, travel } from './chain.ts'
+import { vote } from './commitments.ts'
 import { act, CASHBACK, HELD_BACK, openShop, publishBuyerReview, type Shop } from './escrows.ts'
 import { type Bought, buy, generic, startTestMarket, type TestMarket } from './market.ts'
 
@@ -273,15 +274,14 @@ describe('the legs of an escrow', () => {
     await must(m.call('POST', '/v1/review/register', { as: buyer, body }))
     expect((await status(reviewed, shop.buyer)).cashback.status).toBe('claimable')
     const other = { review_id: Number(reviewId), escrow_id: 0, content_json: content }
-    await must(m.call('POST', '/v1/review/register', { as: stranger, body: other }))
-    const vote = 'To earn the cashback: vote on other reviews of the product'
-    expect(await actionOf(reviewed)).toBe(`${vote}.`)
-    expect(await actionOf(deposit)).toBe(`${vote}, then ${PUBLISH}`)
-    await m.sql`
-      INSERT INTO market.votes (chain_id, escrow_contract, escrow_id, voter_agent_id, review_internal_id, reasoning, qualifies)
-      SELECT e.chain_id, e.contract, e.escrow_id, e.buyer_agent_id, c.internal_id, 'well said', true
-      FROM chain.escrows AS e JOIN chain.reviews AS c USING (chain_id)
-      WHERE e.escrow_id = ${reviewed.escrowId} AND c.review_id = ${reviewId}`
+    const { review_id: votedFor } = await must(
+      m.call('POST', '/v1/review/register', { as: stranger, body: other }),
+    )
+    const needed = 'To earn the cashback: vote on other reviews of the product'
+    expect(await actionOf(reviewed)).toBe(`${needed}.`)
+    expect(await actionOf(deposit)).toBe(`${needed}, then ${PUBLISH}`)
+    const { escrowId } = reviewed
+    await must(vote(m, buyer, { agentId: shop.buyer, escrowId, votes: [votedFor] }))
     expect((await status(reviewed, shop.buyer)).cashback).toEqual({ amount: CASHBACK, status: 'claimable' })
   })
 })

@@ -10,7 +10,9 @@ import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import { type LocalAccount, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../calls.ts'
+import { must } from './caller.ts'
 import { send } from './chain.ts'
+import { vote } from './commitments.ts'
 import { buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { openRecorded } from './merchants.ts'
 import { ENDPOINT, publish, register, registered, sell } from './reviews.ts'
@@ -40,7 +42,8 @@ beforeAll(async () => {
   for (const payer of [buyer, stranger]) await mintUsdc(market, payer.address, 100_000_000n)
   async function reviewed(number: number) {
     const product = await sell(m, merchantId, number, ENDPOINT)
-    return { product, reviewId: await write(reviewer, agents.reviewer, product) }
+    const { reviewId } = await write(reviewer, agents.reviewer, product)
+    return { product, reviewId }
   }
   plain = await reviewed(1)
   discussed = await reviewed(2)
@@ -49,13 +52,12 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** Publishes and brings the text. Returns the id on the chain. */
-async function write(owner: LocalAccount, agentId: bigint, product: Product): Promise<number> {
+/** Publishes and brings the text. */
+async function write(owner: LocalAccount, agentId: bigint, product: Product) {
   const content = generic(5, 'Quick and right')
   const reviewId = await publish(m.market, { owner, agentId, product, content })
   await m.indexed()
-  await registered(m, reviewId, content)
-  return reviewId
+  return { reviewId, internalId: await registered(m, reviewId, content) }
 }
 
 type Who = 'buyer' | 'third'
@@ -222,16 +224,13 @@ describe('the review of a purchase', () => {
 })
 
 describe('the vote that a purchase needs', () => {
-  /** As the vote on a review will be stored. */
-  const vote = (escrowId: bigint, reviewId: number, qualifies: boolean) => m.sql`
-    INSERT INTO market.votes (chain_id, escrow_contract, escrow_id, voter_agent_id, review_internal_id, reasoning, qualifies)
-    SELECT e.chain_id, e.contract, e.escrow_id, e.buyer_agent_id, c.internal_id, 'It helped.', ${qualifies}
-    FROM chain.escrows AS e JOIN chain.reviews AS c USING (chain_id)
-    WHERE e.escrow_id = ${escrowId} AND c.review_id = ${reviewId}`
+  const cast = ({ escrowId }: EscrowDeposit, ...votes: number[]) =>
+    vote(m, owners.buyer, { agentId: agents.buyer, escrowId, votes })
 
-  it('is asked for once a third owner had reviewed the product when it was bought [REV-84]', async () => {
+  it('is asked for once a third owner had reviewed the product when it was bought [REV-84, REV-94]', async () => {
     const early = await bought(discussed)
-    const thirdId = await write(owners.third, agents.third, discussed.product)
+    const third = await write(owners.third, agents.third, discussed.product)
+    const own = await write(owners.buyer, agents.buyer, discussed.product)
     const late = await bought(discussed)
     const other = await bought(discussed)
     const [first, second] = [
@@ -247,15 +246,15 @@ describe('the vote that a purchase needs', () => {
       },
     ]
     expect(await answerOf(second)).toEqual(conflict)
-    await vote(other.escrowId, thirdId, true)
+    await must(cast(other, third.internalId))
     expect(await answerOf(second), 'a vote of another purchase').toEqual(conflict)
-    await vote(late.escrowId, discussed.reviewId, false)
-    expect(await answerOf(second), 'a vote that does not qualify').toEqual(conflict)
+    expect((await cast(late, own.internalId)).status, 'votes of which none qualifies').toBe(409)
+    expect(await answerOf(second)).toEqual(conflict)
     expect((await read(second.review_id)).status).not.toBe('published')
-    await vote(late.escrowId, thirdId, true)
+    await must(cast(late, own.internalId, third.internalId))
     expect(await answerOf(second)).toMatchObject([200, { status: 'buyer_review_registered' }])
     expect((await read(second.review_id)).status).toBe('published')
-    await m.sql`DELETE FROM market.votes WHERE escrow_id = ${late.escrowId}`
+    await m.sql`DELETE FROM market.votes WHERE voter_agent_id = ${agents.buyer}`
     const edited = { ...second, content_json: generic(2, 'On second thoughts') }
     await edit(second.review_id, hashOf(late, edited.content_json))
     expect((await answerOf(edited))[0], 'an edit of a text that was taken').toBe(200)
