@@ -11,6 +11,8 @@ const fields = {
   cashback_of_commission_bps: z
     .int()
     .min(0)
+    // JSON has a negative zero.
+    .transform((bps) => bps + 0)
     .meta({
       about: "What buyers get of the reviewer's commission, in basis points.",
       shown: { type: 'integer', minimum: 0, maximum: HIGHEST_BPS },

@@ -151,7 +151,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     await m.indexed()
     return voteBody({ agentId: buyerAgentId, escrowId, votes: [internalId] })
   }
-  const pledge = () => pledgeBody({ agentId: reviewerAgentId, bps: 500 })
+  const pledge = (bps: number) => pledgeBody({ agentId: reviewerAgentId, bps })
   async function disputed(): Promise<number> {
     await m.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id = ${ofShop.internalId}`
     return ofShop.internalId
@@ -194,11 +194,15 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       as: buyer,
       body: await signedBody(m, VOTES, { as: buyer, body: await newVotes() }),
     }),
-    'POST /v1/cashback-rate/step1': () => ({ path: `${CASHBACK_RATE}/step1`, as: reviewer, body: pledge() }),
+    'POST /v1/cashback-rate/step1': () => ({
+      path: `${CASHBACK_RATE}/step1`,
+      as: reviewer,
+      body: pledge(500),
+    }),
     'POST /v1/cashback-rate/step2': async () => ({
       path: `${CASHBACK_RATE}/step2`,
       as: reviewer,
-      body: await signedBody(m, CASHBACK_RATE, { as: reviewer, body: pledge() }),
+      body: await signedBody(m, CASHBACK_RATE, { as: reviewer, body: pledge(600) }),
     }),
     'GET /v1/agent/{id}/earnings': () => asReviewer(`/v1/agent/${reviewerAgentId}/earnings`),
     'GET /v1/agent/{id}/escrows': () => asReviewer(`/v1/agent/${reviewerAgentId}/escrows`),
