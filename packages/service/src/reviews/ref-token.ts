@@ -19,6 +19,12 @@ export function tokenKeyOf(chain: Chain, endpoint: string | null): string {
     .digest('hex')
 }
 
+/** Of a review's author, for products like this one. */
+export function authorRankOf(review: LinkedReview): number {
+  const type = review.product_type === 1 ? 'one_off' : 'repeat'
+  return effectiveRank(review.flagged, review[type]) ?? BASE_RATES[type]
+}
+
 /** Null: such a review has no link. */
 export async function mintToken(
   { clock }: Pick<Context, 'clock'>,
@@ -28,8 +34,6 @@ export async function mintToken(
 ): Promise<string | null> {
   const splitRouter = config.contracts.SplitRouter.at(-1)
   if (!attestation || !endpoint || !splitRouter) return null
-  const type = review.product_type === 1 ? 'one_off' : 'repeat'
-  const rank = effectiveRank(review.flagged, review[type]) ?? BASE_RATES[type]
   try {
     return await AttributionToken.mint(
       {
@@ -41,7 +45,7 @@ export async function mintToken(
         reviewId: Number(review.review_id),
         reviewerAgentId: Number(review.agent_id),
         cashbackOfCommissionBps: review.cashback_bps,
-        commissionMultiplierBps: multiplierBps(rank),
+        commissionMultiplierBps: multiplierBps(authorRankOf(review)),
         issuedAt: Math.floor(clock() / 1_000),
       },
       attestation.key,

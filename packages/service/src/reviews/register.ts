@@ -8,13 +8,22 @@ import { despiteDeadlock } from '../db/deadlock.ts'
 import { refused, unavailable } from '../market-error.ts'
 import { reread } from '../onchain.ts'
 import { hex } from '../present.ts'
+import { opinionWeight, sizeOf } from '../ranks/rank.ts'
 import { type EscrowKey, nameOf, votesMissing } from '../votes/gate.ts'
 import { checkText, parseContent, satisfactionOf } from './content.ts'
 import { refLinkOf } from './ref-link.ts'
-import { mintToken, tokenKeyOf } from './ref-token.ts'
+import { authorRankOf, mintToken, tokenKeyOf } from './ref-token.ts'
 import { findLinked, holdEndpoint, writeTokens } from './ref-token-store.ts'
 import { checkCategory, reviewSchemas } from './schemas.ts'
-import { findPurchases, findRegistrable, lockText, type RegistrableReview, writeText } from './store.ts'
+import {
+  findPurchases,
+  findRegistrable,
+  lockText,
+  type Purchase,
+  type RegistrableReview,
+  writeOpinion,
+  writeText,
+} from './store.ts'
 
 export interface Registration {
   /** The id on the chain. */
@@ -61,7 +70,7 @@ export async function registerReview(
   // Whose text was taken once may edit it without voting again.
   if (purchase && review.known_hash === null) await requireVotes(context, chain, purchase)
   const text = { reviewId, content: contentJson, hash: bytesOf(hash), satisfaction: satisfactionOf(content) }
-  return registered(await attach(context, chain, review, text))
+  return registered(await attach(context, chain, review, text, purchase))
 }
 
 /** The review in the records. The records may be a moment behind the chain. */
@@ -115,7 +124,7 @@ async function purchaseOf(
   chain: Chain,
   review: RegistrableReview,
   { reviewId, escrowId }: Pick<Registration, 'reviewId' | 'escrowId'>,
-): Promise<EscrowKey | undefined> {
+): Promise<Purchase | undefined> {
   if (review.proof_kind !== OF_PURCHASE) {
     if (escrowId === 0n) return undefined
     throw refused('not found', `review ${reviewId} is not about a purchase, escrow_id must be 0`)
@@ -154,12 +163,16 @@ interface NewText {
   satisfaction: number
 }
 
-/** Writes the text and makes its link; returns the token of the link that the review has then. */
+/**
+ * Writes the text and makes its link; returns the token of the link that the review has then. With its first text a buyer's review becomes
+ * an opinion, worth what the author's rank and the purchase make of it at that moment.
+ */
 function attach(
   context: Context,
   chain: Chain,
   review: RegistrableReview,
   { reviewId, ...text }: NewText,
+  purchase: Purchase | undefined,
 ): Promise<string | null> {
   const { chainId } = chain.config
   const { internal_id: internalId, merchant_id: merchantId, product_id: productId } = review
@@ -171,6 +184,10 @@ function attach(
       const linked = await findLinked(tx, internalId)
       if (!linked || !(await writeText(tx, internalId, text)))
         throw refused('conflict', `review ${reviewId} has just changed on-chain — retry`)
+      if (purchase && now?.known_hash === null) {
+        const size = sizeOf(purchase.commission, context.config.fullCommission)
+        await writeOpinion(tx, internalId, { size, weight: opinionWeight(authorRankOf(linked), size) })
+      }
       const token = await mintToken(context, chain, endpoint, linked)
       await writeTokens(tx, tokenKeyOf(chain, endpoint), [{ internalId, reviewId: linked.review_id, token }])
       return token

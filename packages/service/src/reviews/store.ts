@@ -191,6 +191,19 @@ export async function writeText(tx: Transaction, internalId: bigint, text: Text)
   return count > 0
 }
 
+/** What a buyer's opinion is, in millionths, from when its text is first taken. A merchant has none of its own products. */
+export async function writeOpinion(
+  tx: Transaction,
+  internalId: bigint,
+  { size, weight }: { size: number; weight: number },
+): Promise<void> {
+  await tx`
+    UPDATE market.reviews AS m SET opinion_size = ${size}, opinion_weight = ${weight}
+    WHERE m.internal_id = ${internalId} AND NOT EXISTS (
+      SELECT FROM chain.identities AS merchant
+      WHERE merchant.chain_id = m.chain_id AND merchant.agent_id = m.merchant_id AND merchant.owner = m.author_owner)`
+}
+
 export type Purchase = {
   contract: Buffer
   escrow_id: bigint
@@ -198,12 +211,13 @@ export type Purchase = {
   buyer_agent_id: bigint | null
   merchant_id: bigint
   product_id: Buffer
+  commission: bigint
   deposited_at: Date
 }
 
 /** Purchases that a review may be about, newest first: escrow contracts that replace each other all count from 1. */
 export function findPurchases(sql: Queryable, chainId: number, escrowId: bigint): Promise<Purchase[]> {
   return sql<Purchase[]>`
-    SELECT contract, escrow_id, buyer_agent_id, merchant_id, product_id, deposited_at FROM chain.escrows
+    SELECT contract, escrow_id, buyer_agent_id, merchant_id, product_id, commission, deposited_at FROM chain.escrows
     WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} ORDER BY deposited_at DESC`
 }

@@ -1,6 +1,7 @@
 import { sweepSeenRequests } from '../auth/replays.ts'
 import { sweepSessions } from '../auth/sessions.ts'
 import type { Context } from '../context.ts'
+import { opinionsFollower } from '../opinions/follow.ts'
 import { oracleFollower } from '../oracle/follow.ts'
 import { catchUpReleases, settleEscrows } from '../oracle/schedule.ts'
 import { sweepReviewChanges } from '../reviews/kept.ts'
@@ -19,6 +20,6 @@ export function marketWork(context: Context): Work {
       settleEscrows(context),
       catchUpReleases(context),
     ],
-    followers: [oracleFollower(context)],
+    followers: [opinionsFollower, oracleFollower(context)],
   }
 }
