@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { opinionsFollower } from '../opinions/follow.ts'
 import { oracleFollower } from '../oracle/follow.ts'
 import { catchUpReleases, settleEscrows } from '../oracle/schedule.ts'
+import { ranksFollower } from '../ranks/follow.ts'
 import { sweepReviewChanges } from '../reviews/kept.ts'
 import { refreshLinks } from '../reviews/ref-links.ts'
 import type { Work } from './index.ts'
@@ -20,6 +21,6 @@ export function marketWork(context: Context): Work {
       settleEscrows(context),
       catchUpReleases(context),
     ],
-    followers: [opinionsFollower, oracleFollower(context)],
+    followers: [opinionsFollower, oracleFollower(context), ranksFollower],
   }
 }
