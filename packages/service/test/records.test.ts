@@ -64,9 +64,9 @@ const catchUp = () => until(() => isCaughtUp(database.sql, chain), 'the newest b
 const list = (productId: Hex) =>
   call(chain, owner, 'MerchantRegistry', 'listProduct', [MERCHANT, productId, 1_000, 0n, 0, ''])
 
-function publish(proofId: bigint): Promise<Call> {
+function publish(proofId: bigint, by = owner): Promise<Call> {
   const review = { agentId: AUTHOR, merchantId: MERCHANT, productId: PRODUCT, content: '{}', proofId }
-  return publishWithProof(chain, owner, review, chain.head().timestamp)
+  return publishWithProof(chain, by, review, chain.head().timestamp)
 }
 
 const pledge = (bps: number) => database.sql`
@@ -196,6 +196,42 @@ test('a chain that is indexed anew gets the same tables, and its reviews the sam
   await catchUp()
   expect(await mirrorErrors(sql, chain)).toEqual([])
   expect(await numbers()).toEqual(before)
+})
+
+test('a review belongs to whoever owned its author when it was published, wherever a reorganisation moves it', async () => {
+  const [first, second, third] = [++proofs, ++proofs, ++proofs]
+  const ownerOf = async (proofId: bigint) => {
+    const [row] = await database.sql<{ owner: Hex }[]>`
+      SELECT '0x' || encode(author_owner, 'hex') AS owner FROM market.reviews
+      WHERE chain_id = ${CHAIN_ID} AND proof_id = ${proofId}`
+    return row?.owner
+  }
+  const [one, other] = [owner.address.toLowerCase(), buyer.address.toLowerCase()]
+  const hand = (from: LocalAccount, to: LocalAccount) =>
+    call(chain, from, 'IdentityRegistry', 'transferFrom', [from.address, to.address, AUTHOR])
+
+  await chain.send(await publish(first), hand(owner, buyer), await publish(second, buyer))
+  // In one block: given back, published, and given away again.
+  await chain.mine(
+    await chain.sign([
+      { ...hand(buyer, owner), tip: 3n },
+      { ...(await publish(third)), tip: 2n },
+      { ...hand(owner, buyer), tip: 1n },
+    ]),
+  )
+  await catchUp()
+  expect([await ownerOf(first), await ownerOf(second), await ownerOf(third)]).toEqual([one, other, one])
+  expect(await mirrorErrors(database.sql, chain)).toEqual([])
+
+  // The same review again, but of another owner.
+  await chain.takeBack(4)
+  await chain.send(hand(owner, buyer), await publish(first, buyer), hand(buyer, owner))
+  await catchUp()
+  expect(await ownerOf(first)).toBe(other)
+  expect(await mirrorErrors(database.sql, chain)).toEqual([])
+  await mineUntilFinal(chain)
+  await catchUp()
+  expect(await recordErrors(database.sql, chain)).toEqual([])
 })
 
 test('a purchase is settled without waiting for the service, and is in its escrow records seconds later [CHAIN-08]', async () => {

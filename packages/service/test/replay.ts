@@ -178,6 +178,7 @@ export function fold(chain: number, events: ChainEvent[]): World {
           product_id: args.productId,
           content_hash: args.contentHash,
           published_hash: args.contentHash,
+          author_owner: agent(args.agentId).owner,
           proof_kind: args.proofKind,
           proof_id: args.proofId,
           published_at: time,

@@ -59,17 +59,20 @@ export async function mirrorDifferences(sql: Sql, chainId: number, world: World)
   for (const table of MIRRORED) {
     const actual = await rowsOf(sql, `chain.${table}`, chainId)
     const expected: object[] =
-      table === 'reviews' ? world.reviews.map(({ published_hash: _, ...row }) => row) : world[table]
+      table === 'reviews'
+        ? world.reviews.map(({ published_hash: _hash, author_owner: _owner, ...row }) => row)
+        : world[table]
     const found = table === 'reviews' ? actual.map(({ internal_id: _, ...row }) => row) : actual
     all.push(...differences(`chain.${table}`, expected, found))
   }
   return [...all, ...(await numberDifferences(sql, chainId, world))]
 }
 
-/** Every review on the chain has the record of its own content, and no two have the same. */
+/** Every review on the chain has the record of its own content and of its author's owner then, and no two have the same. */
 async function numberDifferences(sql: Sql, chainId: number, world: World): Promise<string[]> {
   const joined = await sql`
-    SELECT c.review_id, r.chain_id, r.agent_id, r.merchant_id, r.product_id, r.published_hash, r.proof_kind, r.proof_id
+    SELECT c.review_id, r.chain_id, r.agent_id, r.merchant_id, r.product_id, r.published_hash, r.author_owner, r.proof_kind,
+      r.proof_id
     FROM chain.reviews AS c JOIN market.reviews AS r USING (internal_id) WHERE c.chain_id = ${chainId}`
   const actual = joined.map((row) =>
     Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)])),
@@ -98,9 +101,19 @@ export async function recordDifferences(
     ...{ rank: 0.5, described_at: null, learned_in: null, linked_endpoint: null, linked_signer: '' },
   }))
   const reviews = world.reviews.map((review) => {
-    const { chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id } = review
+    const {
+      chain_id,
+      agent_id,
+      merchant_id,
+      product_id,
+      published_hash,
+      author_owner,
+      proof_kind,
+      proof_id,
+    } = review
     return {
-      ...{ chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id },
+      ...{ chain_id, agent_id, merchant_id, product_id, published_hash, author_owner, proof_kind, proof_id },
+      ...{ opinion_size: null, opinion_weight: null },
       ...{ cashback_bps: cashbackOf(agent_id), content: null, content_hash: null, satisfaction_score: null },
       ...{ comparison_outcome: 'pending', learned_in: null, repeated: 0 },
       ...{ ref_token: null, ref_key: null, ref_review_id: null },

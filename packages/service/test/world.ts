@@ -51,7 +51,7 @@ export interface Product {
   listed_at: bigint
 }
 
-/** Without the number that the service gives it; with the hash that it was published with. */
+/** Without the number that the service gives it; with the hash that it was published with, and by whom. */
 export interface Review {
   chain_id: bigint
   review_id: bigint
@@ -60,6 +60,7 @@ export interface Review {
   product_id: Hex
   content_hash: Hex
   published_hash: Hex
+  author_owner: Hex
   proof_kind: number
   proof_id: bigint
   published_at: bigint
