@@ -1,0 +1,184 @@
+// What owners who act as one can try to lift a rank.
+import { FINDINGS_OF_EACH } from '../../../packages/service/src/ranks/rank.ts'
+import type { Agent, Merchant, Review } from '../records.ts'
+import { priceOf, type Ring } from './ring.ts'
+
+/** `k`: how many owners help. Answers the agent whose rank tells how it went. */
+export type Attack = { name: string; about: string; run(ring: Ring, k: number): Agent }
+
+const VOTES = 3
+/** More helpers than this are not voted up themselves before they vote: it would cost more than it brings. */
+const PATRONS = 16
+
+export const attacks = {
+  selfVotes: {
+    name: 'votes for oneself',
+    about: "k agents of the star's own owner vote for it",
+    run(ring, k) {
+      const { link, reviews } = sell(ring)
+      for (let count = 0; count < k; count++) votes(ring, ring.mint(ring.star.owner), link, reviews)
+      return ring.star
+    },
+  },
+  manyAgents: {
+    name: 'one owner, many agents',
+    about: 'k agents of one other owner vote for it',
+    run(ring, k) {
+      const owner = ring.newOwner()
+      const { link, reviews } = sell(ring)
+      for (let count = 0; count < k; count++) votes(ring, ring.mint(owner), link, reviews)
+      return ring.star
+    },
+  },
+  manyVotes: {
+    name: 'the same owner again and again',
+    about: 'one other owner votes for k × 3 reviews of it',
+    run(ring, k) {
+      const helper = ring.mint(ring.newOwner())
+      const shop = ring.openShop()
+      for (let count = 0; count < k; count++) {
+        const { link, reviews } = sell(ring, shop)
+        votes(ring, helper, link, reviews)
+      }
+      return ring.star
+    },
+  },
+  tinyPurchases: {
+    name: 'votes by tiny purchases',
+    about: 'purchases that pay a hundredth of the full commission',
+    run: (ring) => votedBy(ring, ring.helpers, { price: priceOf(ring.market.rules.full / 100n) }),
+  },
+  noCommission: {
+    name: 'votes at an own shop, no commission',
+    about: 'any price: all of it goes round in a circle',
+    run: (ring) => votedBy(ring, ring.helpers, { price: 1_000_000_000n, commissionBps: 0 }),
+  },
+  ownersShop: {
+    name: "votes at the star's own shop",
+    about: "full commission, and the star's owner is the merchant",
+    run(ring) {
+      const { link, reviews } = sell(ring, ring.openShop(ring.star.owner))
+      for (const helper of ring.helpers) votes(ring, helper, link, reviews)
+      return ring.star
+    },
+  },
+  honestShops: {
+    name: 'votes at honest shops',
+    about: "full commission through the ring's links, the rest of the price is gone",
+    run(ring) {
+      const { product, link } = ring.findHonest()
+      const reviews = Array.from({ length: VOTES }, () => ring.publish(ring.star, product))
+      for (const helper of ring.helpers) votes(ring, helper, link, reviews)
+      return ring.star
+    },
+  },
+  ownShop: {
+    name: "votes at a partner's shop",
+    about: 'full commission: all but the fee comes back',
+    run: (ring) => votedBy(ring, ring.helpers),
+  },
+  farmedFindings: {
+    name: 'farmed confirmations',
+    about: `three helpers praise ${FINDINGS_OF_EACH} products of a partner, as the star does`,
+    run(ring) {
+      farm(ring, FINDINGS_OF_EACH)
+      return ring.star
+    },
+  },
+  moreFindings: {
+    name: 'ever more confirmations',
+    about: 'the same with k products',
+    run(ring, k) {
+      farm(ring, k)
+      return ring.star
+    },
+  },
+  sameProduct: {
+    name: 'one product, many reviews',
+    about: 'three helpers praise one product, and the star k times',
+    run(ring, k) {
+      const { product, link } = ring.list(ring.openShop())
+      for (const helper of ring.helpers.slice(0, 3)) ring.buyAndReview(helper, link)
+      for (let count = 0; count < k; count++) ring.publish(ring.star, product)
+      ring.follow()
+      return ring.star
+    },
+  },
+  everything: {
+    name: 'everything at once',
+    about: 'helpers vote each other up, then for the star; and farmed confirmations',
+    run(ring) {
+      const shop = ring.openShop()
+      for (const helper of ring.helpers) {
+        const patrons = ring.helpers.filter((other) => other !== helper).slice(0, PATRONS)
+        const { link, reviews } = sell(ring, shop, helper)
+        for (const patron of patrons) votes(ring, patron, link, reviews)
+      }
+      ring.follow()
+      farm(ring, FINDINGS_OF_EACH)
+      return votedBy(ring, ring.helpers)
+    },
+  },
+  boughtAgent: {
+    name: 'buying an agent with a rank',
+    about: 'k owners voted for it; then it is sold',
+    run(ring) {
+      votedBy(ring, ring.helpers)
+      ring.market.transfer(ring.star, ring.newOwner())
+      ring.transactions++
+      return ring.star
+    },
+  },
+  flagged: {
+    name: 'after the flag',
+    about: 'k owners voted for it; then they are flagged, and it is not',
+    run(ring) {
+      votedBy(ring, ring.helpers)
+      for (const helper of ring.helpers) ring.market.flag(helper)
+      return ring.star
+    },
+  },
+  fresh: {
+    name: 'fresh agents after the flag',
+    about: 'star and helpers are flagged; their owners mint agents and begin again',
+    run(ring) {
+      votedBy(ring, ring.helpers)
+      for (const agent of [ring.star, ...ring.helpers]) ring.market.flag(agent)
+      const star = ring.mint(ring.star.owner)
+      const { link, reviews } = sell(ring, undefined, star)
+      for (const { owner } of ring.helpers) votes(ring, ring.mint(owner), link, reviews)
+      return star
+    },
+  },
+} satisfies Record<string, Attack>
+
+/** A product of the ring with three reviews of the agent. */
+function sell(ring: Ring, shop: Merchant = ring.openShop(), author: Agent = ring.star, terms = {}) {
+  const { product, link } = ring.list(shop, terms)
+  return { link, reviews: Array.from({ length: VOTES }, () => ring.publish(author, product)) }
+}
+
+function votes(ring: Ring, voter: Agent, link: Review, reviews: readonly Review[]): void {
+  ring.market.vote(ring.buy(voter, link), reviews)
+  ring.follow()
+}
+
+function votedBy(
+  ring: Ring,
+  voters: readonly Agent[],
+  terms: { price?: bigint; commissionBps?: number } = {},
+): Agent {
+  const { link, reviews } = sell(ring, undefined, ring.star, terms)
+  for (const voter of voters) votes(ring, voter, link, reviews)
+  return ring.star
+}
+
+function farm(ring: Ring, products: number): void {
+  const shop = ring.openShop()
+  for (let count = 0; count < products; count++) {
+    const { product, link } = ring.list(shop)
+    ring.publish(ring.star, product)
+    for (const helper of ring.helpers.slice(0, 3)) ring.buyAndReview(helper, link)
+  }
+  ring.follow()
+}

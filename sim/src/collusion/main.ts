@@ -1,0 +1,58 @@
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { THE_RULES } from '../rules.ts'
+import { usdc } from '../table.ts'
+import { type Attack, attacks } from './attacks.ts'
+import { boundOf } from './gain.ts'
+import { drawGains } from './picture.ts'
+import { costTable, rankTable, smearTable, switchTable, tryAll } from './print.ts'
+
+const PICTURE = new URL('../../../docs/images/collusion.svg', import.meta.url)
+
+const HELP = `sim:collusion: what a ring of k owners who act as one can gain at most
+
+Each attack is carried out in a market in memory that keeps the service's rules and uses its arithmetic. Beside the k owners a ring has a
+wallet that is lifted (the star) and one that sells. Ranks are of repeat products, on the day of the attack: half of the evidence is gone
+180 days later. Votes cost nothing but the purchase that they come with; gas is given as a count of transactions.
+
+  --full <units>   commission, in base units, from which on a purchase counts in full (RANK_FULL_COMMISSION, default ${THE_RULES.full})
+  --picture        also draw docs/images/collusion.svg
+  --help`
+
+const { values } = parseArgs({
+  options: { full: { type: 'string' }, picture: { type: 'boolean' }, help: { type: 'boolean' } },
+})
+if (values.help) console.log(HELP)
+else if (values.full !== undefined && !/^[1-9]\d{0,14}$/.test(values.full)) {
+  console.error('--full takes a whole number of base units above 0, such as --full 1000000 for 1 USDC')
+  process.exitCode = 1
+} else {
+  main(values.full === undefined ? THE_RULES.full : BigInt(values.full), values.picture === true)
+}
+
+function main(full: bigint, isDrawn: boolean): void {
+  const rules = { ...THE_RULES, full }
+  const tried = tryAll(rules)
+  console.log(`A purchase counts in full from ${usdc(full)} USDC of commission on. A newcomer has rank 0.5, multiplier 0.7.
+
+The rank reached, when k owners help
+
+${rankTable(tried)}
+
+What it takes and what it brings, in USDC; volume is commission as it would be at rank 1
+
+${costTable(tried)}
+
+Without each rule
+
+${switchTable(rules)}
+
+Bringing an honest reviewer down: ten products that it praised rightly, each bought by k owners who say the worst
+
+${smearTable(rules)}`)
+  if (!isDrawn) return
+  const shown: Attack[] = [attacks.everything, attacks.ownShop, attacks.manyAgents, attacks.selfVotes]
+  const lines = tried.filter(({ attack }) => shown.includes(attack))
+  writeFileSync(PICTURE, drawGains(lines, boundOf))
+  console.log('\ndrawn in docs/images/collusion.svg')
+}

@@ -1,0 +1,143 @@
+import type { ProductType } from '../../../packages/service/src/ranks/rank.ts'
+import { DAY_MS } from '../escrows.ts'
+import { Market } from '../market.ts'
+import type { Agent, Merchant, Owner, Product, Purchase, Review } from '../records.ts'
+import type { Rules } from '../rules.ts'
+
+const START = Date.UTC(2026, 0, 1)
+/** The newcomer's multiplier is 0.7: links of agents at their cold start pay that much of the commission. */
+const NEWCOMERS_SHARE = { commissionBps: 10_000n, multiplierBps: 7_000n }
+const HONEST_COMMISSION_BPS = 1_000
+
+export const BEST = 1_000_000
+export const WORST = 0
+export const TYPE: ProductType = 'repeat'
+
+/** The price at which a sale through a newcomer's link pays this commission. */
+export const priceOf = (commission: bigint, commissionBps = 10_000): bigint => {
+  const share = BigInt(commissionBps) * NEWCOMERS_SHARE.multiplierBps
+  return (commission * 100_000_000n + share - 1n) / share
+}
+
+/** Owners who act as one, to lift the rank of one agent, the star. What they do is counted. */
+export class Ring {
+  readonly market: Market
+  readonly star: Agent
+  /** Sells, and has an agent whose links everybody buys through. */
+  readonly keeper: Agent
+  /** What needs the chain, whoever pays the gas. */
+  transactions = 0
+  purchases = 0
+  readonly #owners = new Set<Owner>()
+  readonly #size: number
+  #helpers: Agent[] | undefined
+  #nextOwner = 1
+
+  constructor(size: number, rules: Rules) {
+    this.#size = size
+    this.market = new Market(START, rules)
+    this.star = this.mint(this.newOwner())
+    this.keeper = this.mint(this.newOwner())
+  }
+
+  /** Of one owner each. Not every attack needs them. */
+  get helpers(): readonly Agent[] {
+    this.#helpers ??= Array.from({ length: this.#size }, () => this.mint(this.newOwner()))
+    return this.#helpers
+  }
+
+  get wallets(): number {
+    return this.#owners.size
+  }
+
+  newOwner(): Owner {
+    const owner = this.#nextOwner++
+    this.#owners.add(owner)
+    return owner
+  }
+
+  mint(owner: Owner): Agent {
+    this.transactions++
+    return this.market.mint(owner)
+  }
+
+  openShop(owner: Owner = this.keeper.owner): Merchant {
+    this.transactions++
+    return this.market.open(owner)
+  }
+
+  /** A product of the ring that pays this commission, with a first review whose link everybody uses. */
+  list(
+    shop: Merchant,
+    terms: { price?: bigint; commissionBps?: number } = {},
+  ): { product: Product; link: Review } {
+    const { commissionBps = 10_000, price = priceOf(this.market.rules.full, commissionBps) } = terms
+    this.transactions += 2
+    const product = this.market.list(shop, { type: TYPE, price, commissionBps })
+    return { product, link: this.market.publish(this.keeper, product, BEST) }
+  }
+
+  /** Somebody else's product, which pays a full commission. */
+  findHonest(): { product: Product; link: Review } {
+    const price = priceOf(this.market.rules.full, HONEST_COMMISSION_BPS)
+    const shop = this.market.open(this.#stranger())
+    const product = this.market.list(shop, { type: TYPE, price, commissionBps: HONEST_COMMISSION_BPS })
+    this.transactions++
+    return { product, link: this.market.publish(this.keeper, product, BEST) }
+  }
+
+  publish(agent: Agent, product: Product, satisfaction = BEST): Review {
+    this.transactions++
+    return this.market.publish(agent, product, satisfaction)
+  }
+
+  buy(agent: Agent, link: Review): Purchase {
+    this.transactions++
+    this.purchases++
+    this.tick()
+    return this.market.buy(link, agent)
+  }
+
+  /** Buys, votes and says what it thinks. */
+  buyAndReview(agent: Agent, link: Review, satisfaction = BEST, votes: readonly Review[] = []): void {
+    const purchase = this.buy(agent, link)
+    const others = link.product.reviews.filter(
+      (review) =>
+        review !== link && review.agent.owner !== agent.owner && review.agent.owner !== link.agent.owner,
+    )
+    const chosen = votes.length > 0 ? votes : others.slice(0, 1)
+    if (chosen.length > 0) this.market.vote(purchase, chosen)
+    this.transactions++
+    this.market.reviewPurchase(purchase, satisfaction)
+  }
+
+  /** An honest owner's agent, whose doings cost the ring nothing. */
+  honest(): Agent {
+    return this.market.mint(this.#stranger())
+  }
+
+  tick(): void {
+    this.market.now += 1
+  }
+
+  follow(): void {
+    this.tick()
+    this.market.follow()
+  }
+
+  /** Everybody gets what is held for them; then, what the ring is poorer by, and what of that the platform took. */
+  settle(): { left: bigint; fees: bigint } {
+    const ofRing = this.market.purchases.filter(({ payer }) => this.#owners.has(payer))
+    this.market.now += 61 * DAY_MS
+    this.market.follow()
+    this.market.ledger.close(this.market.purchases)
+    return {
+      left: -this.market.ledger.balanceOf(this.#owners),
+      fees: ofRing.reduce((sum, { split }) => sum + split.fee, 0n),
+    }
+  }
+
+  #stranger(): Owner {
+    return 1_000_000 + this.#nextOwner++
+  }
+}

@@ -1,0 +1,56 @@
+// The other way: a ring that brings an honest reviewer down.
+import { FINDINGS_OF_EACH } from '../../../packages/service/src/ranks/rank.ts'
+import { rankInForce } from '../market.ts'
+import type { Agent, Review } from '../records.ts'
+import { type Rules, THE_RULES } from '../rules.ts'
+import { BEST, Ring, TYPE, WORST } from './ring.ts'
+
+const HONEST_VOTERS = 20
+
+export type Smear = {
+  k: number
+  /** Honest opinions of each product when the ring comes. */
+  opinions: number
+  before: number
+  after: number
+  purchases: number
+  /** In base units; the ring got goods for it. */
+  left: bigint
+}
+
+/** An honest reviewer praised ten products rightly; each of k owners buys them all and says the worst. */
+export function smearOf(k: number, opinions: number, rules: Rules = THE_RULES): Smear {
+  const ring = new Ring(k, rules)
+  const { target, links } = honestReviewer(ring, opinions)
+  const before = rankInForce(target, TYPE)
+  for (const link of links) {
+    // The vote that the door asks for goes to a friend.
+    const friend = link.product.reviews.filter(({ agent }) => agent === ring.keeper)
+    for (const helper of ring.helpers) ring.buyAndReview(helper, link, WORST, friend)
+  }
+  ring.follow()
+  const after = rankInForce(target, TYPE)
+  const { purchases } = ring
+  return { k, opinions, before, after, purchases, left: ring.settle().left }
+}
+
+function honestReviewer(ring: Ring, opinions: number): { target: Agent; links: Review[] } {
+  const target = ring.honest()
+  const buyers = Array.from({ length: Math.max(HONEST_VOTERS, opinions) }, () => ring.honest())
+  const links = Array.from({ length: FINDINGS_OF_EACH }, (_, index) => {
+    const { product } = ring.findHonest()
+    const link = ring.market.publish(ring.honest(), product, BEST)
+    const own = ring.market.publish(target, product, BEST)
+    for (let count = 0; count < opinions; count++) {
+      const buyer = buyers[(index * opinions + count) % buyers.length]
+      if (!buyer) continue
+      ring.tick()
+      const purchase = ring.market.buy(link, buyer)
+      ring.market.vote(purchase, [own])
+      ring.market.reviewPurchase(purchase, BEST)
+    }
+    ring.follow()
+    return link
+  })
+  return { target, links }
+}
