@@ -333,8 +333,18 @@ CREATE TABLE market.comparisons (
   -- Set when one of its opinions has left the chain: nothing rests on it any more.
   voided_at     timestamptz
 );
-CREATE INDEX comparisons_of_product ON market.comparisons (chain_id, merchant_id, product_id, comparison_id DESC)
-  WHERE voided_at IS NULL;
+-- The newest counts, unless it is void.
+CREATE INDEX comparisons_of_product ON market.comparisons (chain_id, merchant_id, product_id, comparison_id DESC);
+
+-- Products whose reviews are being compared again, and how far that is.
+CREATE TABLE market.comparisons_under_way (
+  chain_id    bigint NOT NULL,
+  merchant_id bigint NOT NULL,
+  product_id  bytea  NOT NULL,
+  -- The last review that was looked at, by its record.
+  after       bigint NOT NULL,
+  PRIMARY KEY (chain_id, merchant_id, product_id)
+);
 
 CREATE TABLE market.comparison_inputs (
   comparison_id bigint  NOT NULL REFERENCES market.comparisons,
