@@ -11,7 +11,15 @@ import type { LocalAccount } from 'viem'
 import { must } from './caller.ts'
 import { DAY, travel } from './chain.ts'
 import { act } from './escrows.ts'
-import { buy, generic, productOf, publishReview, startTestMarket, type TestMarket } from './market.ts'
+import {
+  buy,
+  generic,
+  NO_WORK,
+  productOf,
+  publishReview,
+  startTestMarket,
+  type TestMarket,
+} from './market.ts'
 
 export const OTHER_CHAIN = 31_338
 export const CARD = 'https://agent.test/card.json'
@@ -58,7 +66,7 @@ export interface Agents {
 
 /** With so many others, of the stranger. */
 export async function startAgents(howManyOthers: number): Promise<Agents> {
-  const m = await startTestMarket({ chainIds: [31_337, OTHER_CHAIN] })
+  const m = await startTestMarket({ chainIds: [31_337, OTHER_CHAIN], overrides: NO_WORK })
   const { market } = m
   const { merchant, reviewer: owner, walletBuyer, stranger, oracle } = market.accounts
   const merchantId = await openMerchant(market, merchant)

@@ -4,7 +4,7 @@ import { AttestationKey, AttributionToken } from '@referrer/protocol'
 import { hexToBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, must } from './caller.ts'
-import { ATTESTATION_SEEDS, BASE_URL, generic, startTestMarket, type TestMarket } from './market.ts'
+import { ATTESTATION_SEEDS, BASE_URL, generic, NO_WORK, startTestMarket, type TestMarket } from './market.ts'
 import { publish, registered, sell } from './reviews.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
@@ -19,7 +19,7 @@ let link: string
 let terms: AttributionToken.Terms
 
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startTestMarket({ overrides: NO_WORK })
   const { merchant, reviewer } = m.market.accounts
   const merchantId = await openMerchant(m.market, merchant)
   agentId = await registerIdentity(m.market, reviewer)

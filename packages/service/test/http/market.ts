@@ -60,6 +60,9 @@ interface MarketOptions {
   overrides?: Overrides
 }
 
+/** The market does nothing by itself: what a test writes stays as it is, ranks too. */
+export const NO_WORK: Overrides = { work: { queues: [], schedules: [], followers: [] } }
+
 /** Takes a few seconds: once for a file. */
 export async function startTestMarket({
   chainIds = [31_337],

@@ -1,7 +1,7 @@
 import { listProduct, openMerchant, type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sessionOf } from './caller.ts'
-import { productOf, startTestMarket, type TestMarket } from './market.ts'
+import { NO_WORK, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { promisedTexts } from './promised.ts'
 
 const BASE = { repeat: 0.5, one_off: 0.417 }
@@ -16,7 +16,7 @@ let agent: number
 let product: Product
 
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startTestMarket({ overrides: NO_WORK })
   const { market } = m
   await registerIdentity(market, market.accounts.stranger)
   agent = Number(await registerIdentity(market, market.accounts.reviewer))

@@ -11,7 +11,15 @@ import {
 import type { LocalAccount } from 'viem'
 import { must, sessionOf } from './caller.ts'
 import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
-import { buy, generic, productOf, publishReview, startTestMarket, type TestMarket } from './market.ts'
+import {
+  buy,
+  generic,
+  NO_WORK,
+  productOf,
+  publishReview,
+  startTestMarket,
+  type TestMarket,
+} from './market.ts'
 import { startStandIn } from './stand-in.ts'
 
 export interface Example {
@@ -51,6 +59,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     chainIds,
     env: { ALLOW_PRIVATE_HOSTS: 'true', FACILITATOR_URL: facilitator.url },
     overrides: {
+      ...NO_WORK,
       lookup: async (host) => (host === 'shop.test' ? [{ address: '127.0.0.1', family: 4 }] : []),
     },
   })
