@@ -6,8 +6,6 @@ import type { Chain, Context } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { refused } from '../market-error.ts'
 import { ownerOf } from '../onchain.ts'
-import { hex } from '../present.ts'
-import { BASE_RATES, PRODUCT_TYPES, sizeOf, voteWeight } from '../ranks/rank.ts'
 import { nameOf, votesNeeded } from './gate.ts'
 import {
   findVotable,
@@ -16,6 +14,7 @@ import {
   type VotablePurchase,
   type VotableReview,
 } from './store.ts'
+import { weightOf } from './weight.ts'
 
 const MOST_VOTES = 3
 /** In characters (code points). */
@@ -58,7 +57,7 @@ export async function castVotes(context: Context, chain: Chain, ballot: Ballot, 
       reasoning: ballot.votes[at]?.reasoning ?? '',
       authorAgentId: review.agent_id,
       qualifies,
-      weight: qualifies ? weightOf(context, purchase, [signed.owner, authorOwner]) : 0,
+      weight: qualifies ? weightOf(context.config, purchase, [signed.owner, authorOwner]) : 0,
     }
   })
   if (!votes.some(({ qualifies }) => qualifies)) await requireNoneNeeded(context, chainId, purchase)
@@ -156,15 +155,6 @@ async function ownersOf(chain: Chain, reviews: readonly VotableReview[]): Promis
     agentIds.map(async (id) => [id, await resolveOwner(id, () => ownerOf(chain, id))] as const),
   )
   return new Map(owners)
-}
-
-/** What a vote is worth to the author, for good. A merchant can make reviewers neither by voting nor by being voted for. */
-function weightOf({ config }: Context, purchase: VotablePurchase, owners: Address[]): number {
-  const merchantOwner = purchase.merchant_owner && hex(purchase.merchant_owner)
-  const isOfMerchant = owners.some((owner) => merchantOwner && isAddressEqual(owner, merchantOwner))
-  if (purchase.is_buyer_flagged || isOfMerchant) return 0
-  const rank = purchase.buyer_rank ?? BASE_RATES[PRODUCT_TYPES[purchase.product_type] ?? 'repeat']
-  return voteWeight(rank, sizeOf(purchase.commission, config.fullCommission))
 }
 
 async function requireNoneNeeded(
