@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { momentShown, wholeNumber } from '../http/fields.ts'
+import { isContradicted } from '../oracle/contradicted.ts'
 import { time, whole } from '../present.ts'
 import type { EscrowRow } from './store.ts'
 
@@ -10,9 +11,9 @@ export const Leg = z
       .enum(['none', 'pending', 'pending_buyer_review', 'claimable', 'released', 'window_closed'])
       .meta({
         about:
-          '`none`: nothing was set aside. `pending`: held until the window has ended and the oracle settles. `pending_buyer_review`: held until the buyer has done what earns it. `claimable`: earned, and paid next. `released`: paid to whom it was meant for. `window_closed`: went elsewhere when the escrow was settled.',
+          '`none`: nothing was set aside. `pending`: held until the window has ended, or while buyers contradict the review. `pending_buyer_review`: held until the buyer has done what earns it. `claimable`: earned, and paid next. `released`: paid to whom it was meant for. `window_closed`: went elsewhere when the escrow was settled. Both last also when the settlement is only under way.',
       }),
-    action_needed: z.string().optional().meta({ about: 'What the agent has to do to earn it.' }),
+    action_needed: z.string().optional().meta({ about: 'What the agent can do to get it.' }),
     eligible_at: momentShown.optional().meta({ about: 'When it can be settled.' }),
   })
   .meta({ id: 'EscrowLeg' })
@@ -23,15 +24,34 @@ type LegShown = z.output<typeof Leg>
 export const isCashbackOpen = (row: EscrowRow) =>
   row.cashback > 0n && row.cashback_released_at === null && !isSettled(row)
 
-const isSettled = ({ settled_at }: EscrowRow) => settled_at !== null
+/** On the chain, or because the oracle has decided how and sends it. */
+export const isSettled = ({ settled_at, decided_earned }: EscrowRow) =>
+  settled_at !== null || decided_earned !== null
 
 /** What is held back of the reviewer's commission. */
-export function heldBackLeg(row: EscrowRow): LegShown {
+export function heldBackLeg(
+  row: EscrowRow,
+  { isReviewer, now }: { isReviewer: boolean; now: Date },
+): LegShown {
   const amount = whole(row.held_back)
   if (row.held_back === 0n) return { amount, status: 'none' }
-  if (!isSettled(row)) return { amount, status: 'pending', eligible_at: time(row.window_end) }
-  return { amount, status: row.held_back_to_reviewer ? 'released' : 'window_closed' }
+  if (isSettled(row)) {
+    const isPaid = row.settled_at ? Boolean(row.held_back_to_reviewer) : !row.decided_contradicted
+    return { amount, status: isPaid ? 'released' : 'window_closed' }
+  }
+  const isDoubted = row.comparison_outcome === 'disputed' || isContradicted(row)
+  if (now >= row.window_end && !isDoubted) return { amount, status: 'claimable' }
+  const canDispute = isReviewer && row.comparison_outcome === 'contradicted'
+  return {
+    amount,
+    status: 'pending',
+    ...(canDispute && { action_needed: DISPUTE }),
+    eligible_at: time(row.window_end),
+  }
 }
+
+const DISPUTE =
+  'Buyers contradict the review, and what is held back will go to the treasury: dispute it if they are wrong.'
 
 /**
  * What the buyer earns with a review. It closes with the settlement, not with the window: until the oracle settles, the contract pays a
@@ -44,7 +64,7 @@ export function cashbackLeg(
   const amount = whole(row.cashback)
   if (row.cashback === 0n) return { amount, status: 'none' }
   if (!isCashbackOpen(row)) {
-    const isPaid = row.cashback_released_at !== null || Boolean(row.cashback_to_buyer)
+    const isPaid = row.cashback_released_at !== null || Boolean(row.cashback_to_buyer) || row.decided_earned
     return { amount, status: isPaid ? 'released' : 'window_closed' }
   }
   const steps = stepsLeft(row, areVotesMissing)

@@ -7,7 +7,7 @@ import { refused } from '../market-error.ts'
 import { bestEffort } from '../onchain.ts'
 import { time, whole } from '../present.ts'
 import { nameOf, votesMissing } from '../votes/gate.ts'
-import { cashbackLeg, heldBackLeg, isCashbackOpen, Leg } from './legs.ts'
+import { cashbackLeg, heldBackLeg, isCashbackOpen, isSettled, Leg } from './legs.ts'
 import { type Standing, standingOf } from './standing.ts'
 import { type EscrowRow, escrowsOfAgent, findEscrowOfAgent } from './store.ts'
 
@@ -16,7 +16,8 @@ export const Escrow = z
     escrow_id: wholeNumber,
     role: z.enum(['reviewer', 'buyer', 'reviewer+buyer']),
     state: z.enum(['holding', 'settled']).optional().meta({
-      about: 'As the chain has it now. Only of a single escrow, and left out when the chain cannot be read.',
+      about:
+        'As the chain has it now. Only of a single escrow, and left out when the chain cannot be read or the records are behind it.',
     }),
     held_back: Leg,
     cashback: Leg,
@@ -33,31 +34,39 @@ export const Escrows = z.object({ escrows: z.array(Escrow) })
 
 /** Those in which an agent has a part, newest first, from the records alone. */
 export async function listEscrows(
-  { sql }: Pick<Context, 'sql'>,
+  { sql, clock }: Pick<Context, 'sql' | 'clock'>,
   { config: { chainId } }: Chain,
   agentId: bigint,
   page: Page,
 ): Promise<z.output<typeof Escrows>> {
   const rows = await escrowsOfAgent(sql, chainId, agentId, page)
   const withoutVotes = await withoutVotesOf(sql, chainId, rows)
-  return { escrows: rows.map((row) => shown(row, agentId, withoutVotes)) }
+  const now = new Date(clock())
+  return { escrows: rows.map((row) => shown(row, { agentId, withoutVotes, now })) }
 }
 
-/** One in which the agent has a part, as the records have it and, when it can be read, the chain. */
+/**
+ * One in which the agent has a part, as the records have it and, when it can be read, the chain. Either may be a moment behind the other:
+ * then the records alone are told, so that the parts of the answer agree.
+ */
 export async function escrowStatus(
-  { sql }: Pick<Context, 'sql'>,
+  { sql, clock }: Pick<Context, 'sql' | 'clock'>,
   chain: Chain,
   { agentId, escrowId }: { agentId: bigint; escrowId: bigint },
 ): Promise<EscrowShown> {
   if (escrowId === 0n) throw refused('invalid input', 'escrow_id is required')
   const { chainId } = chain.config
-  const row = await findEscrowOfAgent(sql, chainId, agentId, escrowId)
-  if (!row) throw refused('not found', `escrow ${escrowId} of agent ${agentId} not found`)
+  const found = await findEscrowOfAgent(sql, chainId, agentId, escrowId)
+  if (!found) throw refused('not found', `escrow ${escrowId} of agent ${agentId} not found`)
+  // A settlement that is on its way has not happened yet.
+  const unsettled = { ...found, decided_contradicted: null, decided_earned: null }
   const [withoutVotes, standing] = await Promise.all([
-    withoutVotesOf(sql, chainId, [row]),
-    bestEffort((options) => standingOf(chain, row, options)),
+    withoutVotesOf(sql, chainId, [unsettled]),
+    bestEffort((options) => standingOf(chain, found, options)),
   ])
-  return shown(row, agentId, withoutVotes, standing)
+  const row = standing?.state === 'holding' ? unsettled : found
+  const isAgreed = standing && (standing.state === 'settled') === isSettled(row)
+  return shown(row, { agentId, withoutVotes, now: new Date(clock()), ...(isAgreed && { standing }) })
 }
 
 /** Votes matter where the cashback can still be earned by a buyer that is known. */
@@ -66,14 +75,21 @@ function withoutVotesOf(sql: Queryable, chainId: number, rows: EscrowRow[]): Pro
   return votesMissing(sql, chainId, open)
 }
 
-function shown(row: EscrowRow, agentId: bigint, withoutVotes: Set<string>, standing?: Standing): EscrowShown {
+interface Seen {
+  agentId: bigint
+  withoutVotes: Set<string>
+  now: Date
+  standing?: Standing
+}
+
+function shown(row: EscrowRow, { agentId, withoutVotes, now, standing }: Seen): EscrowShown {
   const isReviewer = row.reviewer_agent_id === agentId
   const isBuyer = row.buyer_agent_id === agentId
   return {
     escrow_id: whole(row.escrow_id),
     role: isReviewer && isBuyer ? 'reviewer+buyer' : isReviewer ? 'reviewer' : 'buyer',
     ...(standing && { state: standing.state }),
-    held_back: heldBackLeg(row),
+    held_back: heldBackLeg(row, { isReviewer, now }),
     cashback: cashbackLeg(row, { isBuyer, areVotesMissing: withoutVotes.has(nameOf(row)) }),
     window_end: time(row.window_end),
     fallback_available: standing?.isFallbackOpen ?? false,

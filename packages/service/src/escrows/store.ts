@@ -31,6 +31,12 @@ export type EscrowRow = {
   cashback_to_reviewer: bigint | null
   /** The buyer's review. Null: not on the chain; false: there without a text that is known; true: published. */
   buyer_review: boolean | null
+  /** What the oracle has found of the review that led to the purchase, and what an admin decided of a dispute. Null: nothing. */
+  comparison_outcome: string | null
+  upheld: boolean | null
+  /** What the oracle has decided to settle it with and has sent, or will; null, both: nothing that did not fail. */
+  decided_contradicted: boolean | null
+  decided_earned: boolean | null
 }
 
 /** What the contract wants to be told of an escrow by whoever acts on it, and where. */
@@ -73,11 +79,27 @@ export function escrowsOfAgent(
       FROM (${part('reviewer_agent_id')} UNION ALL ${part('buyer_agent_id')}) AS parts
       ORDER BY deposited_at DESC, escrow_id DESC, contract LIMIT ${limit} OFFSET ${offset}
     )
-    SELECT e.*, ${reviewState(sql, chainId)} FROM page AS e ORDER BY deposited_at DESC, escrow_id DESC, contract`
+    SELECT e.*, ${around(sql)} FROM page AS e ${aroundIt(sql, chainId)} ORDER BY deposited_at DESC, escrow_id DESC, contract`
 }
 
-const reviewState = (sql: Queryable, chainId: number) => sql`
-  (SELECT bool_or(m.content IS NOT NULL) FROM ${buyerReview(sql, chainId)}) AS buyer_review`
+const around = (sql: Queryable) => sql`
+  bought.buyer_review, review.comparison_outcome, review.upheld,
+  decision.contradicted AS decided_contradicted, decision.cashback_earned AS decided_earned`
+
+/** To be joined to an escrow `e`. */
+const aroundIt = (sql: Queryable, chainId: number) => sql`
+  CROSS JOIN LATERAL (
+    SELECT bool_or(m.content IS NOT NULL) AS buyer_review FROM ${buyerReview(sql, chainId)}) AS bought
+  LEFT JOIN LATERAL (
+    SELECT m.comparison_outcome, r.upheld
+    FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id) LEFT JOIN market.dispute_decisions AS r USING (internal_id)
+    WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id) AS review ON true
+  LEFT JOIN LATERAL (
+    SELECT d.contradicted, d.cashback_earned
+    FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
+    WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract AND d.kind = 'settle'
+      AND i.state <> 'failed' AND e.settled_at IS NULL
+    ORDER BY d.attempt DESC LIMIT 1) AS decision ON true`
 
 /** The newest of that id in which an agent has a part: escrow contracts that replace each other all count from 1. */
 export async function findEscrowOfAgent(
@@ -87,8 +109,11 @@ export async function findEscrowOfAgent(
   escrowId: bigint,
 ): Promise<EscrowRow | undefined> {
   const [row] = await sql<EscrowRow[]>`
-    SELECT ${columns(sql)}, ${reviewState(sql, chainId)} FROM chain.escrows AS e
-    WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} AND ${agentId} IN (reviewer_agent_id, buyer_agent_id)
-    ORDER BY deposited_at DESC LIMIT 1`
+    WITH found AS (
+      SELECT ${columns(sql)} FROM chain.escrows
+      WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} AND ${agentId} IN (reviewer_agent_id, buyer_agent_id)
+      ORDER BY deposited_at DESC LIMIT 1
+    )
+    SELECT e.*, ${around(sql)} FROM found AS e ${aroundIt(sql, chainId)}`
   return row
 }

@@ -6,6 +6,7 @@ import type { Chain, Context } from '../context.ts'
 import { termsOf } from '../escrows/standing.ts'
 import { time, whole } from '../present.ts'
 import { nameOf, votesMissing } from '../votes/gate.ts'
+import { isContradicted } from './contradicted.ts'
 import {
   type Decision,
   enterDecisions,
@@ -90,13 +91,9 @@ function findDue(
     ORDER BY e.window_end, e.escrow_id, e.contract`
 }
 
-/** Whether a review stands contradicted, for money: a dispute that no admin has ended in time holds nothing against the author. */
-export const isContradicted = (outcome: string | null, upheld: boolean | null): boolean =>
-  outcome === 'contradicted' || (outcome === 'resolved' && upheld === true)
-
 function decisionOf(escrow: Due, head: Head, areVotesMissing: boolean): Decision {
   const { buyer_agent_id, buyer_review, review, comparison_outcome, upheld } = escrow
-  const contradicted = isContradicted(comparison_outcome, upheld)
+  const contradicted = isContradicted(escrow)
   const cashbackEarned = buyer_agent_id !== null && buyer_review !== null && !areVotesMissing
   return {
     escrow,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call, setAgentWallet } from '../calls.ts'
 import { DAY, send, travel } from './chain.ts'
 import { act, openShop, type Shop } from './escrows.ts'
-import { buy, generic, newAgent, startTestMarket, type TestMarket } from './market.ts'
+import { buy, generic, NO_WORK, newAgent, startTestMarket, type TestMarket } from './market.ts'
 import { promisedTexts } from './promised.ts'
 
 const UNKNOWN = 4_242
@@ -55,7 +55,7 @@ let idle: bigint
 
 /** All at 10 % commission, of which 10 % is the fee; half of what remains for the reviewer is held back. */
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startTestMarket({ overrides: NO_WORK })
   shop = await openShop(m)
   const { market } = m
   const { accounts } = market

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../calls.ts'
 import { DAY, send, travel } from './chain.ts'
 import { act, buyMany, openShop, type Shop } from './escrows.ts'
-import { buy, generic, startTestMarket, type TestMarket } from './market.ts'
+import { buy, generic, NO_WORK, startTestMarket, type TestMarket } from './market.ts'
 import { promisedTexts } from './promised.ts'
 
 const KEYS = ['escrow_id', 'role', 'held_back', 'cashback', 'window_end', 'fallback_available']
@@ -24,7 +24,7 @@ let mixed: { agent: bigint; deposits: EscrowDeposit[] }
 let regular: { agent: bigint; deposits: EscrowDeposit[] }
 
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startTestMarket({ overrides: NO_WORK })
   shop = await openShop(m)
   const { market } = m
   const { buyer, stranger } = market.accounts

@@ -6,7 +6,7 @@ import { must } from './caller.ts'
 import { DAY, send, travel } from './chain.ts'
 import { vote } from './commitments.ts'
 import { act, CASHBACK, HELD_BACK, openShop, publishBuyerReview, type Shop } from './escrows.ts'
-import { type Bought, buy, generic, startTestMarket, type TestMarket } from './market.ts'
+import { type Bought, buy, generic, NO_WORK, startTestMarket, type TestMarket } from './market.ts'
 
 const KEYS = ['escrow_id', 'role', 'state', 'held_back', 'cashback', 'window_end', 'fallback_available']
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
@@ -19,7 +19,7 @@ let open: EscrowDeposit
 let third: bigint
 
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startTestMarket({ overrides: NO_WORK })
   shop = await openShop(m)
   third = await registerIdentity(m.market, m.market.accounts.stranger)
   open = await bought()
