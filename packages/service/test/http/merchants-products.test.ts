@@ -2,7 +2,7 @@ import { listProduct, openMerchant } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from './caller.ts'
-import { productOf, startTestMarket, type TestMarket } from './market.ts'
+import { NO_WORK, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { act, openRecorded } from './merchants.ts'
 
 const [SOLD, ONE_OFF, BARE, CLOSED] = [productOf(1), productOf(2), productOf(3), productOf(4)]
@@ -30,7 +30,7 @@ const read = (product_id: string, more = '', id: number | string = merchantId) =
   m.call('GET', `/v1/merchant/product?merchant_id=${id}&product_id=${product_id}${more}`)
 
 beforeAll(async () => {
-  m = await startTestMarket({ chainIds: [31_337, 31_338] })
+  m = await startTestMarket({ chainIds: [31_337, 31_338], overrides: NO_WORK })
   const { market } = m
   merchant = market.accounts.merchant
   // The identity 0 is no merchant that this route can read.

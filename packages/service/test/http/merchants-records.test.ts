@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bytesOf } from '../../src/db/bytes.ts'
 import { call } from '../calls.ts'
 import { send } from './chain.ts'
-import { productOf, startTestMarket, type TestMarket } from './market.ts'
+import { NO_WORK, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { act, openRecorded, register, unauthorized } from './merchants.ts'
 
 const CARD = 'https://shop.example/agent.json'
@@ -26,7 +26,7 @@ const get = async (merchantId: bigint | number | string) => {
 const setProfile = (body: object, as = merchant) => m.call('POST', '/v1/merchant/profile', { as, body })
 
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startTestMarket({ overrides: NO_WORK })
   ;({ merchant, stranger } = m.market.accounts)
   const zero = await openRecorded(m)
   const others = [await openRecorded(m, stranger), await openRecorded(m)]
