@@ -61,7 +61,7 @@ describe('step 1 of a vote is refused', () => {
     expect((await step1(body)).status).toBe(200)
   })
 
-  it.each(votesRefused)('%s', async (_title, sent, error) => {
+  it.each(votesRefused)('for %s', async (_title, sent, error) => {
     const body = typeof sent === 'string' ? sent : { ...ballotOf(v, 1n), ...sent }
     const answer = await step1(body)
     expect([answer.status, answer.body]).toEqual([400, { error }])
