@@ -27,8 +27,8 @@ export type Caller = (method: string, path: string, ask?: Ask) => Promise<Answer
 const signedAt = new Map<string, Set<number>>()
 
 /** Within half a minute of now. Reads may repeat. */
-function unused(method: string, ...request: unknown[]): number {
-  const now = Math.floor(Date.now() / 1_000)
+function unused(clock: () => number, method: string, ...request: unknown[]): number {
+  const now = Math.floor(clock() / 1_000)
   if (method === 'GET' || method === 'HEAD') return now
   const name = [method, ...request].join(' ')
   const used = signedAt.get(name) ?? new Set()
@@ -40,7 +40,7 @@ function unused(method: string, ...request: unknown[]): number {
   return at
 }
 
-export function callerOf(baseUrl: string): Caller {
+export function callerOf(baseUrl: string, clock: () => number = Date.now): Caller {
   return async (method, path, { as, token, body, headers = {}, timestamp } = {}) => {
     const bytes =
       body === undefined || typeof body === 'string' || body instanceof Uint8Array
@@ -50,7 +50,7 @@ export function callerOf(baseUrl: string): Caller {
       signatureHeaders(
         account,
         (bytes ?? '') as string | Uint8Array,
-        timestamp ?? unused(method, path, account.address, bytes),
+        timestamp ?? unused(clock, method, path, account.address, bytes),
       )
     const response = await fetch(`${baseUrl}${path}`, {
       method,

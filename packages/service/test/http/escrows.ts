@@ -86,8 +86,12 @@ export async function act(
 }
 
 /** Publishes the buyer's review of a purchase on the chain, and gives what brings its text to the service. */
-export async function publishBuyerReview(m: TestMarket, owner: LocalAccount, deposit: EscrowDeposit) {
-  const content = generic(4, 'As told')
+export async function publishBuyerReview(
+  m: TestMarket,
+  owner: LocalAccount,
+  deposit: EscrowDeposit,
+  content = generic(4, 'As told'),
+) {
   const { merchantId, productId, buyerAgentId: agentId } = deposit
   const contentHash = ContentHash.contentHash({ agentId, merchantId, productId, content })
   const args = [m.market.addresses.CommissionEscrow, escrowTerms(deposit), contentHash]

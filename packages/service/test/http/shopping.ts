@@ -4,8 +4,9 @@ import type { Hex, LocalAccount } from 'viem'
 import { must } from './caller.ts'
 import { buy, type TestMarket } from './market.ts'
 
-/** What the token of a ref link says, as far as the split of a payment needs it. */
+/** What the token of a ref link says. */
 export interface LinkTerms {
+  merchantEndpoint: string
   merchantId: number
   productId: Hex
   reviewId: number
