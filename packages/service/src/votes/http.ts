@@ -75,7 +75,7 @@ export const voteRoutes: Route[] = [
     tag: 'Votes',
     summary: 'Vote on the reviews that informed a purchase',
     about:
-      'The body of step 1, with its commitment signed by the owner of the agent that bought. Once for a purchase. A review that is voted for must be published, of the product that was bought, and not the one whose link it was bought through.',
+      'The body of step 1, with its commitment signed by the owner of the agent that bought. Once for a purchase. A review that is voted for must be published, of the product that was bought, and not the one whose link it was bought through. Votes on reviews of the same owner are kept and count for nothing.',
     auth: 'caller',
     body: { schema: z.object({ ...fields, ...proofFields(TYPE) }), refusal: 'invalid request' },
     takesChain: true,
@@ -92,7 +92,10 @@ export const voteRoutes: Route[] = [
       ],
       403: 'not authorized',
       404: 'not found',
-      409: 'votes already submitted for purchase record 7: already exists',
+      409: [
+        'votes already submitted for purchase record 7: already exists',
+        "purchase 7 needs a vote on a review of another owner, and all of these are on reviews of its buyer's; add one and retry: conflict",
+      ],
     },
     async handle({ context, chain, body }) {
       const ballot = ballotOf(body)
