@@ -18,63 +18,6 @@ export type Look = Unit & { piece: Piece | null }
 
 const NOBODY = Buffer.alloc(0)
 
-// ---- what was seen last
-
-/**
- * Looks at reviews that may have appeared, gone or changed hands. All votes on one that has are to be looked at again: by marks, since
- * there may be more of them than fit into a batch.
- */
-export async function seeReviews(
-  tx: Transaction,
-  chainId: number,
-  reviewIds: readonly bigint[],
-): Promise<void> {
-  if (reviewIds.length === 0) return
-  const ids = [...reviewIds]
-  await tx`
-    WITH present AS (
-      SELECT m.internal_id, m.author_owner AS owner, p.product_type
-      FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
-      JOIN chain.products AS p ON (p.chain_id, p.merchant_id, p.product_id) = (m.chain_id, m.merchant_id, m.product_id)
-      WHERE m.internal_id = ANY(${ids}::bigint[]) AND m.content IS NOT NULL AND m.author_owner IS NOT NULL
-    ), seen AS (
-      INSERT INTO market.ranked_reviews AS s (internal_id, chain_id, owner, product_type)
-      SELECT internal_id, ${chainId}, owner, product_type FROM present
-      ON CONFLICT (internal_id) DO UPDATE SET owner = excluded.owner, product_type = excluded.product_type
-        WHERE (s.owner, s.product_type) <> (excluded.owner, excluded.product_type)
-      RETURNING internal_id
-    ), gone AS (
-      DELETE FROM market.ranked_reviews
-      WHERE internal_id = ANY(${ids}::bigint[]) AND internal_id NOT IN (SELECT internal_id FROM present)
-      RETURNING internal_id
-    )
-    INSERT INTO market.marks (chain_id, what, subject)
-    SELECT DISTINCT ${chainId}::bigint, 'ballot', v.ballot_id
-    FROM (TABLE seen UNION ALL TABLE gone) AS changed
-    JOIN market.votes AS v ON v.review_internal_id = changed.internal_id AND v.weight > 0`
-}
-
-/** The same for agents that were flagged, or are no longer. */
-export async function seeFlags(tx: Transaction, chainId: number, agentIds: readonly bigint[]): Promise<void> {
-  if (agentIds.length === 0) return
-  const ids = [...agentIds]
-  await tx`
-    WITH flagged AS (
-      SELECT agent_id FROM market.agents WHERE chain_id = ${chainId} AND agent_id = ANY(${ids}::bigint[]) AND flagged
-    ), unheard AS (
-      INSERT INTO market.unheard_voters SELECT ${chainId}, agent_id FROM flagged
-      ON CONFLICT DO NOTHING RETURNING agent_id
-    ), heard AS (
-      DELETE FROM market.unheard_voters
-      WHERE chain_id = ${chainId} AND agent_id = ANY(${ids}::bigint[]) AND agent_id NOT IN (SELECT agent_id FROM flagged)
-      RETURNING agent_id
-    )
-    INSERT INTO market.marks (chain_id, what, subject)
-    SELECT DISTINCT ${chainId}::bigint, 'ballot', v.ballot_id
-    FROM (TABLE unheard UNION ALL TABLE heard) AS changed
-    JOIN market.votes AS v ON v.chain_id = ${chainId} AND v.voter_agent_id = changed.agent_id AND v.weight > 0`
-}
-
 // ---- votes: `v` is one, `b` its ballot, `r` its review as it was seen last
 
 const voteColumns = (sql: Queryable) => sql`

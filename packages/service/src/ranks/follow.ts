@@ -8,12 +8,11 @@ import {
   lookAtFindings,
   lookAtVotes,
   refill,
-  seeFlags,
-  seeReviews,
   type Unit,
   writeEvidence,
 } from './evidence-store.ts'
 import { dayOf } from './rank.ts'
+import { seeFlags, seeReviews } from './seen.ts'
 import { agentsRankedBefore, rankAgents } from './store.ts'
 
 const AGENTS_AT_ONCE = 500

@@ -79,6 +79,13 @@ export function createFollowing(
   return { name: `following ${chain.config.chainId}`, run }
 }
 
+const lockOf = (tx: Transaction, chainId: number) => tx`hashtextextended(${`following/${chainId}`}, 0)`
+
+/** Until the transaction ends nobody else follows the chain. */
+export async function lockFollowing(tx: Transaction, chainId: number): Promise<void> {
+  await tx`SELECT pg_advisory_xact_lock(${lockOf(tx, chainId)})`
+}
+
 /** Takes one batch. False: there was nothing to do, or another replica does it. */
 export function followOnce(
   { sql, clock }: FollowingContext,
@@ -89,7 +96,7 @@ export function followOnce(
   return despiteDeadlock(() =>
     sql.begin(async (tx) => {
       const [lock] = await tx<{ held: boolean }[]>`
-        SELECT pg_try_advisory_xact_lock(hashtextextended(${`following/${chainId}`}, 0)) AS held`
+        SELECT pg_try_advisory_xact_lock(${lockOf(tx, chainId)}) AS held`
       if (!lock?.held) return false
       const rows = await tx<MarkRow[]>`
         SELECT id, what, subject, contract, payer, nonce, merchant_id, product_id

@@ -1,0 +1,74 @@
+// Reviews and flags as the ranks last saw them. A vote counts by its review and its voter, and both have votes without number: only when
+// one of them appears, goes or changes hands are all of these looked at again, by marks, since they may not fit into a batch.
+import type { Queryable, Transaction } from '@referrer/database'
+
+const isOneOf = (sql: Queryable, internalIds: readonly bigint[]) => sql`
+  m.internal_id = ANY(${[...internalIds]}::bigint[])`
+const isOfChain = (sql: Queryable, chainId: number) => sql`m.chain_id = ${chainId}`
+
+/** Published reviews. */
+const published = (sql: Queryable, which: ReturnType<typeof isOneOf>) => sql`
+  SELECT m.internal_id, m.chain_id, m.author_owner AS owner, p.product_type
+  FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
+  JOIN chain.products AS p ON (p.chain_id, p.merchant_id, p.product_id) = (m.chain_id, m.merchant_id, m.product_id)
+  WHERE ${which} AND m.content IS NOT NULL AND m.author_owner IS NOT NULL`
+
+/** Looks at reviews that may have appeared, gone or changed hands. */
+export async function seeReviews(
+  tx: Transaction,
+  chainId: number,
+  reviewIds: readonly bigint[],
+): Promise<void> {
+  if (reviewIds.length === 0) return
+  const ids = [...reviewIds]
+  await tx`
+    WITH present AS (
+      ${published(tx, isOneOf(tx, reviewIds))}
+    ), seen AS (
+      INSERT INTO market.ranked_reviews AS s (internal_id, chain_id, owner, product_type)
+      TABLE present
+      ON CONFLICT (internal_id) DO UPDATE SET owner = excluded.owner, product_type = excluded.product_type
+        WHERE (s.owner, s.product_type) <> (excluded.owner, excluded.product_type)
+      RETURNING internal_id
+    ), gone AS (
+      DELETE FROM market.ranked_reviews
+      WHERE internal_id = ANY(${ids}::bigint[]) AND internal_id NOT IN (SELECT internal_id FROM present)
+      RETURNING internal_id
+    )
+    INSERT INTO market.marks (chain_id, what, subject)
+    SELECT DISTINCT ${chainId}::bigint, 'ballot', v.ballot_id
+    FROM (TABLE seen UNION ALL TABLE gone) AS changed
+    JOIN market.votes AS v ON v.review_internal_id = changed.internal_id AND v.weight > 0`
+}
+
+/** Looks at agents that may have been flagged, or are no longer. */
+export async function seeFlags(tx: Transaction, chainId: number, agentIds: readonly bigint[]): Promise<void> {
+  if (agentIds.length === 0) return
+  const ids = [...agentIds]
+  await tx`
+    WITH flagged AS (
+      SELECT agent_id FROM market.agents WHERE chain_id = ${chainId} AND agent_id = ANY(${ids}::bigint[]) AND flagged
+    ), unheard AS (
+      INSERT INTO market.unheard_voters SELECT ${chainId}, agent_id FROM flagged
+      ON CONFLICT DO NOTHING RETURNING agent_id
+    ), heard AS (
+      DELETE FROM market.unheard_voters
+      WHERE chain_id = ${chainId} AND agent_id = ANY(${ids}::bigint[]) AND agent_id NOT IN (SELECT agent_id FROM flagged)
+      RETURNING agent_id
+    )
+    INSERT INTO market.marks (chain_id, what, subject)
+    SELECT DISTINCT ${chainId}::bigint, 'ballot', v.ballot_id
+    FROM (TABLE unheard UNION ALL TABLE heard) AS changed
+    JOIN market.votes AS v ON v.chain_id = ${chainId} AND v.voter_agent_id = changed.agent_id AND v.weight > 0`
+}
+
+/** Sees all reviews and flags of a chain as they are. */
+export async function seeAnew(tx: Transaction, chainId: number): Promise<void> {
+  await tx`DELETE FROM market.ranked_reviews WHERE chain_id = ${chainId}`
+  await tx`
+    INSERT INTO market.ranked_reviews (internal_id, chain_id, owner, product_type)
+    ${published(tx, isOfChain(tx, chainId))}`
+  await tx`DELETE FROM market.unheard_voters WHERE chain_id = ${chainId}`
+  await tx`
+    INSERT INTO market.unheard_voters SELECT chain_id, agent_id FROM market.agents WHERE chain_id = ${chainId} AND flagged`
+}
