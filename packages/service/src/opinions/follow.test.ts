@@ -135,6 +135,22 @@ describe('a reorganisation', () => {
     expect(await heard()).toEqual({ '1 of 1': review })
   })
 
+  it('whose marks come in a later batch than those of other reviews is seen all the same', async () => {
+    const [oldest, middle, newest] = [
+      await market.say({ at: 1 }),
+      await market.say({ at: 2 }),
+      await market.say({ at: 3 }),
+    ]
+    expect(await heard()).toEqual({ '1 of 1': newest })
+    await market.drop(newest)
+    await database.sql`DELETE FROM market.marks WHERE subject = ${newest}`
+    await database.sql`UPDATE market.reviews SET satisfaction_score = 0 WHERE internal_id = ${oldest}`
+    expect(await heard()).toEqual({ '1 of 1': middle })
+    await database.sql`
+      INSERT INTO market.marks (chain_id, what, subject) VALUES (${market.chainId}, 'review', ${newest})`
+    expect(await heard()).toEqual({ '1 of 1': middle })
+  })
+
   it('that gives a review another owner takes the opinion from the first', async () => {
     const before = await market.say({ at: 1, satisfaction: 0 })
     const moved = await market.say({ at: 2 })
