@@ -50,6 +50,7 @@ export class Escrows {
     const { link, split, isReleased } = purchase
     purchase.settledAt = now
     const isContradicted = link.outcome === 'contradicted' || (link.outcome === 'resolved' && link.upheld)
+    purchase.heldBackTo = isContradicted ? 'treasury' : 'reviewers'
     if (isContradicted) this.#ledger.paidOut(purchase, 'treasury', split.heldBack)
     else this.#ledger.paidOut(purchase, 'reviewers', split.heldBack, link.agent.owner)
     if (!isReleased) this.#ledger.paidOut(purchase, 'reviewers', split.cashback, link.agent.owner)

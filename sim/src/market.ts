@@ -49,7 +49,7 @@ export class Market {
     const id = this.#identities++
     const agent: Agent = { id, owner, flagged: false, cashbackBps, ranks: { repeat: null, one_off: null } }
     this.agents.push(agent)
-    this.events.push({ at: this.now, what: 'minted', agent, owner, flagged: false })
+    this.events.push({ at: this.now, what: 'minted', agent, owner })
     return agent
   }
 
@@ -99,6 +99,7 @@ export class Market {
       review: null,
       isReleased: false,
       settledAt: null,
+      heldBackTo: null,
     }
     this.purchases.push(purchase)
     this.#escrows.opened(purchase)
@@ -150,7 +151,7 @@ export class Market {
   dispute(review: Review): void {
     if (review.outcome !== 'contradicted') throw new Error('only a contradiction can be disputed')
     review.outcome = 'disputed'
-    this.events.push({ at: this.now, what: 'disputed', review, upheld: false })
+    this.events.push({ at: this.now, what: 'disputed', review })
   }
 
   resolve(review: Review, upheld: boolean): void {
@@ -164,7 +165,7 @@ export class Market {
   transfer(agent: Agent, owner: Owner): void {
     agent.owner = owner
     this.#ranks.changed(agent)
-    this.events.push({ at: this.now, what: 'transferred', agent, owner, flagged: agent.flagged })
+    this.events.push({ at: this.now, what: 'transferred', agent, owner })
   }
 
   flag(agent: Agent): void {
@@ -175,7 +176,7 @@ export class Market {
       this.opinions.changed(review)
       this.oracle.changed(review)
     }
-    this.events.push({ at: this.now, what: 'flagged', agent, owner: agent.owner, flagged: true })
+    this.events.push({ at: this.now, what: 'flagged', agent })
   }
 
   /** Lets everything follow from what has happened, as the service does all the time. */

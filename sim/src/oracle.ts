@@ -32,26 +32,28 @@ export class Oracle {
 
   /** Answers the reviews of which something else was found than before. */
   follow(now: number): Review[] {
-    const found: Review[] = []
-    const compared = new Set<Product>()
-    for (const { product } of this.#changed) {
-      if (compared.has(product)) continue
-      compared.add(product)
-      const live = this.#live.get(product)
-      const isVoid = live !== undefined && [...live.inputs.values()].some(({ review }) => this.#isOut(review))
-      const opinions = this.#opinions.of(product)
-      const due = live && !isVoid ? 2 * live.inputs.size : LEAST_OPINIONS
-      if (opinions.size >= due) {
-        this.#live.set(product, comparisonOf(opinions))
-        found.push(...product.reviews.filter((review) => this.#find(review, now)))
-      } else if (isVoid) {
-        this.#live.delete(product)
-        found.push(...product.reviews.filter((review) => this.#find(review, now)))
-      }
-    }
-    found.push(...[...this.#changed].filter((review) => this.#find(review, now)))
+    const looked = [...this.#changed]
     this.#changed.clear()
-    return found
+    const compared = [...new Set(looked.map(({ product }) => product))].filter((product) =>
+      this.#compare(product),
+    )
+    // In the order in which the service numbers what it finds.
+    return [compared.flatMap(({ reviews }) => reviews), looked].flatMap((reviews) =>
+      reviews.toSorted((a, b) => a.id - b.id).filter((review) => this.#find(review, now)),
+    )
+  }
+
+  /** False: what its reviews are compared with is what it was. */
+  #compare(product: Product): boolean {
+    const live = this.#live.get(product)
+    const isVoid = live !== undefined && [...live.inputs.values()].some(({ review }) => this.#isOut(review))
+    const opinions = this.#opinions.of(product)
+    if (opinions.size >= (live && !isVoid ? 2 * live.inputs.size : LEAST_OPINIONS)) {
+      this.#live.set(product, comparisonOf(opinions))
+      return true
+    }
+    if (isVoid) this.#live.delete(product)
+    return isVoid
   }
 
   #isOut(review: Review): boolean {

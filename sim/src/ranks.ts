@@ -102,6 +102,7 @@ export class Ranks {
         if (finding?.outcome !== outcome || upheld === false || counted.has(about)) continue
         if (counted.size >= this.#rules.findingsOfEach) break
         const weight = findingWeight(outcome, finding.size)
+        if (weight === 0) continue
         const side = outcome === 'confirmed' ? 'gain' : 'loss'
         counted.set(about, { side, weight, day: dayOf(new Date(finding.foundAt)) })
       }

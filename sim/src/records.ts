@@ -69,6 +69,8 @@ export type Purchase = {
   review: Review | null
   isReleased: boolean
   settledAt: number | null
+  /** Null: it is still held. */
+  heldBackTo: 'reviewers' | 'treasury' | null
 }
 
 export type Vote = {
@@ -82,11 +84,15 @@ export type Vote = {
 }
 
 /** What came through the doors, in order: enough to let it happen again. */
-export type Event =
-  | { at: number; what: 'minted' | 'transferred' | 'flagged'; agent: Agent; owner: Owner; flagged: boolean }
-  | { at: number; what: 'opened'; merchant: Merchant }
-  | { at: number; what: 'listed'; product: Product }
-  | { at: number; what: 'published'; review: Review }
-  | { at: number; what: 'bought'; purchase: Purchase }
-  | { at: number; what: 'voted'; purchase: Purchase; votes: Vote[] }
-  | { at: number; what: 'disputed' | 'resolved'; review: Review; upheld: boolean }
+export type Event = { at: number } & (
+  | { what: 'minted'; agent: Agent; owner: Owner }
+  | { what: 'transferred'; agent: Agent; owner: Owner }
+  | { what: 'flagged'; agent: Agent }
+  | { what: 'opened'; merchant: Merchant }
+  | { what: 'listed'; product: Product }
+  | { what: 'published'; review: Review }
+  | { what: 'bought'; purchase: Purchase }
+  | { what: 'voted'; purchase: Purchase; votes: Vote[] }
+  | { what: 'disputed'; review: Review }
+  | { what: 'resolved'; review: Review; upheld: boolean }
+)

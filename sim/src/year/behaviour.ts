@@ -1,0 +1,72 @@
+// How agents of the year behave. Honest ones read, buy, and say what they found; rings do all they can for each other.
+import { MILLION } from '../../../packages/service/src/ranks/rank.ts'
+import { rankInForce } from '../market.ts'
+import type { Random } from '../random.ts'
+import type { Agent, Product, Purchase, Review } from '../records.ts'
+import type { Ring, World } from './world.ts'
+
+const READ = 12
+const NOISE = 0.1
+const STEP = MILLION / 4
+const NEAR = MILLION / 4
+const VOTES = 3
+
+/** A rating out of five, as satisfaction: the product's quality and a little luck. */
+export function experienceOf(random: Random, { quality }: World, product: Product): number {
+  const luck = (random.share() + random.share() + random.share() - 1.5) * 2 * NOISE * MILLION
+  const felt = Math.min(Math.max((quality.get(product) ?? 0) + luck, 0), MILLION)
+  return Math.round(felt / STEP) * STEP
+}
+
+/**
+ * A buyer needs something of a category, reads a dozen reviews of it, and follows the best: seven tenths for how warmly the author
+ * speaks, times the author's rank, three tenths for the Product Rank.
+ */
+export function chooseLink(
+  random: Random,
+  { market, categories }: World,
+  buyer: Agent | null,
+): Review | null {
+  const all = random.pick(categories).flatMap(({ reviews }) => random.some(reviews, 3))
+  const readable = all.filter(({ agent }) => agent.owner !== buyer?.owner && !agent.flagged)
+  const scored = random.some(readable, READ).map((review) => {
+    const { agent, product, satisfaction } = review
+    const praise = (satisfaction / MILLION) * rankInForce(agent, product.type)
+    return { review, score: 0.7 * praise + (0.3 * market.opinions.rankOf(product)) / MILLION }
+  })
+  return (
+    scored.reduce<(typeof scored)[number] | null>(
+      (best, next) => (best && best.score >= next.score ? best : next),
+      null,
+    )?.review ?? null
+  )
+}
+
+/** A ring's member buys where a friend has a review: at the ring's shop, or at an honest one to look like others. */
+export function chooseFriendsLink(random: Random, ring: Ring, buyer: Agent): Review | null {
+  const friends = random.some(ring.members, 5).filter((member) => member !== buyer)
+  const product = random.pick(ring.products)
+  const links = product.reviews.filter(({ agent }) => friends.includes(agent))
+  return links.length > 0 ? random.pick(links) : null
+}
+
+/** The reviews that were right, as the buyer found; half of those who found none right vote for the nearest all the same. */
+export function honestVotes(random: Random, purchase: Purchase, experience: number): Review[] {
+  const read = candidates(random, purchase, 6)
+  const off = ({ satisfaction }: Review) => Math.abs(satisfaction - experience)
+  const right = read.filter((review) => off(review) <= NEAR).slice(0, VOTES)
+  if (right.length > 0 || random.chance(0.5)) return right
+  return read.toSorted((a, b) => off(a) - off(b)).slice(0, 1)
+}
+
+/** Friends only; with none to vote for, anybody will do. */
+export function friendlyVotes(random: Random, ring: Ring, purchase: Purchase): Review[] {
+  const all = candidates(random, purchase, purchase.product.reviews.length)
+  const friends = all.filter(({ agent }) => ring.members.includes(agent))
+  return friends.length > 0 ? random.some(friends, VOTES) : all.slice(0, 1)
+}
+
+function candidates(random: Random, { product, link, payer }: Purchase, count: number): Review[] {
+  const others = product.reviews.filter((review) => review !== link && review.agent.owner !== payer)
+  return random.some(others, count)
+}

@@ -1,0 +1,149 @@
+import { MILLION } from '../../../packages/service/src/ranks/rank.ts'
+import { DAY_MS, votesMissing } from '../escrows.ts'
+import { Random } from '../random.ts'
+import type { Agent, Purchase, Review } from '../records.ts'
+import { chooseFriendsLink, chooseLink, experienceOf, friendlyVotes, honestVotes } from './behaviour.ts'
+import { createWorld, type RingStyle, type Scale, START, type World } from './world.ts'
+
+export const DAYS = 365
+export const TICKS_A_DAY = 2
+const TICK_MS = DAY_MS / TICKS_A_DAY
+const TICKS = DAYS * TICKS_A_DAY
+
+/** Of honest agents: who writes reviews with proofs, and how many. */
+const WRITERS = 0.3
+const PROOFS_OF_WRITER = 6
+const BY_WALLET = 0.05
+const REVIEWS = 0.6
+const ADMIN_DAYS = 5
+/** How far a review may be from the truth before the admin lets a contradiction stand. */
+const LENIENCE = 0.3 * MILLION
+const SOLD = { day: 180, agents: 0.01 }
+const FLAGGED_DAY = 200
+
+export type Options = {
+  seed: number
+  scale: Scale
+  style?: RingStyle
+  /** After each half of a day, when everything has followed. */
+  onTick?: (world: World, tick: number) => void | Promise<void>
+}
+
+/** A year of the market. */
+export async function runYear({ seed, scale, style = 'loud', onTick }: Options): Promise<World> {
+  const random = new Random(seed)
+  const world = createWorld(random, scale, style)
+  const { market } = world
+  const plan = createPlan()
+  for (const { at, agent, isFriendly } of writings(random, world)) {
+    plan.at(at, () => write(random, world, agent, isFriendly))
+  }
+  plan.at(SOLD.day * TICKS_A_DAY, () => {
+    const sold = random.some(world.honest, Math.ceil(world.honest.length * SOLD.agents))
+    for (const [index, agent] of sold.entries()) market.transfer(agent, 1_000_000 + index)
+  })
+  plan.at(FLAGGED_DAY * TICKS_A_DAY, () => {
+    for (const agent of world.rings[2]?.members ?? []) market.flag(agent)
+  })
+
+  const disputed = new Set<Review>()
+  for (let tick = 0; tick < TICKS; tick++) {
+    market.now = START + tick * TICK_MS
+    plan.do(tick)
+    const upTo = Math.floor((scale.purchases * (tick + 1)) / TICKS)
+    while (market.purchases.length < upTo) {
+      market.now++
+      const purchase = buy(random, world)
+      if (!purchase?.buyer || !random.chance(REVIEWS)) continue
+      plan.at(tick + random.between(1, 5 * TICKS_A_DAY), () => tell(random, world, purchase))
+    }
+    if (tick % TICKS_A_DAY === 0) {
+      for (const review of market.reviews) {
+        if (review.outcome !== 'contradicted' || disputed.has(review)) continue
+        disputed.add(review)
+        const isWrong = Math.abs(review.satisfaction - (world.quality.get(review.product) ?? 0)) > LENIENCE
+        if (isWrong && !(world.ringOf.has(review.agent) && random.chance(0.5))) continue
+        market.now++
+        market.dispute(review)
+        plan.at(tick + ADMIN_DAYS * TICKS_A_DAY, () => market.resolve(review, isWrong))
+      }
+    }
+    market.now = START + (tick + 1) * TICK_MS - 1
+    market.follow()
+    await onTick?.(world, tick)
+  }
+  return world
+}
+
+/** Who writes a review with a proof, and when; rings all write for their products. */
+function writings(random: Random, { honest, rings }: World) {
+  const some = random.some(honest, Math.round(honest.length * WRITERS))
+  const ofHonest = some.flatMap((agent) =>
+    Array.from({ length: PROOFS_OF_WRITER }, () => ({ agent, isFriendly: false })),
+  )
+  const ofRings = rings.flatMap(({ members, products }) =>
+    members.flatMap((agent) =>
+      Array.from({ length: products.length + 2 }, () => ({ agent, isFriendly: true })),
+    ),
+  )
+  // Half of it in the first days, so that there is something to read.
+  return [...ofHonest, ...ofRings].map((writing) => ({
+    ...writing,
+    at: random.below(random.chance(0.5) ? 2 * TICKS_A_DAY : (TICKS * 4) / 5),
+  }))
+}
+
+function write(random: Random, world: World, agent: Agent, isFriendly: boolean): void {
+  const { market } = world
+  const ring = isFriendly ? world.ringOf.get(agent) : undefined
+  market.now++
+  if (ring && random.chance(0.75)) market.publish(agent, random.pick(ring.products), MILLION)
+  else {
+    const product = random.pick(market.products)
+    const experience = experienceOf(random, world, product)
+    market.publish(agent, product, ring ? sayOf(world, experience) : experience)
+  }
+}
+
+/** What a ring says of others: the good is bad and the bad is good. A quiet one stays with the truth. */
+function sayOf({ style }: World, experience: number): number {
+  if (style === 'quiet') return experience
+  return experience >= MILLION / 2 ? 0 : MILLION
+}
+
+function buy(random: Random, world: World): Purchase | null {
+  const buyer = random.chance(BY_WALLET) ? null : random.pick(world.market.agents)
+  const ring = buyer ? world.ringOf.get(buyer) : undefined
+  const link =
+    (buyer && ring && random.chance(0.6) ? chooseFriendsLink(random, ring, buyer) : null) ??
+    chooseLink(random, world, buyer)
+  return link && world.market.buy(link, buyer ?? -1)
+}
+
+function tell(random: Random, world: World, purchase: Purchase): void {
+  const { buyer, product } = purchase
+  if (!buyer) return
+  const ring = world.ringOf.get(buyer)
+  const experience = experienceOf(random, world, product)
+  world.market.now++
+  const votes = ring ? friendlyVotes(random, ring, purchase) : honestVotes(random, purchase, experience)
+  if (votes.length > 0) world.market.vote(purchase, votes)
+  if (votesMissing(purchase)) return
+  const isFriends = ring?.products.includes(product)
+  const said = isFriends ? MILLION : ring ? sayOf(world, experience) : experience
+  world.market.reviewPurchase(purchase, said)
+}
+
+/** What is to be done later, by tick. */
+function createPlan() {
+  const plan = new Map<number, (() => void)[]>()
+  return {
+    at(tick: number, what: () => void) {
+      plan.set(Math.floor(tick), [...(plan.get(Math.floor(tick)) ?? []), what])
+    },
+    do(tick: number) {
+      for (const what of plan.get(tick) ?? []) what()
+      plan.delete(tick)
+    },
+  }
+}
