@@ -16,6 +16,14 @@ export interface Product {
   number: number
 }
 
+export interface Written {
+  isOnChain?: boolean
+  hasText?: boolean
+  satisfaction?: number
+  /** Of a buyer's review. */
+  opinion?: { size: number; weight: number }
+}
+
 /** A vote as it is kept; left out, of another owner and counted in full. */
 export interface Cast {
   weight?: number
@@ -40,6 +48,7 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
   const history = {
     sql,
     chainId,
+    chain,
     clock,
 
     /** Each moment is later than the one before. */
@@ -82,13 +91,15 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
     async review(
       agentId: number,
       { merchantId, number }: Product,
-      { isOnChain = true, hasText = true }: { isOnChain?: boolean; hasText?: boolean } = {},
+      { isOnChain = true, hasText = true, satisfaction = 0.5, opinion }: Written = {},
     ): Promise<bigint> {
       const proofId = ++numbers
       const [row] = await sql<{ internal_id: bigint }[]>`
         INSERT INTO market.reviews
-          (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, author_owner, satisfaction_score)
-        SELECT ${chainId}, ${agentId}, ${merchantId}, ${bytes32(number)}, ${bytes32(proofId)}, 1, ${proofId}, 0, owner, 0.5
+          (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, author_owner, satisfaction_score,
+          opinion_size, opinion_weight)
+        SELECT ${chainId}, ${agentId}, ${merchantId}, ${bytes32(number)}, ${bytes32(proofId)}, 1, ${proofId}, 0, owner, ${satisfaction},
+          ${opinion?.size ?? null}, ${opinion?.weight ?? null}
         FROM chain.identities WHERE chain_id = ${chainId} AND agent_id = ${agentId} RETURNING internal_id`
       if (!row) throw new Error(`there is no agent ${agentId}`)
       if (isOnChain) await history.publish(row.internal_id)
@@ -116,22 +127,36 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
       await sql`UPDATE market.reviews SET content = '{}' WHERE internal_id = ${internalId}`
     },
 
+    async edit(internalId: bigint, satisfaction: number): Promise<void> {
+      await sql`UPDATE market.reviews SET satisfaction_score = ${satisfaction} WHERE internal_id = ${internalId}`
+    },
+
     /** As a reorganisation does that changes the order of a transfer and a publication. */
     async publishedUnder(internalId: bigint, owner: number): Promise<void> {
       await sql`UPDATE market.reviews SET author_owner = ${account(owner)} WHERE internal_id = ${internalId}`
     },
 
     /** Returns the number by which the purchase is known here. */
-    async buy({ merchantId, number }: Product, buyerAgentId: number | null): Promise<number> {
+    async buy(product: Product, buyerAgentId: number | null): Promise<number> {
       const purchase = ++numbers
+      await history.redo(purchase, product, buyerAgentId)
+      return purchase
+    },
+
+    /** Puts a purchase on the chain, under a new number there. */
+    async redo(
+      purchase: number,
+      { merchantId, number }: Product,
+      buyerAgentId: number | null,
+    ): Promise<void> {
+      const escrowId = ++numbers
       await onChain(
         (tx) => tx`
           INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id, product_id,
             review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, transaction_hash)
-          VALUES (${chainId}, ${account(1)}, ${purchase}, 1, ${buyerAgentId}, ${account(purchase)}, ${bytes32(purchase)}, ${merchantId},
+          VALUES (${chainId}, ${account(1)}, ${escrowId}, 1, ${buyerAgentId}, ${account(purchase)}, ${bytes32(purchase)}, ${merchantId},
             ${bytes32(number)}, 1, 1000000, 50000, 5000, 20000, 5000, ${at()}, ${at()}, ${bytes32(purchase)})`,
       )
-      return purchase
     },
 
     async undo(purchase: number): Promise<void> {
