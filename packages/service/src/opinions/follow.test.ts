@@ -70,10 +70,10 @@ describe('an opinion', () => {
   })
 
   it('of two reviews in one block is the one with the greater id', async () => {
-    const [first, second] = [await market.record({ at: 5 }), await market.record({ at: 5 })]
-    await market.publish(second, 5)
-    await market.publish(first, 5)
-    expect(await heard()).toEqual({ '1 of 1': first })
+    const [first, second] = [await market.record(), await market.record()]
+    const [third, fourth] = [await market.record({ owner: 2 }), await market.record({ owner: 2 })]
+    for (const review of [second, first, third, fourth]) await market.publish(review, 5)
+    expect(await heard()).toEqual({ '1 of 1': first, '2 of 1': fourth })
   })
 
   it('of two owners are two', async () => {
@@ -175,12 +175,12 @@ describe('a reorganisation', () => {
     await market.say()
     await market.followAll()
     await database.sql`DELETE FROM market.products WHERE chain_id = ${market.chainId}`
-    await market.say({ owner: 2, satisfaction: 0 })
+    await market.say({ owner: 2, satisfaction: 0.25 })
     await market.followAll()
     expect(await market.rankOf()).toBeUndefined()
     await market.list(1)
     await market.followAll()
-    expect(await market.rankOf()).toBe(rank([500_000, 1], [500_000, 0]))
+    expect(await market.rankOf()).toBe(rank([500_000, 1], [500_000, 0.25]))
   })
 })
 

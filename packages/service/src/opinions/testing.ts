@@ -151,6 +151,8 @@ export function smallMarket(sql: Sql, chainId: number) {
 
 export type SmallMarket = ReturnType<typeof smallMarket>
 
+const sum = <T>(rows: T[], part: (row: T) => bigint) => rows.reduce((total, row) => total + part(row), 0n)
+
 type RawReview = {
   internal_id: bigint
   merchant_id: bigint
@@ -176,6 +178,9 @@ export async function expectRight({ sql, chainId }: SmallMarket): Promise<void> 
     products: await sql`
       SELECT * FROM market.product_totals WHERE chain_id = ${chainId} ORDER BY merchant_id, product_id`,
     all: { weight: totals.weight, weighted: totals.weighted },
+    sold: await sql`
+      SELECT merchant_id, conversions, weighted FROM market.merchant_totals
+      WHERE chain_id = ${chainId} AND conversions <> 0 ORDER BY merchant_id`,
     shown: await sql`
       SELECT merchant_id, product_id, rank FROM market.products WHERE chain_id = ${chainId} ORDER BY merchant_id, product_id`,
     merchants:
@@ -210,28 +215,32 @@ export async function expectRight({ sql, chainId }: SmallMarket): Promise<void> 
     const isOf = (row: { merchant_id: bigint; product_id: Buffer }) =>
       row.merchant_id === merchant_id && row.product_id.equals(product_id)
     const own = opinions.filter(isOf)
-    const weight = own.reduce((sum, one) => sum + BigInt(one.weight), 0n)
-    const weighted = own.reduce((sum, one) => sum + BigInt(one.weight) * BigInt(one.satisfaction), 0n)
+    const weight = sum(own, (one) => BigInt(one.weight))
+    const weighted = sum(own, (one) => BigInt(one.weight) * BigInt(one.satisfaction))
     const rank = Math.round(Number(5_000_000n * BigInt(totals.mean) + weighted) / Number(5_000_000n + weight))
     return {
       ...{ chain_id: BigInt(chainId), merchant_id, product_id, opinions: own.length, weight, weighted },
       ...{ conversions: BigInt(escrows.filter(isOf).length), rank, day: totals.day },
     }
   })
-  const sum = (part: 'weight' | 'weighted') => ranked.reduce((total, row) => total + row[part], 0n)
+  const sold = [...Map.groupBy(ranked, ({ merchant_id }) => merchant_id)].map(([merchant_id, own]) => ({
+    merchant_id,
+    conversions: sum(own, (row) => row.conversions),
+    weighted: sum(own, (row) => row.conversions * BigInt(row.rank)),
+  }))
   const workedOut = {
     opinions,
     products: ranked,
-    all: { weight: sum('weight'), weighted: sum('weighted') },
+    all: { weight: sum(ranked, (row) => row.weight), weighted: sum(ranked, (row) => row.weighted) },
+    sold: sold.filter(({ conversions }) => conversions > 0n),
     shown: kept.shown.map(({ merchant_id, product_id }) => {
       const own = ranked.find((row) => row.merchant_id === merchant_id && row.product_id.equals(product_id))
       return { merchant_id, product_id, rank: own && own.rank / 1e6 }
     }),
     merchants: kept.merchants.map(({ merchant_id }) => {
-      const own = ranked.filter((row) => row.merchant_id === merchant_id)
-      const conversions = own.reduce((total, row) => total + Number(row.conversions), 0)
-      const weighted = own.reduce((total, row) => total + Number(row.conversions) * row.rank, 0)
-      return { merchant_id, rank: conversions > 0 ? expect.closeTo(weighted / conversions / 1e6, 12) : null }
+      const own = sold.find((row) => row.merchant_id === merchant_id)
+      const mean = Number(own?.weighted ?? 0n) / Number(own?.conversions ?? 0n) / 1e6
+      return { merchant_id, rank: Number.isNaN(mean) ? null : expect.closeTo(mean, 12) }
     }),
   }
   expect(kept).toEqual(workedOut)
