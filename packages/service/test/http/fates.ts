@@ -1,0 +1,206 @@
+// What the parties of purchases should see and have of them, and whether they do.
+import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { type Address, formatUnits } from 'viem'
+import { expect } from 'vitest'
+import { must } from './caller.ts'
+import { type Life, type Person, type Purchase, SAVINGS } from './lifecycle.ts'
+
+/** Where a purchase's held-back part and its cashback should be: with somebody, or waiting for something. */
+export interface Fate {
+  heldBack: string
+  cashback: string
+}
+
+/** By the names of the purchases. */
+export type Fates = ReadonlyMap<string, Fate>
+
+const isPaid = (where: string) => ['reviewer', 'treasury', 'buyer'].includes(where)
+
+/** What a party should be shown of an escrow, beside its state. */
+function shownOf({ deposit, author, buyer, shares }: Purchase, fate: Fate, agentId: bigint) {
+  const isBuyer = buyer?.agentId === agentId
+  const windowEnd = expect.toSatisfy((text) => Date.parse(text) === Number(deposit.windowEnd) * 1_000)
+  return {
+    escrow_id: Number(deposit.escrowId),
+    role: isBuyer ? 'buyer' : 'reviewer',
+    held_back: heldBackLeg(Number(shares.heldBack), fate.heldBack, windowEnd, author.agentId === agentId),
+    cashback: cashbackLeg(Number(shares.cashback), fate.cashback, isBuyer),
+    window_end: windowEnd,
+    fallback_available: false,
+  }
+}
+
+function heldBackLeg(amount: number, where: string, eligible_at: unknown, isReviewer: boolean) {
+  if (isPaid(where)) return { amount, status: where === 'reviewer' ? 'released' : 'window_closed' }
+  if (where === 'claimable') return { amount, status: 'claimable' }
+  const action = where === 'contested' && isReviewer && { action_needed: expect.stringMatching(/dispute/i) }
+  return { amount, status: 'pending', ...action, eligible_at }
+}
+
+/** What is left to do, in this order. */
+const STEPS = ['vote', 'publish', 'register']
+
+function cashbackLeg(amount: number, where: string, isBuyer: boolean) {
+  if (where === 'none') return { amount: 0, status: 'none' }
+  if (isPaid(where)) return { amount, status: where === 'buyer' ? 'released' : 'window_closed' }
+  if (where === 'claimable') return { amount, status: 'claimable' }
+  const left = STEPS.slice(STEPS.indexOf(where))
+  const action = expect.toSatisfy((text: string) =>
+    STEPS.every((step) => new RegExp(`\\b${step}\\b`).test(text) === left.includes(step)),
+  )
+  return { amount, status: 'pending_buyer_review', ...(isBuyer && { action_needed: action }) }
+}
+
+/** What an agent should have earned of these purchases, as `GET /v1/agent/{id}/earnings` tells it. */
+function earnedBy(agentId: bigint, lives: readonly { purchase: Purchase; fate: Fate }[]) {
+  const sum = (amounts: bigint[]) => Number(amounts.reduce((total, amount) => total + amount, 0n))
+  const reviewed = lives.filter(({ purchase }) => purchase.author.agentId === agentId)
+  const bought = lives.filter(({ purchase }) => purchase.buyer?.agentId === agentId)
+  const immediate = sum(reviewed.map(({ purchase }) => purchase.shares.immediate))
+  const settled = sum(
+    reviewed.flatMap(({ purchase: { shares }, fate }) => [
+      fate.heldBack === 'reviewer' ? shares.heldBack : 0n,
+      fate.cashback === 'reviewer' ? shares.cashback : 0n,
+    ]),
+  )
+  const open = reviewed.filter(({ fate }) => !isPaid(fate.heldBack))
+  const heldBack = sum(open.map(({ purchase }) => purchase.shares.heldBack))
+  const got = bought.filter(({ fate }) => fate.cashback === 'buyer')
+  const total = sum(got.map(({ purchase }) => purchase.shares.cashback))
+  const waiting = bought.filter(({ fate }) => !isPaid(fate.cashback))
+  const cashback = sum(waiting.map(({ purchase }) => purchase.shares.cashback))
+  return {
+    commission: {
+      immediate,
+      held_back_settled: settled,
+      held_back_pending: heldBack,
+      total_realized: immediate + settled,
+      total_potential: immediate + settled + heldBack,
+    },
+    cashback: { total, count: got.length },
+    total_earnings: immediate + settled + total,
+    escrow_pending: { held_back: heldBack, cashback, total: heldBack + cashback },
+  }
+}
+
+/** What should be in an account that began with so much. */
+function balanceAfter(
+  account: Address,
+  savings: bigint,
+  lives: readonly { purchase: Purchase; fate: Fate }[],
+  places: { merchant: Address; treasury: Address },
+): bigint {
+  return lives.reduce((balance, { purchase: { deposit, author, payer, shares }, fate }) => {
+    const payees: Record<string, Address> = {
+      reviewer: author.account.address,
+      treasury: places.treasury,
+      buyer: payer.address,
+    }
+    const moved: [Address | undefined, bigint][] = [
+      [payer.address, -deposit.price],
+      [places.merchant, shares.merchant],
+      [author.account.address, shares.immediate],
+      [payees[fate.heldBack], shares.heldBack],
+      [payees[fate.cashback], shares.cashback],
+    ]
+    return moved.reduce((sum, [payee, amount]) => (payee === account ? sum + amount : sum), balance)
+  }, savings)
+}
+
+const partiesOf = ({ author, buyer }: Purchase) => [author, ...(buyer ? [buyer] : [])]
+const everybodyIn = ({ authors, buyers, wallet }: Life): Person[] => [
+  ...Object.values(authors),
+  ...buyers,
+  wallet,
+]
+const livesOf = (life: Life, fates: Fates) =>
+  [...fates].map(([name, fate]) => ({ name, purchase: life.called(name), fate }))
+
+export const ask = async ({ call, market }: Life, path: string) =>
+  must(call('GET', path, { as: market.accounts.stranger }))
+
+/** That the lists of all agents are these. */
+export async function expectListed(life: Life, fates: Fates): Promise<void> {
+  await Promise.all(
+    everybodyIn(life).map(async ({ agentId }) => {
+      const escrows = livesOf(life, fates)
+        .filter(({ purchase }) => partiesOf(purchase).some((party) => party.agentId === agentId))
+        .map(({ purchase, fate }) => shownOf(purchase, fate, agentId))
+        .sort((one, other) => other.escrow_id - one.escrow_id)
+      expect(await ask(life, `/v1/agent/${agentId}/escrows`), `list of ${agentId}`).toEqual({ escrows })
+    }),
+  )
+}
+
+/** That each escrow alone is this to each party; while no node answers, without its state. */
+export async function expectStatus(life: Life, fates: Fates): Promise<void> {
+  await Promise.all(
+    livesOf(life, fates).flatMap(({ name, purchase, fate }) =>
+      partiesOf(purchase).map(async ({ agentId }) => {
+        const path = `/v1/escrow/${purchase.deposit.escrowId}/status?agent_id=${agentId}`
+        const state = isPaid(fate.heldBack) ? 'settled' : 'holding'
+        expect(await ask(life, path), `${name} to ${agentId}`).toEqual({
+          ...shownOf(purchase, fate, agentId),
+          ...(!life.nodes.isDown && { state }),
+        })
+      }),
+    ),
+  )
+}
+
+/** Where an escrow stands by the contract. */
+export async function standingOf({ market }: Life, { deposit: { payer, nonce } }: Purchase) {
+  const [, state, isBound, isReleased] = await market.client.readContract({
+    address: market.addresses.CommissionEscrow,
+    abi: commissionEscrowAbi,
+    functionName: 'escrowOf',
+    args: [payer, nonce],
+  })
+  return { isSettled: state === 2, isBound, isReleased }
+}
+
+/** That the contract has it so, what all agents earned and are told of it, and what every account holds. */
+export async function expectMoney(life: Life, fates: Fates): Promise<void> {
+  const lives = livesOf(life, fates)
+  for (const { name, purchase, fate } of lives) {
+    expect(await standingOf(life, purchase), name).toEqual({
+      isSettled: isPaid(fate.heldBack),
+      isBound: purchase.buyer !== undefined,
+      isReleased: fate.cashback === 'buyer',
+    })
+  }
+  const { merchant, treasury, oracle } = life.market.accounts
+  const places = { merchant: merchant.address, treasury: treasury.address }
+  const payers = [...life.buyers, life.wallet].map(({ account }) => account.address)
+  const held = ({ address }: { address: Address }) =>
+    balanceAfter(address, payers.includes(address) ? SAVINGS : 0n, lives, places)
+  for (const account of [...everybodyIn(life).map((person) => person.account), merchant, treasury, oracle]) {
+    expect(await life.balanceOf(account.address), `what ${account.address} has`).toBe(held(account))
+  }
+  await Promise.all(
+    everybodyIn(life).map(async ({ agentId, account }) => {
+      const { usdc_wallet_balance, ...earnings } = await ask(life, `/v1/agent/${agentId}/earnings`)
+      const earned = earnedBy(agentId, lives)
+      expect(earnings, `what ${agentId} earned`).toEqual(earned)
+      expect(usdc_wallet_balance).toBe(formatUnits(held(account), 6))
+      const digest = await ask(life, `/v1/agent/${agentId}/context`)
+      expect(digest.actionable.escrow_pending).toEqual(earned.escrow_pending)
+      expect(digest.earnings).toEqual({
+        commission_realized: earned.commission.total_realized,
+        commission_potential: earned.commission.total_potential,
+        cashback_total: earned.cashback.total,
+        cashback_count: earned.cashback.count,
+        total_earnings: earned.total_earnings,
+        usdc_wallet_balance,
+      })
+    }),
+  )
+}
+
+/** `listed`: what the lists show, where that differs. */
+export async function expectAll(life: Life, fates: Fates, listed: Fates = fates): Promise<void> {
+  await life.indexed()
+  await expectListed(life, listed)
+  await expectStatus(life, fates)
+  await expectMoney(life, fates)
+}
