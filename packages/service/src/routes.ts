@@ -10,6 +10,7 @@ import type { Route } from './http/route.ts'
 import { linkRoutes } from './links/http.ts'
 import { manifestRoutes } from './manifest/http.ts'
 import { merchantRoutes } from './merchants/http.ts'
+import { oracleRoutes } from './oracle/http.ts'
 import { proofRoutes } from './proofs/http.ts'
 import { rankRoutes } from './ranks/http.ts'
 import { reviewableRoutes } from './reviewable/http.ts'
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
   ...cashbackRoutes,
   ...earningsRoutes,
   ...escrowRoutes,
+  ...oracleRoutes,
   ...rankRoutes,
   ...spendingRoutes,
   ...merchantRoutes,

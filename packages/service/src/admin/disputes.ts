@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { offsetOf } from '../db/page.ts'
-import { hex32, id, momentShown, page, wholeNumber } from '../http/fields.ts'
+import { hex32, id, momentShown, page, readable, wholeNumber } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { hex, time, whole } from '../present.ts'
 import { type DisputeRow, listDisputes } from '../reviews/disputes.ts'
@@ -16,6 +16,8 @@ const Dispute = z
     product_id: hex32,
     satisfaction_score: z.number().nullable(),
     published_at: momentShown.nullable(),
+    reason: z.string().nullable().meta({ about: 'What the author says against it.' }),
+    disputed_at: momentShown.nullable(),
     content_json: z.looseObject({}),
   })
   .meta({ id: 'Dispute' })
@@ -45,15 +47,27 @@ export const adminDisputeRoutes: Route[] = [
     summary: 'End a dispute',
     auth: 'admin',
     params: z.object({ internal_id: id(1, 'invalid review id', 'The review, by its internal id.') }),
-    body: noteBody,
+    body: {
+      ...noteBody,
+      schema: noteBody.schema.extend({
+        upheld: z
+          .union([z.boolean(), z.any().transform(() => undefined)])
+          .default(false)
+          .meta({
+            about: 'Whether the contradiction stands, for ranks and for money, although it was disputed.',
+            shown: { type: 'boolean', default: false },
+          }),
+      }),
+    },
     takesChain: true,
     response: z
       .object({ internal_id: wholeNumber, comparison_outcome: z.literal('resolved') })
       .meta({ id: 'ResolvedDispute' }),
-    refusals: { 404: 'not found', 409: 'review is not disputed' },
+    refusals: { 400: 'invalid upheld', 404: 'not found', 409: 'review is not disputed' },
     async handle(call) {
       const { internal_id } = call.params
-      await resolve(call, internal_id, call.body.note)
+      const { note, upheld } = call.body
+      await resolve(call, internal_id, { note, upheld: readable(upheld, 'upheld') })
       return { internal_id: whole(internal_id), comparison_outcome: 'resolved' }
     },
   }),
@@ -70,6 +84,8 @@ const disputeJson = (row: DisputeRow) =>
       product_id: hex(row.product_id),
       satisfaction_score: row.satisfaction_score,
       published_at: row.published_at && time(row.published_at),
+      reason: row.reason,
+      disputed_at: row.opened_at && time(row.opened_at),
     },
     'content_json',
     row.content ?? '{}',

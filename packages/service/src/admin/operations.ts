@@ -48,15 +48,15 @@ export async function setFlag(
 export async function resolve(
   { context, chain, caller }: AdminOfChain,
   internalId: bigint,
-  note: string,
+  { note, upheld }: { note: string; upheld: boolean },
 ): Promise<void> {
   const { sql, clock } = context
   const { chainId } = chain.config
-  const decision = { note, by: bytesOf(caller), at: new Date(clock()) }
+  const decision = { note, upheld, by: bytesOf(caller), at: new Date(clock()) }
   const outcome = await resolveDispute(sql, chainId, internalId, decision)
   if (outcome === 'unknown') throw new MarketError('not found', `there is no review ${internalId}`)
   if (outcome === 'not disputed') throw new MarketError('conflict', 'review is not disputed')
-  told({ context, caller }, 'dispute resolved', { chainId, internalId })
+  told({ context, caller }, upheld ? 'dispute resolved: upheld' : 'dispute resolved', { chainId, internalId })
 }
 
 /** Returns when. */

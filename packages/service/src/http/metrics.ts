@@ -1,6 +1,7 @@
 import { type RequestMetrics, sharedQuestion } from '@referrer/process'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ChainHealth, Context } from '../context.ts'
+import { oracleFigures } from '../oracle/figures.ts'
 import type { WorkEvent } from '../workers/index.ts'
 import { COUNTED, countDead, countJobs } from '../workers/job-counts.ts'
 
@@ -45,6 +46,16 @@ export function createMetrics(context: Context): Metrics {
     'chain',
     'state',
   ])
+  const decisions = gauge(
+    'oracle_open_decisions',
+    `What the oracle decided and the chain does not show yet, ${capped}`,
+    ['chain', 'kind'],
+  )
+  const dueOldest = gauge(
+    'oracle_oldest_due_seconds',
+    'Since when the first unsettled escrow could have been settled',
+    ['chain'],
+  )
   const requests = new Histogram({
     name: 'referrer_http_request_duration_seconds',
     help: 'Duration of HTTP requests',
@@ -59,13 +70,14 @@ export function createMetrics(context: Context): Metrics {
       countDead(context.sql),
       context.senderHealth(),
       context.chainHealth(),
+      oracleFigures(context),
     ]),
   )
 
   async function lookAtDatabase(): Promise<void> {
-    const gauges = [jobs, jobsLate, jobsDead, sends, sendsOldest, ...chainGauges]
+    const gauges = [jobs, jobsLate, jobsDead, sends, sendsOldest, decisions, dueOldest, ...chainGauges]
     try {
-      const [live, dead, transactions, chains] = await askDatabase()
+      const [live, dead, transactions, chains, oracle] = await askDatabase()
       // What is not there any more must not stay in the figures.
       for (const each of gauges) each.reset()
       for (const { queue, state, count, oldestSeconds } of live) {
@@ -76,6 +88,10 @@ export function createMetrics(context: Context): Metrics {
       for (const { chainId, state, count, oldestSeconds } of transactions) {
         sends.set({ chain: chainId, state }, count)
         sendsOldest.set({ chain: chainId, state }, oldestSeconds)
+      }
+      for (const { chainId: chain, kind, open, oldestDueSeconds } of oracle) {
+        decisions.set({ chain, kind }, open)
+        dueOldest.set({ chain }, oldestDueSeconds)
       }
       tellOfChains(chains)
       databaseUp.set(1)

@@ -156,7 +156,7 @@ const decisionOf = (escrow: Releasable): Decision => ({
   cashbackEarned: true,
   inputs: {
     buyer_agent_id: whole(escrow.buyer_agent_id),
-    buyer_review: whole(escrow.buyer_review),
+    buyer_review_internal_id: whole(escrow.buyer_review),
     votes_missing: false,
   },
   data: encodeFunctionData({

@@ -35,8 +35,7 @@ export async function readHead({ rpc }: Chain): Promise<Head> {
 type Due = Undecided & {
   /** Nothing is under way, and nothing to be waited for. */
   may_decide: boolean
-  /** The record of the review that led to the purchase; null, as is the outcome: it is not on the chain. */
-  review: bigint | null
+  /** Of the review that led to the purchase; null: it is not on the chain. */
   comparison_outcome: string | null
   /** What an admin decided of a dispute. */
   upheld: boolean | null
@@ -71,7 +70,7 @@ function findDue(
   { now, head, after }: { now: Date; head: Head; after: Settled | undefined },
 ): Promise<Due[]> {
   return tx<Due[]>`
-    SELECT ${undecided(tx, chainId)}, review.internal_id AS review, review.comparison_outcome, review.upheld,
+    SELECT ${undecided(tx, chainId)}, review.comparison_outcome, review.upheld,
       ${mayDecide(tx, chainId, now)} AND (
         review.comparison_outcome IS DISTINCT FROM 'disputed'
         OR e.window_end + ${DISPUTE_SECONDS} * interval '1 second' <= ${head.time}) AS may_decide
@@ -84,7 +83,7 @@ function findDue(
     ) AS e
     LEFT JOIN ${lastDecision(tx, chainId, 'settle')} ON true
     LEFT JOIN LATERAL (
-      SELECT m.internal_id, m.comparison_outcome, r.upheld
+      SELECT m.comparison_outcome, r.upheld
       FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
       LEFT JOIN market.dispute_decisions AS r USING (internal_id)
       WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id) AS review ON true
@@ -92,7 +91,7 @@ function findDue(
 }
 
 function decisionOf(escrow: Due, head: Head, areVotesMissing: boolean): Decision {
-  const { buyer_agent_id, buyer_review, review, comparison_outcome, upheld } = escrow
+  const { buyer_agent_id, buyer_review, comparison_outcome, upheld } = escrow
   const contradicted = isContradicted(escrow)
   const cashbackEarned = buyer_agent_id !== null && buyer_review !== null && !areVotesMissing
   return {
@@ -104,11 +103,11 @@ function decisionOf(escrow: Due, head: Head, areVotesMissing: boolean): Decision
       window_end: time(escrow.window_end),
       block: whole(head.number),
       block_time: time(head.time),
-      review: wholeOrNull(review),
+      review_id: whole(escrow.review_id),
       comparison_outcome,
       upheld,
       buyer_agent_id: wholeOrNull(buyer_agent_id),
-      buyer_review: wholeOrNull(buyer_review),
+      buyer_review_internal_id: wholeOrNull(buyer_review),
       votes_missing: areVotesMissing,
     },
     data: encodeFunctionData({

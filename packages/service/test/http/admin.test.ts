@@ -105,6 +105,8 @@ describe('a dispute', () => {
         product_id: product.productId,
         satisfaction_score: 0.75,
         published_at: expect.any(String),
+        reason: null,
+        disputed_at: null,
         content_json: JSON.parse(content),
       },
     ])

@@ -67,7 +67,7 @@ describe('cashback', () => {
         cashback_earned: true,
         inputs: {
           buyer_agent_id: Number(shop.buyer),
-          buyer_review: expect.any(Number),
+          buyer_review_internal_id: expect.any(Number),
           votes_missing: false,
         },
       },
@@ -97,7 +97,11 @@ describe('a settlement', () => {
       attempt: 1,
       contradicted: false,
       cashback_earned: false,
-      inputs: { comparison_outcome: 'pending', buyer_review: null, buyer_agent_id: Number(shop.buyer) },
+      inputs: {
+        comparison_outcome: 'pending',
+        buyer_review_internal_id: null,
+        buyer_agent_id: Number(shop.buyer),
+      },
     })
   })
 

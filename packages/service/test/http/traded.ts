@@ -161,6 +161,11 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     return voteBody({ agentId: buyerAgentId, escrowId, votes: [internalId] })
   }
   const pledge = (bps: number) => pledgeBody({ agentId: reviewerAgentId, bps })
+  async function contradicted(): Promise<bigint> {
+    await m.sql`DELETE FROM market.disputes WHERE internal_id = ${ofShop.internalId}`
+    await m.sql`UPDATE market.reviews SET comparison_outcome = 'contradicted' WHERE internal_id = ${ofShop.internalId}`
+    return ofShop.reviewId
+  }
   async function disputed(): Promise<number> {
     await m.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id = ${ofShop.internalId}`
     return ofShop.internalId
@@ -217,6 +222,12 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     'GET /v1/agent/{id}/escrows': () => asReviewer(`/v1/agent/${reviewerAgentId}/escrows`),
     'GET /v1/escrow/{id}/status': () =>
       asReviewer(`/v1/escrow/${escrow.escrowId}/status?agent_id=${buyerAgentId}`),
+    'GET /v1/review/{id}/comparison': () => ({ path: `/v1/review/${ofShop.reviewId}/comparison` }),
+    'POST /v1/review/{id}/dispute': async () => ({
+      ...asReviewer(`/v1/review/${await contradicted()}/dispute`),
+      body: { reason: 'They bought another product.' },
+    }),
+    'GET /v1/escrow/{id}/decisions': () => ({ path: `/v1/escrow/${escrow.escrowId}/decisions` }),
     'GET /v1/review-rank/{id}': () => asReviewer(`/v1/review-rank/${reviewerAgentId}`),
     'GET /v1/stats/mean-rank': () => ({ path: '/v1/stats/mean-rank' }),
     'POST /v1/spending-limits': () => ({
