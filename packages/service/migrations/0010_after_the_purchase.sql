@@ -68,8 +68,8 @@ CREATE INDEX reviews_of_owner ON market.reviews (chain_id, merchant_id, product_
 CREATE TABLE market.marks (
   id          bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   chain_id    bigint NOT NULL,
-  what        text   NOT NULL CHECK (what IN ('review', 'ballot', 'purchase', 'agent', 'product', 'merchant')),
-  -- Of a review or a ballot: the number of its record. Of an agent or a merchant: its id. Of a purchase or a product: null.
+  what        text   NOT NULL CHECK (what IN ('review', 'ballot', 'purchase', 'agent', 'flag', 'product', 'merchant')),
+  -- Of a review or a ballot: the number of its record. Of an agent, its flag or a merchant: its id. Of others: null.
   subject     bigint,
   contract    bytea,
   payer       bytea,
@@ -153,7 +153,8 @@ CREATE TRIGGER mark_updated AFTER UPDATE ON chain.identities REFERENCING OLD TAB
 CREATE FUNCTION market.mark_flagged_agents() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO market.marks (chain_id, what, subject)
-  SELECT n.chain_id, 'agent', n.agent_id FROM before AS o JOIN after AS n USING (chain_id, agent_id) WHERE o.flagged <> n.flagged;
+  SELECT n.chain_id, unnest(ARRAY['agent', 'flag']), n.agent_id
+  FROM before AS o JOIN after AS n USING (chain_id, agent_id) WHERE o.flagged <> n.flagged;
   RETURN NULL;
 END $$;
 CREATE TRIGGER mark_updated AFTER UPDATE ON market.agents REFERENCING OLD TABLE AS before NEW TABLE AS after
@@ -247,14 +248,17 @@ CREATE INDEX review_ranks_by_day ON market.review_ranks (chain_id, day, agent_id
 
 -- One opinion of a product for each owner: the newest review of a purchase.
 CREATE TABLE market.opinions (
-  chain_id     bigint  NOT NULL,
-  merchant_id  bigint  NOT NULL,
-  product_id   bytea   NOT NULL,
-  owner        bytea   NOT NULL,
-  internal_id  bigint  NOT NULL,
-  satisfaction integer NOT NULL,
-  size         integer NOT NULL,
-  weight       integer NOT NULL,
+  chain_id     bigint      NOT NULL,
+  merchant_id  bigint      NOT NULL,
+  product_id   bytea       NOT NULL,
+  owner        bytea       NOT NULL,
+  internal_id  bigint      NOT NULL,
+  -- Where it was on the chain: after all others of this owner.
+  published_at timestamptz NOT NULL,
+  review_id    bigint      NOT NULL,
+  satisfaction integer     NOT NULL,
+  size         integer     NOT NULL,
+  weight       integer     NOT NULL,
   PRIMARY KEY (chain_id, merchant_id, product_id, owner)
 );
 CREATE INDEX opinions_by_review ON market.opinions (internal_id);

@@ -1,6 +1,6 @@
 // What the buyers of a product think of it, one opinion for each owner, and the ranks of products and merchants that come of it.
 import type { Batch, Follower, Mark } from '../workers/following.ts'
-import { findChanges, type Opinion, type OpinionChange, reviewsToReconsider, writeChanges } from './store.ts'
+import { findChanges, type OpinionChange, reviewsToReconsider, writeChanges } from './store.ts'
 import {
   addToAll,
   beginDay,
@@ -18,10 +18,10 @@ export const opinionsFollower: Follower = { follow, refresh }
 async function follow({ tx, chain, marks, now }: Batch): Promise<void> {
   const { chainId } = chain.config
   const today = await beginDay(tx, chainId, now)
-  const agentIds = marks.flatMap((mark) => (mark.what === 'agent' ? [mark.agentId] : []))
+  const flags = marks.flatMap((mark) => (mark.what === 'flag' ? [mark.agentId] : []))
   const reviews = marks.flatMap((mark) => (mark.what === 'review' ? [mark.internalId] : []))
   const changes = await findChanges(tx, chainId, [
-    ...new Set([...reviews, ...(await reviewsToReconsider(tx, chainId, agentIds))]),
+    ...new Set([...reviews, ...(await reviewsToReconsider(tx, chainId, flags))]),
   ])
   await writeChanges(tx, chainId, changes)
   const moved = movedBy(marks, changes)
@@ -58,6 +58,8 @@ function movedBy(marks: readonly Mark[], changes: readonly OpinionChange[]): Mov
   return [...products.values()]
 }
 
-const countOf = (opinion: Opinion | null) => (opinion ? 1 : 0)
-const weightOf = (opinion: Opinion | null) => BigInt(opinion?.weight ?? 0)
-const weightedOf = (opinion: Opinion | null) => weightOf(opinion) * BigInt(opinion?.satisfaction ?? 0)
+type Counted = OpinionChange['before']
+
+const countOf = (opinion: Counted) => (opinion ? 1 : 0)
+const weightOf = (opinion: Counted) => BigInt(opinion?.weight ?? 0)
+const weightedOf = (opinion: Counted) => weightOf(opinion) * BigInt(opinion?.satisfaction ?? 0)

@@ -129,6 +129,6 @@ it(`keeps what all records come to, whatever happens and whenever it looks (SEED
       await lived.market.followAll()
       await expectRight(lived.market)
     }),
-    { seed, numRuns: 100 },
+    { seed, numRuns: 60 },
   )
 }, 60_000)

@@ -4,6 +4,9 @@ import type { Queryable, Transaction } from '@referrer/database'
 export interface Opinion {
   /** The record of the review that says it. */
   internalId: bigint
+  /** Where that is on the chain. */
+  publishedAt: Date
+  reviewId: bigint
   satisfaction: number
   size: number
   weight: number
@@ -14,7 +17,7 @@ export interface OpinionChange {
   merchantId: bigint
   productId: Buffer
   owner: Buffer
-  before: Opinion | null
+  before: Pick<Opinion, 'satisfaction' | 'weight'> | null
   after: Opinion | null
 }
 
@@ -50,8 +53,8 @@ export async function reviewsToReconsider(
 }
 
 /**
- * What opinions become now that these reviews have changed. An opinion that is none of them and still stands is only compared with them;
- * all reviews that an owner wrote of a product are read only where it fell.
+ * What opinions become now that these reviews have changed. An opinion that still stands, and where it stood or later, is only compared
+ * with them: all reviews that an owner wrote of a product are read only where it fell.
  */
 export async function findChanges(
   sql: Queryable,
@@ -62,9 +65,12 @@ export async function findChanges(
   const isChanged = isOneOf(sql, chainId, changed)
   const rows = await sql<ChangeRow[]>`
     WITH pairs AS MATERIALIZED (
-      SELECT p.*, o.internal_id, o.satisfaction, o.size, o.weight,
-        o.internal_id <> ALL(${[...changed]}::bigint[])
-          AND EXISTS (${voices(sql, sql`m.internal_id = o.internal_id AND m.author_owner = o.owner`)}) AS stands
+      SELECT p.*, o.internal_id, o.published_at, o.review_id, o.satisfaction, o.size, o.weight,
+        EXISTS (${voices(
+          sql,
+          sql`m.internal_id = o.internal_id AND m.author_owner = o.owner
+            AND (c.published_at, c.review_id) >= (o.published_at, o.review_id)`,
+        )}) AS stands
       FROM (
         SELECT m.merchant_id, m.product_id, m.author_owner AS owner FROM market.reviews AS m
         WHERE ${isChanged} AND m.opinion_size IS NOT NULL AND m.author_owner IS NOT NULL
@@ -80,32 +86,50 @@ export async function findChanges(
         ${voices(
           sql,
           sql`m.chain_id = ${chainId} AND (m.merchant_id, m.product_id, m.author_owner) = (p.merchant_id, p.product_id, p.owner)`,
-        )}) AS v WHERE p.stands IS NOT TRUE
+        )}) AS v WHERE NOT p.stands
     ), newest AS (
       SELECT DISTINCT ON (merchant_id, product_id, owner) * FROM heard
       ORDER BY merchant_id, product_id, owner, published_at DESC, review_id DESC
     )
-    SELECT p.merchant_id, p.product_id, p.owner,
-      p.internal_id AS old_id, p.satisfaction AS old_satisfaction, p.size AS old_size, p.weight AS old_weight,
-      n.internal_id AS new_id, n.satisfaction AS new_satisfaction, n.size AS new_size, n.weight AS new_weight
+    SELECT p.merchant_id, p.product_id, p.owner, p.satisfaction AS old_satisfaction, p.weight AS old_weight,
+      n.internal_id, n.published_at, n.review_id, n.satisfaction, n.size, n.weight
     FROM pairs AS p LEFT JOIN newest AS n USING (merchant_id, product_id, owner)
-    WHERE (p.internal_id, p.satisfaction, p.size, p.weight)
-      IS DISTINCT FROM (n.internal_id, n.satisfaction, n.size, n.weight)`
+    WHERE (p.internal_id, p.published_at, p.review_id, p.satisfaction, p.size, p.weight)
+      IS DISTINCT FROM (n.internal_id, n.published_at, n.review_id, n.satisfaction, n.size, n.weight)`
   return rows.map((row) => ({
     merchantId: row.merchant_id,
     productId: row.product_id,
     owner: row.owner,
-    before: opinionOf(row.old_id, row.old_satisfaction, row.old_size, row.old_weight),
-    after: opinionOf(row.new_id, row.new_satisfaction, row.new_size, row.new_weight),
+    before: row.old_weight === null ? null : { satisfaction: row.old_satisfaction, weight: row.old_weight },
+    after:
+      row.internal_id === null
+        ? null
+        : {
+            internalId: row.internal_id,
+            publishedAt: row.published_at,
+            reviewId: row.review_id,
+            satisfaction: row.satisfaction,
+            size: row.size,
+            weight: row.weight,
+          },
   }))
 }
 
-type ChangeRow = { merchant_id: bigint; product_id: Buffer; owner: Buffer } & {
-  [key in 'old_id' | 'new_id']: bigint | null
-} & { [key in `${'old' | 'new'}_${'satisfaction' | 'size' | 'weight'}`]: number }
-
-const opinionOf = (internalId: bigint | null, satisfaction: number, size: number, weight: number) =>
-  internalId === null ? null : { internalId, satisfaction, size, weight }
+type ChangeRow = {
+  merchant_id: bigint
+  product_id: Buffer
+  owner: Buffer
+  old_satisfaction: number
+  /** Null, as is what belongs to it: there was none. */
+  old_weight: number | null
+  /** The same: there is none. */
+  internal_id: bigint | null
+  published_at: Date
+  review_id: bigint
+  satisfaction: number
+  size: number
+  weight: number
+}
 
 export async function writeChanges(
   tx: Transaction,
@@ -125,14 +149,16 @@ export async function writeChanges(
   const kept = changes.flatMap(({ after, ...key }) => (after ? [{ ...key, ...after }] : []))
   if (kept.length === 0) return
   await tx`
-    INSERT INTO market.opinions AS o (chain_id, merchant_id, product_id, owner, internal_id, satisfaction, size, weight)
+    INSERT INTO market.opinions
+      (chain_id, merchant_id, product_id, owner, internal_id, published_at, review_id, satisfaction, size, weight)
     SELECT ${chainId}, * FROM unnest(
       ${kept.map(({ merchantId }) => merchantId)}::bigint[], ${kept.map(({ productId }) => productId)}::bytea[],
       ${kept.map(({ owner }) => owner)}::bytea[], ${kept.map(({ internalId }) => internalId)}::bigint[],
+      ${kept.map(({ publishedAt }) => publishedAt.toISOString())}::timestamptz[], ${kept.map(({ reviewId }) => reviewId)}::bigint[],
       ${kept.map(({ satisfaction }) => satisfaction)}::integer[], ${kept.map(({ size }) => size)}::integer[],
       ${kept.map(({ weight }) => weight)}::integer[])
     ON CONFLICT (chain_id, merchant_id, product_id, owner) DO UPDATE SET internal_id = excluded.internal_id,
-      satisfaction = excluded.satisfaction, size = excluded.size, weight = excluded.weight`
+      published_at = excluded.published_at, review_id = excluded.review_id, satisfaction = excluded.satisfaction, size = excluded.size, weight = excluded.weight`
 }
 
 /**

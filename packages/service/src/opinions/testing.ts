@@ -204,6 +204,7 @@ export async function expectRight({ sql, chainId }: SmallMarket): Promise<void> 
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, { merchant_id, product_id, internal_id, ...review }]) => ({
       ...{ chain_id: BigInt(chainId), merchant_id, product_id, owner: review.author_owner, internal_id },
+      ...{ published_at: review.published_at, review_id: review.review_id },
       satisfaction: Math.round(Number(review.satisfaction_score) * 1e6),
       size: Number(review.opinion_size),
       weight: Number(review.opinion_weight),

@@ -11,7 +11,10 @@ import type { Frame, Worker } from './frame.ts'
 export type Mark =
   | { what: 'review'; internalId: bigint }
   | { what: 'ballot'; ballotId: bigint }
+  /** Its owner or its flag. */
   | { what: 'agent'; agentId: bigint }
+  /** Its flag; what rests on that alone may be much, and is left alone when an agent is sold. */
+  | { what: 'flag'; agentId: bigint }
   | { what: 'merchant'; merchantId: bigint }
   | { what: 'product'; merchantId: bigint; productId: Buffer }
   | {
@@ -117,7 +120,7 @@ export function followOnce(
 }
 
 type MarkRow = { id: bigint } & (
-  | { what: 'review' | 'ballot' | 'agent' | 'merchant'; subject: bigint }
+  | { what: 'review' | 'ballot' | 'agent' | 'flag' | 'merchant'; subject: bigint }
   | { what: 'product'; merchant_id: bigint; product_id: Buffer }
   | {
       what: 'purchase'
@@ -153,7 +156,8 @@ function markOf(row: MarkRow): Mark {
     case 'ballot':
       return { what: 'ballot', ballotId: row.subject }
     case 'agent':
-      return { what: 'agent', agentId: row.subject }
+    case 'flag':
+      return { what: row.what, agentId: row.subject }
     case 'merchant':
       return { what: 'merchant', merchantId: row.subject }
     case 'product':
