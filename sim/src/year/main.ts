@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { DAYS, runYear, TICKS_A_DAY } from './run.ts'
+import { runYear, TICKS_A_DAY } from './run.ts'
 import { summaryOf } from './summary.ts'
 import { verifyYear } from './verify.ts'
 import { FULL_SCALE, type RingStyle, scaled } from './world.ts'
@@ -45,10 +45,10 @@ async function main(style: RingStyle): Promise<void> {
       seed,
       scale,
       style,
-      onTick: async ({ market }, tick) => {
-        await verifying?.compare(market, tick === DAYS * TICKS_A_DAY - 1)
-        if ((tick + 1) % (DAYS_OF_REPORT * TICKS_A_DAY) !== 0) return
-        const day = (tick + 1) / TICKS_A_DAY
+      onTick: async ({ market }, { number, isLast }) => {
+        await verifying?.compare(market, isLast)
+        const day = (number + 1) / TICKS_A_DAY
+        if (day % DAYS_OF_REPORT !== 0) return
         console.error(`day ${day}: ${market.purchases.length} purchases, ${market.reviews.length} reviews`)
       },
     })

@@ -5,10 +5,9 @@ import type { Agent, Purchase, Review } from '../records.ts'
 import { chooseFriendsLink, chooseLink, experienceOf, friendlyVotes, honestVotes } from './behaviour.ts'
 import { createWorld, type RingStyle, type Scale, START, type World } from './world.ts'
 
-export const DAYS = 365
+const DAYS = 365
 export const TICKS_A_DAY = 2
 const TICK_MS = DAY_MS / TICKS_A_DAY
-const TICKS = DAYS * TICKS_A_DAY
 
 /** Of honest agents: who writes reviews with proofs, and how many. */
 const WRITERS = 0.3
@@ -18,39 +17,44 @@ const REVIEWS = 0.6
 const ADMIN_DAYS = 5
 /** How far a review may be from the truth before the admin lets a contradiction stand. */
 const LENIENCE = 0.3 * MILLION
-const SOLD = { day: 180, agents: 0.01 }
-const FLAGGED_DAY = 200
+/** Some agents are sold, and a ring is found out, at this part of the year. */
+const SOLD = { at: 0.5, agents: 0.01 }
+const FLAGGED_AT = 0.55
+
+export type Tick = { number: number; isLast: boolean }
 
 export type Options = {
   seed: number
   scale: Scale
   style?: RingStyle
+  days?: number
   /** After each half of a day, when everything has followed. */
-  onTick?: (world: World, tick: number) => void | Promise<void>
+  onTick?: (world: World, tick: Tick) => void | Promise<void>
 }
 
 /** A year of the market. */
-export async function runYear({ seed, scale, style = 'loud', onTick }: Options): Promise<World> {
+export async function runYear({ seed, scale, style = 'loud', days = DAYS, onTick }: Options): Promise<World> {
   const random = new Random(seed)
+  const ticks = days * TICKS_A_DAY
   const world = createWorld(random, scale, style)
   const { market } = world
   const plan = createPlan()
-  for (const { at, agent, isFriendly } of writings(random, world)) {
+  for (const { at, agent, isFriendly } of writings(random, world, ticks)) {
     plan.at(at, () => write(random, world, agent, isFriendly))
   }
-  plan.at(SOLD.day * TICKS_A_DAY, () => {
+  plan.at(SOLD.at * ticks, () => {
     const sold = random.some(world.honest, Math.ceil(world.honest.length * SOLD.agents))
     for (const [index, agent] of sold.entries()) market.transfer(agent, 1_000_000 + index)
   })
-  plan.at(FLAGGED_DAY * TICKS_A_DAY, () => {
+  plan.at(FLAGGED_AT * ticks, () => {
     for (const agent of world.rings[2]?.members ?? []) market.flag(agent)
   })
 
   const disputed = new Set<Review>()
-  for (let tick = 0; tick < TICKS; tick++) {
+  for (let tick = 0; tick < ticks; tick++) {
     market.now = START + tick * TICK_MS
     plan.do(tick)
-    const upTo = Math.floor((scale.purchases * (tick + 1)) / TICKS)
+    const upTo = Math.floor((scale.purchases * (tick + 1)) / ticks)
     while (market.purchases.length < upTo) {
       market.now++
       const purchase = buy(random, world)
@@ -70,13 +74,13 @@ export async function runYear({ seed, scale, style = 'loud', onTick }: Options):
     }
     market.now = START + (tick + 1) * TICK_MS - 1
     market.follow()
-    await onTick?.(world, tick)
+    await onTick?.(world, { number: tick, isLast: tick === ticks - 1 })
   }
   return world
 }
 
 /** Who writes a review with a proof, and when; rings all write for their products. */
-function writings(random: Random, { honest, rings }: World) {
+function writings(random: Random, { honest, rings }: World, ticks: number) {
   const some = random.some(honest, Math.round(honest.length * WRITERS))
   const ofHonest = some.flatMap((agent) =>
     Array.from({ length: PROOFS_OF_WRITER }, () => ({ agent, isFriendly: false })),
@@ -89,7 +93,7 @@ function writings(random: Random, { honest, rings }: World) {
   // Half of it in the first days, so that there is something to read.
   return [...ofHonest, ...ofRings].map((writing) => ({
     ...writing,
-    at: random.below(random.chance(0.5) ? 2 * TICKS_A_DAY : (TICKS * 4) / 5),
+    at: random.below(random.chance(0.5) ? 2 * TICKS_A_DAY : (ticks * 4) / 5),
   }))
 }
 

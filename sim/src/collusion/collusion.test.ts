@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { THE_RULES } from '../rules.ts'
+import { attacks } from './attacks.ts'
+import { boundOf, gainOf } from './gain.ts'
+import { smearOf } from './smear.ts'
+import { switches } from './switches.ts'
+
+const SIZES = [1, 2, 3, 5, 10]
+const rankBy = (votes: number, findings = 0) => (6 + votes + findings) / (12 + votes + findings)
+
+describe.each(Object.values(attacks))('$name', (attack) => {
+  test('no ring gets above its bound', () => {
+    for (const k of SIZES) expect(gainOf(attack, k, THE_RULES).rank).toBeLessThanOrEqual(boundOf(k))
+  })
+})
+
+test.each([
+  attacks.selfVotes,
+  attacks.noCommission,
+  attacks.ownersShop,
+  attacks.boughtAgent,
+  attacks.flagged,
+])('$name brings nothing', (attack) => {
+  for (const k of SIZES)
+    expect(gainOf(attack, k, THE_RULES)).toMatchObject({ rank: 0.5, per1000: 0, paysFrom: null })
+})
+
+test('an owner counts as three votes, however many agents it has and however often it votes', () => {
+  for (const attack of [attacks.manyAgents, attacks.manyVotes]) {
+    for (const k of SIZES) expect(gainOf(attack, k, THE_RULES).rank).toBeCloseTo(rankBy(3 * 0.625), 12)
+  }
+})
+
+test('votes at a partner’s shop lift by three newcomers’ votes an owner, for the fee of one purchase each', () => {
+  for (const k of SIZES) {
+    const gain = gainOf(attacks.ownShop, k, THE_RULES)
+    expect(gain.rank).toBeCloseTo(rankBy(3 * k * 0.625), 12)
+    expect(gain).toMatchObject({
+      purchases: k,
+      wallets: k + 2,
+      left: BigInt(k) * 1_000n,
+      fees: BigInt(k) * 1_000n,
+    })
+  }
+})
+
+test('at honest shops the ring loses the price as well', () => {
+  const { left, fees } = gainOf(attacks.honestShops, 3, THE_RULES)
+  expect(fees).toBe(3_000n)
+  expect(left).toBeGreaterThan(100n * fees)
+})
+
+test('ten farmed confirmations count, not more', () => {
+  expect(gainOf(attacks.moreFindings, 10, THE_RULES).rank).toBe(
+    gainOf(attacks.moreFindings, 20, THE_RULES).rank,
+  )
+})
+
+test.each(switches)('without “$rule” a ring gets higher', ({ off, attack }) => {
+  const kept = gainOf(attack, 20, THE_RULES).rank
+  expect(gainOf(attack, 20, { ...THE_RULES, ...off }).rank).toBeGreaterThan(kept + 0.05)
+})
+
+test('a ring smaller than half of the honest buyers does not bring an honest reviewer down', () => {
+  expect(smearOf(2, 5)).toMatchObject({ after: smearOf(1, 5).before })
+  const { before, after } = smearOf(7, 5)
+  expect(after).toBeLessThan(before - 0.3)
+})
