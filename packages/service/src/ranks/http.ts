@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { id } from '../http/fields.ts'
+import { clamp, flag, id, integer, offset, ofPages, readable } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
-import { MeanRanks, meanRanks, ReviewRank, reviewRank } from './operations.ts'
+import { ExplainedRank, explainedRank } from './explain.ts'
+import { MeanRanks, meanRanks, reviewRank } from './operations.ts'
 
 export const rankRoutes: Route[] = [
   route({
@@ -9,13 +10,30 @@ export const rankRoutes: Route[] = [
     path: '/v1/review-rank/{id}',
     tag: 'Ranks',
     summary: 'The Review Rank of an agent',
-    about: 'By product type, with what it makes of the commission.',
+    about: 'By product type, with what it makes of the commission and, with `explain`, all that it rests on.',
     auth: 'caller',
     params: z.object({ id: id(0, 'invalid agent id', 'The agent.') }),
+    query: z.object({
+      explain: flag('Whether to tell what the ranks rest on.'),
+      limit: ofPages(
+        integer(
+          100,
+          'With `explain`: at most so many pieces of evidence of each type, 1 to 500.',
+          clamp(1, 500),
+        ),
+      ),
+      offset: ofPages(offset),
+    }),
     takesChain: true,
-    response: ReviewRank,
-    refusals: { 404: 'not found' },
-    handle: ({ context, chain, params }) => reviewRank(context, chain, params.id),
+    response: ExplainedRank,
+    refusals: { 400: ['invalid limit', 'invalid offset'], 404: 'not found' },
+    handle: ({ context, chain, params, query }) =>
+      query.explain
+        ? explainedRank(context, chain, params.id, {
+            limit: readable(query.limit, 'limit'),
+            offset: readable(query.offset, 'offset'),
+          })
+        : reviewRank(context, chain, params.id),
   }),
   route({
     method: 'GET',

@@ -43,7 +43,10 @@ export async function reviewRank(
   { config: { chainId } }: Chain,
   agentId: bigint,
 ): Promise<z.output<typeof ReviewRank>> {
-  const row = await readRanks(context)({ chainId, agentId })
+  return reviewRankOf(await readRanks(context)({ chainId, agentId }))
+}
+
+export function reviewRankOf(row: RankRow): z.output<typeof ReviewRank> {
   const { repeat, one_off } = shownMeans(row)
   return {
     repeat: shownRank('repeat', row),

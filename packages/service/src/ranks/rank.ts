@@ -36,6 +36,9 @@ const DAY_MS = 86_400_000
 /** Since 1970, UTC. */
 export const dayOf = (at: Date): number => Math.floor(at.getTime() / DAY_MS)
 
+/** Such a day as YYYY-MM-DD. */
+export const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
+
 /** 2^(day / half-life) as a whole number: 40 bits for the part of a half-life, so that every machine rounds alike. */
 const PARTS = Array.from({ length: HALF_LIFE_DAYS }, (_, day) =>
   BigInt(Math.round(2 ** (40 + day / HALF_LIFE_DAYS))),

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from '@referrer/database'
+import type { Kind } from './evidence.ts'
 import { deflate, type ProductType, rankOf } from './rank.ts'
 
 /** An agent of a chain; it need not exist. */
@@ -33,6 +34,51 @@ export function meanRanksOf(sql: Queryable, chainIds: readonly number[]): Promis
     FROM unnest(${[...chainIds]}::bigint[]) WITH ORDINALITY AS k (chain_id, at)
     LEFT JOIN market.rank_sums AS s USING (chain_id)
     ORDER BY k.at`
+}
+
+/** Of an agent under its present owner. */
+export type Sums = { type: number; gain: bigint; loss: bigint; pieces: number }
+
+/** Null: the agent has no rank. */
+export async function sumsOf(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+): Promise<{ day: number | null; sums: Sums[] }> {
+  const rows = await sql<(Sums & { day: number | null })[]>`
+    SELECT t.product_type AS type, t.gain, t.loss, t.pieces, r.day
+    FROM chain.identities AS i JOIN market.rank_totals AS t USING (chain_id, agent_id, owner)
+    LEFT JOIN market.review_ranks AS r USING (chain_id, agent_id)
+    WHERE i.chain_id = ${chainId} AND i.agent_id = ${agentId}`
+  return { day: rows[0]?.day ?? null, sums: rows }
+}
+
+export type Evidence = {
+  type: number
+  kind: Kind
+  review_id: bigint
+  voter_agent_id: bigint | null
+  weight: number
+  happened_at: Date
+  day: number
+}
+
+/** What an agent's ranks rest on under its present owner, of each type the newest first. */
+export function evidenceOf(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Evidence[]> {
+  return sql<Evidence[]>`
+    SELECT t.type, x.kind, x.review_id, x.voter_agent_id, x.weight, x.happened_at, x.day
+    FROM chain.identities AS i CROSS JOIN (VALUES (0), (1)) AS t (type)
+    CROSS JOIN LATERAL (
+      SELECT *, review_internal_id AS review_id FROM market.rank_evidence
+      WHERE chain_id = ${chainId} AND agent_id = ${agentId} AND owner = i.owner AND product_type = t.type
+      ORDER BY happened_at DESC, review_internal_id DESC, voter_owner LIMIT ${limit} OFFSET ${offset}) AS x
+    WHERE i.chain_id = ${chainId} AND i.agent_id = ${agentId}
+    ORDER BY t.type, x.happened_at DESC, x.review_id DESC, x.voter_owner`
 }
 
 /** Agents whose ranks are those of an earlier day. */
