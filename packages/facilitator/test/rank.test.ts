@@ -79,7 +79,7 @@ const soon = (options?: PayloadOptions) =>
   })
 
 describe('the commission', () => {
-  it('is that of the rank in force when the purchase settles, whatever it was when the link was made', async () => {
+  it('is that of the rank in force when the purchase settles, whatever it was when the link was made [RANK-33]', async () => {
     answer = ranks(7_000, 4_000)
     await soon().toBe(commission(7_000n))
     answer = ranks(4_000, 7_000)
