@@ -47,19 +47,14 @@ export class Ledger {
       }
     }
     let prices = 0n
-    for (const { id, product, split, isReleased, settledAt } of purchases) {
+    for (const { id, price, split, isReleased, settledAt } of purchases) {
       const own = ofPurchase.get(id) ?? nothing()
-      prices += product.price
+      prices += price
       const held = settledAt === null ? split.heldBack + (isReleased ? 0n : split.cashback) : 0n
       const { buyers, ...others } = own
       const found = Object.values(others).reduce((sum, amount) => sum + amount, 0n)
-      if (
-        -buyers !== product.price ||
-        found !== product.price ||
-        own.held !== held ||
-        own.fees !== split.fee
-      ) {
-        throw new Error(`purchase ${id} of ${product.price} base units does not add up: look at its entries`)
+      if (-buyers !== price || found !== price || own.held !== held || own.fees !== split.fee) {
+        throw new Error(`purchase ${id} of ${price} base units does not add up: look at its entries`)
       }
     }
     if (-all.buyers !== prices) throw new Error(`buyers paid ${-all.buyers} and the prices are ${prices}`)

@@ -71,12 +71,12 @@ export class Market {
     return this.#publish(agent, product, satisfaction, null)
   }
 
-  /** Through the link of a review. Without an agent it is a wallet that buys. */
-  buy(link: Review, by: Agent | Owner): Purchase {
+  /** Through the link of a review. Without an agent it is a wallet that buys. A merchant may let somebody pay less than the price. */
+  buy(link: Review, by: Agent | Owner, price = link.product.price): Purchase {
     const { product } = link
     const buyer = typeof by === 'number' ? null : by
     const payer = typeof by === 'number' ? by : by.owner
-    const split = Money.split(product.price, {
+    const split = Money.split(price, {
       ...TERMS,
       commissionBps: product.commissionBps,
       multiplierBps: multiplierBps(rankInForce(link.agent, product.type)),
@@ -88,9 +88,10 @@ export class Market {
       buyer,
       payer,
       product,
+      price,
       boughtAt: this.now,
       split,
-      size: sizeBy(this.rules, product.price, split.commission),
+      size: sizeBy(this.rules, price, split.commission),
       needsVote: product.reviews.some(
         ({ agent, publishedAt }) =>
           publishedAt < this.now && agent.owner !== payer && agent.owner !== link.agent.owner,

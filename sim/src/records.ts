@@ -60,6 +60,7 @@ export type Purchase = {
   buyer: Agent | null
   payer: Owner
   product: Product
+  price: bigint
   boughtAt: number
   split: Money.Split
   size: number

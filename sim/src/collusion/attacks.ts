@@ -1,7 +1,7 @@
 // What owners who act as one can try to lift a rank.
 import { FINDINGS_OF_EACH } from '../../../packages/service/src/ranks/rank.ts'
 import type { Agent, Merchant, Review } from '../records.ts'
-import { priceOf, type Ring } from './ring.ts'
+import { BEST, priceOf, type Ring } from './ring.ts'
 
 /** `k`: how many owners help. Answers the agent whose rank tells how it went. */
 export type Attack = { name: string; about: string; run(ring: Ring, k: number): Agent }
@@ -98,7 +98,8 @@ export const attacks = {
     about: 'three helpers praise one product, and the star k times',
     run(ring, k) {
       const { product, link } = ring.list(ring.openShop())
-      for (const helper of ring.helpers.slice(0, 3)) ring.buyAndReview(helper, link)
+      const purchases = ring.helpers.slice(0, 3).map((helper) => ring.buy(helper, link))
+      for (const purchase of purchases) ring.review(purchase, BEST, undefined)
       for (let count = 0; count < k; count++) ring.publish(ring.star, product)
       ring.follow()
       return ring.star
@@ -177,8 +178,8 @@ function farm(ring: Ring, products: number): void {
   const shop = ring.openShop()
   for (let count = 0; count < products; count++) {
     const { product, link } = ring.list(shop)
-    ring.publish(ring.star, product)
-    for (const helper of ring.helpers.slice(0, 3)) ring.buyAndReview(helper, link)
+    const own = ring.publish(ring.star, product)
+    for (const helper of ring.helpers.slice(0, 3)) ring.review(ring.buy(helper, link), BEST, own)
   }
   ring.follow()
 }

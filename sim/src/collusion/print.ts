@@ -71,6 +71,7 @@ export const smearTable = (rules: Rules = THE_RULES): string =>
           multiplier: `${share(multiplierBps(before))} → ${share(multiplierBps(after))}`,
           purchases,
           'left the ring': usdc(left),
+          'at a hundredth of the price': smearOf(k, opinions, rules, { part: 0.01 }).after.toFixed(3),
         }
       }),
     ),

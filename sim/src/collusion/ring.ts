@@ -91,23 +91,17 @@ export class Ring {
     return this.market.publish(agent, product, satisfaction)
   }
 
-  buy(agent: Agent, link: Review): Purchase {
+  buy(agent: Agent, link: Review, price = link.product.price): Purchase {
     this.transactions++
     this.purchases++
     this.tick()
-    return this.market.buy(link, agent)
+    return this.market.buy(link, agent, price)
   }
 
-  /** Buys, votes and says what it thinks. */
-  buyAndReview(agent: Agent, link: Review, satisfaction = BEST, votes: readonly Review[] = []): void {
-    const purchase = this.buy(agent, link)
-    const others = link.product.reviews.filter(
-      (review) =>
-        review !== link && review.agent.owner !== agent.owner && review.agent.owner !== link.agent.owner,
-    )
-    const chosen = votes.length > 0 ? votes : others.slice(0, 1)
-    if (chosen.length > 0) this.market.vote(purchase, chosen)
+  /** Says what it thinks of what it bought, after the vote that the door asks for. */
+  review(purchase: Purchase, satisfaction: number, vote: Review | undefined): void {
     this.transactions++
+    if (vote) this.market.vote(purchase, [vote])
     this.market.reviewPurchase(purchase, satisfaction)
   }
 

@@ -18,15 +18,16 @@ export type Smear = {
   left: bigint
 }
 
-/** An honest reviewer praised ten products rightly; each of k owners buys them all and says the worst. */
-export function smearOf(k: number, opinions: number, rules: Rules = THE_RULES): Smear {
+/** An honest reviewer praised ten products rightly; each of k owners buys them all, at this part of the price, and says the worst. */
+export function smearOf(k: number, opinions: number, rules: Rules = THE_RULES, { part = 1 } = {}): Smear {
   const ring = new Ring(k, rules)
   const { target, links } = honestReviewer(ring, opinions)
   const before = rankInForce(target, TYPE)
   for (const link of links) {
+    const price = (link.product.price * BigInt(part * 1_000)) / 1_000n
     // The vote that the door asks for goes to a friend.
-    const friend = link.product.reviews.filter(({ agent }) => agent === ring.keeper)
-    for (const helper of ring.helpers) ring.buyAndReview(helper, link, WORST, friend)
+    const friend = link.product.reviews.find(({ agent }) => agent === ring.keeper)
+    for (const helper of ring.helpers) ring.review(ring.buy(helper, link, price), WORST, friend)
   }
   ring.follow()
   const after = rankInForce(target, TYPE)

@@ -111,7 +111,7 @@ async function writePurchases(tx: Transaction, bought: readonly Of<'bought'>[]):
       ${column(({ buyer }) => buyer?.id ?? null)}::bigint[], ${column(({ payer }) => account(Math.max(payer, 0)))}::bytea[],
       ${column(({ id }) => bytes32(id))}::bytea[], ${column(({ product }) => product.merchant.id)}::bigint[],
       ${column(({ product }) => bytes32(product.id + 1))}::bytea[], ${column(({ link }) => link.id)}::bigint[],
-      ${column(({ product }) => product.price)}::bigint[], ${column(({ split }) => split.commission)}::bigint[],
+      ${column(({ price }) => price)}::bigint[], ${column(({ split }) => split.commission)}::bigint[],
       ${column(({ split }) => split.fee)}::bigint[], ${column(({ split }) => split.heldBack)}::bigint[],
       ${column(({ split }) => split.cashback)}::bigint[], ${column(({ boughtAt }) => new Date(boughtAt))}::timestamptz[])
       AS e (id, reviewer, buyer, payer, nonce, merchant, product, review, price, commission, fee, held_back, cashback, at)`

@@ -71,7 +71,7 @@ function commissions({ market, ringOf }: World): string {
       const commission = own.reduce((total, { split }) => total + split.commission, 0n)
       const share = own.reduce((total, { split }) => total + split.reviewer, 0n)
       const full = own.reduce(
-        (total, { product }) => total + (product.price * BigInt(product.commissionBps)) / 10_000n,
+        (total, { price, product }) => total + (price * BigInt(product.commissionBps)) / 10_000n,
         0n,
       )
       return {
