@@ -48,6 +48,7 @@ beforeAll(async () => {
   await fillMarket(database.sql, CHAIN + 1, ROWS / 100)
   await fillMarket(database.sql, CHAIN, ROWS)
   await sellLate(database.sql)
+  await decideMuch(database.sql)
   await database.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id % 1000 = 0`
   await database.sql`
     INSERT INTO market.spending_limits (owner, chain_id, updated_at)
@@ -85,6 +86,24 @@ async function sellLate(sql: Sql): Promise<void> {
       FROM ballot`
   })
   await sql`VACUUM ANALYZE market.products, market.ballots, market.votes`
+}
+
+/** The oracle has settled most escrows of the first chain, and admins many disputes. */
+async function decideMuch(sql: Sql): Promise<void> {
+  await sql`
+    INSERT INTO market.disputes SELECT internal_id, now(), ''::bytea, 'wrong' FROM market.reviews WHERE internal_id % 10 = 0`
+  await sql`
+    INSERT INTO market.dispute_decisions (internal_id, decided_by, note)
+    SELECT internal_id, ''::bytea, '' FROM market.disputes WHERE internal_id % 1000 <> 0`
+  await sql`
+    INSERT INTO sender.intents (chain_id, key, from_address, to_address, data, value)
+    SELECT ${CHAIN}, 'settle ' || number, ${owner}, ${owner}, ''::bytea, 0 FROM generate_series(1, ${ROWS}) AS number`
+  await sql`
+    INSERT INTO market.escrow_decisions (chain_id, contract, payer, nonce, kind, attempt, escrow_id, contradicted, cashback_earned, inputs,
+      decided_at, transaction_id)
+    SELECT chain_id, contract, payer, nonce, 'settle', 1, escrow_id, false, false, '{}', now(), row_number() OVER () FROM chain.escrows
+    WHERE chain_id = ${CHAIN}`
+  await sql`VACUUM ANALYZE market.disputes, market.dispute_decisions, market.escrow_decisions, sender.intents`
 }
 
 interface Node {

@@ -21,7 +21,7 @@ export async function find({ tx, chain, now }: Unmarked, internalIds: readonly b
       SELECT m.internal_id, m.agent_id, m.author_owner, m.merchant_id, m.product_id,
         round(m.satisfaction_score * 1000000)::integer AS satisfaction
       FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
-      WHERE m.internal_id = ANY(${internalIds as bigint[]}::bigint[]) AND m.content IS NOT NULL
+      WHERE m.internal_id = ANY(${[...internalIds]}::bigint[]) AND m.content IS NOT NULL
         AND m.satisfaction_score IS NOT NULL AND m.comparison_outcome NOT IN ('disputed', 'resolved')
     ), found AS (
       SELECT a.internal_id, a.agent_id, a.satisfaction, k.comparison_id,

@@ -129,11 +129,11 @@ function findReleasable(
       LEFT JOIN ${lastDecision(sql, chainId, 'release')} ON true
       WHERE e.buyer_agent_id IS NOT NULL AND e.cashback > 0 AND e.cashback_released_at IS NULL AND e.settled_at IS NULL
         AND ${mayDecide(sql, chainId, now)}
-        -- A settlement that is under way pays what is earned, and comes before whatever is sent now.
+        -- A settlement that is on its way comes before whatever is sent now; one that waits pays what was earned when it was decided.
         AND NOT EXISTS (
           SELECT FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
           WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract
-            AND d.kind = 'settle' AND i.state IN ('enqueued', 'sent'))
+            AND d.kind = 'settle' AND (i.state = 'sent' OR (i.state = 'enqueued' AND d.cashback_earned)))
     ) AS open WHERE buyer_review IS NOT NULL`
 }
 
