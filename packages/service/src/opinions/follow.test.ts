@@ -135,6 +135,14 @@ describe('a reorganisation', () => {
     expect(await heard()).toEqual({ '1 of 1': review })
   })
 
+  it('that moves a review before another one between two looks lets the other speak', async () => {
+    const [first, second] = [await market.say({ at: 2 }), await market.say({ at: 3 })]
+    expect(await heard()).toEqual({ '1 of 1': second })
+    await market.drop(second)
+    await market.publish(second, 1)
+    expect(await heard()).toEqual({ '1 of 1': first })
+  })
+
   it('whose marks come in a later batch than those of other reviews is seen all the same', async () => {
     const [oldest, middle, newest] = [
       await market.say({ at: 1 }),

@@ -10,7 +10,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from './caller.ts'
 import { publishBuyerReview } from './escrows.ts'
-import { buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
+import { buy, generic, NO_WORK, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { promisedTexts } from './promised.ts'
 
 /** More than a list shows at most. */
@@ -38,7 +38,7 @@ let bought: { weather: EscrowDeposit[]; atlas: EscrowDeposit }
 let reviews: Record<string, bigint>
 
 beforeAll(async () => {
-  m = await startTestMarket({ chainIds: [31_337, 31_338] })
+  m = await startTestMarket({ chainIds: [31_337, 31_338], overrides: NO_WORK })
   const { market } = m
   const { accounts } = market
   merchantId = await openMerchant(market, accounts.merchant)
