@@ -41,10 +41,10 @@ export interface TestMarket {
   /** Every chain that the service serves. */
   chains: { chain: LocalChain; market: Market }[]
   /**
-   * While `isDown`, no node answers the service. `only`: just these calls fail (by a piece of their JSON). `answered`: the JSON of all
+   * While `isDown`, no node answers the service. `only`: just these calls fail (by pieces of their JSON). `answered`: the JSON of all
    * calls that were answered.
    */
-  nodes: { isDown: boolean; only: string | undefined; answered: string[] }
+  nodes: { isDown: boolean; only: string | string[] | undefined; answered: string[] }
   /** Added to the service's clock. */
   clock: { aheadMs: number }
   /** Waits until the newest blocks of all chains are in the records. */
@@ -56,6 +56,8 @@ export interface TestMarket {
 
 interface MarketOptions {
   chainIds?: number[]
+  /** Blocks until what the service sent is final to it. */
+  confirmations?: number
   env?: Record<string, string>
   overrides?: Overrides
 }
@@ -66,6 +68,7 @@ export const NO_WORK: Overrides = { work: { queues: [], schedules: [], followers
 /** Takes a few seconds: once for a file. */
 export async function startTestMarket({
   chainIds = [31_337],
+  confirmations = 1,
   env = {},
   overrides = {},
 }: MarketOptions = {}): Promise<TestMarket> {
@@ -100,7 +103,7 @@ export async function startTestMarket({
           rpcUrls: [chain.rpcUrl],
           contracts: market.addresses,
           startBlock: 0,
-          confirmations: 1,
+          confirmations,
           pollIntervalMs: 50,
         })),
       ),
@@ -110,7 +113,8 @@ export async function startTestMarket({
       clock: () => Date.now() + clock.aheadMs,
       fetch: async (input, init) => {
         const body = String(init?.body)
-        if (nodes.isDown || (nodes.only && body.includes(nodes.only))) throw new TypeError('fetch failed')
+        const isRefused = [nodes.only ?? []].flat().some((piece) => body.includes(piece))
+        if (nodes.isDown || isRefused) throw new TypeError('fetch failed')
         const answer = await fetch(input, init)
         nodes.answered.push(body)
         return answer

@@ -10,6 +10,8 @@ export interface ServiceProcess {
   exitCode(): number | null
   /** Asks it to end; how it did, and what it complained of. */
   stop(): Promise<{ code: number | null; complaints: string }>
+  /** As a crash does it: at once, with no chance to tidy up. */
+  kill(): Promise<void>
 }
 
 export async function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
@@ -38,6 +40,10 @@ export async function startServiceProcess(env: Record<string, string>): Promise<
       child.kill('SIGTERM')
       await exited
       return { code: child.exitCode, complaints }
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
     },
   }
 }

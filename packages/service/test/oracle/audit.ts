@@ -1,0 +1,262 @@
+// Whether everybody has what is theirs, whether the oracle's records say what the chain says, and whether ranks are what they would be
+// if they were computed anew.
+import type { Sql } from '@referrer/database'
+import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
+import { type Address, type Hex, zeroAddress } from 'viem'
+import { expect } from 'vitest'
+import type { Chain } from '../../src/context.ts'
+import { recomputeRanks } from '../../src/ranks/recompute.ts'
+import type { TestMarket } from '../http/market.ts'
+import { type ChainEvent, fold, readEvents } from '../replay.ts'
+import { differences, mirrorDifferences, rowsOf } from '../tables.ts'
+import type { Escrow } from '../world.ts'
+
+type Audited = Pick<TestMarket, 'sql' | 'market' | 'chainId'>
+
+export interface Allowed {
+  /** Transactions of the oracle that are on the chain and reverted. */
+  reverted?: number
+  /** Escrows whose window has ended and that nobody has settled. */
+  unsettled?: number
+}
+
+type Of<Name extends ChainEvent['eventName']> = Extract<ChainEvent, { eventName: Name }>
+
+const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
+const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+
+/** Throws unless all of it adds up. Everything has to have come to rest. */
+export async function audit(m: Audited, { reverted = 0, unsettled = 0 }: Allowed = {}): Promise<void> {
+  const head = await m.market.client.getBlock()
+  const events = await readEvents(m.market, 0n, head.number)
+  const world = fold(m.chainId, events)
+  expect(await mirrorDifferences(m.sql, m.chainId, world), 'the records against the chain').toEqual([])
+
+  const due = world.escrows.filter(
+    ({ window_end, settled_at }) => window_end <= head.timestamp && !settled_at,
+  )
+  expect(due.length, 'due and not settled').toBe(unsettled)
+  auditEvents(events, world.escrows)
+  await auditDecisions(m, events, world.escrows)
+  expect(await revertedOf(m), 'reverted transactions of the oracle').toHaveLength(reverted)
+  await auditMoney(m, events)
+  await auditRanks(m.sql, m.chainId)
+}
+
+const named = <Name extends ChainEvent['eventName']>(events: ChainEvent[], name: Name) =>
+  events.filter((event): event is Of<Name> => event.eventName === name)
+
+/** Every escrow is released and settled once at most, and no unit of it is paid twice or not at all. */
+function auditEvents(events: ChainEvent[], escrows: Escrow[]): void {
+  for (const escrow of escrows) {
+    const isIts = ({ args }: { args: { escrowId: bigint } }) => args.escrowId === escrow.escrow_id
+    const released = named(events, 'CashbackReleased').filter(isIts)
+    const settled = named(events, 'EscrowSettled').filter(isIts)
+    expect(released.length, `releases of escrow ${escrow.escrow_id}`).toBeLessThanOrEqual(1)
+    expect(settled.length, `settlements of escrow ${escrow.escrow_id}`).toBeLessThanOrEqual(1)
+    for (const { args } of released) expect(args.amount).toBe(escrow.cashback)
+    for (const { args } of settled) {
+      expect(args.heldBackToReviewer + args.heldBackToTreasury).toBe(escrow.held_back)
+      const left = released.length === 0 ? escrow.cashback : 0n
+      expect(args.cashbackToBuyer + args.cashbackToReviewer).toBe(left)
+    }
+  }
+}
+
+interface Decided {
+  payer: Hex
+  nonce: Hex
+  kind: 'release' | 'settle'
+  attempt: number
+  contradicted: boolean
+  cashback_earned: boolean
+  inputs: {
+    comparison_outcome?: string | null
+    upheld?: boolean | null
+    buyer_agent_id: number | null
+    buyer_review_internal_id: number | null
+    votes_missing: boolean
+  }
+  transaction_id: bigint
+  is_open: boolean
+  state: string
+  hash: Hex | null
+}
+
+/** What was decided is what the chain shows, by the very transaction that was sent for it; and it follows from what it was decided from. */
+async function auditDecisions({ sql, chainId }: Audited, events: ChainEvent[], escrows: Escrow[]) {
+  const decisions = await sql<Decided[]>`
+    SELECT '0x' || encode(d.payer, 'hex') AS payer, '0x' || encode(d.nonce, 'hex') AS nonce, kind, attempt, contradicted, cashback_earned,
+      inputs, transaction_id, is_open, i.state, '0x' || encode(i.mined_hash, 'hex') AS hash
+    FROM market.escrow_decisions AS d LEFT JOIN sender.intents AS i ON i.id = d.transaction_id
+    WHERE d.chain_id = ${chainId} ORDER BY d.payer, d.nonce, kind, attempt`
+  const intents = await sql<
+    { id: bigint }[]
+  >`SELECT id FROM sender.intents WHERE key LIKE 'oracle/%' ORDER BY id`
+  expect(
+    decisions.map(({ transaction_id }) => transaction_id).sort(),
+    'one transaction for each decision',
+  ).toEqual(intents.map(({ id }) => id).sort())
+  for (const { kind, inputs, contradicted, cashback_earned } of decisions) {
+    const { comparison_outcome: outcome, buyer_agent_id, buyer_review_internal_id, votes_missing } = inputs
+    const stands = outcome === 'contradicted' || (outcome === 'resolved' && inputs.upheld === true)
+    const earned = buyer_agent_id !== null && buyer_review_internal_id !== null && !votes_missing
+    expect({ contradicted, cashback_earned }).toEqual({
+      contradicted: kind === 'settle' && stands,
+      cashback_earned: earned,
+    })
+  }
+
+  const shown = [...named(events, 'CashbackReleased'), ...named(events, 'EscrowSettled')].filter(
+    (event) => event.eventName === 'CashbackReleased' || !event.args.fallbackUsed,
+  )
+  const done = decisions.filter(({ state }) => state === 'confirmed')
+  const spell = (kind: string, escrow: { payer: Hex; nonce: Hex } | undefined, hash: Hex | null) =>
+    `${kind} ${escrow?.payer.toLowerCase()} ${escrow?.nonce} in ${hash}`
+  expect(done.map((decision) => spell(decision.kind, decision, decision.hash)).sort()).toEqual(
+    shown
+      .map(({ eventName, args, transactionHash }) => {
+        const escrow = escrows.find(({ escrow_id }) => escrow_id === args.escrowId)
+        return spell(eventName === 'CashbackReleased' ? 'release' : 'settle', escrow, transactionHash)
+      })
+      .sort(),
+  )
+  for (const { transactionHash, args } of named(events, 'EscrowSettled')) {
+    const decision = done.find(({ hash }) => hash === transactionHash)
+    if (!decision) continue
+    expect(args.heldBackToReviewer > 0n, 'the reviewer is paid unless contradicted').toBe(
+      !decision.contradicted,
+    )
+    expect(decision.cashback_earned ? args.cashbackToReviewer : args.cashbackToBuyer).toBe(0n)
+  }
+
+  for (const own of Map.groupBy(
+    decisions,
+    ({ payer, nonce, kind }) => `${kind} ${payer} ${nonce}`,
+  ).values()) {
+    expect(own.map(({ attempt }) => attempt)).toEqual(own.map((_, at) => at + 1))
+    expect(
+      own.slice(0, -1).filter(({ state }) => state !== 'failed'),
+      'a further attempt needs a failure',
+    ).toEqual([])
+  }
+}
+
+/** Of everything that was ever signed for the oracle, what is on the chain and took no effect. */
+export async function revertedOf({ sql, market }: Audited): Promise<Hex[]> {
+  const rows = await sql<{ hash: Hex }[]>`SELECT '0x' || encode(hash, 'hex') AS hash FROM sender.transactions`
+  const receipts = await Promise.all(
+    rows.map(({ hash }) => market.client.getTransactionReceipt({ hash }).catch(() => undefined)),
+  )
+  return receipts.flatMap((receipt) => (receipt?.status === 'reverted' ? [receipt.transactionHash] : []))
+}
+
+/** Buyers, merchants, reviewers, treasury and contract: what each has is what they began with and what the escrows gave them. */
+async function auditMoney({ market }: Audited, events: ChainEvent[]): Promise<void> {
+  const { client, addresses, accounts } = market
+  const balanceOf = (account: Address) =>
+    client.readContract({
+      address: addresses.USDC,
+      abi: sandboxUSDCAbi,
+      functionName: 'balanceOf',
+      args: [account],
+    })
+  const transfers = await client.getContractEvents({
+    address: addresses.USDC,
+    abi: sandboxUSDCAbi,
+    eventName: 'Transfer',
+    fromBlock: 0n,
+    strict: true,
+  })
+  const minted = (to: Address) =>
+    sum(
+      transfers
+        .filter(({ args }) => args.from === zeroAddress && same(args.to, to))
+        .map(({ args }) => args.value),
+    )
+  const gain = async (account: Address) => (await balanceOf(account)) - minted(account)
+
+  const deposits = named(events, 'EscrowDeposited').map(({ args }) => args)
+  const releases = named(events, 'CashbackReleased').map(({ args }) => args)
+  const settlements = named(events, 'EscrowSettled').map(({ args }) => args)
+  const payerOf = (id: bigint) => deposits.find(({ escrowId }) => escrowId === id)?.payer
+  for (const payer of new Set(deposits.map((deposit) => deposit.payer))) {
+    const paid = deposits.filter((deposit) => deposit.payer === payer).map(({ price }) => price)
+    const back = [
+      ...releases.filter((release) => release.payer === payer).map(({ amount }) => amount),
+      ...settlements
+        .filter(({ escrowId }) => payerOf(escrowId) === payer)
+        .map(({ cashbackToBuyer }) => cashbackToBuyer),
+    ]
+    expect(await gain(payer), `what ${payer} has`).toBe(sum(back) - sum(paid))
+  }
+  const known = new Set(
+    [...deposits.map(({ payer }) => payer), accounts.merchant.address, accounts.treasury.address].map(
+      (address) => address.toLowerCase(),
+    ),
+  )
+  const contracts = new Set(Object.values(addresses).map((address) => address.toLowerCase()))
+  const others = new Set(
+    transfers
+      .map(({ args }) => args.to.toLowerCase() as Address)
+      .filter((to) => !known.has(to) && !contracts.has(to)),
+  )
+  const open = sum(deposits.map(({ heldBack, cashback, fee }) => heldBack + cashback + fee))
+  const gone = [
+    ...releases.map(({ amount }) => amount),
+    ...settlements.map((paid) => paid.heldBackToReviewer + paid.heldBackToTreasury),
+    ...settlements.map((paid) => paid.cashbackToBuyer + paid.cashbackToReviewer),
+  ]
+  expect({
+    merchant: await gain(accounts.merchant.address),
+    treasury: await gain(accounts.treasury.address),
+    reviewers: sum(await Promise.all([...others].map(gain))),
+    escrow: await balanceOf(addresses.CommissionEscrow),
+    owed: await client.readContract({
+      address: addresses.CommissionEscrow,
+      abi: commissionEscrowAbi,
+      functionName: 'owed',
+    }),
+  }).toEqual({
+    merchant: sum(deposits.map(({ price, commission }) => price - commission)),
+    treasury: sum(settlements.map(({ heldBackToTreasury }) => heldBackToTreasury)),
+    reviewers:
+      sum(deposits.map(({ commission, fee, heldBack, cashback }) => commission - fee - heldBack - cashback)) +
+      sum(settlements.map((paid) => paid.heldBackToReviewer + paid.cashbackToReviewer)),
+    escrow: open - sum(gone),
+    owed: open - sum(gone),
+  })
+}
+
+const DERIVED = [
+  'market.rank_evidence',
+  'market.rank_totals',
+  'market.review_ranks',
+  'market.opinions',
+  'market.product_totals',
+  'market.merchant_totals',
+  'market.opinion_totals',
+  'market.products',
+  'market.merchants',
+]
+
+/** What follows from the records, as it was kept and computed anew. */
+async function auditRanks(sql: Sql, chainId: number): Promise<void> {
+  const { count } = await sql`SELECT FROM market.marks WHERE chain_id = ${chainId} LIMIT 1`
+  expect(count, 'changes that nobody has looked at').toBe(0)
+  const read = async () =>
+    new Map(
+      await Promise.all(DERIVED.map(async (table) => [table, await rowsOf(sql, table, chainId)] as const)),
+    )
+  const kept = await read()
+  const [day] = await sql<
+    { day: number }[]
+  >`SELECT day FROM market.opinion_totals WHERE chain_id = ${chainId}`
+  const now = new Date((day?.day ?? 0) * 86_400_000 + 1)
+  await recomputeRanks(sql, { config: { chainId } } as Chain, now, () => {})
+  const anew = await read()
+  expect(
+    DERIVED.flatMap((table) => differences(table, anew.get(table) ?? [], kept.get(table) ?? [])),
+    'ranks as they were kept, against ranks computed anew',
+  ).toEqual([])
+}
