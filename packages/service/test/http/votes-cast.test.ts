@@ -4,7 +4,8 @@ import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { encodeFunctionData, type TypedDataDefinition, verifyTypedData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from './caller.ts'
-import { signedBody, VOTES, vote } from './commitments.ts'
+import { signedBody, VOTES, vote, voteBody } from './commitments.ts'
+import { AGREEABLE, giveToContract } from './contract-wallets.ts'
 import { act } from './escrows.ts'
 import { buy, generic, productOf } from './market.ts'
 import { internalIdOf, publish, register } from './reviews.ts'
@@ -24,6 +25,8 @@ import {
   votesCast,
 } from './voting.ts'
 
+/** The function of ERC-1271. */
+const IS_VALID_SIGNATURE = '0x1626ba7e'
 const NOT_FOUND = refusal(404, 'not found')
 const already = (escrowId: bigint) =>
   refusal(409, `votes already submitted for purchase record ${escrowId}: already exists`)
@@ -270,6 +273,20 @@ describe('votes that cannot be stored', () => {
 
   it('are refused while the owner of the voter cannot be read [VOTE-66]', async () => {
     await refusedWhile(withoutAnswerTo(ownerOf(v.buyer.agentId)))
+  })
+
+  it('are refused while the contract that owns the voter cannot be asked, and cast later [VOTE-66]', async () => {
+    const { owner } = v.buyer
+    const agentId = await registerIdentity(v.m.market, owner)
+    const { escrowId } = await v.bought({ buyerAgentId: agentId })
+    await giveToContract(v.m, owner, agentId, AGREEABLE)
+    const body = voteBody({ agentId, escrowId, votes: [v.others[0].internalId] })
+    const signed = await signedBody(v.m, VOTES, { as: owner, body })
+    await withoutAnswerTo(IS_VALID_SIGNATURE)(async () => {
+      expect(await answerTo(v, signed)).toEqual(refusal(500, 'internal error'))
+    })
+    expect(await storedVotes(v.m, agentId)).toEqual([])
+    expect(await answerTo(v, signed)).toEqual(recorded(1))
   })
 
   it.each(['market.ballots', 'market.votes', 'market.marks', 'chain.escrows'])(

@@ -150,9 +150,6 @@ describe('step 1 of a vote', () => {
       const now = Math.floor(Date.now() / 1_000)
       stoppedAt = now * 1_000
       expect((await step1(ballotOf(v, 1n))).body.expiry).toBe(now + 3_600)
-      stoppedAt = now * 1_000 + 999
-      const { expiry } = (await step1(ballotOf(v, 1n))).body
-      expect([now + 3_600, now + 3_601]).toContain(expiry)
     } finally {
       stoppedAt = undefined
     }
@@ -160,7 +157,7 @@ describe('step 1 of a vote', () => {
 
   it.each([
     ['one', [vote('It was right.')]],
-    ['an empty word at the end', [vote('x'.repeat(32)), vote('y'.repeat(64), 9_007_199_254_740_991)]],
+    ['texts that fill their words', [vote('x'.repeat(32)), vote('y'.repeat(64), 9_007_199_254_740_991)]],
     ['three, of many alphabets', [vote('Täglich', 3), vote('毎日', 1), vote(' \u{1f600}\n ', 2)]],
   ])(
     'hashes the votes in the order sent, as anybody can again: %s [VOTE-31, VOTE-33]',

@@ -168,9 +168,9 @@ describe('step 2 of a vote is refused', () => {
   })
 
   it.each([
-    ['-1 s', -1, 'commitment expired: invalid input'],
+    ['-1 s [VOTE-46]', -1, 'commitment expired: invalid input'],
     ['an hour and a second', 3_601, 'invalid expiry: invalid input'],
-  ])('when it expires in %s [VOTE-46]', async (_when, ahead, error) => {
+  ])('when it expires in %s', async (_when, ahead, error) => {
     const now = Math.floor(Date.now() / 1_000)
     stoppedAt = now * 1_000
     try {
@@ -266,7 +266,7 @@ describe('step 2 of a vote is taken', () => {
   it.each([
     ['this very second', 0],
     ['an hour', 3_600],
-  ])('when it expires in %s [VOTE-46]', async (_when, ahead) => {
+  ])('when it expires in %s', async (_when, ahead) => {
     const { escrowId } = await v.bought()
     const now = Math.floor(Date.now() / 1_000)
     stoppedAt = now * 1_000
