@@ -52,7 +52,7 @@ export const adminDisputeRoutes: Route[] = [
       schema: noteBody.schema.extend({
         upheld: z
           .union([z.boolean(), z.any().transform(() => undefined)])
-          .default(false)
+          .prefault(false)
           .meta({
             about: 'Whether the contradiction stands, for ranks and for money, although it was disputed.',
             shown: { type: 'boolean', default: false },
