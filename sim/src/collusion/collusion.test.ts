@@ -61,8 +61,8 @@ test.each(switches)('without “$rule” a ring gets higher', ({ off, attack }) 
   expect(gainOf(attack, 20, { ...THE_RULES, ...off }).rank).toBeGreaterThan(kept + 0.05)
 })
 
-test('a ring smaller than half of the honest buyers does not bring an honest reviewer down', () => {
-  expect(smearOf(2, 5)).toMatchObject({ after: smearOf(1, 5).before })
-  const { before, after } = smearOf(7, 5)
+test('false opinions bring an honest reviewer down once there are as many as honest ones, not before', () => {
+  expect(smearOf(4, 5)).toMatchObject({ after: smearOf(1, 5).before })
+  const { before, after } = smearOf(5, 5)
   expect(after).toBeLessThan(before - 0.3)
 })

@@ -1,0 +1,86 @@
+// The figures of docs/ranks.md are those of the code.
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import {
+  deflate,
+  findingWeight,
+  inflate,
+  MILLION,
+  multiplierBps,
+  rankOf,
+  sizeOf,
+  voteWeight,
+} from '../../packages/service/src/ranks/rank.ts'
+import { attacks } from './collusion/attacks.ts'
+import { boundOf, gainOf } from './collusion/gain.ts'
+import { switches } from './collusion/switches.ts'
+import { THE_RULES } from './rules.ts'
+import { usdc } from './table.ts'
+
+const text = readFileSync(new URL('../../docs/ranks.md', import.meta.url), 'utf8')
+
+/** The cells of the table under a marker, without its head. */
+function tableOf(marker: string): string[][] {
+  const [, after = ''] = text.split(`<!-- ${marker} -->\n`)
+  const lines = after.split('\n\n')[0]?.split('\n') ?? []
+  return lines.slice(2).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+}
+
+test('the example is computed as it says', () => {
+  const today = 20_000
+  const full = THE_RULES.full
+  const counts = (weight: number, age: number) => deflate(inflate(weight, today - age), today)
+  const pieces = [
+    counts(voteWeight(0.8, sizeOf(20_000n, full)), 0),
+    counts(voteWeight(0.5, sizeOf(5_000n, full)), 0),
+    counts(findingWeight('confirmed', 0.9 * MILLION), 90),
+    counts(findingWeight('contradicted', MILLION), 180),
+  ]
+  const shown = [...text.matchAll(/(?:today|days) \| (\d\.\d{4}) \|$/gm)].map(([, counted]) => counted)
+  expect(pieces.map((piece) => (piece / MILLION).toFixed(4))).toEqual(shown)
+
+  const [first = 0, second = 0, third = 0, loss = 0] = pieces
+  const gain = first + second + third
+  const rank = rankOf('repeat', { gain, loss }) ?? 0
+  const [forIt, against] = [gain, loss].map((sum) => (sum / MILLION).toFixed(4))
+  const pays = (multiplierBps(rank) / 10_000).toFixed(4)
+  expect(/^For it speak .*$/m.exec(text)?.[0]).toBe(
+    `For it speak ${forIt}, against it ${against}, so its rank is (6 + ${forIt}) / (12 + ${forIt} + ${against}) = ${rank.toFixed(4)}, and a sale pays ${pays} of the commission.`,
+  )
+})
+
+test('the table of rules is what a run without each gives', () => {
+  const rows = switches.map(({ rule, off, attack }) => {
+    const without = gainOf(attack, 20, { ...THE_RULES, ...off })
+    return [
+      rule,
+      attack.name,
+      gainOf(attack, 20, THE_RULES).rank.toFixed(3),
+      without.rank.toFixed(3),
+      usdc(without.left),
+    ]
+  })
+  expect(tableOf('switches')).toEqual(rows)
+})
+
+test('the table of gains is what a run gives', () => {
+  const rows = [1, 2, 3, 5, 10, 20, 50, 100].map((k) => {
+    const [votes, all] = [attacks.ownShop, attacks.everything].map((attack) => gainOf(attack, k, THE_RULES))
+    return [
+      String(k),
+      ...[
+        votes?.rank.toFixed(3),
+        usdc(votes?.left ?? 0n),
+        votes?.per1000.toFixed(2),
+        votes?.paysFrom?.toFixed(2),
+      ],
+      ...[all?.rank.toFixed(3), usdc(all?.left ?? 0n), boundOf(k).toFixed(3)],
+    ]
+  })
+  expect(tableOf('gains')).toEqual(rows)
+})
