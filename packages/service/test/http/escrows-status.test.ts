@@ -150,6 +150,20 @@ describe('the status of an escrow', () => {
     }
   })
 
+  it('leaves the state out while the records are behind the chain, so that the legs do not contradict it [ESC-48]', async () => {
+    const deposit = await bought()
+    await travel(m, 60 * DAY)
+    await act(m, m.market.accounts.oracle, 'settle', deposit, false, false)
+    expect((await status(deposit, shop.buyer)).state).toBe('settled')
+    await m.sql.begin(async (tx) => {
+      await tx`SELECT set_config('indexer.block', 'final', true)`
+      await tx`UPDATE chain.escrows SET settled_at = NULL WHERE escrow_id = ${deposit.escrowId}`
+    })
+    const behind = await status(deposit, shop.buyer)
+    expect(behind).not.toHaveProperty('state')
+    expect(behind).toMatchObject({ held_back: { status: 'pending' }, fallback_available: false })
+  })
+
   it('says that anybody may settle from ten days after the window on, until somebody has [ESC-34, ESC-48, ESC-50]', async () => {
     const { client, accounts } = m.market
     const deposit = await bought()
