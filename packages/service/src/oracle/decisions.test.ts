@@ -111,7 +111,7 @@ async function decided(): Promise<string[]> {
 }
 
 /** What became of the transactions that are under way. */
-const end = (state: 'confirmed' | 'failed', block: number | null = null) => database.sql`
+const end = (state: 'sent' | 'confirmed' | 'failed', block: number | null = null) => database.sql`
   UPDATE sender.intents SET state = ${state}, nonce = id, gas = 1, block_number = ${block}, mined_hash = ${block && bytes32(1)},
     block_hash = ${block && bytes32(1)}
   WHERE chain_id = ${chainId} AND state = 'enqueued'`
@@ -227,12 +227,25 @@ describe('a release', () => {
     expect(open).toHaveLength(0)
   })
 
-  it('is not sent behind a settlement that is under way', async () => {
-    await buy({ escrowId: 1 })
-    await followAll()
+  it('is not sent behind a settlement that is on its way, but is beside one that waits and does not pay it', async () => {
     clock.head = WINDOW_END
+    await buy({ escrowId: 1 })
+    await run(settleEscrows)
+    await end('sent')
+    await buy({ escrowId: 2 })
     await run(settleEscrows)
     await review(11, { of: 1 })
+    await review(12, { of: 2 })
+    await followAll()
+    await run(catchUpReleases)
+    expect(await decided()).toEqual(['1 settle 1', '2 settle 1', '2 release 1'])
+  })
+
+  it('is left to a settlement that pays it', async () => {
+    clock.head = WINDOW_END
+    await buy({ escrowId: 1 })
+    await review(11, { of: 1 })
+    await run(settleEscrows)
     await followAll()
     await run(catchUpReleases)
     expect(await decided()).toEqual(['1 settle 1'])
