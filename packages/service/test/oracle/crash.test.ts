@@ -18,7 +18,7 @@ import { openRecorded } from '../http/merchants.ts'
 import { newcomer, newProduct, type Person, type Review, tell, write } from '../http/town.ts'
 import { type ServiceProcess, startServiceProcess } from '../outage/service-process.ts'
 import { audit } from './audit.ts'
-import { buyTogether, decided, type Gate, openGate, rest, standing } from './world.ts'
+import { buyTogether, decided, type Gate, mineBlocks, openGate, rest, standing } from './world.ts'
 
 /** A busy machine makes these slow, not wrong. */
 vi.setConfig({ testTimeout: 180_000 })
@@ -112,7 +112,7 @@ async function everything(what: 'isSettled' | 'isReleased', deposits: readonly E
 
 /** Deep enough to be final. */
 async function restAfterMining(): Promise<void> {
-  await chain.client.mine({ blocks: 2 })
+  await mineBlocks(m, 2)
   await rest(m)
 }
 

@@ -118,6 +118,11 @@ export const decided = (
     ${deposits ? sql`AND d.nonce = ANY(${deposits.map(({ nonce }) => Buffer.from(nonce.slice(2), 'hex'))}::bytea[])` : sql``}
   ORDER BY d.escrow_id, attempt`
 
+/** One by one: a local chain that mines many at once makes them up when they are asked for, and after a reorganisation contradicts itself. */
+export async function mineBlocks({ market }: Pick<TestMarket, 'market'>, count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 1) await market.client.mine({ blocks: 1 })
+}
+
 /** Waits until nothing is on its way any more and everything that has happened was looked at, as of today. */
 export async function rest(m: TestMarket): Promise<void> {
   await until(async () => {
