@@ -20,7 +20,9 @@ const pay = wrapFetchWithPaymentFromConfig(fetch, {
 })
 
 const { reviews } = await (await fetch(`${state.baseUrl}/v1/review`)).json()
-const [link = reviews[0].ref_link, query = ''] = process.argv.slice(2)
+// Nobody earns a commission on what they buy themselves.
+const review = reviews.find(({ agent_id }: { agent_id: number }) => agent_id !== buyer.agentId)
+const [link = review.ref_link, query = ''] = process.argv.slice(2)
 const { merchant_endpoint, token } = await (await fetch(link)).json()
 const response = await pay(merchant_endpoint + query, {
   headers: { 'X-Referrer-Token': token, 'X-Referrer-Buyer-Agent-Id': String(buyer.agentId) },

@@ -1,29 +1,33 @@
-// Where the money of a purchase went, as the chain tells it.
+// Where the money of a transaction went, as the chain tells it.
 import { Money } from '@referrer/protocol'
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { createPublicClient, type Hash, http, parseEventLogs } from 'viem'
+import { createPublicClient, type Hash, http, type Log, parseEventLogs } from 'viem'
 import type { SandboxState } from '../src/state.ts'
 
-export async function printSplit(
-  { rpcUrl, contracts, accounts }: SandboxState,
-  transaction: Hash,
-): Promise<void> {
-  const chain = createPublicClient({ transport: http(rpcUrl) })
+/** Of a purchase. */
+export async function printSplit(state: SandboxState, transaction: Hash): Promise<void> {
+  const chain = createPublicClient({ transport: http(state.rpcUrl) })
   const { logs } = await chain.waitForTransactionReceipt({ hash: transaction })
+  console.log(`\n${transaction}`)
+  printTransfers(state, logs)
+  for (const { args } of parseEventLogs({ abi: commissionEscrowAbi, eventName: 'EscrowDeposited', logs })) {
+    console.log(`of that, in escrow ${args.escrowId}`)
+    printAmount('held back', args.heldBack)
+    printAmount('cashback', args.cashback)
+    printAmount('fee', args.fee)
+  }
+}
+
+export function printTransfers({ contracts, accounts }: SandboxState, logs: Log[]): void {
   const names = new Map<string, string>([
     ...accounts.map(({ role, address }) => [address, role] as const),
     [contracts.SplitRouter, 'router'],
     [contracts.CommissionEscrow, 'escrow'],
   ])
-  const row = (name: string, amount: bigint) =>
-    console.log(`  ${name.padEnd(22)}${Money.format(amount)} USDC`)
-  console.log(`\n${transaction}`)
   for (const { args } of parseEventLogs({ abi: sandboxUSDCAbi, eventName: 'Transfer', logs }))
-    row(`${names.get(args.from)} → ${names.get(args.to)}`, args.value)
-  for (const { args } of parseEventLogs({ abi: commissionEscrowAbi, eventName: 'EscrowDeposited', logs })) {
-    console.log(`of that, in escrow ${args.escrowId}`)
-    row('held back', args.heldBack)
-    row('cashback', args.cashback)
-    row('fee', args.fee)
-  }
+    printAmount(`${names.get(args.from)} → ${names.get(args.to)}`, args.value)
+}
+
+export function printAmount(name: string, amount: bigint | number, note = ''): void {
+  console.log(`  ${name.padEnd(22)}${Money.format(BigInt(amount))} USDC${note && `  ${note}`}`)
 }

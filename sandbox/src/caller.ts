@@ -1,33 +1,54 @@
 import { RequestSignature } from '@referrer/protocol'
-import type { LocalAccount } from 'viem'
+import type { LocalAccount, TypedDataDefinition } from 'viem'
 
 /** Somebody at the service's door. */
 export interface Caller {
+  get<T>(as: LocalAccount, path: string): Promise<T>
   post<T>(as: LocalAccount, path: string, body?: object): Promise<T>
+  /** Both steps of a call that the owner of an agent signs for: the commitment of step 1 as it came. */
+  inTwoSteps<T>(as: LocalAccount, path: string, body: object): Promise<T>
   /** Without a signature, on a session's token. */
   postWith<T>(token: string, path: string): Promise<T>
 }
 
+type Method = 'GET' | 'POST'
+type Step1 = { commitment: TypedDataDefinition; nonce: string; expiry: number }
+
 /** A refusal is an error: whatever the sandbox asks for must be possible. */
 export function callerOf(baseUrl: string): Caller {
-  async function call<T>(path: string, headers: Record<string, string>, body?: string): Promise<T> {
-    const init = { method: 'POST', headers, ...(body !== undefined && { body }) }
+  async function call<T>(
+    method: Method,
+    path: string,
+    headers: Record<string, string>,
+    body?: string,
+  ): Promise<T> {
+    const init = { method, headers, ...(body !== undefined && { body }) }
     const response = await fetch(`${baseUrl}${path}`, init)
     const text = await response.text()
-    if (!response.ok) throw new Error(`POST ${path} was refused: ${response.status} ${text}`)
+    if (!response.ok) throw new Error(`${method} ${path} was refused: ${response.status} ${text}`)
     return JSON.parse(text)
   }
+
+  async function signed<T>(as: LocalAccount, method: Method, path: string, body?: object): Promise<T> {
+    const text = body && JSON.stringify(body)
+    const { TIMESTAMP_HEADER, SIGNATURE_HEADER } = RequestSignature
+    const { timestamp, signature } = await RequestSignature.sign(
+      as,
+      text ?? '',
+      Math.floor(Date.now() / 1_000),
+    )
+    const headers = { [TIMESTAMP_HEADER]: String(timestamp), [SIGNATURE_HEADER]: signature }
+    return call(method, path, headers, text)
+  }
+
   return {
-    async post(as, path, body) {
-      const text = body && JSON.stringify(body)
-      const { TIMESTAMP_HEADER, SIGNATURE_HEADER } = RequestSignature
-      const signed = await RequestSignature.sign(as, text ?? '', Math.floor(Date.now() / 1_000))
-      return call(
-        path,
-        { [TIMESTAMP_HEADER]: String(signed.timestamp), [SIGNATURE_HEADER]: signed.signature },
-        text,
-      )
+    get: (as, path) => signed(as, 'GET', path),
+    post: (as, path, body) => signed(as, 'POST', path, body),
+    async inTwoSteps(as, path, body) {
+      const { commitment, nonce, expiry } = await signed<Step1>(as, 'POST', `${path}/step1`, body)
+      const agent_sig = await as.signTypedData(commitment)
+      return signed(as, 'POST', `${path}/step2`, { ...body, nonce, expiry, agent_sig })
     },
-    postWith: (token, path) => call(path, { authorization: `Bearer ${token}` }),
+    postWith: (token, path) => call('POST', path, { authorization: `Bearer ${token}` }),
   }
 }

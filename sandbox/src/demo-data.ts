@@ -5,6 +5,9 @@ import { DEMO_REVIEWS } from './demo-reviews.ts'
 import type { People, Reviewer } from './people.ts'
 import { GOODS } from './shop/goods.ts'
 
+/** What the first reviewer gives buyers of its commission. */
+const CASHBACK_BPS = 2_000
+
 export interface DemoOptions {
   market: Market
   people: People
@@ -18,6 +21,12 @@ export async function fillMarket(options: DemoOptions): Promise<void> {
   await introduceShop(caller, options)
   for (const { account, agentId } of options.people.reviewers)
     await caller.post(account, '/v1/agent/register', { agent_id: Number(agentId) })
+  // Before the reviews: each carries the rate that its author had when it was published.
+  const [generous] = options.people.reviewers
+  await caller.inTwoSteps(generous.account, '/v1/cashback-rate', {
+    reviewer_agent_id: Number(generous.agentId),
+    cashback_of_commission_bps: CASHBACK_BPS,
+  })
   const { token } = await caller.post<{ token: string }>(options.market.accounts.admin, '/v1/auth/session')
   for (const { by, path, content } of DEMO_REVIEWS) {
     const reviewer = options.people.reviewers[by]

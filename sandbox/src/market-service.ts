@@ -4,7 +4,7 @@ import { type Hex, hexToBytes } from 'viem'
 import { accountOf, environmentOf, type World, whenReady } from './program.ts'
 
 /** Signs the sandbox's ref links. As public as the accounts' keys. */
-export const ATTESTATION_SEED: Hex = `0x${'5a'.repeat(32)}`
+const ATTESTATION_SEED: Hex = `0x${'5a'.repeat(32)}`
 
 /** As 64 hex digits: whoever wants to check a ref link of the sandbox needs it. */
 export async function attestationPubKey(): Promise<string> {
@@ -23,6 +23,8 @@ export async function startMarketService(
     ATTESTATION_KEYS: JSON.stringify({ [world.chainId]: [ATTESTATION_SEED] }),
     ADMIN_ADDRESSES: accountOf(world, 'admin').address,
     FACILITATOR_URL: options.facilitatorUrl,
+    // The shop's goods cost cents: a purchase of the cheapest, with a commission of 700, counts in full.
+    RANK_FULL_COMMISSION: '500',
   })
   return whenReady('service', await startService(config))
 }

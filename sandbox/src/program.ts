@@ -34,7 +34,7 @@ export function environmentOf(
   }
 }
 
-export function accountOf({ accounts }: World, role: AccountRole): SandboxAccount {
+export function accountOf({ accounts }: Pick<World, 'accounts'>, role: AccountRole): SandboxAccount {
   const account = accounts.find((one) => one.role === role)
   if (!account) throw new Error(`no account plays ${role}`)
   return account

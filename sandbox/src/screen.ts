@@ -21,6 +21,7 @@ export function screen(state: SandboxState, path: string): string {
     `  keys and addresses: ${path}`,
     `  look: curl -s ${baseUrl}/v1/review`,
     '  buy:  node scripts/run.mjs sandbox/examples/buy.ts',
+    '  then: node scripts/run.mjs sandbox/examples/review.ts',
     '',
   ].join('\n')
 }

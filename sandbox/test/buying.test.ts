@@ -1,12 +1,14 @@
 // The stock x402 client buys from the demo shop through the links of the demo's reviews. Everything is real but the money.
 import { fileURLToPath } from 'node:url'
+import { Money } from '@referrer/protocol'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { linkTo, resolve, reviewsOf, withCashback } from './links.ts'
+import { linkTo, resolve, reviewsOf } from './links.ts'
 import { ask, buy, buyAndCheck, chainOf, paymentOf, usdcOf } from './purchase.ts'
 import { PATIENCE_MS, run, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
 
-const EXAMPLE = fileURLToPath(new URL('../examples/buy.ts', import.meta.url))
+const example = (name: string) =>
+  run(fileURLToPath(new URL(`../examples/${name}.ts`, import.meta.url)), { SANDBOX_DIR: sandbox.directory })
 
 let sandbox: TestSandbox
 beforeAll(async () => {
@@ -45,12 +47,13 @@ async function escrowSeenBy(agentId: number | undefined, escrowId: number): Prom
   return seen
 }
 
-const escrows = () =>
+const readEscrow = (functionName: 'lastEscrowId' | 'totalHeld') =>
   chainOf(sandbox).readContract({
     address: sandbox.state.contracts.CommissionEscrow,
     abi: commissionEscrowAbi,
-    functionName: 'lastEscrowId',
+    functionName,
   })
+const escrows = () => readEscrow('lastEscrowId')
 
 describe('the demo shop', () => {
   it('has links to each of its products, which the service resolves', async () => {
@@ -119,7 +122,8 @@ describe('the stock client', () => {
   })
 
   it('has the pledged cashback set aside for it', async () => {
-    const link = await withCashback(sandbox, await linkTo(sandbox, '/almanac'), 1_234)
+    const link = await linkTo(sandbox, '/almanac')
+    expect(await resolve(link)).toMatchObject({ cashback_of_commission_bps: 2_000 })
     const { shares, escrowId } = await buyAndCheck(sandbox, { role: 'buyer', link }, 2_500_000n)
     expect(shares.cashback).toBeGreaterThan(0n)
     const seen = await escrowSeenBy(sandbox.account('buyer').agentId, escrowId)
@@ -194,24 +198,80 @@ describe('a payment that is sent again', () => {
   })
 })
 
-describe('the example of the quick start', () => {
-  it('buys and prints how the price was split', async () => {
-    const { output, ended } = run(EXAMPLE, { SANDBOX_DIR: sandbox.directory })
-    expect([await ended, output.text]).toEqual([[0, null], expect.stringMatching(/^200 {"place":"Lisbon"/)])
-    const [, split] = output.text.split('\n\n')
-    expect(split?.replace(/^0x[0-9a-f]{64}$/m, 'hash').replace(/escrow \d+$/m, 'escrow')).toBe(
-      [
-        'hash',
-        '  buyer → router        0.01 USDC',
-        '  router → escrow       0.000385 USDC',
-        '  router → merchant     0.0093 USDC',
-        '  router → reviewer     0.000315 USDC',
-        'of that, in escrow',
-        '  held back             0.000315 USDC',
-        '  cashback              0 USDC',
-        '  fee                   0.00007 USDC',
-        '',
-      ].join('\n'),
-    )
-  })
+describe('the examples of the quick start, in their order', () => {
+  /** What the example says, without what is another each time. */
+  async function said(name: string): Promise<string> {
+    const { output, ended } = example(name)
+    expect([await ended, output.text]).toEqual([[0, null], expect.any(String)])
+    return output.text
+      .replaceAll(/0x[0-9a-f]{64}/g, 'hash')
+      .replaceAll(/(escrow|review|agent) \d+/g, '$1 N')
+      .replace(/is \d{4}-\d\d-\d\d/, 'is some day')
+  }
+
+  it(
+    'buys and prints how the price was split',
+    async () => {
+      const text = await said('buy')
+      expect(text).toMatch(/^200 {"place":"Lisbon"/)
+      expect(text.split('\n\n')[1]).toBe(
+        [
+          'hash',
+          '  buyer → router        0.01 USDC',
+          '  router → escrow       0.000455 USDC',
+          '  router → merchant     0.0093 USDC',
+          '  router → reviewer     0.000245 USDC',
+          'of that, in escrow N',
+          '  held back             0.000245 USDC',
+          '  cashback              0.00014 USDC',
+          '  fee                   0.00007 USDC',
+          '',
+        ].join('\n'),
+      )
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'votes, reviews and prints the cashback, and the rank that the vote gave',
+    async () => {
+      await escrowSeenBy(sandbox.account('buyer').agentId, Number(await escrows()))
+      const { address } = sandbox.account('buyer')
+      const before = await usdcOf(sandbox, address)
+      const balances = [before, before + 140n].map((units) => Money.format(units)).join(' → ')
+      expect(await said('review')).toBe(
+        [
+          'escrow N: Daylight, bought through review N',
+          '  held back             0.000245 USDC  pending',
+          '  cashback              0.00014 USDC  pending_buyer_review',
+          'voted for review N',
+          'published review N',
+          '  held back             0.000245 USDC  pending',
+          '  cashback              0.00014 USDC  released',
+          `  balance               ${balances} USDC`,
+          'agent N, whom the vote was for, has rank 0.5247524752475248 (repeat)',
+          '  vote of agent N, counts 0.625',
+          '',
+        ].join('\n'),
+      )
+      expect(await usdcOf(sandbox, address)).toBe(before + 140n)
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'lets sixty days pass and prints what the oracle settles: everything',
+    async () => {
+      const count = Number(await escrows())
+      const settled = (await said('later')).split('\nescrow N: ')
+      expect(settled.shift()).toBe('60 days later it is some day')
+      expect(settled).toHaveLength(count)
+      // The purchase of the first example: the cashback was paid before.
+      expect(settled.at(-1)).toBe(
+        'contradicted false, cashback earned true\n  escrow → reviewer     0.000245 USDC\n',
+      )
+      expect(await readEscrow('totalHeld')).toBe(0n)
+    },
+    PATIENCE_MS,
+  )
 })

@@ -1,7 +1,5 @@
 // The links of the demo's reviews.
-import { AttestationKey, AttributionToken } from '@referrer/protocol'
-import { type Hex, hexToBytes } from 'viem'
-import { ATTESTATION_SEED } from '../src/market-service.ts'
+import type { Hex } from 'viem'
 import type { TestSandbox } from './sandbox.ts'
 
 export interface Review {
@@ -38,12 +36,4 @@ export async function linkTo(sandbox: TestSandbox, path: string): Promise<string
   const review = (await reviewsOf(sandbox)).find(({ product_id }) => product_id === product?.productId)
   if (!review) throw new Error(`nobody has reviewed ${path}`)
   return review.ref_link
-}
-
-/** The same link as if its reviewer had pledged a cashback. */
-export async function withCashback({ state }: TestSandbox, link: string, bps: number): Promise<string> {
-  const { token } = await resolve(link)
-  const { v: _v, kid: _kid, ...terms } = AttributionToken.decodeUnverified(token)
-  const key = await AttestationKey.signingKey(hexToBytes(ATTESTATION_SEED))
-  return `${state.baseUrl}/r/${await AttributionToken.mint({ ...terms, cashbackOfCommissionBps: bps }, key)}`
 }
