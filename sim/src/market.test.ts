@@ -52,6 +52,7 @@ test('a buyer who had something to vote on votes before it reviews', () => {
   expect(() => market.reviewPurchase(purchase, MILLION)).toThrow('vote for a review')
   expect(() => market.vote(purchase, [link])).toThrow('not for the one that sold it')
   market.vote(purchase, [other])
+  expect(() => market.vote(purchase, [other])).toThrow('voted on once')
   expect(market.reviewPurchase(purchase, MILLION)).toMatchObject({
     opinion: { size: MILLION, weight: MILLION / 2 },
   })

@@ -33,8 +33,8 @@ export class Market {
   readonly #escrows: Escrows
   /** Milliseconds since 1970. */
   now: number
+  readonly #voted = new Set<Purchase>()
   #identities = 0
-  #ballots = 0
 
   constructor(now: number, rules: Rules = THE_RULES) {
     this.now = now
@@ -123,7 +123,8 @@ export class Market {
     if (reviews.some((review) => review.product !== product || review === link)) {
       throw new Error('one votes for reviews of what one bought, and not for the one that sold it')
     }
-    const ballot = ++this.#ballots
+    if (this.#voted.has(purchase)) throw new Error('a purchase is voted on once')
+    const ballot = this.#voted.add(purchase).size
     const votes = reviews.map((review): Vote => {
       const isOwn = review.agent.owner === voter.owner
       const counts =

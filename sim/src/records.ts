@@ -66,6 +66,7 @@ export type Purchase = {
   size: number
   /** Whether there was something to vote on. */
   needsVote: boolean
+  /** For somebody else than its own owner. */
   hasVoted: boolean
   review: Review | null
   isReleased: boolean

@@ -7,7 +7,7 @@ import { BEST, priceOf, type Ring } from './ring.ts'
 export type Attack = { name: string; about: string; run(ring: Ring, k: number): Agent }
 
 const VOTES = 3
-/** More helpers than this are not voted up themselves before they vote: it would cost more than it brings. */
+/** So many vote for each helper before it votes itself: more would cost more than they bring. */
 const PATRONS = 16
 
 export const attacks = {
@@ -46,12 +46,12 @@ export const attacks = {
   tinyPurchases: {
     name: 'votes by tiny purchases',
     about: 'purchases that pay a hundredth of the full commission',
-    run: (ring) => votedBy(ring, ring.helpers, { price: priceOf(ring.market.rules.full / 100n) }),
+    run: (ring) => votedByAll(ring, { price: priceOf(ring.market.rules.full / 100n) }),
   },
   noCommission: {
     name: 'votes at an own shop, no commission',
     about: 'any price: all of it goes round in a circle',
-    run: (ring) => votedBy(ring, ring.helpers, { price: 1_000_000_000n, commissionBps: 0 }),
+    run: (ring) => votedByAll(ring, { price: 1_000_000_000n, commissionBps: 0 }),
   },
   ownersShop: {
     name: "votes at the star's own shop",
@@ -75,7 +75,7 @@ export const attacks = {
   ownShop: {
     name: "votes at a partner's shop",
     about: 'full commission: all but the fee comes back',
-    run: (ring) => votedBy(ring, ring.helpers),
+    run: (ring) => votedByAll(ring),
   },
   farmedFindings: {
     name: 'farmed confirmations',
@@ -117,14 +117,14 @@ export const attacks = {
       }
       ring.follow()
       farm(ring, FINDINGS_OF_EACH)
-      return votedBy(ring, ring.helpers)
+      return votedByAll(ring)
     },
   },
   boughtAgent: {
     name: 'buying an agent with a rank',
     about: 'k owners voted for it; then it is sold',
     run(ring) {
-      votedBy(ring, ring.helpers)
+      votedByAll(ring)
       ring.market.transfer(ring.star, ring.newOwner())
       ring.transactions++
       return ring.star
@@ -134,7 +134,7 @@ export const attacks = {
     name: 'after the flag',
     about: 'k owners voted for it; then they are flagged, and it is not',
     run(ring) {
-      votedBy(ring, ring.helpers)
+      votedByAll(ring)
       for (const helper of ring.helpers) ring.market.flag(helper)
       return ring.star
     },
@@ -143,7 +143,7 @@ export const attacks = {
     name: 'fresh agents after the flag',
     about: 'star and helpers are flagged; their owners mint agents and begin again',
     run(ring) {
-      votedBy(ring, ring.helpers)
+      votedByAll(ring)
       for (const agent of [ring.star, ...ring.helpers]) ring.market.flag(agent)
       const star = ring.mint(ring.star.owner)
       const { link, reviews } = sell(ring, undefined, star)
@@ -164,13 +164,9 @@ function votes(ring: Ring, voter: Agent, link: Review, reviews: readonly Review[
   ring.follow()
 }
 
-function votedBy(
-  ring: Ring,
-  voters: readonly Agent[],
-  terms: { price?: bigint; commissionBps?: number } = {},
-): Agent {
+function votedByAll(ring: Ring, terms: { price?: bigint; commissionBps?: number } = {}): Agent {
   const { link, reviews } = sell(ring, undefined, ring.star, terms)
-  for (const voter of voters) votes(ring, voter, link, reviews)
+  for (const helper of ring.helpers) votes(ring, helper, link, reviews)
   return ring.star
 }
 

@@ -5,7 +5,7 @@ import { usdc } from '../table.ts'
 import { type Attack, attacks } from './attacks.ts'
 import { boundOf } from './gain.ts'
 import { drawGains } from './picture.ts'
-import { costTable, rankTable, smearTable, switchTable, tryAll } from './print.ts'
+import { costTable, legend, rankTable, smearTable, switchTable, tryAll } from './print.ts'
 
 const PICTURE = new URL('../../../docs/images/collusion.svg', import.meta.url)
 
@@ -34,6 +34,8 @@ function main(full: bigint, isDrawn: boolean): void {
   const rules = { ...THE_RULES, full }
   const tried = tryAll(rules)
   console.log(`A purchase counts in full from ${usdc(full)} USDC of commission on. A newcomer has rank 0.5, multiplier 0.7.
+
+${legend(tried)}
 
 The rank reached, when k owners help
 

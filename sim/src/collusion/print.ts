@@ -22,6 +22,9 @@ export const rankTable = (tried: readonly Tried[]): string =>
     byK('no ring gets higher than', (k) => boundOf(k)),
   ])
 
+export const legend = (tried: readonly Tried[]): string =>
+  tried.map(({ attack: { name, about } }) => `${name}: ${about}`).join('\n')
+
 /** Of what lifts anything. */
 export const costTable = (tried: readonly Tried[]): string =>
   table(

@@ -1,12 +1,12 @@
-import type { ProductType } from '../../../packages/service/src/ranks/rank.ts'
+import { BASE_RATES, multiplierBps, type ProductType } from '../../../packages/service/src/ranks/rank.ts'
 import { DAY_MS } from '../escrows.ts'
 import { Market } from '../market.ts'
 import type { Agent, Merchant, Owner, Product, Purchase, Review } from '../records.ts'
 import type { Rules } from '../rules.ts'
 
 const START = Date.UTC(2026, 0, 1)
-/** The newcomer's multiplier is 0.7: links of agents at their cold start pay that much of the commission. */
-const NEWCOMERS_SHARE = { commissionBps: 10_000n, multiplierBps: 7_000n }
+/** What links of agents at their cold start pay of the commission. */
+const NEWCOMERS_MULTIPLIER_BPS = BigInt(multiplierBps(BASE_RATES.repeat))
 const HONEST_COMMISSION_BPS = 1_000
 
 export const BEST = 1_000_000
@@ -15,7 +15,7 @@ export const TYPE: ProductType = 'repeat'
 
 /** The price at which a sale through a newcomer's link pays this commission. */
 export const priceOf = (commission: bigint, commissionBps = 10_000): bigint => {
-  const share = BigInt(commissionBps) * NEWCOMERS_SHARE.multiplierBps
+  const share = BigInt(commissionBps) * NEWCOMERS_MULTIPLIER_BPS
   return (commission * 100_000_000n + share - 1n) / share
 }
 

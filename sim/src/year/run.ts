@@ -14,6 +14,8 @@ const WRITERS = 0.3
 const PROOFS_OF_WRITER = 6
 const BY_WALLET = 0.05
 const REVIEWS = 0.6
+/** A tick, at most. */
+const LOOKS = 10_000
 const ADMIN_DAYS = 5
 /** How far a review may be from the truth before the admin lets a contradiction stand. */
 const LENIENCE = 0.3 * MILLION
@@ -55,7 +57,8 @@ export async function runYear({ seed, scale, style = 'loud', days = DAYS, onTick
     market.now = START + tick * TICK_MS
     plan.do(tick)
     const upTo = Math.floor((scale.purchases * (tick + 1)) / ticks)
-    while (market.purchases.length < upTo) {
+    // Not everybody who looks finds something to buy.
+    for (let looks = 0; looks < LOOKS && market.purchases.length < upTo; looks++) {
       market.now++
       const purchase = buy(random, world)
       if (!purchase?.buyer || !random.chance(REVIEWS)) continue
