@@ -8,6 +8,7 @@ import { vote } from './commitments.ts'
 import { act, publishBuyerReview } from './escrows.ts'
 import {
   ask,
+  askStatus,
   expectAll,
   expectListed,
   expectMoney,
@@ -36,6 +37,7 @@ const FATES = `
   undecided   pending waits  pending waits    pending waits    pending waits    pending waits      reviewer reviewer  reviewer reviewer
   unranked    -              pending waits    pending waits    claimable waits  reviewer reviewer  reviewer reviewer  reviewer reviewer
   ranked      -              pending none     pending none     claimable none   reviewer none      reviewer none      reviewer none
+  late        pending vote   pending vote     pending vote     claimable vote   claimable vote     claimable buyer    treasury buyer
   forgotten   pending vote   pending vote     pending vote     claimable vote   claimable vote     claimable vote     treasury reviewer
 `
 type Stage = 'bought' | 'reviewed' | 'day 59' | 'day 60' | 'settled' | 'day 68' | 'day 70'
@@ -74,6 +76,7 @@ beforeAll(async () => {
   await life.purchase('cleared', { by: cleared, ...by(second), price: 5_678_917n })
   await life.purchase('upheld', { by: upheld, ...by(third), price: 6_789_123n })
   await life.purchase('undecided', { by: undecided, payer: wallet.account, price: 7_891_237n })
+  await life.purchase('late', { by: praised, ...by(second), price: 8_912_347n })
   await life.purchase('forgotten', { by: praised, ...by(third), price: 1_357_913n })
 })
 afterAll(() => life.close())
@@ -202,14 +205,18 @@ describe('the end of the window', () => {
   const last = () =>
     BigInt(Math.max(...[...life.purchases.values()].map(({ deposit }) => Number(deposit.windowEnd))))
   const days = (count: number) => BigInt(count * DAY)
-  const SETTLED = [...at('day 70').keys()].filter((name) => name !== 'undecided' && name !== 'forgotten')
+  const SETTLED = [...at('day 70').keys()].filter(
+    (name) => !['undecided', 'late', 'forgotten'].includes(name),
+  )
   const untilSettled = (...names: string[]) =>
     until(async () => {
       const standings = await Promise.all(names.map((name) => standingOf(life, life.called(name))))
       return standings.every(({ isSettled }) => isSettled)
     }, `the settlement of ${names}`)
-  /** The oracle has decided to settle it, and no node takes the transaction. */
-  const enqueued = { forgotten: { heldBack: 'reviewer', cashback: 'reviewer' } }
+  const toReviewer = { heldBack: 'reviewer', cashback: 'reviewer' }
+  /** The oracle has decided to settle these, and no node takes the transactions. */
+  const enqueued = { late: toReviewer, forgotten: toReviewer }
+  const lateListed = { late: { heldBack: 'reviewer', cashback: 'buyer' } }
 
   it('is not there on day 59, whatever the oracle tries [ESC-29, ESC-48]', async () => {
     await life.travelTo(last() - days(1))
@@ -223,7 +230,7 @@ describe('the end of the window', () => {
   })
 
   it('has the list show a settlement that is only enqueued, and an escrow alone not before it is mined [ESC-21, ESC-48, ESC-49]', async () => {
-    life.nodes.only = settlementOf(life.called('forgotten'))
+    life.nodes.only = Object.keys(enqueued).map((name) => settlementOf(life.called(name)))
     await life.market.client.setAutomine(false)
     await life.oracleSettles()
     await expectListed(life, at('settled', enqueued))
@@ -242,26 +249,38 @@ describe('the end of the window', () => {
     await expectAll(life, at('settled'), at('settled', enqueued))
   })
 
+  it('still lets a buyer earn the cashback whose escrow waits to be settled [VOTE-74]', async () => {
+    const late = life.called('late')
+    const before = await life.balanceOf(late.payer.address)
+    await voteFor(late, life.authors.plain.internalId)
+    await must(register(await reviewOf(late, 5)))
+    await untilPaid(late, before)
+    const paid = { late: { heldBack: 'claimable', cashback: 'buyer' } }
+    await expectAll(life, at('settled', paid), at('settled', { ...enqueued, ...lateListed }))
+  })
+
   it('waits eight days for the end of a dispute, and then holds nothing against the author [ESC-31]', async () => {
     await life.travelTo(last() + days(7))
     await life.oracleSettles()
-    await expectAll(life, at('settled'), at('settled', enqueued))
+    expect(await standingOf(life, life.called('undecided'))).toMatchObject({ isSettled: false })
     await life.travelTo(last() + days(8))
     await life.oracleSettles()
     await untilSettled('undecided')
-    await expectAll(life, at('day 68'), at('day 68', enqueued))
+    await expectAll(life, at('day 68'), at('day 68', { ...enqueued, ...lateListed }))
   })
 
   it('is for anybody from day 70 on, where the oracle was silent [ESC-20, ESC-48, ESC-50]', async () => {
     const forgotten = life.called('forgotten')
-    const { deposit, buyer } = forgotten
-    const shown = async () => ask(life, `/v1/escrow/${deposit.escrowId}/status?agent_id=${buyer?.agentId}`)
+    const { deposit, author } = forgotten
+    const shown = () => askStatus(life, forgotten, author.agentId)
     await life.travelTo(deposit.windowEnd + days(10) - 600n)
     expect(await shown()).toMatchObject({ state: 'holding', fallback_available: false })
     await life.travelTo(deposit.windowEnd + days(10))
     expect(await shown()).toMatchObject({ state: 'holding', fallback_available: true })
-    await expectListed(life, at('day 68', enqueued))
-    await act(life, life.market.accounts.stranger, 'settleFallback', deposit)
+    await expectListed(life, at('day 68', { ...enqueued, ...lateListed }))
+    for (const name of Object.keys(enqueued)) {
+      await act(life, life.market.accounts.stranger, 'settleFallback', life.called(name).deposit)
+    }
     life.nodes.only = undefined
     await life.oracleSettles()
     await expectAll(life, at('day 70'))
@@ -284,7 +303,7 @@ describe('the end of the window', () => {
       sum(await Promise.all(accounts.map(({ address }) => life.balanceOf(address))))
     const spent = BigInt(payers.length) * SAVINGS - (await total(payers))
     expect(await total(others)).toBe(spent)
-    const paidBack = ['earned', 'bound', 'contradicted', 'cleared'].map((name) => life.called(name))
+    const paidBack = ['earned', 'bound', 'contradicted', 'cleared', 'late'].map((name) => life.called(name))
     const cashback = sum(paidBack.map(({ shares }) => shares.cashback))
     expect(spent + cashback).toBe(sum(all.map(({ deposit }) => deposit.price)))
   })
