@@ -52,7 +52,7 @@ export async function fillMarket(
 }
 
 /** Indexes are made faster than they are kept. */
-async function withoutIndexes(tx: Transaction, work: () => Promise<void>): Promise<void> {
+export async function withoutIndexes(tx: Transaction, work: () => Promise<void>): Promise<void> {
   const indexes = await tx<{ name: string; definition: string }[]>`
     SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition
     FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid

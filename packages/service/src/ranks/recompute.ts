@@ -33,6 +33,8 @@ export function recomputeRanks(sql: Sql, chain: Chain, now: Date, progress: Prog
   const { chainId } = chain.config
   return sql.begin(async (tx) => {
     await lockFollowing(tx, chainId)
+    // A whole chain takes longer than anybody else may, and tables that begin empty outgrow plans that are kept.
+    await tx`SELECT set_config('statement_timeout', '0', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
     await forgetRanks(tx, chainId)
     const batch = { tx, chain, now }
     await each(reviewsOf(tx, chainId), 'reviews', progress, (marks) =>

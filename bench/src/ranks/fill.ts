@@ -1,0 +1,144 @@
+import { connect, migrate, type PostgresServer, type Sql } from '@referrer/database'
+import { migrations } from '@referrer/service'
+import { withoutIndexes } from '../../../packages/service/src/db/testing.ts'
+import { dayOf, inflate } from '../../../packages/service/src/ranks/rank.ts'
+
+export const CHAIN_ID = 8453
+/** Wrote a fifth of all reviews, and has a fifth of all votes. */
+export const HOT_AUTHOR = 1
+/** A fifth of all reviews are of it. */
+const HOT_PRODUCT = 1
+export const BEGAN = Date.parse('2026-01-01T00:00:00Z')
+export const DAYS = 60
+
+/** How many there are of what, with so many events: as many votes as three times the reviews, each an opinion with a finding. */
+export const sizesOf = (events: number) => ({
+  votes: (3 * events) / 5,
+  reviews: events / 5,
+  agents: events / 20,
+  products: events / 100,
+})
+
+const account = (number: string) => `decode(lpad(to_hex(${number}), 40, '0'), 'hex')`
+const bytes32 = (number: string) => `decode(lpad(to_hex(${number}), 64, '0'), 'hex')`
+/** Spread over the days, in order. */
+const moment = (number: string, of: number) =>
+  `timestamptz '2026-01-01' + ${number}::float8 / ${of} * interval '${DAYS} days'`
+
+/** The author and the product of review n, and the review that vote n is for, as SQL. */
+const authorOf = (agents: number) =>
+  `CASE WHEN n % 5 = 0 THEN ${HOT_AUTHOR} ELSE 2 + n * 7919 % ${agents - 1} END`
+const productOf = (products: number) =>
+  `CASE WHEN n % 5 = 1 THEN ${HOT_PRODUCT} ELSE 1 + n * 104729 % ${products} END`
+
+/** A database of its own. */
+export async function createFilled(server: PostgresServer, events: number): Promise<Sql> {
+  const name = `ranks_${events}`
+  const admin = connect(server.url, { max: 1 })
+  await admin.unsafe(`CREATE DATABASE ${name}`)
+  await admin.end()
+  const url = new URL(server.url)
+  url.pathname = `/${name}`
+  const sql = connect(url.href, { max: 2, name: 'bench' })
+  await migrate(sql, migrations)
+  await sql.begin(async (tx) => {
+    await tx`SET LOCAL statement_timeout = 0`
+    // Rows that are there already leave no marks.
+    await tx`SET LOCAL session_replication_role = replica`
+    await withoutIndexes(tx, async () => {
+      for (const statement of [...statements(events), ...DERIVED]) await tx.unsafe(statement)
+    })
+  })
+  await sql`VACUUM ANALYZE`
+  return sql
+}
+
+function statements(events: number): string[] {
+  const { votes, reviews, agents, products } = sizesOf(events)
+  const many = (count: number) => `generate_series(1, ${count}::bigint) AS n`
+  return [
+    `INSERT INTO chain.identities (chain_id, agent_id, owner, wallet, uri, minted_at)
+     SELECT ${CHAIN_ID}, n, ${account('n')}, ${account('0')}, '', now() FROM ${many(agents)}`,
+    `INSERT INTO market.agents (chain_id, agent_id) SELECT ${CHAIN_ID}, n FROM ${many(agents)}`,
+    `INSERT INTO chain.products
+     SELECT ${CHAIN_ID}, n / 10, ${bytes32('n')}, 500, 0, n % 2, '', true, now() FROM ${many(products)}`,
+    `INSERT INTO market.products (chain_id, merchant_id, product_id)
+     SELECT ${CHAIN_ID}, n / 10, ${bytes32('n')} FROM ${many(products)}`,
+    `INSERT INTO market.reviews (internal_id, chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id,
+       cashback_bps, content, satisfaction_score, comparison_outcome, author_owner, opinion_size, opinion_weight)
+     OVERRIDING SYSTEM VALUE
+     SELECT n, ${CHAIN_ID}, author, product / 10, ${bytes32('product')}, ${bytes32('n')}, 2, n, 0, '{}', n % 5 / 4.0,
+       CASE WHEN n % 4 = 0 THEN 'contradicted' ELSE 'confirmed' END, ${account('author')}, 1000000, 500000
+     FROM ${many(reviews)}, LATERAL (SELECT ${authorOf(agents)} AS author, ${productOf(products)} AS product) AS choice`,
+    `SELECT setval(pg_get_serial_sequence('market.reviews', 'internal_id'), ${reviews})`,
+    `INSERT INTO chain.reviews
+     SELECT chain_id, internal_id, internal_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id,
+       ${moment('internal_id', reviews)}
+     FROM market.reviews`,
+    `INSERT INTO market.findings (chain_id, internal_id, agent_id, outcome, satisfaction, others, others_sum, size, found_at)
+     SELECT chain_id, internal_id, agent_id, comparison_outcome, 0, 3, 0, 250000 + internal_id % 4 * 250000, ${moment('internal_id', reviews)}
+     FROM market.reviews ORDER BY internal_id`,
+    `INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id,
+       product_id, review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, transaction_hash)
+     SELECT ${CHAIN_ID}, ${account('900')}, n, 1, voter, ${account('n')}, ${bytes32('n')}, 1, ${bytes32('1')}, 1, 1000000, 50000, 5000,
+       20000, 5000, now(), ${moment('n', votes)}, ${bytes32('n')}
+     FROM ${many(votes)}, LATERAL (SELECT 1 + n * 31 % ${agents} AS voter) AS choice`,
+    `INSERT INTO market.ballots OVERRIDING SYSTEM VALUE
+     SELECT escrow_id, chain_id, contract, payer, nonce, escrow_id, buyer_agent_id, '', '', 0, '', deposited_at FROM chain.escrows`,
+    `SELECT setval(pg_get_serial_sequence('market.ballots', 'ballot_id'), ${votes})`,
+    `INSERT INTO market.votes
+     SELECT ballot_id, m.internal_id, 1, 'It told what we found.', b.chain_id, voter_agent_id, m.agent_id, ${account('voter_agent_id')},
+       true, 250000 + ballot_id % 4 * 250000, cast_at
+     FROM market.ballots AS b JOIN market.reviews AS m ON m.internal_id = 1 + ballot_id * 17 % ${reviews}`,
+    `INSERT INTO market.product_sales SELECT chain_id, merchant_id, product_id, count(*) FROM chain.escrows GROUP BY 1, 2, 3`,
+  ]
+}
+
+const FACTORS = Array.from({ length: DAYS + 1 }, (_, n) => {
+  const day = dayOf(new Date(BEGAN)) + n
+  return `(${day}, ${inflate(1, day)}::numeric)`
+})
+
+/** What the followers would have made of it; the ranks themselves are of an earlier day, and brought to the present by whoever follows. */
+const DERIVED = [
+  `INSERT INTO market.ranked_reviews
+   SELECT m.internal_id, m.chain_id, m.author_owner, p.product_type FROM market.reviews AS m
+   JOIN chain.products AS p USING (chain_id, merchant_id, product_id)`,
+  `INSERT INTO market.rank_evidence
+   SELECT chain_id, review_internal_id, voter_owner, author_agent_id, owner, product_type, 'vote', voter_agent_id, ballot_id, weight, cast_at,
+     floor(extract(epoch FROM cast_at) / 86400)
+   FROM (
+     SELECT *, row_number() OVER (
+       PARTITION BY author_agent_id, owner, product_type, voter_owner ORDER BY cast_at DESC, ballot_id DESC) AS place
+     FROM (
+       SELECT DISTINCT ON (v.voter_owner, v.review_internal_id) v.*, r.owner, r.product_type
+       FROM market.votes AS v JOIN market.ranked_reviews AS r ON r.internal_id = v.review_internal_id
+       ORDER BY v.voter_owner, v.review_internal_id, v.cast_at DESC, v.ballot_id DESC) AS once) AS placed
+   WHERE place <= 3`,
+  `INSERT INTO market.rank_evidence
+   SELECT chain_id, internal_id, '', agent_id, owner, product_type, outcome, NULL, finding_id,
+     size * CASE outcome WHEN 'confirmed' THEN 2 ELSE 3 END, found_at, floor(extract(epoch FROM found_at) / 86400)
+   FROM (
+     SELECT *, row_number() OVER (PARTITION BY agent_id, owner, product_type, outcome ORDER BY finding_id DESC) AS place
+     FROM (
+       SELECT DISTINCT ON (f.agent_id, r.owner, r.product_type, f.outcome, m.merchant_id, m.product_id) f.*, r.owner, r.product_type
+       FROM market.findings AS f JOIN market.reviews AS m USING (internal_id) JOIN market.ranked_reviews AS r USING (internal_id)
+       ORDER BY f.agent_id, r.owner, r.product_type, f.outcome, m.merchant_id, m.product_id, f.finding_id DESC) AS once) AS placed
+   WHERE place <= 10`,
+  `INSERT INTO market.rank_totals
+   SELECT chain_id, agent_id, owner, product_type, sum(CASE kind WHEN 'contradicted' THEN 0 ELSE weight * factor END),
+     sum(CASE kind WHEN 'contradicted' THEN weight * factor ELSE 0 END), count(*)
+   FROM market.rank_evidence JOIN (VALUES ${FACTORS}) AS inflation (day, factor) USING (day) GROUP BY 1, 2, 3, 4`,
+  `INSERT INTO market.review_ranks (chain_id, agent_id) SELECT DISTINCT chain_id, agent_id FROM market.rank_totals`,
+  `INSERT INTO market.opinions
+   SELECT DISTINCT ON (merchant_id, product_id, author_owner) m.chain_id, m.merchant_id, m.product_id, author_owner, internal_id,
+     published_at, review_id, round(satisfaction_score * 1000000), opinion_size, opinion_weight
+   FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
+   ORDER BY merchant_id, product_id, author_owner, published_at DESC, review_id DESC`,
+  `INSERT INTO market.product_totals (chain_id, merchant_id, product_id, opinions, weight, weighted, rank, day)
+   SELECT chain_id, merchant_id, product_id, count(internal_id), coalesce(sum(weight), 0),
+     coalesce(sum(weight::numeric * satisfaction), 0), 500000, 0
+   FROM market.products LEFT JOIN market.opinions USING (chain_id, merchant_id, product_id) GROUP BY 1, 2, 3`,
+  `INSERT INTO market.opinion_totals
+   SELECT chain_id, sum(weight), sum(weight::numeric * satisfaction), 0, 500000 FROM market.opinions GROUP BY 1`,
+]
