@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { clamp, flag, id, integer, offset, ofPages, readable } from '../http/fields.ts'
+import { clamp, flag, id, integer, offset } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { ExplainedRank, explainedRank } from './explain.ts'
 import { MeanRanks, meanRanks, reviewRank } from './operations.ts'
@@ -15,25 +15,18 @@ export const rankRoutes: Route[] = [
     params: z.object({ id: id(0, 'invalid agent id', 'The agent.') }),
     query: z.object({
       explain: flag('Whether to tell what the ranks rest on.'),
-      limit: ofPages(
-        integer(
-          100,
-          'With `explain`: at most so many pieces of evidence of each type, 1 to 500.',
-          clamp(1, 500),
-        ),
+      limit: integer(
+        100,
+        'With `explain`: at most so many pieces of evidence of each type, 1 to 500.',
+        clamp(1, 500),
       ),
-      offset: ofPages(offset),
+      offset,
     }),
     takesChain: true,
     response: ExplainedRank,
     refusals: { 400: ['invalid limit', 'invalid offset'], 404: 'not found' },
     handle: ({ context, chain, params, query }) =>
-      query.explain
-        ? explainedRank(context, chain, params.id, {
-            limit: readable(query.limit, 'limit'),
-            offset: readable(query.offset, 'offset'),
-          })
-        : reviewRank(context, chain, params.id),
+      query.explain ? explainedRank(context, chain, params.id, query) : reviewRank(context, chain, params.id),
   }),
   route({
     method: 'GET',
