@@ -11,7 +11,7 @@ export const Leg = z
       .enum(['none', 'pending', 'pending_buyer_review', 'claimable', 'released', 'window_closed'])
       .meta({
         about:
-          '`none`: nothing was set aside. `pending`: held until the window has ended, or while buyers contradict the review. `pending_buyer_review`: held until the buyer has done what earns it. `claimable`: earned, and paid next. `released`: paid to whom it was meant for. `window_closed`: went elsewhere when the escrow was settled. A single escrow shows these two once the chain does; a list as soon as the settlement is under way.',
+          '`none`: nothing was set aside. `pending`: held until the window has ended, or while buyers contradict the review; of cashback, that nobody pledged it. `pending_buyer_review`: held until the buyer has done what earns it. `claimable`: earned, and paid next. `released`: paid to whom it was meant for. `window_closed`: went elsewhere when the escrow was settled. A single escrow shows these two once the chain does; a list as soon as the settlement is under way.',
       }),
     action_needed: z.string().optional().meta({ about: 'What the agent can do to get it.' }),
     eligible_at: momentShown.optional().meta({ about: 'When it can be settled.' }),
@@ -55,7 +55,7 @@ const DISPUTE =
 
 /**
  * What the buyer earns with a review. It closes with the settlement, not with the window: until the oracle settles, the contract pays a
- * buyer whose review came late.
+ * buyer whose review came late. What the review never pledged waits for the settlement, which gives it to the reviewer.
  */
 export function cashbackLeg(
   row: EscrowRow,
@@ -67,6 +67,7 @@ export function cashbackLeg(
     const isPaid = row.cashback_released_at !== null || Boolean(row.cashback_to_buyer) || row.decided_earned
     return { amount, status: isPaid ? 'released' : 'window_closed' }
   }
+  if (!row.is_pledged) return { amount, status: 'pending', eligible_at: time(row.window_end) }
   const steps = stepsLeft(row, areVotesMissing)
   if (steps.length === 0) return { amount, status: 'claimable' }
   const action = `To earn the cashback: ${steps.join(', then ')}.`

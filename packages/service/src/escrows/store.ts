@@ -1,6 +1,7 @@
 import type { Queryable } from '@referrer/database'
 import type { Page } from '../db/page.ts'
 import { buyerReview } from './buyer-review.ts'
+import { isPledged } from './pledged.ts'
 
 /** A purchase and where its commission went. */
 export type EscrowRow = {
@@ -34,6 +35,8 @@ export type EscrowRow = {
   /** What the oracle has found of the review that led to the purchase, and what an admin decided of a dispute. Null: nothing. */
   comparison_outcome: string | null
   upheld: boolean | null
+  /** Whether that review pledges this cashback; null: it is not on the chain. */
+  is_pledged: boolean | null
   /** What the oracle has decided to settle it with and has sent, or will; null, both: nothing that did not fail. */
   decided_contradicted: boolean | null
   decided_earned: boolean | null
@@ -83,7 +86,7 @@ export function escrowsOfAgent(
 }
 
 const around = (sql: Queryable) => sql`
-  bought.buyer_review, review.comparison_outcome, review.upheld,
+  bought.buyer_review, review.comparison_outcome, review.upheld, review.is_pledged,
   decision.contradicted AS decided_contradicted, decision.cashback_earned AS decided_earned`
 
 /** To be joined to an escrow `e`. */
@@ -91,7 +94,7 @@ const aroundIt = (sql: Queryable, chainId: number) => sql`
   CROSS JOIN LATERAL (
     SELECT bool_or(m.content IS NOT NULL) AS buyer_review FROM ${buyerReview(sql, chainId)}) AS bought
   LEFT JOIN LATERAL (
-    SELECT m.comparison_outcome, r.upheld
+    SELECT m.comparison_outcome, r.upheld, ${isPledged(sql)} AS is_pledged
     FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id) LEFT JOIN market.dispute_decisions AS r USING (internal_id)
     WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id) AS review ON true
   LEFT JOIN LATERAL (

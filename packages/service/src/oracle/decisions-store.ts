@@ -4,6 +4,7 @@ import type { Queryable, Transaction } from '@referrer/database'
 import type { Address, Hex } from 'viem'
 import type { Chain } from '../context.ts'
 import { buyerReview } from '../escrows/buyer-review.ts'
+import { isPledged } from '../escrows/pledged.ts'
 import type { TermsRow } from '../escrows/store.ts'
 import { hex } from '../present.ts'
 
@@ -15,6 +16,8 @@ export type Undecided = TermsRow & {
   attempts: number
   /** The record of the buyer's review; null: it is not published. */
   buyer_review: bigint | null
+  /** Whether the review that led to the purchase pledges its cashback. */
+  is_pledged: boolean
 }
 
 export interface Decision {
@@ -39,7 +42,10 @@ export async function holdDecisions(tx: Transaction, chainId: number): Promise<v
 export const undecided = (sql: Queryable, chainId: number) => sql`
   e.contract, e.escrow_id, e.payer, e.nonce, e.merchant_id, e.product_id, e.review_id, e.reviewer_agent_id, e.buyer_agent_id,
   e.held_back, e.cashback, e.window_end, coalesce(last.attempt, 0) AS attempts,
-  (SELECT m.internal_id FROM ${buyerReview(sql, chainId)} AND m.content IS NOT NULL ORDER BY c.published_at LIMIT 1) AS buyer_review`
+  (SELECT m.internal_id FROM ${buyerReview(sql, chainId)} AND m.content IS NOT NULL ORDER BY c.published_at LIMIT 1) AS buyer_review,
+  coalesce((
+    SELECT ${isPledged(sql)} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+    WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id), false) AS is_pledged`
 
 /** To be joined to an escrow `e`: the last decision of that kind, as `last`. */
 export const lastDecision = (sql: Queryable, chainId: number, kind: Kind) => sql`

@@ -75,12 +75,12 @@ async function buy(...purchases: Bought[]): Promise<void> {
   await asIndexer((tx) => tx`INSERT INTO chain.escrows ${tx(rows)}`)
 }
 
-/** A published review; of a purchase, by its buyer. */
+/** A published review, which pledges a tenth of its commission; of a purchase, by its buyer. */
 async function review(reviewId: number, { of, outcome = 'pending' }: { of?: number; outcome?: string }) {
   const [row] = await database.sql<[{ internal_id: bigint }]>`
     INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, content,
       satisfaction_score, comparison_outcome)
-    VALUES (${chainId}, ${BUYER}, ${MERCHANT}, ${bytes32(1)}, ${bytes32(reviewId)}, ${of === undefined ? 1 : 2}, ${of ?? reviewId}, 0,
+    VALUES (${chainId}, ${BUYER}, ${MERCHANT}, ${bytes32(1)}, ${bytes32(reviewId)}, ${of === undefined ? 1 : 2}, ${of ?? reviewId}, 1000,
       '{}', 1, ${outcome})
     RETURNING internal_id`
   await asIndexer(
@@ -122,6 +122,8 @@ const reach = (block: number, at: number) => database.sql`
   ON CONFLICT (chain_id) DO UPDATE SET block_number = excluded.block_number, block_time = excluded.block_time`
 
 describe('a release', () => {
+  beforeEach(() => review(1, {}))
+
   it('is decided when the last of what earns it is there, whatever that is', async () => {
     await buy({ escrowId: 1 }, { escrowId: 2, buyer: null })
     await followAll()
@@ -344,6 +346,7 @@ describe('a settlement', () => {
 })
 
 it('is decided once, however many look at the same time', async () => {
+  await review(1, {})
   await buy(...Array.from({ length: 60 }, (_, at) => ({ escrowId: at + 1 })))
   for (let of = 1; of <= 30; of += 1) await review(100 + of, { of })
   await Promise.all([

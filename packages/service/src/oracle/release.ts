@@ -1,5 +1,5 @@
-// Cashback is paid as soon as it is earned: the purchase is an agent's, the buyer's review of it is published, and the buyer has voted
-// where there was something to vote on.
+// Cashback is paid as soon as it is earned: the review that led to the purchase pledges it, the purchase is an agent's, the buyer's review
+// of it is published, and the buyer has voted where there was something to vote on.
 import type { Queryable, Transaction } from '@referrer/database'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { type Address, encodeFunctionData } from 'viem'
@@ -134,7 +134,7 @@ function findReleasable(
           SELECT FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
           WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract
             AND d.kind = 'settle' AND (i.state = 'sent' OR (i.state = 'enqueued' AND d.cashback_earned)))
-    ) AS open WHERE buyer_review IS NOT NULL`
+    ) AS open WHERE buyer_review IS NOT NULL AND is_pledged`
 }
 
 /** Of escrows that lack at most votes, releases those that have them. */
@@ -158,6 +158,7 @@ const decisionOf = (escrow: Releasable): Decision => ({
     buyer_agent_id: whole(escrow.buyer_agent_id),
     buyer_review_internal_id: whole(escrow.buyer_review),
     votes_missing: false,
+    cashback_pledged: true,
   },
   data: encodeFunctionData({
     abi: commissionEscrowAbi,

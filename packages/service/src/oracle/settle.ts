@@ -91,9 +91,9 @@ function findDue(
 }
 
 function decisionOf(escrow: Due, head: Head, areVotesMissing: boolean): Decision {
-  const { buyer_agent_id, buyer_review, comparison_outcome, upheld } = escrow
+  const { buyer_agent_id, buyer_review, comparison_outcome, upheld, is_pledged } = escrow
   const contradicted = isContradicted(escrow)
-  const cashbackEarned = buyer_agent_id !== null && buyer_review !== null && !areVotesMissing
+  const cashbackEarned = is_pledged && buyer_agent_id !== null && buyer_review !== null && !areVotesMissing
   return {
     escrow,
     kind: 'settle',
@@ -109,6 +109,7 @@ function decisionOf(escrow: Due, head: Head, areVotesMissing: boolean): Decision
       buyer_agent_id: wholeOrNull(buyer_agent_id),
       buyer_review_internal_id: wholeOrNull(buyer_review),
       votes_missing: areVotesMissing,
+      cashback_pledged: is_pledged,
     },
     data: encodeFunctionData({
       abi: commissionEscrowAbi,

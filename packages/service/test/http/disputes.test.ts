@@ -192,7 +192,8 @@ const recomputed = ({ comparison_outcome, upheld, ...inputs }: Decision['inputs'
   cashback_earned:
     inputs.buyer_agent_id !== null &&
     inputs.buyer_review_internal_id !== null &&
-    inputs.votes_missing === false,
+    inputs.votes_missing === false &&
+    inputs.cashback_pledged === true,
 })
 
 const treasury = () =>

@@ -15,7 +15,9 @@ import { ContentHash } from '@referrer/protocol'
 import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import { type LocalAccount, numberToHex, parseEventLogs } from 'viem'
 import { call } from '../calls.ts'
+import { must } from './caller.ts'
 import { send } from './chain.ts'
+import { setCashbackRate } from './commitments.ts'
 import { type Bought, generic, productOf, type TestMarket } from './market.ts'
 
 /** Of a million, at 10 % commission: 10 % of it is the fee, 40 % cashback, and half of the rest is held back. */
@@ -30,10 +32,12 @@ export interface Shop {
   sold: Bought
 }
 
-export async function openShop({ market }: TestMarket): Promise<Shop> {
+export async function openShop(m: TestMarket): Promise<Shop> {
+  const { market } = m
   const { accounts } = market
   const reviewer = await registerIdentity(market, accounts.reviewer)
   if (reviewer !== 0n) throw new Error('the shop has to be opened first: its reviewer is agent 0')
+  await must(setCashbackRate(m, accounts.reviewer, { agentId: reviewer, bps: 4_000 }))
   const buyer = await registerIdentity(market, accounts.buyer)
   const product = { merchantId: await openMerchant(market, accounts.merchant), productId: productOf(1) }
   await listProduct(market, accounts.merchant, product)

@@ -7,8 +7,9 @@ import { until } from '../../src/workers/testing.ts'
 import { call } from '../calls.ts'
 import { must } from './caller.ts'
 import { DAY, send, travel } from './chain.ts'
+import { setCashbackRate } from './commitments.ts'
 import { CASHBACK, HELD_BACK, openShop, publishBuyerReview, type Shop } from './escrows.ts'
-import { type Bought, buy, startTestMarket, type TestMarket } from './market.ts'
+import { type Bought, buy, generic, publishReview, startTestMarket, type TestMarket } from './market.ts'
 
 let m: TestMarket
 let shop: Shop
@@ -71,6 +72,31 @@ describe('cashback', () => {
           votes_missing: false,
         },
       },
+    ])
+  })
+
+  it('goes to the reviewer where a buyer put more of it into the payment than the review pledges', async () => {
+    const { reviewer, buyer } = m.market.accounts
+    await must(setCashbackRate(m, reviewer, { agentId: shop.reviewer, bps: 1_000 }))
+    const { product } = shop.sold
+    const text = { agentId: shop.reviewer, product, content: generic(4, 'Pledges a tenth'), proofId: 77n }
+    const { reviewId } = await publishReview(m, reviewer, text)
+    const greedy = await bought({ reviewId, cashbackOfCommissionBps: 1_001 })
+    const honest = await bought({ reviewId, cashbackOfCommissionBps: 1_000 })
+    await review(greedy)
+    await review(honest)
+    await until(async () => (await standing(honest)).isReleased, 'the release of what was pledged')
+    expect(await decisions(greedy)).toEqual([])
+    const path = `/v1/escrow/${greedy.escrowId}/status?agent_id=${shop.buyer}`
+    const { cashback } = await must(m.call('GET', path, { as: buyer }))
+    expect(cashback).toEqual({ amount: 10_010, status: 'pending', eligible_at: expect.any(String) })
+
+    await travel(m, 60 * DAY + 60)
+    await tick(settleEscrows)
+    await until(async () => (await recorded(greedy))?.settled_at, 'the settlement in the records')
+    expect(await recorded(greedy)).toMatchObject({ cashback_to_buyer: 0n, cashback_to_reviewer: 10_010n })
+    expect(await decisions(greedy)).toMatchObject([
+      { kind: 'settle', cashback_earned: false, inputs: { cashback_pledged: false, votes_missing: false } },
     ])
   })
 })

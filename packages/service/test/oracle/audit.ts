@@ -76,6 +76,7 @@ interface Decided {
     buyer_agent_id: number | null
     buyer_review_internal_id: number | null
     votes_missing: boolean
+    cashback_pledged: boolean
   }
   transaction_id: bigint
   is_open: boolean
@@ -98,9 +99,10 @@ async function auditDecisions({ sql, chainId }: Audited, events: ChainEvent[], e
     'one transaction for each decision',
   ).toEqual(intents.map(({ id }) => id).sort())
   for (const { kind, inputs, contradicted, cashback_earned } of decisions) {
-    const { comparison_outcome: outcome, buyer_agent_id, buyer_review_internal_id, votes_missing } = inputs
+    const { comparison_outcome: outcome, buyer_agent_id, buyer_review_internal_id } = inputs
     const stands = outcome === 'contradicted' || (outcome === 'resolved' && inputs.upheld === true)
-    const earned = buyer_agent_id !== null && buyer_review_internal_id !== null && !votes_missing
+    const isReviewed = buyer_agent_id !== null && buyer_review_internal_id !== null && !inputs.votes_missing
+    const earned = isReviewed && inputs.cashback_pledged
     expect({ contradicted, cashback_earned }).toEqual({
       contradicted: kind === 'settle' && stands,
       cashback_earned: earned,
