@@ -24,7 +24,7 @@ export const rankRoutes: Route[] = [
     }),
     takesChain: true,
     response: ExplainedRank,
-    refusals: { 400: ['invalid limit', 'invalid offset'], 404: 'not found' },
+    refusals: { 404: 'not found' },
     handle: ({ context, chain, params, query }) =>
       query.explain ? explainedRank(context, chain, params.id, query) : reviewRank(context, chain, params.id),
   }),
