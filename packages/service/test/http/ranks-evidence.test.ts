@@ -86,7 +86,7 @@ describe('a vote', () => {
     // A commission of 7,999: 0.4999375, rounded to millionths.
     ['just too little for a rank', 79_990n, 0.499_938],
     ['nothing', 9n, 0],
-  ])('counts by the commission of its purchase: %s', async (_title, price, weight) => {
+  ])('counts by the commission of its purchase: %s [RANK-17, RANK-21]', async (_title, price, weight) => {
     const { author, review } = await newAuthor()
     await support(m, voters[0], link, [review], price)
     expect(await rankOf(author)).toEqual(shownRank('repeat', weight))
