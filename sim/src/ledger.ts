@@ -3,8 +3,8 @@ import type { Owner, Purchase } from './records.ts'
 /** Who money is with. `held`: in the escrow. */
 export type Party = 'buyers' | 'merchants' | 'reviewers' | 'cashback' | 'fees' | 'treasury' | 'held'
 
-/** Money that moved, because of one purchase, between parties; `owner` where the party is one of many. */
-type Entry = { purchase: number; from: Party; to: Party; owner: Owner | null; amount: bigint }
+/** Money that moved because of one purchase. */
+type Entry = { purchase: number; from: Party; to: Party; amount: bigint }
 
 /** Every unit that buyers paid is somewhere. */
 export class Ledger {
@@ -61,10 +61,10 @@ export class Ledger {
     return all
   }
 
-  #move(purchase: number, from: Party, to: Party, amount: bigint, owner: Owner | null = null) {
+  #move(purchase: number, from: Party, to: Party, amount: bigint, owner?: Owner) {
     if (amount < 0n) throw new Error(`money moves forward only, not ${amount}`)
-    this.#entries.push({ purchase, from, to, owner, amount })
-    if (owner !== null) this.#of(owner).got += amount
+    this.#entries.push({ purchase, from, to, amount })
+    if (owner !== undefined) this.#of(owner).got += amount
   }
 
   #of(owner: Owner): { paid: bigint; got: bigint } {

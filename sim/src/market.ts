@@ -16,7 +16,7 @@ import { Ranks } from './ranks.ts'
 import type { Agent, Event, Merchant, Owner, Product, Purchase, Review, Vote } from './records.ts'
 import { type Rules, sizeBy, THE_RULES } from './rules.ts'
 
-const TERMS = { feeBps: 1_000, heldBackBps: 5_000 }
+export const TERMS = { feeBps: 1_000, heldBackBps: 5_000 }
 const VOTES_AT_ONCE = 3
 
 export class Market {

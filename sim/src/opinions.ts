@@ -1,4 +1,4 @@
-import { dayOf, MILLION, PRODUCT_PRIOR, productRank } from '../../packages/service/src/ranks/rank.ts'
+import { dayOf, MILLION, productRank } from '../../packages/service/src/ranks/rank.ts'
 import type { Product, Review } from './records.ts'
 import type { Rules } from './rules.ts'
 
@@ -41,9 +41,7 @@ export class Opinions {
     const day = dayOf(new Date(now))
     if (day > this.#day) {
       this.#day = day
-      const prior = BigInt(PRODUCT_PRIOR)
-      const total = prior + this.#weight
-      this.#mean = Number((prior * BigInt(MILLION / 2) + this.#weighted + total / 2n) / total)
+      this.#mean = productRank(MILLION / 2, { weight: this.#weight, weighted: this.#weighted })
     }
     for (const [product, whose] of this.#changed) for (const who of whose) this.#look(product, who)
     this.#changed.clear()

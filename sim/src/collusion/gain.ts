@@ -8,13 +8,12 @@ import {
   type ProductType,
   VOTES_OF_PAIR,
 } from '../../../packages/service/src/ranks/rank.ts'
-import { rankInForce } from '../market.ts'
+import { rankInForce, TERMS } from '../market.ts'
 import type { Agent } from '../records.ts'
 import type { Rules } from '../rules.ts'
 import type { Attack } from './attacks.ts'
 import { Ring, TYPE } from './ring.ts'
 
-const FEE_BPS = 1_000
 const BPS = 10_000
 const UNITS = 1_000_000
 
@@ -45,7 +44,7 @@ export function gainOf(attack: Attack, k: number, rules: Rules): Gain {
   const moreBps = multiplier - multiplierBps(BASE_RATES[TYPE])
   const { purchases, wallets, transactions } = ring
   const { left, fees } = ring.settle()
-  const share = ((BPS - FEE_BPS) / BPS) * (moreBps / BPS)
+  const share = ((BPS - TERMS.feeBps) / BPS) * (moreBps / BPS)
   return {
     k,
     rank,

@@ -34,15 +34,10 @@ export function chooseLink(
     const praise = (satisfaction / MILLION) * rankInForce(agent, product.type)
     return { review, score: 0.7 * praise + (0.3 * market.opinions.rankOf(product)) / MILLION }
   })
-  return (
-    scored.reduce<(typeof scored)[number] | null>(
-      (best, next) => (best && best.score >= next.score ? best : next),
-      null,
-    )?.review ?? null
-  )
+  return scored.sort((a, b) => b.score - a.score)[0]?.review ?? null
 }
 
-/** A ring's member buys where a friend has a review: at the ring's shop, or at an honest one to look like others. */
+/** At the ring's shop, where a friend has a review. */
 export function chooseFriendsLink(random: Random, ring: Ring, buyer: Agent): Review | null {
   const friends = random.some(ring.members, 5).filter((member) => member !== buyer)
   const product = random.pick(ring.products)
