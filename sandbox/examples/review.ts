@@ -29,11 +29,11 @@ const { products } = await service.get<{ products: Reviewable[] }>(buyer, path)
 const [bought] = products.sort((a, b) => b.escrow_id - a.escrow_id)
 if (!bought) throw new Error('there is nothing to review: buy something first')
 const { name, category, merchant_id, product_id, escrow_id } = bought
-const args = { escrowId: BigInt(escrow_id) }
-const deposited = { abi: commissionEscrowAbi, eventName: 'EscrowDeposited', args } as const
 const [deposit] = await chain.getContractEvents({
-  ...deposited,
   address: CommissionEscrow,
+  abi: commissionEscrowAbi,
+  eventName: 'EscrowDeposited',
+  args: { escrowId: BigInt(escrow_id) },
   fromBlock: 0n,
   strict: true,
 })
