@@ -2,11 +2,11 @@
 import { registerIdentity } from '@referrer/contracts/local'
 import { type Hex, type LocalAccount, recoverTypedDataAddress, type TypedDataDefinition } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { call, setAgentWallet } from '../calls.ts'
+import { setAgentWallet } from '../calls.ts'
 import { must } from './caller.ts'
 import { send } from './chain.ts'
 import { CASHBACK_RATE, pledgeBody, setCashbackRate, signedBody } from './commitments.ts'
-import { ownByContract } from './contract-owner.ts'
+import { giveToContract, ownedBy, transfer } from './contract-wallets.ts'
 import { newAgent, startTestMarket, type TestMarket } from './market.ts'
 
 const [STEP1, STEP2] = [`${CASHBACK_RATE}/step1`, `${CASHBACK_RATE}/step2`]
@@ -195,8 +195,7 @@ describe('step 2', () => {
       }
     }
     const before = await signed(600, agent)
-    const args = [owner.address, treasury.address, agent]
-    await send(m, call(m, owner, 'IdentityRegistry', 'transferFrom', args))
+    await transfer(m, owner, treasury.address, agent)
     expect(await ask(STEP2, before)).toMatchObject(refusal(403, 'not authorized'))
     expect(await rateOf(agent)).toBe(0)
     expect((await ask(STEP2, await signed(700, agent, treasury))).status).toBe(200)
@@ -317,7 +316,7 @@ describe('step 2', () => {
   it('lets a contract that owns the agent say what it signed', async () => {
     const { stranger } = m.market.accounts
     const agent = await newAgent(m, owner)
-    await ownByContract(m, owner, agent)
+    await giveToContract(m, owner, agent, ownedBy(owner.address))
     expect(await ask(STEP2, await signed(900, agent, stranger))).toMatchObject(refusal(403, 'not authorized'))
     expect(await rateOf(agent)).toBe(0)
     expect(await ask(STEP2, await signed(900, agent, owner))).toMatchObject({ status: 200 })
