@@ -1,5 +1,4 @@
 // What a rank rests on, so that anybody can compute it again.
-import type { Sql } from '@referrer/database'
 import { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
 import { momentShown, wholeNumber } from '../http/fields.ts'
@@ -55,7 +54,7 @@ export function explainedRank(
   agentId: bigint,
   page: Page,
 ): Promise<z.output<typeof ExplainedRank>> {
-  return atOneMoment(sql, async (tx) => {
+  return sql.begin('isolation level repeatable read read only', async (tx) => {
     const [[row], { day, sums }, evidence] = await Promise.all([
       ranksOf(tx, [{ chainId, agentId }]),
       sumsOf(tx, chainId, agentId),
@@ -73,9 +72,6 @@ export function explainedRank(
     return { ...reviewRankOf(row), explain: { repeat: explain('repeat'), one_off: explain('one_off') } }
   })
 }
-
-const atOneMoment = <T>(sql: Sql, read: Parameters<typeof sql.begin<T>>[1]) =>
-  sql.begin('isolation level repeatable read read only', read)
 
 function explanation(
   type: ProductType,
