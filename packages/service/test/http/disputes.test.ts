@@ -7,6 +7,7 @@ import { settleEscrows } from '../../src/oracle/schedule.ts'
 import { until } from '../../src/workers/testing.ts'
 import { must } from './caller.ts'
 import { DAY, travel } from './chain.ts'
+import { setCashbackRate } from './commitments.ts'
 import type { TestMarket } from './market.ts'
 import {
   asAdmin,
@@ -206,7 +207,9 @@ const treasury = () =>
 
 describe('what the oracle decides of an escrow', () => {
   it('can be worked out again by anybody, and is what the chain then shows', async () => {
-    const review = await write(m, await newcomer(m), await newProduct(town), 3)
+    const author = await newcomer(m)
+    await must(setCashbackRate(m, author.owner, { agentId: author.agentId, bps: 4_000 }))
+    const review = await write(m, author, await newProduct(town), 3)
     const all = people.slice(0, 4) as [Person, Person, Person, Person]
     const [first, ...others] = all
     const told: [Person, EscrowDeposit][] = []
@@ -228,6 +231,7 @@ describe('what the oracle decides of an escrow', () => {
       buyer_agent_id: Number(first.agentId),
       buyer_review_internal_id: internalId,
       votes_missing: false,
+      cashback_pledged: true,
     }
     await until(async () => (await decisionsOf(earned))[0]?.transaction.state === 'confirmed', 'the release')
     expect(await decisionsOf(earned)).toMatchObject([

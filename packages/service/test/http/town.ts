@@ -15,7 +15,7 @@ import { until } from '../../src/workers/testing.ts'
 import { call } from '../calls.ts'
 import { callerOf, must, sessionOf } from './caller.ts'
 import { send } from './chain.ts'
-import { setCashbackRate, vote } from './commitments.ts'
+import { vote } from './commitments.ts'
 import { publishBuyerReview } from './escrows.ts'
 import { type Bought, buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { openRecorded } from './merchants.ts'
@@ -85,9 +85,8 @@ export async function newProduct(
   return product
 }
 
-/** On an approved proof, with its text. It pledges all that can be pledged. */
+/** On an approved proof, with its text. */
 export async function write(m: TestMarket, author: Person, product: Product, rating = 5): Promise<Review> {
-  await must(setCashbackRate(m, author.owner, { agentId: author.agentId, bps: 4_000 }))
   const content = generic(rating, 'As I saw it')
   const reviewId = await publish(m.market, { ...author, product, content })
   await m.indexed()
