@@ -3,12 +3,23 @@ import { enqueueTransaction } from '@referrer/chain'
 import type { Queryable, Transaction } from '@referrer/database'
 import type { Address, Hex } from 'viem'
 import type { Chain } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
 import { buyerReview } from '../escrows/buyer-review.ts'
 import { isPledged } from '../escrows/pledged.ts'
 import type { TermsRow } from '../escrows/store.ts'
 import { hex } from '../present.ts'
 
 export type Kind = 'release' | 'settle'
+
+/** Who decides, and when. */
+export interface By {
+  /** The oracle's account. */
+  from: Address
+  now: Date
+}
+
+/** So long another key of the oracle is left to send what it was to send. */
+const OTHER_KEY_SECONDS = 600
 
 /** An escrow about which something of a kind may be decided now. */
 export type Undecided = TermsRow & {
@@ -50,7 +61,7 @@ export const undecided = (sql: Queryable, chainId: number) => sql`
 /** To be joined to an escrow `e`: the last decision of that kind, as `last`. */
 export const lastDecision = (sql: Queryable, chainId: number, kind: Kind) => sql`
   LATERAL (
-    SELECT d.attempt, d.decided_at, i.state, i.block_number
+    SELECT d.attempt, d.decided_at, i.state, i.block_number, i.from_address
     FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
     WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract AND d.kind = ${kind}
     ORDER BY d.attempt DESC LIMIT 1) AS last`
@@ -58,19 +69,23 @@ export const lastDecision = (sql: Queryable, chainId: number, kind: Kind) => sql
 /**
  * Whether that leaves anything to decide, of an escrow that the records show open. An attempt that failed is followed by another, a minute
  * later and then twice as long each time, up to an hour. So is one that the sender calls final and the records do not have although they
- * are past its block: a reorganisation deeper than what the chain's `confirmations` call final has taken it back.
+ * are past its block: a reorganisation deeper than what the chain's `confirmations` call final has taken it back. And so is one under way
+ * from a key that is not the oracle's any more, for nobody may be left to send it; should both reach the chain, it takes the first.
  */
-export const mayDecide = (sql: Queryable, chainId: number, now: Date) => sql`(
+export const mayDecide = (sql: Queryable, chainId: number, { from, now }: By) => sql`(
   last.attempt IS NULL OR (
     last.decided_at + least(interval '1 hour', interval '1 minute' * 2 ^ least(last.attempt - 1, 6)) <= ${now}
     AND (last.state = 'failed' OR (last.state = 'confirmed' AND last.block_number <= (
-      SELECT block_number FROM indexer.checkpoints WHERE chain_id = ${chainId})))))`
+      SELECT block_number FROM indexer.checkpoints WHERE chain_id = ${chainId}))))
+  OR (
+    last.state IN ('enqueued', 'sent') AND last.from_address <> ${bytesOf(from)}
+    AND last.decided_at + ${OTHER_KEY_SECONDS} * interval '1 second' <= ${now}))`
 
 /** Writes decisions down and puts their transactions into the outbox. The caller holds decisions. */
 export async function enterDecisions(
   tx: Transaction,
   { config: { chainId } }: Chain,
-  { from, now }: { from: Address; now: Date },
+  { from, now }: By,
   decisions: readonly Decision[],
 ): Promise<void> {
   if (decisions.length === 0) return

@@ -345,6 +345,25 @@ describe('a settlement', () => {
   })
 })
 
+it('is decided anew when the key it was to be sent with is not the oracle’s any more', async () => {
+  await review(1, {})
+  await buy({ escrowId: 1 })
+  await review(101, { of: 1 })
+  await followAll()
+  expect(await decided()).toEqual(['1 release 1'])
+  const config = { oraclePrivateKey: { reveal: () => numberToHex(8, { size: 32 }) } }
+  const withNewKey = { ...context, config } as unknown as Context
+  for (const [minutes, attempts] of [
+    [9, 1],
+    [1, 2],
+    [10, 2],
+  ] as const) {
+    clock.now += minutes * MINUTE
+    await run(catchUpReleases, withNewKey)
+    expect(await decided()).toHaveLength(attempts)
+  }
+})
+
 it('is decided once, however many look at the same time', async () => {
   await review(1, {})
   await buy(...Array.from({ length: 60 }, (_, at) => ({ escrowId: at + 1 })))

@@ -10,6 +10,7 @@ import { whole } from '../present.ts'
 import { nameOf, votesMissing } from '../votes/gate.ts'
 import type { Batch, Mark } from '../workers/following.ts'
 import {
+  type By,
   type Decision,
   enterDecisions,
   holdDecisions,
@@ -30,7 +31,7 @@ export async function releaseMarked(
 ): Promise<void> {
   if (!from) return
   await holdDecisions(tx, chain.config.chainId)
-  await release(tx, chain, { from, now }, await findReleasable(tx, chain, now, touched(tx, chain, marks)))
+  await release(tx, chain, { from, now }, touched(tx, chain, marks))
 }
 
 /** The escrows, by contract and id, of purchases, ballots and buyers' reviews that changed. */
@@ -76,7 +77,7 @@ export function retryReleases(
       WHERE d.chain_id = ${chainId} AND d.kind = 'release' AND d.is_open
         ${after ? tx`AND (d.payer, d.nonce, d.contract) > (${after.payer}, ${after.nonce}, ${after.contract})` : tx``}
       ORDER BY d.payer, d.nonce, d.contract LIMIT ${PAGE}`
-    await release(tx, chain, { from, now }, await findReleasable(tx, chain, now, named(tx, page)))
+    await release(tx, chain, { from, now }, named(tx, page))
     return page.length === PAGE ? page.at(-1) : undefined
   })
 }
@@ -101,13 +102,16 @@ export function releaseUnannounced(
         AND settled_at IS NULL
         ${after ? tx`AND (escrow_id, contract) > (${after.escrow_id}, ${after.contract})` : tx``}
       ORDER BY escrow_id, contract LIMIT ${PAGE}`
-    await release(tx, chain, { from, now }, await findReleasable(tx, chain, now, named(tx, page)))
+    await release(tx, chain, { from, now }, named(tx, page))
     return page.length === PAGE ? page.at(-1) : undefined
   })
 }
 
 /** Where a page ended. */
 export type Walked = { escrow_id: bigint; contract: Buffer }
+
+/** A question for escrows, by contract and id. */
+type Escrows = ReturnType<typeof named>
 
 const named = (sql: Queryable, page: readonly Walked[]) => sql`
   SELECT * FROM unnest(
@@ -117,8 +121,8 @@ const named = (sql: Queryable, page: readonly Walked[]) => sql`
 function findReleasable(
   sql: Queryable,
   { config: { chainId } }: Chain,
-  now: Date,
-  among: ReturnType<typeof named>,
+  by: By,
+  among: Escrows,
 ): Promise<Releasable[]> {
   return sql<Releasable[]>`
     SELECT * FROM (
@@ -128,7 +132,7 @@ function findReleasable(
         ON e.chain_id = ${chainId} AND e.escrow_id = asked.escrow_id AND e.contract = asked.contract
       LEFT JOIN ${lastDecision(sql, chainId, 'release')} ON true
       WHERE e.buyer_agent_id IS NOT NULL AND e.cashback > 0 AND e.cashback_released_at IS NULL AND e.settled_at IS NULL
-        AND ${mayDecide(sql, chainId, now)}
+        AND ${mayDecide(sql, chainId, by)}
         -- A settlement that is on its way comes before whatever is sent now; one that waits pays what was earned when it was decided.
         AND NOT EXISTS (
           SELECT FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
@@ -137,13 +141,9 @@ function findReleasable(
     ) AS open WHERE buyer_review IS NOT NULL AND is_pledged`
 }
 
-/** Of escrows that lack at most votes, releases those that have them. */
-async function release(
-  tx: Transaction,
-  chain: Chain,
-  by: { from: Address; now: Date },
-  escrows: readonly Releasable[],
-): Promise<void> {
+/** Releases those that are earned. The caller holds decisions. */
+async function release(tx: Transaction, chain: Chain, by: By, among: Escrows): Promise<void> {
+  const escrows = await findReleasable(tx, chain, by, among)
   const withoutVotes = await votesMissing(tx, chain.config.chainId, escrows)
   const earned = escrows.filter((escrow) => !withoutVotes.has(nameOf(escrow)))
   await enterDecisions(tx, chain, by, earned.map(decisionOf))

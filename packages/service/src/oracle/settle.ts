@@ -8,6 +8,7 @@ import { time, whole } from '../present.ts'
 import { nameOf, votesMissing } from '../votes/gate.ts'
 import { isContradicted } from './contradicted.ts'
 import {
+  type By,
   type Decision,
   enterDecisions,
   holdDecisions,
@@ -54,7 +55,7 @@ export function settleDue(
   const now = new Date(context.clock())
   return context.sql.begin(async (tx) => {
     await holdDecisions(tx, chainId)
-    const page = await findDue(tx, chainId, { now, head, after })
+    const page = await findDue(tx, chainId, { from, now, head, after })
     const ready = page.filter(({ may_decide }) => may_decide)
     const withoutVotes = await votesMissing(tx, chainId, ready)
     const decisions = ready.map((escrow) => decisionOf(escrow, head, withoutVotes.has(nameOf(escrow))))
@@ -67,11 +68,11 @@ export function settleDue(
 function findDue(
   tx: Transaction,
   chainId: number,
-  { now, head, after }: { now: Date; head: Head; after: Settled | undefined },
+  { head, after, ...by }: By & { head: Head; after: Settled | undefined },
 ): Promise<Due[]> {
   return tx<Due[]>`
     SELECT ${undecided(tx, chainId)}, review.comparison_outcome, review.upheld,
-      ${mayDecide(tx, chainId, now)} AND (
+      ${mayDecide(tx, chainId, by)} AND (
         review.comparison_outcome IS DISTINCT FROM 'disputed'
         OR e.window_end + ${DISPUTE_SECONDS} * interval '1 second' <= ${head.time}) AS may_decide
     FROM (
