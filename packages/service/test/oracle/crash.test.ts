@@ -15,10 +15,19 @@ import { callerOf } from '../http/caller.ts'
 import { DAY, travel } from '../http/chain.ts'
 import type { TestMarket } from '../http/market.ts'
 import { openRecorded } from '../http/merchants.ts'
-import { newcomer, newProduct, type Person, type Review, tell, write } from '../http/town.ts'
+import { newcomer, newProduct, type Person, type Review, tell } from '../http/town.ts'
 import { type ServiceProcess, startServiceProcess } from '../outage/service-process.ts'
 import { audit } from './audit.ts'
-import { buyTogether, decided, type Gate, mineBlocks, openGate, rest, standing } from './world.ts'
+import {
+  buyTogether,
+  decided,
+  type Gate,
+  mineBlocks,
+  openGate,
+  rest,
+  standing,
+  writeWithCashback,
+} from './world.ts'
 
 /** A busy machine makes these slow, not wrong. */
 vi.setConfig({ testTimeout: 180_000 })
@@ -56,7 +65,7 @@ beforeAll(async () => {
     },
   } as Partial<TestMarket> as TestMarket
   const product = await newProduct({ m, merchantId: await openRecorded(m) })
-  link = await write(m, await newcomer(m), product)
+  link = await writeWithCashback(m, await newcomer(m), product)
   buyers = [await newcomer(m), await newcomer(m), await newcomer(m)]
 })
 afterAll(async () => {

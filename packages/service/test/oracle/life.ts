@@ -49,15 +49,12 @@ async function anyBought(life: Life): Promise<Bought | undefined> {
   return bought.length ? pick(life.random, bought) : undefined
 }
 
-/** What may be refused: whoever is late or has done it already, is. */
-async function attempt({ m }: Life, made: Call): Promise<boolean> {
-  const isPossible = await m.market.client.call(made).then(
+/** Whoever is late, or has done it already, is refused. */
+const attempt = ({ m }: Life, made: Call): Promise<boolean> =>
+  send(m, made).then(
     () => true,
     () => false,
   )
-  if (isPossible) await send(m, made)
-  return isPossible
-}
 
 /** An answer may refuse, but not fail: not again when somebody asks again, that is, for connections are cut here. */
 async function asked(ask: () => Promise<Answer>): Promise<void> {
@@ -177,7 +174,7 @@ export const transferring: Act = async (life) => {
 }
 
 export const waiting: Act = async ({ m, random }) => {
-  const seconds = int(random, DAY, 9 * DAY)
+  const seconds = int(random, 5 * DAY, 18 * DAY)
   await travel(m, seconds)
   m.clock.aheadMs += seconds * 1_000
 }

@@ -19,7 +19,6 @@ import {
   readRank,
   type Town,
   tell,
-  write,
 } from '../http/town.ts'
 import { audit } from './audit.ts'
 import {
@@ -32,6 +31,7 @@ import {
   rest,
   signTogether,
   standing,
+  writeWithCashback,
 } from './world.ts'
 
 /** A busy machine makes these slow, not wrong. */
@@ -52,8 +52,8 @@ beforeAll(async () => {
   const author = await newcomer(m)
   town = { m, merchantId: await openRecorded(m) }
   const product = await newProduct(town)
-  link = await write(m, author, product)
-  other = await write(m, await newcomer(m), product)
+  link = await writeWithCashback(m, author, product)
+  other = await writeWithCashback(m, await newcomer(m), product)
   buyers = [await newcomer(m), await newcomer(m), await newcomer(m), await newcomer(m)]
 })
 afterAll(() => m.close())
@@ -89,7 +89,7 @@ const statusOf = (escrowId: bigint) =>
 const cashbackLeg = async ({ escrowId }: EscrowDeposit) => (await must(statusOf(escrowId))).cashback.status
 
 describe('a reorganisation', () => {
-  it('that drops purchases takes ranks, opinions and outcomes along, and brings them back with them, by other numbers', async () => {
+  it('that drops purchases takes ranks, opinions and outcomes along, and brings them back with them, by other numbers [REV-16]', async () => {
     const three = buyers.slice(0, 3)
     const signed = await signTogether(m, link, three)
     const settle = async (order: readonly number[]) => {
@@ -185,7 +185,7 @@ describe('a reorganisation', () => {
   })
 
   it('that drops an opinion which a comparison rests on voids it; another opinion makes another, with another outcome', async () => {
-    const praised = await write(m, await newcomer(m), await newProduct(town), 5)
+    const praised = await writeWithCashback(m, await newcomer(m), await newProduct(town), 5)
     const deposits = (await buyTogether(m, praised, buyers)) as [
       EscrowDeposit,
       EscrowDeposit,

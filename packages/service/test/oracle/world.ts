@@ -2,7 +2,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { type EscrowDeposit, escrowDeposits, settlePurchases, signPurchase } from '@referrer/contracts/local'
+import {
+  type EscrowDeposit,
+  escrowDeposits,
+  type Product,
+  settlePurchases,
+  signPurchase,
+} from '@referrer/contracts/local'
 import { Attribution } from '@referrer/protocol'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { keccak256, type LocalAccount, numberToHex, stringToHex } from 'viem'
@@ -11,10 +17,11 @@ import { dayOf } from '../../src/ranks/rank.ts'
 import { type Overrides, type Service, startService } from '../../src/service.ts'
 import { until } from '../../src/workers/testing.ts'
 import { call } from '../calls.ts'
-import { callerOf } from '../http/caller.ts'
+import { callerOf, must } from '../http/caller.ts'
 import { send } from '../http/chain.ts'
+import { setCashbackRate } from '../http/commitments.ts'
 import type { TestMarket } from '../http/market.ts'
-import { FULL_PRICE, quiet, type Review } from '../http/town.ts'
+import { FULL_PRICE, type Person, quiet, type Review, write } from '../http/town.ts'
 
 /** Whoever calls looks at the market's clock. */
 export const inItsTime = (m: TestMarket): TestMarket => ({
@@ -39,6 +46,20 @@ export async function look({ context }: Service): Promise<void> {
 
 /** So long after it a decision that failed is made anew. */
 export const RETRY_MS = 61_000
+
+const PLEDGE_BPS = 4_000
+
+/** A review whose link gives the buyer cashback. */
+export async function writeWithCashback(
+  m: TestMarket,
+  author: Person,
+  product: Product,
+  rating = 5,
+): Promise<Review> {
+  await m.indexed()
+  await must(setCashbackRate(m, author.owner, { agentId: author.agentId, bps: PLEDGE_BPS }))
+  return write(m, author, product, rating)
+}
 
 interface Shopper {
   owner: LocalAccount
@@ -78,7 +99,7 @@ export const signTogether = (
           reviewId,
           reviewerAgentId: author.agentId,
           buyerAgentId: agentId ?? Attribution.AGENTLESS_BUYER_ID,
-          cashbackOfCommissionBps: 4_000,
+          cashbackOfCommissionBps: PLEDGE_BPS,
           commissionMultiplierBps: 10_000,
         },
       })
