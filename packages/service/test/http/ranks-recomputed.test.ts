@@ -46,6 +46,8 @@ beforeAll(async () => {
     [voters[1], 4],
     [voters[2], 5, FULL_PRICE / 4n],
   ])
+  // What is found is found before the vote.
+  await quiet(m)
   await support(m, voters[0], link, [voted])
   await quiet(m)
   m.clock.aheadMs += 10 * DAY_MS
@@ -54,6 +56,7 @@ beforeAll(async () => {
     [voters[1], 1],
     [voters[2], 1],
   ])
+  await quiet(m)
   await support(m, voters[1], link, [voted])
   await quiet(m)
   m.clock.aheadMs += 35 * DAY_MS
