@@ -2,6 +2,7 @@ import { type RequestMetrics, sharedQuestion } from '@referrer/process'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ChainHealth, Context } from '../context.ts'
 import { oracleFigures } from '../oracle/figures.ts'
+import { countMarks } from '../workers/following.ts'
 import type { WorkEvent } from '../workers/index.ts'
 import { COUNTED, countDead, countJobs } from '../workers/job-counts.ts'
 
@@ -46,6 +47,9 @@ export function createMetrics(context: Context): Metrics {
     'chain',
     'state',
   ])
+  const marks = gauge('marks', `Changes that ranks and the oracle have not followed yet, ${capped}`, [
+    'chain',
+  ])
   const decisions = gauge(
     'oracle_open_decisions',
     `What the oracle decided and the chain does not show yet, ${capped}`,
@@ -71,13 +75,14 @@ export function createMetrics(context: Context): Metrics {
       context.senderHealth(),
       context.chainHealth(),
       oracleFigures(context),
+      countMarks(context),
     ]),
   )
 
   async function lookAtDatabase(): Promise<void> {
-    const gauges = [jobs, jobsLate, jobsDead, sends, sendsOldest, decisions, dueOldest, ...chainGauges]
+    const gauges = [jobs, jobsLate, jobsDead, sends, sendsOldest, marks, decisions, dueOldest, ...chainGauges]
     try {
-      const [live, dead, transactions, chains, oracle] = await askDatabase()
+      const [live, dead, transactions, chains, oracle, marked] = await askDatabase()
       // What is not there any more must not stay in the figures.
       for (const each of gauges) each.reset()
       for (const { queue, state, count, oldestSeconds } of live) {
@@ -93,6 +98,7 @@ export function createMetrics(context: Context): Metrics {
         decisions.set({ chain, kind }, open)
         dueOldest.set({ chain }, oldestDueSeconds)
       }
+      for (const { chainId: chain, count } of marked) marks.set({ chain }, count)
       tellOfChains(chains)
       databaseUp.set(1)
     } catch (err) {

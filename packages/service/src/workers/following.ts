@@ -6,6 +6,7 @@ import type { Transaction } from '@referrer/database'
 import type { Chain, Context } from '../context.ts'
 import { despiteDeadlock } from '../db/deadlock.ts'
 import type { Frame, Worker } from './frame.ts'
+import { COUNTED } from './job-counts.ts'
 
 /** Something that has changed. A purchase is named by its payment. */
 export type Mark =
@@ -118,6 +119,14 @@ export function followOnce(
     }),
   )
 }
+
+/** How much the workers have before them, by chain. */
+export const countMarks = ({ sql, chains }: Pick<Context, 'sql' | 'chains'>) => sql<
+  { chainId: number; count: number }[]
+>`
+  SELECT chain.id::float8 AS "chainId",
+    (SELECT count(*)::integer FROM (SELECT FROM market.marks WHERE chain_id = chain.id LIMIT ${COUNTED}) AS counted) AS count
+  FROM unnest(${[...chains.keys()]}::bigint[]) AS chain (id)`
 
 type MarkRow = { id: bigint } & (
   | { what: 'review' | 'ballot' | 'agent' | 'flag' | 'merchant'; subject: bigint }
