@@ -51,6 +51,7 @@ function hashOf(votes: { review_id: number; reasoning: string }[]): Hex {
   return keccak256(concat([word(32), word(items.length), ...offsets, ...items]))
 }
 
+// The table names the rules: VOTE-03, VOTE-04, VOTE-05, VOTE-06, VOTE-07, VOTE-09, VOTE-10, VOTE-11, VOTE-13.
 describe('step 1 of a vote is refused', () => {
   it('without a signature of the request [VOTE-02]', async () => {
     const body = ballotOf(v, 1n)
