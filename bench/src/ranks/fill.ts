@@ -5,7 +5,7 @@ import { dayOf, inflate } from '../../../packages/service/src/ranks/rank.ts'
 
 export const CHAIN_ID = 8453
 /** Wrote a fifth of all reviews, and has a fifth of all votes. */
-export const HOT_AUTHOR = 1
+const HOT_AUTHOR = 1
 /** A fifth of all reviews are of it. */
 const HOT_PRODUCT = 1
 export const BEGAN = Date.parse('2026-01-01T00:00:00Z')

@@ -9,6 +9,7 @@ import { termsOf } from '../escrows/standing.ts'
 import { whole } from '../present.ts'
 import { nameOf, votesMissing } from '../votes/gate.ts'
 import type { Batch, Mark } from '../workers/following.ts'
+import { reviewsOf } from './comparisons.ts'
 import {
   type By,
   type Decision,
@@ -38,7 +39,6 @@ export async function releaseMarked(
 function touched(sql: Queryable, { config: { chainId } }: Chain, marks: readonly Mark[]) {
   const purchases = marks.filter((mark) => mark.what === 'purchase')
   const ballots = marks.filter((mark) => mark.what === 'ballot').map(({ ballotId }) => ballotId)
-  const reviews = marks.filter((mark) => mark.what === 'review').map(({ internalId }) => internalId)
   return sql`
     SELECT e.contract, e.escrow_id
     FROM unnest(
@@ -54,7 +54,7 @@ function touched(sql: Queryable, { config: { chainId } }: Chain, marks: readonly
     UNION
     SELECT e.contract, e.escrow_id FROM chain.reviews AS c
     JOIN chain.escrows AS e ON e.chain_id = ${chainId} AND e.escrow_id = c.proof_id
-    WHERE c.internal_id = ANY(${reviews}::bigint[]) AND c.proof_kind = ${BY_ESCROW}`
+    WHERE c.internal_id = ANY(${reviewsOf(marks)}::bigint[]) AND c.proof_kind = ${BY_ESCROW}`
 }
 
 /** Tries again what failed, once its time has come. Returns where the next page begins; undefined: that was the last. */

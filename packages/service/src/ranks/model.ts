@@ -19,9 +19,6 @@ type Review = {
 export async function readRecords(sql: Sql, chainId: number) {
   const of = <T extends object>(table: string) =>
     sql.unsafe<T[]>(`SELECT * FROM ${table} WHERE chain_id = $1`, [chainId])
-  const [decided] = await Promise.all([
-    sql<{ internal_id: Id; upheld: boolean }[]>`SELECT internal_id, upheld FROM market.dispute_decisions`,
-  ])
   return {
     reviews: await of<Review>('market.reviews'),
     onChain: await of<{ internal_id: Id; review_id: Id; published_at: Date }>('chain.reviews'),
@@ -45,7 +42,8 @@ export async function readRecords(sql: Sql, chainId: number) {
       'market.findings',
     ),
     means: await of<{ mean: number }>('market.opinion_totals'),
-    decided,
+    decided: await sql<{ internal_id: Id; upheld: boolean }[]>`
+      SELECT internal_id, upheld FROM market.dispute_decisions`,
   }
 }
 

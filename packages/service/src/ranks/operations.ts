@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Chain, type Context, once } from '../context.ts'
 import { gather } from '../gather.ts'
 import { wholeNumber } from '../http/fields.ts'
-import { BASE_RATES, effectiveRank, multiplierBps } from './rank.ts'
+import { BASE_RATES, effectiveRank, multiplierBps, type ProductType } from './rank.ts'
 import { type AgentKey, type MeansRow, meanRanksOf, type RankRow, ranksOf } from './store.ts'
 
 const Rank = z
@@ -64,7 +64,7 @@ export async function meanRanks(
   return shownMeans(await readMeans(context)(chainId))
 }
 
-function shownRank(type: keyof typeof BASE_RATES, row: RankRow): z.output<typeof Rank> {
+function shownRank(type: ProductType, row: RankRow): z.output<typeof Rank> {
   const rank = effectiveRank(row.flagged, row[type])
   return {
     rank,

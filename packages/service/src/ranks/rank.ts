@@ -1,9 +1,8 @@
 // The arithmetic of ranks. Shares and weights are whole millionths, so that sums of them are exact in whatever order they are made.
 
-export type ProductType = 'repeat' | 'one_off'
-
 /** By the number that the chain gives them. */
 export const PRODUCT_TYPES = ['repeat', 'one_off'] as const
+export type ProductType = (typeof PRODUCT_TYPES)[number]
 
 export const MILLION = 1_000_000
 
@@ -15,14 +14,14 @@ export const PRIORS = { repeat: { gain: 6, loss: 6 }, one_off: { gain: 5, loss: 
 
 export const HALF_LIFE_DAYS = 180
 /** With less evidence than this, in millionths, an agent is at its cold start. */
-export const LEAST_EVIDENCE = MILLION / 2
+const LEAST_EVIDENCE = MILLION / 2
 /** Votes of one owner for one author that count: the newest, each on another review. */
 export const VOTES_OF_PAIR = 3
 /** Findings for an author that count: the newest so many of each outcome. */
 export const FINDINGS_OF_EACH = 10
 export const FINDING_WEIGHTS = { confirmed: 2 * MILLION, contradicted: 3 * MILLION } as const
 /** What a product begins from counts as so much weight of opinions. */
-export const PRODUCT_PRIOR = 5 * MILLION
+const PRODUCT_PRIOR = 5 * MILLION
 
 /** What a rank makes of a commission, in basis points: from 0.4 at rank 0 to all of it at rank 1. */
 export const multiplierBps = (rank: number): number =>

@@ -78,8 +78,9 @@ export async function applyReviewEvents(
 }
 
 /**
- * Gives every review its record, with the cashback that its author pledges at this moment and who owned the author when it was published. A review that is in the records already,
- * because it was submitted here or because a reorganisation moved it, keeps its record. Returns the records' ids.
+ * Gives every review its record, with the cashback that its author pledges at this moment and who owned the author when it was
+ * published. A review that is in the records already, because it was submitted here or because a reorganisation moved it, keeps its
+ * record. Returns the records' ids.
  */
 async function enterReviews(
   tx: Transaction,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { AttributionToken, ProtocolError } from '@referrer/protocol'
 import type { Chain, Context } from '../context.ts'
 import { hex } from '../present.ts'
-import { BASE_RATES, effectiveRank, multiplierBps } from '../ranks/rank.ts'
+import { BASE_RATES, effectiveRank, multiplierBps, PRODUCT_TYPES } from '../ranks/rank.ts'
 import type { LinkedReview } from './ref-token-store.ts'
 
 /** What all tokens of a chain have in common: who signs, and the router they name. Empty: there is no key, so there are no links. */
@@ -21,7 +21,7 @@ export function tokenKeyOf(chain: Chain, endpoint: string | null): string {
 
 /** Of a review's author, for products like this one. */
 export function authorRankOf(review: LinkedReview): number {
-  const type = review.product_type === 1 ? 'one_off' : 'repeat'
+  const type = PRODUCT_TYPES[review.product_type] ?? 'repeat'
   return effectiveRank(review.flagged, review[type]) ?? BASE_RATES[type]
 }
 
