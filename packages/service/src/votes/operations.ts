@@ -50,14 +50,16 @@ export async function castVotes(context: Context, chain: Chain, ballot: Ballot, 
   const reviews = await votedReviews(context, chainId, ballot, purchase)
   const authorOwners = await ownersOf(chain, reviews)
   const votes = reviews.map((review, at) => {
-    const authorOwner = authorOwners.get(review.agent_id)
+    const authorOwner = authorOwners[at]
     const qualifies = authorOwner !== undefined && !isAddressEqual(authorOwner, signed.owner)
+    // One purchase is one voice for whoever wrote, with however many agents and reviews.
+    const isFirst = authorOwners.indexOf(authorOwner) === at
     return {
       internalId: review.internal_id,
       reasoning: ballot.votes[at]?.reasoning ?? '',
       authorAgentId: review.agent_id,
       qualifies,
-      weight: qualifies ? weightOf(context.config, purchase, [signed.owner, authorOwner]) : 0,
+      weight: qualifies && isFirst ? weightOf(context.config, purchase, [signed.owner, authorOwner]) : 0,
     }
   })
   if (!votes.some(({ qualifies }) => qualifies)) await requireNoneNeeded(context, chainId, purchase)
@@ -148,13 +150,14 @@ function requireVotable(review: VotableReview, purchase: VotablePurchase): void 
   }
 }
 
-/** Of the authors, as the chain has them now: the records may not know of a transfer yet. */
-async function ownersOf(chain: Chain, reviews: readonly VotableReview[]): Promise<Map<bigint, Address>> {
+/** Of the authors, in the order of the votes, as the chain has them now: the records may not know of a transfer yet. */
+async function ownersOf(chain: Chain, reviews: readonly VotableReview[]): Promise<(Address | undefined)[]> {
   const agentIds = [...new Set(reviews.map(({ agent_id }) => agent_id))]
   const owners = await Promise.all(
     agentIds.map(async (id) => [id, await resolveOwner(id, () => ownerOf(chain, id))] as const),
   )
-  return new Map(owners)
+  const ownerOfAgent = new Map(owners)
+  return reviews.map(({ agent_id }) => ownerOfAgent.get(agent_id))
 }
 
 async function requireNoneNeeded(

@@ -64,7 +64,7 @@ describe('a vote', () => {
   it('of a ranked agent counts by its rank at that moment, and keeps its weight', async () => {
     const voter = await newcomer(m)
     const reviews = [await write(m, voter, link.product), await write(m, voter, link.product)]
-    for (const other of voters) await support(m, other, link, reviews)
+    for (const review of reviews) for (const other of voters) await support(m, other, link, [review])
     const evidence = 8 * COLD_VOTE.repeat
     expect(await rankOf(voter)).toEqual(shownRank('repeat', evidence))
     const { author, review } = await newAuthor()
@@ -119,8 +119,17 @@ describe('a vote', () => {
     }
     const counted = (0.5 + 0.25 + 0.125) * COLD_VOTE.repeat
     expect(await rankOf(author)).toEqual(shownRank('repeat', counted))
-    await support(m, voters[1], link, more)
+    for (const voted of more) await support(m, voters[1], link, [voted])
     expect(await rankOf(author)).toEqual(shownRank('repeat', counted + 3 * COLD_VOTE.repeat))
+  })
+
+  it('counts once on a ballot for an owner: the first for one of its agents', async () => {
+    const { author, review } = await newAuthor()
+    const sibling = { owner: author.owner, agentId: await registerIdentity(m.market, author.owner) }
+    const more = [await write(m, author, link.product), await write(m, sibling, link.product)]
+    await support(m, voters[0], link, [review, ...more])
+    expect(await rankOf(author)).toEqual(shownRank('repeat', COLD_VOTE.repeat))
+    expect(await rankOf(sibling)).toEqual(COLD)
   })
 
   it("counts for nothing on a review of the voter's own owner, nor where voter or author owns the merchant", async () => {

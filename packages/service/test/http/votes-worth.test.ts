@@ -152,13 +152,46 @@ describe('a vote is worth', () => {
     expect(await worth(await newVoter(), [v.others[0]], bought)).toEqual([{ qualifies: true, weight }])
   })
 
-  it('as much for each of three, by what is told of newcomers of that type of product', async () => {
+  it('as much for each of three owners, by what is told of newcomers of that type of product', async () => {
     const voter = await newVoter()
     const full = { qualifies: true, weight: COLD.repeat }
     expect(await worth(voter, [...v.others])).toEqual([full, full, full])
     const { product, bought } = await newProduct(true)
     const theirs = await review(v.m, v.others[0].owner, v.others[0].agentId, product)
     expect(await worth(voter, [theirs], bought)).toEqual([{ qualifies: true, weight: COLD.oneOff }])
+  })
+
+  it('nothing from the second on for one author’s owner, with however many agents', async () => {
+    const { product, bought } = await newProduct()
+    const [one, other] = [v.others[0], v.others[1]]
+    const sister = await registerIdentity(v.m.market, one.owner)
+    const [first, again, ofSister, ofOther] = [
+      await review(v.m, one.owner, one.agentId, product),
+      await review(v.m, one.owner, one.agentId, product),
+      await review(v.m, one.owner, sister, product),
+      await review(v.m, other.owner, other.agentId, product),
+    ]
+    const full = { qualifies: true, weight: COLD.repeat }
+    const nothing = { qualifies: true, weight: 0 }
+    const voter = await newVoter()
+    expect(await worth(voter, [first, again, ofOther], bought)).toEqual([full, nothing, full])
+    // As they were sent, not as they were written.
+    expect(await worth(voter, [ofSister, ofOther, first], bought)).toEqual([full, full, nothing])
+    expect(await worth(voter, [again], bought), 'on a ballot of its own').toEqual([full])
+  })
+
+  it('nothing beside an older agent that came to the same owner, as the chain has it now', async () => {
+    const { product, bought } = await newProduct()
+    const [one, other] = [v.others[0], v.others[1]]
+    const sold = await registerIdentity(v.m.market, one.owner)
+    const reviews = [
+      await review(v.m, other.owner, other.agentId, product),
+      await review(v.m, one.owner, sold, product),
+    ]
+    const weights = async () => (await worth(await newVoter(), reviews, bought)).map(({ weight }) => weight)
+    expect(await weights()).toEqual([COLD.repeat, COLD.repeat])
+    await transfer(v.m, one.owner, other.owner.address, sold)
+    expect(await weights()).toEqual([COLD.repeat, 0])
   })
 
   it('what the voter’s rank for that type of product makes of it, and stays so', async () => {
