@@ -6,6 +6,7 @@ import { type Address, type Hex, zeroAddress } from 'viem'
 import { expect } from 'vitest'
 import type { Chain } from '../../src/context.ts'
 import { recomputeRanks } from '../../src/ranks/recompute.ts'
+import { usdcOf } from '../http/chain.ts'
 import type { TestMarket } from '../http/market.ts'
 import { type ChainEvent, fold, readEvents } from '../replay.ts'
 import { differences, mirrorDifferences, rowsOf } from '../tables.ts'
@@ -156,13 +157,6 @@ export async function revertedOf({ sql, market }: Audited): Promise<Hex[]> {
 /** Buyers, merchants, reviewers, treasury and contract: what each has is what they began with and what the escrows gave them. */
 async function auditMoney({ market }: Audited, events: ChainEvent[]): Promise<void> {
   const { client, addresses, accounts } = market
-  const balanceOf = (account: Address) =>
-    client.readContract({
-      address: addresses.USDC,
-      abi: sandboxUSDCAbi,
-      functionName: 'balanceOf',
-      args: [account],
-    })
   const transfers = await client.getContractEvents({
     address: addresses.USDC,
     abi: sandboxUSDCAbi,
@@ -176,7 +170,7 @@ async function auditMoney({ market }: Audited, events: ChainEvent[]): Promise<vo
         .filter(({ args }) => args.from === zeroAddress && same(args.to, to))
         .map(({ args }) => args.value),
     )
-  const gain = async (account: Address) => (await balanceOf(account)) - minted(account)
+  const gain = async (account: Address) => (await usdcOf({ market }, account)) - minted(account)
 
   const deposits = named(events, 'EscrowDeposited').map(({ args }) => args)
   const releases = named(events, 'CashbackReleased').map(({ args }) => args)
@@ -213,7 +207,7 @@ async function auditMoney({ market }: Audited, events: ChainEvent[]): Promise<vo
     merchant: await gain(accounts.merchant.address),
     treasury: await gain(accounts.treasury.address),
     reviewers: sum(await Promise.all([...others].map(gain))),
-    escrow: await balanceOf(addresses.CommissionEscrow),
+    escrow: await usdcOf({ market }, addresses.CommissionEscrow),
     owed: await client.readContract({
       address: addresses.CommissionEscrow,
       abi: commissionEscrowAbi,

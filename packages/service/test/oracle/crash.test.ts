@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { until } from '../../src/workers/testing.ts'
 import { callerOf } from '../http/caller.ts'
 import { DAY, travel } from '../http/chain.ts'
+import { standingOf } from '../http/escrows.ts'
 import type { TestMarket } from '../http/market.ts'
 import { openRecorded } from '../http/merchants.ts'
 import { newcomer, newProduct, type Person, type Review, tell } from '../http/town.ts'
@@ -25,7 +26,6 @@ import {
   mineBlocks,
   openGate,
   rest,
-  standing,
   writeWithCashback,
 } from './world.ts'
 
@@ -114,7 +114,7 @@ const signed = async () => (await sql`SELECT FROM sender.transactions`).count
 
 async function everything(what: 'isSettled' | 'isReleased', deposits: readonly EscrowDeposit[]) {
   await until(async () => {
-    const all = await Promise.all(deposits.map((deposit) => standing({ market }, deposit)))
+    const all = await Promise.all(deposits.map((deposit) => standingOf({ market }, deposit)))
     return all.every((one) => one[what])
   }, `every escrow ${what}`)
 }
@@ -187,7 +187,7 @@ it('settles once, though its node was down from day 60 to 61 and Postgres and se
     await sleep(200)
     return (await decided({ sql }, 'settle')).length
   }, 'the decisions')
-  await until(async () => (await standing(m, more[0] as EscrowDeposit)).isSettled, 'the first settlement')
+  await until(async () => (await standingOf(m, more[0] as EscrowDeposit)).isSettled, 'the first settlement')
   await service.kill()
   await start()
   const all = await sql`SELECT FROM chain.escrows`

@@ -27,7 +27,6 @@ import {
 } from './life.ts'
 import {
   decided,
-  inItsTime,
   look,
   mineBlocks,
   RETRY_MS,
@@ -48,7 +47,7 @@ let life: Life
 
 beforeAll(async () => {
   console.log(`a life with the oracle: SEED=${seed}`)
-  m = inItsTime(await startTestMarket({ confirmations: CONFIRMATIONS }))
+  m = await startTestMarket({ confirmations: CONFIRMATIONS })
   replica = await startReplica(m)
   const people = async (count: number) => {
     const all: Person[] = []

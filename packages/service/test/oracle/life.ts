@@ -9,7 +9,7 @@ import { vote } from '../http/commitments.ts'
 import { generic, type TestMarket } from '../http/market.ts'
 import { register } from '../http/reviews.ts'
 import { FULL_PRICE, type Person, type Review } from '../http/town.ts'
-import { fold, readEvents } from '../replay.ts'
+import { rowsOf } from '../tables.ts'
 import type { Escrow } from '../world.ts'
 import { buyTogether } from './world.ts'
 
@@ -31,8 +31,8 @@ const PRICES = [FULL_PRICE, FULL_PRICE, FULL_PRICE / 2n, 10_000n]
 
 /** The escrows as the chain has them now. */
 async function escrowsOf({ m }: Life): Promise<Escrow[]> {
-  const { client } = m.market
-  return fold(m.chainId, await readEvents(m.market, 0n, await client.getBlockNumber())).escrows
+  await m.indexed()
+  return (await rowsOf(m.sql, 'chain.escrows', m.chainId)) as Partial<Escrow>[] as Escrow[]
 }
 
 interface Bought {
@@ -97,7 +97,6 @@ async function castVote({ m, random, reviews }: Life, { buyer, escrow }: Bought)
   const others = reviews.filter(
     ({ product, reviewId }) => product.productId === escrow.product_id && reviewId !== escrow.review_id,
   )
-  await m.indexed()
   const { owner, agentId } = buyer
   const ballot = { agentId, escrowId: escrow.escrow_id, votes: [pick(random, others).internalId] }
   await asked(() => vote(m, owner, ballot))

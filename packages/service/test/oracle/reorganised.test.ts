@@ -6,7 +6,7 @@ import { until } from '../../src/workers/testing.ts'
 import { must } from '../http/caller.ts'
 import { DAY, travel } from '../http/chain.ts'
 import { vote } from '../http/commitments.ts'
-import { publishBuyerReview } from '../http/escrows.ts'
+import { publishBuyerReview, standingOf } from '../http/escrows.ts'
 import { generic, startTestMarket, type TestMarket } from '../http/market.ts'
 import { openRecorded } from '../http/merchants.ts'
 import {
@@ -24,13 +24,11 @@ import { audit } from './audit.ts'
 import {
   buyTogether,
   decided,
-  inItsTime,
   look,
   mineBlocks,
   RETRY_MS,
   rest,
   signTogether,
-  standing,
   writeWithCashback,
 } from './world.ts'
 
@@ -47,7 +45,7 @@ let other: Review
 let buyers: [Person, Person, Person, Person]
 
 beforeAll(async () => {
-  m = inItsTime(await startTestMarket({ confirmations: CONFIRMATIONS }))
+  m = await startTestMarket({ confirmations: CONFIRMATIONS })
   // The first identity is 0, which is no merchant's.
   const author = await newcomer(m)
   town = { m, merchantId: await openRecorded(m) }
@@ -77,7 +75,7 @@ async function comeToRest(): Promise<void> {
 
 const untilReleased = (deposits: readonly EscrowDeposit[]) =>
   until(
-    async () => (await Promise.all(deposits.map((one) => standing(m, one)))).every((one) => one.isReleased),
+    async () => (await Promise.all(deposits.map((one) => standingOf(m, one)))).every((one) => one.isReleased),
     'the releases',
   )
 const outcomeOf = async ({ reviewId }: Pick<Review, 'reviewId'>) =>

@@ -9,6 +9,7 @@ import type { Call } from '../forking-chain.ts'
 import { must } from '../http/caller.ts'
 import { DAY, send, travel } from '../http/chain.ts'
 import { vote } from '../http/commitments.ts'
+import { standingOf } from '../http/escrows.ts'
 import { NO_WORK, startTestMarket, type TestMarket } from '../http/market.ts'
 import { openRecorded } from '../http/merchants.ts'
 import { newcomer, newProduct, type Person, quiet, type Review, readRank, tell } from '../http/town.ts'
@@ -17,11 +18,9 @@ import {
   appoint,
   buyTogether,
   decided,
-  inItsTime,
   look,
   RETRY_MS,
   rest,
-  standing,
   startReplica,
   writeWithCashback,
 } from './world.ts'
@@ -40,7 +39,7 @@ let other: Review
 let buyers: Person[]
 
 beforeAll(async () => {
-  m = inItsTime(await startTestMarket({ overrides: NO_WORK }))
+  m = await startTestMarket({ overrides: NO_WORK })
   const product = await newProduct({ m, merchantId: await openRecorded(m) })
   link = await writeWithCashback(m, await newcomer(m), product)
   other = await writeWithCashback(m, await newcomer(m), product)
@@ -116,7 +115,7 @@ describe('two replicas with one oracle', () => {
     m.clock.aheadMs += 2 * RETRY_MS
     await lookAll()
     await until(
-      async () => (await Promise.all(reviewed.map((one) => standing(m, one)))).every((one) => one.isReleased),
+      async () => (await Promise.all(reviewed.map((one) => standingOf(m, one)))).every((one) => one.isReleased),
       'the releases',
     )
     await rest(m)

@@ -10,24 +10,17 @@ import {
   signPurchase,
 } from '@referrer/contracts/local'
 import { Attribution } from '@referrer/protocol'
-import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { keccak256, type LocalAccount, numberToHex, stringToHex } from 'viem'
 import { catchUpReleases, settleEscrows } from '../../src/oracle/schedule.ts'
 import { dayOf } from '../../src/ranks/rank.ts'
 import { type Overrides, type Service, startService } from '../../src/service.ts'
 import { until } from '../../src/workers/testing.ts'
 import { call } from '../calls.ts'
-import { callerOf, must } from '../http/caller.ts'
+import { must } from '../http/caller.ts'
 import { send } from '../http/chain.ts'
 import { setCashbackRate } from '../http/commitments.ts'
 import type { TestMarket } from '../http/market.ts'
 import { FULL_PRICE, type Person, quiet, type Review, write } from '../http/town.ts'
-
-/** Whoever calls looks at the market's clock. */
-export const inItsTime = (m: TestMarket): TestMarket => ({
-  ...m,
-  call: callerOf(m.service.url, () => Date.now() + m.clock.aheadMs),
-})
 
 /** On its records, at its time, behind its nodes, with its keys. */
 export const startReplica = (m: TestMarket, overrides: Overrides = {}): Promise<Service> =>
@@ -105,17 +98,6 @@ export const signTogether = (
       })
     }),
   )
-
-/** Where an escrow stands on the chain. */
-export async function standing({ market }: Pick<TestMarket, 'market'>, { payer, nonce }: EscrowDeposit) {
-  const [, state, , isReleased] = await market.client.readContract({
-    address: market.addresses.CommissionEscrow,
-    abi: commissionEscrowAbi,
-    functionName: 'escrowOf',
-    args: [payer, nonce],
-  })
-  return { isSettled: state === 2, isReleased }
-}
 
 export interface Decided {
   escrow_id: bigint
