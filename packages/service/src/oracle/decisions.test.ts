@@ -229,6 +229,19 @@ describe('a release', () => {
     expect(open).toHaveLength(0)
   })
 
+  it('is tried again once when more than one attempt has failed since anybody looked', async () => {
+    await buy({ escrowId: 1 })
+    await review(11, { of: 1 })
+    await followAll()
+    await end('failed')
+    clock.now += MINUTE
+    await run(catchUpReleases)
+    await end('failed')
+    clock.now += 2 * MINUTE
+    await run(settleEscrows)
+    expect(await decided()).toEqual(['1 release 1', '1 release 2', '1 release 3'])
+  })
+
   it('is not sent behind a settlement that is on its way, but is beside one that waits and does not pay it', async () => {
     clock.head = WINDOW_END
     await buy({ escrowId: 1 })

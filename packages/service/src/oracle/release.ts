@@ -113,8 +113,9 @@ export type Walked = { escrow_id: bigint; contract: Buffer }
 /** A question for escrows, by contract and id. */
 type Escrows = ReturnType<typeof named>
 
+/** Each once: several attempts at one may have failed. */
 const named = (sql: Queryable, page: readonly Walked[]) => sql`
-  SELECT * FROM unnest(
+  SELECT DISTINCT * FROM unnest(
     ${page.map(({ contract }) => contract)}::bytea[], ${page.map(({ escrow_id }) => escrow_id)}::bigint[])`
 
 /** Of these escrows, by contract and id: those whose cashback is open and earned but for the votes, with nothing under way. */
