@@ -1,10 +1,11 @@
 // What a pledge does to the links that reviewers hand out, and to the money of those who buy through them.
 import { mintUsdc, openMerchant, type Product, registerIdentity } from '@referrer/contracts/local'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
-import { type Address, erc20Abi, type LocalAccount } from 'viem'
+import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/workers/testing.ts'
 import { must } from './caller.ts'
+import { usdcOf } from './chain.ts'
 import { setCashbackRate } from './commitments.ts'
 import { generic, startTestMarket, type TestMarket } from './market.ts'
 import { ENDPOINT, publish, registered, sell } from './reviews.ts'
@@ -92,14 +93,6 @@ describe('the rate of a link', () => {
 })
 
 describe('the price of a purchase', () => {
-  const balanceOf = (account: Address) =>
-    m.market.client.readContract({
-      address: m.market.addresses.USDC,
-      abi: erc20Abi,
-      functionName: 'balanceOf',
-      args: [account],
-    })
-
   const escrow = (functionName: 'fees' | 'totalHeld') =>
     m.market.client.readContract({
       address: m.market.addresses.CommissionEscrow,
@@ -110,9 +103,9 @@ describe('the price of a purchase', () => {
   async function everybody() {
     const { merchant, walletBuyer } = m.market.accounts
     return {
-      merchant: await balanceOf(merchant.address),
-      reviewer: await balanceOf(owner.address),
-      buyer: await balanceOf(walletBuyer.address),
+      merchant: await usdcOf(m, merchant.address),
+      reviewer: await usdcOf(m, owner.address),
+      buyer: await usdcOf(m, walletBuyer.address),
       fees: await escrow('fees'),
       held: await escrow('totalHeld'),
     }

@@ -1,6 +1,6 @@
 // What people do on the chain, as far as the tests of several nouns need it.
 import { confirmed } from '@referrer/contracts/local'
-import type { TransactionReceipt } from 'viem'
+import { type Address, erc20Abi, type TransactionReceipt } from 'viem'
 import type { Call } from '../forking-chain.ts'
 import type { TestMarket } from './market.ts'
 
@@ -10,6 +10,15 @@ export const DAY = 24 * 60 * 60
 export async function send({ market }: Pick<TestMarket, 'market'>, made: Call): Promise<TransactionReceipt> {
   return confirmed(market, await market.client.sendTransaction(made))
 }
+
+/** What an account has, in base units. */
+export const usdcOf = ({ market }: Pick<TestMarket, 'market'>, account: Address): Promise<bigint> =>
+  market.client.readContract({
+    address: market.addresses.USDC,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [account],
+  })
 
 /** The chain's time goes on; the service's does not. */
 export async function travel({ market }: Pick<TestMarket, 'market'>, seconds: number): Promise<void> {

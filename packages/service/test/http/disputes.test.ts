@@ -1,12 +1,11 @@
 import type { EscrowDeposit } from '@referrer/contracts/local'
 import { Attribution } from '@referrer/protocol'
-import { sandboxUSDCAbi } from '@referrer/protocol/abi'
 import type { Hex, LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settleEscrows } from '../../src/oracle/schedule.ts'
 import { until } from '../../src/workers/testing.ts'
 import { must } from './caller.ts'
-import { DAY, travel } from './chain.ts'
+import { DAY, travel, usdcOf } from './chain.ts'
 import { setCashbackRate } from './commitments.ts'
 import type { TestMarket } from './market.ts'
 import {
@@ -197,13 +196,7 @@ const recomputed = ({ comparison_outcome, upheld, ...inputs }: Decision['inputs'
     inputs.cashback_pledged === true,
 })
 
-const treasury = () =>
-  m.market.client.readContract({
-    address: m.market.addresses.USDC,
-    abi: sandboxUSDCAbi,
-    functionName: 'balanceOf',
-    args: [m.market.accounts.treasury.address],
-  })
+const treasury = () => usdcOf(m, m.market.accounts.treasury.address)
 
 describe('what the oracle decides of an escrow', () => {
   it('can be worked out again by anybody, and is what the chain then shows', async () => {

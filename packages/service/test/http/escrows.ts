@@ -12,7 +12,7 @@ import {
   signPurchase,
 } from '@referrer/contracts/local'
 import { ContentHash } from '@referrer/protocol'
-import { reviewRegistryAbi } from '@referrer/protocol/abi'
+import { commissionEscrowAbi, reviewRegistryAbi } from '@referrer/protocol/abi'
 import { type LocalAccount, numberToHex, parseEventLogs } from 'viem'
 import { call } from '../calls.ts'
 import { must } from './caller.ts'
@@ -87,6 +87,20 @@ export async function act(
   ...more: unknown[]
 ): Promise<void> {
   await send(m, call(m, account, 'CommissionEscrow', functionName, [escrowTerms(deposit), ...more]))
+}
+
+/** Where an escrow stands by the contract. */
+export async function standingOf(
+  { market }: Pick<TestMarket, 'market'>,
+  { payer, nonce }: Pick<EscrowDeposit, 'payer' | 'nonce'>,
+) {
+  const [, state, isBound, isReleased] = await market.client.readContract({
+    address: market.addresses.CommissionEscrow,
+    abi: commissionEscrowAbi,
+    functionName: 'escrowOf',
+    args: [payer, nonce],
+  })
+  return { isSettled: state === 2, isBound, isReleased }
 }
 
 /** Publishes the buyer's review of a purchase on the chain, and gives what brings its text to the service. */

@@ -1,9 +1,10 @@
 // What the parties of purchases should see and have of them, and whether they do.
-import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { type Address, formatUnits } from 'viem'
 import { expect } from 'vitest'
 import { until } from '../../src/workers/testing.ts'
 import { type Answer, must } from './caller.ts'
+import { usdcOf } from './chain.ts'
+import { standingOf } from './escrows.ts'
 import { type Life, type Person, type Purchase, SAVINGS } from './lifecycle.ts'
 
 /** Where a purchase's held-back part and its cashback should be: with somebody, or waiting for something. */
@@ -160,22 +161,11 @@ export async function expectStatus(life: Life, fates: Fates): Promise<void> {
   }
 }
 
-/** Where an escrow stands by the contract. */
-export async function standingOf({ market }: Life, { deposit: { payer, nonce } }: Purchase) {
-  const [, state, isBound, isReleased] = await market.client.readContract({
-    address: market.addresses.CommissionEscrow,
-    abi: commissionEscrowAbi,
-    functionName: 'escrowOf',
-    args: [payer, nonce],
-  })
-  return { isSettled: state === 2, isBound, isReleased }
-}
-
 /** That the contract has it so, what all agents earned and are told of it, and what every account holds. */
 export async function expectMoney(life: Life, fates: Fates): Promise<void> {
   const lives = livesOf(life, fates)
   for (const { name, purchase, fate } of lives) {
-    expect(await standingOf(life, purchase), name).toEqual({
+    expect(await standingOf(life, purchase.deposit), name).toEqual({
       isSettled: isPaid(fate.heldBack),
       isBound: purchase.buyer !== undefined,
       isReleased: fate.cashback === 'buyer',
@@ -187,7 +177,7 @@ export async function expectMoney(life: Life, fates: Fates): Promise<void> {
   const held = ({ address }: { address: Address }) =>
     balanceAfter(address, payers.includes(address) ? SAVINGS : 0n, lives, places)
   for (const account of [...everybodyIn(life).map((person) => person.account), merchant, treasury, oracle]) {
-    expect(await life.balanceOf(account.address), `what ${account.address} has`).toBe(held(account))
+    expect(await usdcOf(life, account.address), `what ${account.address} has`).toBe(held(account))
   }
   for (const { agentId, account } of everybodyIn(life)) {
     const usdc_wallet_balance = formatUnits(held(account), 6)

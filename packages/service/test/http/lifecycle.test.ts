@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/workers/testing.ts'
 import { call } from '../calls.ts'
 import { must, sessionOf } from './caller.ts'
-import { DAY, send } from './chain.ts'
+import { DAY, send, usdcOf } from './chain.ts'
 import { vote } from './commitments.ts'
-import { act, publishBuyerReview } from './escrows.ts'
+import { act, publishBuyerReview, standingOf } from './escrows.ts'
 import {
   ask,
   askStatus,
@@ -15,7 +15,6 @@ import {
   expectStatus,
   type Fate,
   type Fates,
-  standingOf,
 } from './fates.ts'
 import { type Life, type Person, type Purchase, SAVINGS, settlementOf, startLife } from './lifecycle.ts'
 import { generic } from './market.ts'
@@ -99,7 +98,7 @@ const register = (body: object) =>
   life.call('POST', '/v1/review/register', { as: life.market.accounts.stranger, body })
 
 const untilPaid = ({ payer, shares }: Purchase, before: bigint) =>
-  until(async () => (await life.balanceOf(payer.address)) === before + shares.cashback, 'the cashback')
+  until(async () => (await usdcOf(life, payer.address)) === before + shares.cashback, 'the cashback')
 
 describe('the first days', () => {
   it('begin with everything held [ESC-28, ESC-29, ESC-31, ESC-48]', () => expectAll(life, at('bought')))
@@ -107,7 +106,7 @@ describe('the first days', () => {
   it('bring the cashback once the buyer has voted, published and registered, and no sooner [VOTE-74, ESC-28, CTX-29, CTX-32]', async () => {
     const earned = life.called('earned')
     const { agentId } = life.buyers[0]
-    const before = await life.balanceOf(earned.payer.address)
+    const before = await usdcOf(life, earned.payer.address)
     const expectWaiting = (cashback: string) =>
       expectAll(life, at('bought', { earned: { heldBack: 'pending', cashback } }))
     const counts = async () => (await ask(life, `/v1/agent/${agentId}/context`)).counts
@@ -135,7 +134,7 @@ describe('the first days', () => {
     await life.indexed()
     bound.buyer = wallet
     expect(await listed()).toMatchObject([{ escrow_id: Number(escrowId), role: 'buyer' }])
-    const before = await life.balanceOf(wallet.account.address)
+    const before = await usdcOf(life, wallet.account.address)
     const body = await reviewOf(bound, 4)
     expect(await register(body)).toMatchObject({ status: 409 })
     expect((await listed())[0].cashback.status).toBe('pending_buyer_review')
@@ -144,7 +143,7 @@ describe('the first days', () => {
     await must(register(body))
     const [{ cashback }] = await listed()
     expect(cashback).toEqual({ amount: Number(bound.shares.cashback), status: 'claimable' })
-    expect(await life.balanceOf(wallet.account.address)).toBe(before)
+    expect(await usdcOf(life, wallet.account.address)).toBe(before)
     await market.client.setAutomine(true)
     await market.client.mine({ blocks: 1 })
     await untilPaid(bound, before)
@@ -155,7 +154,7 @@ describe('the first days', () => {
     const four = [contradicted, cleared, upheld, undecided]
     for (const name of ['contradicted', 'cleared', 'upheld']) {
       const purchase = life.called(name)
-      const before = await life.balanceOf(purchase.payer.address)
+      const before = await usdcOf(life, purchase.payer.address)
       await voteFor(purchase, ...four.filter((one) => one !== purchase.author).map((one) => one.internalId))
       await must(register(await reviewOf(purchase, 1)))
       await untilPaid(purchase, before)
@@ -210,7 +209,7 @@ describe('the end of the window', () => {
   )
   const untilSettled = (...names: string[]) =>
     until(async () => {
-      const standings = await Promise.all(names.map((name) => standingOf(life, life.called(name))))
+      const standings = await Promise.all(names.map((name) => standingOf(life, life.called(name).deposit)))
       return standings.every(({ isSettled }) => isSettled)
     }, `the settlement of ${names}`)
   const toReviewer = { heldBack: 'reviewer', cashback: 'reviewer' }
@@ -251,7 +250,7 @@ describe('the end of the window', () => {
 
   it('still lets a buyer earn the cashback whose escrow waits to be settled [VOTE-74]', async () => {
     const late = life.called('late')
-    const before = await life.balanceOf(late.payer.address)
+    const before = await usdcOf(life, late.payer.address)
     await voteFor(late, life.authors.plain.internalId)
     await must(register(await reviewOf(late, 5)))
     await untilPaid(late, before)
@@ -262,7 +261,7 @@ describe('the end of the window', () => {
   it('waits eight days for the end of a dispute, and then holds nothing against the author [ESC-31]', async () => {
     await life.travelTo(last() + days(7))
     await life.oracleSettles()
-    expect(await standingOf(life, life.called('undecided'))).toMatchObject({ isSettled: false })
+    expect(await standingOf(life, life.called('undecided').deposit)).toMatchObject({ isSettled: false })
     await life.travelTo(last() + days(8))
     await life.oracleSettles()
     await untilSettled('undecided')
@@ -292,15 +291,15 @@ describe('the end of the window', () => {
     const { CommissionEscrow, SplitRouter } = market.addresses
     const all = [...life.purchases.values()]
     const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
-    const before = await life.balanceOf(treasury.address)
+    const before = await usdcOf(life, treasury.address)
     await send(life, call(life, stranger, 'CommissionEscrow', 'collectFees', []))
     const fees = sum(all.map(({ shares }) => shares.fee))
-    expect((await life.balanceOf(treasury.address)) - before).toBe(fees)
-    expect([await life.balanceOf(CommissionEscrow), await life.balanceOf(SplitRouter)]).toEqual([0n, 0n])
+    expect((await usdcOf(life, treasury.address)) - before).toBe(fees)
+    expect([await usdcOf(life, CommissionEscrow), await usdcOf(life, SplitRouter)]).toEqual([0n, 0n])
     const payers = [...life.buyers, life.wallet].map(({ account }) => account)
     const others = [...Object.values(life.authors).map(({ account }) => account), merchant, treasury]
     const total = async (accounts: typeof payers) =>
-      sum(await Promise.all(accounts.map(({ address }) => life.balanceOf(address))))
+      sum(await Promise.all(accounts.map(({ address }) => usdcOf(life, address))))
     const spent = BigInt(payers.length) * SAVINGS - (await total(payers))
     expect(await total(others)).toBe(spent)
     const paidBack = ['earned', 'bound', 'contradicted', 'cleared', 'late'].map((name) => life.called(name))

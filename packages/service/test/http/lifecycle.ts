@@ -8,9 +8,9 @@ import {
   registerIdentity,
 } from '@referrer/contracts/local'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
-import { type Address, encodeFunctionData, erc20Abi, type LocalAccount } from 'viem'
+import { encodeFunctionData, type LocalAccount } from 'viem'
 import { until } from '../../src/workers/testing.ts'
-import { callerOf, must } from './caller.ts'
+import { must } from './caller.ts'
 import { setCashbackRate } from './commitments.ts'
 import { generic, publishReview, startTestMarket, type TestMarket } from './market.ts'
 import { ENDPOINT, sell } from './reviews.ts'
@@ -51,7 +51,6 @@ export interface Life extends TestMarket {
     bought: { by: Author; payer: LocalAccount; buyer?: Person; price: bigint; multiplierBps?: number },
   ): Promise<void>
   called(name: string): Purchase
-  balanceOf(account: Address): Promise<bigint>
   /** The chain and the service go to this second. */
   travelTo(timestamp: bigint): Promise<void>
   /** The oracle settles what is due. It does so only when it is told to here. */
@@ -64,11 +63,7 @@ const AUTHORS = { praised: 12, plain: 13, contradicted: 14, cleared: 15, upheld:
 const PLEDGES = { praised: 4_000, plain: 0, contradicted: 1_000, cleared: 2_000, upheld: 0, undecided: 500 }
 
 export async function startLife(): Promise<Life> {
-  const started = await startTestMarket()
-  const m = {
-    ...started,
-    call: callerOf(started.service.url, () => Date.now() + started.clock.aheadMs),
-  }
+  const m = await startTestMarket()
   const { market } = m
   const { merchant, buyer, walletBuyer } = market.accounts
   const person = async (account: LocalAccount): Promise<Person> => ({
@@ -130,13 +125,6 @@ export async function startLife(): Promise<Life> {
       if (!purchase) throw new Error(`nobody bought ${name}`)
       return purchase
     },
-    balanceOf: (account) =>
-      market.client.readContract({
-        address: market.addresses.USDC,
-        abi: erc20Abi,
-        functionName: 'balanceOf',
-        args: [account],
-      }),
     async travelTo(timestamp) {
       await market.client.setNextBlockTimestamp({ timestamp })
       await market.client.mine({ blocks: 1 })

@@ -45,7 +45,7 @@ export interface TestMarket {
    * calls that were answered.
    */
   nodes: { isDown: boolean; only: string | string[] | undefined; answered: string[] }
-  /** Added to the service's clock. */
+  /** Added to the clock of the service, and of whoever calls it. */
   clock: { aheadMs: number }
   /** Waits until the newest blocks of all chains are in the records. */
   indexed(): Promise<void>
@@ -75,6 +75,7 @@ export async function startTestMarket({
   const database = await freshDatabase(migrations)
   const nodes: TestMarket['nodes'] = { isDown: false, only: undefined, answered: [] }
   const clock = { aheadMs: 0 }
+  const now = () => Date.now() + clock.aheadMs
   const chains = await Promise.all(
     chainIds.map(async (chainId) => {
       const chain = await startLocalChain({ chainId, port: 0 })
@@ -110,7 +111,7 @@ export async function startTestMarket({
       ...env,
     }),
     {
-      clock: () => Date.now() + clock.aheadMs,
+      clock: now,
       fetch: async (input, init) => {
         const body = String(init?.body)
         const isRefused = [nodes.only ?? []].flat().some((piece) => body.includes(piece))
@@ -134,7 +135,7 @@ export async function startTestMarket({
   }
 
   return {
-    call: callerOf(service.url),
+    call: callerOf(service.url, now),
     service,
     sql,
     databaseUrl: database.url,

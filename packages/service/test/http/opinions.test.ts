@@ -1,32 +1,20 @@
-import {
-  type EscrowDeposit,
-  escrowTerms,
-  listProduct,
-  mintUsdc,
-  type Product,
-  registerIdentity,
-} from '@referrer/contracts/local'
-import { ContentHash } from '@referrer/protocol'
-import { reviewRegistryAbi } from '@referrer/protocol/abi'
-import { type LocalAccount, parseEventLogs } from 'viem'
+import { listProduct, mintUsdc, type Product, registerIdentity } from '@referrer/contracts/local'
+import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { opinionsFollower } from '../../src/opinions/follow.ts'
 import { call } from '../calls.ts'
 import { must } from './caller.ts'
 import { send } from './chain.ts'
-import { buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
+import { productOf, startTestMarket, type TestMarket } from './market.ts'
 import { openRecorded } from './merchants.ts'
-import { register } from './reviews.ts'
-
-/** A tenth of it is commission, and that much counts in full. */
-const FULL_PRICE = 100_000n
+import { beginDay, buyThrough, edit, FULL_PRICE, type Review, tell as tellOf } from './town.ts'
 
 let m: TestMarket
 let buyer: LocalAccount
 let merchant: LocalAccount
 let merchantId: bigint
-/** Whose link everybody buys through. */
-let reviewer: bigint
+/** Whose link everybody buys through, whatever it is. */
+let link: Omit<Review, 'product'>
 let author: bigint
 let product: Product
 let products = 0
@@ -36,8 +24,10 @@ beforeAll(async () => {
   m = await startTestMarket({
     overrides: { work: { queues: [], schedules: [], followers: [opinionsFollower] } },
   })
+  beginDay(m)
+  const { reviewer: owner } = m.market.accounts
   ;({ buyer, merchant } = m.market.accounts)
-  reviewer = await registerIdentity(m.market, m.market.accounts.reviewer)
+  link = { author: { owner, agentId: await registerIdentity(m.market, owner) }, reviewId: 0n, internalId: 0 }
   merchantId = await openRecorded(m)
   for (const { address } of [buyer, merchant]) await mintUsdc(m.market, address, 100_000_000n)
 })
@@ -54,31 +44,10 @@ async function list(type = { oneOff: false }): Promise<Product> {
   return listed
 }
 
-const hashOf = (deposit: EscrowDeposit, content: string) =>
-  ContentHash.contentHash({
-    agentId: deposit.buyerAgentId,
-    merchantId: deposit.merchantId,
-    productId: deposit.productId,
-    content,
-  })
-
-async function registered(deposit: EscrowDeposit, reviewId: bigint, content: string): Promise<number> {
-  await m.indexed()
-  const ids = { review_id: Number(reviewId), escrow_id: Number(deposit.escrowId) }
-  return (await must(register(m, { ...ids, content_json: content }))).review_id
-}
-
 /** Buys and says what it was like. */
-async function tell(rating: number, { price = FULL_PRICE, by = buyer, agentId = author } = {}) {
-  const through = { reviewId: 0n, reviewerAgentId: reviewer }
-  const deposit = await buy(m, by, { product, price, ...through, buyerAgentId: agentId })
-  const content = generic(rating, 'As it was')
-  const terms = [m.market.addresses.CommissionEscrow, escrowTerms(deposit), hashOf(deposit, content)]
-  const { logs } = await send(m, call(m, by, 'ReviewRegistry', 'publishWithEscrow', terms))
-  const [event] = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs })
-  if (!event) throw new Error('nothing was published')
-  const { reviewId } = event.args
-  return { deposit, reviewId, internalId: await registered(deposit, reviewId, content) }
+async function tell(rating: number, { price = FULL_PRICE, owner = buyer, agentId = author } = {}) {
+  const person = { owner, agentId }
+  return tellOf(m, person, await buyThrough(m, person, { ...link, product }, { price }), rating)
 }
 
 const opinionOf = async (internalId: number) =>
@@ -118,14 +87,11 @@ describe("a buyer's review", () => {
   })
 
   it('keeps its weight when it is edited, whatever its author has become', async () => {
-    const { deposit, reviewId, internalId } = await tell(5)
+    const review = await tell(5)
     await expectRank(0.545455)
     await setRank(author, { repeat: 1, one_off: 1 })
-    const content = generic(1, 'Broke after a day')
-    const args = [reviewId, hashOf(deposit, content)]
-    await send(m, call(m, buyer, 'ReviewRegistry', 'editContent', args))
-    expect(await registered(deposit, reviewId, content)).toBe(internalId)
-    expect(await opinionOf(internalId)).toEqual({ opinion_size: 1_000_000, opinion_weight: 500_000 })
+    await edit(m, review, 1)
+    expect(await opinionOf(review.internalId)).toEqual({ opinion_size: 1_000_000, opinion_weight: 500_000 })
     await expectRank(0.454545)
   })
 
@@ -138,13 +104,11 @@ describe("a buyer's review", () => {
 
   it('is no opinion of a product that its author sells, even when it is edited after the merchant was sold', async () => {
     const own = await registerIdentity(m.market, merchant)
-    const { deposit, reviewId, internalId } = await tell(5, { by: merchant, agentId: own })
-    expect(await opinionOf(internalId)).toEqual({ opinion_size: null, opinion_weight: null })
+    const review = await tell(5, { owner: merchant, agentId: own })
+    expect(await opinionOf(review.internalId)).toEqual({ opinion_size: null, opinion_weight: null })
     const transfer = [merchant.address, m.market.accounts.stranger.address, merchantId]
     await send(m, call(m, merchant, 'IdentityRegistry', 'transferFrom', transfer))
-    const content = generic(4, 'Still good')
-    await send(m, call(m, merchant, 'ReviewRegistry', 'editContent', [reviewId, hashOf(deposit, content)]))
-    expect(await registered(deposit, reviewId, content)).toBe(internalId)
-    expect(await opinionOf(internalId)).toEqual({ opinion_size: null, opinion_weight: null })
+    await edit(m, review, 4)
+    expect(await opinionOf(review.internalId)).toEqual({ opinion_size: null, opinion_weight: null })
   })
 })

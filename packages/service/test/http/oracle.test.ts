@@ -1,6 +1,5 @@
 // What the oracle does on the chain.
 import type { EscrowDeposit } from '@referrer/contracts/local'
-import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { catchUpReleases, settleEscrows } from '../../src/oracle/schedule.ts'
 import { until } from '../../src/workers/testing.ts'
@@ -8,7 +7,7 @@ import { call } from '../calls.ts'
 import { must } from './caller.ts'
 import { DAY, send, travel } from './chain.ts'
 import { setCashbackRate } from './commitments.ts'
-import { CASHBACK, HELD_BACK, openShop, publishBuyerReview, type Shop } from './escrows.ts'
+import { CASHBACK, HELD_BACK, openShop, publishBuyerReview, type Shop, standingOf } from './escrows.ts'
 import { type Bought, buy, generic, publishReview, startTestMarket, type TestMarket } from './market.ts'
 
 let m: TestMarket
@@ -35,16 +34,6 @@ async function tick(schedule: typeof settleEscrows): Promise<void> {
   await schedule(m.service.context).run({ signal: AbortSignal.timeout(60_000), sql: m.sql })
 }
 
-async function standing({ payer, nonce }: EscrowDeposit) {
-  const [, state, , isReleased] = await m.market.client.readContract({
-    address: m.market.addresses.CommissionEscrow,
-    abi: commissionEscrowAbi,
-    functionName: 'escrowOf',
-    args: [payer, nonce],
-  })
-  return { isSettled: state === 2, isReleased }
-}
-
 const recorded = async ({ escrowId }: EscrowDeposit) => {
   const [row] = await m.sql`SELECT * FROM chain.escrows WHERE escrow_id = ${escrowId}`
   return row
@@ -58,7 +47,7 @@ describe('cashback', () => {
   it('is paid once the buyer has reviewed the purchase, and once only', async () => {
     const deposit = await bought()
     await review(deposit)
-    await until(async () => (await standing(deposit)).isReleased, 'the release')
+    await until(async () => (await standingOf(m, deposit)).isReleased, 'the release')
     await tick(catchUpReleases)
     await tick(settleEscrows)
     expect(await decisions(deposit)).toMatchObject([
@@ -85,7 +74,7 @@ describe('cashback', () => {
     const honest = await bought({ reviewId, cashbackOfCommissionBps: 1_000 })
     await review(greedy)
     await review(honest)
-    await until(async () => (await standing(honest)).isReleased, 'the release of what was pledged')
+    await until(async () => (await standingOf(m, honest)).isReleased, 'the release of what was pledged')
     expect(await decisions(greedy)).toEqual([])
     const path = `/v1/escrow/${greedy.escrowId}/status?agent_id=${shop.buyer}`
     const { cashback } = await must(m.call('GET', path, { as: buyer }))
@@ -109,7 +98,7 @@ describe('a settlement', () => {
     await travel(m, 60 * DAY + 60)
     await tick(settleEscrows)
     await tick(settleEscrows)
-    await until(async () => (await standing(deposit)).isSettled, 'the settlement')
+    await until(async () => (await standingOf(m, deposit)).isSettled, 'the settlement')
     await until(async () => (await recorded(deposit))?.settled_at, 'the settlement in the records')
     expect(await recorded(deposit)).toMatchObject({
       fallback_used: false,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHistory, type History } from '../../src/ranks/testing.ts'
 import { NO_WORK, startTestMarket, type TestMarket } from './market.ts'
+import { beginDay } from './town.ts'
 
 const DAY_MS = 86_400_000
 /** Beyond those that the market registers on its chain. */
@@ -12,6 +13,7 @@ let reviews: bigint[]
 
 beforeAll(async () => {
   m = await startTestMarket({ overrides: NO_WORK })
+  beginDay(m)
   h = createHistory(m.sql, m.chainId)
   h.clock.now = Date.parse('2026-03-01T12:00:00.5Z')
   for (const agent of [AUTHOR, FLAGGED, EMPTY]) await h.agent(agent, agent)
@@ -118,7 +120,7 @@ describe('the explanation of a rank', () => {
   it('is empty for an agent without evidence, and there for one that is flagged', async () => {
     const { body } = await ask(EMPTY, '?explain=true')
     expect(body.explain.one_off).toEqual({
-      as_of: new Date().toISOString().slice(0, 10),
+      as_of: new Date(Date.now() + m.clock.aheadMs).toISOString().slice(0, 10),
       prior: { gain: 5, loss: 7 },
       gain: 0,
       loss: 0,

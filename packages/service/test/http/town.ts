@@ -13,7 +13,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
 import { until } from '../../src/workers/testing.ts'
 import { call } from '../calls.ts'
-import { callerOf, must, sessionOf } from './caller.ts'
+import { must, sessionOf } from './caller.ts'
 import { send } from './chain.ts'
 import { vote } from './commitments.ts'
 import { publishBuyerReview } from './escrows.ts'
@@ -52,14 +52,17 @@ export interface Town {
 
 const DAY_MS = 86_400_000
 
-/** The day has just begun there, so that it does not end in the middle of a test. */
+/** The day has just begun, so that it does not end in the middle of a test. */
+export function beginDay({ clock }: Pick<TestMarket, 'clock'>): void {
+  clock.aheadMs = DAY_MS - (Date.now() % DAY_MS) + 60_000
+}
+
 export async function startTown(): Promise<Town> {
   const m = await startTestMarket()
-  m.clock.aheadMs = DAY_MS - (Date.now() % DAY_MS) + 60_000
-  const town = { ...m, call: callerOf(m.service.url, () => Date.now() + m.clock.aheadMs) }
+  beginDay(m)
   // The first one is 0, which some routes refuse.
   await registerIdentity(m.market, m.market.accounts.stranger)
-  return { m: town, merchantId: await openRecorded(town) }
+  return { m, merchantId: await openRecorded(m) }
 }
 
 let people = 0

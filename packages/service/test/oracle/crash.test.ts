@@ -19,15 +19,7 @@ import { openRecorded } from '../http/merchants.ts'
 import { newcomer, newProduct, type Person, type Review, tell } from '../http/town.ts'
 import { type ServiceProcess, startServiceProcess } from '../outage/service-process.ts'
 import { audit } from './audit.ts'
-import {
-  buyTogether,
-  decided,
-  type Gate,
-  mineBlocks,
-  openGate,
-  rest,
-  writeWithCashback,
-} from './world.ts'
+import { buyTogether, decided, type Gate, mineBlocks, openGate, rest, writeWithCashback } from './world.ts'
 
 /** A busy machine makes these slow, not wrong. */
 vi.setConfig({ testTimeout: 180_000 })

@@ -25,15 +25,7 @@ import {
   voting,
   waiting,
 } from './life.ts'
-import {
-  decided,
-  look,
-  mineBlocks,
-  RETRY_MS,
-  rest,
-  startReplica,
-  writeWithCashback,
-} from './world.ts'
+import { decided, look, mineBlocks, RETRY_MS, rest, startReplica, writeWithCashback } from './world.ts'
 
 const ROUNDS = Number(process.env.TORTURE_ROUNDS ?? 1)
 /** More blocks than are ever undone here. */

@@ -115,7 +115,8 @@ describe('two replicas with one oracle', () => {
     m.clock.aheadMs += 2 * RETRY_MS
     await lookAll()
     await until(
-      async () => (await Promise.all(reviewed.map((one) => standingOf(m, one)))).every((one) => one.isReleased),
+      async () =>
+        (await Promise.all(reviewed.map((one) => standingOf(m, one)))).every((one) => one.isReleased),
       'the releases',
     )
     await rest(m)
