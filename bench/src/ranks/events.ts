@@ -39,8 +39,9 @@ export function createEvents(sql: Sql, events: number) {
         UPDATE market.reviews SET comparison_outcome = CASE comparison_outcome WHEN 'confirmed' THEN 'contradicted' ELSE 'confirmed' END
         WHERE internal_id = ${review} RETURNING agent_id`
       await tx`
-        INSERT INTO market.findings (chain_id, internal_id, agent_id, outcome, satisfaction, others, others_sum, size, found_at)
-        SELECT chain_id, internal_id, agent_id, comparison_outcome, 0, 3, 0, 1000000, ${at} FROM market.reviews WHERE internal_id = ${review}`
+        INSERT INTO market.findings
+          (chain_id, internal_id, agent_id, outcome, satisfaction, others, others_weight, others_weighted, size, found_at)
+        SELECT chain_id, internal_id, agent_id, comparison_outcome, 0, 3, 3000000, 0, 1000000, ${at} FROM market.reviews WHERE internal_id = ${review}`
       return Number(row?.agent_id)
     }
     await tx`

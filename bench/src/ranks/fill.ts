@@ -75,8 +75,9 @@ function statements(events: number): string[] {
      SELECT chain_id, internal_id, internal_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id,
        ${moment('internal_id', reviews)}
      FROM market.reviews`,
-    `INSERT INTO market.findings (chain_id, internal_id, agent_id, outcome, satisfaction, others, others_sum, size, found_at)
-     SELECT chain_id, internal_id, agent_id, comparison_outcome, 0, 3, 0, 250000 + internal_id % 4 * 250000, ${moment('internal_id', reviews)}
+    `INSERT INTO market.findings
+       (chain_id, internal_id, agent_id, outcome, satisfaction, others, others_weight, others_weighted, size, found_at)
+     SELECT chain_id, internal_id, agent_id, comparison_outcome, 0, 3, 3000000, 0, 250000 + internal_id % 4 * 250000, ${moment('internal_id', reviews)}
      FROM market.reviews ORDER BY internal_id`,
     `INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id,
        product_id, review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, transaction_hash)

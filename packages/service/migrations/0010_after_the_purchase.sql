@@ -330,10 +330,11 @@ CREATE TABLE market.comparisons (
   merchant_id   bigint      NOT NULL,
   product_id    bytea       NOT NULL,
   made_at       timestamptz NOT NULL,
-  -- Of all opinions: how many, and the sums.
+  -- Of all opinions: how many, and the sums of size, of weight, and of weight × satisfaction.
   opinions      integer     NOT NULL,
-  satisfaction  bigint      NOT NULL,
   size          bigint      NOT NULL,
+  weight        bigint      NOT NULL,
+  weighted      numeric     NOT NULL,
   -- Set when one of its opinions has left the chain: nothing rests on it any more.
   voided_at     timestamptz
 );
@@ -356,26 +357,28 @@ CREATE TABLE market.comparison_inputs (
   internal_id   bigint  NOT NULL,
   satisfaction  integer NOT NULL,
   size          integer NOT NULL,
+  weight        integer NOT NULL,
   PRIMARY KEY (comparison_id, owner)
 );
 CREATE INDEX comparison_inputs_by_review ON market.comparison_inputs (internal_id);
 
 -- What the oracle found of a review, each time that this changed.
 CREATE TABLE market.findings (
-  finding_id    bigint      PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-  chain_id      bigint      NOT NULL,
-  internal_id   bigint      NOT NULL REFERENCES market.reviews,
-  agent_id      bigint      NOT NULL,
+  finding_id      bigint      PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  chain_id        bigint      NOT NULL,
+  internal_id     bigint      NOT NULL REFERENCES market.reviews,
+  agent_id        bigint      NOT NULL,
   -- `pending`: what was found before rests on nothing any more.
-  outcome       text        NOT NULL CHECK (outcome IN ('pending', 'confirmed', 'contradicted')),
+  outcome         text        NOT NULL CHECK (outcome IN ('pending', 'confirmed', 'contradicted')),
   -- Null with `pending`.
-  comparison_id bigint      REFERENCES market.comparisons,
-  satisfaction  integer     NOT NULL,
-  -- Of the opinions of others than the author's owner: how many, their sum, and the mean of their sizes.
-  others        integer     NOT NULL,
-  others_sum    bigint      NOT NULL,
-  size          integer     NOT NULL,
-  found_at      timestamptz NOT NULL
+  comparison_id   bigint      REFERENCES market.comparisons,
+  satisfaction    integer     NOT NULL,
+  -- Of the opinions of others than the author's owner: how many, the sums of weight and of weight × satisfaction, and the mean of size.
+  others          integer     NOT NULL,
+  others_weight   bigint      NOT NULL,
+  others_weighted numeric     NOT NULL,
+  size            integer     NOT NULL,
+  found_at        timestamptz NOT NULL
 );
 CREATE INDEX findings_of_review ON market.findings (internal_id, finding_id DESC);
 CREATE INDEX findings_of_agent ON market.findings (chain_id, agent_id, outcome, finding_id DESC);

@@ -4,6 +4,8 @@ import type { Batch, Mark } from '../workers/following.ts'
 
 /** Fewer say nothing. */
 export const LEAST_OPINIONS = 3
+/** An opinion weighs as much as its purchase, and this, in millionths, without commission: such opinions still speak among themselves. */
+const LEAST_WEIGHT = 1
 
 /**
  * Makes the comparisons that are due after opinions have changed, and voids those that rest on a review that is not published any more, or
@@ -46,15 +48,19 @@ export async function compare({ tx, chain, marks, now }: Batch): Promise<void> {
         ORDER BY comparison_id DESC LIMIT 1) AS last ON true
       WHERE t.opinions >= ${LEAST_OPINIONS}
         AND (last.opinions IS NULL OR last.voided_at IS NOT NULL OR t.opinions >= 2 * last.opinions)
+    ), said AS (
+      SELECT chain_id, merchant_id, product_id, o.owner, o.internal_id, o.satisfaction, o.size,
+        greatest(o.size, ${LEAST_WEIGHT}::integer) AS weight
+      FROM due JOIN market.opinions AS o USING (chain_id, merchant_id, product_id)
     ), made AS (
-      INSERT INTO market.comparisons (chain_id, merchant_id, product_id, made_at, opinions, satisfaction, size)
-      SELECT chain_id, merchant_id, product_id, ${now}, count(*), sum(satisfaction), sum(size)
-      FROM due JOIN market.opinions USING (chain_id, merchant_id, product_id) GROUP BY 1, 2, 3
+      INSERT INTO market.comparisons (chain_id, merchant_id, product_id, made_at, opinions, size, weight, weighted)
+      SELECT chain_id, merchant_id, product_id, ${now}, count(*), sum(size), sum(weight), sum(weight::bigint * satisfaction)
+      FROM said GROUP BY 1, 2, 3
       RETURNING comparison_id, chain_id, merchant_id, product_id
     ), inputs AS (
-      INSERT INTO market.comparison_inputs (comparison_id, owner, internal_id, satisfaction, size)
-      SELECT comparison_id, owner, internal_id, satisfaction, size
-      FROM made JOIN market.opinions USING (chain_id, merchant_id, product_id)
+      INSERT INTO market.comparison_inputs (comparison_id, owner, internal_id, satisfaction, size, weight)
+      SELECT comparison_id, owner, internal_id, satisfaction, size, weight
+      FROM made JOIN said USING (chain_id, merchant_id, product_id)
     )
     INSERT INTO market.comparisons_under_way (chain_id, merchant_id, product_id, after)
     SELECT chain_id, merchant_id, product_id, 0 FROM made

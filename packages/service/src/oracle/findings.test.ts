@@ -130,7 +130,8 @@ describe('a finding', () => {
         outcome: 'contradicted',
         satisfaction: 0,
         others: 3,
-        others_sum: 2_250_000n,
+        others_weight: 500_001n,
+        others_weighted: 100_000n * 1_000_000n + 200_000n * 750_000n + 200_001n * 500_000n,
         size: 166_667,
         comparison_id: expect.any(BigInt),
       },
@@ -146,8 +147,69 @@ describe('a finding', () => {
     await buyersSay(5, 5, 5)
     await market.follow()
     expect(await market.findingsOf(own as bigint)).toMatchObject([
-      { outcome: 'contradicted', others: 5, others_sum: 5_000_000n },
+      { outcome: 'contradicted', others: 5, others_weight: 5_000_000n, others_weighted: 5_000_000_000_000n },
     ])
+  })
+
+  it('rests on an opinion as far as its purchase was big', async () => {
+    const [praise, slander] = [
+      await market.say({ owner: 50, rating: 5, isOpinion: false }),
+      await market.say({ owner: 51, rating: 1, isOpinion: false }),
+    ]
+    for (let at = 0; at < 3; at++) {
+      await market.say({ owner: 60 + at, rating: 5 })
+      await market.say({ owner: 70 + at, rating: 1, size: 10_000 })
+    }
+    await market.follow()
+    expect(await market.findingsOf(praise)).toMatchObject([{ outcome: 'confirmed', size: 505_000 }])
+    expect(await market.outcomeOf(slander)).toBe('contradicted')
+  })
+
+  it.each([
+    { satisfaction: 0.5, outcome: 'confirmed' },
+    { satisfaction: 0.499_999, outcome: 'contradicted' },
+  ])('of $satisfaction, where half of what was bought means 5 and half means 3, is $outcome', async (one) => {
+    const review = await market.say({ owner: 50, rating: 5, isOpinion: false })
+    await database.sql`UPDATE market.reviews SET satisfaction_score = ${one.satisfaction} WHERE internal_id = ${review}`
+    await market.say({ owner: 60, rating: 5, size: 500_000 })
+    for (const owner of [61, 62]) await market.say({ owner, rating: 3, size: 250_000 })
+    await market.follow()
+    expect(await market.outcomeOf(review)).toBe(one.outcome)
+  })
+
+  it("leaves out what the author's owner says, however big its purchase was", async () => {
+    const own = await market.say({ owner: 50, rating: 1 })
+    for (const owner of [60, 61, 62]) await market.say({ owner, rating: 5, size: 1_000 })
+    await market.follow()
+    expect(await market.findingsOf(own)).toMatchObject([
+      { outcome: 'contradicted', others_weight: 3_000n, others_weighted: 3_000_000_000n, size: 1_000 },
+    ])
+  })
+
+  it('is made among purchases without commission too, which weigh a millionth each', async () => {
+    const review = await market.say({ owner: 50, rating: 5, isOpinion: false })
+    for (const [at, rating] of [5, 5, 1].entries()) await market.say({ owner: 60 + at, rating, size: 0 })
+    await market.follow()
+    expect(await market.findingsOf(review)).toMatchObject([
+      { outcome: 'contradicted', others: 3, others_weight: 3n, others_weighted: 2_000_000n, size: 0 },
+    ])
+    await market.say({ owner: 63, rating: 5, size: 100 })
+    for (const owner of [64, 65]) await market.say({ owner, rating: 1, size: 0 })
+    await market.follow()
+    expect(await market.outcomeOf(review)).toBe('confirmed')
+  })
+
+  it.each([
+    { beyond: 0n, outcome: 'confirmed' },
+    { beyond: 1n, outcome: 'contradicted' },
+  ])('of a product with a million opinions is exact: $outcome', async ({ beyond, outcome }) => {
+    const weight = 1_000_000n * 1_000_000n
+    await database.sql`
+      INSERT INTO market.comparisons (chain_id, merchant_id, product_id, made_at, opinions, size, weight, weighted)
+      VALUES (${chains}, ${MERCHANT}, ${bytes32(1)}, now(), 1000000, ${weight}, ${weight}, ${weight * 750_000n + beyond}::numeric)`
+    const review = await market.say({ owner: 50, rating: 3, isOpinion: false })
+    await market.follow()
+    expect(await market.outcomeOf(review)).toBe(outcome)
   })
 
   it('weighs nothing for a review by the owner of the merchant', async () => {

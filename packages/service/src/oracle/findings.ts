@@ -4,7 +4,7 @@ import { LEAST_OPINIONS } from './comparisons.ts'
 
 type Unmarked = Omit<Batch, 'marks'>
 
-/** In millionths: as far from the mean of the others a review may be. */
+/** In millionths: as far from the mean of the others, each as heavy as its purchase, a review may be. */
 const TOLERANCE = 250_000
 const REVIEWS_AT_ONCE = 1_000
 const PRODUCTS_AT_ONCE = 100
@@ -25,16 +25,17 @@ export async function find({ tx, chain, now }: Unmarked, internalIds: readonly b
         AND m.satisfaction_score IS NOT NULL AND m.comparison_outcome NOT IN ('disputed', 'resolved')
     ), found AS (
       SELECT a.internal_id, a.agent_id, a.satisfaction, k.comparison_id,
-        coalesce(k.others, 0) AS others, coalesce(k.sum, 0) AS others_sum,
+        coalesce(k.others, 0) AS others, coalesce(k.weight, 0) AS others_weight, coalesce(k.weighted, 0) AS others_weighted,
         CASE WHEN merchant.owner IS DISTINCT FROM a.author_owner THEN coalesce(k.size / k.others, 0) ELSE 0 END AS size,
         CASE
           WHEN k.comparison_id IS NULL THEN 'pending'
-          WHEN abs(a.satisfaction::bigint * k.others - k.sum) <= ${TOLERANCE}::bigint * k.others THEN 'confirmed'
+          WHEN abs(a.satisfaction::numeric * k.weight - k.weighted) <= ${TOLERANCE}::numeric * k.weight THEN 'confirmed'
           ELSE 'contradicted' END AS outcome
       FROM asked AS a
       LEFT JOIN LATERAL (
-        SELECT last.comparison_id, last.opinions - count(own.owner) AS others,
-          last.satisfaction - coalesce(sum(own.satisfaction), 0)::bigint AS sum, last.size - coalesce(sum(own.size), 0)::bigint AS size
+        SELECT last.comparison_id, last.opinions - count(own.owner) AS others, last.size - coalesce(sum(own.size), 0)::bigint AS size,
+          last.weight - coalesce(sum(own.weight), 0)::bigint AS weight,
+          last.weighted - coalesce(sum(own.weight::bigint * own.satisfaction), 0) AS weighted
         FROM (
           SELECT * FROM market.comparisons AS k
           WHERE k.chain_id = ${chainId} AND k.merchant_id = a.merchant_id AND k.product_id = a.product_id
@@ -43,7 +44,7 @@ export async function find({ tx, chain, now }: Unmarked, internalIds: readonly b
         LEFT JOIN market.comparison_inputs AS own
           ON own.comparison_id = last.comparison_id AND own.owner = a.author_owner
         WHERE last.voided_at IS NULL
-        GROUP BY last.comparison_id, last.opinions, last.satisfaction, last.size
+        GROUP BY last.comparison_id, last.opinions, last.size, last.weight, last.weighted
         HAVING last.opinions - count(own.owner) >= ${LEAST_OPINIONS}) AS k ON true
       LEFT JOIN chain.identities AS merchant ON merchant.chain_id = ${chainId} AND merchant.agent_id = a.merchant_id
     ), changed AS (
@@ -62,9 +63,9 @@ export async function find({ tx, chain, now }: Unmarked, internalIds: readonly b
       FROM changed JOIN held USING (internal_id) WHERE m.internal_id = changed.internal_id
       RETURNING m.internal_id
     )
-    INSERT INTO market.findings (chain_id, internal_id, agent_id, outcome, comparison_id, satisfaction, others, others_sum, size,
-      found_at)
-    SELECT ${chainId}, internal_id, agent_id, outcome, comparison_id, satisfaction, others, others_sum, size, ${now}
+    INSERT INTO market.findings (chain_id, internal_id, agent_id, outcome, comparison_id, satisfaction, others, others_weight,
+      others_weighted, size, found_at)
+    SELECT ${chainId}, internal_id, agent_id, outcome, comparison_id, satisfaction, others, others_weight, others_weighted, size, ${now}
     FROM changed JOIN shown USING (internal_id) ORDER BY internal_id`
 }
 

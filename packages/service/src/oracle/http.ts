@@ -18,8 +18,9 @@ const Comparison = z
       .optional()
       .meta({ about: 'When one of the opinions was found not to count any more; left out: it stands.' }),
     count: wholeNumber.meta({ about: 'Of all opinions.' }),
-    satisfaction: millionths('The sum of all.'),
     size: millionths('The sum of all.'),
+    weight: millionths('The sum of all.'),
+    weighted: wholeNumber.meta({ about: 'The sum of weight × satisfaction of all.' }),
     opinions: z
       .array(
         z.object({
@@ -27,6 +28,7 @@ const Comparison = z
           review_id: wholeNumber.meta({ about: 'The `internal_id` of the review that says it.' }),
           satisfaction: millionths('0 to 1.'),
           size: millionths('What of a full purchase it rests on, by the commission.'),
+          weight: millionths('The size, and at least one.'),
         }),
       )
       .meta({ about: `At most ${MOST_OPINIONS}.` }),
@@ -44,8 +46,12 @@ const Findings = z
       z.object({
         outcome,
         satisfaction: millionths('What the review said then.'),
-        mean: millionths('Of the opinions of others, rounded; null with `pending`.').nullable(),
+        mean: millionths(
+          'Of the opinions of others: weighted ÷ weight, rounded; null with `pending`.',
+        ).nullable(),
         others: wholeNumber.meta({ about: 'How many opinions of other owners than the author’s.' }),
+        weight: millionths('The sum of theirs.'),
+        weighted: wholeNumber.meta({ about: 'The sum of weight × satisfaction of theirs.' }),
         size: millionths('The mean of theirs, rounded down; 0 where the author’s owner owns the merchant.'),
         found_at: momentShown,
         comparison: Comparison.nullable(),
@@ -83,8 +89,9 @@ export const oracleRoutes: Route[] = [
     tag: 'Reviews',
     summary: 'What was found when a review was compared with what buyers think, and what from',
     about:
-      'Newest first. A review is confirmed when its satisfaction is within 250000 millionths of the mean of the opinions of other owners: ' +
-      '|satisfaction × others − sum| ≤ 250000 × others, else contradicted. Fewer than three others say nothing.',
+      'Newest first. A review is confirmed when its satisfaction is within 250000 millionths of the mean of the opinions of other owners, ' +
+      'which weigh as much as their purchases: |satisfaction × weight − weighted| ≤ 250000 × weight, else contradicted. Fewer than three ' +
+      'others say nothing.',
     auth: 'none',
     params: reviewParams,
     takesChain: true,
@@ -149,14 +156,18 @@ function comparisonShown(context: Context, { review, findings, inputs }: Compare
       made_at: time(made_at),
       ...(voided_at && { voided_at: time(voided_at) }),
       count: row.opinions,
-      satisfaction: whole(row.satisfaction_sum),
       size: whole(row.size_sum),
-      opinions: (inputs.get(comparison_id) ?? []).map(({ owner, internal_id, satisfaction, size }) => ({
-        owner: account(owner),
-        review_id: whole(internal_id),
-        satisfaction,
-        size,
-      })),
+      weight: whole(row.weight),
+      weighted: whole(row.weighted),
+      opinions: (inputs.get(comparison_id) ?? []).map(
+        ({ owner, internal_id, satisfaction, size, weight }) => ({
+          owner: account(owner),
+          review_id: whole(internal_id),
+          satisfaction,
+          size,
+          weight,
+        }),
+      ),
     }
   }
   return {
@@ -166,14 +177,20 @@ function comparisonShown(context: Context, { review, findings, inputs }: Compare
     findings: findings.map((row) => ({
       outcome: row.outcome,
       satisfaction: row.satisfaction,
-      mean: row.others > 0 ? Math.round(Number(row.others_sum) / row.others) : null,
+      mean: meanOf(row),
       others: row.others,
+      weight: whole(row.others_weight),
+      weighted: whole(row.others_weighted),
       size: row.size,
       found_at: time(row.found_at),
       comparison: comparison(row),
     })),
   }
 }
+
+/** Rounded to the nearest. */
+const meanOf = ({ others_weight: weight, others_weighted: weighted }: FindingRow): number | null =>
+  weight > 0n ? Number((weighted + weight / 2n) / weight) : null
 
 const decisionShown = ({ state, hash, reason, decided_at, ...decision }: DecisionRow) => ({
   kind: decision.kind,

@@ -24,7 +24,8 @@ export type FindingRow = {
   outcome: 'pending' | 'confirmed' | 'contradicted'
   satisfaction: number
   others: number
-  others_sum: bigint
+  others_weight: bigint
+  others_weighted: bigint
   size: number
   found_at: Date
   /** Null, as is all below: nothing to compare with. */
@@ -32,14 +33,15 @@ export type FindingRow = {
   made_at: Date
   voided_at: Date | null
   opinions: number
-  satisfaction_sum: bigint
   size_sum: bigint
+  weight: bigint
+  weighted: bigint
 }
 
 /** Newest first. */
 export const findingsOf = (sql: Queryable, internalId: bigint, limit: number) => sql<FindingRow[]>`
-  SELECT f.outcome, f.satisfaction, f.others, f.others_sum, f.size, f.found_at,
-    comparison_id, k.made_at, k.voided_at, k.opinions, k.satisfaction AS satisfaction_sum, k.size AS size_sum
+  SELECT f.outcome, f.satisfaction, f.others, f.others_weight, f.others_weighted, f.size, f.found_at,
+    comparison_id, k.made_at, k.voided_at, k.opinions, k.size AS size_sum, k.weight, k.weighted
   FROM market.findings AS f LEFT JOIN market.comparisons AS k USING (comparison_id)
   WHERE f.internal_id = ${internalId} ORDER BY f.finding_id DESC LIMIT ${limit}`
 
@@ -49,6 +51,7 @@ export type InputRow = {
   internal_id: bigint
   satisfaction: number
   size: number
+  weight: number
 }
 
 /** The opinions that comparisons were made of, of each at most so many. */

@@ -27,7 +27,8 @@ export type Shown = {
   outcome: string
   satisfaction: number
   others: number
-  others_sum: bigint
+  others_weight: bigint
+  others_weighted: bigint
   size: number
   comparison_id: bigint | null
 }
@@ -114,7 +115,7 @@ export async function talkingMarket(sql: Sql, chainId: number) {
 
     /** Oldest first. */
     findingsOf: (internalId: bigint) => sql<Shown[]>`
-      SELECT outcome, satisfaction, others, others_sum, size, comparison_id FROM market.findings
+      SELECT outcome, satisfaction, others, others_weight, others_weighted, size, comparison_id FROM market.findings
       WHERE internal_id = ${internalId} ORDER BY finding_id`,
 
     /** Oldest first: of how many opinions, and whether it is void. */

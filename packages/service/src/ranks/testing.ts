@@ -204,8 +204,9 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
     ): Promise<void> {
       await sql.begin(async (tx) => {
         await tx`
-          INSERT INTO market.findings (chain_id, internal_id, agent_id, outcome, satisfaction, others, others_sum, size, found_at)
-          SELECT chain_id, internal_id, agent_id, ${outcome}, 0, 0, 0, ${size}, ${at()} FROM market.reviews WHERE internal_id = ${internalId}`
+          INSERT INTO market.findings
+            (chain_id, internal_id, agent_id, outcome, satisfaction, others, others_weight, others_weighted, size, found_at)
+          SELECT chain_id, internal_id, agent_id, ${outcome}, 0, 0, 0, 0, ${size}, ${at()} FROM market.reviews WHERE internal_id = ${internalId}`
         await history.outcome(internalId, outcome, tx)
       })
     },

@@ -83,6 +83,7 @@ interface Opinion {
   review_id: number
   satisfaction: number
   size: number
+  weight: number
 }
 
 interface Finding {
@@ -90,6 +91,8 @@ interface Finding {
   satisfaction: number
   mean: number | null
   others: number
+  weight: number
+  weighted: number
   size: number
   comparison: { comparison_id: number; voided_at?: string; opinions: Opinion[] } | null
 }
@@ -97,15 +100,18 @@ interface Finding {
 /** What a stranger makes of an answer, by the rules that it can read. */
 function recomputed({ satisfaction, comparison }: Finding, authorOwner: string) {
   const others = comparison?.opinions.filter(({ owner }) => owner !== authorOwner) ?? []
-  if (others.length < 3) return { outcome: 'pending', others: 0, mean: null, size: 0 }
-  const sum = others.reduce((total, opinion) => total + opinion.satisfaction, 0)
-  const size = others.reduce((total, opinion) => total + opinion.size, 0)
-  const isNear = Math.abs(satisfaction * others.length - sum) <= 250_000 * others.length
+  if (others.length < 3) return { outcome: 'pending', others: 0, weight: 0, weighted: 0, mean: null, size: 0 }
+  const sum = (of: (opinion: Opinion) => number) => others.reduce((total, one) => total + of(one), 0)
+  const weight = sum(({ size }) => Math.max(size, 1))
+  const weighted = sum(({ size, satisfaction }) => Math.max(size, 1) * satisfaction)
+  const isNear = Math.abs(satisfaction * weight - weighted) <= 250_000 * weight
   return {
     outcome: isNear ? 'confirmed' : 'contradicted',
     others: others.length,
-    mean: Math.round(sum / others.length),
-    size: Math.floor(size / others.length),
+    weight,
+    weighted,
+    mean: Math.round(weighted / weight),
+    size: Math.floor(sum(({ size }) => size) / others.length),
   }
 }
 
@@ -164,6 +170,46 @@ describe('the outcome of a comparison', () => {
     expect(owners?.sort()).toEqual([owner, person(0).owner, person(1).owner].map((o) => o.address).sort())
     // The newer word of the owner with two agents.
     expect(finding?.mean).toBe(916_667)
+  })
+
+  it('follows three full purchases and not three tiny ones', async () => {
+    const link = await newLink(5)
+    const tellers = [
+      ...(await bought(link, people.slice(0, 3))),
+      // A hundredth, as good as nothing, and no commission at all.
+      ...(await bought(link, people.slice(3, 4), FULL_PRICE / 100n)),
+      ...(await bought(link, people.slice(4, 5), 10n)),
+      ...(await bought(link, people.slice(5, 6), 9n)),
+    ]
+    await all(tellers.slice(0, 3), [5, 5, 4])
+    expect(await outcomeOf(link)).toBe('confirmed')
+    await all(tellers.slice(3), [1, 1, 1])
+    expect(await outcomeOf(link)).toBe('confirmed')
+    const slander = await write(m, person(11), link.product, 1)
+    const [finding] = await findingsOf(slander)
+    expect(finding).toMatchObject({
+      outcome: 'contradicted',
+      others: 6,
+      weight: 3_010_101,
+      weighted: 2_750_000_000_000,
+      mean: 913_591,
+      size: 501_683,
+    })
+    const opinions = finding?.comparison?.opinions.map(({ satisfaction, size, weight }) => [
+      satisfaction,
+      size,
+      weight,
+    ])
+    expect(opinions?.sort()).toEqual(
+      [
+        [1_000_000, 1_000_000, 1_000_000],
+        [1_000_000, 1_000_000, 1_000_000],
+        [750_000, 1_000_000, 1_000_000],
+        [0, 10_000, 10_000],
+        [0, 100, 100],
+        [0, 0, 1],
+      ].sort(),
+    )
   })
 
   it('is found again with twice as many opinions, and not in between', async () => {
