@@ -4,9 +4,9 @@ import { type Hex, type LocalAccount, recoverTypedDataAddress, type TypedDataDef
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setAgentWallet } from '../calls.ts'
 import { must } from './caller.ts'
-import { send } from './chain.ts'
+import { send, transfer } from './chain.ts'
 import { CASHBACK_RATE, pledgeBody, setCashbackRate, signedBody } from './commitments.ts'
-import { giveToContract, ownedBy, transfer } from './contract-wallets.ts'
+import { giveToContract, ownedBy } from './contract-wallets.ts'
 import { newAgent, startTestMarket, type TestMarket } from './market.ts'
 
 const [STEP1, STEP2] = [`${CASHBACK_RATE}/step1`, `${CASHBACK_RATE}/step2`]

@@ -1,6 +1,7 @@
 // What people do on the chain, as far as the tests of several nouns need it.
 import { confirmed } from '@referrer/contracts/local'
-import { type Address, erc20Abi, type TransactionReceipt } from 'viem'
+import { type Address, erc20Abi, type LocalAccount, type TransactionReceipt } from 'viem'
+import { call } from '../calls.ts'
 import type { Call } from '../forking-chain.ts'
 import type { TestMarket } from './market.ts'
 
@@ -9,6 +10,17 @@ export const DAY = 24 * 60 * 60
 /** Sends a call and insists that it took effect. */
 export async function send({ market }: Pick<TestMarket, 'market'>, made: Call): Promise<TransactionReceipt> {
   return confirmed(market, await market.client.sendTransaction(made))
+}
+
+/** Hands an agent to somebody else, and waits until that is in the records. */
+export async function transfer(
+  m: TestMarket,
+  from: LocalAccount,
+  to: Address,
+  agentId: bigint,
+): Promise<void> {
+  await send(m, call(m, from, 'IdentityRegistry', 'transferFrom', [from.address, to, agentId]))
+  await m.indexed()
 }
 
 /** What an account has, in base units. */

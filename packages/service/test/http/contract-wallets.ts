@@ -1,8 +1,7 @@
 // Contract wallets, in the few bytes that they need.
 import { developmentAccount } from '@referrer/contracts/local'
 import type { Address, Hex, LocalAccount } from 'viem'
-import { call } from '../calls.ts'
-import { send } from './chain.ts'
+import { transfer } from './chain.ts'
 import type { TestMarket } from './market.ts'
 
 /** Agrees to every signature (ERC-1271). */
@@ -20,17 +19,6 @@ export const GREEDY: Hex = '0x5b600056'
 
 /** Answers every call with what it was called with. */
 export const ECHO: Hex = '0x366000600037366000f3'
-
-/** Hands an agent to somebody else. */
-export async function transfer(
-  m: TestMarket,
-  from: LocalAccount,
-  to: Address,
-  agentId: bigint,
-): Promise<void> {
-  await send(m, call(m, from, 'IdentityRegistry', 'transferFrom', [from.address, to, agentId]))
-  await m.indexed()
-}
 
 let wallets = 0
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settleEscrows } from '../../src/oracle/schedule.ts'
 import { until } from '../../src/workers/testing.ts'
 import { must } from './caller.ts'
-import { DAY, travel, usdcOf } from './chain.ts'
+import { DAY, transfer, travel, usdcOf } from './chain.ts'
 import { setCashbackRate } from './commitments.ts'
 import type { TestMarket } from './market.ts'
 import {
@@ -21,7 +21,6 @@ import {
   startTown,
   type Town,
   tell,
-  transfer,
   write,
 } from './town.ts'
 
@@ -163,11 +162,11 @@ describe('a dispute', () => {
     const review = await contradicted()
     const { agentId, owner: writer } = review.author
     const later = await newcomer(m)
-    await transfer(m, agentId, writer, later.owner)
+    await transfer(m, writer, later.owner.address, agentId)
     expect(await rankOf(review.author)).toEqual(COLD)
     expect(await dispute(review)).toMatchObject(NOT_OWNER)
     await must(dispute(review, later.owner))
-    await transfer(m, agentId, later.owner, writer)
+    await transfer(m, later.owner, writer.address, agentId)
     expect(await rankOf(review.author)).toEqual(LOST)
     await must(resolve(review, { upheld: false }))
     expect(await rankOf(review.author)).toEqual(COLD)

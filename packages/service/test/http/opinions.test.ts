@@ -2,9 +2,8 @@ import { listProduct, mintUsdc, type Product, registerIdentity } from '@referrer
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { opinionsFollower } from '../../src/opinions/follow.ts'
-import { call } from '../calls.ts'
 import { must } from './caller.ts'
-import { send } from './chain.ts'
+import { transfer } from './chain.ts'
 import { productOf, startTestMarket, type TestMarket } from './market.ts'
 import { openRecorded } from './merchants.ts'
 import { beginDay, buyThrough, edit, FULL_PRICE, type Review, tell as tellOf } from './town.ts'
@@ -106,8 +105,7 @@ describe("a buyer's review", () => {
     const own = await registerIdentity(m.market, merchant)
     const review = await tell(5, { owner: merchant, agentId: own })
     expect(await opinionOf(review.internalId)).toEqual({ opinion_size: null, opinion_weight: null })
-    const transfer = [merchant.address, m.market.accounts.stranger.address, merchantId]
-    await send(m, call(m, merchant, 'IdentityRegistry', 'transferFrom', transfer))
+    await transfer(m, merchant, m.market.accounts.stranger.address, merchantId)
     await edit(m, review, 4)
     expect(await opinionOf(review.internalId)).toEqual({ opinion_size: null, opinion_weight: null })
   })

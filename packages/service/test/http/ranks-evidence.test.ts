@@ -1,6 +1,7 @@
 import { mintUsdc, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from './caller.ts'
+import { transfer } from './chain.ts'
 import type { TestMarket } from './market.ts'
 import {
   COLD_VOTE,
@@ -15,7 +16,6 @@ import {
   shownRank,
   startTown,
   support,
-  transfer,
   write,
 } from './town.ts'
 
@@ -226,7 +226,7 @@ describe('the rank of an agent that changes hands', () => {
     await support(m, voters[0], link, [review])
     await support(m, voters[1], link, [review])
     expect(await rankOf(author)).toEqual(shownRank('repeat', 1.25))
-    await transfer(m, author.agentId, author.owner, later.owner)
+    await transfer(m, author.owner, later.owner.address, author.agentId)
     expect(await rankOf(author)).toEqual(COLD)
 
     const heir = { owner: later.owner, agentId: author.agentId }
@@ -235,7 +235,7 @@ describe('the rank of an agent that changes hands', () => {
     // For what the earlier owner wrote: it is that owner's.
     await support(m, voters[3], link, [review])
     expect(await rankOf(heir)).toEqual(shownRank('repeat', 0.625))
-    await transfer(m, author.agentId, later.owner, author.owner)
+    await transfer(m, later.owner, author.owner.address, author.agentId)
     expect(await rankOf(author)).toEqual(shownRank('repeat', 3 * 0.625))
   })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { transfer } from './chain.ts'
 import type { TestMarket } from './market.ts'
 import {
   buyAndTell,
@@ -13,7 +14,6 @@ import {
   shownRank,
   startTown,
   support,
-  transfer,
   write,
 } from './town.ts'
 
@@ -161,12 +161,12 @@ describe('a rank that is explained', () => {
     expect(flagged).toMatchObject({ flagged: true, repeat: { rank: 0 }, one_off: { rank: 0 } })
     expect(flagged.explain).toEqual(before.explain)
     await setFlag(m, author, 'unflag')
-    await transfer(m, author.agentId, author.owner, voters[0].owner)
+    await transfer(m, author.owner, voters[0].owner.address, author.agentId)
     await quiet(m)
     const { repeat, explain } = await explained()
     expect(repeat).toEqual(shownRank('repeat', 0))
     expect(explain.repeat).toMatchObject({ gain: 0, loss: 0, evidence_total: 0, evidence: [] })
-    await transfer(m, author.agentId, voters[0].owner, author.owner)
+    await transfer(m, voters[0].owner, author.owner.address, author.agentId)
     await quiet(m)
     expect(await explained()).toEqual(before)
   })

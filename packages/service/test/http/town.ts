@@ -165,13 +165,6 @@ export async function buyAndTell(
   return reviews
 }
 
-/** Hands an agent over. */
-export async function transfer(m: TestMarket, agentId: bigint, from: LocalAccount, to: LocalAccount) {
-  const args = [from.address, to.address, agentId]
-  await send(m, call(m, from, 'IdentityRegistry', 'transferFrom', args))
-  await m.indexed()
-}
-
 /** What an admin does, in a session of its own: the clock may have left others behind. */
 export async function asAdmin(m: TestMarket, path: string, body?: object) {
   const token = await sessionOf(m.call, m.market.accounts.admin)

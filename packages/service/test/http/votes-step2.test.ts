@@ -4,9 +4,9 @@ import { type Hex, hexToBigInt, type LocalAccount, numberToHex, parseSignature, 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call, setAgentWallet } from '../calls.ts'
 import { must, sessionOf } from './caller.ts'
-import { send } from './chain.ts'
+import { send, transfer } from './chain.ts'
 import { type Cast, voteBody } from './commitments.ts'
-import { AGREEABLE, ECHO, GREEDY, giveToContract, ownedBy, SULLEN, transfer } from './contract-wallets.ts'
+import { AGREEABLE, ECHO, GREEDY, giveToContract, ownedBy, SULLEN } from './contract-wallets.ts'
 import { votesRefused } from './votes-refused.ts'
 import {
   answerTo,
