@@ -27,6 +27,14 @@ const hash = (number: string) => `sha256(convert_to('text ' || (${number}), 'UTF
 const merchantOf = (number: string) =>
   `(CASE WHEN ${number} % 50 = 0 THEN ${WHALES.merchant} ELSE ${number} END)::bigint`
 
+/** Writes what the indexer writes, of blocks that are final. */
+export async function asIndexer(sql: Sql, work: (tx: Transaction) => PromiseLike<unknown>): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`SELECT set_config('indexer.block', 'final', true)`
+    await work(tx)
+  })
+}
+
 /** The id of the product of this number. */
 export const productId = (number: number): Buffer => createHash('sha256').update(`product ${number}`).digest()
 
@@ -42,12 +50,11 @@ export async function fillMarket(
   { hasShops = true }: { hasShops?: boolean } = {},
 ): Promise<void> {
   const parts = [identities, ...(hasShops ? [shops] : []), purchases, reviews]
-  await sql.begin(async (tx) => {
-    await tx`SELECT set_config('indexer.block', 'final', true)`
-    await withoutIndexes(tx, async () => {
+  await asIndexer(sql, (tx) =>
+    withoutIndexes(tx, async () => {
       for (const part of parts) for (const statement of part(chainId, rows)) await tx.unsafe(statement)
-    })
-  })
+    }),
+  )
   await sql`VACUUM ANALYZE`
 }
 

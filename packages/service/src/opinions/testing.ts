@@ -1,7 +1,8 @@
 // A small market whose rows are put in as the indexer and the doors would, and what must be made of them, worked out one by one.
-import type { Sql, Transaction } from '@referrer/database'
+import type { Sql } from '@referrer/database'
 import { expect } from 'vitest'
 import type { Chain } from '../context.ts'
+import { asIndexer } from '../db/testing.ts'
 import { followOnce } from '../workers/following.ts'
 import { opinionsFollower } from './follow.ts'
 
@@ -29,12 +30,6 @@ export function smallMarket(sql: Sql, chainId: number) {
   const chain = { config: { chainId } } as Chain
   const clock = { day: 20_000 }
   let [reviewId, escrowId, proofId] = [0, 0, 0]
-
-  const asIndexer = (work: (tx: Transaction) => PromiseLike<unknown>) =>
-    sql.begin(async (tx) => {
-      await tx`SELECT set_config('indexer.block', 'final', true)`
-      await work(tx)
-    })
 
   /** Also tells whether there was something to do. */
   const once = () => followOnce({ sql, clock: () => (clock.day + 0.5) * DAY_MS }, chain, [opinionsFollower])
@@ -77,6 +72,7 @@ export function smallMarket(sql: Sql, chainId: number) {
   /** Puts a record on the chain, with a new id and where it was not before, at this second. */
   const publish = (internalId: bigint, at = 0) =>
     asIndexer(
+      sql,
       (tx) => tx`
         INSERT INTO chain.reviews
           (chain_id, review_id, internal_id, agent_id, merchant_id, product_id, content_hash, proof_kind, proof_id, published_at)
@@ -93,11 +89,12 @@ export function smallMarket(sql: Sql, chainId: number) {
 
   /** As a reorganisation does. */
   const drop = (internalId: bigint) =>
-    asIndexer((tx) => tx`DELETE FROM chain.reviews WHERE internal_id = ${internalId}`)
+    asIndexer(sql, (tx) => tx`DELETE FROM chain.reviews WHERE internal_id = ${internalId}`)
 
   async function buy(number = 1, merchantId = MERCHANT): Promise<number> {
     const id = ++escrowId
     await asIndexer(
+      sql,
       (tx) => tx`
         INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, payer, nonce, merchant_id, product_id,
           review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, transaction_hash)
@@ -107,7 +104,7 @@ export function smallMarket(sql: Sql, chainId: number) {
     return id
   }
   const unbuy = (id: number) =>
-    asIndexer((tx) => tx`DELETE FROM chain.escrows WHERE chain_id = ${chainId} AND escrow_id = ${id}`)
+    asIndexer(sql, (tx) => tx`DELETE FROM chain.escrows WHERE chain_id = ${chainId} AND escrow_id = ${id}`)
 
   const rankOf = async (number = 1, merchantId = MERCHANT): Promise<number | undefined> =>
     (

@@ -1,15 +1,16 @@
-import type { Transaction } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { numberToHex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Chain, Context } from '../context.ts'
 import { migrations } from '../db/migrations.ts'
+import { asIndexer } from '../db/testing.ts'
+import { account, bytes32 } from '../ranks/testing.ts'
 import { followOnce } from '../workers/following.ts'
 import type { Schedule } from '../workers/schedule.ts'
 import { oracleFigures } from './figures.ts'
 import { oracleFollower } from './follow.ts'
 import { catchUpReleases, settleEscrows } from './schedule.ts'
-import { account, bytes32, MERCHANT } from './testing.ts'
+import { MERCHANT } from './testing.ts'
 
 const KEY = numberToHex(7, { size: 32 })
 const MINUTE = 60_000
@@ -45,12 +46,6 @@ interface Bought {
   cashback?: number
 }
 
-const asIndexer = (work: (tx: Transaction) => PromiseLike<unknown>) =>
-  database.sql.begin(async (tx) => {
-    await tx`SELECT set_config('indexer.block', 'final', true)`
-    await work(tx)
-  })
-
 async function buy(...purchases: Bought[]): Promise<void> {
   const rows = purchases.map(({ escrowId, buyer = BUYER, reviewId = 1, cashback = 10 }) => ({
     chain_id: chainId,
@@ -72,7 +67,7 @@ async function buy(...purchases: Bought[]): Promise<void> {
     deposited_at: new Date(WINDOW_END - 60 * 24 * 60 * MINUTE),
     transaction_hash: bytes32(escrowId),
   }))
-  await asIndexer((tx) => tx`INSERT INTO chain.escrows ${tx(rows)}`)
+  await asIndexer(database.sql, (tx) => tx`INSERT INTO chain.escrows ${tx(rows)}`)
 }
 
 /** A published review, which pledges a tenth of its commission; of a purchase, by its buyer. */
@@ -84,6 +79,7 @@ async function review(reviewId: number, { of, outcome = 'pending' }: { of?: numb
       '{}', 1, ${outcome})
     RETURNING internal_id`
   await asIndexer(
+    database.sql,
     (tx) => tx`
       INSERT INTO chain.reviews
         (chain_id, review_id, internal_id, agent_id, merchant_id, product_id, content_hash, proof_kind, proof_id, published_at)
@@ -133,6 +129,7 @@ describe('a release', () => {
     await followAll()
     expect(await decided()).toEqual(['1 release 1'])
     await asIndexer(
+      database.sql,
       (tx) =>
         tx`UPDATE chain.escrows SET buyer_agent_id = ${BUYER} WHERE chain_id = ${chainId} AND escrow_id = 2`,
     )
@@ -153,7 +150,7 @@ describe('a release', () => {
   })
 
   it('waits for votes where there was something to vote on, and comes with the ballot', async () => {
-    await asIndexer(async (tx) => {
+    await asIndexer(database.sql, async (tx) => {
       for (const [agentId, owner] of [
         [1, 101],
         [BUYER, 105],
@@ -166,6 +163,7 @@ describe('a release', () => {
     })
     const other = await review(8, {})
     await asIndexer(
+      database.sql,
       (tx) => tx`
       UPDATE chain.reviews SET agent_id = 9, published_at = '2025-01-01' WHERE internal_id = ${other}`,
     )
@@ -219,6 +217,7 @@ describe('a release', () => {
     expect(await decided()).toEqual(['1 release 1', '1 release 2', '1 release 3'])
     await end('confirmed', 50)
     await asIndexer(
+      database.sql,
       (tx) => tx`UPDATE chain.escrows SET cashback_released_at = now() WHERE chain_id = ${chainId}`,
     )
     clock.now += 60 * MINUTE

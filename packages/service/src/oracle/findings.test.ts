@@ -1,7 +1,9 @@
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { migrations } from '../db/migrations.ts'
-import { account, bytes32, MERCHANT, type TalkingMarket, talkingMarket } from './testing.ts'
+import { asIndexer } from '../db/testing.ts'
+import { account, bytes32 } from '../ranks/testing.ts'
+import { MERCHANT, type TalkingMarket, talkingMarket } from './testing.ts'
 
 let database: TestDatabase
 let market: TalkingMarket
@@ -266,8 +268,7 @@ describe('a finding', () => {
   })
 
   it('comes to all reviews of a product that has very many, batch by batch', async () => {
-    await database.sql.begin(async (tx) => {
-      await tx`SELECT set_config('indexer.block', 'final', true)`
+    await asIndexer(database.sql, async (tx) => {
       await tx`
         WITH entered AS (
           INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps,

@@ -1,12 +1,11 @@
 // A market in which buyers say what they think of products: rows as the indexer and the doors write them.
-import type { Sql, Transaction } from '@referrer/database'
+import type { Sql } from '@referrer/database'
 import type { Chain, Context } from '../context.ts'
+import { asIndexer } from '../db/testing.ts'
 import { opinionsFollower } from '../opinions/follow.ts'
+import { account, bytes32 } from '../ranks/testing.ts'
 import { followOnce } from '../workers/following.ts'
 import { oracleFollower } from './follow.ts'
-
-export const account = (number: number): Buffer => Buffer.from(number.toString(16).padStart(40, '0'), 'hex')
-export const bytes32 = (number: number): Buffer => Buffer.from(number.toString(16).padStart(64, '0'), 'hex')
 
 export const MERCHANT = 900n
 const MERCHANTS_OWNER = 900
@@ -40,13 +39,8 @@ export async function talkingMarket(sql: Sql, chainId: number) {
   const followers = [opinionsFollower, oracleFollower(context)]
   let numbers = 0
 
-  const asIndexer = (work: (tx: Transaction) => PromiseLike<unknown>) =>
-    sql.begin(async (tx) => {
-      await tx`SELECT set_config('indexer.block', 'final', true)`
-      await work(tx)
-    })
-
   await asIndexer(
+    sql,
     (tx) => tx`
       INSERT INTO chain.identities (chain_id, agent_id, owner, wallet, uri, minted_at)
       VALUES (${chainId}, ${MERCHANT}, ${account(MERCHANTS_OWNER)}, ${account(0)}, '', now())`,
@@ -74,6 +68,7 @@ export async function talkingMarket(sql: Sql, chainId: number) {
     async publish(internalId: bigint): Promise<void> {
       numbers += 1
       await asIndexer(
+        sql,
         (tx) => tx`
           INSERT INTO chain.reviews
             (chain_id, review_id, internal_id, agent_id, merchant_id, product_id, content_hash, proof_kind, proof_id, published_at)
@@ -85,7 +80,7 @@ export async function talkingMarket(sql: Sql, chainId: number) {
 
     /** As a reorganisation does. */
     async drop(internalId: bigint): Promise<void> {
-      await asIndexer((tx) => tx`DELETE FROM chain.reviews WHERE internal_id = ${internalId}`)
+      await asIndexer(sql, (tx) => tx`DELETE FROM chain.reviews WHERE internal_id = ${internalId}`)
     },
 
     async rate(internalId: bigint, rating: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { migrations } from '../db/migrations.ts'
+import { asIndexer } from '../db/testing.ts'
 import { BASE_RATES, dayOf, FINDINGS_OF_EACH, HALF_LIFE_DAYS, MILLION } from './rank.ts'
 import { account, createHistory, type History, type Product } from './testing.ts'
 
@@ -328,10 +329,10 @@ describe('a rank', () => {
   it('of an agent that is not on the chain is none', async () => {
     await vote(VOTER, [await h.review(AUTHOR, repeat)])
     expect(await ranks()).toBeDefined()
-    await h.sql.begin(async (tx) => {
-      await tx`SELECT set_config('indexer.block', 'final', true)`
-      await tx`DELETE FROM chain.identities WHERE chain_id = ${chainId} AND agent_id = ${AUTHOR}`
-    })
+    await asIndexer(
+      h.sql,
+      (tx) => tx`DELETE FROM chain.identities WHERE chain_id = ${chainId} AND agent_id = ${AUTHOR}`,
+    )
     expect(await ranks()).toBeUndefined()
   })
 

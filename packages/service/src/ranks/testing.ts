@@ -1,6 +1,7 @@
 // A market in which only that happens which ranks rest on: rows as the indexer and the doors write them.
 import type { Sql, Transaction } from '@referrer/database'
 import type { Chain } from '../context.ts'
+import { asIndexer } from '../db/testing.ts'
 import { type Follower, followOnce } from '../workers/following.ts'
 import { ranksFollower } from './follow.ts'
 import { MILLION } from './rank.ts'
@@ -39,11 +40,7 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
   let numbers = 0
 
   const at = () => new Date(clock.now)
-  const onChain = (work: (tx: Transaction) => Promise<unknown>) =>
-    sql.begin(async (tx) => {
-      await tx`SELECT set_config('indexer.block', 'final', true)`
-      await work(tx)
-    })
+  const onChain = (work: (tx: Transaction) => PromiseLike<unknown>) => asIndexer(sql, work)
 
   const history = {
     sql,
