@@ -1,6 +1,47 @@
 -- What follows a purchase: votes, opinions of buyers, what the oracle finds and decides, and the ranks that come of it. All shares and
 -- weights are whole millionths: sums of them are exact in whatever order they are made.
 
+-- ---- what triggers do with the rows of a statement
+
+-- A statement may change one row or a hundred thousand, and a function keeps the plan that it made for the first it saw: where the old rows
+-- were joined to the new ones, one by one, an update of many took the square of their number. The difference of two sets never does.
+CREATE OR REPLACE FUNCTION market.count_reviews_with_text() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.counts AS c (chain_id, what, count)
+  SELECT n.chain_id, 'published reviews', sum(CASE WHEN n.is_gone THEN -1 ELSE 1 END)
+  FROM (
+    SELECT chain_id, internal_id, content IS NULL AS is_gone FROM after
+    EXCEPT SELECT chain_id, internal_id, content IS NULL FROM before
+  ) AS n
+  WHERE EXISTS (SELECT FROM chain.reviews AS r WHERE r.internal_id = n.internal_id)
+  GROUP BY n.chain_id ORDER BY n.chain_id
+  ON CONFLICT (chain_id, what) DO UPDATE SET count = c.count + excluded.count;
+  RETURN NULL;
+END $$;
+
+CREATE OR REPLACE FUNCTION market.place_reviews_with_text() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.places AS p (chain_id, what, stretch, count)
+  SELECT n.chain_id, 'published reviews', internal_id / 1000, sum(CASE WHEN n.is_gone THEN -1 ELSE 1 END)
+  FROM (
+    SELECT chain_id, internal_id, content IS NULL AS is_gone FROM after
+    EXCEPT SELECT chain_id, internal_id, content IS NULL FROM before
+  ) AS n
+  WHERE EXISTS (SELECT FROM chain.reviews AS r WHERE r.internal_id = n.internal_id)
+  GROUP BY 1, 3 ORDER BY 1, 3
+  ON CONFLICT (chain_id, what, stretch) DO UPDATE SET count = p.count + excluded.count;
+  RETURN NULL;
+END $$;
+
+CREATE OR REPLACE FUNCTION market.note_changed_reviews() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.review_changes
+  SELECT WHERE EXISTS (
+    SELECT internal_id, content, satisfaction_score, comparison_outcome, ref_token FROM before WHERE content IS NOT NULL
+    EXCEPT SELECT internal_id, content, satisfaction_score, comparison_outcome, ref_token FROM after);
+  RETURN NULL;
+END $$;
+
 -- ---- votes
 
 -- Nobody has voted yet. A ballot names its purchase by the payer and the nonce of the payment: a reorganisation can give the number of an
@@ -92,9 +133,12 @@ CREATE TRIGGER mark_deleted AFTER DELETE ON chain.reviews REFERENCING OLD TABLE 
 CREATE FUNCTION market.mark_reviews() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO market.marks (chain_id, what, subject)
-  SELECT n.chain_id, 'review', n.internal_id FROM before AS o JOIN after AS n USING (internal_id)
-  WHERE (o.content IS NULL, o.satisfaction_score, o.comparison_outcome, o.author_owner, o.opinion_size, o.opinion_weight)
-    IS DISTINCT FROM (n.content IS NULL, n.satisfaction_score, n.comparison_outcome, n.author_owner, n.opinion_size, n.opinion_weight);
+  SELECT chain_id, 'review', internal_id
+  FROM (
+    SELECT chain_id, internal_id, content IS NULL, satisfaction_score, comparison_outcome, author_owner, opinion_size, opinion_weight FROM after
+    EXCEPT
+    SELECT chain_id, internal_id, content IS NULL, satisfaction_score, comparison_outcome, author_owner, opinion_size, opinion_weight FROM before
+  ) AS changed;
   RETURN NULL;
 END $$;
 CREATE TRIGGER mark_updated AFTER UPDATE ON market.reviews REFERENCING OLD TABLE AS before NEW TABLE AS after
@@ -122,10 +166,12 @@ CREATE TRIGGER mark_deleted AFTER DELETE ON chain.escrows REFERENCING OLD TABLE 
 CREATE FUNCTION market.mark_changed_purchases() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO market.marks (chain_id, what, contract, payer, nonce, merchant_id, product_id)
-  SELECT n.chain_id, 'purchase', n.contract, n.payer, n.nonce, n.merchant_id, n.product_id
-  FROM before AS o JOIN after AS n USING (chain_id, contract, escrow_id)
-  WHERE (o.buyer_agent_id, o.cashback_released_at IS NULL, o.settled_at IS NULL)
-    IS DISTINCT FROM (n.buyer_agent_id, n.cashback_released_at IS NULL, n.settled_at IS NULL);
+  SELECT chain_id, 'purchase', contract, payer, nonce, merchant_id, product_id
+  FROM (
+    SELECT chain_id, contract, payer, nonce, merchant_id, product_id, buyer_agent_id, cashback_released_at IS NULL, settled_at IS NULL FROM after
+    EXCEPT
+    SELECT chain_id, contract, payer, nonce, merchant_id, product_id, buyer_agent_id, cashback_released_at IS NULL, settled_at IS NULL FROM before
+  ) AS changed;
   RETURN NULL;
 END $$;
 CREATE TRIGGER mark_updated AFTER UPDATE ON chain.escrows REFERENCING OLD TABLE AS before NEW TABLE AS after
@@ -144,7 +190,8 @@ CREATE TRIGGER mark_deleted AFTER DELETE ON chain.identities REFERENCING OLD TAB
 CREATE FUNCTION market.mark_transferred_agents() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO market.marks (chain_id, what, subject)
-  SELECT n.chain_id, 'agent', n.agent_id FROM before AS o JOIN after AS n USING (chain_id, agent_id) WHERE o.owner <> n.owner;
+  SELECT chain_id, 'agent', agent_id
+  FROM (SELECT chain_id, agent_id, owner FROM after EXCEPT SELECT chain_id, agent_id, owner FROM before) AS changed;
   RETURN NULL;
 END $$;
 CREATE TRIGGER mark_updated AFTER UPDATE ON chain.identities REFERENCING OLD TABLE AS before NEW TABLE AS after
@@ -153,8 +200,8 @@ CREATE TRIGGER mark_updated AFTER UPDATE ON chain.identities REFERENCING OLD TAB
 CREATE FUNCTION market.mark_flagged_agents() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO market.marks (chain_id, what, subject)
-  SELECT n.chain_id, unnest(ARRAY['agent', 'flag']), n.agent_id
-  FROM before AS o JOIN after AS n USING (chain_id, agent_id) WHERE o.flagged <> n.flagged;
+  SELECT chain_id, unnest(ARRAY['agent', 'flag']), agent_id
+  FROM (SELECT chain_id, agent_id, flagged FROM after EXCEPT SELECT chain_id, agent_id, flagged FROM before) AS changed;
   RETURN NULL;
 END $$;
 CREATE TRIGGER mark_updated AFTER UPDATE ON market.agents REFERENCING OLD TABLE AS before NEW TABLE AS after
