@@ -14,6 +14,8 @@ import type { Escrow, ExplainedRank, Review, Reviewable } from './answers.ts'
 import { printAmount } from './split.ts'
 import { waitFor } from './wait.ts'
 
+const rating = Number(process.argv[2] ?? 4)
+if (![1, 2, 3, 4, 5].includes(rating)) throw new Error('which rating? 1, 2, 3, 4 or 5, or nothing for 4')
 const file = join(process.env.SANDBOX_DIR ?? '.sandbox', 'state.json')
 const state: SandboxState = JSON.parse(readFileSync(file, 'utf8'))
 const { CommissionEscrow, ReviewRegistry, USDC } = state.contracts
@@ -63,7 +65,7 @@ const measured = {
   cost_usdc: cost,
   cost_per_call_usdc: cost,
 }
-const said = { rating: Number(process.argv[2] ?? 4), description: 'Did what it promises.' }
+const said = { rating, description: 'Did what it promises.' }
 const content = JSON.stringify({ ...said, ...(category === 'api' && measured) })
 const { merchantId, productId } = terms
 const hash = await chain.writeContract({

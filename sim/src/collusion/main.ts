@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { readOptions } from '../options.ts'
 import { THE_RULES } from '../rules.ts'
 import { usdc } from '../table.ts'
 import { type Attack, attacks } from './attacks.ts'
@@ -19,7 +19,7 @@ wallet that is lifted (the star) and one that sells. Ranks are of repeat product
   --picture        also draw docs/images/collusion.svg
   --help`
 
-const { values } = parseArgs({
+const values = readOptions({
   options: { full: { type: 'string' }, picture: { type: 'boolean' }, help: { type: 'boolean' } },
 })
 if (values.help) console.log(HELP)

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readOptions } from '../options.ts'
 import { runYear, TICKS_A_DAY } from './run.ts'
 import { summaryOf } from './summary.ts'
 import { verifyYear } from './verify.ts'
@@ -19,7 +19,7 @@ Then it tells how the ranks ended, and where every unit of the money is.
                   Review Rank, Product Rank and finding with those here
   --help`
 
-const { values } = parseArgs({
+const values = readOptions({
   options: {
     seed: { type: 'string', default: '1' },
     scale: { type: 'string' },
