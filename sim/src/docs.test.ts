@@ -13,6 +13,7 @@ import {
 } from '../../packages/service/src/ranks/rank.ts'
 import { attacks } from './collusion/attacks.ts'
 import { boundOf, gainOf } from './collusion/gain.ts'
+import { smearOf } from './collusion/smear.ts'
 import { switches } from './collusion/switches.ts'
 import { THE_RULES } from './rules.ts'
 import { usdc } from './table.ts'
@@ -25,6 +26,7 @@ function tableOf(marker: string): string[][] {
   const lines = after.split('\n\n')[0]?.split('\n') ?? []
   return lines.slice(2).map((line) =>
     line
+      .trim()
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim()),
@@ -83,4 +85,15 @@ test('the table of gains is what a run gives', () => {
     ]
   })
   expect(tableOf('gains')).toEqual(rows)
+})
+
+test('the table of false opinions is what a run gives', () => {
+  const rows = [1, 2, 3, 5, 10, 20, 50, 100].map((k) => {
+    const { before, after, left } = smearOf(k, 5)
+    const cheap = [true, false].map((opinionsWeigh) =>
+      smearOf(k, 5, { ...THE_RULES, opinionsWeigh }, { part: 0.01 }).after.toFixed(3),
+    )
+    return [String(k), before.toFixed(3), after.toFixed(3), usdc(left), ...cheap]
+  })
+  expect(tableOf('smear')).toEqual(rows)
 })

@@ -125,10 +125,13 @@ export class Market {
     }
     if (this.#voted.has(purchase)) throw new Error('a purchase is voted on once')
     const ballot = this.#voted.add(purchase).size
-    const votes = reviews.map((review): Vote => {
+    const authors = reviews.map(({ agent }) => agent.owner)
+    const votes = reviews.map((review, at): Vote => {
       const isOwn = review.agent.owner === voter.owner
+      const isFirst = authors.indexOf(review.agent.owner) === at
       const counts =
         !(isOwn && this.rules.ownVotesDrop) &&
+        (isFirst || !this.rules.ballotsCountOnce) &&
         !(this.rules.flagsCount && voter.flagged) &&
         !this.#isShopOf(product, voter.owner, review.agent.owner)
       const weight = counts ? voteWeight(rankInForce(voter, product.type), purchase.size) : 0

@@ -3,11 +3,12 @@ import type { Opinions } from './opinions.ts'
 import type { Finding, Product, Review } from './records.ts'
 import type { Rules } from './rules.ts'
 
-type Input = { review: Review; satisfaction: number; size: number }
-type Comparison = { inputs: Map<number, Input>; satisfaction: number; size: number }
+type Sums = { size: number; weight: bigint; weighted: bigint }
+type Input = Sums & { review: Review }
+type Comparison = Sums & { inputs: Map<number, Input> }
 
 const LEAST_OPINIONS = 3
-const TOLERANCE = MILLION / 4
+const TOLERANCE = BigInt(MILLION / 4)
 
 /** Compares reviews with what buyers thought: at 3 opinions of a product, and whenever there are twice as many. */
 export class Oracle {
@@ -49,7 +50,7 @@ export class Oracle {
     const isVoid = live !== undefined && [...live.inputs.values()].some(({ review }) => this.#isOut(review))
     const opinions = this.#opinions.of(product)
     if (opinions.size >= (live && !isVoid ? 2 * live.inputs.size : LEAST_OPINIONS)) {
-      this.#live.set(product, comparisonOf(opinions))
+      this.#live.set(product, this.#comparisonOf(opinions))
       return true
     }
     if (isVoid) this.#live.delete(product)
@@ -74,24 +75,26 @@ export class Oracle {
     const own = live?.inputs.get(this.#rules.ownersCount ? owner : agent.id)
     const others = (live?.inputs.size ?? 0) - (own ? 1 : 0)
     if (!live || others < LEAST_OPINIONS) return { outcome: 'pending', size: 0 }
-    const sum = live.satisfaction - (own?.satisfaction ?? 0)
+    const weight = live.weight - (own?.weight ?? 0n)
+    const off = BigInt(satisfaction) * weight - (live.weighted - (own?.weighted ?? 0n))
     const isOwnShop = this.#rules.ownShopsDrop && product.merchant.owner === owner
     return {
-      outcome: Math.abs(satisfaction * others - sum) <= TOLERANCE * others ? 'confirmed' : 'contradicted',
+      outcome: (off < 0n ? -off : off) <= TOLERANCE * weight ? 'confirmed' : 'contradicted',
       size: isOwnShop ? 0 : Math.floor((live.size - (own?.size ?? 0)) / others),
     }
   }
-}
 
-function comparisonOf(opinions: ReadonlyMap<number, Review>): Comparison {
-  const inputs = new Map<number, Input>()
-  let satisfaction = 0
-  let size = 0
-  for (const [who, review] of opinions) {
-    const input = { review, satisfaction: review.satisfaction, size: review.opinion?.size ?? 0 }
-    inputs.set(who, input)
-    satisfaction += input.satisfaction
-    size += input.size
+  #comparisonOf(opinions: ReadonlyMap<number, Review>): Comparison {
+    const comparison: Comparison = { inputs: new Map(), size: 0, weight: 0n, weighted: 0n }
+    for (const [who, review] of opinions) {
+      const size = review.opinion?.size ?? 0
+      const weight = BigInt(this.#rules.opinionsWeigh ? Math.max(size, 1) : 1)
+      const weighted = weight * BigInt(review.satisfaction)
+      comparison.inputs.set(who, { review, size, weight, weighted })
+      comparison.size += size
+      comparison.weight += weight
+      comparison.weighted += weighted
+    }
+    return comparison
   }
-  return { inputs, satisfaction, size }
 }

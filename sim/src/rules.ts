@@ -13,9 +13,13 @@ export type Rules = {
   /** Two agents of one owner are one voter and have one opinion. */
   ownersCount: boolean
   votesOfPair: number
+  /** Of the votes of one ballot for agents of one owner the first counts. */
+  ballotsCountOnce: boolean
   findingsOfEach: number
   /** Of several findings on one product the newest counts. */
   productsCountOnce: boolean
+  /** Reviews are compared with opinions as heavy as their purchases. */
+  opinionsWeigh: boolean
   /** What an agent earned under one owner is not the next one's. */
   evidenceStays: boolean
   /** Votes of a flagged agent, and its opinions, do not count. */
@@ -29,8 +33,10 @@ export const THE_RULES: Rules = {
   ownShopsDrop: true,
   ownersCount: true,
   votesOfPair: VOTES_OF_PAIR,
+  ballotsCountOnce: true,
   findingsOfEach: FINDINGS_OF_EACH,
   productsCountOnce: true,
+  opinionsWeigh: true,
   evidenceStays: true,
   flagsCount: true,
 }

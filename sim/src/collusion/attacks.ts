@@ -77,6 +77,15 @@ export const attacks = {
     about: 'full commission: all but the fee comes back',
     run: (ring) => votedByAll(ring),
   },
+  oneBallot: {
+    name: 'three votes on one ballot',
+    about: 'the same with one purchase of each helper, whose votes are all for the star',
+    run(ring) {
+      const { link, reviews } = sell(ring)
+      for (const helper of ring.helpers) ring.market.vote(ring.buy(helper, link), reviews)
+      return ring.star
+    },
+  },
   farmedFindings: {
     name: 'farmed confirmations',
     about: `three helpers praise ${FINDINGS_OF_EACH} products of a partner, as the star does`,
@@ -109,13 +118,7 @@ export const attacks = {
     name: 'everything at once',
     about: 'helpers vote each other up, then for the star; and farmed confirmations',
     run(ring) {
-      const shop = ring.openShop()
-      for (const helper of ring.helpers) {
-        const patrons = ring.helpers.filter((other) => other !== helper).slice(0, PATRONS)
-        const { link, reviews } = sell(ring, shop, helper)
-        for (const patron of patrons) votes(ring, patron, link, reviews)
-      }
-      ring.follow()
+      liftHelpers(ring)
       farm(ring, FINDINGS_OF_EACH)
       return votedByAll(ring)
     },
@@ -159,8 +162,9 @@ function sell(ring: Ring, shop: Merchant = ring.openShop(), author: Agent = ring
   return { link, reviews: Array.from({ length: VOTES }, () => ring.publish(author, product)) }
 }
 
+/** With a purchase for each of the reviews. */
 function votes(ring: Ring, voter: Agent, link: Review, reviews: readonly Review[]): void {
-  ring.market.vote(ring.buy(voter, link), reviews)
+  for (const review of reviews) ring.market.vote(ring.buy(voter, link), [review])
   ring.follow()
 }
 
@@ -168,6 +172,24 @@ function votedByAll(ring: Ring, terms: { price?: bigint; commissionBps?: number 
   const { link, reviews } = sell(ring, undefined, ring.star, terms)
   for (const helper of ring.helpers) votes(ring, helper, link, reviews)
   return ring.star
+}
+
+/** Three at a time: a ballot has a vote for each of them. */
+function liftHelpers(ring: Ring): void {
+  const shop = ring.openShop()
+  for (let first = 0; first < ring.helpers.length; first += VOTES) {
+    const group = ring.helpers.slice(first, first + VOTES)
+    const { product, link } = ring.list(shop)
+    const rounds = Array.from({ length: VOTES }, () => group.map((helper) => ring.publish(helper, product)))
+    const others = ring.helpers.filter((helper) => !group.includes(helper))
+    for (const patron of [...group, ...others].slice(0, PATRONS + 1)) {
+      for (const reviews of rounds) {
+        const ofOthers = reviews.filter(({ agent }) => agent !== patron)
+        if (ofOthers.length > 0) ring.market.vote(ring.buy(patron, link), ofOthers)
+      }
+      ring.follow()
+    }
+  }
 }
 
 function farm(ring: Ring, products: number): void {

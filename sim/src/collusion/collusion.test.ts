@@ -31,22 +31,27 @@ test('an owner counts as three votes, however many agents it has and however oft
   }
 })
 
-test('votes at a partner’s shop lift by three newcomers’ votes an owner, for the fee of one purchase each', () => {
+test('votes at a partner’s shop lift by three newcomers’ votes an owner, for the fees of three purchases each', () => {
   for (const k of SIZES) {
     const gain = gainOf(attacks.ownShop, k, THE_RULES)
     expect(gain.rank).toBeCloseTo(rankBy(3 * k * 0.625), 12)
     expect(gain).toMatchObject({
-      purchases: k,
+      purchases: 3 * k,
       wallets: k + 2,
-      left: BigInt(k) * 1_000n,
-      fees: BigInt(k) * 1_000n,
+      left: BigInt(3 * k) * 1_000n,
+      fees: BigInt(3 * k) * 1_000n,
     })
   }
 })
 
+test('a ballot lifts by one vote, however many of it are for the same owner', () => {
+  for (const k of SIZES)
+    expect(gainOf(attacks.oneBallot, k, THE_RULES).rank).toBeCloseTo(rankBy(k * 0.625), 12)
+})
+
 test('at honest shops the ring loses the price as well', () => {
   const { left, fees } = gainOf(attacks.honestShops, 3, THE_RULES)
-  expect(fees).toBe(3_000n)
+  expect(fees).toBe(9_000n)
   expect(left).toBeGreaterThan(100n * fees)
 })
 
@@ -65,4 +70,11 @@ test('false opinions bring an honest reviewer down once there are as many as hon
   expect(smearOf(4, 5)).toMatchObject({ after: smearOf(1, 5).before })
   const { before, after } = smearOf(5, 5)
   expect(after).toBeLessThan(before - 0.3)
+})
+
+test('false opinions at a hundredth of the price bring nobody down, which they would if opinions did not weigh', () => {
+  const cheap = { part: 0.01 }
+  const { before, after } = smearOf(100, 5, THE_RULES, cheap)
+  expect(after).toBe(before)
+  expect(smearOf(5, 5, { ...THE_RULES, opinionsWeigh: false }, cheap).after).toBeLessThan(before - 0.05)
 })

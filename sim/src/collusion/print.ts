@@ -1,5 +1,5 @@
 import { multiplierBps } from '../../../packages/service/src/ranks/rank.ts'
-import { type Rules, THE_RULES } from '../rules.ts'
+import type { Rules } from '../rules.ts'
 import { table, usdc } from '../table.ts'
 import { type Attack, attacks } from './attacks.ts'
 import { boundOf, type Gain, gainOf } from './gain.ts'
@@ -61,8 +61,9 @@ export const switchTable = (rules: Rules): string =>
     }),
   )
 
-export const smearTable = (rules: Rules = THE_RULES): string =>
-  table(
+export function smearTable(rules: Rules): string {
+  const unweighed = { ...rules, opinionsWeigh: false }
+  return table(
     HONEST_OPINIONS.flatMap((opinions) =>
       SIZES.map((k) => {
         const { before, after, purchases, left } = smearOf(k, opinions, rules)
@@ -75,10 +76,12 @@ export const smearTable = (rules: Rules = THE_RULES): string =>
           purchases,
           'left the ring': usdc(left),
           'at a hundredth of the price': smearOf(k, opinions, rules, { part: 0.01 }).after.toFixed(3),
+          'if opinions did not weigh': smearOf(k, opinions, unweighed, { part: 0.01 }).after.toFixed(3),
         }
       }),
     ),
   )
+}
 
 function byK(attack: string, rankOf: (k: number, at: number) => number | undefined) {
   const cells = SIZES.map((k, at) => [`k=${k}`, rankOf(k, at)?.toFixed(3) ?? ''] as const)

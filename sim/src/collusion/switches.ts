@@ -14,6 +14,11 @@ export const switches: { rule: string; off: Partial<Rules>; attack: Attack }[] =
     off: { votesOfPair: Number.POSITIVE_INFINITY },
     attack: attacks.manyVotes,
   },
+  {
+    rule: "a ballot counts once for an author's owner",
+    off: { ballotsCountOnce: false },
+    attack: attacks.oneBallot,
+  },
   { rule: 'a purchase counts by its size', off: { sizeBy: 'nothing' }, attack: attacks.tinyPurchases },
   { rule: 'size is commission, not price', off: { sizeBy: 'price' }, attack: attacks.noCommission },
   { rule: "nothing counts at one's own shop", off: { ownShopsDrop: false }, attack: attacks.ownersShop },
