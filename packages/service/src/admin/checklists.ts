@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { type ChecklistRow, listChecklists } from '../checklists/store.ts'
 import type { Context } from '../context.ts'
 import { offsetOf } from '../db/page.ts'
-import { accountShown, momentShown, page, wholeNumber } from '../http/fields.ts'
+import { accountShown, momentShown, page, wholeNumber, words } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { address, time } from '../present.ts'
-import { listed, words } from './fields.ts'
+import { listed } from './fields.ts'
 import { authorChecklist, dropChecklist } from './operations.ts'
 
 /** As long as the category of a product may be. */

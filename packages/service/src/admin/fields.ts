@@ -1,12 +1,9 @@
 import { z } from 'zod'
-import { clamp, integer, text } from '../http/fields.ts'
+import { clamp, integer, words } from '../http/fields.ts'
 
 /** Lists of an admin are worked through from the front. */
 export const listed = (usual: number, most: number) =>
   integer(usual, `How many a page: 1 to ${most}.`, clamp(1, most))
-
-/** Text that says something. */
-export const words = (most: number) => text(most, 1).refine((value) => value.trim() !== '')
 
 /** Why an admin decided so. Nobody but admins ever reads it. */
 export const noteBody = {

@@ -150,6 +150,9 @@ export const text = (most: number, least = 0) =>
     })
     .meta({ shown: { type: 'string', maxLength: most, ...(least > 0 && { minLength: least }) } })
 
+/** Text that says something. */
+export const words = (most: number) => text(most, 1).refine((value) => value.trim() !== '')
+
 /** An id in a body. */
 export const bodyId = z
   .int()

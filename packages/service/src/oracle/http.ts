@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { words } from '../admin/fields.ts'
 import type { Context } from '../context.ts'
-import { accountShown, hex32, id, momentShown, wholeNumber } from '../http/fields.ts'
+import { accountShown, hex32, id, momentShown, wholeNumber, words } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { address, hex, time, whole } from '../present.ts'
 import { type Compared, dispute, MOST_OPINIONS, readComparison, readDecisions } from './operations.ts'
