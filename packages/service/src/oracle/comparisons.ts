@@ -14,7 +14,7 @@ const LEAST_WEIGHT = 1
 export async function compare({ tx, chain, marks, now }: Batch): Promise<void> {
   const { chainId } = chain.config
   const reviews = reviewsOf(marks)
-  const agents = agentsOf(marks)
+  const agents = flaggedOf(marks)
   if (reviews.length === 0 && agents.length === 0) return
   const touched = tx`
     SELECT internal_id, merchant_id, product_id, agent_id, content FROM market.reviews WHERE internal_id = ANY(${reviews}::bigint[])
@@ -70,5 +70,6 @@ export async function compare({ tx, chain, marks, now }: Batch): Promise<void> {
 export const reviewsOf = (marks: readonly Mark[]): bigint[] =>
   marks.filter((mark) => mark.what === 'review').map(({ internalId }) => internalId)
 
-const agentsOf = (marks: readonly Mark[]): bigint[] =>
-  marks.filter((mark) => mark.what === 'agent').map(({ agentId }) => agentId)
+/** Agents that were flagged, or are no longer: what all others wrote, which may be much, is left alone. */
+const flaggedOf = (marks: readonly Mark[]): bigint[] =>
+  marks.filter((mark) => mark.what === 'flag').map(({ agentId }) => agentId)

@@ -1,8 +1,10 @@
+import type { Transaction } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { migrations } from '../db/migrations.ts'
 import { asIndexer } from '../db/testing.ts'
 import { account, bytes32 } from '../ranks/testing.ts'
+import { compare } from './comparisons.ts'
 import { MERCHANT, type TalkingMarket, talkingMarket } from './testing.ts'
 
 let database: TestDatabase
@@ -292,6 +294,14 @@ describe('a finding', () => {
   })
 })
 
+it('asks nothing of the reviews of an agent that is sold', async () => {
+  const tx = (() => {
+    throw new Error('the database was asked')
+  }) as unknown as Transaction
+  const marks = [{ what: 'agent', agentId: 1n }] as const
+  await expect(compare({ tx, chain: market.chain, marks, now: new Date() })).resolves.toBeUndefined()
+})
+
 it('changes nothing when everything is looked at again', async () => {
   await market.say({ owner: 50, rating: 1, isOpinion: false })
   await buyersSay(5, 4, 5, 1)
@@ -305,7 +315,7 @@ it('changes nothing when everything is looked at again', async () => {
   await database.sql`
     INSERT INTO market.marks (chain_id, what, subject)
     SELECT chain_id, 'review', internal_id FROM market.reviews WHERE chain_id = ${chains}
-    UNION ALL SELECT chain_id, 'agent', agent_id FROM market.agents WHERE chain_id = ${chains}`
+    UNION ALL SELECT chain_id, unnest(ARRAY['agent', 'flag']), agent_id FROM market.agents WHERE chain_id = ${chains}`
   await market.follow()
   expect(await all()).toEqual(before)
 })
