@@ -72,45 +72,42 @@ async function tick(): Promise<void> {
 const decisionsOf = async ({ escrowId }: EscrowDeposit) =>
   (await must(m.call('GET', `/v1/escrow/${escrowId}/decisions`))).decisions
 
-interface Opinion {
-  owner: string
-  satisfaction: number
-  size: number
-}
-
 describe('what the oracle found', () => {
-  it('is told to anybody, so that they can work it out again', async () => {
+  it('is told to anybody, with all that it rests on', async () => {
+    const { reviewer, buyer, walletBuyer, stranger } = m.market.accounts
     const { status, body } = await comparisonOf(at(0).reviewId)
     expect(status).toBe(200)
-    expect(Object.keys(body)).toEqual(['internal_id', 'author_owner', 'comparison_outcome', 'findings'])
-    expect(body).toMatchObject({
-      internal_id: at(0).internalId,
-      author_owner: m.market.accounts.reviewer.address,
-      comparison_outcome: 'contradicted',
-    })
-    const [finding, ...more] = body.findings
-    expect(more).toEqual([])
-    expect(Object.keys(finding.comparison)).toEqual([
-      'comparison_id',
-      'made_at',
-      'count',
-      'satisfaction',
-      'size',
-      'opinions',
-    ])
-    const others = finding.comparison.opinions.filter(({ owner }: Opinion) => owner !== body.author_owner)
-    const sum = (part: 'satisfaction' | 'size') =>
-      others.reduce((total: number, opinion: Opinion) => total + opinion[part], 0)
-    const isConfirmed =
-      Math.abs(finding.satisfaction * others.length - sum('satisfaction')) <= 250_000 * others.length
-    expect(finding).toMatchObject({
-      outcome: isConfirmed ? 'confirmed' : 'contradicted',
+    const opinions = [buyer, walletBuyer, stranger].map(({ address: owner }) => ({
+      owner,
+      review_id: expect.any(Number),
+      satisfaction: 750_000,
+      size: 1_000_000,
+      weight: 1_000_000,
+    }))
+    const sums = { weight: 3_000_000, weighted: 2_250_000_000_000 }
+    const comparison = {
+      comparison_id: expect.any(Number),
+      made_at: expect.any(String),
+      count: 3,
+      size: 3_000_000,
+      ...sums,
+      opinions: expect.toSatisfy((told) => told.length === 3),
+    }
+    const finding = {
+      outcome: 'contradicted',
       satisfaction: 0,
-      others: others.length,
-      mean: sum('satisfaction') / others.length,
-      size: Math.floor(sum('size') / others.length),
+      mean: 750_000,
+      others: 3,
+      ...sums,
+      size: 1_000_000,
+    }
+    expect(body).toEqual({
+      internal_id: at(0).internalId,
+      author_owner: reviewer.address,
+      comparison_outcome: 'contradicted',
+      findings: [{ ...finding, found_at: expect.any(String), comparison }],
     })
-    expect(finding.outcome).toBe('contradicted')
+    expect(body.findings[0].comparison.opinions).toEqual(expect.arrayContaining(opinions))
   })
 
   it('is empty for a review that could not be compared, and not found where there is none', async () => {
