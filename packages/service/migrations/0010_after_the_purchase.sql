@@ -382,7 +382,7 @@ CREATE TABLE market.comparisons (
   size          bigint      NOT NULL,
   weight        bigint      NOT NULL,
   weighted      numeric     NOT NULL,
-  -- Set when one of its opinions has left the chain: nothing rests on it any more.
+  -- Set when one of its opinions has left the chain, or its author was flagged: nothing rests on it any more.
   voided_at     timestamptz
 );
 -- The newest counts, unless it is void.
