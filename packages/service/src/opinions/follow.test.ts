@@ -297,7 +297,7 @@ it('makes everything again after it was forgotten, and the mean of the day stays
   market.clock.day += 1
   await market.followAll()
   const before = await market.rankOf()
-  await database.sql.begin((tx) => forgetOpinions(tx, market.chainId))
+  await database.sql.begin((tx) => forgetOpinions(tx, market.chainId, new Date()))
   expect([await market.rankOf(), await market.merchantRank()]).toEqual([0.5, null])
   await database.sql`
     INSERT INTO market.marks (chain_id, what, subject)

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from '@referrer/database'
+import { dayOf } from '../ranks/rank.ts'
 
 /** What an owner thinks of a product, and what that is worth, in millionths. */
 export interface Opinion {
@@ -163,13 +164,15 @@ export async function writeChanges(
 
 /**
  * Throws away what was made of the opinions of a chain, the mean of the present day excepted, and marks its products. Whoever calls it holds
- * the lock of the followers, and marks the reviews and the purchases.
+ * the lock of the followers, and marks the reviews and the purchases. A day that is yet to come was a wrong clock's.
  */
-export async function forgetOpinions(tx: Transaction, chainId: number): Promise<void> {
+export async function forgetOpinions(tx: Transaction, chainId: number, now: Date): Promise<void> {
   await tx`DELETE FROM market.opinions WHERE chain_id = ${chainId}`
   await tx`DELETE FROM market.product_totals WHERE chain_id = ${chainId}`
   await tx`DELETE FROM market.merchant_totals WHERE chain_id = ${chainId}`
-  await tx`UPDATE market.opinion_totals SET weight = 0, weighted = 0 WHERE chain_id = ${chainId}`
+  await tx`
+    UPDATE market.opinion_totals SET weight = 0, weighted = 0, day = least(day, ${dayOf(now)})
+    WHERE chain_id = ${chainId}`
   await tx`UPDATE market.products SET rank = DEFAULT WHERE chain_id = ${chainId} AND rank <> 0.5`
   await tx`UPDATE market.merchants SET rank = NULL WHERE chain_id = ${chainId} AND rank IS NOT NULL`
   await tx`

@@ -124,8 +124,8 @@ export async function enterDecisions(
 const CLOSED_AT_ONCE = 1_000
 
 /**
- * Closes decisions of which nothing more can come: their transaction is final, and the records show nothing left to do. False: there may
- * be more of them.
+ * Closes decisions of which nothing more is awaited: their transaction is final and the records show nothing left to do, or there is a
+ * later attempt. False: there may be more of them.
  */
 export async function closeDecisions(sql: Queryable, chainId: number): Promise<boolean> {
   const { count } = await sql`
@@ -133,12 +133,12 @@ export async function closeDecisions(sql: Queryable, chainId: number): Promise<b
     FROM (
       SELECT d.payer, d.nonce, d.contract, d.kind, d.attempt
       FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
-      WHERE d.chain_id = ${chainId} AND d.is_open AND i.state IN ('confirmed', 'failed')
-        AND (NOT EXISTS (
+      WHERE d.chain_id = ${chainId} AND d.is_open AND (
+        i.state IN ('confirmed', 'failed') AND NOT EXISTS (
           SELECT FROM chain.escrows AS e
           WHERE e.chain_id = ${chainId} AND e.payer = d.payer AND e.nonce = d.nonce AND e.contract = d.contract
-            AND e.settled_at IS NULL AND (d.kind = 'settle' OR e.cashback_released_at IS NULL)
-        ) OR EXISTS (
+            AND e.settled_at IS NULL AND (d.kind = 'settle' OR e.cashback_released_at IS NULL))
+        OR EXISTS (
           SELECT FROM market.escrow_decisions AS later
           WHERE later.chain_id = ${chainId} AND later.payer = d.payer AND later.nonce = d.nonce AND later.contract = d.contract
             AND later.kind = d.kind AND later.attempt > d.attempt))

@@ -357,6 +357,25 @@ describe('a settlement', () => {
   })
 })
 
+it('waits, for so long as nobody else may settle, until what changed has been followed', async () => {
+  await review(1, { outcome: 'contradicted' })
+  await buy({ escrowId: 1 })
+  await reach(100, WINDOW_END)
+  clock.head = WINDOW_END
+  await database.sql`
+    INSERT INTO market.marks (chain_id, what, subject) SELECT ${chainId}, 'agent', n FROM generate_series(1, 500) AS n`
+  await run(settleEscrows)
+  expect(await decided()).toEqual([])
+  await followAll()
+  await database.sql`
+    INSERT INTO market.comparisons_under_way (chain_id, merchant_id, product_id, after) VALUES (${chainId}, ${MERCHANT}, ${bytes32(1)}, 0)`
+  await run(settleEscrows)
+  expect(await decided()).toEqual([])
+  clock.head = WINDOW_END + 8 * 24 * 60 * MINUTE
+  await run(settleEscrows)
+  expect(await decided()).toEqual(['1 settle 1'])
+})
+
 it('is decided anew when the key it was to be sent with is not the oracle’s any more', async () => {
   await review(1, {})
   await buy({ escrowId: 1 })

@@ -19,8 +19,10 @@ import {
 } from './decisions-store.ts'
 
 const PAGE = 200
-/** So long a dispute holds up a settlement: it ends before anybody may use the fallback, which takes all from the reviewer. */
-const DISPUTE_SECONDS = 8 * 86_400
+/** So long what is open about a review holds up a settlement: it ends before anybody may use the fallback, which takes all from the reviewer. */
+const PATIENCE_SECONDS = 8 * 86_400
+/** With so many changes waiting to be followed, what the oracle has found may be out of date. */
+const BACKLOG = 500
 
 /** The newest block: the contract judges by its time, not by ours. */
 export interface Head {
@@ -73,8 +75,10 @@ function findDue(
   return tx<Due[]>`
     SELECT ${undecided(tx, chainId)}, review.comparison_outcome, review.upheld,
       ${mayDecide(tx, chainId, by)} AND (
-        review.comparison_outcome IS DISTINCT FROM 'disputed'
-        OR e.window_end + ${DISPUTE_SECONDS} * interval '1 second' <= ${head.time}) AS may_decide
+        e.window_end + ${PATIENCE_SECONDS} * interval '1 second' <= ${head.time}
+        OR review.comparison_outcome IS DISTINCT FROM 'disputed' AND NOT backlog.is_long AND NOT EXISTS (
+          SELECT FROM market.comparisons_under_way AS u
+          WHERE u.chain_id = ${chainId} AND u.merchant_id = e.merchant_id AND u.product_id = e.product_id)) AS may_decide
     FROM (
       SELECT * FROM chain.escrows
       WHERE chain_id = ${chainId} AND settled_at IS NULL AND window_end <= least(
@@ -82,6 +86,9 @@ function findDue(
         ${after ? tx`AND (window_end, escrow_id, contract) > (${after.window_end}, ${after.escrow_id}, ${after.contract})` : tx``}
       ORDER BY window_end, escrow_id, contract LIMIT ${PAGE}
     ) AS e
+    CROSS JOIN (
+      SELECT count(*) = ${BACKLOG} AS is_long
+      FROM (SELECT FROM market.marks WHERE chain_id = ${chainId} LIMIT ${BACKLOG}) AS marks) AS backlog
     LEFT JOIN ${lastDecision(tx, chainId, 'settle')} ON true
     LEFT JOIN LATERAL (
       SELECT m.comparison_outcome, r.upheld

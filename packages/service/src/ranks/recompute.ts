@@ -44,7 +44,7 @@ export function recomputeRanks(sql: Sql, chain: Chain, now: Date, progress: Prog
       ranksFollower.follow({ ...batch, marks }),
     )
     // Last, since from here on their products are locked.
-    await forgetOpinions(tx, chainId)
+    await forgetOpinions(tx, chainId, now)
     await each(reviewsOf(tx, chainId), 'opinions', progress, (marks) =>
       opinionsFollower.follow({ ...batch, marks }),
     )

@@ -12,15 +12,15 @@ export const nameOf = ({ contract, escrow_id }: EscrowKey) => `${contract.toStri
 export const votesNeeded = (sql: Queryable, chainId: number, escrows: readonly EscrowKey[]) =>
   needing(sql, chainId, escrows, sql``)
 
-/** Those of them whose buyer has not done so yet. */
+/** Those of them whose buyer has not voted yet. A ballot was refused unless it held the vote that was needed then: what comes later needs no other. */
 export const votesMissing = (sql: Queryable, chainId: number, escrows: readonly EscrowKey[]) =>
   needing(
     sql,
     chainId,
     escrows,
     sql`AND NOT EXISTS (
-      SELECT FROM market.ballots AS b JOIN market.votes AS v USING (ballot_id)
-      WHERE b.chain_id = ${chainId} AND b.payer = e.payer AND b.nonce = e.nonce AND b.contract = e.contract AND v.qualifies)`,
+      SELECT FROM market.ballots AS b
+      WHERE b.chain_id = ${chainId} AND b.payer = e.payer AND b.nonce = e.nonce AND b.contract = e.contract)`,
   )
 
 async function needing(

@@ -4,6 +4,7 @@ import { resolveOwner } from '../agents/owner.ts'
 import { type Proof, proposeCommitment, requireSigned, type Terms } from '../commitments/operations.ts'
 import type { Chain, Context } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
+import { despiteDeadlock } from '../db/deadlock.ts'
 import { refused } from '../market-error.ts'
 import { ownerOf } from '../onchain.ts'
 import { nameOf, votesNeeded } from './gate.ts'
@@ -64,7 +65,7 @@ export async function castVotes(context: Context, chain: Chain, ballot: Ballot, 
   })
   if (!votes.some(({ qualifies }) => qualifies)) await requireNoneNeeded(context, chainId, purchase)
 
-  const isFirst = await insertBallot(context.sql, chainId, {
+  const cast = {
     purchase,
     voterAgentId: ballot.agentId,
     voterOwner: bytesOf(signed.owner),
@@ -74,7 +75,8 @@ export async function castVotes(context: Context, chain: Chain, ballot: Ballot, 
     signature: bytesOf(signed.signature),
     at: new Date(context.clock()),
     votes,
-  })
+  }
+  const isFirst = await despiteDeadlock(() => insertBallot(context.sql, chainId, cast))
   if (!isFirst) throw alreadyVoted(ballot)
 }
 

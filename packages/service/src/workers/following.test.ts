@@ -97,7 +97,25 @@ it('leaves what is marked during a batch to the next one', async () => {
   expect(await seen()).toEqual([1, 2])
 })
 
-it('refreshes what is old only when nothing is marked', async () => {
+it('refreshes what is old although there is always something marked', async () => {
+  const calls: string[] = []
+  const busy: Follower = {
+    async follow() {
+      await markAgents([1])
+      calls.push('follow')
+    },
+    async refresh() {
+      calls.push('refresh')
+      return calls.length < 20
+    },
+  }
+  await markAgents([1])
+  follow(busy)
+  await until(() => calls.filter((call) => call === 'refresh').length > 5, 'refreshes')
+  expect(calls.filter((call) => call === 'follow').length).toBeGreaterThan(3)
+})
+
+it('takes marks before it refreshes what is old, in a single batch', async () => {
   const calls: string[] = []
   const follower: Follower = {
     async follow() {

@@ -34,11 +34,13 @@ export interface Batch {
   now: Date
 }
 
+type Unmarked = Omit<Batch, 'marks'>
+
 export interface Follower {
   /** Looks at what changed. */
   follow(batch: Batch): Promise<void>
-  /** With nothing else to do: brings something up to date that time alone has made old. False: there is nothing. */
-  refresh?(batch: Omit<Batch, 'marks'>): Promise<boolean>
+  /** Brings something up to date that time alone has made old. False: there is nothing. */
+  refresh?(batch: Unmarked): Promise<boolean>
 }
 
 type FollowingContext = Pick<Context, 'sql' | 'clock'>
@@ -57,14 +59,16 @@ export function createFollowing(
 ): Worker {
   let refreshAt = 0
 
-  /** Whether there was something to do, and this replica did it. */
+  /** Whether there was something to do, and this replica did it. Neither marks nor days hold up the other. */
   async function pass(): Promise<boolean> {
+    let isDone = false
+    if (performance.now() >= refreshAt) {
+      isDone = await refreshOnce(context, chain, followers)
+      if (!isDone) refreshAt = performance.now() + REFRESH_MS
+    }
     const { count } = await context.sql`
       SELECT FROM market.marks WHERE chain_id = ${chain.config.chainId} LIMIT 1`
-    if (count === 0 && performance.now() < refreshAt) return false
-    const isDone = await followOnce(context, chain, followers)
-    if (!isDone) refreshAt = performance.now() + REFRESH_MS
-    return isDone
+    return (count > 0 && (await followOnce(context, chain, followers))) || isDone
   }
 
   async function run(signal: AbortSignal, frame: Frame): Promise<void> {
@@ -90,35 +94,47 @@ export async function lockFollowing(tx: Transaction, chainId: number): Promise<v
   await tx`SELECT pg_advisory_xact_lock(${lockOf(tx, chainId)})`
 }
 
-/** Takes one batch. False: there was nothing to do, or another replica does it. */
-export function followOnce(
-  { sql, clock }: FollowingContext,
+/** Takes one batch of marks or, where there are none, of what is old. False: there is neither, or another replica is at it. */
+export const followOnce = (
+  context: FollowingContext,
   chain: Chain,
   followers: readonly Follower[],
-): Promise<boolean> {
-  const { chainId } = chain.config
-  return despiteDeadlock(() =>
+): Promise<boolean> =>
+  alone(context, chain, async (batch) => (await take(batch, followers)) || refresh(batch, followers))
+
+const refreshOnce = (context: FollowingContext, chain: Chain, followers: readonly Follower[]) =>
+  alone(context, chain, (batch) => refresh(batch, followers))
+
+async function take(batch: Unmarked, followers: readonly Follower[]): Promise<boolean> {
+  const { tx, chain } = batch
+  const rows = await tx<MarkRow[]>`
+    SELECT id, what, subject, contract, payer, nonce, merchant_id, product_id
+    FROM market.marks WHERE chain_id = ${chain.config.chainId} ORDER BY id LIMIT ${MARKS_AT_ONCE}`
+  if (rows.length === 0) return false
+  const marks = distinct(rows)
+  for (const follower of followers) await follower.follow({ ...batch, marks })
+  await tx`DELETE FROM market.marks WHERE id = ANY(${rows.map(({ id }) => id)}::bigint[])`
+  return true
+}
+
+async function refresh(batch: Unmarked, followers: readonly Follower[]): Promise<boolean> {
+  for (const follower of followers) if (await follower.refresh?.(batch)) return true
+  return false
+}
+
+/** In one transaction, as the only replica. False, too, when another one is at it. */
+const alone = (
+  { sql, clock }: FollowingContext,
+  chain: Chain,
+  work: (batch: Unmarked) => Promise<boolean>,
+): Promise<boolean> =>
+  despiteDeadlock(() =>
     sql.begin(async (tx) => {
       const [lock] = await tx<{ held: boolean }[]>`
-        SELECT pg_try_advisory_xact_lock(${lockOf(tx, chainId)}) AS held`
-      if (!lock?.held) return false
-      const rows = await tx<MarkRow[]>`
-        SELECT id, what, subject, contract, payer, nonce, merchant_id, product_id
-        FROM market.marks WHERE chain_id = ${chainId} ORDER BY id LIMIT ${MARKS_AT_ONCE}`
-      const now = new Date(clock())
-      if (rows.length === 0) {
-        for (const follower of followers) {
-          if (await follower.refresh?.({ tx, chain, now })) return true
-        }
-        return false
-      }
-      const marks = distinct(rows)
-      for (const follower of followers) await follower.follow({ tx, chain, marks, now })
-      await tx`DELETE FROM market.marks WHERE id = ANY(${rows.map(({ id }) => id)}::bigint[])`
-      return true
+        SELECT pg_try_advisory_xact_lock(${lockOf(tx, chain.config.chainId)}) AS held`
+      return lock?.held ? work({ tx, chain, now: new Date(clock()) }) : false
     }),
   )
-}
 
 /** How much the workers have before them, by chain. */
 export const countMarks = ({ sql, chains }: Pick<Context, 'sql' | 'chains'>) => sql<
