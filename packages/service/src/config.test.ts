@@ -143,7 +143,7 @@ describe('a secret', () => {
     const plain = { ...rest, rpcUrls: chains[0].rpcUrls }
     const printed = [
       inspect(config, { depth: 9, showHidden: true }),
-      JSON.stringify(plain),
+      JSON.stringify(plain, (_key, value) => (typeof value === 'bigint' ? String(value) : value)),
       String(config.oraclePrivateKey),
       `${config.databaseUrl}`,
       Object.values(plain).join(),

@@ -81,6 +81,8 @@ describe('a service that follows two chains', () => {
           { name: 'indexer 31002', state: 'running' },
           { name: 'sender 31002', state: 'running' },
           { name: 'schedules', state: 'running' },
+          { name: 'following 31001', state: 'running' },
+          { name: 'following 31002', state: 'running' },
         ],
       },
     })

@@ -55,9 +55,13 @@ export function listDisputes(
   return sql<DisputeRow[]>`
     SELECT m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.satisfaction_score, m.content,
       c.published_at, d.reason, d.opened_at
-    FROM market.reviews AS m LEFT JOIN chain.reviews AS c USING (internal_id) LEFT JOIN market.disputes AS d USING (internal_id)
-    WHERE m.chain_id = ${chainId} AND m.comparison_outcome = 'disputed'
-    ORDER BY m.internal_id LIMIT ${limit} OFFSET ${offset}`
+    FROM (
+      SELECT * FROM market.reviews WHERE chain_id = ${chainId} AND comparison_outcome = 'disputed'
+      ORDER BY internal_id LIMIT ${limit} OFFSET ${offset}
+    ) AS m
+    LEFT JOIN LATERAL (SELECT * FROM chain.reviews WHERE internal_id = m.internal_id LIMIT 1) AS c ON true
+    LEFT JOIN LATERAL (SELECT * FROM market.disputes WHERE internal_id = m.internal_id LIMIT 1) AS d ON true
+    ORDER BY m.internal_id`
 }
 
 /** Of decisions at the same moment the first one counts. */

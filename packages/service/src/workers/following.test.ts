@@ -7,7 +7,7 @@ import { createFollowing, type Follower, followOnce, type Mark } from './followi
 import { runAlone, until } from './testing.ts'
 
 const CHAIN_ID = 7
-const chain = { config: { chainId: CHAIN_ID } } as Chain
+const chain = { config: { chainId: CHAIN_ID, pollIntervalMs: 50 } } as Chain
 let database: Awaited<ReturnType<typeof freshDatabase>>
 const running: { stop(): Promise<void> }[] = []
 

@@ -46,10 +46,11 @@ export interface Follower {
 type FollowingContext = Pick<Context, 'sql' | 'clock'>
 
 const MARKS_AT_ONCE = 500
+/** At most: where blocks are looked for more often, so are marks. */
 const POLL_MS = 250
 const RETRY_MS = 1_000
 /** What time makes old is old by the day. */
-const REFRESH_MS = 5_000
+const POLLS_TO_REFRESH = 20
 
 /** One replica at a time follows a chain: the batch holds a lock until it is committed. */
 export function createFollowing(
@@ -57,6 +58,7 @@ export function createFollowing(
   chain: Chain,
   followers: readonly Follower[],
 ): Worker {
+  const pollMs = Math.min(POLL_MS, chain.config.pollIntervalMs)
   let refreshAt = 0
 
   /** Whether there was something to do, and this replica did it. Neither marks nor days hold up the other. */
@@ -64,7 +66,7 @@ export function createFollowing(
     let isDone = false
     if (performance.now() >= refreshAt) {
       isDone = await refreshOnce(context, chain, followers)
-      if (!isDone) refreshAt = performance.now() + REFRESH_MS
+      if (!isDone) refreshAt = performance.now() + POLLS_TO_REFRESH * pollMs
     }
     const { count } = await context.sql`
       SELECT FROM market.marks WHERE chain_id = ${chain.config.chainId} LIMIT 1`
@@ -75,7 +77,7 @@ export function createFollowing(
     while (!signal.aborted) {
       let pause: number
       try {
-        pause = (await pass()) ? 0 : POLL_MS
+        pause = (await pass()) ? 0 : pollMs
         frame.working()
       } catch (error) {
         frame.failing(error)
