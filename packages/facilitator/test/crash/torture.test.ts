@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 240_000 })
 
 const seed = seedOf()
 const random = seeded(seed)
-const LASTS_MS = 20_000
+const LASTS_MS = 12_000
 const STEPS: Deadly[] = ['tried', 'sending', 'signed', 'stored', 'broadcast', 'mined', 'ended']
 const FAULTS = {
   hang: 0.005,

@@ -12,7 +12,7 @@ import { type RawCaller, rawCallerOf } from './raw.ts'
 import { type Example, exampleOf, startTradedMarket, type Traded } from './traded.ts'
 
 const seed = seedOf()
-const RUNS = 30
+const RUNS = 20
 const AT_ONCE = 4
 /** These wait for an identity that is not there, in case the node is behind: only ids that are there are asked for. */
 const WAITING = new Set(['POST /v1/agent/register', 'POST /v1/merchant/register'])
