@@ -31,6 +31,9 @@ export const flag: Reader<boolean> = {
 /** Any text will do. */
 export const text = (expected: string): Reader<string> => ({ expected, read: (text) => text })
 
+/** Any text, never to be shown. */
+export const secret: Reader<Secret> = { expected: 'a secret', read: (text) => new Secret(text) }
+
 /** Items separated by commas. One bad item spoils the list. */
 export const list = <T>(item: Reader<T>, expected: string): Reader<T[]> => ({
   expected,

@@ -6,6 +6,7 @@ import {
   Read,
   readConfiguration,
   Secret,
+  type Values,
   withDefault,
 } from '@referrer/process'
 import { type Address, type Hex, isHex, size } from 'viem'
@@ -31,7 +32,18 @@ export interface Config extends CommonConfig {
   reviewSchemas: string | undefined
   /** The commission, in base units, from which on a purchase counts in full for ranks. */
   fullCommission: bigint
+  /** Undefined: discovery goes by words alone. */
+  embedder: EmbedderConfig | undefined
+  /** Where discovery looks for products: in this process, or in Postgres with pgvector. */
+  discoveryIndex: 'memory' | 'postgres'
+  /** A catalogue of x402 resources; undefined: none is asked. */
+  catalogueUrl: string | undefined
 }
+
+/** The model that comes with the service, or one behind an endpoint like that of OpenAI. */
+export type EmbedderConfig =
+  | { kind: 'local' }
+  | { kind: 'endpoint'; url: string; model: string; dims: number; key: Secret | undefined }
 
 const seed = z.custom<Hex>((text) => isHex(text) && size(text) === 32).transform((hex) => new Secret(hex))
 const AttestationKeys = z
@@ -86,15 +98,46 @@ export const variables = {
     'commission of a purchase, in base units of USDC, from which on its votes and opinions count in full',
     '10000',
   ),
+  EMBEDDER: withDefault(
+    Read.oneOf('local', 'endpoint', 'off'),
+    'what makes vectors of texts for discovery: local, the model that comes with the service; endpoint, see below; off, words alone',
+    'local',
+  ),
+  EMBEDDINGS_URL: optional(
+    Read.baseUrl,
+    'with EMBEDDER=endpoint: where POST <url>/embeddings answers like the API of OpenAI, such as https://api.openai.com/v1',
+  ),
+  EMBEDDINGS_MODEL: optional(
+    Read.text('the name of a model'),
+    'with EMBEDDER=endpoint: the model to ask for',
+  ),
+  EMBEDDINGS_KEY: optional(Read.secret, 'with EMBEDDER=endpoint: sent as a bearer token'),
+  EMBEDDINGS_DIMENSIONS: withDefault(
+    Read.whole(1, 4_096),
+    'with EMBEDDER=endpoint: how long the vectors of the model are',
+    '1536',
+  ),
+  DISCOVERY_INDEX: withDefault(
+    Read.oneOf('memory', 'postgres'),
+    'where discovery looks for products: memory, an index in this process; postgres, the database, which needs pgvector',
+    'memory',
+  ),
+  X402_CATALOGUE_URL: optional(
+    Read.baseUrl,
+    'a catalogue of x402 resources that merchants are looked up in, such as https://api.cdp.coinbase.com/platform/v2/x402',
+  ),
 }
 
 /** Reads the environment; throws one `ConfigError` that names everything wrong with it. */
 export function readConfig(env: Env): Config {
-  const { values, common } = readConfiguration(variables, env, ({ ATTESTATION_KEYS = [] }, { chains }) =>
-    [...ATTESTATION_KEYS]
+  const { values, common } = readConfiguration(variables, env, (values, { chains }) => [
+    ...[...(values.ATTESTATION_KEYS ?? [])]
       .filter(([chainId]) => chains.every((chain) => chain.chainId !== chainId))
       .map(([chainId]) => `ATTESTATION_KEYS: chain ${chainId} is not configured`),
-  )
+    ...(['EMBEDDINGS_URL', 'EMBEDDINGS_MODEL'] as const)
+      .filter((name) => values.EMBEDDER === 'endpoint' && values[name] === undefined)
+      .map((name) => `${name}: not set, although EMBEDDER is endpoint`),
+  ])
   return {
     ...common,
     maxLagSeconds: values.MAX_LAG_SECONDS,
@@ -110,5 +153,15 @@ export function readConfig(env: Env): Config {
     answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
     reviewSchemas: values.REVIEW_SCHEMAS,
     fullCommission: BigInt(values.RANK_FULL_COMMISSION),
+    embedder: embedderOf(values),
+    discoveryIndex: values.DISCOVERY_INDEX,
+    catalogueUrl: values.X402_CATALOGUE_URL,
   }
+}
+
+function embedderOf(values: Values<typeof variables>): EmbedderConfig | undefined {
+  if (values.EMBEDDER === 'off') return undefined
+  if (values.EMBEDDER === 'local') return { kind: 'local' }
+  const { EMBEDDINGS_URL: url = '', EMBEDDINGS_MODEL: model = '' } = values
+  return { kind: 'endpoint', url, model, dims: values.EMBEDDINGS_DIMENSIONS, key: values.EMBEDDINGS_KEY }
 }

@@ -18,6 +18,8 @@ export type Mark =
   | { what: 'flag'; agentId: bigint }
   | { what: 'merchant'; merchantId: bigint }
   | { what: 'product'; merchantId: bigint; productId: Buffer }
+  /** What discovery shows of a product, and no rank rests on. */
+  | { what: 'listing'; merchantId: bigint; productId: Buffer }
   | {
       what: 'purchase'
       contract: Buffer
@@ -148,7 +150,7 @@ export const countMarks = ({ sql, chains }: Pick<Context, 'sql' | 'chains'>) => 
 
 type MarkRow = { id: bigint } & (
   | { what: 'review' | 'ballot' | 'agent' | 'flag' | 'merchant'; subject: bigint }
-  | { what: 'product'; merchant_id: bigint; product_id: Buffer }
+  | { what: 'product' | 'listing'; merchant_id: bigint; product_id: Buffer }
   | {
       what: 'purchase'
       contract: Buffer
@@ -170,7 +172,8 @@ function nameOf(row: MarkRow): string {
     case 'purchase':
       return `purchase/${spell(row.contract, row.payer, row.nonce)}`
     case 'product':
-      return `product/${row.merchant_id}/${spell(row.product_id)}`
+    case 'listing':
+      return `${row.what}/${row.merchant_id}/${spell(row.product_id)}`
     default:
       return `${row.what}/${row.subject}`
   }
@@ -188,7 +191,8 @@ function markOf(row: MarkRow): Mark {
     case 'merchant':
       return { what: 'merchant', merchantId: row.subject }
     case 'product':
-      return { what: 'product', merchantId: row.merchant_id, productId: row.product_id }
+    case 'listing':
+      return { what: row.what, merchantId: row.merchant_id, productId: row.product_id }
     case 'purchase': {
       const { contract, payer, nonce, merchant_id: merchantId, product_id: productId } = row
       return { what: 'purchase', contract, payer, nonce, merchantId, productId }

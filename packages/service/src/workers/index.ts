@@ -15,13 +15,15 @@ export interface Work {
   schedules: readonly Schedule[]
   /** In this order, in one transaction. */
   followers: readonly Follower[]
+  /** Whatever else runs for as long as the service does. */
+  workers?: readonly Worker[]
 }
 
 /** Queued and scheduled work; `chains.ts` has what follows the chains. */
 export function createWorkers(context: Context, work: Work, onEvent: (event: WorkEvent) => void): Worker[] {
   const { sql } = context
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
-  const workers: Worker[] = []
+  const workers: Worker[] = [...(work.workers ?? [])]
   if (work.queues.length > 0) workers.push(createQueueRunner({ sql, queues: work.queues, holder, onEvent }))
   if (work.schedules.length > 0) {
     workers.push(createScheduler({ sql, schedules: work.schedules, holder, onEvent }))

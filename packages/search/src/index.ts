@@ -1,0 +1,1 @@
+export type { Hit, Product, Question, Vector } from './catalogue.ts'
