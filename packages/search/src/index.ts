@@ -1,1 +1,7 @@
-export type { Hit, Product, Question, Vector } from './catalogue.ts'
+export type { Hit, Product, Question } from './catalogue.ts'
+export { Catalogue, productScore } from './catalogue.ts'
+export type { Cells } from './cells.ts'
+export { chooseCells, readCells, writeCells } from './cells.ts'
+export { keyOf, readKey } from './key.ts'
+export type { Vector } from './vector.ts'
+export { cosine, quantize } from './vector.ts'
