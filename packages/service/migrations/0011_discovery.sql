@@ -38,6 +38,21 @@ CREATE TRIGGER mark_listing_deleted AFTER DELETE ON chain.products REFERENCING O
 CREATE TRIGGER mark_listing_updated AFTER UPDATE ON chain.products REFERENCING NEW TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION market.mark_listings();
 
+-- A text that takes the place of another, with the same rating.
+CREATE FUNCTION market.mark_rewritten_reviews() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.marks (chain_id, what, merchant_id, product_id)
+  SELECT DISTINCT chain_id, 'listing', merchant_id, product_id
+  FROM (
+    SELECT chain_id, merchant_id, product_id, internal_id, content_hash FROM before WHERE content IS NOT NULL
+    EXCEPT
+    SELECT chain_id, merchant_id, product_id, internal_id, content_hash FROM after
+  ) AS changed;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mark_rewritten AFTER UPDATE ON market.reviews REFERENCING OLD TABLE AS before NEW TABLE AS after
+  FOR EACH STATEMENT EXECUTE FUNCTION market.mark_rewritten_reviews();
+
 -- Whether a merchant is open decides about all of its products.
 CREATE TRIGGER mark_inserted AFTER INSERT ON chain.merchants REFERENCING NEW TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION market.mark_merchants();
@@ -45,6 +60,52 @@ CREATE TRIGGER mark_updated AFTER UPDATE ON chain.merchants REFERENCING NEW TABL
   FOR EACH STATEMENT EXECUTE FUNCTION market.mark_merchants();
 CREATE TRIGGER mark_deleted AFTER DELETE ON chain.merchants REFERENCING OLD TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION market.mark_merchants();
+
+-- ---- reviews of a product
+
+-- How many of a product's reviews are published. Kept as those of a chain are, in the transaction that changes it and after the count of
+-- the chain, whose trigger has the records locked by then.
+CREATE TABLE market.product_reviews (
+  chain_id    bigint NOT NULL,
+  merchant_id bigint NOT NULL,
+  product_id  bytea  NOT NULL,
+  count       bigint NOT NULL,
+  PRIMARY KEY (chain_id, merchant_id, product_id)
+) WITH (fillfactor = 70);
+
+CREATE FUNCTION market.count_product_reviews_of_chain() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.product_reviews AS p (chain_id, merchant_id, product_id, count)
+  SELECT r.chain_id, r.merchant_id, r.product_id, CASE TG_OP WHEN 'INSERT' THEN count(*) ELSE -count(*) END
+  FROM changed JOIN market.reviews AS r USING (internal_id) WHERE r.content IS NOT NULL
+  GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+  ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET count = p.count + excluded.count;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER product_count_inserted AFTER INSERT ON chain.reviews REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.count_product_reviews_of_chain();
+CREATE TRIGGER product_count_deleted AFTER DELETE ON chain.reviews REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION market.count_product_reviews_of_chain();
+
+CREATE FUNCTION market.count_product_reviews_with_text() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO market.product_reviews AS p (chain_id, merchant_id, product_id, count)
+  SELECT n.chain_id, n.merchant_id, n.product_id, sum(CASE WHEN n.is_gone THEN -1 ELSE 1 END)
+  FROM (
+    SELECT chain_id, merchant_id, product_id, internal_id, content IS NULL AS is_gone FROM after
+    EXCEPT SELECT chain_id, merchant_id, product_id, internal_id, content IS NULL FROM before
+  ) AS n
+  WHERE EXISTS (SELECT FROM chain.reviews AS r WHERE r.internal_id = n.internal_id)
+  GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+  ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET count = p.count + excluded.count;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER product_count_updated AFTER UPDATE ON market.reviews REFERENCING OLD TABLE AS before NEW TABLE AS after
+  FOR EACH STATEMENT EXECUTE FUNCTION market.count_product_reviews_with_text();
+
+INSERT INTO market.product_reviews
+SELECT m.chain_id, m.merchant_id, m.product_id, count(*)
+FROM chain.reviews JOIN market.reviews AS m USING (internal_id) WHERE m.content IS NOT NULL GROUP BY 1, 2, 3;
 
 -- ---- listings
 
@@ -65,7 +126,7 @@ CREATE TABLE market.listings (
   changed_in   xid8     NOT NULL DEFAULT pg_current_xact_id(),
   PRIMARY KEY (chain_id, merchant_id, product_id)
 );
-CREATE INDEX listings_by_change ON market.listings (changed_in);
+CREATE INDEX listings_by_change ON market.listings (changed_in, chain_id, merchant_id, product_id);
 
 -- ---- vectors
 
@@ -129,16 +190,20 @@ CREATE TABLE market.offers (
   merchant_id  bigint      NOT NULL,
   product_id   bytea       NOT NULL,
   endpoint_url text        NOT NULL,
+  -- With its port. One that sells much is asked one thing at a time.
+  host         text        NOT NULL GENERATED ALWAYS AS (lower(substring(endpoint_url FROM '^[^:]+://([^/?#]*)'))) STORED,
   -- In base units; null: no offer was seen at this endpoint.
   price        bigint      CHECK (price >= 0),
   seen_at      timestamptz,
   asked_at     timestamptz,
   -- In a row.
   failures     integer     NOT NULL DEFAULT 0,
+  -- Never within an hour of `asked_at`; infinity: while the product is closed.
   ask_at       timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (chain_id, merchant_id, product_id)
 );
-CREATE INDEX offers_due ON market.offers (ask_at);
+CREATE INDEX offers_due ON market.offers (ask_at) INCLUDE (host, chain_id);
+CREATE INDEX offers_of_host ON market.offers (host, ask_at);
 
 CREATE FUNCTION market.mark_offers() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,6 +1,7 @@
 import type { Queryable } from '@referrer/database'
 import type { Page } from '../db/page.ts'
 import { buyerReview } from '../escrows/buyer-review.ts'
+import { isOpenMerchant } from '../merchants/open.ts'
 
 /** A product that an agent could review. */
 export type ReviewableRow = {
@@ -33,10 +34,7 @@ export function productsNotBought(
       WHERE p.chain_id = ${chainId} AND p.merchant_id = m.merchant_id AND p.product_id = m.product_id LIMIT 1) AS c
     WHERE m.chain_id = ${chainId} ${category === undefined ? sql`` : sql`AND m.category = ${category}`}
       AND c.active
-      AND (
-        SELECT s.active AND NOT s.suspended AND s.opened_by = i.owner
-        FROM chain.merchants AS s JOIN chain.identities AS i ON i.chain_id = s.chain_id AND i.agent_id = s.merchant_id
-        WHERE s.chain_id = ${chainId} AND s.merchant_id = m.merchant_id)
+      AND ${isOpenMerchant(sql, chainId, sql`m.merchant_id`)}
       AND (
         SELECT true FROM chain.escrows AS e
         WHERE e.chain_id = ${chainId} AND e.buyer_agent_id = ${agentId}
