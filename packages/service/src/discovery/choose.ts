@@ -1,0 +1,44 @@
+// Which products are shown.
+import type { Queryable } from '@referrer/database'
+import { type Hit, keyOf, productScore, readKey } from '@referrer/search'
+import { bestRanked, type Filters, findOpen, type ProductRow } from './store.ts'
+
+export interface Chosen {
+  row: ProductRow
+  /** How well it is what was asked for, from 0 to 1. */
+  intentMatch: number
+  score: number
+}
+
+interface Choice extends Filters {
+  chainId: number
+  most: number
+}
+
+/**
+ * What was found, by the records as they are now, and the best-ranked where that is not enough; best first. When nothing was found, rank
+ * alone decides.
+ */
+export async function chooseProducts(
+  sql: Queryable,
+  { chainId, most, ...filters }: Choice,
+  hits: readonly Hit[],
+): Promise<Chosen[]> {
+  const keys = hits.map(({ key }) => readKey(key))
+  const rows = keys.length === 0 ? [] : await findOpen(sql, chainId, keys, filters)
+  const byKey = new Map(rows.map((row) => [nameOf(row), row]))
+  const found = hits.flatMap(({ key, intentMatch }): Chosen[] => {
+    const row = byKey.get(key)
+    return row ? [{ row, intentMatch, score: productScore(intentMatch, row.rank) }] : []
+  })
+  if (found.length >= most) return found.sort(bestFirst).slice(0, most)
+
+  const best = await bestRanked(sql, chainId, filters, most)
+  const others = best.filter((row) => !byKey.has(nameOf(row))).slice(0, most - found.length)
+  const scoreOf = ({ rank }: ProductRow) => (found.length === 0 ? rank : productScore(0, rank))
+  return [...found, ...others.map((row) => ({ row, intentMatch: 0, score: scoreOf(row) }))].sort(bestFirst)
+}
+
+const nameOf = ({ merchant_id, product_id }: ProductRow) => keyOf(merchant_id, product_id)
+
+const bestFirst = (a: Chosen, b: Chosen) => b.score - a.score || (nameOf(a.row) < nameOf(b.row) ? -1 : 1)
