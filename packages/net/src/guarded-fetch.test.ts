@@ -210,6 +210,18 @@ describe('answers', () => {
     await expect(guardedFetch(toShop, shop(port), { timeoutMs: 1_000 })).rejects.toEqual(unreachable(reason))
   })
 
+  it('are none when whoever asked no longer waits, and the connection is closed', async () => {
+    const end = new AbortController()
+    const closed = Promise.withResolvers<void>()
+    const port = await serve(({ socket }) => {
+      socket.on('close', () => closed.resolve())
+      end.abort()
+    })
+    const fetched = guardedFetch(toShop, shop(port), { signal: end.signal })
+    await expect(fetched).rejects.toEqual(unreachable('timed out'))
+    await closed.promise
+  })
+
   it('are none when nobody listens', async () => {
     const port = await serve(() => {})
     servers.splice(0).map((server) => server.close())

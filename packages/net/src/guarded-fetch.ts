@@ -31,6 +31,8 @@ export interface GuardedFetchOptions {
   timeoutMs?: number
   /** A longer body is no answer. */
   maxBytes?: number
+  /** Ends it early: there is no answer then. */
+  signal?: AbortSignal
 }
 
 export interface Fetched {
@@ -45,9 +47,10 @@ type Resolved = { address: string; family: number }
 export async function guardedFetch(
   reach: Reach,
   url: URL,
-  { headers = {}, timeoutMs = 5_000, maxBytes = 256 * 1024 }: GuardedFetchOptions = {},
+  { headers = {}, timeoutMs = 5_000, maxBytes = 256 * 1024, signal: end }: GuardedFetchOptions = {},
 ): Promise<Fetched> {
-  const signal = AbortSignal.timeout(timeoutMs)
+  const late = AbortSignal.timeout(timeoutMs)
+  const signal = end ? AbortSignal.any([late, end]) : late
   const addresses = await checkedAddresses(reach, url, signal)
   const options = {
     agent: false,

@@ -130,12 +130,14 @@ CREATE INDEX listings_by_change ON market.listings (changed_in, chain_id, mercha
 
 -- ---- vectors
 
--- Models that texts were ever embedded with. One that is ready has embedded all there were when it came.
+-- Models that texts are embedded with. One that is ready has embedded all there were when it came.
 CREATE TABLE market.embedders (
   embedder_id text        PRIMARY KEY,
   dims        integer     NOT NULL CHECK (dims > 0),
   added_at    timestamptz NOT NULL DEFAULT now(),
-  ready_at    timestamptz
+  ready_at    timestamptz,
+  -- When a replica last said that it needs it. What nobody needs any more is deleted with all of its vectors.
+  used_at     timestamptz NOT NULL DEFAULT now()
 );
 
 -- One signed byte for each dimension, scaled by the largest.
@@ -157,7 +159,7 @@ CREATE TABLE market.review_vectors (
   PRIMARY KEY (embedder_id, internal_id)
 );
 
--- Texts that a model has yet to embed.
+-- Texts that a model has yet to embed, each once: a text that changes while it is embedded changes its row, which then stays.
 CREATE TABLE market.texts_to_embed (
   id          bigint      PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   embedder_id text        NOT NULL REFERENCES market.embedders,
@@ -166,10 +168,14 @@ CREATE TABLE market.texts_to_embed (
   chain_id    bigint,
   merchant_id bigint,
   product_id  bytea,
+  text_hash   bytea       NOT NULL,
   attempts    integer     NOT NULL DEFAULT 0,
   due_at      timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX texts_to_embed_due ON market.texts_to_embed (embedder_id, due_at, id);
+CREATE UNIQUE INDEX texts_to_embed_of_product ON market.texts_to_embed (embedder_id, chain_id, merchant_id, product_id)
+  WHERE internal_id IS NULL;
+CREATE UNIQUE INDEX texts_to_embed_of_review ON market.texts_to_embed (embedder_id, internal_id) WHERE internal_id IS NOT NULL;
 
 -- Where the vectors of a chain lie: points around which they are grouped, so that a search looks at a few groups only. Kept so that all
 -- replicas group alike; chosen anew when there are twice as many vectors.

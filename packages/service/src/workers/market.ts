@@ -1,6 +1,7 @@
 import { sweepSeenRequests } from '../auth/replays.ts'
 import { sweepSessions } from '../auth/sessions.ts'
 import type { Context } from '../context.ts'
+import { refreshOffers } from '../offers/refresh.ts'
 import { opinionsFollower } from '../opinions/follow.ts'
 import { oracleFollower } from '../oracle/follow.ts'
 import { catchUpReleases, settleEscrows } from '../oracle/schedule.ts'
@@ -20,6 +21,7 @@ export function marketWork(context: Context): Work {
       refreshLinks(context),
       settleEscrows(context),
       catchUpReleases(context),
+      refreshOffers(context),
     ],
     followers: [opinionsFollower, oracleFollower(context), ranksFollower],
   }
