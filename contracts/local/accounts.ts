@@ -20,9 +20,13 @@ const ROLES = [
 ] as const
 export type AccountRole = (typeof ROLES)[number]
 
+const derived = new Map<number, HDAccount>()
+
 /** The n-th development account; the local chain funds the first twenty with gas. */
 export function developmentAccount(index: number): HDAccount {
-  return mnemonicToAccount(MNEMONIC, { addressIndex: index })
+  const account = derived.get(index) ?? mnemonicToAccount(MNEMONIC, { addressIndex: index })
+  derived.set(index, account)
+  return account
 }
 
 /** Its private key, for handing to tools that hold keys themselves. */

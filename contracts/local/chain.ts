@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
-import type { NetworkConnectionParams, NetworkManager } from 'hardhat/types/network'
+import type { HardhatRuntimeEnvironment } from 'hardhat/types/hre'
+import type { NetworkConnection, NetworkConnectionParams } from 'hardhat/types/network'
 import {
   type Chain,
   type Client,
   createTestClient,
   custom,
   defineChain,
-  http,
   type PublicActions,
   publicActions,
   type TestActions,
@@ -50,8 +50,14 @@ export interface LocalChain {
   close(): Promise<void>
 }
 
-function hardhat() {
-  return createHardhatRuntimeEnvironment(hardhatConfig, {}, PROJECT_ROOT)
+const environment = () => createHardhatRuntimeEnvironment(hardhatConfig, {}, PROJECT_ROOT)
+
+let shared: Promise<HardhatRuntimeEnvironment> | undefined
+
+/** With its first chain it reads all that was compiled, and keeps it: one for all chains of the process. */
+function hardhat(): Promise<HardhatRuntimeEnvironment> {
+  shared ??= environment()
+  return shared
 }
 
 /** Compiles what has changed; the first time takes about a minute. */
@@ -71,10 +77,9 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
       mining: options.blockTime ? { auto: false, interval: options.blockTime } : { auto: true },
     },
   }
-  const { transport, rpcUrl, close } =
-    options.port === undefined
-      ? await inProcess(network, params)
-      : await overHttp(network, params, options.port)
+  const connection = await network.create(params)
+  const server = options.port === undefined ? undefined : await serve(connection, params, options.port)
+  const rpcUrl = server?.url
 
   const chain = defineChain({
     id: chainId,
@@ -82,21 +87,30 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: rpcUrl ? [rpcUrl] : [] } },
   })
+  const transport = custom(connection.provider, { retryCount: 0 })
   const client = createTestClient({ mode: 'hardhat', chain, transport, pollingInterval: 50, cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions)
   await client.setCode({ address: CREATE2_FACTORY, bytecode: CREATE2_FACTORY_CODE })
-  return { chain, rpcUrl, client, close }
+  return {
+    chain,
+    rpcUrl,
+    client,
+    async close() {
+      await server?.close()
+      await connection.close()
+    },
+  }
 }
 
-async function inProcess(network: NetworkManager, params: NetworkConnectionParams) {
-  const { provider, close } = await network.create(params)
-  return { transport: custom(provider, { retryCount: 0 }), rpcUrl: undefined, close }
-}
-
-async function overHttp(network: NetworkManager, params: NetworkConnectionParams, port: number) {
+/** For others: our own client asks the chain itself, which costs a fraction. */
+async function serve(connection: NetworkConnection, params: NetworkConnectionParams, port: number) {
+  const { network, hooks } = await environment()
+  // Hardhat serves only what it connects to, so it is given this connection as a new one.
+  hooks.registerHandlers('network', {
+    newConnection: async <T extends string>() => connection as unknown as NetworkConnection<T>,
+  })
   const server = await network.createServer(params, '127.0.0.1', port)
   const bound = await server.listen()
-  const rpcUrl = `http://${bound.address}:${bound.port}`
-  return { transport: http(rpcUrl), rpcUrl, close: () => server.close() }
+  return { url: `http://${bound.address}:${bound.port}`, close: () => server.close() }
 }
