@@ -4,6 +4,7 @@ import { authRoutes } from './auth/http.ts'
 import { cashbackRoutes } from './cashback/http.ts'
 import { chargeRoutes } from './charge/http.ts'
 import { digestRoutes } from './digest/http.ts'
+import { discoveryRoutes } from './discovery/http.ts'
 import { earningsRoutes } from './earnings/http.ts'
 import { escrowRoutes } from './escrows/http.ts'
 import type { Route } from './http/route.ts'
@@ -22,6 +23,7 @@ import { voteRoutes } from './votes/http.ts'
 export const routes: readonly Route[] = [
   ...reviewRoutes,
   ...proofRoutes,
+  ...discoveryRoutes,
   ...agentRoutes,
   ...digestRoutes,
   ...reviewableRoutes,

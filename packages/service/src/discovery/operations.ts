@@ -1,119 +1,19 @@
-// What can be bought for an intent, and what reviewers say of it. The answers are JSON, ready to be sent: whoever asks the same at the same
-// moment shares it.
-import { createTurns } from '@referrer/net'
-import { cosine, type Hit, type Vector } from '@referrer/search'
 import { type Chain, type Context, once } from '../context.ts'
-import { PRODUCT_TYPES, type ProductType } from '../ranks/rank.ts'
-import { findReviewRecords } from '../reviews/store.ts'
+import { embedIntent } from '../embeddings/intents.ts'
+import { searchIndex } from '../search-thread/client.ts'
 import { share } from '../share.ts'
-import { type Chosen, chooseProducts } from './choose.ts'
-import { discoveryJson, type Shown } from './json.ts'
-import { type Candidate, slateOf } from './slate.ts'
-import { type Search, searchOf } from './source.ts'
-import { type Filters, findPublished, type PublishedRow } from './store.ts'
+import { type Asked, answerTo } from './answer.ts'
+import type { Search } from './source.ts'
 
-export interface Wanted extends Filters {
-  /** In words. */
-  intent: string
-  /** How many products at most. */
-  most: number
-  /** Also the reviews that are below the others. */
-  includeAll: boolean
-}
-
-export type Asked = Wanted & { chainId: number }
-
-/** An intent as a vector, and the model that made it. */
-interface Meaning {
-  vector: Vector
-  embedderId: string
-}
-
-/** What an intent says beyond this is not looked at. */
-const INTENT_CHARACTERS = 1_000
-/** The source may be a little behind: some of what it finds may be closed by now. */
-const SPARE = 5
-/** Texts of up to 16 KiB each: so many make a large answer. */
-const MANY_TEXTS = 200
-const LARGE_AT_ONCE = 4
-
-export const discover = (context: Context, chain: Chain, wanted: Wanted): Promise<string> =>
+/** What can be bought for an intent, and what reviewers say of it, as JSON that is ready to be sent. */
+export const discover = (context: Context, chain: Chain, wanted: Omit<Asked, 'chainId'>): Promise<string> =>
   answers(context)({ ...wanted, chainId: chain.config.chainId })
 
+/** Whoever asks the same at the same moment shares the answer. */
 const answers = once((context) => {
-  const search = searchOf(context)
+  const search: Search = {
+    source: searchIndex(context),
+    embed: (intent, embedderId) => embedIntent(context, intent, embedderId),
+  }
   return share<Asked, string>(JSON.stringify, (asked) => answerTo(context, search, asked))
 })
-
-export async function answerTo(context: Context, search: Search, asked: Asked): Promise<string> {
-  // Postgres cannot be asked for a text with this character, and has none.
-  if (asked.category?.includes('\0')) return discoveryJson(context, asked.chainId, [], new Map())
-  const { hits, meaning } = await searchFor(search, asked)
-  const chosen = await chooseProducts(context.sql, asked, hits)
-  const products = await withSlates(context, chosen, meaning, asked.includeAll)
-  const ids = products.flatMap(({ entries }) => entries.map(({ internalId }) => internalId))
-  const write = async () => {
-    const rows = ids.length === 0 ? [] : await findReviewRecords(context.sql, ids)
-    const reviews = new Map(rows.map((row) => [row.internal_id, row]))
-    return discoveryJson(context, asked.chainId, products, reviews)
-  }
-  return ids.length > MANY_TEXTS ? inTurns(context)(write) : write()
-}
-
-const inTurns = once(() => createTurns(LARGE_AT_ONCE))
-
-async function searchFor(
-  { source, embed }: Search,
-  { chainId, most, category, ceiling, ...asked }: Asked,
-): Promise<{ hits: Hit[]; meaning: Meaning | undefined }> {
-  const intent = beginningOf(asked.intent)
-  if (intent.trim() === '') return { hits: [], meaning: undefined }
-  const { embedderId } = source
-  const vector = embedderId === undefined ? undefined : await embed(intent, embedderId)
-  // Meanwhile the source may have gone over to another model: then words alone decide.
-  const comparable = source.embedderId === embedderId ? vector : undefined
-  const limit = most + SPARE
-  const hits = await source.find(chainId, { intent, vector: comparable, category, ceiling, limit })
-  const meaning = vector && embedderId !== undefined ? { vector, embedderId } : undefined
-  return { hits: hits ?? [], meaning }
-}
-
-const beginningOf = (intent: string) =>
-  [...intent.slice(0, 2 * INTENT_CHARACTERS).replaceAll('\0', ' ')].slice(0, INTENT_CHARACTERS).join('')
-
-async function withSlates(
-  { sql, clock }: Context,
-  products: readonly Chosen[],
-  meaning: Meaning | undefined,
-  includeAll: boolean,
-): Promise<Shown[]> {
-  const ids = products.flatMap(({ row }) => row.shortlist)
-  const rows = ids.length === 0 ? [] : await findPublished(sql, ids, meaning?.embedderId)
-  const reviews = new Map(rows.map((row) => [row.internal_id, row]))
-  const now = new Date(clock())
-  return products.map((product) => {
-    const type = PRODUCT_TYPES[product.row.product_type] ?? 'repeat'
-    const candidates = product.row.shortlist.flatMap((internalId) => {
-      const review = reviews.get(internalId)
-      return review ? [candidateOf(review, type, meaning)] : []
-    })
-    const { entries, meanAuthorRank } = slateOf(candidates, type, now)
-    const shown = includeAll ? entries : entries.filter(({ slot }) => slot !== 'overflow')
-    return { ...product, entries: shown, meanAuthorRank }
-  })
-}
-
-const candidateOf = (row: PublishedRow, type: ProductType, meaning: Meaning | undefined): Candidate => ({
-  internalId: row.internal_id,
-  agentId: row.agent_id,
-  rank: row[type],
-  flagged: row.flagged,
-  satisfaction: row.satisfaction_score,
-  publishedAt: row.published_at,
-  isOwn: row.is_own,
-  transferredAt: row.transferred_at,
-  relevance: meaning && row.vector ? relevanceOf(meaning.vector, row.vector) : 0,
-})
-
-const relevanceOf = (intent: Vector, { buffer, byteOffset, length }: Buffer) =>
-  Math.max(cosine(intent, new Int8Array(buffer, byteOffset, length)), 0)

@@ -1,7 +1,4 @@
 import type { Hit, Question, Vector } from '@referrer/search'
-import type { Context } from '../context.ts'
-import { embedIntent } from '../embeddings/intents.ts'
-import { searchIndex } from '../search-thread/client.ts'
 
 /** Where products are found by an intent. */
 export interface Source {
@@ -17,8 +14,3 @@ export interface Search {
   /** Undefined: there is no vector in time, or none at all. */
   embed(intent: string, embedderId: string): Promise<Vector | undefined>
 }
-
-export const searchOf = (context: Context): Search => ({
-  source: searchIndex(context),
-  embed: (intent, embedderId) => embedIntent(context, intent, embedderId),
-})

@@ -189,6 +189,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       body: { ...proof, proof_data: { receipt: ++proofs } },
     }),
     'GET /v1/proof/{id}': async () => asReviewer(`/v1/proof/${await newProof()}?agent_id=${reviewerAgentId}`),
+    'GET /v1/discover': () => ({ path: '/v1/discover?intent=a+product&include_all=true' }),
     'GET /v1/agent': () => ({ path: '/v1/agent' }),
     'GET /v1/agent/{id}': () => ({ path: `/v1/agent/${reviewerAgentId}` }),
     'POST /v1/agent/register': async () => ({
