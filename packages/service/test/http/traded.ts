@@ -9,6 +9,7 @@ import {
   registerIdentity,
 } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
+import { rebuildListings } from '../../src/listings/rebuild.ts'
 import { must, sessionOf } from './caller.ts'
 import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
 import {
@@ -189,7 +190,10 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       body: { ...proof, proof_data: { receipt: ++proofs } },
     }),
     'GET /v1/proof/{id}': async () => asReviewer(`/v1/proof/${await newProof()}?agent_id=${reviewerAgentId}`),
-    'GET /v1/discover': () => ({ path: '/v1/discover?intent=a+product&include_all=true' }),
+    'GET /v1/discover': async () => {
+      await rebuildListings(m.sql, m.chainId, new Date())
+      return { path: '/v1/discover?intent=product&include_all=true' }
+    },
     'GET /v1/agent': () => ({ path: '/v1/agent' }),
     'GET /v1/agent/{id}': () => ({ path: `/v1/agent/${reviewerAgentId}` }),
     'POST /v1/agent/register': async () => ({
