@@ -10,15 +10,20 @@ export class Random {
 
   /** A whole number from 0 to below `bound`. */
   below(bound: number): number {
-    return Math.floor((this.#next() / 0x1_0000_0000) * bound)
+    return Math.floor(this.share() * bound)
   }
 
   between(low: number, high: number): number {
     return low + this.below(high - low + 1)
   }
 
+  /** From 0 to below 1. */
+  share(): number {
+    return this.#next() / 0x1_0000_0000
+  }
+
   chance(share: number): boolean {
-    return this.#next() < share * 0x1_0000_0000
+    return this.share() < share
   }
 
   pick<T>(items: readonly T[]): T {

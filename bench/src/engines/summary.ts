@@ -1,0 +1,59 @@
+import { report } from '../report.ts'
+import type { Answer } from './child.ts'
+import type { Candidate } from './engine.ts'
+import type { Figures, Part } from './measure.ts'
+
+export type Outcome = { candidate: Candidate; part: Part; answer: Answer }
+
+/** One row for each engine and part; ratios are ours to theirs. */
+export function summarise(outcomes: readonly Outcome[], items: number): void {
+  const figures: Figures = { items }
+  const ratios: Figures = {}
+  const measured = new Map<string, Figures>()
+  for (const { candidate, part, answer } of outcomes) {
+    if ('error' in answer || !answer.figures) continue
+    measured.set(`${candidate.name} ${part}`, answer.figures)
+    for (const [key, value] of Object.entries(answer.figures))
+      figures[`${plain(candidate.name)}_${part}_${key}`] = value
+  }
+  for (const { candidate, part } of outcomes) {
+    const ours = measured.get(`ours ${part}`)
+    const theirs = measured.get(`${candidate.name} ${part}`)
+    if (!ours || !theirs || ours === theirs) continue
+    for (const key of ['all_p50_ms', 'all_p99_ms', 'small_p99_ms', 'memory_bytes', 'build_seconds']) {
+      ratios[`${part}_${key}_ours_to_${plain(candidate.name)}`] =
+        (ours[key] ?? Number.NaN) / (theirs[key] ?? Number.NaN)
+    }
+  }
+  report({ name: 'discover-engines', figures, ratios, rows: outcomes.map(rowOf) })
+}
+
+function rowOf({ candidate, part, answer }: Outcome): Record<string, string> {
+  const figures = 'error' in answer ? {} : (answer.figures ?? {})
+  const show = (key: string, digits: number, scale = 1) => {
+    const value = figures[key]
+    return value === undefined ? '' : (value * scale).toFixed(digits)
+  }
+  const pair = (kind: string) => `${show(`${kind}_p50_ms`, 2)} / ${show(`${kind}_p99_ms`, 2)}`
+  const quality =
+    part === 'words'
+      ? show('ndcg_10', 3)
+      : ['all', 'large', 'small'].map((kind) => show(`${kind}_recall`, 2)).join(' ')
+  return {
+    engine: `${candidate.name}, ${part}`,
+    'build s':
+      'error' in answer ? (answer.error.split('\n')[0]?.slice(0, 60) ?? '') : show('build_seconds', 1),
+    MB: show('memory_bytes', 0, 1e-6),
+    'all p50/p99 ms': pair('all'),
+    'of 10 %': pair('large'),
+    'of 1 %': pair('small'),
+    'recall / nDCG': quality,
+    'update ms': show('update_visible_ms', 1),
+    'removal ms': show('removal_visible_ms', 1),
+    licence: candidate.licence,
+    release: candidate.released,
+    binaries: candidate.binaries,
+  }
+}
+
+const plain = (name: string) => name.replaceAll(/\W+/g, '_')
