@@ -1,6 +1,13 @@
+import { hash } from 'node:crypto'
 import type { Cells } from './cells.ts'
-import { termsOf } from './text.ts'
-import { cosine, type Vector } from './vector.ts'
+import { impactsOf } from './document.ts'
+import { type Wish, wishesOf } from './question.ts'
+import { intentMatch, nearness, productScore, vectorShare, wordMatch } from './ranker.ts'
+import { Shelf } from './shelf.ts'
+import type { Term } from './terms.ts'
+import { lengthOf, type Vector } from './vector.ts'
+import { Vectors } from './vectors.ts'
+import { Words } from './words.ts'
 
 /** What is known of a product that can be found. */
 export interface Product {
@@ -39,73 +46,113 @@ export interface Hit {
   rank: number
 }
 
-export const productScore = (intentMatch: number, rank: number): number => 0.7 * intentMatch + 0.3 * rank
+/** So few are all measured. */
+const FEW = 1000
+const BY_WORDS = 200
+const BY_VECTOR = 100
 
 interface Entry {
-  product: Product
-  impacts: Map<string, number>
+  slot: number
+  text: string
 }
 
 /** The products of one chain. The same products give the same answers, in whatever order they came and went. */
 export class Catalogue {
   readonly #entries = new Map<string, Entry>()
-  readonly #holders = new Map<string, Set<string>>()
+  readonly #shelf = new Shelf()
+  readonly #words = new Words(this.#shelf)
+  readonly #vectors = new Vectors(this.#shelf)
 
   get size(): number {
     return this.#entries.size
   }
 
+  /** New or changed; only what differs is done again. */
   put(product: Product): void {
-    this.drop(product.key)
-    const impacts = new Map<string, number>()
-    const add = (text: string, weight: number) => {
-      for (const term of termsOf(text)) impacts.set(term, (impacts.get(term) ?? 0) + weight)
+    const { key, name, category, description, evidence, rank, price, leastPrice, vector } = product
+    const text = hash('sha256', JSON.stringify([name, category, description, evidence]), 'base64')
+    let entry = this.#entries.get(key)
+    if (entry !== undefined && entry.text !== text) {
+      this.drop(key)
+      entry = undefined
     }
-    add(product.name, 2)
-    add(product.category, 1.5)
-    add(product.description, 0.5)
-    add(product.evidence, 0.1)
-    for (const [term, weight] of impacts) {
-      impacts.set(term, weight / (weight + 0.9))
-      const holders = this.#holders.get(term) ?? new Set()
-      this.#holders.set(term, holders.add(product.key))
-    }
-    this.#entries.set(product.key, { product, impacts })
+    if (entry === undefined) {
+      entry = { slot: this.#shelf.take(key, category, rank, price ?? leastPrice), text }
+      this.#entries.set(key, entry)
+      this.#words.add(entry.slot, impactsOf(product))
+    } else this.#shelf.value(entry.slot, rank, price ?? leastPrice)
+    if (!same(this.#vectors.get(entry.slot), vector)) this.#vectors.set(entry.slot, vector)
   }
 
   drop(key: string): void {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     this.#entries.delete(key)
-    for (const term of entry.impacts.keys()) {
-      const holders = this.#holders.get(term)
-      holders?.delete(key)
-      if (holders?.size === 0) this.#holders.delete(term)
-    }
+    this.#vectors.set(entry.slot, undefined)
+    this.#shelf.close(entry.slot)
+    this.#words.remove(entry.slot)
   }
 
-  useCells(_points: Cells | undefined): void {}
+  useCells(cells: Cells | undefined): void {
+    this.#vectors.useCells(cells)
+  }
 
-  find(question: Question): Hit[] {
-    const terms = [...new Set(termsOf(question.intent))]
-    const weights = terms.map((term) =>
-      Math.log(1 + (this.size + 0.5) / ((this.#holders.get(term)?.size ?? 0) + 0.5)),
-    )
-    const most = weights.reduce((sum, weight) => sum + weight, 0)
+  /** The best first; of those that are equally good, by key. */
+  find({ intent, vector, category, ceiling, limit }: Question): Hit[] {
+    const wishes = this.#read(intent)
+    const share = vector === undefined ? 0 : vectorShare(wishes)
+    const length = vector === undefined ? 0 : lengthOf(vector)
     const hits: Hit[] = []
-    for (const { product, impacts } of this.#entries.values()) {
-      if (question.category !== undefined && product.category !== question.category) continue
-      if (question.ceiling !== undefined && (product.price ?? product.leastPrice) > question.ceiling) continue
-      const words =
-        most === 0
-          ? 0
-          : terms.reduce((sum, term, i) => sum + (weights[i] ?? 0) * (impacts.get(term) ?? 0), 0) / most
-      const near =
-        question.vector && product.vector ? Math.max(0, cosine(question.vector, product.vector)) : 0
-      const intentMatch = question.vector === undefined ? words : 0.8 * words + 0.2 * near
-      if (intentMatch > 0) hits.push({ key: product.key, intentMatch, rank: product.rank })
+    for (const slot of this.#candidates(wishes, vector, category, ceiling, limit)) {
+      const words = wordMatch(wishes, (term) => this.#words.worth(slot, term.id))
+      const near = vector === undefined ? 0 : nearness(this.#vectors.cosine(slot, vector, length))
+      const match = intentMatch(words, near, share)
+      if (match > 0)
+        hits.push({ key: this.#shelf.keys[slot] as string, intentMatch: match, rank: this.#shelf.rank(slot) })
     }
     const score = (hit: Hit) => productScore(hit.intentMatch, hit.rank)
-    return hits.sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1)).slice(0, question.limit)
+    return hits.sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1)).slice(0, limit)
   }
+
+  #read(intent: string): Wish<Term>[] {
+    const { terms } = this.#words
+    const vocabulary = {
+      size: this.size,
+      users: (term: string) => terms.users(term),
+      heard: (term: string) => terms.heard(term),
+      similar: (term: string) => terms.similar(term),
+    }
+    return wishesOf(intent, vocabulary).map(({ weight, ways }) => ({
+      weight,
+      ways: ways.map((way) => ({ ...way, terms: way.terms.flatMap((text) => terms.get(text) ?? []) })),
+    }))
+  }
+
+  #candidates(
+    wishes: readonly Wish<Term>[],
+    vector: Vector | undefined,
+    category: string | undefined,
+    ceiling: number | undefined,
+    limit: number,
+  ): Iterable<number> {
+    const admits = (slot: number) => this.#shelf.admits(slot, category, ceiling)
+    const few = this.#few(category)
+    if (few !== undefined) return few.filter(admits)
+    const slots = new Set<number>(this.#words.candidates(wishes, admits, Math.max(BY_WORDS, 2 * limit)))
+    if (vector !== undefined)
+      for (const slot of this.#vectors.candidates(vector, admits, Math.max(BY_VECTOR, limit))) slots.add(slot)
+    return slots
+  }
+
+  #few(category: string | undefined): readonly number[] | undefined {
+    if (this.size <= FEW) return [...this.#entries.values()].map(({ slot }) => slot)
+    if (category === undefined) return undefined
+    const slots = this.#shelf.of(category)
+    return slots.length <= FEW ? slots : undefined
+  }
+}
+
+function same(a: Vector | undefined, b: Vector | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return a.length === b.length && a.every((value, i) => value === b[i])
 }

@@ -1,4 +1,5 @@
-import { dot, type Vector } from './vector.ts'
+import { difference, sketch, sketchLength } from './sketch.ts'
+import { dot, lengthOf, quantize, type Vector } from './vector.ts'
 
 /** Points around which vectors are grouped, so that a search looks at a few groups only. */
 export interface Cells {
@@ -8,28 +9,91 @@ export interface Cells {
   points: readonly Vector[]
 }
 
-const PER_CELL = 256
+const VECTORS_A_CELL = 256
+const SAMPLES_A_CELL = 32
+const ROUNDS = 4
+/** So many of the points that look nearest are measured. */
+const MEASURED = 16
 
-/** The same for the same vectors in the same order. */
+/** Points for these vectors, all of as many dimensions: k-means from an even choice among them. The same vectors in the same order give the same points. */
 export function chooseCells(vectors: readonly Vector[]): Cells {
-  const dims = vectors[0]?.length ?? 0
-  const count = Math.max(1, Math.round(vectors.length / PER_CELL))
-  const step = vectors.length / count
-  const points = Array.from({ length: count }, (_, i) => vectors[Math.floor(i * step)] ?? new Int8Array(dims))
-  return { dims, vectors: vectors.length, points }
+  const count = Math.max(1, Math.ceil(vectors.length / VECTORS_A_CELL))
+  const samples = every(vectors, count * SAMPLES_A_CELL)
+  let cells: Cells = { dims: vectors[0]?.length ?? 0, vectors: vectors.length, points: every(samples, count) }
+  for (let round = 0; round < ROUNDS; round += 1)
+    cells = { ...cells, points: middles(new Points(cells), samples) }
+  return cells
 }
 
-export function nearestPoint(cells: Cells, vector: Vector): number {
-  let best = 0
-  let most = -Infinity
-  cells.points.forEach((point, i) => {
-    const near = dot(point, vector)
-    if (near > most) {
-      most = near
-      best = i
-    }
-  })
-  return best
+/** At most so many, evenly from the whole. */
+function every<T>(all: readonly T[], most: number): T[] {
+  if (all.length <= most) return [...all]
+  return Array.from({ length: most }, (_, i) => all[Math.floor((i * all.length) / most)] as T)
+}
+
+function middles(points: Points, samples: readonly Vector[]): Vector[] {
+  const { dims, points: old } = points.cells
+  const sums = old.map(() => new Float64Array(dims))
+  const counts = old.map(() => 0)
+  for (const vector of samples) {
+    const length = lengthOf(vector)
+    if (length === 0) continue
+    const cell = points.nearest(vector)
+    const sum = sums[cell] as Float64Array
+    for (let i = 0; i < dims; i += 1) sum[i] = (sum[i] as number) + (vector[i] as number) / length
+    counts[cell] = (counts[cell] as number) + 1
+  }
+  return old.map((point, i) => ((counts[i] as number) === 0 ? point : quantize(sums[i] as Float64Array)))
+}
+
+/** Cells, ready to be asked which are near. */
+export class Points {
+  readonly cells: Cells
+  /** Where the vectors lie as a whole, in units of length. */
+  readonly centre: Float64Array
+  readonly #words: number
+  readonly #sketches: Int32Array
+  readonly #lengths: number[]
+  readonly #asked: Int32Array
+
+  constructor(cells: Cells) {
+    this.cells = cells
+    this.#lengths = cells.points.map((point) => lengthOf(point) || 1)
+    this.centre = new Float64Array(cells.dims)
+    cells.points.forEach((point, c) => {
+      for (let i = 0; i < cells.dims; i += 1)
+        this.centre[i] =
+          (this.centre[i] as number) +
+          (point[i] as number) / (this.#lengths[c] as number) / cells.points.length
+    })
+    this.#words = sketchLength(cells.dims)
+    this.#asked = new Int32Array(this.#words)
+    this.#sketches = new Int32Array(this.#words * cells.points.length)
+    for (const [c, point] of cells.points.entries())
+      sketch(point, this.centre, this.#sketches, c * this.#words)
+  }
+
+  /** The cell that a vector belongs to. */
+  nearest(vector: Vector): number {
+    return this.inOrder(vector, MEASURED)[0] as number
+  }
+
+  /** All cells, the nearest first; so many of them by measure and the others by their looks. */
+  inOrder(vector: Vector, measured: number): number[] {
+    sketch(vector, this.centre, this.#asked, 0)
+    const { points } = this.cells
+    const looks = points.map((_, c) =>
+      difference(this.#asked, 0, this.#sketches, c * this.#words, this.#words),
+    )
+    const order = points.map((_, c) => c).sort((a, b) => (looks[a] as number) - (looks[b] as number) || a - b)
+    const near = order
+      .slice(0, measured)
+      .map((c) => ({ c, cosine: dot(points[c] as Vector, vector) / (this.#lengths[c] as number) }))
+    return [
+      ...near.sort((a, b) => b.cosine - a.cosine || a.c - b.c).map(({ c }) => c),
+      ...order.slice(measured),
+    ]
+  }
 }
 
 export function writeCells(cells: Cells): Buffer {
@@ -43,9 +107,10 @@ export function writeCells(cells: Cells): Buffer {
 }
 
 export function readCells(bytes: Uint8Array): Cells {
-  const buffer = Buffer.from(bytes)
-  const dims = buffer.readUInt32BE(0)
+  const head = new DataView(bytes.buffer, bytes.byteOffset, 8)
+  const dims = head.getUint32(0)
   const points: Vector[] = []
-  for (let at = 8; at < buffer.length; at += dims) points.push(new Int8Array(buffer.subarray(at, at + dims)))
-  return { dims, vectors: buffer.readUInt32BE(4), points }
+  for (let at = 8; dims > 0 && at + dims <= bytes.length; at += dims)
+    points.push(new Int8Array(bytes.slice(at, at + dims)))
+  return { dims, vectors: head.getUint32(4), points }
 }

@@ -1,23 +1,33 @@
 import { stemmer } from 'stemmer'
 
 const WORD = /[\p{L}\p{N}]+/gu
-const MARKS = /\p{M}+/gu
-const STEMS_KEPT = 100_000
+const MARK = /\p{M}+/gu
+const BEYOND_ASCII = /[^\0-\x7f]/
+const LATIN = /^[a-z]+$/
+const STEMS_KEPT = 200_000
 const stems = new Map<string, string>()
 
-/** The words of a text as they are compared: without case, accents and endings. */
+/** A text as it is compared: without case, accents and other ways to write the same. */
+export function fold(text: string): string {
+  const plain = BEYOND_ASCII.test(text) ? text.normalize('NFKD').replace(MARK, '') : text
+  return plain.toLowerCase()
+}
+
+export function wordsOf(text: string): string[] {
+  return fold(text).match(WORD) ?? []
+}
+
+/** The words of a text without their endings. */
 export function termsOf(text: string): string[] {
   return wordsOf(text).map(stemOf)
 }
 
-export function wordsOf(text: string): string[] {
-  return text.normalize('NFKD').replace(MARKS, '').toLowerCase().match(WORD) ?? []
-}
-
+/** Porter's stem; words that are not written in plain letters stay as they are. */
 export function stemOf(word: string): string {
   const known = stems.get(word)
   if (known !== undefined) return known
-  const stem = /^[a-z]+$/.test(word) ? stemmer(word) : word
+  const stem = LATIN.test(word) ? stemmer(word) : word
+  // Forgetting all of them at once keeps the memory bounded and costs little: stems are made again as they come.
   if (stems.size >= STEMS_KEPT) stems.clear()
   stems.set(word, stem)
   return stem

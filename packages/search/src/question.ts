@@ -1,0 +1,125 @@
+import { isFiller, turns } from './filler.ts'
+import { fold, stemOf } from './text.ts'
+
+/** What the words of all products are known for. */
+export interface Vocabulary {
+  /** How many products there are. */
+  readonly size: number
+  /** How many of them use the term themselves. */
+  users(term: string): number
+  /** Of how many only reviews use it. */
+  heard(term: string): number
+  /** Terms in use that may have been meant, with how likely each is. */
+  similar(term: string): readonly Similar[]
+}
+
+export interface Similar {
+  term: string
+  likeness: number
+}
+
+/** One thing that a question asks for. */
+export interface Wish<Term = string> {
+  /** What it tells, as information; the rarer the more. */
+  weight: number
+  /** Any of these fulfils it; all terms of one are needed. None: nobody uses the word. */
+  ways: Way<Term>[]
+}
+
+export interface Way<Term = string> {
+  terms: Term[]
+  /** How surely this is what was meant. */
+  likeness: number
+}
+
+const CHARACTERS = 1000
+const WISHES = 32
+const MISSPELT = 8
+const PIECE = /[\p{L}\p{N}]+|[.,;:!?\n]+/gu
+const WORD = /^[\p{L}\p{N}]/u
+const SPLIT_LIKENESS = 0.9
+/** What something is for tells less than what it is. */
+const CIRCUMSTANCE = 0.5
+
+interface Said {
+  word: string
+  weight: number
+}
+
+/** The words that matter, each once and with its weight. Words for the circumstances follow what is wanted: "a lamp | for my desk". */
+export function wordsThatMatter(intent: string): Said[] {
+  const pieces = fold([...intent.slice(0, 2 * CHARACTERS)].slice(0, CHARACTERS).join('')).match(PIECE) ?? []
+  const words = pieces.filter((piece) => WORD.test(piece))
+  const conversational = words.filter(isFiller).length > 1
+  const said = new Map<string, number>()
+  let circumstances = false
+  for (const piece of pieces) {
+    if (!WORD.test(piece) || turns(piece)) circumstances ||= conversational && said.size > 0
+    if (WORD.test(piece) && !isFiller(piece) && !said.has(piece))
+      said.set(piece, circumstances ? CIRCUMSTANCE : 1)
+  }
+  if (said.size === 0) for (const word of words) said.set(word, 1)
+  return [...said].slice(0, WISHES).map(([word, weight]) => ({ word, weight }))
+}
+
+/** What a question asks for, in terms that products use. */
+export function wishesOf(intent: string, vocabulary: Vocabulary): Wish[] {
+  const said = wordsThatMatter(intent)
+  const wishes = new Map<string, Wish>()
+  let misspelt = 0
+  said.forEach(({ word, weight }, i) => {
+    const term = stemOf(word)
+    if (wishes.has(term)) return
+    const ways: Way[] = vocabulary.users(term) > 0 ? [{ terms: [term], likeness: 1 }] : []
+    for (const joined of [joinedWith(said[i - 1]?.word, word), joinedWith(word, said[i + 1]?.word)]) {
+      if (joined !== undefined && vocabulary.users(joined) > 0) ways.push({ terms: [joined], likeness: 1 })
+    }
+    if (ways.length === 0) ways.push(...splits(word, vocabulary))
+    if (ways.length === 0 && misspelt < MISSPELT) {
+      misspelt += 1
+      for (const { term: meant, likeness } of vocabulary.similar(term))
+        ways.push({ terms: [meant], likeness })
+    }
+    if (vocabulary.users(term) === 0 && vocabulary.heard(term) > 0) ways.push({ terms: [term], likeness: 1 })
+    wishes.set(term, { weight: weight * informationOf(ways, vocabulary), ways })
+  })
+  return withUnknown([...wishes.values()])
+}
+
+function joinedWith(before: string | undefined, after: string | undefined): string | undefined {
+  return before === undefined || after === undefined ? undefined : stemOf(before + after)
+}
+
+/** "smartwatch" for whoever writes "smart watch"; "iphone7" for whoever writes "iPhone 7". */
+function splits(word: string, vocabulary: Vocabulary): Way[] {
+  const ways: Way[] = []
+  for (let at = 1; at < word.length; at += 1) {
+    const parts = [word.slice(0, at), word.slice(at)] as const
+    const atDigit = /\p{N}/u.test(word[at - 1] ?? '') !== /\p{N}/u.test(word[at] ?? '')
+    if (!atDigit && Math.min(parts[0].length, parts[1].length) < 3) continue
+    const terms = parts.map(stemOf)
+    if (terms.every((term) => vocabulary.users(term) > 0)) ways.push({ terms, likeness: SPLIT_LIKENESS })
+  }
+  return ways
+}
+
+/** Of the commonest way, so that a way that only few write makes nothing dearer. */
+function informationOf(ways: readonly Way[], vocabulary: Vocabulary): number {
+  if (ways.length === 0) return 0
+  const holders = Math.max(
+    ...ways.map((way) =>
+      Math.min(...way.terms.map((term) => vocabulary.users(term) || vocabulary.heard(term))),
+    ),
+  )
+  return information(holders, vocabulary.size)
+}
+
+const information = (holders: number, size: number): number =>
+  Math.log(1 + (size - holders + 0.5) / (holders + 0.5))
+
+/** A word that nobody uses is missed as much as the others are worth on average. */
+function withUnknown(wishes: Wish[]): Wish[] {
+  const known = wishes.filter((wish) => wish.ways.length > 0)
+  const average = known.length === 0 ? 0 : known.reduce((sum, wish) => sum + wish.weight, 0) / known.length
+  return wishes.map((wish) => (wish.ways.length > 0 ? wish : { ...wish, weight: average }))
+}

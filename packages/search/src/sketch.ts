@@ -1,0 +1,33 @@
+import { lengthOf, type Vector } from './vector.ts'
+
+/** A vector as one bit a dimension: on which side of the centre it lies. Few differing bits mean near; sixteen times quicker to compare. */
+export type Sketch = Int32Array
+
+export const sketchLength = (dims: number): number => (dims + 31) >> 5
+
+/** The centre is in units of length; undefined: the origin. */
+export function sketch(vector: Vector, centre: Float64Array | undefined, into: Sketch, offset: number): void {
+  const length = lengthOf(vector)
+  for (let word = 0; word < sketchLength(vector.length); word += 1) {
+    let bits = 0
+    const end = Math.min(vector.length, 32 * word + 32)
+    for (let i = 32 * word; i < end; i += 1)
+      bits =
+        (bits << 1) |
+        ((vector[i] as number) > (centre === undefined ? 0 : (centre[i] as number) * length) ? 1 : 0)
+    into[offset + word] = bits
+  }
+}
+
+/** How many bits differ. */
+export function difference(a: Sketch, atA: number, b: Sketch, atB: number, words: number): number {
+  let count = 0
+  for (let i = 0; i < words; i += 1) {
+    let x = (a[atA + i] as number) ^ (b[atB + i] as number)
+    x -= (x >>> 1) & 0x55555555
+    x = (x & 0x33333333) + ((x >>> 2) & 0x33333333)
+    x = (x + (x >>> 4)) & 0x0f0f0f0f
+    count += Math.imul(x, 0x01010101) >>> 24
+  }
+  return count
+}

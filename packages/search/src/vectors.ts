@@ -1,0 +1,140 @@
+import { Best } from './best.ts'
+import { type Cells, Points } from './cells.ts'
+import type { Shelf } from './shelf.ts'
+import { difference, sketch, sketchLength } from './sketch.ts'
+import { dot, lengthOf, type Vector } from './vector.ts'
+
+/** So many that a question admits are looked at, in the cells nearest to it. */
+const LOOKED_AT = 8_000
+/** So many of them, those that look nearest, are measured. */
+const MEASURED = 400
+const CELLS_MEASURED = 64
+
+/** The vectors of the products, grouped. Vectors of as many dimensions are one kind; a question finds those of its own. */
+export class Vectors {
+  readonly #shelf: Shelf
+  readonly #vectors: (Vector | undefined)[] = []
+  readonly #lengths: number[] = []
+  readonly #kinds = new Map<number, Groups>()
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf
+  }
+
+  get(slot: number): Vector | undefined {
+    return this.#vectors[slot]
+  }
+
+  set(slot: number, vector: Vector | undefined): void {
+    const old = this.#vectors[slot]
+    if (old !== undefined) this.#kinds.get(old.length)?.remove(slot)
+    const length = vector === undefined ? 0 : lengthOf(vector)
+    // A copy: the given one may be a view into something large.
+    this.#vectors[slot] = vector === undefined || length === 0 ? undefined : new Int8Array(vector)
+    this.#lengths[slot] = length
+    if (vector !== undefined && length > 0) this.#kind(vector.length).add(slot, vector)
+  }
+
+  cosine(slot: number, vector: Vector, length: number): number {
+    const own = this.#vectors[slot]
+    return own === undefined || own.length !== vector.length || length === 0
+      ? 0
+      : dot(own, vector) / length / (this.#lengths[slot] as number)
+  }
+
+  useCells(cells: Cells | undefined): void {
+    for (const dims of new Set([...this.#kinds.keys(), ...(cells === undefined ? [] : [cells.dims])])) {
+      const groups = new Groups(dims, cells?.dims === dims ? cells : undefined)
+      this.#vectors.forEach((vector, slot) => {
+        if (vector?.length === dims) groups.add(slot, vector)
+      })
+      this.#kinds.set(dims, groups)
+    }
+  }
+
+  /** The nearest to a vector, with their ranks counted in by `score`. */
+  candidates(vector: Vector, admits: (slot: number) => boolean, most: number): Int32Array {
+    const length = lengthOf(vector)
+    const best = new Best(most, this.#shelf.keys)
+    const groups = this.#kinds.get(vector.length)
+    if (groups === undefined || length === 0) return best.slots()
+    for (const slot of groups.near(vector, admits, Math.max(MEASURED, 2 * most)))
+      best.offer(slot, this.cosine(slot, vector, length))
+    return best.slots()
+  }
+
+  #kind(dims: number): Groups {
+    const known = this.#kinds.get(dims)
+    if (known !== undefined) return known
+    const groups = new Groups(dims, undefined)
+    this.#kinds.set(dims, groups)
+    return groups
+  }
+}
+
+/** Slots by the cell that their vectors lie in; without cells all are one group. */
+class Groups {
+  readonly #points: Points | undefined
+  readonly #members: number[][]
+  readonly #cell: number[] = []
+  readonly #place: number[] = []
+  readonly #words: number
+  readonly #asked: Int32Array
+  readonly #differing: Int32Array
+  #sketches = new Int32Array(1024)
+
+  constructor(dims: number, cells: Cells | undefined) {
+    this.#points = cells === undefined || cells.points.length === 0 ? undefined : new Points(cells)
+    this.#members = Array.from({ length: this.#points?.cells.points.length ?? 1 }, () => [])
+    this.#words = sketchLength(dims)
+    this.#asked = new Int32Array(this.#words)
+    this.#differing = new Int32Array(dims + 2)
+  }
+
+  add(slot: number, vector: Vector): void {
+    const cell = this.#points?.nearest(vector) ?? 0
+    const members = this.#members[cell] as number[]
+    this.#cell[slot] = cell
+    this.#place[slot] = members.length
+    members.push(slot)
+    const end = (slot + 1) * this.#words
+    if (end > this.#sketches.length) {
+      const grown = new Int32Array(2 * end)
+      grown.set(this.#sketches)
+      this.#sketches = grown
+    }
+    sketch(vector, this.#points?.centre, this.#sketches, slot * this.#words)
+  }
+
+  remove(slot: number): void {
+    const members = this.#members[this.#cell[slot] as number] as number[]
+    const last = members.pop() as number
+    if (last === slot) return
+    members[this.#place[slot] as number] = last
+    this.#place[last] = this.#place[slot] as number
+  }
+
+  /** Those whose sketches differ least: at least so many where there are, and all that differ as much as the last. */
+  near(vector: Vector, admits: (slot: number) => boolean, least: number): number[] {
+    sketch(vector, this.#points?.centre, this.#asked, 0)
+    const slots: number[] = []
+    const differences: number[] = []
+    const counts = this.#differing.fill(0)
+    for (const cell of this.#points?.inOrder(vector, CELLS_MEASURED) ?? [0]) {
+      if (this.#points !== undefined && slots.length >= LOOKED_AT) break
+      for (const slot of this.#members[cell] as number[]) {
+        if (!admits(slot)) continue
+        const bits = difference(this.#asked, 0, this.#sketches, slot * this.#words, this.#words)
+        slots.push(slot)
+        differences.push(bits)
+        counts[bits] = (counts[bits] as number) + 1
+      }
+    }
+    let most = 0
+    for (let sum = counts[0] as number; sum < least && most < counts.length - 1; ) {
+      most += 1
+      sum += counts[most] as number
+    }
+    return slots.filter((_, i) => (differences[i] as number) <= most)
+  }
+}

@@ -1,0 +1,151 @@
+import { Best } from './best.ts'
+import { HEARSAY } from './document.ts'
+import type { Wish } from './question.ts'
+import { productScore } from './ranker.ts'
+import type { Shelf } from './shelf.ts'
+import { Slots, STEPS, type Term, Terms } from './terms.ts'
+
+/** After so many entries only short lists are read, once there are enough candidates. */
+const ENTRIES = 50_000
+const MOST_ROUNDS = 2 ** 31 - 1
+
+/** Which slots use which terms, both ways. Lists are cleaned when half of one is stale; a slot is free again when the last list has let go of it. */
+export class Words {
+  readonly terms = new Terms()
+  readonly #shelf: Shelf
+  /** The terms of each slot with what they are worth there, as number × 256 + worth, ascending. */
+  readonly #uses: (Uint32Array | undefined)[] = []
+  /** In how many lists a slot stands. */
+  readonly #listed: number[] = []
+  #scores = new Float32Array(1024)
+  #seen = new Int32Array(1024)
+  #round = 0
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf
+  }
+
+  add(slot: number, impacts: ReadonlyMap<string, number>): void {
+    const uses = new Uint32Array(impacts.size)
+    let at = 0
+    for (const [text, impact] of impacts) {
+      const term = this.terms.ensure(text)
+      const worth = worthOf(impact)
+      this.terms.count(term, isHearsay(worth), 1)
+      term.steps[stepOf(worth)] ??= new Slots()
+      term.steps[stepOf(worth)]?.push(slot)
+      uses[at] = term.id * 256 + worth
+      at += 1
+    }
+    this.#uses[slot] = uses.sort()
+    this.#listed[slot] = impacts.size
+  }
+
+  remove(slot: number): void {
+    const uses = this.#uses[slot] ?? new Uint32Array(0)
+    this.#uses[slot] = undefined
+    if (uses.length === 0) this.#shelf.free(slot)
+    for (const use of uses) {
+      const term = this.terms.at(use >>> 8)
+      this.terms.count(term, isHearsay(use & 255), -1)
+      const step = stepOf(use & 255)
+      const list = term.steps[step] as Slots
+      list.stale += 1
+      if (2 * list.stale >= list.length) this.#clean(term, step, list)
+      if (term.users + term.heard === 0) this.terms.forget(term)
+    }
+  }
+
+  worth(slot: number, term: number): number {
+    const uses = this.#uses[slot]
+    if (uses === undefined) return 0
+    let low = 0
+    let high = uses.length
+    const wanted = term * 256
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((uses[middle] as number) < wanted) low = middle + 1
+      else high = middle
+    }
+    const use = uses[low]
+    return use !== undefined && use >>> 8 === term ? (use & 255) / 255 : 0
+  }
+
+  /** The slots that fulfil the most of the wishes, with their ranks counted in. Lists are read by what their entries gain, the most first. */
+  candidates(wishes: readonly Wish<Term>[], admits: (slot: number) => boolean, most: number): Int32Array {
+    this.#startRound()
+    const touched: number[] = []
+    const seen = this.#seen
+    const scores = this.#scores
+    let read = 0
+    for (const { list, gain } of gainsOf(wishes)) {
+      if (read + list.length > ENTRIES && touched.length >= most) continue
+      read += list.length
+      const { slots, length } = list
+      for (let i = 0; i < length; i += 1) {
+        const slot = slots[i] as number
+        const state = seen[slot] as number
+        if (state === this.#round) scores[slot] = (scores[slot] as number) + gain
+        else if (state !== -this.#round) {
+          const admitted = admits(slot)
+          seen[slot] = admitted ? this.#round : -this.#round
+          scores[slot] = gain
+          if (admitted) touched.push(slot)
+        }
+      }
+    }
+    const best = new Best(most, this.#shelf.keys)
+    const all = wishes.reduce((sum, wish) => sum + wish.weight, 0)
+    for (const slot of touched)
+      best.offer(slot, productScore((scores[slot] as number) / all, this.#shelf.rank(slot)))
+    return best.slots()
+  }
+
+  #startRound(): void {
+    if (this.#seen.length < this.#uses.length || this.#round === MOST_ROUNDS) {
+      this.#seen = new Int32Array(2 * this.#uses.length)
+      this.#scores = new Float32Array(2 * this.#uses.length)
+      this.#round = 0
+    }
+    this.#round += 1
+  }
+
+  #clean(term: Term, step: number, list: Slots): void {
+    let kept = 0
+    for (let i = 0; i < list.length; i += 1) {
+      const slot = list.slots[i] as number
+      if (this.#uses[slot] !== undefined) {
+        list.slots[kept] = slot
+        kept += 1
+      } else {
+        const listed = (this.#listed[slot] as number) - 1
+        this.#listed[slot] = listed
+        if (listed === 0) this.#shelf.free(slot)
+      }
+    }
+    list.length = kept
+    list.stale = 0
+    if (kept === 0) term.steps[step] = undefined
+    else if (4 * kept < list.slots.length) list.slots = list.slots.slice(0, 2 * kept)
+  }
+}
+
+/** Every list that a wish leads to, with what an entry in it gains, the most first. */
+function gainsOf(wishes: readonly Wish<Term>[]): { list: Slots; gain: number }[] {
+  const gains = wishes.flatMap(({ weight, ways }) =>
+    ways.flatMap(({ terms, likeness }) =>
+      terms.flatMap((term) =>
+        term.steps.flatMap((list, step) =>
+          list === undefined
+            ? []
+            : [{ list, gain: (weight * likeness * (step + 0.5)) / STEPS / terms.length }],
+        ),
+      ),
+    ),
+  )
+  return gains.sort((a, b) => b.gain - a.gain)
+}
+
+const worthOf = (impact: number): number => Math.round(impact * 255)
+const isHearsay = (worth: number): boolean => worth <= worthOf(HEARSAY)
+const stepOf = (worth: number): number => Math.min(STEPS - 1, (worth * STEPS) >> 8)
