@@ -10,82 +10,141 @@ const LIKENESS = [1, 0.8, 0.6] as const
 const PAIRS_LOST = 3
 const LETTERS = /^\p{L}+$/u
 
-/** The terms in use, found by what somebody may have meant. A word is looked for among those that share pairs of letters with it. */
+/** The words that products use, found by what somebody may have meant: among those that share pairs of letters with it. */
 export class Spelling {
   readonly #sharing = new Map<string, number[]>()
-  readonly #terms: string[] = []
-  readonly #free: number[] = []
+  readonly #words: string[] = []
+  /** How many products use each. */
+  readonly #users: number[] = []
   readonly #ids = new Map<string, number>()
+  readonly #free: number[] = []
   #shared = new Uint8Array(1024)
 
-  add(term: string): void {
-    if (!canBeMisspelt(term)) return
-    const id = this.#free.pop() ?? this.#terms.length
-    this.#terms[id] = term
-    this.#ids.set(term, id)
-    if (id >= this.#shared.length) this.#shared = new Uint8Array(2 * this.#shared.length)
-    for (const pair of pairsOf(term)) {
-      const sharing = this.#sharing.get(pair)
-      if (sharing === undefined) this.#sharing.set(pair, [id])
-      else sharing.push(id)
+  /** One product more uses these words. Returns what to give to `remove` when it no longer does. */
+  add(words: Iterable<string>): Uint32Array {
+    const ids: number[] = []
+    for (const word of words) if (canBeMisspelt(word)) ids.push(this.#use(word))
+    return Uint32Array.from(ids)
+  }
+
+  remove(ids: Uint32Array): void {
+    for (const id of ids) {
+      const users = (this.#users[id] as number) - 1
+      this.#users[id] = users
+      if (users === 0) this.#forget(id)
     }
   }
 
-  remove(term: string): void {
-    const id = this.#ids.get(term)
-    if (id === undefined) return
-    this.#ids.delete(term)
-    this.#free.push(id)
-    for (const pair of pairsOf(term)) {
-      const sharing = this.#sharing.get(pair) ?? []
-      const last = sharing.pop()
-      if (sharing.length === 0 && last === id) this.#sharing.delete(pair)
-      else if (last !== undefined && last !== id) sharing[sharing.indexOf(id)] = last
-    }
-  }
-
-  /** The nearest terms, the commonest first. */
-  similar(word: string, frequency: (term: string) => number): Similar[] {
+  /** The nearest words in use, the commonest first. */
+  similar(word: string): Similar[] {
     if (!canBeMisspelt(word)) return []
     const most = word.length >= TWO_FROM ? 2 : 1
-    const found = this.#candidates(word, most).flatMap((term) => {
-      const distance = distanceOf(word, term, most)
-      return distance > most
+    const found = this.#candidates(word, most).flatMap((id) => {
+      const other = this.#words[id] as string
+      const distance = distanceOf(word, other, most)
+      return distance === 0 || distance > most
         ? []
-        : [{ term, distance, holders: frequency(term), sameStart: term[0] === word[0] ? 1 : 0 }]
+        : [
+            {
+              word: other,
+              distance,
+              users: this.#users[id] as number,
+              sameStart: other[0] === word[0] ? 1 : 0,
+            },
+          ]
     })
     const least = Math.min(...found.map(({ distance }) => distance))
     return found
       .filter(({ distance }) => distance === least)
-      .sort((a, b) => b.sameStart - a.sameStart || b.holders - a.holders || (a.term < b.term ? -1 : 1))
+      .sort((a, b) => b.sameStart - a.sameStart || b.users - a.users || (a.word < b.word ? -1 : 1))
       .slice(0, SUGGESTIONS)
-      .map(({ term }, i) => ({ term, likeness: (LIKENESS[least] ?? 0) / (1 + i / 2) }))
+      .map((meant, i) => ({
+        word: meant.word,
+        users: meant.users,
+        likeness: (LIKENESS[least] ?? 0) / (1 + i / 2),
+      }))
   }
 
-  #candidates(word: string, most: number): string[] {
+  #use(word: string): number {
+    const known = this.#ids.get(word)
+    if (known !== undefined) {
+      this.#users[known] = (this.#users[known] as number) + 1
+      return known
+    }
+    const id = this.#free.pop() ?? this.#words.length
+    this.#words[id] = word
+    this.#users[id] = 1
+    this.#ids.set(word, id)
+    if (id >= this.#shared.length) this.#shared = new Uint8Array(2 * this.#shared.length)
+    for (const pair of pairsOf(word)) {
+      const sharing = this.#sharing.get(pair)
+      if (sharing === undefined) this.#sharing.set(pair, [id])
+      else sharing.push(id)
+    }
+    return id
+  }
+
+  #forget(id: number): void {
+    const word = this.#words[id] as string
+    this.#ids.delete(word)
+    this.#free.push(id)
+    for (const pair of pairsOf(word)) {
+      const sharing = this.#sharing.get(pair) as number[]
+      const last = sharing.pop() as number
+      if (sharing.length === 0) this.#sharing.delete(pair)
+      else if (last !== id) sharing[sharing.indexOf(id)] = last
+    }
+  }
+
+  #candidates(word: string, most: number): number[] {
     const pairs = pairsOf(word)
     const enough = Math.max(1, pairs.length - PAIRS_LOST * most)
     const touched: number[] = []
-    const candidates: string[] = []
+    const candidates: number[] = []
     for (const pair of pairs) {
       for (const id of this.#sharing.get(pair) ?? []) {
-        const shared = ((this.#shared[id] as number) + 1) as number
+        const shared = (this.#shared[id] as number) + 1
         this.#shared[id] = shared
         if (shared === 1) touched.push(id)
-        if (shared === enough) candidates.push(this.#terms[id] as string)
+        if (shared === enough) candidates.push(id)
       }
     }
     for (const id of touched) this.#shared[id] = 0
-    return candidates.filter((term) => Math.abs(term.length - word.length) <= most)
+    return candidates.filter((id) => Math.abs((this.#words[id] as string).length - word.length) <= most)
   }
 }
+
+/** Of candidates those that differ least, the commonest first. */
+export function nearestTerms(
+  word: string,
+  candidates: readonly string[],
+  frequency: (term: string) => number,
+): Similar[] {
+  if (!canBeMisspelt(word)) return []
+  const most = mistakesIn(word)
+  const found = candidates.filter(canBeMisspelt).flatMap((term) => {
+    const distance = distanceOf(word, term, most)
+    return distance > most
+      ? []
+      : [{ term, distance, holders: frequency(term), sameStart: term[0] === word[0] ? 1 : 0 }]
+  })
+  const least = Math.min(...found.map(({ distance }) => distance))
+  return found
+    .filter(({ distance }) => distance === least)
+    .sort((a, b) => b.sameStart - a.sameStart || b.holders - a.holders || (a.term < b.term ? -1 : 1))
+    .slice(0, SUGGESTIONS)
+    .map(({ term }, i) => ({ term, likeness: (LIKENESS[least] ?? 0) / (1 + i / 2) }))
+}
+
+/** How many mistakes a word is forgiven. */
+const mistakesIn = (word: string): number => (word.length >= TWO_FROM ? 2 : 1)
 
 const canBeMisspelt = (term: string): boolean =>
   term.length >= SHORTEST && term.length <= LONGEST && LETTERS.test(term)
 
 /** Each once, with the start and the end of the word. */
-function pairsOf(term: string): string[] {
-  const padded = `^${term}$`
+function pairsOf(word: string): string[] {
+  const padded = `^${word}$`
   const pairs = new Set<string>()
   for (let i = 0; i + 1 < padded.length; i += 1) pairs.add(padded.slice(i, i + 2))
   return [...pairs]

@@ -1,8 +1,9 @@
 import { Best } from './best.ts'
-import { HEARSAY } from './document.ts'
+import { type Document, HEARSAY } from './document.ts'
 import type { Wish } from './question.ts'
 import { productScore } from './ranker.ts'
 import type { Shelf } from './shelf.ts'
+import { Spelling } from './spelling.ts'
 import { Slots, STEPS, type Term, Terms } from './terms.ts'
 
 /** After so many entries only short lists are read, once there are enough candidates. */
@@ -12,9 +13,12 @@ const MOST_ROUNDS = 2 ** 31 - 1
 /** Which slots use which terms, both ways. Lists are cleaned when half of one is stale; a slot is free again when the last list has let go of it. */
 export class Words {
   readonly terms = new Terms()
+  readonly spelling = new Spelling()
   readonly #shelf: Shelf
   /** The terms of each slot with what they are worth there, as number × 256 + worth, ascending. */
   readonly #uses: (Uint32Array | undefined)[] = []
+  /** The words of each slot, as spelling knows them. */
+  readonly #spelt: (Uint32Array | undefined)[] = []
   /** In how many lists a slot stands. */
   readonly #listed: number[] = []
   #scores = new Float32Array(1024)
@@ -25,13 +29,14 @@ export class Words {
     this.#shelf = shelf
   }
 
-  add(slot: number, impacts: ReadonlyMap<string, number>): void {
+  add(slot: number, { impacts, words }: Document): void {
+    this.#spelt[slot] = this.spelling.add(words)
     const uses = new Uint32Array(impacts.size)
     let at = 0
     for (const [text, impact] of impacts) {
       const term = this.terms.ensure(text)
       const worth = worthOf(impact)
-      this.terms.count(term, isHearsay(worth), 1)
+      count(term, worth, 1)
       term.steps[stepOf(worth)] ??= new Slots()
       term.steps[stepOf(worth)]?.push(slot)
       uses[at] = term.id * 256 + worth
@@ -44,10 +49,12 @@ export class Words {
   remove(slot: number): void {
     const uses = this.#uses[slot] ?? new Uint32Array(0)
     this.#uses[slot] = undefined
+    this.spelling.remove(this.#spelt[slot] ?? new Uint32Array(0))
+    this.#spelt[slot] = undefined
     if (uses.length === 0) this.#shelf.free(slot)
     for (const use of uses) {
       const term = this.terms.at(use >>> 8)
-      this.terms.count(term, isHearsay(use & 255), -1)
+      count(term, use & 255, -1)
       const step = stepOf(use & 255)
       const list = term.steps[step] as Slots
       list.stale += 1
@@ -146,6 +153,12 @@ function gainsOf(wishes: readonly Wish<Term>[]): { list: Slots; gain: number }[]
   return gains.sort((a, b) => b.gain - a.gain)
 }
 
-const worthOf = (impact: number): number => Math.round(impact * 255)
-const isHearsay = (worth: number): boolean => worth <= worthOf(HEARSAY)
+/** What a term is worth in a product, in one byte. */
+export const worthOf = (impact: number): number => Math.round(impact * 255)
+/** It may be known from reviews alone. */
+export function count(term: Term, worth: number, change: 1 | -1): void {
+  if (worth <= worthOf(HEARSAY)) term.heard += change
+  else term.users += change
+}
+
 const stepOf = (worth: number): number => Math.min(STEPS - 1, (worth * STEPS) >> 8)
