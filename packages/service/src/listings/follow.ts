@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts'
+import { queueTexts } from '../embeddings/queue.ts'
 import { planOffers } from '../offers/plan.ts'
 import type { Batch, Follower, Mark } from '../workers/following.ts'
 import { makeListings, nameOf } from './make.ts'
-import { queueTexts } from './stand-in.ts'
 import { type ProductKey, productsOf, productsRestingOn } from './store.ts'
 
 /** More products than this, resting on one merchant or agent, are left to later batches. */

@@ -1,0 +1,181 @@
+// What the thread reads. Listings say by `changed_in` which transaction last changed what is read here of a product.
+import type { Queryable } from '@referrer/database'
+import type { Product } from '@referrer/search'
+import { keyOf } from '@referrer/search'
+import { servingEmbedder } from '../embeddings/store.ts'
+
+/** Which vectors are to be loaded, and how they are grouped. */
+export interface Model {
+  /** Undefined: none, words alone. */
+  embedderId: string | undefined
+  /** How long they are; 0: there are none yet. */
+  dims: number
+  /** By chain: when its cells were chosen, and for how many vectors. */
+  cells: ReadonlyMap<number, { chosenAt: string; vectors: number }>
+}
+
+export async function servingModel(sql: Queryable, configuredId: string | undefined): Promise<Model> {
+  const embedderId = await servingEmbedder(sql, configuredId)
+  if (embedderId === undefined) return { embedderId, dims: 0, cells: new Map() }
+  const rows = await sql<ModelRow[]>`
+    SELECT e.dims, c.chain_id::float8 AS chain_id, c.chosen_at::text AS chosen_at, c.vectors
+    FROM market.embedders AS e LEFT JOIN market.vector_cells AS c USING (embedder_id) WHERE e.embedder_id = ${embedderId}`
+  return {
+    embedderId,
+    dims: rows[0]?.dims ?? 0,
+    cells: new Map(
+      rows.flatMap(({ chain_id, chosen_at, vectors }) =>
+        chain_id === null ? [] : [[chain_id, { chosenAt: chosen_at, vectors }]],
+      ),
+    ),
+  }
+}
+
+type ModelRow = { dims: number } & (
+  | { chain_id: number; chosen_at: string; vectors: number }
+  | { chain_id: null; chosen_at: null; vectors: null }
+)
+
+export const isSameModel = (a: Model, b: Model): boolean =>
+  a.embedderId === b.embedderId &&
+  a.dims === b.dims &&
+  a.cells.size === b.cells.size &&
+  [...a.cells].every(([chainId, { chosenAt }]) => b.cells.get(chainId)?.chosenAt === chosenAt)
+
+export async function readPoints(
+  sql: Queryable,
+  chainId: number,
+  embedderId: string,
+): Promise<Buffer | undefined> {
+  const [row] = await sql<{ points: Buffer }[]>`
+    SELECT points FROM market.vector_cells WHERE chain_id = ${chainId} AND embedder_id = ${embedderId}`
+  return row?.points
+}
+
+/** How many vectors of the model each chain has. */
+export async function countVectors(
+  sql: Queryable,
+  chainIds: readonly number[],
+  embedderId: string | undefined,
+): Promise<Map<number, number>> {
+  if (embedderId === undefined) return new Map()
+  const rows = await sql<{ chain_id: number; count: number }[]>`
+    SELECT chain_id::float8 AS chain_id, count(*)::float8 AS count FROM market.product_vectors
+    WHERE embedder_id = ${embedderId} AND chain_id = ANY(${[...chainIds]}::bigint[]) GROUP BY chain_id`
+  return new Map(rows.map(({ chain_id, count }) => [chain_id, count]))
+}
+
+/** Null, of what belongs to an open product: it is not one. */
+export type ListedRow = {
+  chain_id: number
+  merchant_id: bigint
+  product_id: Buffer
+  changed_in: string
+  is_open: boolean
+  evidence: string
+  name: string | null
+  category: string
+  description: string
+  rank: number
+  price: number | null
+  min_price: number
+  vector: Buffer | null
+}
+
+/** Limited, rows are looked up one by one; as plain joins they could be done for whole tables with every page. */
+const listed = (sql: Queryable, embedderId: string | undefined, page: ReturnType<Queryable>) => sql`
+  SELECT l.chain_id::float8 AS chain_id, l.merchant_id, l.product_id, l.changed_in::text AS changed_in, l.is_open, l.evidence, about.*
+  FROM (${page}) AS l LEFT JOIN LATERAL (
+    SELECT p.name, p.category, p.description, p.rank, o.price::float8 AS price, c.min_price::float8 AS min_price, v.vector
+    FROM market.products AS p
+    JOIN chain.products AS c USING (chain_id, merchant_id, product_id)
+    LEFT JOIN market.offers AS o
+      ON (o.chain_id, o.merchant_id, o.product_id, o.endpoint_url) = (p.chain_id, p.merchant_id, p.product_id, p.endpoint_url)
+    LEFT JOIN market.product_vectors AS v
+      ON (v.embedder_id, v.chain_id, v.merchant_id, v.product_id) = (${embedderId ?? ''}, p.chain_id, p.merchant_id, p.product_id)
+    WHERE l.is_open AND p.chain_id = l.chain_id AND p.merchant_id = l.merchant_id AND p.product_id = l.product_id LIMIT 1
+  ) AS about ON true`
+
+/** Of what is the case in this moment; whatever is not seen in it is a change. */
+export async function currentSnapshot(sql: Queryable): Promise<string> {
+  const [row] = await sql<[{ snapshot: string }]>`SELECT pg_current_snapshot()::text AS snapshot`
+  return row.snapshot
+}
+
+/** The open products of a chain by their keys, `most` at a time. */
+export async function* openProducts(
+  sql: Queryable,
+  chainId: number,
+  embedderId: string | undefined,
+  most: number,
+): AsyncGenerator<ListedRow[]> {
+  let after: Pick<ListedRow, 'merchant_id' | 'product_id'> = { merchant_id: -1n, product_id: Buffer.alloc(0) }
+  for (;;) {
+    const rows = await sql<ListedRow[]>`
+      ${listed(
+        sql,
+        embedderId,
+        sql`SELECT * FROM market.listings
+          WHERE chain_id = ${chainId} AND (merchant_id, product_id) > (${after.merchant_id}, ${after.product_id}::bytea)
+          ORDER BY merchant_id, product_id LIMIT ${most}`,
+      )}
+      ORDER BY l.merchant_id, l.product_id`
+    const last = rows.at(-1)
+    if (!last) return
+    yield rows
+    after = last
+  }
+}
+
+/** Products of which something can be seen now that could not be seen in that snapshot, in the order in which it changed. */
+export async function* changedProducts(
+  sql: Queryable,
+  chainIds: readonly number[],
+  embedderId: string | undefined,
+  since: string,
+  most: number,
+): AsyncGenerator<ListedRow[]> {
+  let after: Pick<ListedRow, 'changed_in' | 'chain_id' | 'merchant_id' | 'product_id'> = {
+    changed_in: '0',
+    chain_id: 0,
+    merchant_id: 0n,
+    product_id: Buffer.alloc(0),
+  }
+  for (;;) {
+    const rows = await sql<ListedRow[]>`
+      ${listed(
+        sql,
+        embedderId,
+        sql`SELECT * FROM market.listings
+          WHERE changed_in >= pg_snapshot_xmin(${since}::text::pg_snapshot) AND NOT pg_visible_in_snapshot(changed_in, ${since}::text::pg_snapshot)
+            AND (changed_in, chain_id, merchant_id, product_id)
+              > (${after.changed_in}::text::xid8, ${after.chain_id}::bigint, ${after.merchant_id}::bigint, ${after.product_id}::bytea)
+            AND chain_id = ANY(${[...chainIds]}::bigint[])
+          ORDER BY changed_in, chain_id, merchant_id, product_id LIMIT ${most}`,
+      )}
+      ORDER BY l.changed_in, l.chain_id, l.merchant_id, l.product_id`
+    if (rows.length > 0) yield rows
+    const last = rows.at(-1)
+    if (!last || rows.length < most) return
+    after = last
+  }
+}
+
+export const keyOfRow = ({ merchant_id, product_id }: ListedRow): string => keyOf(merchant_id, product_id)
+
+/** Undefined: it is not to be found. */
+export function productOf(row: ListedRow): Product | undefined {
+  const { name, category, description, evidence, rank, price, min_price, vector } = row
+  if (!row.is_open || name === null) return undefined
+  return {
+    key: keyOfRow(row),
+    name,
+    category,
+    description,
+    evidence,
+    rank,
+    price: price ?? undefined,
+    leastPrice: min_price,
+    vector: vector ? new Int8Array(vector) : undefined,
+  }
+}
