@@ -9,7 +9,7 @@ import { type Chosen, chooseProducts } from './choose.ts'
 import { discoveryJson, type Shown } from './json.ts'
 import { type Candidate, slateOf } from './slate.ts'
 import type { Search } from './source.ts'
-import { type Filters, findPublished, type PublishedRow } from './store.ts'
+import { type Filters, findShortlisted, type PublishedRow } from './store.ts'
 
 export interface Asked extends Filters {
   chainId: number
@@ -40,7 +40,7 @@ export async function answerTo(context: Context, search: Search, asked: Asked): 
   if (asked.category?.includes('\0')) return discoveryJson(context, asked.chainId, [], new Map())
   const { hits, meaning } = await searchFor(search, asked)
   const chosen = await chooseProducts(context.sql, asked, hits)
-  const products = await withSlates(context, chosen, meaning, asked.includeAll)
+  const products = await withSlates(context, asked, chosen, meaning)
   const ids = products.flatMap(({ entries }) => entries.map(({ internalId }) => internalId))
   const write = async () => {
     const rows = ids.length === 0 ? [] : await findReviewRecords(context.sql, ids)
@@ -70,20 +70,17 @@ async function searchFor(
 
 async function withSlates(
   { sql, clock }: Context,
+  { chainId, includeAll }: Asked,
   products: readonly Chosen[],
   meaning: Meaning | undefined,
-  includeAll: boolean,
 ): Promise<Shown[]> {
-  const ids = products.flatMap(({ row }) => row.shortlist)
-  const rows = ids.length === 0 ? [] : await findPublished(sql, ids, meaning?.embedderId)
-  const reviews = new Map(rows.map((row) => [row.internal_id, row]))
+  const keys = products.map(({ row }) => row)
+  const rows = keys.length === 0 ? [] : await findShortlisted(sql, chainId, keys, meaning?.embedderId)
+  const reviews = Map.groupBy(rows, ({ at }) => at)
   const now = new Date(clock())
-  return products.map((product) => {
+  return products.map((product, at) => {
     const type = PRODUCT_TYPES[product.row.product_type] ?? 'repeat'
-    const candidates = product.row.shortlist.flatMap((internalId) => {
-      const review = reviews.get(internalId)
-      return review ? [candidateOf(review, type, meaning)] : []
-    })
+    const candidates = (reviews.get(at) ?? []).map((review) => candidateOf(review, type, meaning))
     const { entries, meanAuthorRank } = slateOf(candidates, type, now)
     const shown = includeAll ? entries : entries.filter(({ slot }) => slot !== 'overflow')
     return { ...product, entries: shown, meanAuthorRank }

@@ -1,7 +1,7 @@
 // Which products are shown.
 import type { Queryable } from '@referrer/database'
 import { type Hit, keyOf, productScore, readKey } from '@referrer/search'
-import { bestRanked, type Filters, findOpen, type ProductRow } from './store.ts'
+import { bestRanked, type Filters, findOpen, type Key, type ProductRow } from './store.ts'
 
 export interface Chosen {
   row: ProductRow
@@ -24,7 +24,7 @@ export async function chooseProducts(
   { chainId, most, ...filters }: Choice,
   hits: readonly Hit[],
 ): Promise<Chosen[]> {
-  const keys = hits.map(({ key }) => readKey(key))
+  const keys = hits.map(({ key }) => idsOf(key))
   const rows = keys.length === 0 ? [] : await findOpen(sql, chainId, keys, filters)
   const byKey = new Map(rows.map((row) => [nameOf(row), row]))
   const found = hits.flatMap(({ key, intentMatch }): Chosen[] => {
@@ -39,6 +39,11 @@ export async function chooseProducts(
   return [...found, ...others.map((row) => ({ row, intentMatch: 0, score: scoreOf(row) }))].sort(bestFirst)
 }
 
-const nameOf = ({ merchant_id, product_id }: ProductRow) => keyOf(merchant_id, product_id)
+function idsOf(key: string): Key {
+  const { merchantId, productId } = readKey(key)
+  return { merchant_id: merchantId, product_id: productId }
+}
+
+const nameOf = ({ merchant_id, product_id }: Key) => keyOf(merchant_id, product_id)
 
 const bestFirst = (a: Chosen, b: Chosen) => b.score - a.score || (nameOf(a.row) < nameOf(b.row) ? -1 : 1)

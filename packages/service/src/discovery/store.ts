@@ -8,10 +8,10 @@ export interface Filters {
   ceiling: number | undefined
 }
 
+export type Key = { merchant_id: bigint; product_id: Buffer }
+
 /** A product that can be bought. */
-export type ProductRow = {
-  merchant_id: bigint
-  product_id: Buffer
+export type ProductRow = Key & {
   name: string
   category: string
   rank: number
@@ -20,8 +20,6 @@ export type ProductRow = {
   /** Null: not known. */
   price: bigint | null
   review_count: number
-  /** Records of the reviews that may be shown. */
-  shortlist: bigint[]
   /** Null: its category has none. */
   checklist: string[] | null
 }
@@ -29,17 +27,18 @@ export type ProductRow = {
 /** Of the best-ranked products so many are looked at, whether they pass or not. */
 const LOOKED_AT = 1_000
 
+const products = (sql: Queryable, keys: readonly Key[]) => sql`
+  unnest(${keys.map((key) => key.merchant_id)}::bigint[], ${keys.map((key) => key.product_id)}::bytea[])`
+
 /** Those of the products that are open and pass. */
 export function findOpen(
   sql: Queryable,
   chainId: number,
-  keys: readonly { merchantId: bigint; productId: Buffer }[],
+  keys: readonly Key[],
   filters: Filters,
 ): Promise<ProductRow[]> {
   return sql<ProductRow[]>`
-    SELECT product.* FROM unnest(
-      ${keys.map(({ merchantId }) => merchantId)}::bigint[], ${keys.map(({ productId }) => productId)}::bytea[]
-    ) AS k (merchant_id, product_id), LATERAL (${product(sql, chainId, filters)}) AS product`
+    SELECT product.* FROM ${products(sql, keys)} AS k (merchant_id, product_id), LATERAL (${product(sql, chainId, filters)}) AS product`
 }
 
 /** The best-ranked that are open and pass. */
@@ -61,7 +60,7 @@ export function bestRanked(
 
 /** The product of `k`. A subquery of one row is looked up product by product; as joins they would be done for whole tables. */
 const product = (sql: Queryable, chainId: number, { category, ceiling }: Filters) => sql`
-  SELECT p.merchant_id, p.product_id, p.name, p.category, p.rank, c.product_type, o.price, l.review_count, l.shortlist,
+  SELECT p.merchant_id, p.product_id, p.name, p.category, p.rank, c.product_type, o.price, l.review_count,
     checklist.items AS checklist
   FROM market.products AS p
   JOIN market.listings AS l USING (chain_id, merchant_id, product_id)
@@ -76,36 +75,49 @@ const product = (sql: Queryable, chainId: number, { category, ceiling }: Filters
 
 /** A published review, without its text. */
 export type PublishedRow = {
+  /** Which of the products it is of, from 0. */
+  at: number
   internal_id: bigint
   agent_id: bigint
   satisfaction_score: number | null
   published_at: Date
+  /** Of its author. */
   flagged: boolean
   repeat: number | null
   one_off: number | null
-  is_own: boolean
   transferred_at: Date | null
+  /** The merchant's owner owns its author, or did when it was published. */
+  is_own: boolean
   /** Of its text; null: there is none, or none was asked for. */
   vector: Buffer | null
 }
 
-/** Those of the records that are published, with their vectors of this model. */
-export function findPublished(
+/** Reviews on the shortlists of products, with their vectors of this model. */
+export function findShortlisted(
   sql: Queryable,
-  internalIds: readonly bigint[],
+  chainId: number,
+  keys: readonly Key[],
   embedderId: string | undefined,
 ): Promise<PublishedRow[]> {
+  const vector =
+    embedderId !== undefined &&
+    sql`
+    LEFT JOIN market.review_vectors AS v ON v.embedder_id = ${embedderId} AND v.internal_id = m.internal_id`
   return sql<PublishedRow[]>`
-    SELECT review.* FROM unnest(${[...internalIds]}::bigint[]) AS k (internal_id), LATERAL (
+    SELECT k.at::int - 1 AS at, review.*
+    FROM ${products(sql, keys)} WITH ORDINALITY AS k (merchant_id, product_id, at), LATERAL (
+      SELECT l.shortlist, merchant.owner
+      FROM market.listings AS l
+      LEFT JOIN chain.identities AS merchant ON (merchant.chain_id, merchant.agent_id) = (l.chain_id, l.merchant_id)
+      WHERE l.chain_id = ${chainId} AND l.merchant_id = k.merchant_id AND l.product_id = k.product_id LIMIT 1
+    ) AS listing, unnest(listing.shortlist) AS s (internal_id), LATERAL (
       SELECT m.internal_id, m.agent_id, m.satisfaction_score, c.published_at, coalesce(a.flagged, false) AS flagged, r.repeat, r.one_off,
-        merchant.owner IN (author.owner, m.author_owner) IS TRUE AS is_own, author.transferred_at,
-        ${embedderId === undefined ? sql`NULL` : sql`v.vector`} AS vector
+        author.transferred_at, listing.owner IN (author.owner, m.author_owner) IS TRUE AS is_own, ${vector ? sql`v.vector` : sql`NULL`} AS vector
       FROM market.reviews AS m
       JOIN chain.reviews AS c USING (internal_id)
       LEFT JOIN chain.identities AS author ON (author.chain_id, author.agent_id) = (m.chain_id, m.agent_id)
-      LEFT JOIN chain.identities AS merchant ON (merchant.chain_id, merchant.agent_id) = (m.chain_id, m.merchant_id)
       LEFT JOIN market.agents AS a ON (a.chain_id, a.agent_id) = (m.chain_id, m.agent_id)
       LEFT JOIN market.review_ranks AS r ON (r.chain_id, r.agent_id) = (m.chain_id, m.agent_id)
-      ${embedderId === undefined ? sql`` : sql`LEFT JOIN market.review_vectors AS v ON v.embedder_id = ${embedderId} AND v.internal_id = m.internal_id`}
-      WHERE m.internal_id = k.internal_id AND m.content IS NOT NULL LIMIT 1) AS review`
+      ${vector || sql``}
+      WHERE m.internal_id = s.internal_id AND m.content IS NOT NULL LIMIT 1) AS review`
 }
