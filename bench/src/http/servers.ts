@@ -25,9 +25,17 @@ const CHAINS = [
   },
 ]
 
-export type ServiceOptions = { name: string; databaseUrl: string; directory: string; recovery?: string }
+export type ServiceOptions = {
+  name: string
+  databaseUrl: string
+  directory: string
+  recovery?: string
+  /** Further settings. */
+  settings?: Record<string, string>
+}
 
-export function startServer({ name, databaseUrl, directory, recovery }: ServiceOptions): Promise<Server> {
+export function startServer(options: ServiceOptions): Promise<Server> {
+  const { name, databaseUrl, directory, recovery, settings } = options
   const env = {
     DATABASE_URL: databaseUrl,
     PORT: '0',
@@ -35,6 +43,7 @@ export function startServer({ name, databaseUrl, directory, recovery }: ServiceO
     PUBLIC_URL: 'https://market.example',
     RATE_LIMIT_PER_SECOND: '1000000',
     RATE_LIMIT_BURST: '1000000',
+    ...settings,
   }
   const args = [programOf('service.ts'), ...(recovery ? [recovery] : [])]
   return listening(name, { args, env }, join(directory, `${name}.log`))

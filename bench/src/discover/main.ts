@@ -1,0 +1,78 @@
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import type { PostgresServer } from '@referrer/database'
+import { interrupt } from '../index/processes.ts'
+import { generatedItems, readItems } from './catalogue.ts'
+import { EMBEDDER_ID, startEmbedder } from './embedder.ts'
+import { createMarket, type Goods } from './market.ts'
+import { type Measured, measure } from './measure.ts'
+import { fail, progress, withPostgres } from './stage.ts'
+import { tell } from './summary.ts'
+import { Space } from './vectors.ts'
+
+const HELP = `bench:discover: how long /v1/discover takes, with few products and with many
+
+One process of the service as it is deployed, on Postgres, asked over HTTP about products with 10 reviews each, and with vectors of 512
+dimensions; intents are embedded before (a local endpoint stands for the model). A question of ten has a category, one of ten a price.
+Beside it, without HTTP and without reviews: the full-text search of Postgres over the same products.
+Measured: p50 and p99 with 1 and with 4 connections, requests a second with 32, CPU of the service for one answer, its memory, how long
+a new name takes to be found, and how long the index takes to be there after a start. Everything shares the machine's cores.
+
+  --sizes <n,n,…>        numbers of products (default 2000,20000,200000), which are made up from a seed
+  --catalogue <file>     products to ask about instead: one JSON object a line with name, description, category, price in dollars`
+
+const INTENTS = 500
+
+const { values } = parseArgs({
+  options: {
+    help: { type: 'boolean' },
+    sizes: { type: 'string', default: '2000,20000,200000' },
+    catalogue: { type: 'string' },
+  },
+})
+
+if (values.help) console.log(HELP)
+else await main().catch(fail)
+
+async function main(): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
+  const all = goods()
+  await withPostgres('bench-discover-', async (postgres, directory) => {
+    const results: [number, Measured][] = []
+    for (const each of all) {
+      const result = await measureGoods(postgres, directory, each)
+      results.push([each.count, result])
+      progress(`load ${loadavg()[0]?.toFixed(1)}`)
+    }
+    tell(results)
+  })
+}
+
+function goods(): Goods[] {
+  if (values.catalogue !== undefined) {
+    const items = readItems(values.catalogue)
+    return [{ name: 'catalogue', count: items.length, items }]
+  }
+  const sizes = values.sizes.split(',').map(Number)
+  if (sizes.some((size) => !Number.isSafeInteger(size) || size < 100))
+    throw new Error('--sizes takes numbers of products from 100 on, separated by commas')
+  return sizes.map((count) => ({ name: `products_${count}`, count, items: generatedItems(count) }))
+}
+
+async function measureGoods(postgres: PostgresServer, directory: string, goods: Goods): Promise<Measured> {
+  progress(`filling ${goods.count.toLocaleString('en')} products`)
+  const market = await createMarket(postgres, goods, {
+    embedderId: EMBEDDER_ID,
+    intents: INTENTS,
+    hasReviews: true,
+  })
+  const known = new Map(market.intents.map(({ text, vector }) => [text, vector]))
+  const space = new Space()
+  const embedder = await startEmbedder((text) => known.get(text) ?? space.of(text))
+  try {
+    return await measure(market, { directory, embedder, progress })
+  } finally {
+    embedder.close()
+    await market.sql.end()
+  }
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto'
+import { connect, migrate, type PostgresServer, type Sql } from '@referrer/database'
+import { migrations } from '@referrer/service'
+import { withoutIndexes } from '../../../packages/service/src/db/testing.ts'
+import { CHAIN_ID } from '../http/market.ts'
+import { Random } from '../index/random.ts'
+import { type Item, intentFor } from './catalogue.ts'
+import {
+  fillVectors,
+  listingRows,
+  merchantOf,
+  recordRows,
+  reviewRows,
+  reviewTextRows,
+  STAGE,
+} from './rows.ts'
+import { KINDS, Space } from './vectors.ts'
+
+/** A question that somebody asks, with the answer of the model. */
+export interface Intent {
+  text: string
+  vector: Int8Array
+  category: string | undefined
+  ceiling: number | undefined
+}
+
+export interface Market {
+  databaseUrl: string
+  sql: Sql
+  products: number
+  intents: Intent[]
+}
+
+export interface Goods {
+  /** Of the database. */
+  name: string
+  count: number
+  items: Iterable<Item>
+}
+
+export interface Life {
+  /** Whose vectors there are; undefined: nobody's. */
+  embedderId?: string
+  /** How many questions are asked about it. */
+  intents: number
+  /** Or nothing but products, all on sale and ranked alike. */
+  hasReviews: boolean
+}
+
+/** A question of ten asks within its category, and one for a price. */
+const FILTERED_EVERY = 10
+const CLOSED_EVERY = 50
+const COPY_BYTES = 1_000_000
+
+/** A new database on a server. */
+export async function createDatabase(server: PostgresServer, name: string): Promise<string> {
+  const admin = connect(server.url, { max: 1 })
+  await admin.unsafe(`CREATE DATABASE ${name}`)
+  await admin.end()
+  const url = new URL(server.url)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** A market with these goods, each with reviews and vectors, and questions about some of them. */
+export async function createMarket(
+  server: PostgresServer,
+  { name, count, items }: Goods,
+  { embedderId, intents: wanted, hasReviews }: Life,
+): Promise<Market> {
+  const databaseUrl = await createDatabase(server, name)
+  const sql = connect(databaseUrl, { max: 8, name: 'bench' })
+  await migrate(sql, migrations)
+  const intents: Intent[] = []
+  await sql.begin(async (tx) => {
+    await tx`SET LOCAL statement_timeout = 0`
+    // Rows that are there already leave no marks.
+    await tx`SET LOCAL session_replication_role = replica`
+    await withoutIndexes(tx, async () => {
+      await tx.unsafe(STAGE)
+      const stage = await tx.unsafe('COPY stage FROM STDIN').writable()
+      const every = Math.max(1, Math.floor(count / wanted))
+      await write(stage, staged(items, { count, hasReviews, every, intents }))
+      const texts = await tx.unsafe('COPY review_texts FROM STDIN').writable()
+      await write(texts, reviewTextRows())
+      const reviews = hasReviews ? reviewRows(CHAIN_ID, count) : listingRows(CHAIN_ID)
+      for (const statement of [...recordRows(CHAIN_ID, count), ...reviews]) await tx.unsafe(statement)
+      if (embedderId !== undefined) await fillVectors(tx, CHAIN_ID, embedderId)
+      await tx.unsafe('DROP TABLE stage, review_texts')
+    })
+  })
+  await sql`VACUUM ANALYZE`
+  return { databaseUrl, sql, products: count, intents }
+}
+
+type Staging = { count: number; hasReviews: boolean; every: number; intents: Intent[] }
+
+/** One line for each item; of every so many-th somebody asks. */
+function* staged(
+  items: Iterable<Item>,
+  { count, hasReviews, every, intents }: Staging,
+): Generator<unknown[]> {
+  const space = new Space()
+  const themes = new Map<string, number>()
+  let n = 0
+  for (const item of items) {
+    const theme = themes.get(item.category) ?? themes.size
+    themes.set(item.category, theme)
+    const kind = n % KINDS
+    const random = new Random(n)
+    if (n % every === 0) {
+      const kindOfQuestion = intents.length % FILTERED_EVERY
+      intents.push({
+        text: intentFor(item, random),
+        vector: space.near(theme, kind, -1 - n),
+        category: kindOfQuestion === 1 ? item.category : undefined,
+        ceiling: kindOfQuestion === 2 ? item.price : undefined,
+      })
+    }
+    n += 1
+    yield [
+      n,
+      merchantOf(n, count),
+      bytes(createHash('sha256').update(`product ${n}`).digest()),
+      theme,
+      item.name,
+      item.category,
+      item.description,
+      item.price,
+      hasReviews ? random.below(1_001) / 1_000 : 0.5,
+      !hasReviews || n % CLOSED_EVERY !== 0,
+      bytes(space.near(theme, kind, n)),
+    ]
+  }
+}
+
+const bytes = ({ buffer, byteOffset, length }: Uint8Array | Int8Array) =>
+  `\\x${Buffer.from(buffer, byteOffset, length).toString('hex')}`
+
+type Copy = Awaited<ReturnType<ReturnType<Sql['unsafe']>['writable']>>
+
+async function write(copy: Copy, rows: Iterable<unknown[]>): Promise<void> {
+  let lines = ''
+  const flush = () => new Promise<void>((resolve) => copy.write(lines, () => resolve()))
+  for (const row of rows) {
+    lines += `${row.map(field).join('\t')}\n`
+    if (lines.length < COPY_BYTES) continue
+    await flush()
+    lines = ''
+  }
+  if (lines) await flush()
+  await new Promise<void>((resolve, reject) => {
+    copy.once('error', reject)
+    copy.end(resolve)
+  })
+}
+
+/** As COPY reads it. */
+const field = (value: unknown): string =>
+  value === undefined
+    ? '\\N'
+    : String(value).replaceAll(
+        /[\\\t\n\r]/g,
+        (character) => ({ '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' })[character] ?? '',
+      )

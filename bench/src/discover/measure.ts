@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { fire, type Shot } from '../http/load.ts'
+import type { Server } from '../http/servers.ts'
+import { ask, questions } from './ask.ts'
+import type { Intent, Market } from './market.ts'
+import { findPlainly, indexPlainly } from './plain.ts'
+import { indexed, memoryOf, startService, until } from './service.ts'
+
+const ROUNDS = 3
+const ROUND_MS = 3_000
+/** Enough to keep two cores busy. */
+const MANY = 32
+const UPDATES = 20
+/** The index is grouped from so many products on. */
+const GROUPED_FROM = 5_000
+/** Questions that the plain way is asked once each. */
+const PLAINLY = 300
+
+export type Times = { p50Ms: number; p99Ms: number }
+export type Measured = {
+  /** From the start of the process until the first answer by the index, with an index that was never there and again. */
+  firstStartMs: number
+  restartMs: number
+  alone: Times
+  four: Times
+  perSecond: number
+  cpuMicros: number
+  residentBytes: number
+  visibleMs: { median: number; worst: number }
+  plain: Times
+}
+
+export type Stage = { directory: string; embedder: { url: string }; progress(line: string): void }
+
+export async function measure(market: Market, stage: Stage): Promise<Measured> {
+  const { sql, products } = market
+  const name = `${products} products`
+  const start = async () => {
+    const begun = performance.now()
+    const server = await startService({ name, ...market, directory: stage.directory }, stage.embedder)
+    await indexed(server, market.intents[0] ?? { text: '' })
+    return { server, ms: performance.now() - begun }
+  }
+
+  stage.progress(`${name}: first start`)
+  const first = await start()
+  if (products >= GROUPED_FROM)
+    await until(async () => (await sql`SELECT FROM market.vector_cells`).length > 0, 'nothing was grouped')
+  await first.server.process.stop()
+
+  stage.progress(`${name}: restart`)
+  const { server, ms: restartMs } = await start()
+  try {
+    for (const intent of market.intents) await ask(server.url, intent)
+    stage.progress(`${name}: questions`)
+    const alone = await rounds(server, market.intents, 1)
+    const four = await rounds(server, market.intents, 4)
+    const many = await rounds(server, market.intents, MANY)
+    const { resident } = await memoryOf(server)
+    stage.progress(`${name}: updates`)
+    const visible = await updates(server, market)
+    return {
+      firstStartMs: first.ms,
+      restartMs,
+      alone,
+      four,
+      perSecond: many.perSecond,
+      cpuMicros: many.cpuMicros,
+      residentBytes: resident,
+      visibleMs: { median: at(visible, 0.5), worst: at(visible, 1) },
+      plain: await plainly(market, stage),
+    }
+  } finally {
+    await server.process.stop()
+  }
+}
+
+/** The median of several rounds. */
+async function rounds(server: Server, intents: readonly Intent[], connections: number) {
+  const next = questions(intents)
+  const shots: (Shot & { cpuMicros: number })[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = server.process.cpuSeconds()
+    const shot = await Promise.race([
+      fire({ url: server.url, next, ms: ROUND_MS, connections }),
+      server.process.failed,
+    ])
+    shots.push({ ...shot, cpuMicros: ((server.process.cpuSeconds() - before) * 1e6) / shot.answered })
+  }
+  const median = (key: keyof Shot | 'cpuMicros') =>
+    at(
+      shots.map((shot) => shot[key]),
+      0.5,
+    )
+  return {
+    p50Ms: median('p50Ms'),
+    p99Ms: median('p99Ms'),
+    perSecond: median('perSecond'),
+    cpuMicros: median('cpuMicros'),
+  }
+}
+
+/** How long it takes until a product is found by its new name. */
+async function updates({ url }: Server, { sql, products }: Market): Promise<number[]> {
+  const chosen = await sql<{ merchant_id: bigint; product_id: Buffer }[]>`
+    SELECT merchant_id, product_id FROM market.listings WHERE is_open
+    ORDER BY md5(product_id::text || ${products}::text) LIMIT ${UPDATES}`
+  const took: number[] = []
+  for (const { merchant_id, product_id } of chosen) {
+    const word = `renamed${randomUUID().replaceAll('-', '')}`
+    const begun = performance.now()
+    await sql`
+      UPDATE market.products SET name = ${`The ${word}`} WHERE merchant_id = ${merchant_id} AND product_id = ${product_id}`
+    await until(async () => {
+      const [best] = await ask(url, { text: word })
+      return best?.name === `The ${word}` && best.sub_scores.intent_match > 0
+    }, 'a new name was not found')
+    took.push(performance.now() - begun)
+  }
+  return took
+}
+
+async function plainly({ sql, intents, products }: Market, { progress }: Stage): Promise<Times> {
+  progress(`${products} products: full text of Postgres`)
+  await indexPlainly(sql)
+  const took: number[] = []
+  for (const [place, intent] of [...intents.slice(0, PLAINLY), ...intents.slice(0, PLAINLY)].entries()) {
+    const begun = performance.now()
+    await findPlainly(sql, intent)
+    if (place >= PLAINLY) took.push(performance.now() - begun)
+  }
+  return { p50Ms: at(took, 0.5), p99Ms: at(took, 0.99) }
+}
+
+/** The value that this share of all does not exceed. */
+function at(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Server, type ServiceOptions, startServer } from '../http/servers.ts'
+import { ask, type Wish } from './ask.ts'
+import { MODEL } from './embedder.ts'
+import { DIMS } from './vectors.ts'
+
+const POLL_MS = 10
+const PATIENCE_MS = 180_000
+
+/** The service as it is deployed, behind a proxy that tells who asks. */
+export const startService = (
+  { settings, ...options }: ServiceOptions,
+  embedder: 'local' | 'off' | { url: string },
+): Promise<Server> =>
+  startServer({
+    ...options,
+    settings: {
+      TRUSTED_PROXIES: '127.0.0.1',
+      ...(typeof embedder === 'string'
+        ? { EMBEDDER: embedder }
+        : {
+            EMBEDDER: 'endpoint',
+            EMBEDDINGS_URL: embedder.url,
+            EMBEDDINGS_MODEL: MODEL,
+            EMBEDDINGS_DIMENSIONS: String(DIMS),
+          }),
+      ...settings,
+    },
+  })
+
+/** Waits until questions are answered from the index: before, products are shown by rank alone. */
+export async function indexed({ url, process }: Server, wish: Wish): Promise<void> {
+  const isAnswered = async () => (await ask(url, wish)).some((found) => found.sub_scores.intent_match > 0)
+  await Promise.race([until(isAnswered, 'the index has not been loaded'), process.failed])
+}
+
+export async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`${otherwise} within ${PATIENCE_MS / 1_000} s`)
+    await sleep(POLL_MS)
+  }
+}
+
+/** Memory in bytes: of the whole process, and what its main thread's objects take. */
+export async function memoryOf({ url }: Server): Promise<{ resident: number; heap: number }> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+  return {
+    resident: figure('process_resident_memory_bytes'),
+    heap: figure('nodejs_heap_size_used_bytes'),
+  }
+}
