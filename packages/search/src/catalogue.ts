@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Cells } from './cells.ts'
-import { impactsOf } from './document.ts'
+import { documentOf } from './document.ts'
 import { type Wish, wishesOf } from './question.ts'
 import { intentMatch, nearness, productScore, vectorShare, wordMatch } from './ranker.ts'
 import { Shelf } from './shelf.ts'
@@ -79,7 +79,7 @@ export class Catalogue {
     if (entry === undefined) {
       entry = { slot: this.#shelf.take(key, category, rank, price ?? leastPrice), text }
       this.#entries.set(key, entry)
-      this.#words.add(entry.slot, impactsOf(product))
+      this.#words.add(entry.slot, documentOf(product))
     } else this.#shelf.value(entry.slot, rank, price ?? leastPrice)
     if (!same(this.#vectors.get(entry.slot), vector)) this.#vectors.set(entry.slot, vector)
   }
@@ -115,12 +115,12 @@ export class Catalogue {
   }
 
   #read(intent: string): Wish<Term>[] {
-    const { terms } = this.#words
+    const { terms, spelling } = this.#words
     const vocabulary = {
       size: this.size,
       users: (term: string) => terms.users(term),
       heard: (term: string) => terms.heard(term),
-      similar: (term: string) => terms.similar(term),
+      similar: (word: string) => spelling.similar(word),
     }
     return wishesOf(intent, vocabulary).map(({ weight, ways }) => ({
       weight,

@@ -1,4 +1,4 @@
-import { termsOf } from './text.ts'
+import { stemOf, termsOf, wordsOf } from './text.ts'
 
 export interface Fields {
   name: string
@@ -18,26 +18,43 @@ const LENGTH_SHARE = 0.6
 /** The weight that is worth half of what can be had. */
 const HALF = 0.3
 
-/** A term that is worth no more may be known from reviews alone. */
-export const HEARSAY = EVIDENCE_MOST / (EVIDENCE_MOST + HALF)
+/** What is kept of what a term is worth: one byte. */
+export const worthOf = (impact: number): number => Math.round(impact * 255)
 
-/** What each term of a product is worth for a question about it, from 0 to 1: BM25F with fixed lengths, so that no product depends on others. */
-export function impactsOf(fields: Fields): Map<string, number> {
+const HEARSAY = worthOf(EVIDENCE_MOST / (EVIDENCE_MOST + HALF))
+
+/** Worth so little, a term may be known from reviews alone. */
+export const isHearsay = (worth: number): boolean => worth <= HEARSAY
+
+export interface Document {
+  /** What each term is worth for a question about it, from 0 to 1. */
+  impacts: Map<string, number>
+  /** The words that the product uses itself. */
+  words: Set<string>
+}
+
+/** A product as words: BM25F with fixed usual lengths, so that what a term is worth in one product does not depend on the others. */
+export function documentOf(fields: Fields): Document {
+  const own = new Set<string>()
   const weights = new Map<string, number>()
   for (const [text, { weight, usual }] of [
     [fields.name, NAME],
     [fields.category, CATEGORY],
     [fields.description, DESCRIPTION],
   ] as const) {
-    const terms = termsOf(text)
-    const each = weight / (1 - LENGTH_SHARE + LENGTH_SHARE * (terms.length / usual))
-    for (const term of terms) weights.set(term, (weights.get(term) ?? 0) + each)
+    const words = wordsOf(text)
+    const each = weight / (1 - LENGTH_SHARE + LENGTH_SHARE * (words.length / usual))
+    for (const word of words) {
+      const term = stemOf(word)
+      own.add(word)
+      weights.set(term, (weights.get(term) ?? 0) + each)
+    }
   }
   for (const [term, times] of countsOf(termsOf(fields.evidence))) {
     weights.set(term, (weights.get(term) ?? 0) + EVIDENCE_MOST * (times / (times + 1)))
   }
   for (const [term, weight] of weights) weights.set(term, weight / (weight + HALF))
-  return weights
+  return { impacts: weights, words: own }
 }
 
 function countsOf(terms: readonly string[]): Map<string, number> {

@@ -9,12 +9,15 @@ export interface Vocabulary {
   users(term: string): number
   /** Of how many only reviews use it. */
   heard(term: string): number
-  /** Terms in use that may have been meant, with how likely each is. */
-  similar(term: string): readonly Similar[]
+  /** Words that products use and that may have been meant. */
+  similar(word: string): readonly Similar[]
 }
 
 export interface Similar {
-  term: string
+  word: string
+  /** How many products use it. */
+  users: number
+  /** How likely it was meant. */
   likeness: number
 }
 
@@ -35,6 +38,9 @@ export interface Way<Term = string> {
 const CHARACTERS = 1000
 const WISHES = 32
 const MISSPELT = 8
+/** A word of fewer products than this may be a mistake of theirs, if one very much like it is so much commoner. */
+const RARE = 3
+const MUCH_COMMONER = 20
 const PIECE = /[\p{L}\p{N}]+|[.,;:!?\n]+/gu
 const WORD = /^[\p{L}\p{N}]/u
 const SPLIT_LIKENESS = 0.9
@@ -74,11 +80,9 @@ export function wishesOf(intent: string, vocabulary: Vocabulary): Wish[] {
     for (const joined of [joinedWith(said[i - 1]?.word, word), joinedWith(word, said[i + 1]?.word)]) {
       if (joined !== undefined && vocabulary.users(joined) > 0) ways.push({ terms: [joined], likeness: 1 })
     }
-    if (ways.length === 0) ways.push(...splits(word, vocabulary))
-    if (ways.length === 0 && misspelt < MISSPELT) {
+    if (ways.every((way) => usersOf(way, vocabulary) < RARE) && misspelt < MISSPELT) {
       misspelt += 1
-      for (const { term: meant, likeness } of vocabulary.similar(term))
-        ways.push({ terms: [meant], likeness })
+      ways.push(...meantWith(word, ways, vocabulary))
     }
     if (vocabulary.users(term) === 0 && vocabulary.heard(term) > 0) ways.push({ terms: [term], likeness: 1 })
     wishes.set(term, { weight: weight * informationOf(ways, vocabulary), ways })
@@ -89,6 +93,25 @@ export function wishesOf(intent: string, vocabulary: Vocabulary): Wish[] {
 function joinedWith(before: string | undefined, after: string | undefined): string | undefined {
   return before === undefined || after === undefined ? undefined : stemOf(before + after)
 }
+
+/** What else a word may be that hardly anybody uses: another one, misspelt, or two in one. */
+function meantWith(word: string, known: readonly Way[], vocabulary: Vocabulary): Way[] {
+  const similar = vocabulary.similar(word)
+  if (known.length > 0) {
+    const used = Math.max(...known.map((way) => usersOf(way, vocabulary)))
+    return similar.filter(({ users }) => users >= MUCH_COMMONER * used).map(asWay)
+  }
+  const most = Math.max(0, ...similar.map(({ users }) => users))
+  return [
+    ...similar.map(asWay),
+    ...splits(word, vocabulary).filter((way) => usersOf(way, vocabulary) >= most),
+  ]
+}
+
+const asWay = ({ word, likeness }: Similar): Way => ({ terms: [stemOf(word)], likeness })
+
+const usersOf = ({ terms }: Way, vocabulary: Vocabulary): number =>
+  Math.min(...terms.map((term) => vocabulary.users(term)))
 
 /** "smartwatch" for whoever writes "smart watch"; "iphone7" for whoever writes "iPhone 7". */
 function splits(word: string, vocabulary: Vocabulary): Way[] {
@@ -103,7 +126,7 @@ function splits(word: string, vocabulary: Vocabulary): Way[] {
   return ways
 }
 
-/** Of the commonest way, so that a way that only few write makes nothing dearer. */
+/** Of the commonest of the likeliest ways, so that a way that only few write makes nothing dearer. */
 function informationOf(ways: readonly Way[], vocabulary: Vocabulary): number {
   if (ways.length === 0) return 0
   const holders = Math.max(

@@ -35,34 +35,13 @@ export class Spelling {
     }
   }
 
-  /** The nearest words in use, the commonest first. */
   similar(word: string): Similar[] {
     if (!canBeMisspelt(word)) return []
-    const most = word.length >= TWO_FROM ? 2 : 1
-    const found = this.#candidates(word, most).flatMap((id) => {
-      const other = this.#words[id] as string
-      const distance = distanceOf(word, other, most)
-      return distance === 0 || distance > most
-        ? []
-        : [
-            {
-              word: other,
-              distance,
-              users: this.#users[id] as number,
-              sameStart: other[0] === word[0] ? 1 : 0,
-            },
-          ]
-    })
-    const least = Math.min(...found.map(({ distance }) => distance))
-    return found
-      .filter(({ distance }) => distance === least)
-      .sort((a, b) => b.sameStart - a.sameStart || b.users - a.users || (a.word < b.word ? -1 : 1))
-      .slice(0, SUGGESTIONS)
-      .map((meant, i) => ({
-        word: meant.word,
-        users: meant.users,
-        likeness: (LIKENESS[least] ?? 0) / (1 + i / 2),
-      }))
+    const near = this.#candidates(word, mistakesIn(word))
+    return nearestWords(
+      word,
+      near.map((id) => ({ word: this.#words[id] as string, users: this.#users[id] as number })),
+    )
   }
 
   #use(word: string): number {
@@ -114,33 +93,34 @@ export class Spelling {
   }
 }
 
-/** Of candidates those that differ least, the commonest first. */
-export function nearestTerms(
+/** Of candidates those that differ least from a word, the commonest first. */
+export function nearestWords(
   word: string,
-  candidates: readonly string[],
-  frequency: (term: string) => number,
+  candidates: readonly { word: string; users: number }[],
 ): Similar[] {
   if (!canBeMisspelt(word)) return []
   const most = mistakesIn(word)
-  const found = candidates.filter(canBeMisspelt).flatMap((term) => {
-    const distance = distanceOf(word, term, most)
-    return distance > most
-      ? []
-      : [{ term, distance, holders: frequency(term), sameStart: term[0] === word[0] ? 1 : 0 }]
-  })
+  const found = candidates
+    .map((candidate) => ({ ...candidate, distance: distanceOf(word, candidate.word, most) }))
+    .filter(({ distance }) => distance > 0 && distance <= most)
   const least = Math.min(...found.map(({ distance }) => distance))
+  const sameStart = (other: string) => (other[0] === word[0] ? 1 : 0)
   return found
     .filter(({ distance }) => distance === least)
-    .sort((a, b) => b.sameStart - a.sameStart || b.holders - a.holders || (a.term < b.term ? -1 : 1))
+    .sort((a, b) => sameStart(b.word) - sameStart(a.word) || b.users - a.users || (a.word < b.word ? -1 : 1))
     .slice(0, SUGGESTIONS)
-    .map(({ term }, i) => ({ term, likeness: (LIKENESS[least] ?? 0) / (1 + i / 2) }))
+    .map((meant, i) => ({
+      word: meant.word,
+      users: meant.users,
+      likeness: (LIKENESS[least] ?? 0) / (1 + i / 2),
+    }))
 }
 
 /** How many mistakes a word is forgiven. */
 const mistakesIn = (word: string): number => (word.length >= TWO_FROM ? 2 : 1)
 
-const canBeMisspelt = (term: string): boolean =>
-  term.length >= SHORTEST && term.length <= LONGEST && LETTERS.test(term)
+const canBeMisspelt = (word: string): boolean =>
+  word.length >= SHORTEST && word.length <= LONGEST && LETTERS.test(word)
 
 /** Each once, with the start and the end of the word. */
 function pairsOf(word: string): string[] {

@@ -1,6 +1,3 @@
-import type { Similar } from './question.ts'
-import { Spelling } from './spelling.ts'
-
 /** So many steps from the least to the most that a term can be worth in a product. */
 export const STEPS = 8
 
@@ -37,7 +34,6 @@ export class Terms {
   readonly #byText = new Map<string, Term>()
   readonly #byId: (Term | undefined)[] = []
   readonly #free: number[] = []
-  readonly #spelling = new Spelling()
 
   get(text: string): Term | undefined {
     return this.#byText.get(text)
@@ -71,27 +67,11 @@ export class Terms {
     this.#free.push(term.id)
   }
 
-  /** One product more, or with -1 less, uses it. Only what products say themselves is taken for well spelt. */
-  count(term: Term, isHearsay: boolean, change: 1 | -1): void {
-    if (isHearsay) {
-      term.heard += change
-      return
-    }
-    if (term.users === 0) this.#spelling.add(term.text)
-    term.users += change
-    if (term.users === 0) this.#spelling.remove(term.text)
-  }
-
   users(text: string): number {
     return this.#byText.get(text)?.users ?? 0
   }
 
   heard(text: string): number {
     return this.#byText.get(text)?.heard ?? 0
-  }
-
-  /** Terms that products use themselves and that may have been meant. */
-  similar(text: string): Similar[] {
-    return this.#spelling.similar(text, (term) => this.users(term))
   }
 }

@@ -1,5 +1,5 @@
 import { Best } from './best.ts'
-import { type Document, HEARSAY } from './document.ts'
+import { type Document, isHearsay, worthOf } from './document.ts'
 import type { Wish } from './question.ts'
 import { productScore } from './ranker.ts'
 import type { Shelf } from './shelf.ts'
@@ -153,11 +153,9 @@ function gainsOf(wishes: readonly Wish<Term>[]): { list: Slots; gain: number }[]
   return gains.sort((a, b) => b.gain - a.gain)
 }
 
-/** What a term is worth in a product, in one byte. */
-export const worthOf = (impact: number): number => Math.round(impact * 255)
 /** It may be known from reviews alone. */
 export function count(term: Term, worth: number, change: 1 | -1): void {
-  if (worth <= worthOf(HEARSAY)) term.heard += change
+  if (isHearsay(worth)) term.heard += change
   else term.users += change
 }
 
