@@ -14,6 +14,7 @@ import { merchantRoutes } from './merchants/http.ts'
 import { oracleRoutes } from './oracle/http.ts'
 import { proofRoutes } from './proofs/http.ts'
 import { rankRoutes } from './ranks/http.ts'
+import { resourceRoutes } from './resources/http.ts'
 import { reviewableRoutes } from './reviewable/http.ts'
 import { reviewRoutes } from './reviews/http.ts'
 import { spendingRoutes } from './spending/http.ts'
@@ -35,6 +36,7 @@ export const routes: readonly Route[] = [
   ...rankRoutes,
   ...spendingRoutes,
   ...merchantRoutes,
+  ...resourceRoutes,
   ...linkRoutes,
   ...chargeRoutes,
   ...manifestRoutes,

@@ -1,6 +1,7 @@
 // Purchases that were paid by plain transfer: the facilitator splits them, and its answer is passed on.
 import type { Context } from '../context.ts'
 import { MarketError } from '../market-error.ts'
+import { readBody } from '../read-body.ts'
 
 /** Longer than the facilitator takes at most. */
 export const PATIENCE_MS = 55_000
@@ -38,7 +39,7 @@ export async function requestCharge(
       redirect: 'error',
       signal: AbortSignal.timeout(PATIENCE_MS),
     })
-    const body = await readBody(response)
+    const body = await readBody(response, MOST_BYTES)
     if (!PASSED_ON.has(response.status)) throw new Error(`the answer has status ${response.status}`)
     JSON.parse(body.toString())
     return { status: response.status, body, retryAfter: response.headers.get('retry-after') }
@@ -46,16 +47,4 @@ export async function requestCharge(
     log.warn({ err }, 'the facilitator did not answer a charge')
     return undefined
   }
-}
-
-async function readBody({ body }: Response): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    // Leaving the loop ends the answer.
-    if (length > MOST_BYTES) throw new Error(`the answer is larger than ${MOST_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

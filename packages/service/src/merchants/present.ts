@@ -4,20 +4,24 @@ import { address, hex, time, whole } from '../present.ts'
 import type { Merchant, Product } from './shapes.ts'
 import type { Description, MerchantRow, Terms } from './store.ts'
 
+/** What another owner set counts for nothing. */
+const isOwners = ({ opened_by, owner }: MerchantRow) => opened_by?.equals(owner) ?? false
+
+/** Where a merchant's share of sales goes. */
+export const payoutOf = (row: MerchantRow): Buffer => (isOwners(row) && row.payout) || row.owner
+
 export function shownMerchant(
   { recovery }: Pick<Context, 'recovery'>,
   chainId: number,
   row: MerchantRow,
   productIds: readonly Buffer[],
 ): z.output<typeof Merchant> {
-  // What another owner set counts for nothing.
-  const isOwners = row.opened_by?.equals(row.owner) ?? false
   return {
     merchant_id: whole(row.merchant_id),
     chain_id: chainId,
     owner_address: address(recovery, row.owner),
-    payout_wallet: address(recovery, (isOwners && row.payout) || row.owner),
-    status: row.suspended ? 'suspended' : row.active && isOwners ? 'active' : 'inactive',
+    payout_wallet: address(recovery, payoutOf(row)),
+    status: row.suspended ? 'suspended' : row.active && isOwners(row) ? 'active' : 'inactive',
     merchant_rank: row.rank,
     registered_at: time(row.registered_at),
     ...(row.metadata_uri && { metadata_uri: row.metadata_uri }),

@@ -266,6 +266,9 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     }),
     'GET /v1/merchant/{id}': () => ({ path: `/v1/merchant/${shop.merchantId}` }),
     'GET /v1/merchant': () => ({ path: '/v1/merchant' }),
+    'GET /v1/merchant/{id}/discovery': () => ({
+      path: `/v1/merchant/${shop.merchantId}/discovery?pay_to=${reviewer.address}`,
+    }),
     'GET /v1/merchant/{id}/stats': () => ({
       path: `/v1/merchant/${shop.merchantId}/stats`,
       token: tokens.merchant,
