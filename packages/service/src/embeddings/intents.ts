@@ -3,6 +3,7 @@ import type { Vector } from '@referrer/search'
 import { type Context, once } from '../context.ts'
 import type { Embedder } from './embedder.ts'
 import { embedderOf } from './embedders.ts'
+import { createKept } from './kept.ts'
 import { cut } from './text.ts'
 
 /** Nobody waits longer for a vector; words answer without. */
@@ -36,33 +37,17 @@ export async function embedIntent(
 export const countIntents = (context: Context): Readonly<Record<Outcome, number>> => intentsOf(context).counts
 
 const intentsOf = once(({ log }): Intents => {
-  const kept = new Map<string, Vector>()
+  const kept = createKept<Vector>(MOST_KEPT)
   const underWay = new Map<string, Promise<Vector | undefined>>()
   const breakers = new Map<string, Breaker>()
   const counts = { kept: 0, embedded: 0, late: 0, failed: 0, skipped: 0 }
-
-  function recall(key: string): Vector | undefined {
-    const vector = kept.get(key)
-    if (vector) keep(key, vector)
-    return vector
-  }
-
-  /** As the one used last; the one not used for longest goes. */
-  function keep(key: string, vector: Vector): void {
-    kept.delete(key)
-    kept.set(key, vector)
-    for (const oldest of kept.keys()) {
-      if (kept.size <= MOST_KEPT) break
-      kept.delete(oldest)
-    }
-  }
 
   async function ask(key: string, text: string, embedder: Embedder, breaker: Breaker) {
     // Whatever comes of it: nobody waited for that.
     const late = setTimeout(() => breaker.failed(), PATIENCE_MS)
     try {
       const [vector] = await embedder.embed([text], 'intents')
-      if (vector) keep(key, vector)
+      if (vector) kept.put(key, vector)
       breaker.worked()
       return vector
     } catch (err) {
@@ -81,7 +66,7 @@ const intentsOf = once(({ log }): Intents => {
       const text = readable(intent)
       if (text === '') return undefined
       const key = keyOf(embedder.id, text)
-      const known = recall(key)
+      const known = kept.get(key)
       if (known) {
         counts.kept += 1
         return known

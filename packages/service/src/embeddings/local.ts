@@ -27,9 +27,11 @@ export interface LocalEmbedder extends Embedder {
   close(): Promise<void>
 }
 
+/** What is used of a thread. */
+export type Thread = Pick<Worker, 'on' | 'postMessage' | 'ref' | 'unref' | 'terminate'>
+
 export interface LocalOptions {
-  /** What runs in the thread. */
-  entry?: URL
+  spawn?: () => Thread
   backoff?: Backoff
   random?: () => number
 }
@@ -40,16 +42,18 @@ interface Job {
   reject: (error: EmbeddingFailed) => void
 }
 
-const ENTRY = new URL('./local-thread.ts', import.meta.url)
+/** It is to know nothing of our settings. */
+export const spawnThread = (): Thread =>
+  new Worker(new URL('./local-thread.ts', import.meta.url), { execArgv: [], env: {}, name: 'embeddings' })
 
 /** The model that comes with the service. Its thread is started when it is first needed, and again when it dies. */
 export function createLocal({
-  entry = ENTRY,
+  spawn = spawnThread,
   backoff = { firstMs: 200, maxMs: 30_000 },
   random = Math.random,
 }: LocalOptions = {}): LocalEmbedder {
   const waiting: Record<Kind, Job[]> = { intents: [], texts: [] }
-  let thread: Worker | undefined
+  let thread: Thread | undefined
   let underWay: { id: number; jobs: Job[]; timer: NodeJS.Timeout } | undefined
   let asked = 0
   let intentsInARow = 0
@@ -57,8 +61,8 @@ export function createLocal({
   let pausing: NodeJS.Timeout | undefined
   let isClosed = false
 
-  function start(): Worker {
-    const started = new Worker(entry, { execArgv: [], env: {}, name: 'embeddings' })
+  function start(): Thread {
+    const started = spawn()
     started.unref()
     started.on('message', (answer: Answered) => finish(answer))
     const cause: { error?: unknown } = {}

@@ -54,11 +54,15 @@ async function keepUp(
     } catch (error) {
       failures += 1
       tell(error)
-      const asked = error instanceof EmbeddingFailed ? error.retryAfterMs : undefined
-      pause = Math.max(Math.min(asked ?? 0, LONGEST_PAUSE_MS), backoffMs(failures, BACKOFF, Math.random))
+      pause = pauseAfter(error, failures, Math.random)
     }
     if (pause > 0) await sleep(pause, undefined, { signal }).catch(() => {})
   }
+}
+
+export function pauseAfter(error: unknown, failures: number, random: () => number): number {
+  const asked = (error instanceof EmbeddingFailed && error.retryAfterMs) || 0
+  return Math.max(Math.min(asked, LONGEST_PAUSE_MS), backoffMs(failures, BACKOFF, random))
 }
 
 /** Says that they are in use. None: texts are not embedded. */
