@@ -35,6 +35,7 @@ describe('a service that follows two chains', () => {
         DATABASE_URL: database.url,
         PORT: '0',
         LOG_LEVEL: 'silent',
+        EMBEDDER: 'off',
         MAX_LAG_SECONDS: '3',
         PUBLISHER_PRIVATE_KEY: privateKeyOf(chainAt(0).market.accounts.publisher),
         CHAINS: JSON.stringify(
@@ -80,6 +81,7 @@ describe('a service that follows two chains', () => {
           { name: 'sender 31001', state: 'running' },
           { name: 'indexer 31002', state: 'running' },
           { name: 'sender 31002', state: 'running' },
+          { name: 'search', state: 'running' },
           { name: 'schedules', state: 'running' },
           { name: 'following 31001', state: 'running' },
           { name: 'following 31002', state: 'running' },

@@ -1,6 +1,7 @@
 import { type ChainConfig, sharedQuestion } from '@referrer/process'
 import type { FastifyInstance } from 'fastify'
 import type { ChainHealth, Context } from '../context.ts'
+import { type SearchState, searchState } from '../search-thread/client.ts'
 
 interface Check {
   ok: boolean
@@ -8,6 +9,8 @@ interface Check {
 }
 
 const DATABASE_PATIENCE_MS = 2_000
+/** Whoever cannot search by then answers by ranks, and everything else as ever. */
+const LONGEST_LOAD_SECONDS = 120
 
 /** `/healthz`: the process lives. `/readyz`: what it answers is worth having. */
 export function healthRoutes(app: FastifyInstance, context: Context): void {
@@ -28,10 +31,20 @@ export function healthRoutes(app: FastifyInstance, context: Context): void {
     for (const chain of context.config.chains) {
       checks[`chain ${chain.chainId}`] = checkChain(health.get(chain.chainId), chain, context)
     }
+    const search = searchState(context)
+    if (search.isKept) checks.search = checkSearch(search)
     const isReady = Object.values(checks).every(({ ok }) => ok)
     const workers = context.workerHealth().map(({ name, state, restarts }) => ({ name, state, restarts }))
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'not ready', checks, workers })
   })
+}
+
+function checkSearch({ standing, wasLoaded, ageSeconds }: SearchState): Check {
+  if (standing) return { ok: true, detail: `${Math.round(ageSeconds)} s behind` }
+  return {
+    ok: wasLoaded || ageSeconds > LONGEST_LOAD_SECONDS,
+    detail: `not loaded for ${Math.round(ageSeconds)} s; discovery goes by ranks`,
+  }
 }
 
 function checkChain(

@@ -1,7 +1,10 @@
 import { type RequestMetrics, sharedQuestion } from '@referrer/process'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ChainHealth, Context } from '../context.ts'
+import { countIntents } from '../embeddings/intents.ts'
+import { countTexts } from '../embeddings/store.ts'
 import { oracleFigures } from '../oracle/figures.ts'
+import { addSearchFigures } from '../search-thread/figures.ts'
 import { countMarks } from '../workers/following.ts'
 import type { WorkEvent } from '../workers/index.ts'
 import { COUNTED, countDead, countJobs } from '../workers/job-counts.ts'
@@ -16,6 +19,7 @@ export function createMetrics(context: Context): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  addSearchFigures(context, registry)
 
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name: `referrer_${name}`, help, labelNames, registers })
@@ -60,6 +64,12 @@ export function createMetrics(context: Context): Metrics {
     'Since when the first unsettled escrow could have been settled',
     ['chain'],
   )
+  const texts = gauge('texts_to_embed', `Texts that a model has yet to embed, ${capped}`, ['embedder'])
+  const intents = counter(
+    'intent_vectors_total',
+    'Intents in this process by where their vectors came from, or why there was none',
+    ['outcome'],
+  )
   const requests = new Histogram({
     name: 'referrer_http_request_duration_seconds',
     help: 'Duration of HTTP requests',
@@ -76,13 +86,15 @@ export function createMetrics(context: Context): Metrics {
       context.chainHealth(),
       oracleFigures(context),
       countMarks(context),
+      countTexts(context.sql),
     ]),
   )
 
   async function lookAtDatabase(): Promise<void> {
-    const gauges = [jobs, jobsLate, jobsDead, sends, sendsOldest, marks, decisions, dueOldest, ...chainGauges]
+    const ofJobs = [jobs, jobsLate, jobsDead]
+    const gauges = [...ofJobs, sends, sendsOldest, marks, decisions, dueOldest, texts, ...chainGauges]
     try {
-      const [live, dead, transactions, chains, oracle, marked] = await askDatabase()
+      const [live, dead, transactions, chains, oracle, marked, queued] = await askDatabase()
       // What is not there any more must not stay in the figures.
       for (const each of gauges) each.reset()
       for (const { queue, state, count, oldestSeconds } of live) {
@@ -99,6 +111,7 @@ export function createMetrics(context: Context): Metrics {
         dueOldest.set({ chain }, oldestDueSeconds)
       }
       for (const { chainId: chain, count } of marked) marks.set({ chain }, count)
+      for (const { embedder, count } of queued) texts.set({ embedder }, count)
       tellOfChains(chains)
       databaseUp.set(1)
     } catch (err) {
@@ -127,11 +140,17 @@ export function createMetrics(context: Context): Metrics {
     }
   }
 
+  function lookAtIntents(): void {
+    intents.reset()
+    for (const [outcome, count] of Object.entries(countIntents(context))) intents.inc({ outcome }, count)
+  }
+
   return {
     contentType: registry.contentType,
     async render() {
       await lookAtDatabase()
       lookAtWorkers()
+      lookAtIntents()
       return registry.metrics()
     },
     countEvent(event) {

@@ -27,10 +27,12 @@ export interface SearchIndex {
 export interface SearchState {
   /** Whether a worker keeps it. */
   isKept: boolean
-  /** Undefined: it was never loaded. */
+  /** Ever. */
+  wasLoaded: boolean
+  /** Undefined: nothing is loaded. */
   standing: Standing | undefined
-  /** Since the thread last knew all there was. */
-  ageSeconds: number
+  /** Since the thread last knew all there was, or began to load it. */
+  readonly ageSeconds: number
   /** Hears how long each question took. */
   onFind: (seconds: number) => void
 }
@@ -57,9 +59,10 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
   const asked = new Map<number, (hits: Hit[] | undefined) => void>()
   let thread: Thread | undefined
   let questions = 0
-  let polledAt = Number.NEGATIVE_INFINITY
+  let polledAt = performance.now()
   const state: SearchState = {
     isKept: false,
+    wasLoaded: false,
     standing: undefined,
     get ageSeconds() {
       return (performance.now() - polledAt) / 1_000
@@ -72,6 +75,7 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
     else if ('failed' in message) frame.failing(new Error(message.failed))
     else {
       state.standing = message.polled
+      state.wasLoaded = true
       polledAt = performance.now()
       frame.working()
     }
@@ -118,7 +122,6 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
       ended.catch(() => {})
       started.on('message', (message: FromThread) => hear(message, frame))
       thread = started
-      polledAt = performance.now()
       try {
         while (!signal.aborted) {
           const isOver = await Promise.race([ended, nap(signal)])

@@ -245,8 +245,14 @@ describe('vectors', () => {
       await tx`UPDATE market.listings SET changed_in = pg_current_xact_id() WHERE chain_id = ${chainId} AND product_id = ${bytes32(number)}`
     })
   const unit = (dims: number, at: number) => Array.from({ length: dims }, (_, n) => (n === at ? 127 : 0))
+  /** The nearest; asked again when there is no answer in time. */
   const near = async ({ index }: Replica, vector: number[]) =>
-    keysOf(await index.find(chainId, asked('zzz', { vector: Int8Array.from(vector), limit: 1 })))
+    keysOf(
+      await until(
+        () => index.find(chainId, asked('zzz', { vector: Int8Array.from(vector), limit: 1 })),
+        'an answer',
+      ),
+    )
 
   it('come when they are made, and those of another model are no use', async () => {
     const [weather, tides] = [await add('Weather'), await add('Tides')]

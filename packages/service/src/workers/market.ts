@@ -1,6 +1,8 @@
 import { sweepSeenRequests } from '../auth/replays.ts'
 import { sweepSessions } from '../auth/sessions.ts'
 import type { Context } from '../context.ts'
+import { embeddingWorker, sweepEmbedders } from '../embeddings/worker.ts'
+import { listingsFollower } from '../listings/follow.ts'
 import { refreshOffers } from '../offers/refresh.ts'
 import { opinionsFollower } from '../opinions/follow.ts'
 import { oracleFollower } from '../oracle/follow.ts'
@@ -8,6 +10,7 @@ import { catchUpReleases, settleEscrows } from '../oracle/schedule.ts'
 import { ranksFollower } from '../ranks/follow.ts'
 import { sweepReviewChanges } from '../reviews/kept.ts'
 import { refreshLinks } from '../reviews/ref-links.ts'
+import { searchWorker } from '../search-thread/client.ts'
 import type { Work } from './index.ts'
 
 /** What the market does by itself. */
@@ -21,8 +24,13 @@ export function marketWork(context: Context): Work {
       refreshLinks(context),
       settleEscrows(context),
       catchUpReleases(context),
+      sweepEmbedders(context),
       refreshOffers(context),
     ],
-    followers: [opinionsFollower, oracleFollower(context), ranksFollower],
+    followers: [opinionsFollower, oracleFollower(context), ranksFollower, listingsFollower(context)],
+    workers: [
+      ...(context.config.discoveryIndex === 'memory' ? [searchWorker(context)] : []),
+      ...(context.config.embedder ? [embeddingWorker(context)] : []),
+    ],
   }
 }
