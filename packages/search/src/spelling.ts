@@ -119,7 +119,7 @@ export function nearestWords(
 /** How many mistakes a word is forgiven. */
 const mistakesIn = (word: string): number => (word.length >= TWO_FROM ? 2 : 1)
 
-const canBeMisspelt = (word: string): boolean =>
+export const canBeMisspelt = (word: string): boolean =>
   word.length >= SHORTEST && word.length <= LONGEST && LETTERS.test(word)
 
 /** Each once, with the start and the end of the word. */

@@ -1,0 +1,127 @@
+// The schema `search`: what discovery reads in Postgres. All of it is derived from the market's tables, and made anew when it is missing.
+import type { Sql, Transaction } from '@referrer/database'
+
+/** The server lacks something that discovery in Postgres needs; the message says what to do. */
+export class SearchSetupError extends Error {
+  override name = 'SearchSetupError'
+}
+
+/** Whoever changes the tables changes this: tables of another layout are dropped and filled again. */
+const LAYOUT = 'referrer discovery, layout 1'
+/** Filters go on until enough is found only since then. */
+const LEAST_PGVECTOR = [0, 8] as const
+const NOT_ALLOWED = '42501'
+
+const OR_MEMORY = 'or set DISCOVERY_INDEX=memory'
+
+const TABLES = `
+  CREATE SCHEMA search;
+  COMMENT ON SCHEMA search IS '${LAYOUT}';
+
+  CREATE TABLE search.catalogues (
+    chain_id bigint  PRIMARY KEY,
+    size     integer NOT NULL DEFAULT 0,
+    -- All there was has been written once.
+    is_ready boolean NOT NULL DEFAULT false
+  );
+
+  CREATE TABLE search.products (
+    chain_id    bigint   NOT NULL,
+    merchant_id bigint   NOT NULL,
+    product_id  bytea    NOT NULL,
+    category    text     NOT NULL,
+    rank        float8   NOT NULL,
+    -- The price, or where that is not known what it is at least.
+    cost        float8   NOT NULL,
+    -- Of the texts that the rest was made from.
+    text_hash   bytea    NOT NULL,
+    -- What each term is worth, from 1 to 255.
+    worths      jsonb    NOT NULL,
+    -- Words that others may misspell.
+    spelt       text[]   NOT NULL,
+    -- The terms, each with the quarter of its worth as weight.
+    terms       tsvector NOT NULL,
+    PRIMARY KEY (chain_id, merchant_id, product_id)
+  );
+  CREATE INDEX products_by_term ON search.products USING gin (terms);
+  CREATE INDEX products_by_category ON search.products (chain_id, category);
+
+  -- How many products use a term themselves, and of how many only reviews do.
+  CREATE TABLE search.terms (
+    chain_id bigint  NOT NULL,
+    term     text    NOT NULL,
+    users    integer NOT NULL,
+    heard    integer NOT NULL,
+    PRIMARY KEY (chain_id, term)
+  );
+  CREATE TABLE search.words (
+    chain_id bigint  NOT NULL,
+    word     text    NOT NULL,
+    users    integer NOT NULL,
+    PRIMARY KEY (chain_id, word)
+  );
+  CREATE INDEX words_by_letters ON search.words USING gin (word gin_trgm_ops);
+
+  -- Vectors of a chain by one model are in the table vectors_<id>.
+  CREATE TABLE search.models (
+    id          integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+    chain_id    bigint  NOT NULL,
+    embedder_id text    NOT NULL,
+    dims        integer NOT NULL,
+    is_ready    boolean NOT NULL DEFAULT false,
+    UNIQUE (chain_id, embedder_id)
+  );`
+
+/** Creates what is missing. To be called by one at a time. */
+export async function prepareSchema(sql: Sql): Promise<void> {
+  await ensureExtension(sql, 'pg_trgm', 'which comes with Postgres, in the package postgresql-contrib')
+  await ensureExtension(sql, 'vector', `pgvector ${LEAST_PGVECTOR.join('.')} or newer`)
+  const [vector] = await sql<{ version: string }[]>`
+    SELECT extversion AS version FROM pg_extension WHERE extname = 'vector'`
+  if (vector && isOlder(vector.version)) {
+    throw new SearchSetupError(
+      `DISCOVERY_INDEX=postgres needs pgvector ${LEAST_PGVECTOR.join('.')} or newer, and this database has ${vector.version}: install a newer one on the server and run ALTER EXTENSION vector UPDATE, ${OR_MEMORY}`,
+    )
+  }
+  await sql.begin(async (tx) => {
+    const [schema] = await tx<{ layout: string | null }[]>`
+      SELECT obj_description(oid, 'pg_namespace') AS layout FROM pg_namespace WHERE nspname = 'search'`
+    if (schema?.layout === LAYOUT) return
+    if (schema) await dropSchema(tx, schema.layout)
+    await tx.unsafe(TABLES)
+  })
+}
+
+async function dropSchema(tx: Transaction, layout: string | null): Promise<void> {
+  if (!layout?.startsWith('referrer discovery')) {
+    throw new SearchSetupError(
+      `DISCOVERY_INDEX=postgres keeps its tables in the schema search, and this database has one of somebody else: rename that, ${OR_MEMORY}`,
+    )
+  }
+  await tx.unsafe('DROP SCHEMA search CASCADE')
+}
+
+async function ensureExtension(sql: Sql, name: string, about: string): Promise<void> {
+  const [extension] = await sql<{ is_installed: boolean }[]>`
+    SELECT installed_version IS NOT NULL AS is_installed FROM pg_available_extensions WHERE name = ${name}`
+  if (!extension) {
+    throw new SearchSetupError(
+      `DISCOVERY_INDEX=postgres needs the extension ${name} (${about}), and this Postgres server does not have it: install it there, ${OR_MEMORY}`,
+    )
+  }
+  if (extension.is_installed) return
+  try {
+    await sql`CREATE EXTENSION IF NOT EXISTS ${sql(name)}`
+  } catch (error) {
+    if ((error as { code?: string }).code !== NOT_ALLOWED) throw error
+    throw new SearchSetupError(
+      `DISCOVERY_INDEX=postgres needs the extension ${name}, which this role may not create: have an administrator run CREATE EXTENSION ${name} in this database, ${OR_MEMORY}`,
+    )
+  }
+}
+
+function isOlder(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [leastMajor, leastMinor] = LEAST_PGVECTOR
+  return major < leastMajor || (major === leastMajor && minor < leastMinor)
+}

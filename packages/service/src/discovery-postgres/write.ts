@@ -1,0 +1,156 @@
+// Products as the schema `search` has them. Only what differs is written: everything may be looked at again.
+import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Transaction } from '@referrer/database'
+import { canBeMisspelt, documentOf, keyOf, type Product, worthOf } from '@referrer/search'
+import { keyOfRow, type ListedRow, productOf } from '../search-thread/records.ts'
+import { columns, costOf } from './columns.ts'
+import { Counts, writeCounts } from './counts.ts'
+import type { VectorTable } from './models.ts'
+import { writeVectors } from './write-vectors.ts'
+
+/** Longer ones are not words, and no index takes them. */
+const LONGEST_TERM = 250
+/** Nobody waits longer for what is being made of texts. */
+const SLICE_MS = 5
+
+/** Texts are read again when they are read differently: this is what becomes of all kinds of words. */
+const READING = JSON.stringify([
+  ...documentOf({
+    name: 'Größe XL-42 running shoes',
+    category: 'Läufe',
+    description: 'for agencies, 靴 ٣',
+    evidence: 'comfortable',
+  }).impacts,
+])
+
+type KeptRow = {
+  merchant_id: bigint
+  product_id: Buffer
+  rank: number
+  cost: number
+  text_hash: Buffer
+}
+type OldRow = { worths: Record<string, number>; spelt: string[] }
+type Document = { worths: [string, number][]; spelt: string[] }
+
+/** Rows of one chain, of which no other process writes anything meanwhile. */
+export async function writeProducts(
+  tx: Transaction,
+  chainId: number,
+  rows: readonly ListedRow[],
+  vectors: VectorTable | undefined,
+): Promise<void> {
+  const kept = await keptProducts(tx, chainId, rows.map(keyOfRow))
+  const found = rows.flatMap((row) => productOf(row) ?? [])
+  const open = new Set(found.map(({ key }) => key))
+  const gone = [...kept.keys()].filter((key) => !open.has(key))
+  const hashes = new Map(found.map((product) => [product.key, hashOf(product)]))
+  const isRead = ({ key }: Product) => hashes.get(key)?.equals(kept.get(key)?.text_hash ?? Buffer.alloc(0))
+  const unread = found.filter((product) => !isRead(product))
+  const moved = found.filter((product) => isRead(product) && !isPlaced(product, kept.get(product.key)))
+
+  const counts = new Counts()
+  for (const old of await oldDocuments(tx, chainId, [...gone, ...unread.map(({ key }) => key)])) {
+    counts.add(Object.entries(old.worths), old.spelt, -1)
+  }
+  const documents = await readDocuments(unread)
+  for (const { worths, spelt } of documents) counts.add(worths, spelt, 1)
+
+  await remove(tx, chainId, gone)
+  await upsert(tx, chainId, unread, documents, hashes)
+  await place(tx, chainId, moved)
+  await writeCounts(tx, chainId, counts, found.filter(({ key }) => !kept.has(key)).length - gone.length)
+  if (vectors) await writeVectors(tx, vectors, found, gone)
+}
+
+const hashOf = ({ name, category, description, evidence }: Product) =>
+  createHash('sha256')
+    .update(JSON.stringify([READING, name, category, description, evidence]))
+    .digest()
+
+const isPlaced = (product: Product, row: KeptRow | undefined) =>
+  row?.rank === product.rank && row.cost === costOf(product)
+
+async function keptProducts(
+  tx: Transaction,
+  chainId: number,
+  keys: readonly string[],
+): Promise<Map<string, KeptRow>> {
+  const [merchantIds, productIds] = columns(keys)
+  const rows = await tx<KeptRow[]>`
+    SELECT merchant_id, product_id, rank, cost, text_hash FROM search.products
+    JOIN unnest(${merchantIds}::bigint[], ${productIds}::bytea[]) AS k (merchant_id, product_id) USING (merchant_id, product_id)
+    WHERE chain_id = ${chainId}`
+  return new Map(rows.map((row) => [keyOf(row.merchant_id, row.product_id), row]))
+}
+
+async function oldDocuments(tx: Transaction, chainId: number, keys: readonly string[]): Promise<OldRow[]> {
+  if (keys.length === 0) return []
+  const [merchantIds, productIds] = columns(keys)
+  return tx<OldRow[]>`
+    SELECT worths, spelt FROM search.products
+    JOIN unnest(${merchantIds}::bigint[], ${productIds}::bytea[]) AS k (merchant_id, product_id) USING (merchant_id, product_id)
+    WHERE chain_id = ${chainId}`
+}
+
+/** In slices: it is done where requests are answered. */
+async function readDocuments(products: readonly Product[]): Promise<Document[]> {
+  const documents: Document[] = []
+  let begun = performance.now()
+  for (const product of products) {
+    const { impacts, words } = documentOf(product)
+    const worths = [...impacts]
+      .map(([term, impact]): [string, number] => [term, worthOf(impact)])
+      .filter(([term, worth]) => worth > 0 && term.length <= LONGEST_TERM)
+    documents.push({ worths, spelt: [...words].filter(canBeMisspelt) })
+    if (performance.now() - begun < SLICE_MS) continue
+    await turn()
+    begun = performance.now()
+  }
+  return documents
+}
+
+async function remove(tx: Transaction, chainId: number, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return
+  const [merchantIds, productIds] = columns(keys)
+  await tx`
+    DELETE FROM search.products AS p USING unnest(${merchantIds}::bigint[], ${productIds}::bytea[]) AS k (merchant_id, product_id)
+    WHERE p.chain_id = ${chainId} AND (p.merchant_id, p.product_id) = (k.merchant_id, k.product_id)`
+}
+
+async function upsert(
+  tx: Transaction,
+  chainId: number,
+  products: readonly Product[],
+  documents: readonly Document[],
+  hashes: ReadonlyMap<string, Buffer>,
+): Promise<void> {
+  if (products.length === 0) return
+  const [merchantIds, productIds] = columns(products.map(({ key }) => key))
+  await tx`
+    INSERT INTO search.products (chain_id, merchant_id, product_id, category, rank, cost, text_hash, worths, spelt, terms)
+    SELECT ${chainId}, merchant_id, product_id, category, rank, cost, text_hash, worths::jsonb, spelt::text[], terms::tsvector
+    FROM unnest(${merchantIds}::bigint[], ${productIds}::bytea[], ${products.map(({ category }) => category)}::text[],
+      ${products.map(({ rank }) => rank)}::float8[], ${products.map(costOf)}::float8[],
+      ${products.map(({ key }) => hashes.get(key) ?? Buffer.alloc(0))}::bytea[],
+      ${documents.map(({ worths }) => JSON.stringify(Object.fromEntries(worths)))}::text[],
+      ${documents.map(({ spelt }) => `{${spelt.map((word) => `"${word}"`).join()}}`)}::text[],
+      ${documents.map(({ worths }) => worths.map(spell).join(' '))}::text[]
+    ) AS k (merchant_id, product_id, category, rank, cost, text_hash, worths, spelt, terms)
+    ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET category = excluded.category, rank = excluded.rank,
+      cost = excluded.cost, text_hash = excluded.text_hash, worths = excluded.worths, spelt = excluded.spelt, terms = excluded.terms`
+}
+
+/** A lexeme as Postgres reads it; terms are letters and digits alone. */
+const spell = ([term, worth]: [string, number]) => `'${term}':1${'DCBA'[worth >> 6]}`
+
+async function place(tx: Transaction, chainId: number, products: readonly Product[]): Promise<void> {
+  if (products.length === 0) return
+  const [merchantIds, productIds] = columns(products.map(({ key }) => key))
+  await tx`
+    UPDATE search.products AS p SET rank = k.rank, cost = k.cost
+    FROM unnest(${merchantIds}::bigint[], ${productIds}::bytea[], ${products.map(({ rank }) => rank)}::float8[],
+      ${products.map(costOf)}::float8[]) AS k (merchant_id, product_id, rank, cost)
+    WHERE p.chain_id = ${chainId} AND (p.merchant_id, p.product_id) = (k.merchant_id, k.product_id)`
+}
