@@ -15,9 +15,8 @@ const MOST_UNDER_WAY = 256
 const MOST_FAILURES = 5
 const PAUSE_MS = 1_000
 
-/** What became of intents: `kept` were known, `embedded` came in time, `late` came too late, `failed` did not come, `skipped` were not asked for. */
-export const OUTCOMES = ['kept', 'embedded', 'late', 'failed', 'skipped'] as const
-export type Outcome = (typeof OUTCOMES)[number]
+/** Intents whose vectors were kept, came in time, came too late, did not come, or were not asked for. */
+type Outcome = 'kept' | 'embedded' | 'late' | 'failed' | 'skipped'
 
 interface Intents {
   counts: Record<Outcome, number>

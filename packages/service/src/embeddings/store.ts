@@ -1,6 +1,7 @@
 import type { Queryable, Sql, Transaction } from '@referrer/database'
 import type { Vector } from '@referrer/search'
 import { type ProductKey, touchListings } from '../listings/store.ts'
+import { COUNTED } from '../workers/job-counts.ts'
 import type { Embedder } from './embedder.ts'
 import { isEndpointId } from './endpoint.ts'
 import { LOCAL } from './local.ts'
@@ -50,6 +51,13 @@ export async function noteReady(sql: Queryable, embedderId: string): Promise<voi
     WHERE embedder_id = ${embedderId} AND ready_at IS NULL
       AND NOT EXISTS (SELECT FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id)`
 }
+
+/** How much each model has before it. */
+export const countTexts = (sql: Queryable) => sql<{ embedder: string; count: number }[]>`
+  SELECT e.embedder_id AS embedder, (
+    SELECT count(*)::integer FROM (
+      SELECT FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id LIMIT ${COUNTED}) AS counted) AS count
+  FROM market.embedders AS e`
 
 export interface Embedded {
   taken: Taken
