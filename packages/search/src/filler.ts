@@ -20,8 +20,10 @@ thing things think try trying type use used useful uses using wanna want wanted 
 /** Words after which people tell what for, for whom or in what circumstances. */
 const TURNING = `after against as because before during for from if in inside like on since so that through to under when where which while who with without`
 
+const asking = words(ASKING)
 const filler = words(JOINING + ASKING)
 const turning = words(TURNING)
 
+export const isAsking = (word: string): boolean => asking.has(word)
 export const isFiller = (word: string): boolean => filler.has(word)
 export const turns = (word: string): boolean => turning.has(word)

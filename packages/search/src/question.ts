@@ -1,4 +1,4 @@
-import { isFiller, turns } from './filler.ts'
+import { isAsking, isFiller, turns } from './filler.ts'
 import { fold, stemOf } from './text.ts'
 
 /** What the words of all products are known for. */
@@ -43,26 +43,33 @@ const RARE = 3
 const MUCH_COMMONER = 20
 const PIECE = /[\p{L}\p{N}]+|[.,;:!?\n]+/gu
 const WORD = /^[\p{L}\p{N}]/u
-const SPLIT_LIKENESS = 0.9
+/** Two words in one, or one in two. */
+const OTHERWISE = 0.8
 /** What something is for tells less than what it is. */
 const CIRCUMSTANCE = 0.5
+/** In so few words hardly any is said for nothing: "xbox one", "d battery", "best buy". */
+const FEW_WORDS = 3
+const ASKING = 0.25
 
 interface Said {
   word: string
   weight: number
 }
 
-/** The words that matter, each once and with its weight. Words for the circumstances follow what is wanted: "a lamp | for my desk". */
+/** The words that matter, each once and with its weight. Circumstances follow what is wanted: "a lamp | for my desk". */
 export function wordsThatMatter(intent: string): Said[] {
-  const pieces = fold([...intent.slice(0, 2 * CHARACTERS)].slice(0, CHARACTERS).join('')).match(PIECE) ?? []
+  const start = [...intent.slice(0, 2 * CHARACTERS)].slice(0, CHARACTERS).join('')
+  const pieces = fold(start).match(PIECE) ?? []
   const words = pieces.filter((piece) => WORD.test(piece))
   const conversational = words.filter(isFiller).length > 1
   const said = new Map<string, number>()
-  let circumstances = false
+  let weight = 1
   for (const piece of pieces) {
-    if (!WORD.test(piece) || turns(piece)) circumstances ||= conversational && said.size > 0
-    if (WORD.test(piece) && !isFiller(piece) && !said.has(piece))
-      said.set(piece, circumstances ? CIRCUMSTANCE : 1)
+    const isWord = WORD.test(piece)
+    if (conversational && said.size > 0 && (!isWord || turns(piece))) weight = CIRCUMSTANCE
+    if (!isWord || said.has(piece)) continue
+    if (!isFiller(piece)) said.set(piece, weight)
+    else if (words.length <= FEW_WORDS) said.set(piece, isAsking(piece) ? ASKING : 1)
   }
   if (said.size === 0) for (const word of words) said.set(word, 1)
   return [...said].slice(0, WISHES).map(([word, weight]) => ({ word, weight }))
@@ -78,7 +85,8 @@ export function wishesOf(intent: string, vocabulary: Vocabulary): Wish[] {
     if (wishes.has(term)) return
     const ways: Way[] = vocabulary.users(term) > 0 ? [{ terms: [term], likeness: 1 }] : []
     for (const joined of [joinedWith(said[i - 1]?.word, word), joinedWith(word, said[i + 1]?.word)]) {
-      if (joined !== undefined && vocabulary.users(joined) > 0) ways.push({ terms: [joined], likeness: 1 })
+      if (joined !== undefined && vocabulary.users(joined) > 0)
+        ways.push({ terms: [joined], likeness: OTHERWISE })
     }
     if (ways.every((way) => usersOf(way, vocabulary) < RARE) && misspelt < MISSPELT) {
       misspelt += 1
@@ -121,7 +129,7 @@ function splits(word: string, vocabulary: Vocabulary): Way[] {
     const atDigit = /\p{N}/u.test(word[at - 1] ?? '') !== /\p{N}/u.test(word[at] ?? '')
     if (!atDigit && Math.min(parts[0].length, parts[1].length) < 3) continue
     const terms = parts.map(stemOf)
-    if (terms.every((term) => vocabulary.users(term) > 0)) ways.push({ terms, likeness: SPLIT_LIKENESS })
+    if (terms.every((term) => vocabulary.users(term) > 0)) ways.push({ terms, likeness: OTHERWISE })
   }
   return ways
 }
