@@ -36,3 +36,12 @@ export interface Decisions {
     cashback_earned: boolean
   }[]
 }
+
+export interface Discovery {
+  products: {
+    name: string
+    product_score: number
+    price_usdc?: number
+    reviews: { slot: string; content_json: { description: string }; ref_link: string }[] | null
+  }[]
+}

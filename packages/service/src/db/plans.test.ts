@@ -3,6 +3,7 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentsOfOwner, countAgents, findAgent, listAgents } from '../agents/store.ts'
 import type { Context } from '../context.ts'
+import { bestRanked, findOpen, findShortlisted } from '../discovery/store.ts'
 import { earningsInPeriod, earningsOfAgent, payeeOf } from '../earnings/store.ts'
 import { escrowsOfAgent, findEscrowOfAgent } from '../escrows/store.ts'
 import {
@@ -38,6 +39,7 @@ import { fillMarket, productId, WHALES } from './testing.ts'
 const CHAIN = 1
 const ROWS = 100_000
 const MANY = ROWS / 20
+const MODEL = 'test/model@1'
 const owner = Buffer.from('2a'.padStart(40, '0'), 'hex')
 const { reviewer, buyer, both, prover, merchant } = WHALES
 
@@ -49,6 +51,7 @@ beforeAll(async () => {
   await fillMarket(database.sql, CHAIN, ROWS)
   await sellLate(database.sql)
   await decideMuch(database.sql)
+  await listAll(database.sql)
   await database.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id % 1000 = 0`
   await database.sql`
     INSERT INTO market.spending_limits (owner, chain_id, updated_at)
@@ -104,6 +107,26 @@ async function decideMuch(sql: Sql): Promise<void> {
     SELECT chain_id, contract, payer, nonce, 'settle', 1, escrow_id, false, false, '{}', now(), row_number() OVER () FROM chain.escrows
     WHERE chain_id = ${CHAIN}`
   await sql`VACUUM ANALYZE market.disputes, market.dispute_decisions, market.escrow_decisions, sender.intents`
+}
+
+/** Discovery knows all products, with a vector of each review and a price that is higher the better the product is. */
+async function listAll(sql: Sql): Promise<void> {
+  await sql`
+    INSERT INTO market.listings (chain_id, merchant_id, product_id, is_open, review_count, shortlist, evidence)
+    SELECT chain_id, merchant_id, product_id, p.active, coalesce(cardinality(r.ids), 0), coalesce(r.ids, '{}'), ''
+    FROM chain.products AS p LEFT JOIN (
+      SELECT chain_id, merchant_id, product_id, array_agg(internal_id) AS ids FROM market.reviews GROUP BY 1, 2, 3
+    ) AS r USING (chain_id, merchant_id, product_id)`
+  await sql`
+    INSERT INTO market.offers (chain_id, merchant_id, product_id, endpoint_url, price)
+    SELECT chain_id, merchant_id, product_id, endpoint_url, rank * 1000 FROM market.products`
+  await sql`INSERT INTO market.embedders (embedder_id, dims) VALUES (${MODEL}, 16)`
+  await sql`
+    INSERT INTO market.review_vectors SELECT ${MODEL}, internal_id, ''::bytea, decode(md5(internal_id::text), 'hex') FROM market.reviews`
+  await sql`
+    INSERT INTO market.checklists (category, items, authored_by)
+    SELECT 'category ' || number, ARRAY['Is it quick?'], ''::bytea FROM generate_series(1, 1000) AS number`
+  await sql`VACUUM ANALYZE market.listings, market.offers, market.review_vectors, market.checklists`
 }
 
 interface Node {
@@ -172,6 +195,15 @@ const wholeTables = (plan: Node) =>
     .map((node) => node['Relation Name'] ?? '')
     .filter((name) => !SMALL.includes(name))
 const blocks = (plan: Node) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+
+/** Some whose reviews are the most, and others. */
+const found = [1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 501, 502, 503, 504, 506, 507, 508, 509, 511, 512].map(
+  (number) => ({
+    merchant_id: BigInt(number),
+    product_id: productId(number),
+  }),
+)
+const unfiltered = { category: undefined, ceiling: undefined }
 
 interface Read {
   /** How many rows it asks for, those that it skips included; for a list without pages, how many its owner has. */
@@ -323,6 +355,24 @@ const reads: Record<string, Read> = {
     read: (sql) => salesOf(sql, CHAIN, merchant),
   },
   'a product': { size: 1, read: (sql) => findProduct(sql, CHAIN, 1n, productId(1)) },
+  'products that were found': { size: 20, read: (sql) => findOpen(sql, CHAIN, found, unfiltered) },
+  'products that were found and pass': {
+    size: 20,
+    read: (sql) => findOpen(sql, CHAIN, found, { category: 'api', ceiling: 900 }),
+  },
+  'the best-ranked products': { size: 20, read: (sql) => bestRanked(sql, CHAIN, unfiltered, 20) },
+  'the best-ranked products of a rare category': {
+    size: 100,
+    read: (sql) => bestRanked(sql, CHAIN, { category: 'rare', ceiling: undefined }, 20),
+  },
+  'the best-ranked products, of which hardly any passes': {
+    size: 1_000,
+    read: (sql) => bestRanked(sql, CHAIN, { category: undefined, ceiling: 990 }, 20),
+  },
+  'reviews on the shortlists of products': {
+    size: 20 + (10 * MANY) / 40,
+    read: (sql) => findShortlisted(sql, CHAIN, found, MODEL),
+  },
   'a review whose text is brought': { size: 1, read: (sql) => findRegistrable(sql, CHAIN, 500n) },
   'the purchases of an id': { size: 2, read: (sql) => findPurchases(sql, CHAIN, 500n) },
   'reviews of a product that need a link': {

@@ -52,6 +52,11 @@ const TABLE = `
   GET /v1/proof/999999?agent_id=0                       404  not found
   GET /v1/proof/PROOF?agent_id=0                        404  not found
 
+  GET /v1/discover                                      400  intent is required
+  GET /v1/discover?intent=                              400  intent is required
+  GET /v1/discover?intent=x&max_products=x              400  invalid max_products
+  GET /v1/discover?intent=x&chain_id=5                  400  chain_id not configured
+
   GET /v1/agent?owner=0x12                              400  invalid owner address
   GET /v1/agent?chain_id=5                              400  chain_id not configured
   GET /v1/agent/x                                       400  invalid agent id
@@ -134,6 +139,12 @@ const TABLE = `
   unsigned GET /v1/spending-limits?chain_id=CHAIN       401  unauthorized
   stranger GET /v1/spending-limits?chain_id=CHAIN       404  no spending limit set
 
+  GET /v1/merchant/x/discovery                          400  invalid merchant id
+  GET /v1/merchant/-1/discovery                         400  invalid merchant id
+  GET /v1/merchant/1/discovery?pay_to=x                 400  invalid pay_to
+  GET /v1/merchant/1/discovery?chain_id=5               400  chain_id not configured
+  GET /v1/merchant/999999/discovery                     404  merchant not found
+
   GET /v1/merchant/product?merchant_id=0&product_id=PRODUCT   400  invalid merchant_id
   GET /v1/merchant/product?merchant_id=-1&product_id=PRODUCT  400  invalid merchant_id
 `
@@ -168,7 +179,7 @@ async function bodyOf(name: string, change: string): Promise<unknown> {
   }
 }
 
-describe('the table of errors (reviews, proofs, agents, votes, cashback rate, earnings, escrows, ranks, spending limits, products)', () => {
+describe('the table of errors (reviews, proofs, discovery, agents, votes, cashback rate, earnings, escrows, ranks, spending limits, products)', () => {
   it.each(rows)(
     '$sent answers $status `$text` [ERR-01]',
     async ({ caller, method, path, body, status, text }) => {
