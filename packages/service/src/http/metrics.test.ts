@@ -3,11 +3,12 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Context } from '../context.ts'
 import { migrations } from '../db/migrations.ts'
+import { embedIntent } from '../embeddings/intents.ts'
 import { bury, claim, enqueue } from '../workers/queue.ts'
 import { createApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { parseExposition } from './parse-exposition.ts'
-import { followed, testContext } from './testing.ts'
+import { followed, testConfig, testContext } from './testing.ts'
 
 let database: TestDatabase
 let sql: Sql
@@ -125,6 +126,29 @@ describe('GET /metrics', () => {
     expect(seen.get('referrer_jobs{queue="mail",state="due"}')).toBeUndefined()
     expect(seen.get('referrer_job_runs_total{queue="mail",outcome="done"}')).toBe(1)
     expect(seen.get('referrer_schedule_runs_total{schedule="sweep",outcome="failed"}')).toBe(1)
+  })
+
+  it('counts texts that wait for a model, and intents by what became of them, however often it is asked', async () => {
+    const { context } = testContext(sql, {
+      config: testConfig({
+        EMBEDDER: 'endpoint',
+        EMBEDDINGS_URL: 'http://127.0.0.1:1',
+        EMBEDDINGS_MODEL: 'small',
+        EMBEDDINGS_DIMENSIONS: '4',
+      }),
+    })
+    await sql`INSERT INTO market.embedders (embedder_id, dims) VALUES ('endpoint/small@4', 4), ('endpoint/large@4', 4)`
+    await sql`
+      INSERT INTO market.texts_to_embed (embedder_id, internal_id, text_hash)
+      SELECT 'endpoint/small@4', number, '' FROM generate_series(1, 3) AS number`
+    await embedIntent(context, 'weather', 'endpoint/small@4')
+    const metrics = createMetrics(context)
+    await metrics.render()
+    const seen = parseExposition(await metrics.render())
+    expect(seen.get('referrer_texts_to_embed{embedder="endpoint/small@4"}')).toBe(3)
+    expect(seen.get('referrer_texts_to_embed{embedder="endpoint/large@4"}')).toBe(0)
+    expect(seen.get('referrer_intent_vectors_total{outcome="failed"}')).toBe(1)
+    expect(seen.get('referrer_intent_vectors_total{outcome="kept"}')).toBe(0)
   })
 
   it('is there while the database is not', async () => {
