@@ -104,6 +104,7 @@ export const discoveryRoutes: Route[] = [
       ),
       include_all: z
         .any()
+        .optional()
         .transform((value) => value === 'true')
         .meta({
           about: 'Exactly `true`: also reviews below the others, as `overflow`.',
