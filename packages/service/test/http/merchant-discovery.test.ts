@@ -279,7 +279,11 @@ describe('an item of the catalogue', () => {
     catalogue.speaks = 'unfiltered'
     list(OTHER, entry('/theirs', OTHER), entry('/router', router), { resource: 'https://api.test/nobody' })
     list(WALLET, entry('/ours', WALLET.toLowerCase()))
+    const many = Array.from({ length: 200 }, (_, at) => entry(`/many/${at}`, OTHER))
+    list(OTHER.replace('f', 'e'), ...many)
     expect(resources(await items())).toEqual(['https://api.test/ours'])
+    // One page of everything is enough to see that.
+    expect(catalogue.asked.filter((asked) => asked.includes('offset=100'))).toEqual([])
   })
 
   it('may be on a later page, as far as three pages go', async () => {
@@ -422,7 +426,7 @@ describe('an item of a manifest', () => {
 
 describe('the status of an item', () => {
   it('is referral_mode when it pays the router, or is found under it [MDISC-26, MDISC-27]', async () => {
-    list(router, entry('/under', router))
+    list(router, entry('/under', router), { resource: 'https://api.test/bare' })
     list(
       WALLET,
       entry('/also', WALLET, { accepts: [option(WALLET), option(router.toLowerCase())] }),
@@ -437,6 +441,7 @@ describe('the status of an item', () => {
       ]),
     ).toEqual([
       ['/under', 'referral_mode'],
+      ['/bare', 'referral_mode'],
       ['/also', 'referral_mode'],
       ['/not', 'discoverable'],
       ['/told', 'referral_mode'],
