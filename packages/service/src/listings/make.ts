@@ -20,7 +20,7 @@ export const nameOf = ({ merchantId, productId }: ProductKey) => `${merchantId}/
 
 /**
  * Brings the listings of products, each named once, to the present. Written is what differs, and what `isTouched` although nothing of the
- * listing itself differs. Returns the products that there are. A product that has left the records keeps its listing, closed, so that whoever
+ * listing itself differs. Returns the products that have a listing. One that has left the records keeps it, closed and empty, so that whoever
  * follows the listings learns of it.
  */
 export async function makeListings(
@@ -32,34 +32,51 @@ export async function makeListings(
 ): Promise<ProductKey[]> {
   if (products.length === 0) return []
   const standings = await standingsOf(tx, chainId, products)
-  const known = standings.map(({ merchant_id, product_id }) => ({
-    merchantId: merchant_id,
-    productId: product_id,
-  }))
-  const shortlisted = Map.groupBy(await shortlistsOf(tx, chainId, known, look), ({ at }) => at)
-  const heard = known.map((_, at) => heardOf(shortlisted.get(at) ?? []))
+  const known = standings.filter(({ is_known }) => is_known)
+  const shortlisted = Map.groupBy(await shortlistsOf(tx, chainId, known.map(keyOf), look), ({ at }) => at)
+  const reviews = new Map(known.map((standing, at) => [standing, shortlisted.get(at) ?? []]))
   const contents = await contentsOf(
     tx,
-    heard.flat().map(({ internal_id }) => internal_id),
+    [...reviews.values()].flatMap(heardOf).map(({ internal_id }) => internal_id),
   )
-  const made = known.map((product, at) => ({
-    ...product,
-    isOpen: standings[at]?.is_open ?? false,
-    reviewCount: standings[at]?.review_count ?? 0,
-    shortlist: (shortlisted.get(at) ?? []).map(({ internal_id }) => internal_id),
-    evidence: evidenceOf(
-      (heard[at] ?? []).map(({ internal_id, agent_id, author_owner }) => ({
-        owner: author_owner?.toString('hex') ?? `agent ${agent_id}`,
-        content: contents.get(internal_id) ?? '',
-      })),
-    ),
+  const made = standings.map((standing) => ({
+    standing,
+    listing: listingOf(standing, reviews.get(standing), contents),
   }))
+  const written = made.filter(
+    ({ standing, listing }) => isTouched(keyOf(standing)) || differs(listing, standing),
+  )
   await writeListings(
     tx,
     chainId,
-    made.filter((listing, at) => isTouched(listing) || differs(listing, standings[at])),
+    written.map(({ standing, listing }) => ({ ...keyOf(standing), ...listing })),
   )
-  return known
+  return standings.map(keyOf)
+}
+
+const keyOf = ({ merchant_id, product_id }: StandingRow): ProductKey => ({
+  merchantId: merchant_id,
+  productId: product_id,
+})
+
+const GONE: Listing = { isOpen: false, reviewCount: 0, shortlist: [], evidence: '' }
+
+function listingOf(
+  { is_open, review_count }: StandingRow,
+  reviews: readonly ShortlistedRow[] | undefined,
+  contents: ReadonlyMap<bigint, string>,
+): Listing {
+  if (!reviews) return GONE
+  const voices = heardOf(reviews).map(({ internal_id, agent_id, author_owner }) => ({
+    owner: author_owner?.toString('hex') ?? `agent ${agent_id}`,
+    content: contents.get(internal_id) ?? '',
+  }))
+  return {
+    isOpen: is_open,
+    reviewCount: review_count,
+    shortlist: reviews.map(({ internal_id }) => internal_id),
+    evidence: evidenceOf(voices),
+  }
 }
 
 const heardOf = (reviews: readonly ShortlistedRow[]): ShortlistedRow[] =>
@@ -68,9 +85,8 @@ const heardOf = (reviews: readonly ShortlistedRow[]): ShortlistedRow[] =>
     .sort((a, b) => a.place - b.place)
     .slice(0, HEARD)
 
-function differs({ isOpen, reviewCount, shortlist, evidence }: Listing, listed?: StandingRow): boolean {
+function differs({ isOpen, reviewCount, shortlist, evidence }: Listing, listed: StandingRow): boolean {
   return (
-    listed === undefined ||
     listed.listed_open !== isOpen ||
     listed.listed_count !== reviewCount ||
     listed.listed_evidence !== evidence ||

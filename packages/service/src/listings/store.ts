@@ -95,6 +95,8 @@ export async function productsRestingOn(
 export type StandingRow = {
   merchant_id: bigint
   product_id: Buffer
+  /** It is in the records. */
+  is_known: boolean
   is_open: boolean
   review_count: number
   listed_open: boolean | null
@@ -111,7 +113,7 @@ export function standingsOf(
 ): Promise<StandingRow[]> {
   const [merchantIds, productIds] = columns(products)
   return tx<StandingRow[]>`
-    SELECT k.merchant_id, k.product_id,
+    SELECT k.merchant_id, k.product_id, p.chain_id IS NOT NULL AS is_known,
       (p.chain_id IS NOT NULL AND c.active AND ${isOpenMerchant(tx, chainId, tx`k.merchant_id`)}) IS TRUE AS is_open,
       coalesce(r.count, 0)::integer AS review_count,
       l.is_open AS listed_open, l.review_count AS listed_count, l.shortlist AS listed_shortlist, l.evidence AS listed_evidence
