@@ -1,4 +1,5 @@
 import { type Chain, type Context, once } from '../context.ts'
+import { postgresSource } from '../discovery-postgres/source.ts'
 import { embedIntent } from '../embeddings/intents.ts'
 import { searchIndex } from '../search-thread/client.ts'
 import { share } from '../share.ts'
@@ -12,7 +13,7 @@ export const discover = (context: Context, chain: Chain, wanted: Omit<Asked, 'ch
 /** Whoever asks the same at the same moment shares the answer. */
 const answers = once((context) => {
   const search: Search = {
-    source: searchIndex(context),
+    source: context.config.discoveryIndex === 'postgres' ? postgresSource(context) : searchIndex(context),
     embed: (intent, embedderId) => embedIntent(context, intent, embedderId),
   }
   return share<Asked, string>(JSON.stringify, (asked) => answerTo(context, search, asked))
