@@ -116,7 +116,7 @@ export async function* openProducts(
         sql,
         embedderId,
         sql`SELECT * FROM market.listings
-          WHERE chain_id = ${chainId} AND (merchant_id, product_id) > (${after.merchant_id}, ${after.product_id}::bytea)
+          WHERE chain_id = ${chainId} AND is_open AND (merchant_id, product_id) > (${after.merchant_id}, ${after.product_id}::bytea)
           ORDER BY merchant_id, product_id LIMIT ${most}`,
       )}
       ORDER BY l.merchant_id, l.product_id`

@@ -17,7 +17,7 @@ export interface ServiceProcess {
 export async function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
   const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
   const child = spawn(process.execPath, [program], {
-    env: { ...process.env, PORT: '0', ...env },
+    env: { ...process.env, PORT: '0', EMBEDDER: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

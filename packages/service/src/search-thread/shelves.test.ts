@@ -1,0 +1,68 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Sql } from '@referrer/database'
+import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { migrations } from '../db/migrations.ts'
+import { createShops, type Shops } from '../listings/testing.ts'
+import { Shelves } from './shelves.ts'
+import { asked } from './testing.ts'
+
+const CHAIN = 1
+const MERCHANT = 900
+const WORDS_ALONE = { embedderId: undefined, dims: 0, cells: new Map() }
+
+let database: TestDatabase
+let sql: Sql
+let s: Shops
+
+beforeAll(async () => {
+  database = await freshDatabase(migrations)
+  sql = database.sql
+  s = createShops(sql, CHAIN)
+  await s.agent(MERCHANT, MERCHANT)
+  await s.open(MERCHANT, MERCHANT)
+  for (let n = 0; n < 20; n += 1) await s.product(0, MERCHANT)
+  await s.follow()
+})
+afterAll(() => database.drop())
+
+const load = (meanwhile = async () => {}) => Shelves.load(sql, [CHAIN], WORDS_ALONE, meanwhile)
+const namesAll = (name: string) =>
+  sql.begin(async (tx) => {
+    await tx`UPDATE market.products SET name = ${name} WHERE chain_id = ${CHAIN}`
+    await tx`UPDATE market.listings SET changed_in = pg_current_xact_id() WHERE chain_id = ${CHAIN}`
+  })
+
+it('hold what changed while they were loaded', async () => {
+  await namesAll('before')
+  let times = 0
+  const shelves = await load(async () => {
+    if (times++ === 0) await namesAll('after')
+  })
+  expect(shelves.find(CHAIN, asked('before', { limit: 100 }))).toEqual([])
+  expect(shelves.find(CHAIN, asked('after', { limit: 100 }))).toHaveLength(20)
+})
+
+it('do not grow, however often what they hold changes', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const held = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const shelves = await load()
+  const change = async (from: number, to: number) => {
+    for (let n = from; n < to; n += 1) {
+      await namesAll(`name${n} of round${n}`)
+      await shelves.follow(sql)
+    }
+  }
+  await change(0, 20)
+  const before = held()
+  await change(20, 120)
+  // Two thousand changes, of a few hundred bytes at least each if they were kept.
+  expect(held() - before).toBeLessThan(2_000_000)
+  expect(shelves.sizes()).toEqual([{ chainId: CHAIN, products: 20 }])
+  expect(shelves.find(CHAIN, asked('round119', { limit: 100 }))).toHaveLength(20)
+})
