@@ -14,15 +14,15 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** A process that takes the lock, says so, and gives it back after a while. */
-function contender(holdMs: number) {
+/** A process that takes the lock, says so, and gives it back when it is told to. */
+function contender() {
   const code = `
     import { acquireLock } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'lock.mjs')).href)}
     const release = await acquireLock(${JSON.stringify(lock)}, () => console.log('waits'))
     console.log('holds')
-    setTimeout(() => { console.log('gives back'); release() }, ${holdMs})`
+    process.stdin.on('end', () => { console.log('gives back'); release() }).resume()`
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
   let output = ''
   child.stdout.on('data', (chunk) => {
@@ -31,27 +31,33 @@ function contender(holdMs: number) {
   const said = async (word: string) => {
     while (!output.includes(word)) await once(child.stdout, 'data')
   }
-  return { child, said, ended: once(child, 'close'), output: () => output.trim().split('\n') }
+  const ended = once(child, 'close')
+  const giveBack = () => {
+    child.stdin.end()
+    return ended
+  }
+  return { child, said, ended, giveBack, output: () => output.trim().split('\n') }
 }
 
 it('makes the second wait for the first', async () => {
-  const first = contender(600)
+  const first = contender()
   await first.said('holds')
-  const second = contender(0)
+  const second = contender()
   await second.said('waits')
   expect(first.output()).toEqual(['holds'])
-  await Promise.all([first.ended, second.ended])
+  await first.giveBack()
+  await second.giveBack()
   expect(second.output()).toEqual(['waits', 'holds', 'gives back'])
   expect(existsSync(lock)).toBe(false)
 })
 
 it('is taken over from a process that was killed', async () => {
-  const first = contender(60_000)
+  const first = contender()
   await first.said('holds')
   first.child.kill('SIGKILL')
   await first.ended
-  const second = contender(0)
-  await second.ended
+  const second = contender()
+  await second.giveBack()
   expect(second.output()).toEqual(['holds', 'gives back'])
 })
 
@@ -59,7 +65,7 @@ it('is taken over when its holder has been silent, though the process id lives o
   writeFileSync(lock, String(process.pid))
   const longAgo = new Date(Date.now() - 120_000)
   utimesSync(lock, longAgo, longAgo)
-  const next = contender(0)
-  await next.ended
+  const next = contender()
+  await next.giveBack()
   expect(next.output()).toEqual(['holds', 'gives back'])
 })

@@ -1,4 +1,5 @@
 // A chain with the market on it, a merchant with a product, and a facilitator that says what a test tells it to.
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +18,7 @@ import {
   startLocalChain,
 } from '@referrer/contracts/local'
 import { AttestationKey, Attribution, AttributionToken, X402 } from '@referrer/protocol'
-import type { Hex } from 'viem'
+import { bytesToHex, type Hex } from 'viem'
 import {
   createReferralEndpoint,
   type MerchantEvent,
@@ -187,8 +188,6 @@ export interface Paid {
   settleOnChain(): Promise<Hex>
 }
 
-let salts = 0n
-
 /** A payment as our buyers make it: its nonce commits to the token. */
 export async function pay(
   world: World,
@@ -197,8 +196,7 @@ export async function pay(
   const { market } = world
   const attributionToken = token ?? (await tokenFor(world))
   const terms = AttributionToken.decodeUnverified(attributionToken)
-  salts += 1n
-  const salt: Hex = `0x${salts.toString(16).padStart(64, '0')}`
+  const salt = bytesToHex(randomBytes(32))
   const { salt: _salt, ...attribution } = Attribution.from(
     { ...terms, ...(productId && { productId }) },
     { salt },

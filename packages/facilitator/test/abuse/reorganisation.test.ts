@@ -21,20 +21,21 @@ const standing = async ({ paymentPayload }: Body) => {
   const { from, nonce } = paymentPayload.payload.authorization
   return (await m.call('GET', `/settlements/${from}/${nonce}`)).body
 }
-const mine = () => m.chain.client.mine({ blocks: 1 })
 
-/** The blocks in which these were settled are replaced by one in which somebody did this, if anybody did anything. */
+/** The blocks in which these were settled are replaced by as many; in the first somebody did this, if anybody did anything. */
 async function reorganise(bodies: Body[], deed?: Deed): Promise<Hash[]> {
   const { client } = m.chain
+  const height = await client.getBlockNumber()
   const before = await client.snapshot()
   const answers = await Promise.all(bodies.map(settle))
   for (const answer of answers) expect(answer).toMatchObject({ success: true })
   m.nodes.intercept = (call) => (call.includes('eth_sendRawTransaction') ? 'refuse' : 'pass')
   await client.setAutomine(false)
+  const blocks = Number((await client.getBlockNumber()) - height)
   try {
     await client.revert({ id: before })
     if (deed) await send(m, deed)
-    await mine()
+    await client.mine({ blocks })
     for (const body of bodies) await eventually(async () => (await standing(body)).status).toBe('pending')
     for (const body of bodies) expect(await standing(body)).toMatchObject({ transaction: null })
   } finally {
