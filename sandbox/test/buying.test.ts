@@ -210,6 +210,16 @@ describe('the examples of the quick start, in their order', () => {
   }
 
   it(
+    'finds what is asked for and prints how to buy it',
+    async () => {
+      const text = await said('discover')
+      expect(text).toMatch(/^\d\.\d{3} {2}Daylight, /)
+      expect(text).toMatch(/\n\nnode scripts\/run\.mjs sandbox\/examples\/buy\.ts http\S+\n$/)
+    },
+    PATIENCE_MS,
+  )
+
+  it(
     'buys and prints how the price was split',
     async () => {
       const text = await said('buy')

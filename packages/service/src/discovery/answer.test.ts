@@ -124,8 +124,12 @@ describe('the slate of a product', () => {
   it('leaves out reviews that are not published', async () => {
     const [away, silent] = [await market.review({ isOnChain: false }), await market.review()]
     await database.sql`UPDATE market.reviews SET content = NULL WHERE internal_id = ${silent}`
-    await market.product(1, { reviews: [away, silent, 10n ** 15n] })
+    const reviews = [away, silent, 10n ** 15n]
+    await market.product(1, { reviews, rank: 0.9 })
     expect(first(await market.ask()).reviews).toBeNull()
+    const published = await market.review()
+    await market.product(2, { reviews: [...reviews, published], rank: 1 })
+    expect(slotsOf(await market.ask())).toEqual([['newcomer', published]])
   })
 
   it('has no link of a review that has another number on the chain than its link says', async () => {
