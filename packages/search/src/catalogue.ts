@@ -48,8 +48,8 @@ export interface Hit {
 
 /** So few are all measured. */
 const FEW = 1000
-const BY_WORDS = 200
-const BY_VECTOR = 100
+const BY_WORDS = 100
+const BY_VECTOR = 50
 
 interface Entry {
   slot: number

@@ -1,4 +1,4 @@
-import { difference, sketch, sketchLength } from './sketch.ts'
+import { difference, reachOf, sketch, sketchLength } from './sketch.ts'
 import { dot, lengthOf, quantize, type Vector } from './vector.ts'
 
 /** Points around which vectors are grouped, so that a search looks at a few groups only. */
@@ -55,6 +55,7 @@ export class Points {
   readonly #sketches: Int32Array
   readonly #lengths: number[]
   readonly #asked: Int32Array
+  readonly #looks: Uint16Array
 
   constructor(cells: Cells) {
     this.cells = cells
@@ -68,6 +69,7 @@ export class Points {
     })
     this.#words = sketchLength(cells.dims)
     this.#asked = new Int32Array(this.#words)
+    this.#looks = new Uint16Array(cells.points.length)
     this.#sketches = new Int32Array(this.#words * cells.points.length)
     for (const [c, point] of cells.points.entries())
       sketch(point, this.centre, this.#sketches, c * this.#words)
@@ -75,24 +77,26 @@ export class Points {
 
   /** The cell that a vector belongs to. */
   nearest(vector: Vector): number {
-    return this.inOrder(vector, MEASURED)[0] as number
+    for (const cell of this.inOrder(vector, MEASURED)) return cell
+    return 0
   }
 
-  /** All cells, the nearest first; so many of them by measure and the others by their looks. */
-  inOrder(vector: Vector, measured: number): number[] {
+  /** All cells, the nearest first; about so many of them by measure, the others by their looks. */
+  *inOrder(vector: Vector, measured: number): Generator<number> {
+    const { points, dims } = this.cells
     sketch(vector, this.centre, this.#asked, 0)
-    const { points } = this.cells
-    const looks = points.map((_, c) =>
-      difference(this.#asked, 0, this.#sketches, c * this.#words, this.#words),
-    )
-    const order = points.map((_, c) => c).sort((a, b) => (looks[a] as number) - (looks[b] as number) || a - b)
-    const near = order
-      .slice(0, measured)
-      .map((c) => ({ c, cosine: dot(points[c] as Vector, vector) / (this.#lengths[c] as number) }))
-    return [
-      ...near.sort((a, b) => b.cosine - a.cosine || a.c - b.c).map(({ c }) => c),
-      ...order.slice(measured),
-    ]
+    for (let c = 0; c < points.length; c += 1) {
+      this.#looks[c] = difference(this.#asked, 0, this.#sketches, c * this.#words, this.#words)
+    }
+    const reach = reachOf(this.#looks, points.length, measured, dims)
+    const near: { cell: number; cosine: number }[] = []
+    for (let c = 0; c < points.length; c += 1) {
+      if ((this.#looks[c] as number) > reach) continue
+      near.push({ cell: c, cosine: dot(points[c] as Vector, vector) / (this.#lengths[c] as number) })
+    }
+    for (const { cell } of near.sort((a, b) => b.cosine - a.cosine || a.cell - b.cell)) yield cell
+    const far = points.map((_, c) => c).filter((c) => (this.#looks[c] as number) > reach)
+    yield* far.sort((a, b) => (this.#looks[a] as number) - (this.#looks[b] as number) || a - b)
   }
 }
 

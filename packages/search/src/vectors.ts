@@ -1,14 +1,14 @@
 import { Best } from './best.ts'
 import { type Cells, Points } from './cells.ts'
 import type { Shelf } from './shelf.ts'
-import { difference, sketch, sketchLength } from './sketch.ts'
+import { difference, reachOf, sketch, sketchLength } from './sketch.ts'
 import { dot, lengthOf, type Vector } from './vector.ts'
 
 /** So many that a question admits are looked at, in the cells nearest to it. */
-const LOOKED_AT = 8_000
+const LOOKED_AT = 4_000
 /** So many of them, those that look nearest, are measured. */
-const MEASURED = 400
-const CELLS_MEASURED = 64
+const MEASURED = 200
+const CELLS_MEASURED = 48
 
 /** The vectors of the products, grouped. Vectors of as many dimensions are one kind; a question finds those of its own. */
 export class Vectors {
@@ -52,7 +52,7 @@ export class Vectors {
     }
   }
 
-  /** The nearest to a vector, with their ranks counted in by `score`. */
+  /** The nearest to a vector. */
   candidates(vector: Vector, admits: (slot: number) => boolean, most: number): Int32Array {
     const length = lengthOf(vector)
     const best = new Best(most, this.#shelf.keys)
@@ -80,7 +80,8 @@ class Groups {
   readonly #place: number[] = []
   readonly #words: number
   readonly #asked: Int32Array
-  readonly #differing: Int32Array
+  #seen = new Int32Array(1024)
+  #looks = new Uint16Array(1024)
   #sketches = new Int32Array(1024)
 
   constructor(dims: number, cells: Cells | undefined) {
@@ -88,7 +89,6 @@ class Groups {
     this.#members = Array.from({ length: this.#points?.cells.points.length ?? 1 }, () => [])
     this.#words = sketchLength(dims)
     this.#asked = new Int32Array(this.#words)
-    this.#differing = new Int32Array(dims + 2)
   }
 
   add(slot: number, vector: Vector): void {
@@ -116,25 +116,33 @@ class Groups {
 
   /** Those whose sketches differ least: at least so many where there are, and all that differ as much as the last. */
   near(vector: Vector, admits: (slot: number) => boolean, least: number): number[] {
+    const words = this.#words
     sketch(vector, this.#points?.centre, this.#asked, 0)
-    const slots: number[] = []
-    const differences: number[] = []
-    const counts = this.#differing.fill(0)
+    let seen = 0
     for (const cell of this.#points?.inOrder(vector, CELLS_MEASURED) ?? [0]) {
-      if (this.#points !== undefined && slots.length >= LOOKED_AT) break
-      for (const slot of this.#members[cell] as number[]) {
+      if (seen >= LOOKED_AT) break
+      const members = this.#members[cell] as number[]
+      if (seen + members.length > this.#seen.length) this.#makeRoom(seen + members.length)
+      for (const slot of members) {
         if (!admits(slot)) continue
-        const bits = difference(this.#asked, 0, this.#sketches, slot * this.#words, this.#words)
-        slots.push(slot)
-        differences.push(bits)
-        counts[bits] = (counts[bits] as number) + 1
+        this.#seen[seen] = slot
+        this.#looks[seen] = difference(this.#asked, 0, this.#sketches, slot * words, words)
+        seen += 1
       }
     }
-    let most = 0
-    for (let sum = counts[0] as number; sum < least && most < counts.length - 1; ) {
-      most += 1
-      sum += counts[most] as number
-    }
-    return slots.filter((_, i) => (differences[i] as number) <= most)
+    const reach = reachOf(this.#looks, seen, least, 32 * words)
+    const near: number[] = []
+    for (let i = 0; i < seen; i += 1)
+      if ((this.#looks[i] as number) <= reach) near.push(this.#seen[i] as number)
+    return near
+  }
+
+  #makeRoom(length: number): void {
+    const seen = new Int32Array(2 * length)
+    const looks = new Uint16Array(2 * length)
+    seen.set(this.#seen)
+    looks.set(this.#looks)
+    this.#seen = seen
+    this.#looks = looks
   }
 }

@@ -7,7 +7,7 @@ import { Spelling } from './spelling.ts'
 import { Slots, STEPS, type Term, Terms } from './terms.ts'
 
 /** After so many entries only short lists are read, once there are enough candidates. */
-const ENTRIES = 50_000
+const ENTRIES = 20_000
 const MOST_ROUNDS = 2 ** 31 - 1
 
 /** Which slots use which terms, both ways. Lists are cleaned when half of one is stale; a slot is free again when the last list has let go of it. */
