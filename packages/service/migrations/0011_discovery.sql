@@ -197,7 +197,8 @@ CREATE TABLE market.offers (
   product_id   bytea       NOT NULL,
   endpoint_url text        NOT NULL,
   -- With its port. One that sells much is asked one thing at a time.
-  host         text        NOT NULL GENERATED ALWAYS AS (lower(substring(endpoint_url FROM '^[^:]+://([^/?#]*)'))) STORED,
+  host         text        NOT NULL GENERATED ALWAYS AS (
+    coalesce(lower(substring(endpoint_url FROM '^[^:]+://([^/?#]*)')), '')) STORED,
   -- In base units; null: no offer was seen at this endpoint.
   price        bigint      CHECK (price >= 0),
   seen_at      timestamptz,

@@ -14,8 +14,10 @@ import {
   productIdsOf,
   salesOf,
 } from '../merchants/store.ts'
+import { dueHosts, takeDue } from '../offers/store.ts'
 import { countPendingProofsOf, findProof, listProofs, pendingProofsOf } from '../proofs/store.ts'
 import { meanRanksOf, ranksOf } from '../ranks/store.ts'
+import { endpointsOf } from '../resources/store.ts'
 import { countProductsToReview, productsNotBought, productsToReview } from '../reviewable/store.ts'
 import { listDisputes } from '../reviews/disputes.ts'
 import { findToLink, findUnlinkedProducts } from '../reviews/ref-token-store.ts'
@@ -203,6 +205,7 @@ const found = [1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 501, 502, 503, 504, 506, 507, 508
     product_id: productId(number),
   }),
 )
+const due = { chainIds: [CHAIN, CHAIN + 1], now: new Date(Date.now() + 60_000) }
 const unfiltered = { category: undefined, ceiling: undefined }
 
 interface Read {
@@ -345,6 +348,18 @@ const reads: Record<string, Read> = {
   'the product ids of a merchant of thousands': {
     size: ROWS / 50 + 1,
     read: (sql) => productIdsOf(sql, CHAIN, [merchant], null),
+  },
+  'where a merchant of thousands sells its products': {
+    size: ROWS / 50 + 1,
+    read: (sql) => endpointsOf(sql, CHAIN, merchant),
+  },
+  'the hosts with most to be asked for': {
+    size: 500,
+    read: (sql) => dueHosts(sql, { ...due, busy: ['busy.example'], limit: 32 }),
+  },
+  'the next offer to be asked for at a host with all of them': {
+    size: 1,
+    read: (sql) => takeDue(sql, 'shop.example', due),
   },
   'the first product ids of a page of merchants': {
     size: 300,

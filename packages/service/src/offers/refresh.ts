@@ -9,9 +9,9 @@ import { type AskedRow, dueHosts, noteFailure, noteOffer, takeDue } from './stor
 
 const HOSTS_AT_ONCE = 32
 /** Then others have their turn. */
-const ASKED_IN_A_TURN = 10
-/** How often others are looked for while hosts are being asked. */
-const POLL_MS = 1_000
+const ASKED_IN_A_TURN = 50
+/** How often others are looked for while hosts are being asked: what is due at a host that is busy is passed over one by one. */
+const POLL_MS = 500
 /** Beyond the hour, so that what was asked at the same moment is not for ever. */
 const SPREAD_MS = 6 * 60_000
 
@@ -36,7 +36,7 @@ export async function refreshDue(context: OffersContext, signal: AbortSignal): P
         busy.set(host, turn)
       }
       if (busy.size === 0) return
-      await oneOf(busy.values())
+      await soon(busy.values())
     }
   } finally {
     await Promise.allSettled(busy.values())
@@ -48,14 +48,11 @@ const moment = ({ chains, clock }: OffersContext) => ({
   now: new Date(clock()),
 })
 
-/** Until one of them has had its turn, or it is time to look for others. */
-async function oneOf(turns: Iterable<Promise<void>>): Promise<void> {
+/** When all have had their turn, and when it is time to look for others. */
+async function soon(turns: Iterable<Promise<void>>): Promise<void> {
   const timer = new AbortController()
-  try {
-    await Promise.race([...turns, sleep(POLL_MS, undefined, { signal: timer.signal }).catch(() => {})])
-  } finally {
-    timer.abort()
-  }
+  const pause = sleep(POLL_MS, undefined, { signal: timer.signal }).catch(() => {})
+  await Promise.race([Promise.all(turns), pause]).finally(() => timer.abort())
 }
 
 async function askHost(context: OffersContext, host: string, signal: AbortSignal): Promise<void> {

@@ -41,7 +41,7 @@ export async function takeDue(
     FROM (
       SELECT chain_id, merchant_id, product_id FROM market.offers
       WHERE host = ${host} AND ask_at <= ${now} AND chain_id = ANY(${chainIds}::bigint[])
-      ORDER BY ask_at, chain_id, merchant_id, product_id LIMIT 1 FOR UPDATE SKIP LOCKED) AS due
+      ORDER BY ask_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS due
     WHERE o.chain_id = due.chain_id AND o.merchant_id = due.merchant_id AND o.product_id = due.product_id
     RETURNING o.chain_id, o.merchant_id, o.product_id, o.endpoint_url`
   return row

@@ -21,7 +21,7 @@ const MOST_ITEMS = 300
 const MOST_BYTES = 2 * 1024 * 1024
 const KEPT_MS = 30_000
 /** Others are not asked more than this at once, however many ask us. */
-const AT_ONCE = 32
+const AT_ONCE = 64
 const LONGEST_WAIT_MS = 400
 
 type Item = z.output<typeof Discovered>['items'][number]

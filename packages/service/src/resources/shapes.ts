@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { accountShown, hex32, wholeNumber } from '../http/fields.ts'
 
-const asTold = (about: string) => z.unknown().meta({ about, shown: {} as never })
-
 /** What its source says of a resource; what it does not say is left out. */
 const Described = z.object({
   price: z
@@ -15,7 +13,7 @@ const Described = z.object({
   category: z.string().optional(),
   type: z.string().optional(),
   last_updated: z.union([z.string(), z.number()]).optional(),
-  quality: asTold('What the catalogue thinks of it.').optional(),
+  quality: z.unknown().optional().meta({ about: 'What the catalogue thinks of it.' }),
   api: z
     .object({
       input_method: z.string().optional(),

@@ -1,13 +1,20 @@
 import type { Queryable } from '@referrer/database'
 
-export type EndpointRow = { product_id: Buffer; endpoint_url: string }
+export type EndpointRow = { product_id: Buffer; endpoint_url: string; active: boolean }
 
-/** Of more products than anybody sells at addresses of their own, the others are not recognised. */
+/** Of more products than this, the others are not recognised. */
 const MOST = 5_000
 
-/** Where a merchant sells its products, open ones first. */
-export const endpointsOf = (sql: Queryable, chainId: number, merchantId: bigint) => sql<EndpointRow[]>`
-  SELECT m.product_id, m.endpoint_url
-  FROM chain.products AS c JOIN market.products AS m USING (chain_id, merchant_id, product_id)
-  WHERE c.chain_id = ${chainId} AND c.merchant_id = ${merchantId} AND m.endpoint_url <> ''
-  ORDER BY c.active DESC, m.product_id LIMIT ${MOST}`
+/** Where a merchant sells its products, open ones first, then by id. */
+export async function endpointsOf(
+  sql: Queryable,
+  chainId: number,
+  merchantId: bigint,
+): Promise<EndpointRow[]> {
+  const rows = await sql<EndpointRow[]>`
+    SELECT m.product_id, m.endpoint_url, c.active
+    FROM chain.products AS c JOIN market.products AS m USING (chain_id, merchant_id, product_id)
+    WHERE c.chain_id = ${chainId} AND c.merchant_id = ${merchantId} AND m.endpoint_url <> ''
+    ORDER BY m.product_id LIMIT ${MOST}`
+  return rows.toSorted((a, b) => Number(b.active) - Number(a.active))
+}
