@@ -30,11 +30,11 @@ export async function servingEmbedder(
 
 /** To be said again and again. One that is new, or was not in use, has all that it has not embedded before it. */
 export async function useEmbedder(sql: Sql, { id, dims }: Pick<Embedder, 'id' | 'dims'>): Promise<void> {
-  const { count } = await sql`
-    UPDATE market.embedders SET used_at = now() WHERE embedder_id = ${id} AND ${isInUse(sql)}`
-  if (count > 0) return
+  if (await staysInUse(sql, id)) return
   await sql.begin(async (tx) => {
     await lockQueue(tx)
+    // Another replica may have been quicker.
+    if (await staysInUse(tx, id)) return
     // A whole market takes longer than anybody else may.
     await tx`SELECT set_config('statement_timeout', '0', true)`
     await tx`
@@ -42,6 +42,12 @@ export async function useEmbedder(sql: Sql, { id, dims }: Pick<Embedder, 'id' | 
       ON CONFLICT (embedder_id) DO UPDATE SET used_at = now()`
     await queueEverything(tx, id)
   })
+}
+
+async function staysInUse(sql: Queryable, id: string): Promise<boolean> {
+  const { count } = await sql`
+    UPDATE market.embedders SET used_at = now() WHERE embedder_id = ${id} AND ${isInUse(sql)}`
+  return count > 0
 }
 
 /** When nothing waits for it. */
