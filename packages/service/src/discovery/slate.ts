@@ -41,7 +41,8 @@ export interface Slate {
 type Scored = Candidate & Pick<Entry, 'authorRank' | 'score'>
 
 const HIGHLIGHTS = 2
-const COOLDOWN_MS = 7 * 86_400_000
+/** For so long after its author changed hands a review is excluded. */
+export const COOLDOWN_MS = 7 * 86_400_000
 const BELOW = 'below ranking threshold'
 
 export function slateOf(candidates: readonly Candidate[], type: ProductType, now: Date): Slate {

@@ -1,4 +1,5 @@
 import type { Transaction } from '@referrer/database'
+import { COOLDOWN_MS } from '../discovery/slate.ts'
 import { isOpenMerchant } from '../merchants/open.ts'
 import type { ProductKey as ProductOfChain } from '../merchants/store.ts'
 import { BASE_RATES } from '../ranks/rank.ts'
@@ -19,8 +20,6 @@ export const SHORTLISTED = 200
 /** Of more: so many of the newest, so many by the best authors, and all that are excluded. */
 const NEWEST = 100
 const BEST = 100
-/** For so long after its author changed hands a review is excluded. */
-const COOLDOWN_DAYS = 7
 
 const columns = (products: readonly ProductKey[]) =>
   [products.map(({ merchantId }) => merchantId), products.map(({ productId }) => productId)] as const
@@ -155,7 +154,7 @@ export function shortlistsOf(
   { now, marked, window }: Look,
 ): Promise<ShortlistedRow[]> {
   const [merchantIds, productIds] = columns(products)
-  const cooldownBegan = new Date(now.getTime() - COOLDOWN_DAYS * 86_400_000)
+  const cooldownBegan = new Date(now.getTime() - COOLDOWN_MS)
   // Limited, rows are looked up one by one; as plain joins they could be done for whole tables at once.
   return tx<ShortlistedRow[]>`
     WITH k AS (
