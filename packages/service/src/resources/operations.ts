@@ -12,7 +12,7 @@ import { askCatalogue } from './catalogue.ts'
 import { type Found, nameOf } from './entry.ts'
 import { keepAnswers } from './kept.ts'
 import { readManifests } from './manifest.ts'
-import type { Discovered } from './shapes.ts'
+import type { Discovered, Item as ItemShape } from './shapes.ts'
 import { type EndpointRow, endpointsOf } from './store.ts'
 
 export const MOST_PAY_TOS = 10
@@ -24,7 +24,7 @@ const KEPT_MS = 30_000
 const AT_ONCE = 64
 const LONGEST_WAIT_MS = 400
 
-type Item = z.output<typeof Discovered>['items'][number]
+type Item = z.output<typeof ItemShape>
 
 const sourcesOf = once((context) => {
   const keep = keepAnswers<Found[]>({

@@ -26,7 +26,7 @@ const Described = z.object({
 })
 export type Described = z.output<typeof Described>
 
-const Item = z
+export const Item = z
   .object({
     resource: z.string().meta({ about: 'An http or https address.' }),
     pay_to: z
