@@ -14,18 +14,21 @@ export interface Embedder {
 }
 
 /**
- * No vectors. `later`: the model cannot be asked at the moment, whatever the texts are; `apart`: it was asked, and one of the texts
- * may be why it failed.
+ * When to ask again for vectors that did not come. `soon`: the model has enough to do; `later`: it cannot be asked, whatever the texts are;
+ * `apart`: it was asked, and one of the texts may be why it failed.
  */
+type Again = 'soon' | 'later' | 'apart'
+
+/** No vectors. */
 export class EmbeddingFailed extends Error {
   override readonly name = 'EmbeddingFailed'
-  readonly again: 'later' | 'apart'
+  readonly again: Again
   /** What the model's host asks for. */
   readonly retryAfterMs: number | undefined
 
   constructor(
     message: string,
-    again: 'later' | 'apart',
+    again: Again,
     { retryAfterMs, ...options }: ErrorOptions & { retryAfterMs?: number | undefined } = {},
   ) {
     super(message, options)

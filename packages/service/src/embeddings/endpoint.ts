@@ -2,7 +2,7 @@ import { quantize, type Vector } from '@referrer/search'
 import type { EmbedderConfig } from '../config.ts'
 import { gather } from '../gather.ts'
 import { type Embedder, EmbeddingFailed, embedSaying } from './embedder.ts'
-import { cut } from './text.ts'
+import { cut, inParts } from './text.ts'
 
 type EndpointConfig = Extract<EmbedderConfig, { kind: 'endpoint' }>
 
@@ -108,28 +108,15 @@ export function createEndpoint(
         const cutTexts = saying.map((text) => cut(text, MOST_CHARACTERS))
         if (kind === 'intents') return Promise.all(cutTexts.map(askIntent))
         const vectors: Vector[] = []
-        for (const part of inParts(cutTexts, atOnce)) vectors.push(...(await call(part, TEXTS_TIMEOUT_MS)))
+        for (const part of inParts(cutTexts, { most: atOnce, room: MOST_BYTES, sizeOf }))
+          vectors.push(...(await call(part, TEXTS_TIMEOUT_MS)))
         return vectors
       }),
   }
 }
 
-function inParts(texts: readonly string[], most: number): string[][] {
-  const parts: string[][] = []
-  let bytes = 0
-  for (const text of texts) {
-    const size = Buffer.byteLength(JSON.stringify(text)) + 1
-    const part = parts.at(-1)
-    if (part && part.length < most && bytes + size <= MOST_BYTES) {
-      part.push(text)
-      bytes += size
-    } else {
-      parts.push([text])
-      bytes = size
-    }
-  }
-  return parts
-}
+/** In the JSON of a list. */
+const sizeOf = (text: string) => Buffer.byteLength(JSON.stringify(text)) + 1
 
 function adviceOn(status: number): [again: 'later' | 'apart', advice: string] {
   if (status === 401 || status === 403) return ['later', 'check EMBEDDINGS_KEY']

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Vector } from '@referrer/search'
 import { type Context, once } from '../context.ts'
-import type { Embedder } from './embedder.ts'
+import { type Embedder, EmbeddingFailed } from './embedder.ts'
 import { embedderOf } from './embedders.ts'
 import { createKept } from './kept.ts'
 import { cut } from './text.ts'
@@ -50,7 +50,7 @@ const intentsOf = once(({ log }): Intents => {
       breaker.worked()
       return vector
     } catch (err) {
-      breaker.failed()
+      if (!(err instanceof EmbeddingFailed && err.again === 'soon')) breaker.failed()
       log.debug({ err, embedder: embedder.id }, 'an intent was not embedded')
       return undefined
     } finally {
@@ -89,7 +89,7 @@ const intentsOf = once(({ log }): Intents => {
 })
 
 /** How one writes it changes nothing. */
-export const readable = (intent: string): string =>
+const readable = (intent: string): string =>
   cut(intent, MOST_CHARACTERS).normalize('NFKC').replace(/\s+/g, ' ').trim()
 
 const keyOf = (embedderId: string, text: string) =>

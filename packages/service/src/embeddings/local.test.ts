@@ -116,7 +116,7 @@ describe('what waits', () => {
   it('is no more intents than can be answered: the newest are refused', async () => {
     create()
     const intents = Array.from({ length: 18 }, () => outcome(local.embed(['I'], 'intents')))
-    expect(await intents.at(-1)).toBe('too many intents wait for the model later')
+    expect(await intents.at(-1)).toBe('too many intents wait for the model soon')
     for (let left = 3; left > 0; left -= 1) thread().answer()
     expect(await Promise.all(intents.slice(0, -1))).toEqual(Array(17).fill('I'))
   })

@@ -3,7 +3,7 @@ import type { Vector } from '@referrer/search'
 import { type Backoff, backoffMs } from '../workers/backoff.ts'
 import { type Embedder, EmbeddingFailed, embedSaying, type Kind } from './embedder.ts'
 import type { Answered, Asked } from './local-thread.ts'
-import { cut } from './text.ts'
+import { cut, inParts } from './text.ts'
 
 /** The version is that of the package the model comes in. */
 export const LOCAL = { id: 'local/model-embeddings-en@0.2.0', dims: 512 } as const
@@ -11,8 +11,7 @@ export const LOCAL = { id: 'local/model-embeddings-en@0.2.0', dims: 512 } as con
 /** More than it reads of any text in words. */
 const MOST_CHARACTERS = 1_000
 /** Texts that are embedded together: an intent waits behind them for some 60 ms at most. */
-const TEXTS_TOGETHER = 8
-const CHARACTERS_TOGETHER = 640
+const TOGETHER = { most: 8, room: 640, sizeOf: (text: string) => text.length }
 const INTENTS_TOGETHER = 8
 /** More cannot be answered in the time that a caller waits. */
 const MOST_INTENTS = 16
@@ -136,7 +135,7 @@ export function createLocal({
   function ask(kind: Kind, texts: readonly string[]): Promise<Vector[]> {
     if (isClosed) return Promise.reject(new EmbeddingFailed('the service stops', 'later'))
     if (kind === 'intents' && waiting.intents.length >= MOST_INTENTS)
-      return Promise.reject(new EmbeddingFailed('too many intents wait for the model', 'later'))
+      return Promise.reject(new EmbeddingFailed('too many intents wait for the model', 'soon'))
     const { promise, resolve, reject } = Promise.withResolvers<Vector[]>()
     waiting[kind].push({ texts, resolve, reject })
     next()
@@ -145,10 +144,11 @@ export function createLocal({
 
   return {
     ...LOCAL,
-    atOnce: 2 * TEXTS_TOGETHER,
+    atOnce: 2 * TOGETHER.most,
     embed: (texts, kind = 'texts') =>
       embedSaying(texts, LOCAL.dims, async (saying) => {
-        const parts = inParts(saying.map((text) => cut(text, MOST_CHARACTERS).replace(/\s+/g, ' ').trim()))
+        const words = saying.map((text) => cut(text, MOST_CHARACTERS).replace(/\s+/g, ' ').trim())
+        const parts = inParts(words, TOGETHER)
         return (await Promise.all(parts.map((part) => ask(kind, part)))).flat()
       }),
     warm() {
@@ -167,19 +167,3 @@ export function createLocal({
 }
 
 const vectorAt = (vectors: Int8Array, at: number) => vectors.slice(at * LOCAL.dims, (at + 1) * LOCAL.dims)
-
-function inParts(texts: readonly string[]): string[][] {
-  const parts: string[][] = []
-  let characters = 0
-  for (const text of texts) {
-    const part = parts.at(-1)
-    if (part && part.length < TEXTS_TOGETHER && characters + text.length <= CHARACTERS_TOGETHER) {
-      part.push(text)
-      characters += text.length
-    } else {
-      parts.push([text])
-      characters = text.length
-    }
-  }
-  return parts
-}
