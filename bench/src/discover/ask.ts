@@ -43,7 +43,8 @@ export function questions(wishes: readonly Wish[]): () => Buffer {
 export async function ask(url: string, wish: Wish): Promise<Found[]> {
   const { path, headers = {} } = question(wish)
   const response = await fetch(`${url}${path}`, { headers })
-  if (response.status !== 200) throw new Error(`${path} was answered with ${response.status}`)
+  if (response.status !== 200)
+    throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`)
   const { products } = (await response.json()) as { products: Found[] }
   return products
 }

@@ -38,14 +38,15 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
   const start = async () => {
     const begun = performance.now()
     const server = await startService({ name, ...market, directory: stage.directory }, stage.embedder)
-    await indexed(server, market.intents[0] ?? { text: '' })
+    await orStop(server, indexed(server, market.intents[0] ?? { text: '' }))
     return { server, ms: performance.now() - begun }
   }
 
   stage.progress(`${name}: first start`)
   const first = await start()
-  if (products >= GROUPED_FROM)
-    await until(async () => (await sql`SELECT FROM market.vector_cells`).length > 0, 'nothing was grouped')
+  const grouped = async () =>
+    products < GROUPED_FROM || (await sql`SELECT FROM market.vector_cells`).length > 0
+  await orStop(first.server, until(grouped, 'nothing was grouped'))
   await first.server.process.stop()
 
   stage.progress(`${name}: restart`)
@@ -72,6 +73,16 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
     }
   } finally {
     await server.process.stop()
+  }
+}
+
+/** A server that is left running keeps this process from ending. */
+async function orStop(server: Server, work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    await server.process.stop()
+    throw error
   }
 }
 
