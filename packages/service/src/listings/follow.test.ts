@@ -180,6 +180,7 @@ describe('reviews', () => {
     // The oldest: of the best author, of the merchant's owner, of nobody in particular.
     const best = await bulk(FIRST, 60)
     await s.agent(50, MERCHANT)
+    await s.rank(50, 0.05)
     const own = await bulk(50, 3)
     const plain = await bulk(SECOND, 137)
     expect((await s.listing(product))?.shortlist).toEqual([...best, ...own, ...plain])

@@ -1,10 +1,9 @@
 // Those who ask the thread that searches, and the worker that keeps it running.
-import { once as happens } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker as Thread } from 'node:worker_threads'
 import type { Hit, Question } from '@referrer/search'
 import { type Context, once } from '../context.ts'
 import { configuredId } from '../embeddings/embedders.ts'
+import { Bell } from '../workers/bell.ts'
 import type { Frame, Worker } from '../workers/frame.ts'
 import type { FromThread, Standing, ThreadData, ToThread } from './messages.ts'
 
@@ -118,18 +117,25 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
         pollMs,
       }
       const started = new Thread(new URL('./thread.ts', import.meta.url), { workerData, name: 'search' })
-      const ended = happens(started, 'exit')
-      ended.catch(() => {})
+      const bell = new Bell()
+      let end: Error | undefined
+      started.once('error', (error) => {
+        end = new Error('the search thread failed', { cause: error })
+      })
+      started.once('exit', (code) => {
+        end ??= new Error(`the search thread ended by itself with ${code}`)
+        bell.ring()
+      })
       started.on('message', (message: FromThread) => hear(message, frame))
       thread = started
       try {
         while (!signal.aborted) {
-          const isOver = await Promise.race([ended, nap(signal)])
-          if (isOver) throw new Error(`the search thread ended by itself with ${isOver[0]}`)
+          await bell.wait(LOOK_MS, signal)
+          if (end && !signal.aborted) throw end
           if (state.ageSeconds * 1_000 > LONGEST_SILENCE_MS) frame.failing(new Error(silence(state)))
         }
         started.postMessage({ stop: true } satisfies ToThread)
-        await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })])
+        if (!end) await bell.wait(STOP_MS, frame.abort)
       } finally {
         leave(started)
         await started.terminate()
@@ -137,8 +143,6 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
     },
   }
 }
-
-const nap = (signal: AbortSignal) => sleep(LOOK_MS, undefined, { signal }).catch(() => {})
 
 const silence = ({ standing, ageSeconds }: SearchState) =>
   `the search index has ${standing ? 'not followed the database' : 'been loading'} for ${Math.round(ageSeconds)} s; ` +
