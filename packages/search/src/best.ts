@@ -29,6 +29,12 @@ export class Best {
     return this.#slots.subarray(0, this.#size)
   }
 
+  /** The best first. */
+  inOrder(): { slot: number; score: number }[] {
+    const kept = Array.from(this.slots(), (slot, i) => ({ slot, score: this.#scores[i] as number }))
+    return kept.sort((a, b) => (this.#isWorse(a.slot, a.score, b.slot, b.score) ? 1 : -1))
+  }
+
   #isWorse(slot: number, score: number, other: number, otherScore: number): boolean {
     return score === otherScore
       ? (this.#keys[slot] as string) > (this.#keys[other] as string)

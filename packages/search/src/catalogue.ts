@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
+import { Best } from './best.ts'
 import type { Cells } from './cells.ts'
 import { documentOf } from './document.ts'
 import { type Wish, wishesOf } from './question.ts'
-import { intentMatch, nearness, productScore, vectorShare, wordMatch } from './ranker.ts'
+import { type Aim, aimAt, GUIDES, intentMatch, nearness, productScore, wordMatch } from './ranker.ts'
 import { Shelf } from './shelf.ts'
 import type { Term } from './terms.ts'
 import { lengthOf, type Vector } from './vector.ts'
@@ -100,18 +101,46 @@ export class Catalogue {
   /** The best first; of those that are equally good, by key. */
   find({ intent, vector, category, ceiling, limit }: Question): Hit[] {
     const wishes = this.#read(intent)
-    const share = vector === undefined ? 0 : vectorShare(wishes)
-    const length = vector === undefined ? 0 : lengthOf(vector)
+    const admits = (slot: number) => this.#shelf.admits(slot, category, ceiling)
+    const aim = vector === undefined || lengthOf(vector) === 0 ? undefined : this.#aim(wishes, vector)
+    const length = aim === undefined ? 0 : lengthOf(aim.vector)
+    const slots = new Set(this.#few(category)?.filter(admits) ?? this.#byWords(wishes, admits, limit))
+    if (aim !== undefined && this.#few(category) === undefined) {
+      for (const slot of this.#vectors.candidates(aim.vector, admits, Math.max(BY_VECTOR, limit)))
+        slots.add(slot)
+    }
     const hits: Hit[] = []
-    for (const slot of this.#candidates(wishes, vector, category, ceiling, limit)) {
-      const words = wordMatch(wishes, (term) => this.#words.worth(slot, term.id))
-      const near = vector === undefined ? 0 : nearness(this.#vectors.cosine(slot, vector, length))
-      const match = intentMatch(words, near, share)
+    for (const slot of slots) {
+      const words = this.#match(wishes, slot)
+      const near = aim === undefined ? 0 : nearness(this.#vectors.cosine(slot, aim.vector, length))
+      const match = intentMatch(words, near, aim?.share ?? 0)
       if (match > 0)
         hits.push({ key: this.#shelf.keys[slot] as string, intentMatch: match, rank: this.#shelf.rank(slot) })
     }
     const score = (hit: Hit) => productScore(hit.intentMatch, hit.rank)
     return hits.sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1)).slice(0, limit)
+  }
+
+  #match(wishes: readonly Wish<Term>[], slot: number): number {
+    return wordMatch(wishes, (term) => this.#words.worth(slot, term.id))
+  }
+
+  /** By the best of the whole catalogue. */
+  #aim(wishes: readonly Wish<Term>[], vector: Vector): Aim {
+    const best = new Best(GUIDES, this.#shelf.keys)
+    for (const slot of this.#few(undefined) ??
+      this.#byWords(wishes, (slot) => this.#shelf.admits(slot, undefined, undefined), GUIDES)) {
+      const words = this.#match(wishes, slot)
+      if (words > 0) best.offer(slot, words)
+    }
+    const guides = best
+      .inOrder()
+      .map(({ slot, score }) => ({ words: score, vector: this.#vectors.get(slot) }))
+    return aimAt(vector, guides)
+  }
+
+  #byWords(wishes: readonly Wish<Term>[], admits: (slot: number) => boolean, limit: number): Int32Array {
+    return this.#words.candidates(wishes, admits, Math.max(BY_WORDS, 2 * limit))
   }
 
   #read(intent: string): Wish<Term>[] {
@@ -126,22 +155,6 @@ export class Catalogue {
       weight,
       ways: ways.map((way) => ({ ...way, terms: way.terms.flatMap((text) => terms.get(text) ?? []) })),
     }))
-  }
-
-  #candidates(
-    wishes: readonly Wish<Term>[],
-    vector: Vector | undefined,
-    category: string | undefined,
-    ceiling: number | undefined,
-    limit: number,
-  ): Iterable<number> {
-    const admits = (slot: number) => this.#shelf.admits(slot, category, ceiling)
-    const few = this.#few(category)
-    if (few !== undefined) return few.filter(admits)
-    const slots = new Set<number>(this.#words.candidates(wishes, admits, Math.max(BY_WORDS, 2 * limit)))
-    if (vector !== undefined)
-      for (const slot of this.#vectors.candidates(vector, admits, Math.max(BY_VECTOR, limit))) slots.add(slot)
-    return slots
   }
 
   #few(category: string | undefined): readonly number[] | undefined {

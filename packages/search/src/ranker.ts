@@ -1,4 +1,5 @@
 import type { Wish } from './question.ts'
+import { lengthOf, quantize, type Vector } from './vector.ts'
 
 export const productScore = (intentMatch: number, rank: number): number => 0.7 * intentMatch + 0.3 * rank
 
@@ -19,7 +20,7 @@ export function wordMatch<Term>(wishes: readonly Wish<Term>[], worth: (term: Ter
   return all === 0 ? 0 : fulfilled / all
 }
 
-/** Texts that have nothing to do with each other are about so near. */
+/** Texts that have nothing to do with each other are about so near; such that say the same, so. */
 const UNRELATED = 0.25
 const SAME = 0.85
 
@@ -27,9 +28,37 @@ const SAME = 0.85
 export const nearness = (cosine: number): number =>
   Math.min(1, Math.max(0, (cosine - UNRELATED) / (SAME - UNRELATED)))
 
-/** How much the vector has to say beside the words. */
-export function vectorShare(wishes: readonly Wish<unknown>[]): number {
-  return wishes.length === 0 ? 1 : 0.2
+/** Where to look among the vectors, and how much they have to say beside the words. */
+export interface Aim {
+  vector: Vector
+  share: number
+}
+
+/** So many of the best by words show the way; without filters, so that filters change no match. */
+export const GUIDES = 10
+const LEAST_SHARE = 0.2
+const MOST_SHARE = 0.6
+
+/**
+ * Few words make a poor vector. The better the words find what was wished for, the more the search goes where the products that they find
+ * lie; the less they find, the more it is up to the question's own vector.
+ */
+export function aimAt(vector: Vector, guides: readonly { words: number; vector: Vector | undefined }[]): Aim {
+  const all = guides.reduce((sum, { words }) => sum + words, 0)
+  const trust = guides.length === 0 ? 0 : all / guides.length
+  const aim = new Float64Array(vector.length)
+  add(aim, vector, 1 - trust)
+  for (const guide of guides) {
+    if (guide.vector?.length === vector.length) add(aim, guide.vector, (trust * guide.words) / all)
+  }
+  return { vector: quantize(aim), share: LEAST_SHARE + (MOST_SHARE - LEAST_SHARE) * (1 - trust) }
+}
+
+/** Adds a vector as if it were one long, times so much. */
+function add(sum: Float64Array, vector: Vector, times: number): void {
+  const length = lengthOf(vector) || 1
+  for (let i = 0; i < sum.length; i += 1)
+    sum[i] = (sum[i] as number) + (times * (vector[i] as number)) / length
 }
 
 export const intentMatch = (words: number, near: number, share: number): number =>
