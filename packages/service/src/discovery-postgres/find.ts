@@ -1,6 +1,9 @@
-// Candidates by words and by vector, both under the filters, in one statement; the engine that ranks them is the one of `@referrer/search`.
+// Candidates come from Postgres; what they are worth is decided by the engine that the index in memory is made of.
 import type { Sql, Transaction } from '@referrer/database'
 import {
+  type Aim,
+  aimAt,
+  GUIDES,
   type Hit,
   intentMatch,
   keyOf,
@@ -8,37 +11,21 @@ import {
   productScore,
   type Question,
   type Vector,
-  vectorShare,
   type Wish,
   wordMatch,
 } from '@referrer/search'
-import { tableOf, type VectorTable } from './models.ts'
+import {
+  type CandidateRow,
+  readCandidates,
+  readVectors,
+  type Shelf,
+  searchSettings,
+  type Wanted,
+} from './candidates.ts'
 import { readQuestion } from './vocabulary.ts'
-import { vectorText } from './write-vectors.ts'
 
-const BY_WORDS = 200
-const BY_VECTOR = 100
 /** The rarest terms name the candidates; commoner ones count, and are not looked up once so many products were named. */
 const NAMED = 50_000
-/** What a term is worth by its weight, from D to A: the middle of each quarter. */
-const QUARTERS = [0.125, 0.375, 0.625, 0.875]
-/** By which ts_rank divides the weight of a word that stands alone. */
-const ALONE = 1.64493406685
-
-/** A chain as it is in the schema `search`. */
-export interface Shelf {
-  chainId: number
-  size: number
-  vectors: VectorTable | undefined
-}
-
-type CandidateRow = {
-  merchant_id: bigint
-  product_id: Buffer
-  rank: number
-  worths: number[]
-  cosine: number | null
-}
 
 /** Fails when it takes longer than `patienceMs`. */
 export async function findProducts(
@@ -48,32 +35,65 @@ export async function findProducts(
   patienceMs: number,
 ): Promise<Hit[]> {
   const { wishes, holders } = await readQuestion(sql, shelf, question.intent)
-  const vector = fitVector(question.vector, shelf.vectors)
   const gains = gainsOf(wishes)
-  if (gains.size === 0 && !vector) return []
-  const rows = await sql.begin(async (tx) => {
-    await tx`
-      SELECT set_config('statement_timeout', ${`${patienceMs}`}, true), set_config('hnsw.iterative_scan', 'strict_order', true),
-        set_config('hnsw.ef_search', ${`${2 * BY_VECTOR}`}, true)`
-    return readCandidates(tx, shelf, { ...question, vector }, gains, namingTerms(gains, holders))
+  const wanted: Wanted = { gains, naming: namingTerms(gains, holders), vector: undefined }
+  const wordsOf = matcher(wishes, [...gains.keys()])
+  return sql.begin(async (tx) => {
+    await searchSettings(tx, patienceMs)
+    const aim = await aimOf(tx, shelf, question.vector, wanted, wordsOf)
+    const rows = await readCandidates(tx, shelf, { ...wanted, vector: aim?.vector }, question)
+    const hits = rows.map((row) => ({
+      key: keyOfRow(row),
+      intentMatch: intentMatch(wordsOf(row), nearness(row.cosine ?? 0), aim?.share ?? 0),
+      rank: row.rank,
+    }))
+    const score = (hit: Hit) => productScore(hit.intentMatch, hit.rank)
+    return hits
+      .filter((hit) => hit.intentMatch > 0)
+      .sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1))
+      .slice(0, question.limit)
   })
-  const share = vector ? vectorShare(wishes) : 0
-  const terms = [...gains.keys()]
-  const hits = rows.flatMap((row): Hit[] => {
-    const worths = new Map(terms.map((term, index) => [term, (row.worths[index] ?? 0) / 255]))
-    const words = wordMatch(wishes, (term) => worths.get(term) ?? 0)
-    const match = intentMatch(words, nearness(row.cosine ?? 0), share)
-    return match > 0
-      ? [{ key: keyOf(row.merchant_id, row.product_id), intentMatch: match, rank: row.rank }]
-      : []
-  })
-  const score = (hit: Hit) => productScore(hit.intentMatch, hit.rank)
-  return hits.sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1)).slice(0, question.limit)
 }
 
-/** Asked with a vector of another model, or one that points nowhere, words alone decide. */
-function fitVector(vector: Vector | undefined, table: VectorTable | undefined): Vector | undefined {
-  return vector?.length === table?.dims && vector?.some((value) => value !== 0) ? vector : undefined
+const keyOfRow = ({ merchant_id, product_id }: CandidateRow) => keyOf(merchant_id, product_id)
+
+type WordsOf = (row: CandidateRow) => number
+
+function matcher(wishes: readonly Wish[], terms: readonly string[]): WordsOf {
+  const places = new Map(terms.map((term, place) => [term, place]))
+  return ({ worths }) => wordMatch(wishes, (term) => (worths[places.get(term) ?? -1] ?? 0) / 255)
+}
+
+/** By the best of the whole catalogue. Of a vector of another model, or one that points nowhere, there is none: words alone decide. */
+async function aimOf(
+  tx: Transaction,
+  shelf: Shelf,
+  vector: Vector | undefined,
+  wanted: Wanted,
+  wordsOf: WordsOf,
+): Promise<Aim | undefined> {
+  const { vectors } = shelf
+  if (!vector || !vectors || vector.length !== vectors.dims || vector.every((value) => value === 0))
+    return undefined
+  const rows = await readCandidates(tx, shelf, wanted, {
+    category: undefined,
+    ceiling: undefined,
+    limit: GUIDES,
+  })
+  const guides = rows
+    .map((row) => ({ key: keyOfRow(row), words: wordsOf(row) }))
+    .filter(({ words }) => words > 0)
+    .sort((a, b) => b.words - a.words || (a.key < b.key ? -1 : 1))
+    .slice(0, GUIDES)
+  const near = await readVectors(
+    tx,
+    vectors,
+    guides.map(({ key }) => key),
+  )
+  return aimAt(
+    vector,
+    guides.map(({ words }, index) => ({ words, vector: near[index] })),
+  )
 }
 
 /** What a product gains by each term that fulfils a wish, of all that can be gained. */
@@ -99,38 +119,4 @@ function namingTerms(gains: ReadonlyMap<string, number>, holders: (term: string)
       named += holders(term)
       return isLookedUp
     })
-}
-
-function readCandidates(
-  tx: Transaction,
-  { chainId, vectors }: Shelf,
-  { vector, category, ceiling, limit }: Question,
-  gains: ReadonlyMap<string, number>,
-  naming: readonly string[],
-): Promise<CandidateRow[]> {
-  const terms = [...gains.keys()]
-  const filter = tx`
-    ${category === undefined ? tx`` : tx`AND category = ${category}`} ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}`
-  const byWords = tx`
-    (SELECT merchant_id, product_id FROM search.products
-    WHERE chain_id = ${chainId} AND terms @@ ${naming.map((term) => `'${term}'`).join(' | ')}::text::tsquery ${filter}
-    ORDER BY ${productScore(1, 0)}::float8 * (
-        SELECT sum(gain * ${ALONE}::float8 * ts_rank(${QUARTERS}::real[], terms, asked)) FROM unnest(
-          ${terms.map((term) => `'${term}'`)}::tsquery[], ${[...gains.values()]}::float8[]) AS a (asked, gain)
-      ) + ${productScore(0, 1)}::float8 * rank DESC, merchant_id, product_id
-    LIMIT ${Math.max(BY_WORDS, 2 * limit)})`
-  const asked = tx`${vector ? vectorText(vector) : ''}::text::halfvec`
-  const isNear = vector !== undefined && vectors !== undefined
-  const byVector =
-    isNear &&
-    tx`
-    (SELECT merchant_id, product_id FROM ${tableOf(tx, vectors)} WHERE true ${filter}
-    ORDER BY vector <=> ${asked} LIMIT ${Math.max(BY_VECTOR, limit)})`
-  return tx<CandidateRow[]>`
-    SELECT p.merchant_id, p.product_id, p.rank,
-      ARRAY(SELECT coalesce((p.worths->>term)::integer, 0) FROM unnest(${terms}::text[]) WITH ORDINALITY AS a (term, at) ORDER BY at) AS worths,
-      ${isNear ? tx`1 - (v.vector <=> ${asked})` : tx`NULL::float8`} AS cosine
-    FROM (${naming.length > 0 ? byWords : tx``} ${naming.length > 0 && byVector ? tx`UNION` : tx``} ${byVector || tx``}) AS c
-    JOIN search.products AS p ON p.chain_id = ${chainId} AND (p.merchant_id, p.product_id) = (c.merchant_id, c.product_id)
-    ${isNear ? tx`LEFT JOIN ${tableOf(tx, vectors)} AS v ON (v.merchant_id, v.product_id) = (c.merchant_id, c.product_id)` : tx``}`
 }

@@ -5,7 +5,8 @@ import { type Context, once } from '../context.ts'
 import type { Source } from '../discovery/source.ts'
 import { configuredId } from '../embeddings/embedders.ts'
 import type { Worker } from '../workers/frame.ts'
-import { findProducts, type Shelf } from './find.ts'
+import type { Shelf } from './candidates.ts'
+import { findProducts } from './find.ts'
 import { keepTables } from './keep.ts'
 
 const POLL_MS = 250
@@ -39,10 +40,14 @@ export const postgresSource = once((context): Source => {
   }
 })
 
+/** What is found from now on is looked for in the tables as they are. */
+export async function lookAtShelves(context: Context): Promise<void> {
+  stateOf(context).shelves = await readShelves(context.sql, [...context.chains.keys()])
+}
+
 /** Keeps the tables, in one replica, and in all of them what is known of these. */
 export function postgresSearchWorker(context: Context, pollMs = POLL_MS): Worker {
-  const { sql, config, databaseUrl, chains } = context
-  const state = stateOf(context)
+  const { config, databaseUrl, chains } = context
   const chainIds = [...chains.keys()]
   return {
     name: 'search',
@@ -51,7 +56,7 @@ export function postgresSearchWorker(context: Context, pollMs = POLL_MS): Worker
       const both = AbortSignal.any([signal, ended.signal])
       const look = async () => {
         while (!both.aborted) {
-          state.shelves = await readShelves(sql, chainIds)
+          await lookAtShelves(context)
           await sleep(Math.min(LOOK_MS, 4 * pollMs), undefined, { signal: both }).catch(() => {})
         }
       }
