@@ -49,7 +49,7 @@ export interface Hit {
 
 /** So few are all measured. */
 const FEW = 1000
-const BY_WORDS = 100
+const BY_WORDS = 150
 const BY_VECTOR = 50
 
 interface Entry {

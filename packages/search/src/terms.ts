@@ -1,5 +1,15 @@
-/** So many steps from the least to the most that a term can be worth in a product. */
-export const STEPS = 8
+/** Where each step of what a term can be worth in a product starts, of 255: finer at the top, where names are. */
+const STARTS = [0, 65, 128, 170, 200, 220, 232, 241] as const
+export const STEPS = STARTS.length
+
+const STEP_OF = Uint8Array.from({ length: 256 }, (_, worth) =>
+  STARTS.findLastIndex((start) => start <= worth),
+)
+
+export const stepOf = (worth: number): number => STEP_OF[worth] as number
+
+/** What the terms of a step are worth on average, from 0 to 1. */
+export const WORTH_OF_STEP = STARTS.map((start, step) => (start + (STARTS[step + 1] ?? 256)) / 512)
 
 /** A growing list of slots; some may be left over from products that changed. */
 export class Slots {

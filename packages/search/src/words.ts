@@ -4,7 +4,7 @@ import type { Wish } from './question.ts'
 import { productScore } from './ranker.ts'
 import type { Shelf } from './shelf.ts'
 import { Spelling } from './spelling.ts'
-import { Slots, STEPS, type Term, Terms } from './terms.ts'
+import { Slots, stepOf, type Term, Terms, WORTH_OF_STEP } from './terms.ts'
 
 /** After so many entries only short lists are read, once there are enough candidates. */
 const ENTRIES = 20_000
@@ -145,7 +145,7 @@ function gainsOf(wishes: readonly Wish<Term>[]): { list: Slots; gain: number }[]
         term.steps.flatMap((list, step) =>
           list === undefined
             ? []
-            : [{ list, gain: (weight * likeness * (step + 0.5)) / STEPS / terms.length }],
+            : [{ list, gain: (weight * likeness * (WORTH_OF_STEP[step] as number)) / terms.length }],
         ),
       ),
     ),
@@ -158,5 +158,3 @@ export function count(term: Term, worth: number, change: 1 | -1): void {
   if (isHearsay(worth)) term.heard += change
   else term.users += change
 }
-
-const stepOf = (worth: number): number => Math.min(STEPS - 1, (worth * STEPS) >> 8)
