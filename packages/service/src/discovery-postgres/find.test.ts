@@ -95,7 +95,7 @@ it.each<[string, Question]>([
   ['a vector of another model', asked('tidal chart', { vector: quantize([1, 2, 3]) })],
   ['a category', asked('forecast', { category: 'data', vector: vectorOf(0, 1) })],
   ['a category that nobody is in', asked('forecast', { category: 'none', vector: vectorOf(0, 1) })],
-  ['a ceiling', asked('headphones', { ceiling: 350, vector: vectorOf(1, 1) })],
+  ['a ceiling', asked('headphones', { ceiling: 250, vector: vectorOf(1, 1) })],
   ['quotes and operators', asked(`o'clock & (forecast | !chart) \\ : * <->`)],
   ['many hits', asked('a kind of forecast', { limit: 50, vector: vectorOf(0, 0) })],
 ])('finds by %s what the index in memory finds', async (_, question) => {

@@ -1,6 +1,7 @@
 import { sweepSeenRequests } from '../auth/replays.ts'
 import { sweepSessions } from '../auth/sessions.ts'
 import type { Context } from '../context.ts'
+import { postgresSearchWorker } from '../discovery-postgres/source.ts'
 import { embeddingWorker, sweepEmbedders } from '../embeddings/worker.ts'
 import { listingsFollower } from '../listings/follow.ts'
 import { refreshOffers } from '../offers/refresh.ts'
@@ -29,7 +30,7 @@ export function marketWork(context: Context): Work {
     ],
     followers: [opinionsFollower, oracleFollower(context), ranksFollower, listingsFollower(context)],
     workers: [
-      ...(context.config.discoveryIndex === 'memory' ? [searchWorker(context)] : []),
+      context.config.discoveryIndex === 'memory' ? searchWorker(context) : postgresSearchWorker(context),
       ...(context.config.embedder ? [embeddingWorker(context)] : []),
     ],
   }
