@@ -41,6 +41,8 @@ const MISSPELT = 8
 /** A word of fewer products than this may be a mistake of theirs, if one very much like it is so much commoner. */
 const RARE = 3
 const MUCH_COMMONER = 20
+/** Longer ones are no two words in one, and there are too many ways to part them. */
+const LONGEST_PARTED = 48
 const PIECE = /[\p{L}\p{N}]+|[.,;:!?\n]+/gu
 const WORD = /^[\p{L}\p{N}]/u
 /** Two words in one, or one in two. */
@@ -124,6 +126,7 @@ const usersOf = ({ terms }: Way, vocabulary: Vocabulary): number =>
 /** "smartwatch" for whoever writes "smart watch"; "iphone7" for whoever writes "iPhone 7". */
 function splits(word: string, vocabulary: Vocabulary): Way[] {
   const ways: Way[] = []
+  if (word.length > LONGEST_PARTED) return ways
   for (let at = 1; at < word.length; at += 1) {
     const parts = [word.slice(0, at), word.slice(at)] as const
     const atDigit = /\p{N}/u.test(word[at - 1] ?? '') !== /\p{N}/u.test(word[at] ?? '')

@@ -86,8 +86,10 @@ export class Words {
     const scores = this.#scores
     let read = 0
     for (const { list, gain } of gainsOf(wishes)) {
-      if (read + list.length > ENTRIES && touched.length >= most) continue
-      read += list.length
+      // Without what is stale: which lists are read must not depend on what there once was.
+      const entries = list.length - list.stale
+      if (read + entries > ENTRIES && touched.length >= most) continue
+      read += entries
       const { slots, length } = list
       for (let i = 0; i < length; i += 1) {
         const slot = slots[i] as number

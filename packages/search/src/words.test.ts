@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { Catalogue } from './catalogue.ts'
+import { keyOf } from './key.ts'
+import { wishesOf } from './question.ts'
+
+const keyAt = (at: number) => keyOf(1n, `0x${at.toString(16).padStart(64, '0')}`)
+
+/** The first few are what was asked for; others are a part of it, and are ranked higher. */
+const put = (catalogue: Catalogue, at: number) =>
+  catalogue.put({
+    key: keyAt(at),
+    name: at < 100 ? 'copper kettle' : at < 300 ? 'steel kettle' : 'copper',
+    category: '',
+    description: '',
+    evidence: '',
+    rank: at < 100 ? 0.3 : 0.5,
+    price: undefined,
+    leastPrice: 0,
+    vector: undefined,
+  })
+
+it('finds the same after many products have come and gone', () => {
+  const fresh = new Catalogue()
+  const worn = new Catalogue()
+  const [stay, go] = [10_100, 9_990]
+  for (let at = 0; at < stay; at += 1) put(fresh, at)
+  for (let at = 0; at < stay + go; at += 1) put(worn, at)
+  for (let at = stay; at < stay + go; at += 1) worn.drop(keyAt(at))
+  const question = { vector: undefined, category: undefined, ceiling: undefined, limit: 25 }
+  for (const intent of ['copper kettle', 'steel kettle', 'copper']) {
+    const asked = { ...question, intent }
+    expect(worn.find(asked)).toEqual(fresh.find(asked))
+  }
+})
+
+it('looks up few terms for a word that goes on and on', () => {
+  const lookedUp = new Set<string>()
+  const users = (term: string) => {
+    lookedUp.add(term)
+    return 0
+  }
+  // A sign that is four letters when it is written out.
+  wishesOf('㎉'.repeat(1_000), { size: 1_000, users, heard: users, similar: () => [] })
+  expect(lookedUp.size).toBeLessThan(10)
+})
