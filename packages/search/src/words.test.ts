@@ -5,7 +5,7 @@ import { wishesOf } from './question.ts'
 
 const keyAt = (at: number) => keyOf(1n, `0x${at.toString(16).padStart(64, '0')}`)
 
-/** The first few are what was asked for; others are a part of it, and are ranked higher. */
+/** The first few are what was asked for; others are a part of it, and are ranked a little higher. */
 const put = (catalogue: Catalogue, at: number) =>
   catalogue.put({
     key: keyAt(at),
@@ -13,7 +13,7 @@ const put = (catalogue: Catalogue, at: number) =>
     category: '',
     description: '',
     evidence: '',
-    rank: at < 100 ? 0.3 : 0.5,
+    rank: at < 100 ? 0.499 : 0.5,
     price: undefined,
     leastPrice: 0,
     vector: undefined,
