@@ -20,13 +20,11 @@ export function wordMatch<Term>(wishes: readonly Wish<Term>[], worth: (term: Ter
   return all === 0 ? 0 : fulfilled / all
 }
 
-/** Texts that have nothing to do with each other are about so near; such that say the same, so. */
+/** Texts that have nothing to do with each other are about so near. */
 const UNRELATED = 0.25
-const SAME = 0.85
 
 /** How near two texts are, from 0 to 1. */
-export const nearness = (cosine: number): number =>
-  Math.min(1, Math.max(0, (cosine - UNRELATED) / (SAME - UNRELATED)))
+export const nearness = (cosine: number): number => Math.min(1, Math.max(0, (cosine - UNRELATED) / (1 - UNRELATED)))
 
 /** Where to look among the vectors, and how much they have to say beside the words. */
 export interface Aim {

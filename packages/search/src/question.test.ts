@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { type Vocabulary, wishesOf, wordsThatMatter } from './question.ts'
+import { Spelling } from './spelling.ts'
+import { stemOf, termsOf } from './text.ts'
+
+const words = (intent: string) => wordsThatMatter(intent).map(({ word }) => word)
+
+describe('the words of an intent', () => {
+  it('are those that say what is wanted', () => {
+    expect(words('Hi, I need something that can translate documents')).toEqual(['translate', 'documents'])
+    expect(words('Could you please recommend a good coffee grinder?')).toEqual(['coffee', 'grinder'])
+  })
+
+  it('weigh less where they tell what for', () => {
+    expect(wordsThatMatter('I am looking for a lamp for my desk')).toEqual([
+      { word: 'lamp', weight: 1 },
+      { word: 'desk', weight: 0.5 },
+    ])
+  })
+
+  it('all count when there are few of them', () => {
+    expect(words('d battery')).toEqual(['d', 'battery'])
+    expect(words('to be or not to be')).toEqual(['to', 'be', 'or', 'not'])
+  })
+
+  it('are taken from the first thousand characters, whole ones', () => {
+    expect(words(`${'🙂'.repeat(996)} lamp`)).toEqual(['lam'])
+  })
+})
+
+describe('terms', () => {
+  it('are without case, accents, width and endings', () => {
+    expect(termsOf('Cafés ＵＳＢ batteries, RUNNING')).toEqual(['cafe', 'usb', 'batteri', 'run'])
+  })
+})
+
+describe('wishes', () => {
+  const used = [
+    'headset',
+    'head',
+    'lamp',
+    'smart',
+    'watch',
+    'iphone',
+    '7',
+    'gaming',
+    'mouse',
+    'keyboard',
+    'digital',
+    'lmap',
+  ]
+  const often = (term: string) =>
+    used.some((word) => stemOf(word) === term) ? (term === 'lmap' ? 1 : 100) : 0
+  const spelling = new Spelling()
+  for (const word of used) for (let i = 0; i < often(stemOf(word)); i += 1) spelling.add([word])
+  const vocabulary: Vocabulary = {
+    size: 1000,
+    users: often,
+    heard: (term) => (term === 'gamer' ? 3 : 0),
+    similar: (word) => spelling.similar(word),
+  }
+  const ways = (intent: string) =>
+    wishesOf(intent, vocabulary).map((wish) => wish.ways.map(({ terms }) => terms.join('+')))
+
+  it('are fulfilled by words joined and split', () => {
+    expect(ways('head set')).toEqual([['head', 'headset'], ['headset']])
+    expect(ways('smartwatch')).toEqual([['smart+watch']])
+    expect(ways('iphone7')).toEqual([['iphon+7']])
+  })
+
+  it('are fulfilled by the words that were meant: swapped, missing, added and changed letters', () => {
+    for (const typo of ['muose', 'mose', 'mousse', 'moude']) expect(ways(typo)).toEqual([['mous']])
+    expect(ways('gamig')).toEqual([['game']])
+    expect(ways('keybaord')).toEqual([['keyboard']])
+    expect(ways('kebyaord')).toEqual([['keyboard']])
+  })
+
+  it('stay unfulfilled where nothing alike is in use', () => {
+    expect(ways('zzzzzz')).toEqual([[]])
+    expect(ways('mou')).toEqual([[]])
+  })
+
+  it('also mean a much commoner word when hardly anybody uses theirs', () => {
+    expect(ways('lmap')).toEqual([['lmap', 'lamp']])
+  })
+
+  it('take words of reviews for words and not for well spelt', () => {
+    expect(ways('gamer')).toEqual([['gamer']])
+    expect(spelling.similar('gamers')).toEqual([])
+  })
+
+  it('miss a word that nobody uses as much as the others are worth', () => {
+    const [known, unknown] = wishesOf('lamp zzzzzz', vocabulary)
+    expect(unknown?.weight).toBe(known?.weight)
+  })
+})
+
+describe('spelling', () => {
+  it('forgets a word when the last product that used it is gone', () => {
+    const spelling = new Spelling()
+    const [first, second] = [spelling.add(['lantern']), spelling.add(['lantern', 'lanterns'])]
+    spelling.remove(first)
+    expect(spelling.similar('lantrn').map(({ word }) => word)).toEqual(['lantern'])
+    spelling.remove(second)
+    expect(spelling.similar('lantrn')).toEqual([])
+  })
+
+  it('prefers the same first letter, then the commoner word, then the alphabet', () => {
+    const spelling = new Spelling()
+    for (const word of ['bolt', 'colt', 'cold', 'cold', 'cord', 'cola']) spelling.add([word])
+    expect(spelling.similar('colr').map(({ word }) => word)).toEqual(['cold', 'cola', 'colt'])
+  })
+})
