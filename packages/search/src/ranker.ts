@@ -20,11 +20,13 @@ export function wordMatch<Term>(wishes: readonly Wish<Term>[], worth: (term: Ter
   return all === 0 ? 0 : fulfilled / all
 }
 
-/** Texts that have nothing to do with each other are about so near. */
+/** Texts that have nothing to do with each other are about so near; such about the same kind of thing, so: then words decide. */
 const UNRELATED = 0.25
+const SAME_KIND = 0.85
 
 /** How near two texts are, from 0 to 1. */
-export const nearness = (cosine: number): number => Math.min(1, Math.max(0, (cosine - UNRELATED) / (1 - UNRELATED)))
+export const nearness = (cosine: number): number =>
+  Math.min(1, Math.max(0, (cosine - UNRELATED) / (SAME_KIND - UNRELATED)))
 
 /** Where to look among the vectors, and how much they have to say beside the words. */
 export interface Aim {

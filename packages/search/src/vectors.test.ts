@@ -25,8 +25,8 @@ function numbers(seed: number): () => number {
 const DIMS = 32
 const next = numbers(7)
 const centres = Array.from({ length: 40 }, () => Array.from({ length: DIMS }, next))
-const vectors = Array.from({ length: 6_000 }, (_, i) =>
-  quantize((centres[i % 40] as number[]).map((value) => value + 0.5 * next())),
+const vectors = Array.from({ length: 2_400 }, (_, i) =>
+  quantize((centres[i % 40] as number[]).map((value) => value + 0.9 * next())),
 )
 const product = (vector: Vector, i: number): Product => ({
   key: String(i).padStart(5, '0'),
@@ -94,9 +94,9 @@ describe('cells', () => {
       catalogue.put(product(vector, i))
     })
     let found = 0
-    for (const ceiling of [undefined, 60]) {
+    for (const ceiling of [undefined, 600]) {
       for (let i = 0; i < 50; i += 1) {
-        const asked = vectors[i * 100] as Vector
+        const asked = vectors[i * 40] as Vector
         const exact = vectors
           .map((vector, j) => ({
             key: product(vector, j).key,
