@@ -39,7 +39,7 @@ import { migrations } from './migrations.ts'
 import { fillMarket, productId, WHALES } from './testing.ts'
 
 const CHAIN = 1
-const ROWS = 100_000
+const ROWS = 50_000
 const MANY = ROWS / 20
 const MODEL = 'test/model@1'
 const owner = Buffer.from('2a'.padStart(40, '0'), 'hex')
@@ -76,9 +76,9 @@ async function sellLate(sql: Sql): Promise<void> {
       UPDATE chain.escrows SET deposited_at = '2026-06-01'
       WHERE chain_id = ${CHAIN} AND escrow_id = ANY(${purchases.map(({ escrow_id }) => escrow_id)}::bigint[])`
     await tx`
-      UPDATE market.products SET endpoint_url = 'https://shop.example/', linked_signer = 'now',
+      UPDATE market.products SET endpoint_url = 'https://shop.example/',
+        linked_signer = CASE WHEN rank > 0.998 THEN 'before' ELSE 'now' END,
         linked_endpoint = CASE WHEN rank > 0.001 THEN 'https://shop.example/' END`
-    await tx`UPDATE market.products SET linked_signer = 'before' WHERE rank > 0.998`
     await tx`
       WITH ballot AS (
         INSERT INTO market.ballots (chain_id, contract, payer, nonce, escrow_id, voter_agent_id, votes_hash, commitment_nonce, expiry,
@@ -205,7 +205,7 @@ const found = [1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 501, 502, 503, 504, 506, 507, 508
     product_id: productId(number),
   }),
 )
-const due = { chainIds: [CHAIN, CHAIN + 1], now: new Date(Date.now() + 60_000) }
+const due = { chainIds: [CHAIN, CHAIN + 1], now: new Date('2100-01-01') }
 const unfiltered = { category: undefined, ceiling: undefined }
 
 interface Read {
