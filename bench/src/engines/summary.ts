@@ -45,6 +45,7 @@ function rowOf({ candidate, part, answer }: Outcome): Record<string, string> {
       'error' in answer ? (answer.error.split('\n')[0]?.slice(0, 60) ?? '') : show('build_seconds', 1),
     MB: show('memory_bytes', 0, 1e-6),
     'all p50/p99 ms': pair('all'),
+    'CPU ms': show('all_cpu_ms', 2),
     'of 10 %': pair('large'),
     'of 1 %': pair('small'),
     'recall / nDCG': quality,
