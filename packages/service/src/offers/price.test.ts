@@ -73,8 +73,15 @@ describe('the price that an endpoint asks for', () => {
     undefined,
     {},
     [1, 2],
+    ['5'],
   ])('is none when the amount is %j', (amount) => {
     expect(priceIn(answer({ accepts: [{ ...option, amount }] }), chain)).toBeUndefined()
+  })
+
+  it('is none when the amount is nested without end', () => {
+    const endless = '['.repeat(100_000) + ']'.repeat(100_000)
+    const body = JSON.stringify({ accepts: [{ ...option, amount: '?' }] }).replace('"?"', endless)
+    expect(priceIn(answer(body), chain)).toBeUndefined()
   })
 
   it('is none in anything but a 402', () => {

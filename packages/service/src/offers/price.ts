@@ -32,6 +32,8 @@ function inHeader(header: unknown): unknown {
 
 /** One that an answer of ours can hold. */
 function wholeOf(amount: unknown): bigint | undefined {
+  // Of a list that holds lists that hold lists there is no text.
+  if (typeof amount !== 'string' && typeof amount !== 'number') return undefined
   const text = String(amount)
   if (!WHOLE.test(text) || !Number.isSafeInteger(Number(text))) return undefined
   return BigInt(text)
