@@ -10,6 +10,8 @@ import type { FromThread, Standing, ThreadData, ToThread } from './messages.ts'
 const POLL_MS = 250
 /** Nobody waits longer for hits; ranks answer without. */
 const PATIENCE_MS = 100
+/** More could not be answered by then, and would only keep those who ask next waiting. */
+const MOST_UNDER_WAY = 64
 /** Without a poll for so long, what is found is too old to call it working. */
 const LONGEST_SILENCE_MS = 10_000
 const LOOK_MS = 1_000
@@ -18,7 +20,7 @@ const STOP_MS = 2_000
 export interface SearchIndex {
   /** The model whose vectors are loaded; undefined: words alone, or nothing is loaded. */
   readonly embedderId: string | undefined
-  /** Undefined: not loaded, or no answer in time. Never fails. */
+  /** Undefined: not loaded, too much is asked, or no answer in time. Never fails. */
   find(chainId: number, question: Question): Promise<Hit[] | undefined>
 }
 
@@ -56,6 +58,8 @@ export function searchWorker(context: Context, pollMs = POLL_MS): Worker {
 
 function createSearch({ config, databaseUrl, chains }: Context): Search {
   const asked = new Map<number, (hits: Hit[] | undefined) => void>()
+  /** What the thread has yet to answer, whether somebody still waits for it or not. */
+  const underWay = new Set<number>()
   let thread: Thread | undefined
   let questions = 0
   let polledAt = performance.now()
@@ -70,8 +74,10 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
   }
 
   function hear(message: FromThread, frame: Frame): void {
-    if ('found' in message) asked.get(message.found)?.(message.hits)
-    else if ('failed' in message) frame.failing(new Error(message.failed))
+    if ('found' in message) {
+      underWay.delete(message.found)
+      asked.get(message.found)?.(message.hits)
+    } else if ('failed' in message) frame.failing(new Error(message.failed))
     else {
       state.standing = message.polled
       state.wasLoaded = true
@@ -84,6 +90,7 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
     if (thread !== left) return
     thread = undefined
     state.standing = undefined
+    underWay.clear()
     for (const answer of asked.values()) answer(undefined)
   }
 
@@ -94,7 +101,7 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
     },
     find(chainId, question) {
       const to = thread
-      if (!to || !state.standing) return Promise.resolve(undefined)
+      if (!to || !state.standing || underWay.size >= MOST_UNDER_WAY) return Promise.resolve(undefined)
       const begun = performance.now()
       const id = ++questions
       const { promise, resolve } = Promise.withResolvers<Hit[] | undefined>()
@@ -106,6 +113,7 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
         resolve(hits)
       }
       asked.set(id, answer)
+      underWay.add(id)
       to.postMessage({ find: id, chainId, question } satisfies ToThread)
       return promise
     },

@@ -127,7 +127,10 @@ export async function* openProducts(
   }
 }
 
-/** Products of which something can be seen now that could not be seen in that snapshot, in the order in which it changed. */
+/**
+ * Products of which something can be seen now that could not be seen in that snapshot, in the order in which it changed. Where the records
+ * were restored from another server, some were changed by transactions that are yet to come here: these are no news.
+ */
 export async function* changedProducts(
   sql: Queryable,
   chainIds: readonly number[],
@@ -148,6 +151,7 @@ export async function* changedProducts(
         embedderId,
         sql`SELECT * FROM market.listings
           WHERE changed_in >= pg_snapshot_xmin(${since}::text::pg_snapshot) AND NOT pg_visible_in_snapshot(changed_in, ${since}::text::pg_snapshot)
+            AND changed_in < pg_snapshot_xmax(pg_current_snapshot())
             AND (changed_in, chain_id, merchant_id, product_id)
               > (${after.changed_in}::text::xid8, ${after.chain_id}::bigint, ${after.merchant_id}::bigint, ${after.product_id}::bytea)
             AND chain_id = ANY(${[...chainIds]}::bigint[])

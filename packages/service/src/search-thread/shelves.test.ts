@@ -5,6 +5,7 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrations } from '../db/migrations.ts'
 import { createShops, type Shops } from '../listings/testing.ts'
+import { changedProducts, currentSnapshot } from './records.ts'
 import { Shelves } from './shelves.ts'
 import { asked } from './testing.ts'
 
@@ -42,6 +43,16 @@ it('hold what changed while they were loaded', async () => {
   })
   expect(shelves.find(CHAIN, asked('before', { limit: 100 }))).toEqual([])
   expect(shelves.find(CHAIN, asked('after', { limit: 100 }))).toHaveLength(20)
+})
+
+it('are not told again and again of what another server changed, before its records came here', async () => {
+  await sql`UPDATE market.listings SET changed_in = '1000000000000' WHERE chain_id = ${CHAIN}`
+  const shelves = await load()
+  const changed = changedProducts(sql, [CHAIN], undefined, await currentSnapshot(sql), 100)
+  expect(await Array.fromAsync(changed)).toEqual([])
+  await namesAll('restored')
+  await shelves.follow(sql)
+  expect(shelves.find(CHAIN, asked('restored', { limit: 100 }))).toHaveLength(20)
 })
 
 it('do not grow, however often what they hold changes', async () => {

@@ -171,6 +171,16 @@ it('answers alike on every replica, whatever it has seen on the way', async () =
   )
 })
 
+it('is asked no more at once than it could answer in time', async () => {
+  await add('Weather in Lisbon')
+  const replica = await start()
+  const sent = vi.spyOn(Worker.prototype, 'postMessage')
+  const answers = await Promise.all(Array.from({ length: 200 }, () => found(replica, 'weather')))
+  expect(sent).toHaveBeenCalledTimes(64)
+  expect(answers.slice(64)).toEqual(Array(136).fill(undefined))
+  await until(() => found(replica, 'weather'), 'an answer when these are given')
+})
+
 describe('a thread that dies', () => {
   it('is started again, and nobody who asks meanwhile hears of it', async () => {
     const weather = await add('Weather')
