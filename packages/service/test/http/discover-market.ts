@@ -1,0 +1,139 @@
+// Products that can be found, and those who look for them.
+import { listProduct, type Product } from '@referrer/contracts/local'
+import type { LocalAccount } from 'viem'
+import { until } from '../../src/workers/testing.ts'
+import { type Answer, type Caller, must } from './caller.ts'
+import { generic, productOf, startTestMarket, type TestMarket } from './market.ts'
+import { publish, registered } from './reviews.ts'
+import { type Person, quiet, type Review } from './town.ts'
+
+/** A market that believes this machine who asks, so that everybody can be somebody else to the limits. */
+export const startFinding = (env: Record<string, string> = {}, chainIds = [31_337]): Promise<TestMarket> =>
+  startTestMarket({ chainIds, env: { TRUSTED_PROXIES: '127.0.0.1', ALLOW_PRIVATE_HOSTS: 'true', ...env } })
+
+let clients = 0
+
+/** Asks as somebody who never asked before. */
+export function ask({ call }: { call: Caller }, query: string): Promise<Answer> {
+  clients += 1
+  const client = `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`
+  return call('GET', `/v1/discover?${query}`, { headers: { 'x-forwarded-for': client } })
+}
+
+/** An answer as it should be before long: what changed was heard of, and nobody was too busy to search. */
+export const foundWhere = (
+  m: { call: Caller },
+  query: string,
+  isRight: (body: Answer['body']) => boolean,
+  what = `the right answer to ${query}`,
+): Promise<Answer> =>
+  until(async () => {
+    const answer = await ask(m, query)
+    if (answer.status !== 200) throw new Error(`${query} was answered ${answer.status} ${answer.text}`)
+    return isRight(answer.body) ? answer : undefined
+  }, what)
+
+export const idsOf = ({ products }: Answer['body']): string[] =>
+  products.map(({ product_id }: { product_id: string }) => product_id)
+
+/** An answer in which something was found by the intent. */
+export const found = (m: { call: Caller }, query: string): Promise<Answer> =>
+  foundWhere(m, query, ({ products }) => products[0]?.sub_scores.intent_match > 0)
+
+/** Its first product is this one, found by the intent. */
+export const findsFirst = (m: { call: Caller }, query: string, { productId }: Product): Promise<Answer> =>
+  foundWhere(
+    m,
+    query,
+    ({ products: [first] }) => first?.product_id === productId && first.sub_scores.intent_match > 0,
+  )
+
+export interface About {
+  name: string
+  description?: string
+  category?: string
+  /** Nobody answers there unless somebody does. */
+  endpoint?: string
+}
+
+/** Says what a product is, or says it anew. */
+export async function describeProduct(
+  { call, market }: Pick<TestMarket, 'call' | 'market'>,
+  { merchantId, productId: product_id }: Product,
+  { name, description = '', category = '', endpoint = 'http://127.0.0.1:1/' }: About,
+  { as = market.accounts.merchant as LocalAccount, query = '' } = {},
+): Promise<void> {
+  const body = { merchant_id: Number(merchantId), product_id, endpoint_url: endpoint }
+  const described = { ...body, name, description, category }
+  await must(call('POST', `/v1/merchant/product${query}`, { as, body: described }))
+}
+
+let products = 0
+
+/** Lists products of the merchant account and says what they are. */
+export async function sellAll(
+  m: TestMarket,
+  merchantId: bigint,
+  all: readonly (About & { minPrice?: bigint; oneOff?: boolean })[],
+): Promise<Product[]> {
+  const listed: Product[] = []
+  for (const { minPrice = 0n, oneOff = false } of all) {
+    products += 1
+    const product = { merchantId, productId: productOf(products) }
+    await listProduct(m.market, m.market.accounts.merchant, product, { minPrice, oneOff })
+    listed.push(product)
+  }
+  await m.indexed()
+  await Promise.all(all.map((about, at) => describeProduct(m, listed[at] as Product, about)))
+  return listed
+}
+
+/** On approved proofs, with their texts; in this order. */
+export async function writeAll(
+  m: TestMarket,
+  product: Product,
+  reviews: readonly (readonly [author: Person, rating: number, text?: string])[],
+): Promise<Review[]> {
+  const published: { author: Person; content: string; reviewId: number }[] = []
+  for (const [author, rating, text = 'As I saw it'] of reviews) {
+    const content = generic(rating, text)
+    published.push({ author, content, reviewId: await publish(m.market, { ...author, product, content }) })
+  }
+  await m.indexed()
+  return Promise.all(
+    published.map(async ({ author, content, reviewId }) => {
+      const internalId = await registered(m, reviewId, content)
+      return { author, product, reviewId: BigInt(reviewId), internalId }
+    }),
+  )
+}
+
+/** After all dates on which ranks are computed anew. */
+const LAST_DAY = 2_000_000
+
+/** Gives agents ranks for both types, as if they had been earned; null: none. */
+export async function setRanks(
+  m: TestMarket,
+  ranks: readonly (readonly [Pick<Person, 'agentId'>, number | null])[],
+): Promise<void> {
+  await quiet(m)
+  const [agents, values] = [ranks.map(([{ agentId }]) => agentId), ranks.map(([, rank]) => rank)]
+  await m.sql`
+    INSERT INTO market.review_ranks (chain_id, agent_id, repeat, one_off, day)
+    SELECT ${m.chainId}, k.agent_id, k.rank, k.rank, ${LAST_DAY}
+    FROM unnest(${agents}::bigint[], ${values}::float8[]) AS k (agent_id, rank)
+    ON CONFLICT (chain_id, agent_id) DO UPDATE SET repeat = excluded.repeat, one_off = excluded.one_off, day = excluded.day`
+}
+
+/** Gives products ranks, as if their buyers had said so. */
+export async function setProductRanks(
+  m: TestMarket,
+  ranks: readonly (readonly [Product, number])[],
+): Promise<void> {
+  await quiet(m)
+  for (const [{ merchantId, productId }, rank] of ranks) {
+    await m.sql`
+      UPDATE market.products SET rank = ${rank}
+      WHERE chain_id = ${m.chainId} AND merchant_id = ${merchantId} AND product_id = decode(${productId.slice(2)}, 'hex')`
+  }
+}
