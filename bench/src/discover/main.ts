@@ -40,9 +40,8 @@ async function main(): Promise<void> {
   await withPostgres('bench-discover-', async (postgres, directory) => {
     const results: [number, Measured][] = []
     for (const each of all) {
-      const result = await measureGoods(postgres, directory, each)
-      results.push([each.count, result])
-      progress(`load ${loadavg()[0]?.toFixed(1)}`)
+      results.push([each.count, await measureGoods(postgres, directory, each)])
+      progress(`load of the machine ${loadavg()[0]?.toFixed(1)}`)
     }
     tell(results)
   })

@@ -11,6 +11,7 @@ const ROUND_MS = 3_000
 /** Enough to keep two cores busy. */
 const MANY = 32
 const UPDATES = 20
+const LOOK_MS = 20
 /** The index is grouped from so many products on. */
 const GROUPED_FROM = 5_000
 /** Questions that the plain way is asked once each. */
@@ -122,10 +123,11 @@ async function updates({ url }: Server, { sql, products }: Market): Promise<numb
     const begun = performance.now()
     await sql`
       UPDATE market.products SET name = ${`The ${word}`} WHERE merchant_id = ${merchant_id} AND product_id = ${product_id}`
-    await until(async () => {
+    const isFound = async () => {
       const [best] = await ask(url, { text: word })
       return best?.name === `The ${word}` && best.sub_scores.intent_match > 0
-    }, 'a new name was not found')
+    }
+    await until(isFound, 'a new name was not found', LOOK_MS)
     took.push(performance.now() - begun)
   }
   return took

@@ -4,8 +4,9 @@ import { ask, type Wish } from './ask.ts'
 import { MODEL } from './embedder.ts'
 import { DIMS } from './vectors.ts'
 
-const POLL_MS = 10
-const PATIENCE_MS = 180_000
+/** Seldom, so that asking does not hold up what is waited for. */
+const POLL_MS = 200
+const PATIENCE_MS = 600_000
 
 /** The service as it is deployed, behind a proxy that tells who asks. */
 export const startService = (
@@ -34,11 +35,15 @@ export async function indexed({ url, process }: Server, wish: Wish): Promise<voi
   await Promise.race([until(isAnswered, 'the index has not been loaded'), process.failed])
 }
 
-export async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {
+export async function until(
+  isSo: () => Promise<boolean>,
+  otherwise: string,
+  pollMs = POLL_MS,
+): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`${otherwise} within ${PATIENCE_MS / 1_000} s`)
-    await sleep(POLL_MS)
+    await sleep(pollMs)
   }
 }
 

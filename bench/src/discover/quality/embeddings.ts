@@ -1,5 +1,6 @@
 // Vectors by the model that comes with the service. It takes minutes for a catalogue, so that what it made once is kept.
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Sql } from '@referrer/database'
@@ -22,27 +23,38 @@ const KEPT = fileURLToPath(
   ),
 )
 
-/** Embeds all products of a market, as its worker would. */
-export async function embedProducts(sql: Sql, model: LocalEmbedder): Promise<void> {
+/** Embeds all products of a market, as its worker would, with a model for each core. */
+export async function embedProducts(sql: Sql): Promise<void> {
   const kept = readKept()
-  const products = await sql<{ text: string; hash: Buffer }[]>`
+  const products = await sql<Embedded[]>`
     SELECT DISTINCT ON (hash) ${productText(sql)} AS text, ${productTextHash(sql)} AS hash FROM market.products AS p`
   const missing = products.filter(({ hash }) => !kept.has(hash.toString('hex')))
-  for (let at = 0; at < missing.length; at += AT_ONCE) {
-    if (at % TOLD_EVERY === 0) progress(`embedding products: ${at} of ${missing.length}`)
-    const some = missing.slice(at, at + AT_ONCE)
-    const vectors = await model.embed(some.map(({ text }) => text))
-    const records = some.map(({ hash }, index) => Buffer.concat([hash, Buffer.from(vectors[index] ?? [])]))
-    for (const [index, { hash }] of some.entries())
-      kept.set(hash.toString('hex'), Buffer.from(vectors[index] ?? []))
-    mkdirSync(dirname(KEPT), { recursive: true })
-    appendFileSync(KEPT, Buffer.concat(records))
+  mkdirSync(dirname(KEPT), { recursive: true })
+  let done = 0
+  async function embedSome(): Promise<void> {
+    const model = openModel()
+    for (let some = missing.splice(0, AT_ONCE); some.length > 0; some = missing.splice(0, AT_ONCE)) {
+      if (done % TOLD_EVERY === 0) progress(`embedding products: ${missing.length + some.length} to go`)
+      done += some.length
+      const vectors = await model.embed(some.map(({ text }) => text))
+      const bytes = some.map((_, at) => Buffer.from(vectors[at] ?? []))
+      for (const [at, { hash }] of some.entries())
+        kept.set(hash.toString('hex'), bytes[at] ?? Buffer.alloc(0))
+      appendFileSync(
+        KEPT,
+        Buffer.concat(some.flatMap(({ hash }, at) => [hash, bytes[at] ?? Buffer.alloc(0)])),
+      )
+    }
+    await model.close()
   }
+  if (missing.length > 0) await Promise.all(Array.from({ length: availableParallelism() }, embedSome))
   await write(
     sql,
     products.map(({ hash }) => ({ hash, vector: kept.get(hash.toString('hex')) ?? Buffer.alloc(0) })),
   )
 }
+
+type Embedded = { text: string; hash: Buffer }
 
 async function write(sql: Sql, vectors: { hash: Buffer; vector: Buffer }[]): Promise<void> {
   await sql`

@@ -61,7 +61,7 @@ async function measure(postgres: PostgresServer, directory: string, model: Local
   const market = await createMarket(postgres, goods, { intents: 1, hasReviews: false })
   const summary = createSummary(judged.queries, basename(data) === 'icecat')
   try {
-    await embedProducts(market.sql, model)
+    await embedProducts(market.sql)
     const idOf = await idsOf(market, judged)
     const stage = { judged, market, directory, model, idOf }
     const words = await askAll(stage, 'off')
@@ -151,7 +151,7 @@ async function askOne(
 }
 
 /** Without the products that are shown by their rank alone. */
-const found = async (url: string, text: string) =>
-  (await ask(url, { text, products: SHOWN }))
-    .filter(({ sub_scores }) => sub_scores.intent_match > 0)
-    .map(({ product_id }) => product_id)
+async function found(url: string, text: string): Promise<string[]> {
+  const products = await ask(url, { text, products: SHOWN })
+  return products.filter(({ sub_scores }) => sub_scores.intent_match > 0).map(({ product_id }) => product_id)
+}

@@ -78,7 +78,7 @@ async function soak(market: Market, embedder: Embedder, directory: string): Prom
     const run = (forSeconds: number) =>
       Promise.race([
         Promise.all([
-          pace(QUESTIONS_PER_SECOND, forSeconds, () => askOnce(server.url, wishes.next().value)),
+          pace(QUESTIONS_PER_SECOND, forSeconds, () => ask(server.url, { text: wishes.next().value })),
           pace(PRODUCTS_PER_SECOND, forSeconds, () => arrivals.add()),
           watch(server, forSeconds),
         ]),
@@ -103,10 +103,6 @@ function* distinctWishes(): Generator<string, string> {
   const items = [...generatedItems(PRODUCTS)]
   const random = new Random(11)
   for (let n = 0; ; n += 1) yield `${intentFor(random.pick(items), random)} ${n}`
-}
-
-const askOnce = async (url: string, text: string) => {
-  await ask(url, { text })
 }
 
 function tell(answers: Outcome, additions: Outcome, samples: Sample[], embedder: Embedder): void {
