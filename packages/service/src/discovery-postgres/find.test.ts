@@ -60,11 +60,12 @@ beforeAll(async () => {
   await prepareSchema(sql)
   await useModel(sql, MODEL, DIMS)
   await list(sql, CHAIN, MODEL, corpus)
-  const transaction = <T>(work: Parameters<typeof sql.begin<T>>[1]) => sql.begin(work) as Promise<T>
   keeper = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL })
   await keeper.loadAll(never)
 })
 afterAll(() => database?.close())
+
+const transaction = <T>(work: Parameters<typeof sql.begin<T>>[1]) => sql.begin(work) as Promise<T>
 
 async function inPostgres(question: Question): Promise<Hit[]> {
   const shelf = (await readShelves(sql, [CHAIN])).get(CHAIN)
@@ -131,6 +132,15 @@ it('follows what is renamed, priced, closed and added', async () => {
   for (const question of [asked('weather forecast'), asked('lunr', { vector: vectorOf(7, 7), limit: 60 })]) {
     expect(rounded(await inPostgres(question))).toEqual(rounded(await inMemory(question)))
   }
+})
+
+it('forgets what was closed while nobody kept the tables', async () => {
+  await closeListing(sql, CHAIN, 3)
+  const next = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL })
+  await next.loadAll(never)
+  const hits = await inPostgres(asked('german forecast', { vector: vectorOf(0, 2), limit: 100 }))
+  expect(hits.map(({ key }) => key)).not.toContain(keyOfListed(3))
+  keeper = next
 })
 
 it('counts words as if it had read everything anew', async () => {

@@ -6,13 +6,15 @@ import type { Sql } from '@referrer/database'
 import {
   changedProducts,
   currentSnapshot,
+  keyOfRow,
   type ListedRow,
   openProducts,
+  productOf,
   servingModel,
 } from '../search-thread/records.ts'
 import { dropOtherVectors, ensureVectors, finishVectors, type VectorTable } from './models.ts'
 import { prepareSchema } from './schema.ts'
-import { writeProducts } from './write.ts'
+import { closedProducts, writeProducts } from './write.ts'
 
 const ROWS_AT_ONCE = 200
 /** Whether another model serves is looked at every so many polls. */
@@ -91,6 +93,7 @@ export class Keeper {
         await this.#write(rows, next)
         if (this.#kept) await this.#follow(this.#kept)
       }
+      await this.#dropClosed(chainId, next)
     }
     await this.#follow(next)
     for (const table of tables.values()) await finishVectors(sql, table)
@@ -126,7 +129,19 @@ export class Keeper {
 
   async #write(rows: readonly ListedRow[], { tables }: Kept): Promise<void> {
     for (const [chainId, own] of Map.groupBy(rows, ({ chain_id }) => chain_id)) {
-      await this.#transaction((tx) => writeProducts(tx, chainId, own, tables.get(chainId)))
+      const open = own.flatMap((row) => productOf(row) ?? [])
+      await this.#transaction((tx) =>
+        writeProducts(tx, chainId, own.map(keyOfRow), open, tables.get(chainId)),
+      )
+    }
+  }
+
+  /** What was closed while nobody kept the tables. */
+  async #dropClosed(chainId: number, { tables }: Kept): Promise<void> {
+    for (;;) {
+      const closed = await closedProducts(this.#sql, chainId, ROWS_AT_ONCE)
+      if (closed.length === 0) return
+      await this.#transaction((tx) => writeProducts(tx, chainId, closed, [], tables.get(chainId)))
     }
   }
 }

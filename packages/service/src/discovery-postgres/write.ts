@@ -1,9 +1,8 @@
 // Products as the schema `search` has them. Only what differs is written: everything may be looked at again.
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Transaction } from '@referrer/database'
+import type { Queryable, Transaction } from '@referrer/database'
 import { canBeMisspelt, documentOf, keyOf, type Product, worthOf } from '@referrer/search'
-import { keyOfRow, type ListedRow, productOf } from '../search-thread/records.ts'
 import { columns, costOf } from './columns.ts'
 import { Counts, writeCounts } from './counts.ts'
 import type { VectorTable } from './models.ts'
@@ -34,15 +33,15 @@ type KeptRow = {
 type OldRow = { worths: Record<string, number>; spelt: string[] }
 type Document = { worths: [string, number][]; spelt: string[] }
 
-/** Rows of one chain, of which no other process writes anything meanwhile. */
+/** Products of one chain, of which no other process writes anything meanwhile. Of those named by `keys` only the `found` can be. */
 export async function writeProducts(
   tx: Transaction,
   chainId: number,
-  rows: readonly ListedRow[],
+  keys: readonly string[],
+  found: readonly Product[],
   vectors: VectorTable | undefined,
 ): Promise<void> {
-  const kept = await keptProducts(tx, chainId, rows.map(keyOfRow))
-  const found = rows.flatMap((row) => productOf(row) ?? [])
+  const kept = await keptProducts(tx, chainId, keys)
   const open = new Set(found.map(({ key }) => key))
   const gone = [...kept.keys()].filter((key) => !open.has(key))
   const hashes = new Map(found.map((product) => [product.key, hashOf(product)]))
@@ -71,6 +70,17 @@ const hashOf = ({ name, category, description, evidence }: Product) =>
 
 const isPlaced = (product: Product, row: KeptRow | undefined) =>
   row?.rank === product.rank && row.cost === costOf(product)
+
+/** Some of those that are kept, and are open no more. */
+export async function closedProducts(sql: Queryable, chainId: number, most: number): Promise<string[]> {
+  const rows = await sql<Pick<KeptRow, 'merchant_id' | 'product_id'>[]>`
+    SELECT merchant_id, product_id FROM search.products AS p
+    WHERE chain_id = ${chainId} AND NOT EXISTS (
+      SELECT FROM market.listings AS l
+      WHERE (l.chain_id, l.merchant_id, l.product_id) = (p.chain_id, p.merchant_id, p.product_id) AND l.is_open)
+    LIMIT ${most}`
+  return rows.map(({ merchant_id, product_id }) => keyOf(merchant_id, product_id))
+}
 
 async function keptProducts(
   tx: Transaction,
