@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
 import { Catalogue } from './catalogue.ts'
+import { documentOf } from './document.ts'
 import { keyOf } from './key.ts'
 import { wishesOf } from './question.ts'
+import { Shelf } from './shelf.ts'
+import { Words } from './words.ts'
 
 const keyAt = (at: number) => keyOf(1n, `0x${at.toString(16).padStart(64, '0')}`)
 
@@ -31,6 +34,26 @@ it('finds the same after many products have come and gone', () => {
     const asked = { ...question, intent }
     expect(worn.find(asked)).toEqual(fresh.find(asked))
   }
+})
+
+it('gives the slots of what is gone to others, and forgets their terms', () => {
+  const shelf = new Shelf()
+  const words = new Words(shelf)
+  const add = (text: string) => {
+    const slot = shelf.take('a', '', 0.5, 0)
+    words.add(slot, documentOf({ name: text, category: '', description: '', evidence: '' }))
+    return slot
+  }
+  let slot = add('lamp 0')
+  for (let at = 1; at < 1_000; at += 1) {
+    const next = add(`lamp ${at}`)
+    shelf.close(slot)
+    words.remove(slot)
+    slot = next
+  }
+  expect(shelf.keys.length).toBeLessThan(10)
+  expect(words.terms.get('998')).toBeUndefined()
+  expect(words.terms.get('999')?.users).toBe(1)
 })
 
 it('looks up few terms for a word that goes on and on', () => {
