@@ -40,6 +40,7 @@ export async function requestCharge(
       signal: AbortSignal.timeout(PATIENCE_MS),
     })
     const body = await readBody(response, MOST_BYTES)
+    if (!body) throw new Error(`the answer is larger than ${MOST_BYTES} bytes`)
     if (!PASSED_ON.has(response.status)) throw new Error(`the answer has status ${response.status}`)
     JSON.parse(body.toString())
     return { status: response.status, body, retryAfter: response.headers.get('retry-after') }

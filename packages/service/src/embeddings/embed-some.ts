@@ -1,6 +1,7 @@
 import type { Vector } from '@referrer/search'
 import type { Context } from '../context.ts'
 import { despiteDeadlock } from '../db/deadlock.ts'
+import { descriptionIn } from '../reviews/content.ts'
 import { errorText } from '../workers/errors.ts'
 import { type Embedder, EmbeddingFailed } from './embedder.ts'
 import { postponeTexts, removeTexts, type Taken, takeTexts } from './queue.ts'
@@ -99,15 +100,6 @@ const nameOf = ({ subject }: Taken) =>
       }
 
 const wordsOf = ({ text }: Wanted) => ('product' in text ? text.product : descriptionIn(text.content))
-
-function descriptionIn(content: string): string {
-  try {
-    const { description } = Object(JSON.parse(content))
-    return typeof description === 'string' ? description : ''
-  } catch {
-    return ''
-  }
-}
 
 /** Who stops does not wait for an answer. */
 async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {

@@ -1,6 +1,8 @@
 import { quantize, type Vector } from '@referrer/search'
 import type { EmbedderConfig } from '../config.ts'
 import { gather } from '../gather.ts'
+import { fieldsOf, jsonOf } from '../loose-json.ts'
+import { readBody } from '../read-body.ts'
 import { type Embedder, EmbeddingFailed, embedSaying } from './embedder.ts'
 import { cut, inParts } from './text.ts'
 
@@ -57,7 +59,7 @@ export function createEndpoint(
       await response.body?.cancel().catch(() => {})
       throw refusal(response)
     }
-    const body = await reach(() => readBounded(response, mostBytes(texts.length)))
+    const body = await reach(() => readBody(response, mostBytes(texts.length)))
     const vectors = body && readAnswer(body, texts.length, dims)
     if (!vectors) throw new EmbeddingFailed(`${host} answered with something else than vectors`, 'apart')
     if (typeof vectors === 'number')
@@ -130,22 +132,9 @@ function readRetryAfter(text: string | null): number | undefined {
   return text !== null && /^\d{1,5}$/.test(text) ? Number(text) * 1_000 : undefined
 }
 
-/** Undefined: more than that. */
-async function readBounded(response: Response, mostBytes: number): Promise<string | undefined> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  // Leaving the loop closes the connection.
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length
-    if (length > mostBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
 /** The vectors in the order of the texts; the length of one that is not as long as it should be; undefined: no answer. */
-function readAnswer(body: string, count: number, dims: number): Vector[] | number | undefined {
-  const data = parse(body)?.data
+function readAnswer(body: Buffer, count: number, dims: number): Vector[] | number | undefined {
+  const { data } = fieldsOf(jsonOf(body))
   if (!Array.isArray(data) || data.length !== count) return undefined
   const vectors: Vector[] = []
   for (const { index, embedding } of data.map((item) => Object(item))) {
@@ -155,12 +144,4 @@ function readAnswer(body: string, count: number, dims: number): Vector[] | numbe
     vectors[index] = quantize(embedding)
   }
   return vectors
-}
-
-function parse(body: string): { data?: unknown } | undefined {
-  try {
-    return Object(JSON.parse(body))
-  } catch {
-    return undefined
-  }
 }

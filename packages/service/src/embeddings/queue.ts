@@ -143,7 +143,7 @@ export async function removeTexts(tx: Queryable, taken: readonly Taken[]): Promi
     DELETE FROM market.texts_to_embed AS t USING ${unchanged(tx, taken)} WHERE (t.id, t.text_hash) = (done.id, done.hash)`
 }
 
-/** They failed, and are due again after a while. `isOurs`: for reasons of their own. */
+/** They failed, and are due again after a while. `isTheirFault`: for reasons of their own. */
 export async function postponeTexts(
   sql: Queryable,
   taken: readonly Taken[],

@@ -1,4 +1,5 @@
 // What the reviews of a product say about it, as words that it can be found by.
+import { descriptionIn } from '../reviews/content.ts'
 
 /** A review whose words count. */
 export interface Voice {
@@ -44,16 +45,6 @@ export function evidenceOf(voices: readonly Voice[]): string {
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 function wordsOf(content: string): string[] {
-  const words = descriptionOf(content).normalize('NFKC').toLowerCase().match(WORD) ?? []
+  const words = descriptionIn(content).normalize('NFKC').toLowerCase().match(WORD) ?? []
   return words.filter((word) => word.length > 1 && word.length <= LONGEST_WORD && !STOP_WORDS.has(word))
-}
-
-/** Whatever the text is: one that cannot be read says nothing. */
-function descriptionOf(content: string): string {
-  try {
-    const { description } = JSON.parse(content) as { description?: unknown }
-    return typeof description === 'string' ? description : ''
-  } catch {
-    return ''
-  }
 }

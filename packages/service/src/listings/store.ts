@@ -16,7 +16,7 @@ export interface Listing {
 }
 
 /** All that are published, if they are no more than this. */
-export const SHORTLISTED = 200
+const SHORTLISTED = 200
 /** Of more: so many of the newest, so many by the best authors, and all that are excluded. */
 const NEWEST = 100
 const BEST = 100

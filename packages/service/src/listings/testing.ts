@@ -6,7 +6,7 @@ import { account, bytes32, createHistory, type Product } from '../ranks/testing.
 import type { Follower } from '../workers/following.ts'
 import { listingsFollower } from './follow.ts'
 
-export const withoutModel = { config: { embedder: undefined } } as Pick<Context, 'config'>
+const withoutModel = { config: { embedder: undefined } } as Pick<Context, 'config'>
 
 export type ListedRow = {
   is_open: boolean

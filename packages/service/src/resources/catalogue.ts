@@ -65,7 +65,9 @@ async function readPage(fetch: Context['fetch'], url: URL, signal: AbortSignal) 
     await response.body?.cancel()
     throw new Error(`the answer has status ${response.status}`)
   }
-  const { items, resources, pagination } = fieldsOf(jsonOf(await readBody(response, MOST_BYTES)))
+  const body = await readBody(response, MOST_BYTES)
+  if (!body) throw new Error(`the answer is larger than ${MOST_BYTES} bytes`)
+  const { items, resources, pagination } = fieldsOf(jsonOf(body))
   const entries = listOf(items ?? resources)
   const { total } = fieldsOf(pagination)
   const isLast = entries.length < PAGE_SIZE

@@ -35,6 +35,16 @@ export function parseContent(text: string): Content {
   return content as Content
 }
 
+/** What a stored text says in words; one that cannot be read says nothing. */
+export function descriptionIn(text: string): string {
+  try {
+    const { description } = Object(JSON.parse(text))
+    return typeof description === 'string' ? description : ''
+  } catch {
+    return ''
+  }
+}
+
 export const satisfactionOf = ({ rating }: Content) => (rating - 1) / 4
 
 /** How many keys a value has, at all levels. Refuses what readers of JSON disagree about. */
