@@ -108,6 +108,12 @@ describe('what must not be seen', () => {
       expect(Read.privateKey.read(bad)).toBeUndefined()
   })
 
+  it('is a token that a header can hold, as the file that it comes from may have it', () => {
+    expect(Read.token.read('sk-hunter2\n')?.reveal()).toBe('sk-hunter2')
+    for (const bad of ['sk-hunter2\nsk-hunter3', 'hunter 2', 'hunter…', ' '])
+      expect(Read.token.read(bad)).toBeUndefined()
+  })
+
   it('is every URL of a database that can be connected to', () => {
     const socket = 'postgres://me@/market?host=/run/postgresql'
     expect(Read.postgresUrl.read(socket)?.reveal()).toBe(socket)

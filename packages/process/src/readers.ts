@@ -31,8 +31,11 @@ export const flag: Reader<boolean> = {
 /** Any text will do. */
 export const text = (expected: string): Reader<string> => ({ expected, read: (text) => text })
 
-/** Any text, never to be shown. */
-export const secret: Reader<Secret> = { expected: 'a secret', read: (text) => new Secret(text) }
+/** What is sent in a header and never shown; whoever refuses a bad header shows it. */
+export const token: Reader<Secret> = {
+  expected: 'a token of plain letters, digits and signs, without spaces',
+  read: (text) => (/^[!-~]+$/.test(text.trim()) ? new Secret(text.trim()) : undefined),
+}
 
 /** Items separated by commas. One bad item spoils the list. */
 export const list = <T>(item: Reader<T>, expected: string): Reader<T[]> => ({

@@ -111,7 +111,7 @@ export const variables = {
     Read.text('the name of a model'),
     'with EMBEDDER=endpoint: the model to ask for',
   ),
-  EMBEDDINGS_KEY: optional(Read.secret, 'with EMBEDDER=endpoint: sent as a bearer token'),
+  EMBEDDINGS_KEY: optional(Read.token, 'with EMBEDDER=endpoint: sent as a bearer token'),
   EMBEDDINGS_DIMENSIONS: withDefault(
     Read.whole(1, 4_096),
     'with EMBEDDER=endpoint: how long the vectors of the model are',
