@@ -37,11 +37,16 @@ export class Spelling {
 
   similar(word: string): Similar[] {
     if (!canBeMisspelt(word)) return []
-    const near = this.#candidates(word, mistakesIn(word))
-    return nearestWords(
-      word,
-      near.map((id) => ({ word: this.#words[id] as string, users: this.#users[id] as number })),
-    )
+    for (let mistakes = 1; mistakes <= mistakesIn(word); mistakes += 1) {
+      const near = this.#candidates(word, mistakes)
+      const found = nearestWords(
+        word,
+        near.map((id) => ({ word: this.#words[id] as string, users: this.#users[id] as number })),
+        mistakes,
+      )
+      if (found.length > 0) return found
+    }
+    return []
   }
 
   #use(word: string): number {
@@ -99,7 +104,6 @@ export function nearestWords(
   candidates: readonly { word: string; users: number }[],
 ): Similar[] {
   if (!canBeMisspelt(word)) return []
-  const most = mistakesIn(word)
   const found = candidates
     .map((candidate) => ({ ...candidate, distance: distanceOf(word, candidate.word, most) }))
     .filter(({ distance }) => distance > 0 && distance <= most)
@@ -130,26 +134,35 @@ function pairsOf(word: string): string[] {
   return [...pairs]
 }
 
-/** How many letters to put in, take out, change, or swap with the next; more than `most` is told as one more. */
+/** Rows of the table below, used again and again: this is asked for thousands of words. */
+let [row, above, aboveThat] = [0, 0, 0].map(() => new Uint8Array(LONGEST + 2)) as [
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+]
+
+/** How many letters to put in, take out, change, or swap with the next; more than `most` is told as one more. Of words of at most 24 letters. */
 export function distanceOf(a: string, b: string, most: number): number {
-  let before: number[] = []
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  const tooFar = most + 1
+  if (Math.abs(a.length - b.length) > most) return tooFar
+  for (let j = 0; j <= b.length; j += 1) row[j] = Math.min(j, tooFar)
   for (let i = 1; i <= a.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = a[i - 1] === b[j - 1] ? 0 : 1
-      let least = Math.min(
-        (row[j - 1] as number) + change,
-        (row[j] as number) + 1,
-        (next[j - 1] as number) + 1,
-      )
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        least = Math.min(least, (before[j - 2] as number) + 1)
-      next.push(least)
+    ;[aboveThat, above, row] = [above, row, aboveThat]
+    // Outside of this band it is too far anyway.
+    const from = Math.max(1, i - most)
+    const to = Math.min(b.length, i + most)
+    row[from - 1] = from === 1 ? Math.min(i, tooFar) : tooFar
+    let least = row[from - 1] as number
+    for (let j = from; j <= to; j += 1) {
+      const change = a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1
+      let cost = Math.min((above[j - 1] as number) + change, (row[j - 1] as number) + 1)
+      if (j < i + most) cost = Math.min(cost, (above[j] as number) + 1)
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      if (swapped) cost = Math.min(cost, (aboveThat[j - 2] as number) + 1)
+      row[j] = Math.min(cost, tooFar)
+      least = Math.min(least, cost)
     }
-    if (Math.min(...next) > most) return most + 1
-    before = row
-    row = next
+    if (least >= tooFar) return tooFar
   }
-  return Math.min(row[b.length] as number, most + 1)
+  return row[b.length] as number
 }
