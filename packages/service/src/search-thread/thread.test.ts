@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { seedOf } from '@referrer/chain/testing'
 import { connect, migrate, type Sql } from '@referrer/database'
 import { freshDatabase, startKillablePostgres, type TestDatabase } from '@referrer/database/testing'
-import { keyOf } from '@referrer/search'
+import { keyOf, type Question } from '@referrer/search'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { migrations } from '../db/migrations.ts'
@@ -63,22 +63,24 @@ async function start(
   await until(() => replica.state.standing, 'the shelves to be loaded')
   return replica
 }
-const found = async ({ index }: Replica, intent: string) => keysOf(await index.find(chainId, asked(intent)))
+/** Asked again when there is no answer in time. */
+const hitsOf = ({ index }: Replica, question: Question, chain = chainId) =>
+  until(() => index.find(chain, question), 'an answer')
+const found = async (replica: Replica, intent: string) => keysOf(await hitsOf(replica, asked(intent)))
 const finds = (replica: Replica, intent: string, products: readonly Product[]) =>
   until(
     async () => `${await found(replica, intent)}` === `${products.map(keyOfProduct)}`,
     `${products.length} hits for ${intent}`,
-    5_000,
   )
 
 it('finds what was there before it', async () => {
   const weather = await add('Weather in Lisbon')
   await add('Exchange rates')
   const replica = await start()
-  const hits = await replica.index.find(chainId, asked('weather lisbon'))
+  const hits = await hitsOf(replica, asked('weather lisbon'))
   expect(hits).toEqual([{ key: keyOfProduct(weather), intentMatch: expect.any(Number), rank: 0.5 }])
-  expect(await replica.index.find(chainId, asked('weather', { category: 'other' }))).toEqual([])
-  expect(await replica.index.find(chainId + 1_000, asked('weather'))).toEqual([])
+  expect(await hitsOf(replica, asked('weather', { category: 'other' }))).toEqual([])
+  expect(await hitsOf(replica, asked('weather'), chainId + 1_000)).toEqual([])
   expect(replica.state.standing?.chains).toEqual([{ chainId, products: 2, vectors: 0 }])
 })
 
@@ -103,12 +105,10 @@ it('follows what is added, renamed, reviewed, priced, closed and taken back', as
   await sql`UPDATE market.offers SET price = 500 WHERE chain_id = ${chainId}`
   await s.follow()
   await until(
-    async () => (await replica.index.find(chainId, asked('tides', { ceiling: 499 })))?.length === 0,
+    async () => (await hitsOf(replica, asked('tides', { ceiling: 499 }))).length === 0,
     'the price to be known',
   )
-  expect(keysOf(await replica.index.find(chainId, asked('tides', { ceiling: 500 })))).toEqual([
-    keyOfProduct(weather),
-  ])
+  expect(keysOf(await hitsOf(replica, asked('tides', { ceiling: 500 })))).toEqual([keyOfProduct(weather)])
 
   await s.close(MERCHANT)
   await s.follow()
@@ -161,13 +161,12 @@ it('answers alike on every replica, whatever it has seen on the way', async () =
   await s.follow()
   const late = await start()
   const answers = (replica: Replica) =>
-    Promise.all(WORDS.map((word) => replica.index.find(chainId, asked(`${word} weather`, { limit: 50 }))))
+    Promise.all(WORDS.map((word) => hitsOf(replica, asked(`${word} weather`, { limit: 50 }))))
   const expected = await answers(late)
   expect(expected.flat().length).toBeGreaterThan(20)
   await until(
     async () => JSON.stringify(await answers(early)) === JSON.stringify(expected),
     'the same answers',
-    5_000,
   )
 })
 
@@ -175,10 +174,11 @@ it('is asked no more at once than it could answer in time', async () => {
   await add('Weather in Lisbon')
   const replica = await start()
   const sent = vi.spyOn(Worker.prototype, 'postMessage')
-  const answers = await Promise.all(Array.from({ length: 200 }, () => found(replica, 'weather')))
+  const ask = () => replica.index.find(chainId, asked('weather'))
+  const answers = await Promise.all(Array.from({ length: 200 }, ask))
   expect(sent).toHaveBeenCalledTimes(64)
   expect(answers.slice(64)).toEqual(Array(136).fill(undefined))
-  await until(() => found(replica, 'weather'), 'an answer when these are given')
+  await until(ask, 'an answer when these are given')
 })
 
 describe('a thread that dies', () => {
@@ -255,14 +255,9 @@ describe('vectors', () => {
       await tx`UPDATE market.listings SET changed_in = pg_current_xact_id() WHERE chain_id = ${chainId} AND product_id = ${bytes32(number)}`
     })
   const unit = (dims: number, at: number) => Array.from({ length: dims }, (_, n) => (n === at ? 127 : 0))
-  /** The nearest; asked again when there is no answer in time. */
-  const near = async ({ index }: Replica, vector: number[]) =>
-    keysOf(
-      await until(
-        () => index.find(chainId, asked('zzz', { vector: Int8Array.from(vector), limit: 1 })),
-        'an answer',
-      ),
-    )
+  /** The nearest. */
+  const near = async (replica: Replica, vector: number[]) =>
+    keysOf(await hitsOf(replica, asked('zzz', { vector: Int8Array.from(vector), limit: 1 })))
 
   it('come when they are made, and those of another model are no use', async () => {
     const [weather, tides] = [await add('Weather'), await add('Tides')]
