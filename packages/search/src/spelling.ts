@@ -102,6 +102,7 @@ export class Spelling {
 export function nearestWords(
   word: string,
   candidates: readonly { word: string; users: number }[],
+  most: number = mistakesIn(word),
 ): Similar[] {
   if (!canBeMisspelt(word)) return []
   const found = candidates
