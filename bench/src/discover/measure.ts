@@ -22,6 +22,8 @@ export type Measured = {
   /** From the start of the process until the first answer by the index, with an index that was never there and again. */
   firstStartMs: number
   restartMs: number
+  /** Processor time of the process until then. */
+  restartCpuMs: number
   alone: Times
   four: Times
   perSecond: number
@@ -40,7 +42,7 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
     const begun = performance.now()
     const server = await startService({ name, ...market, directory: stage.directory }, stage.embedder)
     await orStop(server, indexed(server, market.intents[0] ?? { text: '' }))
-    return { server, ms: performance.now() - begun }
+    return { server, ms: performance.now() - begun, cpuMs: server.process.cpuSeconds() * 1_000 }
   }
 
   stage.progress(`${name}: first start`)
@@ -51,7 +53,7 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
   await first.server.process.stop()
 
   stage.progress(`${name}: restart`)
-  const { server, ms: restartMs } = await start()
+  const { server, ms: restartMs, cpuMs: restartCpuMs } = await start()
   try {
     for (const intent of market.intents) await ask(server.url, intent)
     stage.progress(`${name}: questions`)
@@ -64,6 +66,7 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
     return {
       firstStartMs: first.ms,
       restartMs,
+      restartCpuMs,
       alone,
       four,
       perSecond: many.perSecond,

@@ -40,6 +40,7 @@ const figuresOf = (measured: Measured): [string, number][] => [
   ['visible_worst_ms', measured.visibleMs.worst],
   ['first_start_ms', measured.firstStartMs],
   ['restart_ms', measured.restartMs],
+  ['restart_cpu_ms', measured.restartCpuMs],
   ['postgres_p50_ms', measured.plain.p50Ms],
   ['postgres_p99_ms', measured.plain.p99Ms],
 ]
@@ -63,6 +64,7 @@ const rowOf = (products: number, measured: Measured): Record<string, string | nu
   'new name found s': `${seconds(measured.visibleMs.median)}, ${seconds(measured.visibleMs.worst)}`,
   'first start s': seconds(measured.firstStartMs),
   'restart s': seconds(measured.restartMs),
+  'its CPU s': seconds(measured.restartCpuMs),
   'Postgres p50, p99 ms': both(measured.plain),
 })
 
