@@ -94,6 +94,18 @@ describe('products', () => {
     ])
   })
 
+  it("that are closed take nobody's place, however many and well ranked they are", async () => {
+    const { sql } = database
+    await market.product(1, { rank: 0.2 })
+    await sql`
+      INSERT INTO market.products (chain_id, merchant_id, product_id, rank)
+      SELECT ${chainId}, 1, decode(md5(n::text) || md5(n::text), 'hex'), 0.9 FROM generate_series(1, 1200) AS n`
+    await sql`
+      INSERT INTO market.listings (chain_id, merchant_id, product_id, is_open, review_count, shortlist, evidence)
+      SELECT chain_id, merchant_id, product_id, false, 0, '{}', '' FROM market.products WHERE chain_id = ${chainId} AND rank = 0.9`
+    expect(numbersOf(await market.ask())).toEqual([1])
+  })
+
   it('are asked for with a few to spare, which take the places of those that are closed by now', async () => {
     for (const number of [1, 2, 3, 4]) await market.product(number, { isOpen: number > 2 })
     await market.product(5, { rank: 1 })

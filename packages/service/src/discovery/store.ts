@@ -24,7 +24,8 @@ export type ProductRow = Key & {
   checklist: string[] | null
 }
 
-/** Of the best-ranked products so many are looked at, whether they pass or not. */
+/** Of the best-ranked products so many are looked at, whether they are open or not, and so many that are, whether they pass or not. */
+const RANKED = 5_000
 const LOOKED_AT = 1_000
 
 const products = (sql: Queryable, keys: readonly Key[]) => sql`
@@ -51,8 +52,14 @@ export function bestRanked(
   const { category } = filters
   return sql<ProductRow[]>`
     SELECT product.* FROM (
-      SELECT merchant_id, product_id, rank FROM market.products
-      WHERE chain_id = ${chainId} ${category === undefined ? sql`` : sql`AND category = ${category}`}
+      SELECT best.* FROM (
+        SELECT merchant_id, product_id, rank FROM market.products
+        WHERE chain_id = ${chainId} ${category === undefined ? sql`` : sql`AND category = ${category}`}
+        ORDER BY rank DESC, merchant_id, product_id LIMIT ${RANKED}
+      ) AS best, LATERAL (
+        SELECT FROM market.listings AS l
+        WHERE l.chain_id = ${chainId} AND l.merchant_id = best.merchant_id AND l.product_id = best.product_id AND l.is_open LIMIT 1
+      ) AS open
       ORDER BY rank DESC, merchant_id, product_id LIMIT ${LOOKED_AT}
     ) AS k, LATERAL (${product(sql, chainId, filters)}) AS product
     ORDER BY k.rank DESC, k.merchant_id, k.product_id LIMIT ${most}`
