@@ -105,22 +105,25 @@ async function askAll(ask: Ask, catalogue: Catalogue, figures: Figures): Promise
   return found
 }
 
-/** The share of the truly nearest that were found. Whoever is first writes down what the truth is. */
+/** The share of the truly nearest 10 and 100 that are among as many found. Whoever is first writes down what the truth is. */
 function recalls(found: Truth, truthFile: string): Figures {
   const truth = readTruth(truthFile)
   if (!truth) {
     writeFileSync(truthFile, JSON.stringify(found))
     return {}
   }
-  return Object.fromEntries(
-    (['all', 'large', 'small'] as const).map((kind) => {
+  const figures: Figures = {}
+  for (const kind of ['all', 'large', 'small'] as const) {
+    for (const first of [10, LIMIT]) {
       const shares = truth[kind].map((wanted, index) => {
-        const ids = new Set(found[kind][index])
-        return wanted.filter((id) => ids.has(id)).length / wanted.length
+        const ids = new Set(found[kind][index]?.slice(0, first))
+        const nearest = wanted.slice(0, first)
+        return nearest.filter((id) => ids.has(id)).length / nearest.length
       })
-      return [`${kind}_recall`, shares.reduce((sum, share) => sum + share, 0) / shares.length]
-    }),
-  )
+      figures[`${kind}_recall_${first}`] = shares.reduce((sum, share) => sum + share, 0) / shares.length
+    }
+  }
+  return figures
 }
 
 function readTruth(file: string): Truth | undefined {

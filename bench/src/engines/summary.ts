@@ -35,10 +35,10 @@ function rowOf({ candidate, part, answer }: Outcome): Record<string, string> {
     return value === undefined ? '' : (value * scale).toFixed(digits)
   }
   const pair = (kind: string) => `${show(`${kind}_p50_ms`, 2)} / ${show(`${kind}_p99_ms`, 2)}`
-  const quality =
-    part === 'words'
-      ? show('ndcg_10', 3)
-      : ['all', 'large', 'small'].map((kind) => show(`${kind}_recall`, 2)).join(' ')
+  const recall = (first: number) =>
+    part === 'vectors'
+      ? ['all', 'large', 'small'].map((kind) => show(`${kind}_recall_${first}`, 2)).join(' ')
+      : ''
   return {
     engine: `${candidate.name}, ${part}`,
     'build s':
@@ -48,7 +48,9 @@ function rowOf({ candidate, part, answer }: Outcome): Record<string, string> {
     'CPU ms': show('all_cpu_ms', 2),
     'of 10 %': pair('large'),
     'of 1 %': pair('small'),
-    'recall / nDCG': quality,
+    'recall@10': recall(10),
+    'recall@100': recall(100),
+    'nDCG@10': show('ndcg_10', 3),
     'update ms': show('update_visible_ms', 1),
     'removal ms': show('removal_visible_ms', 1),
     licence: candidate.licence,
