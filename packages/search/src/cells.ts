@@ -77,26 +77,45 @@ export class Points {
 
   /** The cell that a vector belongs to. */
   nearest(vector: Vector): number {
-    for (const cell of this.inOrder(vector, MEASURED)) return cell
-    return 0
+    const { points } = this.cells
+    const reach = this.#look(vector, MEASURED)
+    let nearest = 0
+    let most = Number.NEGATIVE_INFINITY
+    for (let c = 0; c < points.length; c += 1) {
+      if ((this.#looks[c] as number) > reach) continue
+      const cosine = this.#cosine(c, vector)
+      if (cosine <= most) continue
+      nearest = c
+      most = cosine
+    }
+    return nearest
   }
 
   /** All cells, the nearest first; about so many of them by measure, the others by their looks. */
   *inOrder(vector: Vector, measured: number): Generator<number> {
-    const { points, dims } = this.cells
+    const looks = this.#looks
+    const reach = this.#look(vector, measured)
+    const all = this.cells.points.map((_, cell) => cell)
+    const near = all.filter((cell) => (looks[cell] as number) <= reach)
+    const measures = new Map(near.map((cell) => [cell, this.#cosine(cell, vector)]))
+    const measureOf = (cell: number) => measures.get(cell) as number
+    yield* near.sort((a, b) => measureOf(b) - measureOf(a) || a - b)
+    const far = all.filter((cell) => (looks[cell] as number) > reach)
+    yield* far.sort((a, b) => (looks[a] as number) - (looks[b] as number) || a - b)
+  }
+
+  /** Looks at all of them; returns how much those differ that are among about so many nearest. */
+  #look(vector: Vector, most: number): number {
+    const count = this.cells.points.length
+    const words = this.#words
     sketch(vector, this.centre, this.#asked, 0)
-    for (let c = 0; c < points.length; c += 1) {
-      this.#looks[c] = difference(this.#asked, 0, this.#sketches, c * this.#words, this.#words)
-    }
-    const reach = reachOf(this.#looks, points.length, measured, dims)
-    const near: { cell: number; cosine: number }[] = []
-    for (let c = 0; c < points.length; c += 1) {
-      if ((this.#looks[c] as number) > reach) continue
-      near.push({ cell: c, cosine: dot(points[c] as Vector, vector) / (this.#lengths[c] as number) })
-    }
-    for (const { cell } of near.sort((a, b) => b.cosine - a.cosine || a.cell - b.cell)) yield cell
-    const far = points.map((_, c) => c).filter((c) => (this.#looks[c] as number) > reach)
-    yield* far.sort((a, b) => (this.#looks[a] as number) - (this.#looks[b] as number) || a - b)
+    for (let c = 0; c < count; c += 1)
+      this.#looks[c] = difference(this.#asked, 0, this.#sketches, c * words, words)
+    return reachOf(this.#looks, count, most, this.cells.dims)
+  }
+
+  #cosine(cell: number, vector: Vector): number {
+    return dot(this.cells.points[cell] as Vector, vector) / (this.#lengths[cell] as number)
   }
 }
 

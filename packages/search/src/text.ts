@@ -26,7 +26,8 @@ export function termsOf(text: string): string[] {
 export function stemOf(word: string): string {
   const known = stems.get(word)
   if (known !== undefined) return known
-  const stem = LATIN.test(word) ? stemmer(word) : word
+  if (!LATIN.test(word)) return word
+  const stem = stemmer(word)
   // Forgetting all of them at once keeps the memory bounded and costs little: stems are made again as they come.
   if (stems.size >= STEMS_KEPT) stems.clear()
   stems.set(word, stem)
