@@ -101,11 +101,18 @@ export class Catalogue {
   /** The best first; of those that are equally good, by key. */
   find({ intent, vector, category, ceiling, limit }: Question): Hit[] {
     const wishes = this.#read(intent)
-    const admits = (slot: number) => this.#shelf.admits(slot, category, ceiling)
-    const aim = vector === undefined || lengthOf(vector) === 0 ? undefined : this.#aim(wishes, vector)
+    const most = Math.max(BY_WORDS, 2 * limit)
+    const found = this.#few(undefined) ?? this.#words.candidates(wishes, this.#isThere, most)
+    const aim = vector === undefined || lengthOf(vector) === 0 ? undefined : this.#aim(wishes, vector, found)
     const length = aim === undefined ? 0 : lengthOf(aim.vector)
-    const slots = new Set(this.#few(category)?.filter(admits) ?? this.#byWords(wishes, admits, limit))
-    if (aim !== undefined && this.#few(category) === undefined) {
+    const slots = new Set<number>()
+    const isFiltered = category !== undefined || ceiling !== undefined
+    const admits = isFiltered ? (slot: number) => this.#shelf.admits(slot, category, ceiling) : this.#isThere
+    const few = this.#few(category)
+    for (const slot of few?.filter(admits) ??
+      (isFiltered ? this.#words.candidates(wishes, admits, most) : found))
+      slots.add(slot)
+    if (aim !== undefined && few === undefined) {
       for (const slot of this.#vectors.candidates(aim.vector, admits, Math.max(BY_VECTOR, limit)))
         slots.add(slot)
     }
@@ -125,11 +132,12 @@ export class Catalogue {
     return wordMatch(wishes, (term) => this.#words.worth(slot, term.id))
   }
 
-  /** By the best of the whole catalogue. */
-  #aim(wishes: readonly Wish<Term>[], vector: Vector): Aim {
+  readonly #isThere = (slot: number): boolean => this.#shelf.has(slot)
+
+  /** By the best of what words find in the whole catalogue, whatever is asked for. */
+  #aim(wishes: readonly Wish<Term>[], vector: Vector, found: Iterable<number>): Aim {
     const best = new Best(GUIDES, this.#shelf.keys)
-    for (const slot of this.#few(undefined) ??
-      this.#byWords(wishes, (slot) => this.#shelf.admits(slot, undefined, undefined), GUIDES)) {
+    for (const slot of found) {
       const words = this.#match(wishes, slot)
       if (words > 0) best.offer(slot, words)
     }
@@ -137,10 +145,6 @@ export class Catalogue {
       .inOrder()
       .map(({ slot, score }) => ({ words: score, vector: this.#vectors.get(slot) }))
     return aimAt(vector, guides)
-  }
-
-  #byWords(wishes: readonly Wish<Term>[], admits: (slot: number) => boolean, limit: number): Int32Array {
-    return this.#words.candidates(wishes, admits, Math.max(BY_WORDS, 2 * limit))
   }
 
   #read(intent: string): Wish<Term>[] {

@@ -1,5 +1,5 @@
-import { difference, reachOf, sketch, sketchLength } from './sketch.ts'
-import { dot, lengthOf, quantize, type Vector } from './vector.ts'
+import { difference, reachOf, type Sketch, sketch, sketchLength } from './sketch.ts'
+import { cosine, dot, lengthOf, quantize, type Vector } from './vector.ts'
 
 /** Points around which vectors are grouped, so that a search looks at a few groups only. */
 export interface Cells {
@@ -35,15 +35,58 @@ function middles(points: Points, samples: readonly Vector[]): Vector[] {
   const { dims, points: old } = points.cells
   const sums = old.map(() => new Float64Array(dims))
   const counts = old.map(() => 0)
+  const look = new Int32Array(sketchLength(dims))
   for (const vector of samples) {
-    const length = lengthOf(vector)
-    if (length === 0) continue
-    const cell = points.nearest(vector)
-    const sum = sums[cell] as Float64Array
-    for (let i = 0; i < dims; i += 1) sum[i] = (sum[i] as number) + (vector[i] as number) / length
+    sketch(vector, points.centre, look, 0)
+    const cell = points.nearest(vector, look, 0)
+    addTo(sums[cell] as Float64Array, vector)
     counts[cell] = (counts[cell] as number) + 1
   }
   return old.map((point, i) => ((counts[i] as number) === 0 ? point : quantize(sums[i] as Float64Array)))
+}
+
+/** Cells that lie together. */
+interface Region {
+  middle: Vector
+  length: number
+  cells: Int32Array
+}
+
+/** As many as there are cells in each, about; fewer than these are one. */
+const FEW_CELLS = 64
+const NEAR_REGIONS = 4
+
+function regionsOf(points: readonly Vector[]): Region[] {
+  const all = points.map((_, cell) => cell)
+  let middles =
+    points.length < FEW_CELLS ? every(points, 1) : every(points, Math.ceil(Math.sqrt(points.length)))
+  let groups: number[][] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    groups = middles.map(() => [])
+    for (const cell of all) groups[likest(middles, points[cell] as Vector)]?.push(cell)
+    middles = middles.map((middle, i) => {
+      const members = groups[i] as number[]
+      const sum = new Float64Array(middle.length)
+      for (const cell of members) addTo(sum, points[cell] as Vector)
+      return members.length === 0 ? middle : quantize(sum)
+    })
+  }
+  return middles.map((middle, i) => ({
+    middle,
+    length: lengthOf(middle) || 1,
+    cells: Int32Array.from(groups[i] as number[]),
+  }))
+}
+
+function likest(points: readonly Vector[], vector: Vector): number {
+  const likeness = points.map((point) => cosine(point, vector))
+  return likeness.indexOf(Math.max(...likeness))
+}
+
+/** As if it were one long. */
+function addTo(sum: Float64Array, vector: Vector): void {
+  const length = lengthOf(vector) || 1
+  for (let i = 0; i < sum.length; i += 1) sum[i] = (sum[i] as number) + (vector[i] as number) / length
 }
 
 /** Cells, ready to be asked which are near. */
@@ -56,6 +99,8 @@ export class Points {
   readonly #lengths: number[]
   readonly #asked: Int32Array
   readonly #looks: Uint16Array
+  readonly #near: Int32Array
+  readonly #regions: Region[]
 
   constructor(cells: Cells) {
     this.cells = cells
@@ -73,22 +118,46 @@ export class Points {
     this.#sketches = new Int32Array(this.#words * cells.points.length)
     for (const [c, point] of cells.points.entries())
       sketch(point, this.centre, this.#sketches, c * this.#words)
+    this.#near = new Int32Array(cells.points.length)
+    this.#regions = regionsOf(cells.points)
   }
 
-  /** The cell that a vector belongs to. */
-  nearest(vector: Vector): number {
-    const { points } = this.cells
-    const reach = this.#look(vector, MEASURED)
+  /** The cell that a vector belongs to: about the nearest, looked for in the nearest regions. Its sketch is where `offset` says. */
+  nearest(vector: Vector, sketches: Sketch, offset: number): number {
+    const looks = this.#looks
+    let count = 0
+    for (const region of this.#nearRegions(vector)) {
+      for (const cell of region) {
+        this.#near[count] = cell
+        looks[count] = difference(sketches, offset, this.#sketches, cell * this.#words, this.#words)
+        count += 1
+      }
+    }
+    const reach = reachOf(looks, count, MEASURED, this.cells.dims)
     let nearest = 0
     let most = Number.NEGATIVE_INFINITY
-    for (let c = 0; c < points.length; c += 1) {
-      if ((this.#looks[c] as number) > reach) continue
-      const cosine = this.#cosine(c, vector)
-      if (cosine <= most) continue
-      nearest = c
-      most = cosine
+    for (let i = 0; i < count; i += 1) {
+      if ((looks[i] as number) > reach) continue
+      const cell = this.#near[i] as number
+      const likeness = this.#cosine(cell, vector)
+      if (likeness < most || (likeness === most && cell > nearest)) continue
+      nearest = cell
+      most = likeness
     }
     return nearest
+  }
+
+  #nearRegions(vector: Vector): Int32Array[] {
+    const regions = this.#regions
+    if (regions.length <= NEAR_REGIONS) return regions.map(({ cells }) => cells)
+    const near = regions.map(({ middle, cells }) => ({
+      cells,
+      cosine: dot(middle, vector) / lengthOf(middle),
+    }))
+    return near
+      .sort((a, b) => b.cosine - a.cosine)
+      .slice(0, NEAR_REGIONS)
+      .map(({ cells }) => cells)
   }
 
   /** All cells, the nearest first; about so many of them by measure, the others by their looks. */

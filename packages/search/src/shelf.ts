@@ -57,6 +57,10 @@ export class Shelf {
     return this.#categories.get(category) ?? []
   }
 
+  has(slot: number): boolean {
+    return this.#category[slot] !== undefined
+  }
+
   admits(slot: number, category: string | undefined, ceiling: number | undefined): boolean {
     const own = this.#category[slot]
     if (own === undefined || (category !== undefined && own !== category)) return false

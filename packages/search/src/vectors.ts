@@ -92,18 +92,18 @@ class Groups {
   }
 
   add(slot: number, vector: Vector): void {
-    const cell = this.#points?.nearest(vector) ?? 0
+    const at = slot * this.#words
+    if (at + this.#words > this.#sketches.length) {
+      const grown = new Int32Array(2 * (at + this.#words))
+      grown.set(this.#sketches)
+      this.#sketches = grown
+    }
+    sketch(vector, this.#points?.centre, this.#sketches, at)
+    const cell = this.#points?.nearest(vector, this.#sketches, at) ?? 0
     const members = this.#members[cell] as number[]
     this.#cell[slot] = cell
     this.#place[slot] = members.length
     members.push(slot)
-    const end = (slot + 1) * this.#words
-    if (end > this.#sketches.length) {
-      const grown = new Int32Array(2 * end)
-      grown.set(this.#sketches)
-      this.#sketches = grown
-    }
-    sketch(vector, this.#points?.centre, this.#sketches, slot * this.#words)
   }
 
   remove(slot: number): void {

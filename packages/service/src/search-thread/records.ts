@@ -109,21 +109,28 @@ export async function* openProducts(
   embedderId: string | undefined,
   most: number,
 ): AsyncGenerator<ListedRow[]> {
-  let after: Pick<ListedRow, 'merchant_id' | 'product_id'> = { merchant_id: -1n, product_id: Buffer.alloc(0) }
-  for (;;) {
-    const rows = await sql<ListedRow[]>`
+  const pageAfter = ({ merchant_id, product_id }: Pick<ListedRow, 'merchant_id' | 'product_id'>) => {
+    const page = sql<ListedRow[]>`
       ${listed(
         sql,
         embedderId,
         sql`SELECT * FROM market.listings
-          WHERE chain_id = ${chainId} AND is_open AND (merchant_id, product_id) > (${after.merchant_id}, ${after.product_id}::bytea)
+          WHERE chain_id = ${chainId} AND is_open AND (merchant_id, product_id) > (${merchant_id}, ${product_id}::bytea)
           ORDER BY merchant_id, product_id LIMIT ${most}`,
       )}
-      ORDER BY l.merchant_id, l.product_id`
+      ORDER BY l.merchant_id, l.product_id`.execute()
+    // Whoever stops in between does not hear of it.
+    page.catch(() => {})
+    return page
+  }
+  // The next page is read while the caller is busy with this one.
+  let next = pageAfter({ merchant_id: -1n, product_id: Buffer.alloc(0) })
+  for (;;) {
+    const rows = await next
     const last = rows.at(-1)
     if (!last) return
+    next = pageAfter(last)
     yield rows
-    after = last
   }
 }
 
