@@ -39,10 +39,6 @@ const LEAST_INTENTS = 50
 const PATIENCE_MS = 150_000
 const MINT_GAS = 120_000n
 const PROGRAM = fileURLToPath(new URL('torture-program.ts', import.meta.url))
-/** Most of a child's life is spent starting. */
-const COMPILE_CACHE = fileURLToPath(
-  new URL('../../../../node_modules/.cache/referrer-torture', import.meta.url),
-)
 
 interface Wish {
   id: bigint
@@ -169,7 +165,7 @@ function launch(): Replica {
     crashAt: [...stepsToDo],
   }
   const child = spawn(process.execPath, [PROGRAM], {
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TORTURE: JSON.stringify(settings) },
+    env: { ...process.env, TORTURE: JSON.stringify(settings) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   createInterface(child.stdout).on('line', (line) => {

@@ -29,10 +29,6 @@ export interface FacilitatorProcess {
 }
 
 const PROGRAM = fileURLToPath(new URL('program.ts', import.meta.url))
-/** Most of a start is reading modules. */
-const COMPILE_CACHE = fileURLToPath(
-  new URL('../../../../node_modules/.cache/referrer-crash', import.meta.url),
-)
 
 /** Throws with what it said when it ends instead of getting ready. */
 export async function startProcess(
@@ -40,7 +36,7 @@ export async function startProcess(
   settings: FixtureSettings = {},
 ): Promise<FacilitatorProcess> {
   const child = spawn(process.execPath, [PROGRAM], {
-    env: { ...process.env, ...env, NODE_COMPILE_CACHE: COMPILE_CACHE, FIXTURE: JSON.stringify(settings) },
+    env: { ...process.env, ...env, FIXTURE: JSON.stringify(settings) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let complaints = ''
