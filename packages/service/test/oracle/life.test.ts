@@ -165,8 +165,10 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
     expect(escrows.length).toBeGreaterThanOrEqual(30)
     for (const { escrow_id, agent_id } of escrows) {
       const path = `/v1/escrow/${escrow_id}/status?agent_id=${agent_id}`
-      const { state, held_back, cashback } = await must(m.call('GET', path, { as: life.wallet.owner }))
-      expect(state).toBe('settled')
+      const { held_back, cashback } = await until(async () => {
+        const status = await must(m.call('GET', path, { as: life.wallet.owner }))
+        return status.state === 'settled' && status
+      }, `the chain to tell that escrow ${escrow_id} is settled`)
       for (const { status } of [held_back, cashback])
         expect(['none', 'released', 'window_closed']).toContain(status)
     }
