@@ -10,8 +10,6 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**', 'contracts/artifacts/**', 'contracts/cache/**'],
     globalSetup: ['packages/database/src/test-server.ts'],
     pool: 'forks',
-    // One file after the other in a worker that has loaded everything and is warm: a cold one spends more on that than on the tests.
-    isolate: false,
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,

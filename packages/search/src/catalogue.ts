@@ -71,7 +71,7 @@ export class Catalogue {
   /** New or changed; only what differs is done again. */
   put(product: Product): void {
     const { key, name, category, description, evidence, rank, price, leastPrice, vector } = product
-    const text = hash('sha256', JSON.stringify([name, category, description, evidence]), 'base64')
+    const text = hash('sha256', `${name}\0${category}\0${description}\0${evidence}`, 'base64')
     let entry = this.#entries.get(key)
     if (entry !== undefined && entry.text !== text) {
       this.drop(key)

@@ -13,7 +13,7 @@ const VECTORS_A_CELL = 256
 const SAMPLES_A_CELL = 32
 const ROUNDS = 4
 /** So many of the points that look nearest are measured. */
-const MEASURED = 16
+const MEASURED = 8
 
 /** Points for these vectors, all of as many dimensions: k-means from an even choice among them. The same vectors in the same order give the same points. */
 export function chooseCells(vectors: readonly Vector[]): Cells {
@@ -37,7 +37,7 @@ function middles(points: Points, samples: readonly Vector[]): Vector[] {
   const counts = old.map(() => 0)
   const look = new Int32Array(sketchLength(dims))
   for (const vector of samples) {
-    sketch(vector, points.centre, look, 0)
+    sketch(vector, lengthOf(vector), points.centre, look, 0)
     const cell = points.nearest(vector, look, 0)
     addTo(sums[cell] as Float64Array, vector)
     counts[cell] = (counts[cell] as number) + 1
@@ -54,7 +54,7 @@ interface Region {
 
 /** As many as there are cells in each, about; fewer than these are one. */
 const FEW_CELLS = 64
-const NEAR_REGIONS = 4
+const NEAR_REGIONS = 3
 
 function regionsOf(points: readonly Vector[]): Region[] {
   const all = points.map((_, cell) => cell)
@@ -117,7 +117,7 @@ export class Points {
     this.#looks = new Uint16Array(cells.points.length)
     this.#sketches = new Int32Array(this.#words * cells.points.length)
     for (const [c, point] of cells.points.entries())
-      sketch(point, this.centre, this.#sketches, c * this.#words)
+      sketch(point, this.#lengths[c] as number, this.centre, this.#sketches, c * this.#words)
     this.#near = new Int32Array(cells.points.length)
     this.#regions = regionsOf(cells.points)
   }
@@ -177,7 +177,7 @@ export class Points {
   #look(vector: Vector, most: number): number {
     const count = this.cells.points.length
     const words = this.#words
-    sketch(vector, this.centre, this.#asked, 0)
+    sketch(vector, lengthOf(vector), this.centre, this.#asked, 0)
     for (let c = 0; c < count; c += 1)
       this.#looks[c] = difference(this.#asked, 0, this.#sketches, c * words, words)
     return reachOf(this.#looks, count, most, this.cells.dims)

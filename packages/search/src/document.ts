@@ -1,4 +1,4 @@
-import { stemOf, termsOf, wordsOf } from './text.ts'
+import { stemOf, wordsOf } from './text.ts'
 
 export interface Fields {
   name: string
@@ -50,15 +50,20 @@ export function documentOf(fields: Fields): Document {
       weights.set(term, (weights.get(term) ?? 0) + each)
     }
   }
-  for (const [term, times] of countsOf(termsOf(fields.evidence))) {
+  for (const [term, times] of heardIn(fields.evidence))
     weights.set(term, (weights.get(term) ?? 0) + EVIDENCE_MOST * (times / (times + 1)))
-  }
   for (const [term, weight] of weights) weights.set(term, weight / (weight + HALF))
   return { impacts: weights, words: own }
 }
 
-function countsOf(terms: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
-  return counts
+/** How often each term is said. */
+function heardIn(evidence: string): Map<string, number> {
+  const words = new Map<string, number>()
+  for (const word of wordsOf(evidence)) words.set(word, (words.get(word) ?? 0) + 1)
+  const terms = new Map<string, number>()
+  for (const [word, times] of words) {
+    const term = stemOf(word)
+    terms.set(term, (terms.get(term) ?? 0) + times)
+  }
+  return terms
 }

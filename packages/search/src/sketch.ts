@@ -1,4 +1,4 @@
-import { lengthOf, type Vector } from './vector.ts'
+import type { Vector } from './vector.ts'
 
 /** A vector as one bit a dimension: on which side of the centre it lies. Few differing bits mean near; sixteen times quicker to compare. */
 export type Sketch = Int32Array
@@ -6,8 +6,13 @@ export type Sketch = Int32Array
 export const sketchLength = (dims: number): number => (dims + 31) >> 5
 
 /** The centre is in units of length; undefined: the origin. */
-export function sketch(vector: Vector, centre: Float64Array | undefined, into: Sketch, offset: number): void {
-  const length = lengthOf(vector)
+export function sketch(
+  vector: Vector,
+  length: number,
+  centre: Float64Array | undefined,
+  into: Sketch,
+  offset: number,
+): void {
   for (let word = 0; word < sketchLength(vector.length); word += 1) {
     let bits = 0
     const end = Math.min(vector.length, 32 * word + 32)

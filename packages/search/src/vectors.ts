@@ -32,7 +32,7 @@ export class Vectors {
     // A copy: the given one may be a view into something large.
     this.#vectors[slot] = vector === undefined || length === 0 ? undefined : new Int8Array(vector)
     this.#lengths[slot] = length
-    if (vector !== undefined && length > 0) this.#kind(vector.length).add(slot, vector)
+    if (vector !== undefined && length > 0) this.#kind(vector.length).add(slot, vector, length)
   }
 
   cosine(slot: number, vector: Vector, length: number): number {
@@ -46,7 +46,7 @@ export class Vectors {
     for (const dims of new Set([...this.#kinds.keys(), ...(cells === undefined ? [] : [cells.dims])])) {
       const groups = new Groups(dims, cells?.dims === dims ? cells : undefined)
       this.#vectors.forEach((vector, slot) => {
-        if (vector?.length === dims) groups.add(slot, vector)
+        if (vector?.length === dims) groups.add(slot, vector, this.#lengths[slot] as number)
       })
       this.#kinds.set(dims, groups)
     }
@@ -91,14 +91,14 @@ class Groups {
     this.#asked = new Int32Array(this.#words)
   }
 
-  add(slot: number, vector: Vector): void {
+  add(slot: number, vector: Vector, length: number): void {
     const at = slot * this.#words
     if (at + this.#words > this.#sketches.length) {
       const grown = new Int32Array(2 * (at + this.#words))
       grown.set(this.#sketches)
       this.#sketches = grown
     }
-    sketch(vector, this.#points?.centre, this.#sketches, at)
+    sketch(vector, length, this.#points?.centre, this.#sketches, at)
     const cell = this.#points?.nearest(vector, this.#sketches, at) ?? 0
     const members = this.#members[cell] as number[]
     this.#cell[slot] = cell
@@ -117,7 +117,7 @@ class Groups {
   /** Those whose sketches differ least: at least so many where there are, and all that differ as much as the last. */
   near(vector: Vector, admits: (slot: number) => boolean, least: number): number[] {
     const words = this.#words
-    sketch(vector, this.#points?.centre, this.#asked, 0)
+    sketch(vector, lengthOf(vector), this.#points?.centre, this.#asked, 0)
     let seen = 0
     for (const cell of this.#points?.inOrder(vector, CELLS_MEASURED) ?? [0]) {
       if (seen >= LOOKED_AT) break

@@ -66,3 +66,30 @@ it('looks up few terms for a word that goes on and on', () => {
   wishesOf('㎉'.repeat(1_000), { size: 1_000, users, heard: users, similar: () => [] })
   expect(lookedUp.size).toBeLessThan(10)
 })
+
+it('finds a name of two words of which one is in so many names that its list is not read', () => {
+  const catalogue = new Catalogue()
+  const put = (at: number, name: string) =>
+    catalogue.put({
+      key: keyAt(at),
+      name,
+      category: '',
+      description: '',
+      evidence: '',
+      rank: 0.5,
+      price: undefined,
+      leastPrice: 0,
+      vector: undefined,
+    })
+  for (let at = 0; at < 400; at += 1) put(at, 'Zeta thing')
+  for (let at = 400; at < 21_000; at += 1) put(at, 'Omega thing')
+  put(21_000, 'Zeta omega')
+  const [first] = catalogue.find({
+    intent: 'zeta omega',
+    vector: undefined,
+    category: undefined,
+    ceiling: undefined,
+    limit: 5,
+  })
+  expect(first?.key).toBe(keyAt(21_000))
+})

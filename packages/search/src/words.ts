@@ -1,13 +1,15 @@
 import { Best } from './best.ts'
 import { type Document, isHearsay, worthOf } from './document.ts'
 import type { Wish } from './question.ts'
-import { productScore } from './ranker.ts'
+import { productScore, wordMatch } from './ranker.ts'
 import type { Shelf } from './shelf.ts'
 import { Spelling } from './spelling.ts'
 import { Slots, stepOf, type Term, Terms, WORTH_OF_STEP } from './terms.ts'
 
 /** After so many entries only short lists are read, once there are enough candidates. */
 const ENTRIES = 20_000
+/** Then so many are looked at once more, by all their words. */
+const RESCORED = 1_000
 const MOST_ROUNDS = 2 ** 31 - 1
 
 /** Which slots use which terms, both ways. Lists are cleaned when half of one is stale; a slot is free again when the last list has let go of it. */
@@ -85,10 +87,14 @@ export class Words {
     const seen = this.#seen
     const scores = this.#scores
     let read = 0
+    let isPartial = false
     for (const { list, gain } of gainsOf(wishes)) {
       // Without what is stale: which lists are read must not depend on what there once was.
       const entries = list.length - list.stale
-      if (read + entries > ENTRIES && touched.length >= most) continue
+      if (read + entries > ENTRIES && touched.length >= most) {
+        isPartial = true
+        continue
+      }
       read += entries
       const { slots, length } = list
       for (let i = 0; i < length; i += 1) {
@@ -103,10 +109,20 @@ export class Words {
         }
       }
     }
-    const best = new Best(most, this.#shelf.keys)
     const all = wishes.reduce((sum, wish) => sum + wish.weight, 0)
+    const best = new Best(isPartial ? Math.max(RESCORED, most) : most, this.#shelf.keys)
     for (const slot of touched)
       best.offer(slot, productScore((scores[slot] as number) / all, this.#shelf.rank(slot)))
+    return isPartial ? this.#bestOf(best.slots(), wishes, most) : best.slots()
+  }
+
+  /** By all that they are worth, the lists that were left out included. */
+  #bestOf(slots: Int32Array, wishes: readonly Wish<Term>[], most: number): Int32Array {
+    const best = new Best(most, this.#shelf.keys)
+    for (const slot of slots) {
+      const match = wordMatch(wishes, (term) => this.worth(slot, term.id))
+      best.offer(slot, productScore(match, this.#shelf.rank(slot)))
+    }
     return best.slots()
   }
 

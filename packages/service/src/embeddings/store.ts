@@ -32,11 +32,11 @@ export async function servingEmbedder(
 export async function useEmbedder(sql: Sql, { id, dims }: Pick<Embedder, 'id' | 'dims'>): Promise<void> {
   if (await staysInUse(sql, id)) return
   await sql.begin(async (tx) => {
+    // A whole market takes longer than anybody else may, and so does waiting for a replica that is at it.
+    await tx`SELECT set_config('statement_timeout', '0', true)`
     await lockQueue(tx)
     // Another replica may have been quicker.
     if (await staysInUse(tx, id)) return
-    // A whole market takes longer than anybody else may.
-    await tx`SELECT set_config('statement_timeout', '0', true)`
     await tx`
       INSERT INTO market.embedders (embedder_id, dims) VALUES (${id}, ${dims})
       ON CONFLICT (embedder_id) DO UPDATE SET used_at = now()`

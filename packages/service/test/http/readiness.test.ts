@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { type Service, startService } from '../../src/service.ts'
 import { callerOf } from './caller.ts'
-import { productOf, startTestMarket, type TestMarket } from './market.ts'
+import { NO_WORK, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { act, unauthorized } from './merchants.ts'
 
 const PATH = '/v1/merchant/product/readiness'
@@ -23,7 +23,8 @@ let reply: { status: number; body: unknown }
 let probes: IncomingMessage[]
 
 beforeAll(async () => {
-  m = await startTestMarket({ env: { ALLOW_PRIVATE_HOSTS: 'true' } })
+  // Nobody but who asks for a check may ask the shop: prices are not looked for.
+  m = await startTestMarket({ env: { ALLOW_PRIVATE_HOSTS: 'true' }, overrides: NO_WORK })
   merchant = m.market.accounts.merchant
   router = m.market.addresses.SplitRouter
   // Nobody can read the merchant 0: the merchant of these tests is another one.
@@ -281,6 +282,7 @@ describe('where private hosts are not allowed', () => {
         ]),
       }),
       {
+        ...NO_WORK,
         clock: () => Date.now() + m.clock.aheadMs,
         lookup: async (host) => (names[host] ?? []).map((address) => ({ address, family: 4 })),
       },
