@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
-import type { NetworkConnection, NetworkConnectionParams, NetworkManager } from 'hardhat/types/network'
+import type { HardhatRuntimeEnvironment } from 'hardhat/types/hre'
+import type { NetworkConnection, NetworkConnectionParams } from 'hardhat/types/network'
 import {
   type Chain,
   type Client,
@@ -49,21 +50,26 @@ export interface LocalChain {
   close(): Promise<void>
 }
 
+const environment = () => createHardhatRuntimeEnvironment(hardhatConfig, {}, PROJECT_ROOT)
+
+let shared: Promise<HardhatRuntimeEnvironment> | undefined
+
+/** With its first chain it reads all that was compiled, and keeps it: one for all chains of the process. */
+function hardhat(): Promise<HardhatRuntimeEnvironment> {
+  shared ??= environment()
+  return shared
+}
+
 /** Compiles what has changed; the first time takes about a minute. */
 export async function compileContracts(): Promise<void> {
-  const { tasks } = await createHardhatRuntimeEnvironment(hardhatConfig, {}, PROJECT_ROOT)
+  const { tasks } = await hardhat()
   await tasks.getTask('build').run({ quiet: true, noTests: true })
 }
 
 /** A real EVM on this machine, with time travel, and the CREATE2 factory of public networks. */
 export async function startLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {
   const chainId = options.chainId ?? 31_337
-  // As anywhere else, the chain knows nothing of our contracts: reading all that was compiled would take most of a start.
-  const { network, hooks } = await createHardhatRuntimeEnvironment(
-    { paths: { artifacts: 'none' } },
-    {},
-    PROJECT_ROOT,
-  )
+  const { network } = await hardhat()
   const params = {
     override: {
       chainId,
@@ -72,11 +78,7 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
     },
   }
   const connection = await network.create(params)
-  // What Hardhat serves it connects to; others come in there, while our own client asks the chain itself, which costs a fraction.
-  hooks.registerHandlers('network', {
-    newConnection: async <T extends string>() => connection as unknown as NetworkConnection<T>,
-  })
-  const server = options.port === undefined ? undefined : await listen(network, params, options.port)
+  const server = options.port === undefined ? undefined : await serve(connection, params, options.port)
   const rpcUrl = server?.url
 
   const chain = defineChain({
@@ -101,8 +103,14 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
   }
 }
 
-async function listen(network: NetworkManager, params: NetworkConnectionParams, port: number) {
+/** For others: our own client asks the chain itself, which costs a fraction. */
+async function serve(connection: NetworkConnection, params: NetworkConnectionParams, port: number) {
+  const { network, hooks } = await environment()
+  // Hardhat serves only what it connects to, so it is given this connection as a new one.
+  hooks.registerHandlers('network', {
+    newConnection: async <T extends string>() => connection as unknown as NetworkConnection<T>,
+  })
   const server = await network.createServer(params, '127.0.0.1', port)
-  const { address, port: bound } = await server.listen()
-  return { url: `http://${address}:${bound}`, close: () => server.close() }
+  const bound = await server.listen()
+  return { url: `http://${bound.address}:${bound.port}`, close: () => server.close() }
 }
