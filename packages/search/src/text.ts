@@ -17,11 +17,6 @@ export function wordsOf(text: string): string[] {
   return fold(text).match(WORD) ?? []
 }
 
-/** The words of a text without their endings. */
-export function termsOf(text: string): string[] {
-  return wordsOf(text).map(stemOf)
-}
-
 /** Porter's stem; words that are not written in plain letters stay as they are. */
 export function stemOf(word: string): string {
   const known = stems.get(word)
