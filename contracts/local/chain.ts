@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
-import type { HardhatRuntimeEnvironment } from 'hardhat/types/hre'
-import type { NetworkConnection, NetworkConnectionParams } from 'hardhat/types/network'
+import type { NetworkConnection, NetworkConnectionParams, NetworkManager } from 'hardhat/types/network'
 import {
   type Chain,
   type Client,
@@ -50,26 +49,21 @@ export interface LocalChain {
   close(): Promise<void>
 }
 
-const environment = () => createHardhatRuntimeEnvironment(hardhatConfig, {}, PROJECT_ROOT)
-
-let shared: Promise<HardhatRuntimeEnvironment> | undefined
-
-/** With its first chain it reads all that was compiled, and keeps it: one for all chains of the process. */
-function hardhat(): Promise<HardhatRuntimeEnvironment> {
-  shared ??= environment()
-  return shared
-}
-
 /** Compiles what has changed; the first time takes about a minute. */
 export async function compileContracts(): Promise<void> {
-  const { tasks } = await hardhat()
+  const { tasks } = await createHardhatRuntimeEnvironment(hardhatConfig, {}, PROJECT_ROOT)
   await tasks.getTask('build').run({ quiet: true, noTests: true })
 }
 
 /** A real EVM on this machine, with time travel, and the CREATE2 factory of public networks. */
 export async function startLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {
   const chainId = options.chainId ?? 31_337
-  const { network } = await hardhat()
+  // As anywhere else, the chain knows nothing of our contracts: reading all that was compiled would take most of a start.
+  const { network, hooks } = await createHardhatRuntimeEnvironment(
+    { paths: { artifacts: 'none' } },
+    {},
+    PROJECT_ROOT,
+  )
   const params = {
     override: {
       chainId,
@@ -78,7 +72,11 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
     },
   }
   const connection = await network.create(params)
-  const server = options.port === undefined ? undefined : await serve(connection, params, options.port)
+  // What Hardhat serves it connects to; others come in there, while our own client asks the chain itself, which costs a fraction.
+  hooks.registerHandlers('network', {
+    newConnection: async <T extends string>() => connection as unknown as NetworkConnection<T>,
+  })
+  const server = options.port === undefined ? undefined : await listen(network, params, options.port)
   const rpcUrl = server?.url
 
   const chain = defineChain({
@@ -103,14 +101,8 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
   }
 }
 
-/** For others: our own client asks the chain itself, which costs a fraction. */
-async function serve(connection: NetworkConnection, params: NetworkConnectionParams, port: number) {
-  const { network, hooks } = await environment()
-  // Hardhat serves only what it connects to, so it is given this connection as a new one.
-  hooks.registerHandlers('network', {
-    newConnection: async <T extends string>() => connection as unknown as NetworkConnection<T>,
-  })
+async function listen(network: NetworkManager, params: NetworkConnectionParams, port: number) {
   const server = await network.createServer(params, '127.0.0.1', port)
-  const bound = await server.listen()
-  return { url: `http://${bound.address}:${bound.port}`, close: () => server.close() }
+  const { address, port: bound } = await server.listen()
+  return { url: `http://${address}:${bound}`, close: () => server.close() }
 }
