@@ -242,4 +242,28 @@ describe('a large catalogue', () => {
       for (const hit of both) expect(hit.intentMatch).toBe(all.get(hit.key))
     }
   })
+
+  it('finds by words under a filter what a look at everything finds', () => {
+    const more = Array.from({ length: 4_000 }, (_, i) =>
+      product(String(i).padStart(5, '0'), {
+        name: `${at(i, names)} ${at(Math.floor(i / 10), names)}`,
+        category: i % 3 === 0 ? 'home' : 'office',
+        description: at(i * 7, names),
+        rank: (i % 101) / 101,
+        price: i % 2 === 0 ? i : 1_000_000 + i,
+      }),
+    )
+    const large = catalogueOf(more)
+    for (const intent of ['lamp desk', 'radeo clock shelf', 'bag']) {
+      const all = large.find(ask(intent, { limit: more.length }))
+      for (const [filters, isAdmitted] of [
+        [{ category: 'home' }, (i: number) => i % 3 === 0],
+        [{ ceiling: 5_000 }, (i: number) => i % 2 === 0],
+        [{ category: 'home', ceiling: 2_000 }, (i: number) => i % 6 === 0 && i <= 2_000],
+      ] as const) {
+        const wanted = all.filter(({ key }) => isAdmitted(Number(key))).slice(0, 10)
+        expect(large.find(ask(intent, { ...filters, limit: 10 }))).toEqual(wanted)
+      }
+    }
+  })
 })

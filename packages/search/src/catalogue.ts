@@ -4,7 +4,7 @@ import type { Cells } from './cells.ts'
 import { documentOf } from './document.ts'
 import { type Wish, wishesOf } from './question.ts'
 import { type Aim, aimAt, GUIDES, intentMatch, nearness, productScore, wordMatch } from './ranker.ts'
-import { Shelf } from './shelf.ts'
+import { ANY, Shelf } from './shelf.ts'
 import type { Term } from './terms.ts'
 import { lengthOf, type Vector } from './vector.ts'
 import { Vectors } from './vectors.ts'
@@ -49,11 +49,14 @@ export interface Hit {
 
 /** So few are all measured. */
 const FEW = 1000
+/** Of so few that a question admits each is looked at. */
+const NARROW = 16_000
 const BY_WORDS = 150
 const BY_VECTOR = 50
 
 interface Entry {
   slot: number
+  category: string
   text: string
 }
 
@@ -78,7 +81,7 @@ export class Catalogue {
       entry = undefined
     }
     if (entry === undefined) {
-      entry = { slot: this.#shelf.take(key, category, rank, price ?? leastPrice), text }
+      entry = { slot: this.#shelf.take(key, category, rank, price ?? leastPrice), category, text }
       this.#entries.set(key, entry)
       this.#words.add(entry.slot, documentOf(product))
     } else this.#shelf.value(entry.slot, rank, price ?? leastPrice)
@@ -90,7 +93,7 @@ export class Catalogue {
     if (entry === undefined) return
     this.#entries.delete(key)
     this.#vectors.set(entry.slot, undefined)
-    this.#shelf.close(entry.slot)
+    this.#shelf.close(entry.slot, entry.category)
     this.#words.remove(entry.slot)
   }
 
@@ -101,44 +104,54 @@ export class Catalogue {
   /** The best first; of those that are equally good, by key. */
   find({ intent, vector, category, ceiling, limit }: Question): Hit[] {
     const wishes = this.#read(intent)
+    const match = this.#matches(wishes)
     const most = Math.max(BY_WORDS, 2 * limit)
-    const found = this.#few(undefined) ?? this.#words.candidates(wishes, this.#isThere, most)
-    const aim = vector === undefined || lengthOf(vector) === 0 ? undefined : this.#aim(wishes, vector, found)
+    const everything = this.size <= FEW ? [...this.#entries.values()].map(({ slot }) => slot) : undefined
+    const found = everything ?? this.#words.candidates(wishes, { filter: ANY, most, among: undefined, match })
+    const aim = vector === undefined || lengthOf(vector) === 0 ? undefined : this.#aim(vector, found, match)
     const length = aim === undefined ? 0 : lengthOf(aim.vector)
-    const slots = new Set<number>()
+
+    const filter = this.#shelf.filter(category, ceiling)
+    const among = everything ?? this.#shelf.among(category, ceiling, NARROW)
+    const few = among === undefined || among.length > FEW ? undefined : among
     const isFiltered = category !== undefined || ceiling !== undefined
-    const admits = isFiltered ? (slot: number) => this.#shelf.admits(slot, category, ceiling) : this.#isThere
-    const few = this.#few(category)
-    for (const slot of few?.filter(admits) ??
-      (isFiltered ? this.#words.candidates(wishes, admits, most) : found))
-      slots.add(slot)
+    const slots = new Set(
+      few?.filter((slot) => this.#shelf.admits(slot, filter)) ??
+        (isFiltered ? this.#words.candidates(wishes, { filter, most, among, match }) : found),
+    )
     if (aim !== undefined && few === undefined) {
-      for (const slot of this.#vectors.candidates(aim.vector, admits, Math.max(BY_VECTOR, limit)))
+      for (const slot of this.#vectors.candidates(aim.vector, filter, Math.max(BY_VECTOR, limit), among))
         slots.add(slot)
     }
     const hits: Hit[] = []
     for (const slot of slots) {
-      const words = this.#match(wishes, slot)
       const near = aim === undefined ? 0 : nearness(this.#vectors.cosine(slot, aim.vector, length))
-      const match = intentMatch(words, near, aim?.share ?? 0)
-      if (match > 0)
-        hits.push({ key: this.#shelf.keys[slot] as string, intentMatch: match, rank: this.#shelf.rank(slot) })
+      const whole = intentMatch(match(slot), near, aim?.share ?? 0)
+      if (whole > 0)
+        hits.push({ key: this.#shelf.keys[slot] as string, intentMatch: whole, rank: this.#shelf.rank(slot) })
     }
     const score = (hit: Hit) => productScore(hit.intentMatch, hit.rank)
     return hits.sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1)).slice(0, limit)
   }
 
-  #match(wishes: readonly Wish<Term>[], slot: number): number {
-    return wordMatch(wishes, (term) => this.#words.worth(slot, term.id))
+  /** What share of the wishes a slot fulfils; measured once for each. */
+  #matches(wishes: readonly Wish<Term>[]): (slot: number) => number {
+    const known = new Map<number, number>()
+    return (slot) => {
+      let match = known.get(slot)
+      if (match === undefined) {
+        match = wordMatch(wishes, (term) => this.#words.worth(slot, term.id))
+        known.set(slot, match)
+      }
+      return match
+    }
   }
 
-  readonly #isThere = (slot: number): boolean => this.#shelf.has(slot)
-
   /** By the best of what words find in the whole catalogue, whatever is asked for. */
-  #aim(wishes: readonly Wish<Term>[], vector: Vector, found: Iterable<number>): Aim {
+  #aim(vector: Vector, found: Iterable<number>, match: (slot: number) => number): Aim {
     const best = new Best(GUIDES, this.#shelf.keys)
     for (const slot of found) {
-      const words = this.#match(wishes, slot)
+      const words = match(slot)
       if (words > 0) best.offer(slot, words)
     }
     const guides = best
@@ -159,13 +172,6 @@ export class Catalogue {
       weight,
       ways: ways.map((way) => ({ ...way, terms: way.terms.flatMap((text) => terms.get(text) ?? []) })),
     }))
-  }
-
-  #few(category: string | undefined): readonly number[] | undefined {
-    if (this.size <= FEW) return [...this.#entries.values()].map(({ slot }) => slot)
-    if (category === undefined) return undefined
-    const slots = this.#shelf.of(category)
-    return slots.length <= FEW ? slots : undefined
   }
 }
 

@@ -1,11 +1,14 @@
 import { Best } from './best.ts'
 import { type Cells, Points } from './cells.ts'
-import type { Shelf } from './shelf.ts'
+import { Grouping } from './grouping.ts'
+import type { Filter, Shelf } from './shelf.ts'
 import { difference, reachOf, sketch, sketchLength } from './sketch.ts'
 import { dot, lengthOf, type Vector } from './vector.ts'
 
 /** So many that a question admits are looked at, in the cells nearest to it. */
 const LOOKED_AT = 4_000
+/** And so many in all, for one that admits few of them. */
+const PASSED_BY = 30_000
 /** So many of them, those that look nearest, are measured. */
 const MEASURED = 200
 const CELLS_MEASURED = 48
@@ -44,7 +47,7 @@ export class Vectors {
 
   useCells(cells: Cells | undefined): void {
     for (const dims of new Set([...this.#kinds.keys(), ...(cells === undefined ? [] : [cells.dims])])) {
-      const groups = new Groups(dims, cells?.dims === dims ? cells : undefined)
+      const groups = new Groups(this.#shelf, dims, cells?.dims === dims ? cells : undefined)
       this.#vectors.forEach((vector, slot) => {
         if (vector?.length === dims) groups.add(slot, vector, this.#lengths[slot] as number)
       })
@@ -52,13 +55,13 @@ export class Vectors {
     }
   }
 
-  /** The nearest to a vector. */
-  candidates(vector: Vector, admits: (slot: number) => boolean, most: number): Int32Array {
+  /** The nearest to a vector, of all or among these. */
+  candidates(vector: Vector, filter: Filter, most: number, among: readonly number[] | undefined): Int32Array {
     const length = lengthOf(vector)
     const best = new Best(most, this.#shelf.keys)
     const groups = this.#kinds.get(vector.length)
     if (groups === undefined || length === 0) return best.slots()
-    for (const slot of groups.near(vector, admits, Math.max(MEASURED, 2 * most)))
+    for (const slot of groups.near(vector, filter, Math.max(MEASURED, 2 * most), among))
       best.offer(slot, this.cosine(slot, vector, length))
     return best.slots()
   }
@@ -66,7 +69,7 @@ export class Vectors {
   #kind(dims: number): Groups {
     const known = this.#kinds.get(dims)
     if (known !== undefined) return known
-    const groups = new Groups(dims, undefined)
+    const groups = new Groups(this.#shelf, dims, undefined)
     this.#kinds.set(dims, groups)
     return groups
   }
@@ -74,19 +77,19 @@ export class Vectors {
 
 /** Slots by the cell that their vectors lie in; without cells all are one group. */
 class Groups {
+  readonly #shelf: Shelf
   readonly #points: Points | undefined
-  readonly #members: number[][]
-  readonly #cell: number[] = []
-  readonly #place: number[] = []
+  readonly #cells = new Grouping<number>()
   readonly #words: number
   readonly #asked: Int32Array
   #seen = new Int32Array(1024)
   #looks = new Uint16Array(1024)
+  #count = 0
   #sketches = new Int32Array(1024)
 
-  constructor(dims: number, cells: Cells | undefined) {
+  constructor(shelf: Shelf, dims: number, cells: Cells | undefined) {
+    this.#shelf = shelf
     this.#points = cells === undefined || cells.points.length === 0 ? undefined : new Points(cells)
-    this.#members = Array.from({ length: this.#points?.cells.points.length ?? 1 }, () => [])
     this.#words = sketchLength(dims)
     this.#asked = new Int32Array(this.#words)
   }
@@ -99,42 +102,49 @@ class Groups {
       this.#sketches = grown
     }
     sketch(vector, length, this.#points?.centre, this.#sketches, at)
-    const cell = this.#points?.nearest(vector, this.#sketches, at) ?? 0
-    const members = this.#members[cell] as number[]
-    this.#cell[slot] = cell
-    this.#place[slot] = members.length
-    members.push(slot)
+    this.#cells.put(slot, this.#points?.nearest(vector, this.#sketches, at) ?? 0)
   }
 
   remove(slot: number): void {
-    const members = this.#members[this.#cell[slot] as number] as number[]
-    const last = members.pop() as number
-    if (last === slot) return
-    members[this.#place[slot] as number] = last
-    this.#place[last] = this.#place[slot] as number
+    this.#cells.remove(slot)
   }
 
   /** Those whose sketches differ least: at least so many where there are, and all that differ as much as the last. */
-  near(vector: Vector, admits: (slot: number) => boolean, least: number): number[] {
-    const words = this.#words
+  near(vector: Vector, filter: Filter, least: number, among: readonly number[] | undefined): number[] {
     sketch(vector, lengthOf(vector), this.#points?.centre, this.#asked, 0)
-    let seen = 0
-    for (const cell of this.#points?.inOrder(vector, CELLS_MEASURED) ?? [0]) {
-      if (seen >= LOOKED_AT) break
-      const members = this.#members[cell] as number[]
-      if (seen + members.length > this.#seen.length) this.#makeRoom(seen + members.length)
-      for (const slot of members) {
-        if (!admits(slot)) continue
-        this.#seen[seen] = slot
-        this.#looks[seen] = difference(this.#asked, 0, this.#sketches, slot * words, words)
-        seen += 1
-      }
-    }
-    const reach = reachOf(this.#looks, seen, least, 32 * words)
+    this.#count = 0
+    if (among !== undefined)
+      this.#look(
+        among.filter((slot) => this.#cells.has(slot)),
+        filter,
+      )
+    else this.#lookInCells(vector, filter)
+    const reach = reachOf(this.#looks, this.#count, least, 32 * this.#words)
     const near: number[] = []
-    for (let i = 0; i < seen; i += 1)
+    for (let i = 0; i < this.#count; i += 1)
       if ((this.#looks[i] as number) <= reach) near.push(this.#seen[i] as number)
     return near
+  }
+
+  #lookInCells(vector: Vector, filter: Filter): void {
+    let passed = 0
+    for (const cell of this.#points?.inOrder(vector, CELLS_MEASURED) ?? [0]) {
+      if (this.#count >= LOOKED_AT || passed >= PASSED_BY) break
+      const members = this.#cells.of(cell)
+      passed += members.length
+      this.#look(members, filter)
+    }
+  }
+
+  #look(slots: readonly number[], filter: Filter): void {
+    if (this.#count + slots.length > this.#seen.length) this.#makeRoom(this.#count + slots.length)
+    const words = this.#words
+    for (const slot of slots) {
+      if (!this.#shelf.admits(slot, filter)) continue
+      this.#seen[this.#count] = slot
+      this.#looks[this.#count] = difference(this.#asked, 0, this.#sketches, slot * words, words)
+      this.#count += 1
+    }
   }
 
   #makeRoom(length: number): void {

@@ -47,7 +47,7 @@ it('gives the slots of what is gone to others, and forgets their terms', () => {
   let slot = add('lamp 0')
   for (let at = 1; at < 1_000; at += 1) {
     const next = add(`lamp ${at}`)
-    shelf.close(slot)
+    shelf.close(slot, '')
     words.remove(slot)
     slot = next
   }

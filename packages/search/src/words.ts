@@ -1,8 +1,8 @@
 import { Best } from './best.ts'
 import { type Document, isHearsay, worthOf } from './document.ts'
 import type { Wish } from './question.ts'
-import { productScore, wordMatch } from './ranker.ts'
-import type { Shelf } from './shelf.ts'
+import { productScore } from './ranker.ts'
+import type { Filter, Shelf } from './shelf.ts'
 import { Spelling } from './spelling.ts'
 import { Slots, stepOf, type Term, Terms, WORTH_OF_STEP } from './terms.ts'
 
@@ -10,7 +10,18 @@ import { Slots, stepOf, type Term, Terms, WORTH_OF_STEP } from './terms.ts'
 const ENTRIES = 20_000
 /** Then so many are looked at once more, by all their words. */
 const RESCORED = 1_000
+/** To see what a term is worth in a slot takes as long as to read so many entries. */
+const ENTRIES_A_LOOK = 20
 const MOST_ROUNDS = 2 ** 31 - 1
+
+export interface Search {
+  filter: Filter
+  /** How many are wanted. */
+  most: number
+  /** Where all that is admitted is; undefined: anywhere. */
+  among: readonly number[] | undefined
+  match(slot: number): number
+}
 
 /** Which slots use which terms, both ways. Lists are cleaned when half of one is stale; a slot is free again when the last list has let go of it. */
 export class Words {
@@ -80,49 +91,57 @@ export class Words {
     return use !== undefined && use >>> 8 === term ? (use & 255) / 255 : 0
   }
 
-  /** The slots that fulfil the most of the wishes, with their ranks counted in. Lists are read by what their entries gain, the most first. */
-  candidates(wishes: readonly Wish<Term>[], admits: (slot: number) => boolean, most: number): Int32Array {
+  /**
+   * The slots that fulfil the most of the wishes, of all or among these, with their ranks counted in. Lists are read by what their entries
+   * gain, the most first. `match` tells what a slot fulfils.
+   */
+  candidates(wishes: readonly Wish<Term>[], { filter, most, among, match }: Search): Int32Array {
+    const shelf = this.#shelf
+    const gains = gainsOf(wishes)
+    // Without what is stale: which lists are read must not depend on what there once was.
+    const entries = gains.reduce((sum, { list }) => sum + list.length - list.stale, 0)
+    const looks = (among?.length ?? 0) * termsIn(wishes)
+    if (among !== undefined && ENTRIES_A_LOOK * looks < entries) {
+      const admitted = among.filter((slot) => shelf.admits(slot, filter))
+      return this.#bestOf(admitted, match, most)
+    }
     this.#startRound()
     const touched: number[] = []
     const seen = this.#seen
     const scores = this.#scores
+    const round = this.#round
     let read = 0
     let isPartial = false
-    for (const { list, gain } of gainsOf(wishes)) {
-      // Without what is stale: which lists are read must not depend on what there once was.
-      const entries = list.length - list.stale
-      if (read + entries > ENTRIES && touched.length >= most) {
+    for (const { list, gain } of gains) {
+      const { slots, length } = list
+      if (read + length - list.stale > ENTRIES && touched.length >= most) {
         isPartial = true
         continue
       }
-      read += entries
-      const { slots, length } = list
+      read += length - list.stale
       for (let i = 0; i < length; i += 1) {
         const slot = slots[i] as number
         const state = seen[slot] as number
-        if (state === this.#round) scores[slot] = (scores[slot] as number) + gain
-        else if (state !== -this.#round) {
-          const admitted = admits(slot)
-          seen[slot] = admitted ? this.#round : -this.#round
+        if (state === round) scores[slot] = (scores[slot] as number) + gain
+        else if (state !== -round) {
+          const admitted = shelf.admits(slot, filter)
+          seen[slot] = admitted ? round : -round
           scores[slot] = gain
           if (admitted) touched.push(slot)
         }
       }
     }
     const all = wishes.reduce((sum, wish) => sum + wish.weight, 0)
-    const best = new Best(isPartial ? Math.max(RESCORED, most) : most, this.#shelf.keys)
+    const best = new Best(isPartial ? Math.max(RESCORED, most) : most, shelf.keys)
     for (const slot of touched)
-      best.offer(slot, productScore((scores[slot] as number) / all, this.#shelf.rank(slot)))
-    return isPartial ? this.#bestOf(best.slots(), wishes, most) : best.slots()
+      best.offer(slot, productScore((scores[slot] as number) / all, shelf.rank(slot)))
+    return isPartial ? this.#bestOf(best.slots(), match, most) : best.slots()
   }
 
-  /** By all that they are worth, the lists that were left out included. */
-  #bestOf(slots: Int32Array, wishes: readonly Wish<Term>[], most: number): Int32Array {
+  /** By all that they are worth, lists that were left out included. */
+  #bestOf(slots: Iterable<number>, match: (slot: number) => number, most: number): Int32Array {
     const best = new Best(most, this.#shelf.keys)
-    for (const slot of slots) {
-      const match = wordMatch(wishes, (term) => this.worth(slot, term.id))
-      best.offer(slot, productScore(match, this.#shelf.rank(slot)))
-    }
+    for (const slot of slots) best.offer(slot, productScore(match(slot), this.#shelf.rank(slot)))
     return best.slots()
   }
 
@@ -154,6 +173,9 @@ export class Words {
     else if (4 * kept < list.slots.length) list.slots = list.slots.slice(0, 2 * kept)
   }
 }
+
+const termsIn = (wishes: readonly Wish<Term>[]): number =>
+  wishes.reduce((sum, { ways }) => ways.reduce((terms, way) => terms + way.terms.length, sum), 0)
 
 /** Every list that a wish leads to, with what an entry in it gains, the most first. */
 function gainsOf(wishes: readonly Wish<Term>[]): { list: Slots; gain: number }[] {
