@@ -1,6 +1,7 @@
 import type postgres from 'postgres'
 import { DatabaseError } from './errors.ts'
 import { Pool } from './pool.ts'
+import { queryMaker } from './query.ts'
 import type { Driver, Query, Session } from './session.ts'
 import type { Sql, Transaction, Types } from './sql.ts'
 import { runTransaction, type Send, type Work } from './transaction.ts'
@@ -28,7 +29,10 @@ function throughPool(pool: Pool): Send {
         new DatabaseError('Cursors and copies need a connection of their own: use them in sql.begin.'),
       )
     }
-    pool.borrow().then((session) => session.run(query, () => pool.giveBack(session)), query.reject)
+    pool.borrow().then(
+      (session) => session.run(query, () => pool.giveBack(session)),
+      (error) => query.reject(error),
+    )
   }
 }
 
@@ -87,6 +91,7 @@ export function sessionFront(
 /** The driver makes the queries, `send` decides where they run; `extra` stands before the driver's own methods. */
 function front(driver: Driver, send: Send, extra: object): unknown {
   const typed = driver.typed as Typed
+  const makeQuery = queryMaker(driver, send)
   const sent = (query: unknown) => Object.assign(query as Query, { handler: send })
   const own = {
     unsafe: (text: string, parameters: unknown[] = [], options = {}) =>
@@ -97,9 +102,7 @@ function front(driver: Driver, send: Send, extra: object): unknown {
   function call(target: Driver, self: unknown, [first, ...rest]: unknown[]): unknown {
     if (!isTemplate(first)) return Reflect.apply(target, self, [fitHelper(first, rest, typed), ...rest])
     const args = rest.map((value) => fitParameter(value, typed))
-    const query = sent(Reflect.apply(target, self, [first, ...args]))
-    const site = callSite(first, call)
-    return Object.defineProperty(query, 'origin', { get: () => site.stack })
+    return makeQuery(first, args, callSite(first, call))
   }
   return new Proxy(driver, {
     apply: call,

@@ -51,17 +51,20 @@ export class Session {
   /** Sends a query; `settled` hears how it ended before the query's caller does. */
   run(query: Query, settled: (error?: unknown) => void = () => {}): void {
     const { resolve, reject } = query
-    query.resolve = (value) => {
+    // Named first: see query.ts for what becomes of functions that are written into a property.
+    const resolved = (value: unknown) => {
       this.#running.delete(query)
       settled()
-      resolve(value)
+      resolve.call(query, value)
     }
-    query.reject = (error) => {
+    const rejected = (error: unknown) => {
       this.#running.delete(query)
       if (endsConnection(error)) this.#lose('The connection to the database was lost: try again.')
       settled(error)
-      reject(error)
+      reject.call(query, error)
     }
+    query.resolve = resolved
+    query.reject = rejected
     if (query.cancelled) {
       settled()
     } else if (this.#lost) {
