@@ -6,8 +6,8 @@ import type { Intent, Market } from './market.ts'
 import { findPlainly, indexPlainly } from './plain.ts'
 import { indexed, memoryOf, startService, until } from './service.ts'
 
-const ROUNDS = 3
-const ROUND_MS = 3_000
+const ROUNDS = 5
+const ROUND_MS = 4_000
 /** Enough to keep two cores busy. */
 const MANY = 32
 const UPDATES = 20

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { Best } from './best.ts'
 import type { Cells } from './cells.ts'
-import { documentOf } from './document.ts'
 import { type Wish, wishesOf } from './question.ts'
 import { type Aim, aimAt, GUIDES, intentMatch, nearness, productScore, wordMatch } from './ranker.ts'
 import { ANY, Shelf } from './shelf.ts'
@@ -83,7 +82,7 @@ export class Catalogue {
     if (entry === undefined) {
       entry = { slot: this.#shelf.take(key, category, rank, price ?? leastPrice), category, text }
       this.#entries.set(key, entry)
-      this.#words.add(entry.slot, documentOf(product))
+      this.#words.add(entry.slot, product)
     } else this.#shelf.value(entry.slot, rank, price ?? leastPrice)
     if (!same(this.#vectors.get(entry.slot), vector)) this.#vectors.set(entry.slot, vector)
   }

@@ -48,7 +48,6 @@ function middles(points: Points, samples: readonly Vector[]): Vector[] {
 /** Cells that lie together. */
 interface Region {
   middle: Vector
-  length: number
   cells: Int32Array
 }
 
@@ -73,7 +72,6 @@ function regionsOf(points: readonly Vector[]): Region[] {
   }
   return middles.map((middle, i) => ({
     middle,
-    length: lengthOf(middle) || 1,
     cells: Int32Array.from(groups[i] as number[]),
   }))
 }
@@ -101,6 +99,8 @@ export class Points {
   readonly #looks: Uint16Array
   readonly #near: Int32Array
   readonly #regions: Region[]
+  /** Sketches of the regions. */
+  readonly #middles: Int32Array
 
   constructor(cells: Cells) {
     this.cells = cells
@@ -120,13 +120,16 @@ export class Points {
       sketch(point, this.#lengths[c] as number, this.centre, this.#sketches, c * this.#words)
     this.#near = new Int32Array(cells.points.length)
     this.#regions = regionsOf(cells.points)
+    this.#middles = new Int32Array(this.#words * this.#regions.length)
+    for (const [i, { middle }] of this.#regions.entries())
+      sketch(middle, lengthOf(middle) || 1, this.centre, this.#middles, i * this.#words)
   }
 
   /** The cell that a vector belongs to: about the nearest, looked for in the nearest regions. Its sketch is where `offset` says. */
   nearest(vector: Vector, sketches: Sketch, offset: number): number {
     const looks = this.#looks
     let count = 0
-    for (const region of this.#nearRegions(vector)) {
+    for (const region of this.#nearRegions(sketches, offset)) {
       for (const cell of region) {
         this.#near[count] = cell
         looks[count] = difference(sketches, offset, this.#sketches, cell * this.#words, this.#words)
@@ -147,15 +150,15 @@ export class Points {
     return nearest
   }
 
-  #nearRegions(vector: Vector): Int32Array[] {
-    const regions = this.#regions
-    if (regions.length <= NEAR_REGIONS) return regions.map(({ cells }) => cells)
-    const near = regions.map(({ middle, cells }) => ({
+  /** By their looks alone: it is done for every vector. */
+  #nearRegions(sketches: Sketch, offset: number): Int32Array[] {
+    const words = this.#words
+    const near = this.#regions.map(({ cells }, i) => ({
       cells,
-      cosine: dot(middle, vector) / lengthOf(middle),
+      look: difference(sketches, offset, this.#middles, i * words, words),
     }))
     return near
-      .sort((a, b) => b.cosine - a.cosine)
+      .sort((a, b) => a.look - b.look)
       .slice(0, NEAR_REGIONS)
       .map(({ cells }) => cells)
   }

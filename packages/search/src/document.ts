@@ -26,17 +26,20 @@ const HEARSAY = worthOf(EVIDENCE_MOST / (EVIDENCE_MOST + HALF))
 /** Worth so little, a term may be known from reviews alone. */
 export const isHearsay = (worth: number): boolean => worth <= HEARSAY
 
-export interface Document {
+export interface Document<Term = string> {
   /** What each term is worth for a question about it, from 0 to 1. */
-  impacts: Map<string, number>
+  impacts: Map<Term, number>
   /** The words that the product uses itself. */
   words: Set<string>
 }
 
 /** A product as words: BM25F with fixed usual lengths, so that what a term is worth in one product does not depend on the others. */
-export function documentOf(fields: Fields): Document {
+export const documentOf = (fields: Fields): Document => documentIn(fields, stemOf)
+
+/** With terms of another kind: one for each stem. */
+export function documentIn<Term>(fields: Fields, termOf: (word: string) => Term): Document<Term> {
   const own = new Set<string>()
-  const weights = new Map<string, number>()
+  const weights = new Map<Term, number>()
   for (const [text, { weight, usual }] of [
     [fields.name, NAME],
     [fields.category, CATEGORY],
@@ -45,24 +48,24 @@ export function documentOf(fields: Fields): Document {
     const words = wordsOf(text)
     const each = weight / (1 - LENGTH_SHARE + LENGTH_SHARE * (words.length / usual))
     for (const word of words) {
-      const term = stemOf(word)
+      const term = termOf(word)
       own.add(word)
       weights.set(term, (weights.get(term) ?? 0) + each)
     }
   }
-  for (const [term, times] of heardIn(fields.evidence))
+  for (const [term, times] of heardIn(fields.evidence, termOf))
     weights.set(term, (weights.get(term) ?? 0) + EVIDENCE_MOST * (times / (times + 1)))
   for (const [term, weight] of weights) weights.set(term, weight / (weight + HALF))
   return { impacts: weights, words: own }
 }
 
 /** How often each term is said. */
-function heardIn(evidence: string): Map<string, number> {
+function heardIn<Term>(evidence: string, termOf: (word: string) => Term): Map<Term, number> {
   const words = new Map<string, number>()
   for (const word of wordsOf(evidence)) words.set(word, (words.get(word) ?? 0) + 1)
-  const terms = new Map<string, number>()
+  const terms = new Map<Term, number>()
   for (const [word, times] of words) {
-    const term = stemOf(word)
+    const term = termOf(word)
     terms.set(term, (terms.get(term) ?? 0) + times)
   }
   return terms

@@ -36,8 +36,11 @@ export interface Aim {
 
 /** So many of the best by words show the way; without filters, so that filters change no match. */
 export const GUIDES = 10
-const LEAST_SHARE = 0.2
+/** What vectors have to say beside words that fulfil every wish, and beside none at all. */
+const LEAST_SHARE = 0.08
 const MOST_SHARE = 0.6
+/** Even few words that are found tell more than a vector: its share falls quickly with them. */
+const STEEPNESS = 8
 
 /**
  * Few words make a poor vector. The better the words find what was wished for, the more the search goes where the products that they find
@@ -51,7 +54,7 @@ export function aimAt(vector: Vector, guides: readonly { words: number; vector: 
   for (const guide of guides) {
     if (guide.vector?.length === vector.length) add(aim, guide.vector, (trust * guide.words) / all)
   }
-  return { vector: quantize(aim), share: LEAST_SHARE + (MOST_SHARE - LEAST_SHARE) * (1 - trust) }
+  return { vector: quantize(aim), share: LEAST_SHARE + (MOST_SHARE - LEAST_SHARE) * (1 - trust) ** STEEPNESS }
 }
 
 /** Adds a vector as if it were one long, times so much. */

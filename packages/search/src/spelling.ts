@@ -1,4 +1,5 @@
 import type { Similar } from './question.ts'
+import { kept } from './text.ts'
 
 const SHORTEST = 4
 const LONGEST = 24
@@ -56,9 +57,10 @@ export class Spelling {
       return known
     }
     const id = this.#free.pop() ?? this.#words.length
-    this.#words[id] = word
+    const own = kept(word)
+    this.#words[id] = own
     this.#users[id] = 1
-    this.#ids.set(word, id)
+    this.#ids.set(own, id)
     if (id >= this.#shared.length) this.#shared = new Uint8Array(2 * this.#shared.length)
     for (const pair of pairsOf(word)) {
       const sharing = this.#sharing.get(pair)

@@ -1,3 +1,5 @@
+import { kept, stemOf } from './text.ts'
+
 /** Where each step of what a term can be worth in a product starts, of 255: finer at the top, where names are. */
 const STARTS = [0, 65, 128, 170, 200, 220, 232, 241] as const
 export const STEPS = STARTS.length
@@ -28,7 +30,10 @@ export class Slots {
   }
 }
 
+const WORDS_KNOWN = 200_000
+
 export interface Term {
+  /** −1: nobody uses it any more. */
   id: number
   text: string
   /** How many products use it themselves. */
@@ -44,6 +49,18 @@ export class Terms {
   readonly #byText = new Map<string, Term>()
   readonly #byId: (Term | undefined)[] = []
   readonly #free: number[] = []
+  /** Words that were met lately. */
+  readonly #ofWord = new Map<string, Term>()
+
+  /** The term of a word that somebody is about to use. */
+  readonly ofWord = (word: string): Term => {
+    const known = this.#ofWord.get(word)
+    if (known !== undefined && known.id >= 0) return known
+    const term = this.ensure(stemOf(word))
+    if (this.#ofWord.size >= WORDS_KNOWN) this.#ofWord.clear()
+    this.#ofWord.set(kept(word), term)
+    return term
+  }
 
   get(text: string): Term | undefined {
     return this.#byText.get(text)
@@ -61,13 +78,13 @@ export class Terms {
     const id = this.#free.pop() ?? this.#byId.length
     const term: Term = {
       id,
-      text,
+      text: kept(text),
       users: 0,
       heard: 0,
       steps: new Array<Slots | undefined>(STEPS).fill(undefined),
     }
     this.#byId[id] = term
-    this.#byText.set(text, term)
+    this.#byText.set(term.text, term)
     return term
   }
 
@@ -75,6 +92,7 @@ export class Terms {
     this.#byText.delete(term.text)
     this.#byId[term.id] = undefined
     this.#free.push(term.id)
+    term.id = -1
   }
 
   users(text: string): number {

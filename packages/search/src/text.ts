@@ -25,6 +25,13 @@ export function stemOf(word: string): string {
   const stem = stemmer(word)
   // Forgetting all of them at once keeps the memory bounded and costs little: stems are made again as they come.
   if (stems.size >= STEMS_KEPT) stems.clear()
-  stems.set(word, stem)
+  stems.set(kept(word), kept(stem))
   return stem
 }
+
+/** V8 makes a longer part of a text by pointing into it. */
+const POINTS_INTO = 13
+
+/** For whoever keeps a word: a part of a text would keep the whole text in memory. */
+export const kept = (word: string): string =>
+  word.length < POINTS_INTO ? word : Buffer.from(word, 'utf16le').toString('utf16le')

@@ -6,11 +6,11 @@ import { difference, reachOf, sketch, sketchLength } from './sketch.ts'
 import { dot, lengthOf, type Vector } from './vector.ts'
 
 /** So many that a question admits are looked at, in the cells nearest to it. */
-const LOOKED_AT = 4_000
+const LOOKED_AT = 2_000
 /** And so many in all, for one that admits few of them. */
 const PASSED_BY = 30_000
 /** So many of them, those that look nearest, are measured. */
-const MEASURED = 200
+const MEASURED = 100
 const CELLS_MEASURED = 48
 
 /** The vectors of the products, grouped. Vectors of as many dimensions are one kind; a question finds those of its own. */

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { Catalogue } from './catalogue.ts'
-import { documentOf } from './document.ts'
 import { keyOf } from './key.ts'
 import { wishesOf } from './question.ts'
 import { Shelf } from './shelf.ts'
@@ -41,7 +40,7 @@ it('gives the slots of what is gone to others, and forgets their terms', () => {
   const words = new Words(shelf)
   const add = (text: string) => {
     const slot = shelf.take('a', '', 0.5, 0)
-    words.add(slot, documentOf({ name: text, category: '', description: '', evidence: '' }))
+    words.add(slot, { name: text, category: '', description: '', evidence: '' })
     return slot
   }
   let slot = add('lamp 0')

@@ -1,5 +1,5 @@
 import { Best } from './best.ts'
-import { type Document, isHearsay, worthOf } from './document.ts'
+import { documentIn, type Fields, isHearsay, worthOf } from './document.ts'
 import type { Wish } from './question.ts'
 import { productScore } from './ranker.ts'
 import type { Filter, Shelf } from './shelf.ts'
@@ -7,9 +7,9 @@ import { Spelling } from './spelling.ts'
 import { Slots, stepOf, type Term, Terms, WORTH_OF_STEP } from './terms.ts'
 
 /** After so many entries only short lists are read, once there are enough candidates. */
-const ENTRIES = 20_000
+const ENTRIES = 10_000
 /** Then so many are looked at once more, by all their words. */
-const RESCORED = 1_000
+const RESCORED = 500
 /** To see what a term is worth in a slot takes as long as to read so many entries. */
 const ENTRIES_A_LOOK = 20
 const MOST_ROUNDS = 2 ** 31 - 1
@@ -42,16 +42,18 @@ export class Words {
     this.#shelf = shelf
   }
 
-  add(slot: number, { impacts, words }: Document): void {
+  add(slot: number, fields: Fields): void {
+    const { impacts, words } = documentIn(fields, this.terms.ofWord)
     this.#spelt[slot] = this.spelling.add(words)
     const uses = new Uint32Array(impacts.size)
     let at = 0
-    for (const [text, impact] of impacts) {
-      const term = this.terms.ensure(text)
+    for (const [term, impact] of impacts) {
       const worth = worthOf(impact)
       count(term, worth, 1)
-      term.steps[stepOf(worth)] ??= new Slots()
-      term.steps[stepOf(worth)]?.push(slot)
+      const step = stepOf(worth)
+      const list = term.steps[step] ?? new Slots()
+      list.push(slot)
+      term.steps[step] = list
       uses[at] = term.id * 256 + worth
       at += 1
     }
