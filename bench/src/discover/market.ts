@@ -90,6 +90,8 @@ export async function createMarket(
     })
   })
   await sql`VACUUM ANALYZE`
+  // What was filled in is written down now, and not while somebody measures.
+  await sql`CHECKPOINT`
   // Filling may take so long that the model would look as if nobody had used it for a while.
   await sql`UPDATE market.embedders SET used_at = now()`
   return { databaseUrl, sql, products: count, intents }

@@ -11,6 +11,7 @@ const SETTINGS = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_wal_size: '8GB',
+  checkpoint_timeout: '1h',
   maintenance_work_mem: '512MB',
 }
 
