@@ -8,6 +8,8 @@ export type Process = {
   peakBytes(): number
   /** Processor time so far, its own and that of what it started. */
   cpuSeconds(): number
+  /** Tells the service to let go of what nobody uses. */
+  collect(): void
   /** Rejects with the end of its output if it ends before `stop` was called. */
   failed: Promise<never>
   stop(): Promise<void>
@@ -52,6 +54,7 @@ export function run(name: string, { args, cwd, env }: Command, logFile: string):
       return [...peaks.values()].reduce((sum, bytes) => sum + bytes, 0)
     },
     cpuSeconds: () => tree(child.pid).reduce((sum, pid) => sum + cpuTicks(pid), 0) / TICKS_PER_SECOND,
+    collect: () => void child.kill('SIGUSR2'),
     async stop() {
       stopping = true
       clearInterval(sampling)

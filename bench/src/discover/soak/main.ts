@@ -11,7 +11,7 @@ import { indexed, startService, until } from '../service.ts'
 import { fail, progress, withPostgres } from '../stage.ts'
 import { Space } from '../vectors.ts'
 import { createArrivals } from './arrivals.ts'
-import { growthOf, type Sample, watch } from './memory.ts'
+import { type Memory, settledMemory } from './memory.ts'
 import { type Outcome, pace } from './pace.ts'
 
 const HELP = `bench:discover-soak: whether /v1/discover stays up while everything around it moves
@@ -29,7 +29,7 @@ const PRODUCTS_PER_SECOND = 10
 const FAILURES: readonly Mood[] = ['error', 'silence', 'garbage', 'too few']
 /**
  * What may be kept: vectors of intents (10,000 at about 1 KB, of which a minute of this brings a third), the products that came, and
- * what the collector has not looked at yet. A request that left 10 KB behind would make 60 MB a minute of it.
+ * what other threads have not collected yet. A request that left 10 KB behind would make 60 MB a minute of it.
  */
 const MOST_GROWTH = { heap: 24 * 2 ** 20, resident: 64 * 2 ** 20 }
 
@@ -80,19 +80,20 @@ async function soak(market: Market, embedder: Embedder, directory: string): Prom
         Promise.all([
           pace(QUESTIONS_PER_SECOND, forSeconds, () => ask(server.url, { text: wishes.next().value })),
           pace(PRODUCTS_PER_SECOND, forSeconds, () => arrivals.add()),
-          watch(server, forSeconds),
         ]),
         server.process.failed,
       ])
     progress('getting warm')
     await run(WARM_UP_SECONDS)
     progress(`${seconds} seconds of questions`)
-    const [answers, additions, samples] = await run(seconds)
+    const before = await settledMemory(server)
+    const [answers, additions] = await run(seconds)
+    const after = await settledMemory(server)
     await until(
       async () => (await arrivals.isLastFound(server.url)) === true,
       'the last product was not found',
     )
-    tell(answers, additions, samples, embedder)
+    tell(answers, additions, { before, after }, embedder)
   } finally {
     await server.process.stop()
   }
@@ -105,8 +106,13 @@ function* distinctWishes(): Generator<string, string> {
   for (let n = 0; ; n += 1) yield `${intentFor(random.pick(items), random)} ${n}`
 }
 
-function tell(answers: Outcome, additions: Outcome, samples: Sample[], embedder: Embedder): void {
-  const growth = { heap: growthOf(samples, 'heap'), resident: growthOf(samples, 'resident') }
+function tell(
+  answers: Outcome,
+  additions: Outcome,
+  { before, after }: { before: Memory; after: Memory },
+  embedder: Embedder,
+): void {
+  const growth = { heap: after.heap - before.heap, resident: after.resident - before.resident }
   const calls = [...embedder.answered.values()].reduce((sum, count) => sum + count, 0)
   const failedCalls = calls - (embedder.answered.get('well') ?? 0)
   const figures = {
@@ -120,7 +126,7 @@ function tell(answers: Outcome, additions: Outcome, samples: Sample[], embedder:
     embedder_failures: failedCalls,
     heap_growth_bytes: growth.heap,
     resident_growth_bytes: growth.resident,
-    resident_bytes: samples.at(-1)?.resident ?? Number.NaN,
+    resident_bytes: after.resident,
   }
   const rows = Object.entries(figures).map(([figure, value]) => ({
     figure: figure.replaceAll('_', ' '),

@@ -3,21 +3,13 @@ import type { Server } from '../../http/servers.ts'
 import { memoryOf } from '../service.ts'
 
 /** In bytes. */
-export type Sample = { resident: number; heap: number }
+export type Memory = { resident: number; heap: number }
 
-export async function watch(server: Server, seconds: number): Promise<Sample[]> {
-  const samples: Sample[] = []
-  const end = performance.now() + seconds * 1_000
-  while (performance.now() < end) {
-    samples.push(await memoryOf(server))
-    await sleep(500)
-  }
-  return samples
-}
+const COLLECTED_WITHIN_MS = 1_000
 
-/** From the first third to the last, by the least of each: in between is what has not been collected yet. */
-export function growthOf(samples: readonly Sample[], what: keyof Sample): number {
-  const third = Math.floor(samples.length / 3)
-  const least = (some: readonly Sample[]) => Math.min(...some.map((sample) => sample[what]))
-  return least(samples.slice(-third)) - least(samples.slice(0, third))
+/** Without what the collector has not looked at yet: in between it may leave that alone for minutes. */
+export async function settledMemory(server: Server): Promise<Memory> {
+  server.process.collect()
+  await sleep(COLLECTED_WITHIN_MS)
+  return memoryOf(server)
 }
