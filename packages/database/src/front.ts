@@ -88,7 +88,7 @@ export function sessionFront(
   }) as postgres.ReservedSql<Types>
 }
 
-/** The driver makes the queries, `send` decides where they run; `extra` stands before the driver's own methods. */
+/** The driver's `sql` with queries of our own, of which `send` decides where they run; `extra` stands before the driver's own methods. */
 function front(driver: Driver, send: Send, extra: object): unknown {
   const typed = driver.typed as Typed
   const makeQuery = queryMaker(driver, send)

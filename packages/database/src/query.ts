@@ -63,7 +63,7 @@ class OwnQuery {
   }
 }
 
-export type MakeQuery = (strings: TemplateStringsArray, args: unknown[], site: Error) => Query
+type MakeQuery = (strings: TemplateStringsArray, args: unknown[], site: Error) => Query
 
 /** Queries that are handed to `handler` when they are awaited. */
 export function queryMaker(driver: Driver, handler: Query['handler']): MakeQuery {
