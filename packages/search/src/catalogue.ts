@@ -4,7 +4,6 @@ import type { Cells } from './cells.ts'
 import { type Wish, wishesOf } from './question.ts'
 import { type Aim, aimAt, GUIDES, intentMatch, nearness, productScore, wordMatch } from './ranker.ts'
 import { ANY, Shelf } from './shelf.ts'
-import type { Term } from './terms.ts'
 import { lengthOf, type Vector } from './vector.ts'
 import { Vectors } from './vectors.ts'
 import { Words } from './words.ts'
@@ -92,8 +91,8 @@ export class Catalogue {
     if (entry === undefined) return
     this.#entries.delete(key)
     this.#vectors.set(entry.slot, undefined)
-    this.#shelf.close(entry.slot, entry.category)
     this.#words.remove(entry.slot)
+    this.#shelf.leave(entry.slot, entry.category)
   }
 
   useCells(cells: Cells | undefined): void {
@@ -134,12 +133,12 @@ export class Catalogue {
   }
 
   /** What share of the wishes a slot fulfils; measured once for each. */
-  #matches(wishes: readonly Wish<Term>[]): (slot: number) => number {
+  #matches(wishes: readonly Wish<number>[]): (slot: number) => number {
     const known = new Map<number, number>()
     return (slot) => {
       let match = known.get(slot)
       if (match === undefined) {
-        match = wordMatch(wishes, (term) => this.#words.worth(slot, term.id))
+        match = wordMatch(wishes, (term) => this.#words.worth(slot, term))
         known.set(slot, match)
       }
       return match
@@ -159,12 +158,12 @@ export class Catalogue {
     return aimAt(vector, guides)
   }
 
-  #read(intent: string): Wish<Term>[] {
+  #read(intent: string): Wish<number>[] {
     const { terms, spelling } = this.#words
     const vocabulary = {
       size: this.size,
-      users: (term: string) => terms.users(term),
-      heard: (term: string) => terms.heard(term),
+      users: (term: string) => this.#words.users(term),
+      heard: (term: string) => this.#words.heard(term),
       similar: (word: string) => spelling.similar(word),
     }
     return wishesOf(intent, vocabulary).map(({ weight, ways }) => ({

@@ -153,14 +153,17 @@ export class Points {
   /** By their looks alone: it is done for every vector. */
   #nearRegions(sketches: Sketch, offset: number): Int32Array[] {
     const words = this.#words
-    const near = this.#regions.map(({ cells }, i) => ({
-      cells,
-      look: difference(sketches, offset, this.#middles, i * words, words),
-    }))
+    const near: Int32Array[] = []
+    const looks: number[] = []
+    for (const [i, { cells }] of this.#regions.entries()) {
+      const look = difference(sketches, offset, this.#middles, i * words, words)
+      if (near.length === NEAR_REGIONS && look >= (looks[NEAR_REGIONS - 1] as number)) continue
+      const at = looks.findLastIndex((other) => other <= look) + 1
+      near.splice(at, 0, cells)
+      looks.splice(at, 0, look)
+      near.length = looks.length = Math.min(near.length, NEAR_REGIONS)
+    }
     return near
-      .sort((a, b) => a.look - b.look)
-      .slice(0, NEAR_REGIONS)
-      .map(({ cells }) => cells)
   }
 
   /** All cells, the nearest first; about so many of them by measure, the others by their looks. */

@@ -1,3 +1,4 @@
+import { grown } from './numbers.ts'
 import { stemOf, wordsOf } from './text.ts'
 
 export interface Fields {
@@ -18,55 +19,101 @@ const LENGTH_SHARE = 0.6
 /** The weight that is worth half of what can be had. */
 const HALF = 0.3
 
-/** What is kept of what a term is worth: one byte. */
-export const worthOf = (impact: number): number => Math.round(impact * 255)
+/** What a term of so much weight is worth for a question about it, of 255. */
+const worthOf = (weight: number): number => Math.round((255 * weight) / (weight + HALF))
 
-const HEARSAY = worthOf(EVIDENCE_MOST / (EVIDENCE_MOST + HALF))
+/** Worth no more, a term may be known from reviews alone. */
+export const HEARSAY = worthOf(EVIDENCE_MOST)
 
-/** Worth so little, a term may be known from reviews alone. */
-export const isHearsay = (worth: number): boolean => worth <= HEARSAY
-
-export interface Document<Term = string> {
-  /** What each term is worth for a question about it, from 0 to 1. */
-  impacts: Map<Term, number>
+export interface Document {
+  /** What each term is worth for a question about it, of 255. */
+  worths: Map<string, number>
   /** The words that the product uses itself. */
   words: Set<string>
 }
 
-/** A product as words: BM25F with fixed usual lengths, so that what a term is worth in one product does not depend on the others. */
-export const documentOf = (fields: Fields): Document => documentIn(fields, stemOf)
-
-/** With terms of another kind: one for each stem. */
-export function documentIn<Term>(fields: Fields, termOf: (word: string) => Term): Document<Term> {
-  const own = new Set<string>()
-  const weights = new Map<Term, number>()
-  for (const [text, { weight, usual }] of [
-    [fields.name, NAME],
-    [fields.category, CATEGORY],
-    [fields.description, DESCRIPTION],
-  ] as const) {
-    const words = wordsOf(text)
-    const each = weight / (1 - LENGTH_SHARE + LENGTH_SHARE * (words.length / usual))
-    for (const word of words) {
-      const term = termOf(word)
-      own.add(word)
-      weights.set(term, (weights.get(term) ?? 0) + each)
-    }
-  }
-  for (const [term, times] of heardIn(fields.evidence, termOf))
-    weights.set(term, (weights.get(term) ?? 0) + EVIDENCE_MOST * (times / (times + 1)))
-  for (const [term, weight] of weights) weights.set(term, weight / (weight + HALF))
-  return { impacts: weights, words: own }
+export function documentOf(fields: Fields): Document {
+  const stems: string[] = []
+  const numbers = new Map<string, number>()
+  const reader = new Reader((word) => {
+    const stem = stemOf(word)
+    const number = numbers.get(stem) ?? stems.push(stem) - 1
+    numbers.set(stem, number)
+    return number
+  })
+  const worths = new Map<string, number>()
+  const words = reader.read(fields, (term, worth) => worths.set(stems[term] as string, worth))
+  return { worths, words }
 }
 
-/** How often each term is said. */
-function heardIn<Term>(evidence: string, termOf: (word: string) => Term): Map<Term, number> {
-  const words = new Map<string, number>()
-  for (const word of wordsOf(evidence)) words.set(word, (words.get(word) ?? 0) + 1)
-  const terms = new Map<Term, number>()
-  for (const [word, times] of words) {
-    const term = termOf(word)
-    terms.set(term, (terms.get(term) ?? 0) + times)
+/** Reads products as words: BM25F with fixed usual lengths, so that what a term is worth in one product does not depend on the others. */
+export class Reader {
+  readonly #termOf: (word: string) => number
+  /** By term, of the product that is being read. */
+  #weights = new Float64Array(1024)
+  #times = new Uint32Array(1024)
+
+  /** There is a term for each stem; `termOf` tells its number. */
+  constructor(termOf: (word: string) => number) {
+    this.#termOf = termOf
   }
-  return terms
+
+  /** Calls `use` with each term and what it is worth. Returns the words that the product uses itself. */
+  read(fields: Fields, use: (term: number, worth: number) => void): Set<string> {
+    const own = new Set<string>()
+    const terms: number[] = []
+    for (const [text, { weight, usual }] of [
+      [fields.name, NAME],
+      [fields.category, CATEGORY],
+      [fields.description, DESCRIPTION],
+    ] as const) {
+      const words = wordsOf(text)
+      const each = weight / (1 - LENGTH_SHARE + LENGTH_SHARE * (words.length / usual))
+      for (const word of words) {
+        own.add(word)
+        this.#add(this.#termOf(word), each, terms)
+      }
+    }
+    for (const term of this.#heardIn(fields.evidence)) {
+      const times = this.#times[term] as number
+      this.#times[term] = 0
+      this.#add(term, EVIDENCE_MOST * (times / (times + 1)), terms)
+    }
+    for (const term of terms) {
+      const weight = this.#weights[term] as number
+      this.#weights[term] = 0
+      use(term, worthOf(weight))
+    }
+    return own
+  }
+
+  #add(term: number, weight: number, terms: number[]): void {
+    this.#makeRoom(term)
+    const before = this.#weights[term] as number
+    if (before === 0) terms.push(term)
+    this.#weights[term] = before + weight
+  }
+
+  /** The terms that are said; how often is in `#times`. */
+  #heardIn(evidence: string): number[] {
+    const heard: number[] = []
+    let before = ''
+    let term = 0
+    for (const word of wordsOf(evidence)) {
+      // What is said often mostly stands together.
+      if (word !== before) term = this.#termOf(word)
+      before = word
+      this.#makeRoom(term)
+      const times = this.#times[term] as number
+      if (times === 0) heard.push(term)
+      this.#times[term] = times + 1
+    }
+    return heard
+  }
+
+  #makeRoom(term: number): void {
+    if (term < this.#weights.length) return
+    this.#weights = grown(this.#weights, new Float64Array(2 * term))
+    this.#times = grown(this.#times, new Uint32Array(2 * term))
+  }
 }

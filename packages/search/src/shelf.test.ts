@@ -36,8 +36,7 @@ it('knows where all is that a question admits, whatever came and went', () => {
             shelf.value(slot, 0.5, each.cost)
             item.cost = each.cost
           } else {
-            shelf.close(slot, item.category)
-            shelf.free(slot)
+            shelf.leave(slot, item.category)
             there.delete(slot)
           }
         }

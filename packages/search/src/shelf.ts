@@ -1,4 +1,5 @@
 import { Grouping } from './grouping.ts'
+import { grown } from './numbers.ts'
 
 /** What a question admits. */
 export interface Filter {
@@ -10,7 +11,7 @@ export interface Filter {
 /** Whatever is there. */
 export const ANY: Filter = { category: 0, ceiling: Number.POSITIVE_INFINITY }
 
-/** The place of each product, and what decides whether a question admits it. A place is a number, free again when nothing refers to it. */
+/** The place of each product, and what decides whether a question admits it. A place is a number. */
 export class Shelf {
   readonly keys: string[] = []
   #ranks = new Float64Array(1024)
@@ -46,15 +47,12 @@ export class Shelf {
     this.#byCost.put(slot, costClass(cost))
   }
 
-  /** No question finds it any more. The slot is not given to another before `free`. */
-  close(slot: number, category: string): void {
+  /** No question finds it any more, and the slot is another's. */
+  leave(slot: number, category: string): void {
     this.#category[slot] = 0
     this.#byCost.remove(slot)
     this.#byCategory.remove(slot)
     if (this.#byCategory.of(category).length === 0) this.#numbers.delete(category)
-  }
-
-  free(slot: number): void {
     this.#free.push(slot)
   }
 
@@ -103,8 +101,3 @@ const COST_CLASSES = 256
 /** What costs more is in no lower class; a class reaches about a fifth up. */
 const costClass = (cost: number): number =>
   Math.min(COST_CLASSES, Math.floor(4 * Math.log2(Math.max(cost, 0) + 1)))
-
-function grown<Numbers extends Float64Array | Int32Array>(numbers: Numbers, larger: Numbers): Numbers {
-  larger.set(numbers)
-  return larger
-}

@@ -37,9 +37,12 @@ export function difference(a: Sketch, atA: number, b: Sketch, atB: number, words
   return count
 }
 
+let counts = new Int32Array(0)
+
 /** Up to which difference to go so that at least so many are within it, if there are: all that differ as much are in or out together. */
 export function reachOf(differences: Uint16Array, length: number, least: number, dims: number): number {
-  const counts = new Int32Array(dims + 1)
+  if (counts.length <= dims) counts = new Int32Array(dims + 1)
+  counts.fill(0, 0, dims + 1)
   for (let i = 0; i < length; i += 1)
     counts[differences[i] as number] = (counts[differences[i] as number] as number) + 1
   let reach = 0

@@ -1,8 +1,10 @@
+import { HEARSAY } from './document.ts'
 import { kept, stemOf } from './text.ts'
 
-/** Where each step of what a term can be worth in a product starts, of 255: finer at the top, where names are. */
-const STARTS = [0, 65, 128, 170, 200, 220, 232, 241] as const
+/** Where each step of what a term can be worth in a product starts, of 255: finer at the top, where names are. The first is hearsay. */
+const STARTS = [0, HEARSAY + 1, 128, 170, 200, 220, 232, 241] as const
 export const STEPS = STARTS.length
+export const HEARD = 0
 
 const STEP_OF = Uint8Array.from({ length: 256 }, (_, worth) =>
   STARTS.findLastIndex((start) => start <= worth),
@@ -13,93 +15,46 @@ export const stepOf = (worth: number): number => STEP_OF[worth] as number
 /** What the terms of a step are worth on average, from 0 to 1. */
 export const WORTH_OF_STEP = STARTS.map((start, step) => (start + (STARTS[step + 1] ?? 256)) / 512)
 
-/** A growing list of slots; some may be left over from products that changed. */
-export class Slots {
-  slots = new Int32Array(2)
-  length = 0
-  stale = 0
-
-  push(slot: number): void {
-    if (this.length === this.slots.length) {
-      const grown = new Int32Array(2 * this.length)
-      grown.set(this.slots)
-      this.slots = grown
-    }
-    this.slots[this.length] = slot
-    this.length += 1
-  }
-}
-
 const WORDS_KNOWN = 200_000
 
-export interface Term {
-  /** −1: nobody uses it any more. */
-  id: number
-  text: string
-  /** How many products use it themselves. */
-  users: number
-  /** Of how many only reviews use it. */
-  heard: number
-  /** Who uses it, by how much it is worth there. */
-  steps: (Slots | undefined)[]
-}
-
-/** All terms in use. */
+/** All terms in use, each with a number. */
 export class Terms {
-  readonly #byText = new Map<string, Term>()
-  readonly #byId: (Term | undefined)[] = []
+  readonly #numbers = new Map<string, number>()
+  readonly #texts: string[] = []
   readonly #free: number[] = []
-  /** Words that were met lately. */
-  readonly #ofWord = new Map<string, Term>()
+  /** Of words that were met lately. */
+  readonly #ofWord = new Map<string, number>()
+
+  get(text: string): number | undefined {
+    return this.#numbers.get(text)
+  }
 
   /** The term of a word that somebody is about to use. */
-  readonly ofWord = (word: string): Term => {
+  readonly ofWord = (word: string): number => {
     const known = this.#ofWord.get(word)
-    if (known !== undefined && known.id >= 0) return known
-    const term = this.ensure(stemOf(word))
+    if (known !== undefined) return known
+    const term = this.#ensure(stemOf(word))
     if (this.#ofWord.size >= WORDS_KNOWN) this.#ofWord.clear()
     this.#ofWord.set(kept(word), term)
     return term
   }
 
-  get(text: string): Term | undefined {
-    return this.#byText.get(text)
+  /** Nobody uses it any more. */
+  forget(term: number): void {
+    this.#numbers.delete(this.#texts[term] as string)
+    this.#texts[term] = ''
+    this.#free.push(term)
+    // Its number will be another's.
+    this.#ofWord.clear()
   }
 
-  at(id: number): Term {
-    const term = this.#byId[id]
-    if (term === undefined) throw new Error(`no term has the number ${id}`)
-    return term
-  }
-
-  ensure(text: string): Term {
-    const known = this.#byText.get(text)
+  #ensure(text: string): number {
+    const known = this.#numbers.get(text)
     if (known !== undefined) return known
-    const id = this.#free.pop() ?? this.#byId.length
-    const term: Term = {
-      id,
-      text: kept(text),
-      users: 0,
-      heard: 0,
-      steps: new Array<Slots | undefined>(STEPS).fill(undefined),
-    }
-    this.#byId[id] = term
-    this.#byText.set(term.text, term)
+    const term = this.#free.pop() ?? this.#texts.length
+    const own = kept(text)
+    this.#texts[term] = own
+    this.#numbers.set(own, term)
     return term
-  }
-
-  forget(term: Term): void {
-    this.#byText.delete(term.text)
-    this.#byId[term.id] = undefined
-    this.#free.push(term.id)
-    term.id = -1
-  }
-
-  users(text: string): number {
-    return this.#byText.get(text)?.users ?? 0
-  }
-
-  heard(text: string): number {
-    return this.#byText.get(text)?.heard ?? 0
   }
 }

@@ -1,6 +1,7 @@
 import { Best } from './best.ts'
 import { type Cells, Points } from './cells.ts'
 import { Grouping } from './grouping.ts'
+import { grown } from './numbers.ts'
 import type { Filter, Shelf } from './shelf.ts'
 import { difference, reachOf, sketch, sketchLength } from './sketch.ts'
 import { dot, lengthOf, type Vector } from './vector.ts'
@@ -96,11 +97,8 @@ class Groups {
 
   add(slot: number, vector: Vector, length: number): void {
     const at = slot * this.#words
-    if (at + this.#words > this.#sketches.length) {
-      const grown = new Int32Array(2 * (at + this.#words))
-      grown.set(this.#sketches)
-      this.#sketches = grown
-    }
+    const end = at + this.#words
+    if (end > this.#sketches.length) this.#sketches = grown(this.#sketches, new Int32Array(2 * end))
     sketch(vector, length, this.#points?.centre, this.#sketches, at)
     this.#cells.put(slot, this.#points?.nearest(vector, this.#sketches, at) ?? 0)
   }
@@ -148,11 +146,7 @@ class Groups {
   }
 
   #makeRoom(length: number): void {
-    const seen = new Int32Array(2 * length)
-    const looks = new Uint16Array(2 * length)
-    seen.set(this.#seen)
-    looks.set(this.#looks)
-    this.#seen = seen
-    this.#looks = looks
+    this.#seen = grown(this.#seen, new Int32Array(2 * length))
+    this.#looks = grown(this.#looks, new Uint16Array(2 * length))
   }
 }

@@ -1,10 +1,11 @@
 import { Best } from './best.ts'
-import { documentIn, type Fields, isHearsay, worthOf } from './document.ts'
+import { type Fields, Reader } from './document.ts'
+import { Lists } from './lists.ts'
 import type { Wish } from './question.ts'
 import { productScore } from './ranker.ts'
 import type { Filter, Shelf } from './shelf.ts'
 import { Spelling } from './spelling.ts'
-import { Slots, stepOf, type Term, Terms, WORTH_OF_STEP } from './terms.ts'
+import { HEARD, STEPS, stepOf, Terms, WORTH_OF_STEP } from './terms.ts'
 
 /** After so many entries only short lists are read, once there are enough candidates. */
 const ENTRIES = 10_000
@@ -23,17 +24,19 @@ export interface Search {
   match(slot: number): number
 }
 
-/** Which slots use which terms, both ways. Lists are cleaned when half of one is stale; a slot is free again when the last list has let go of it. */
+/** Which slots use which terms, both ways. */
 export class Words {
   readonly terms = new Terms()
   readonly spelling = new Spelling()
   readonly #shelf: Shelf
+  readonly #reader = new Reader(this.terms.ofWord)
+  /** The slots that use each term, by how much it is worth there: a list for each step. */
+  readonly #users = new Lists()
   /** The terms of each slot with what they are worth there, as number × 256 + worth, ascending. */
-  readonly #uses: (Uint32Array | undefined)[] = []
+  readonly #uses = new Lists()
   /** The words of each slot, as spelling knows them. */
-  readonly #spelt: (Uint32Array | undefined)[] = []
-  /** In how many lists a slot stands. */
-  readonly #listed: number[] = []
+  readonly #spelt = new Lists()
+  #slots = 0
   #scores = new Float32Array(1024)
   #seen = new Int32Array(1024)
   #round = 0
@@ -42,66 +45,68 @@ export class Words {
     this.#shelf = shelf
   }
 
+  /** How many products use a term themselves. */
+  users(text: string): number {
+    const term = this.terms.get(text)
+    let users = 0
+    if (term !== undefined)
+      for (let step = HEARD + 1; step < STEPS; step += 1) users += this.#users.length(term * STEPS + step)
+    return users
+  }
+
+  /** Of how many only reviews use it, or of which it is hardly more than said. */
+  heard(text: string): number {
+    const term = this.terms.get(text)
+    return term === undefined ? 0 : this.#users.length(term * STEPS + HEARD)
+  }
+
   add(slot: number, fields: Fields): void {
-    const { impacts, words } = documentIn(fields, this.terms.ofWord)
-    this.#spelt[slot] = this.spelling.add(words)
-    const uses = new Uint32Array(impacts.size)
-    let at = 0
-    for (const [term, impact] of impacts) {
-      const worth = worthOf(impact)
-      count(term, worth, 1)
-      const step = stepOf(worth)
-      const list = term.steps[step] ?? new Slots()
-      list.push(slot)
-      term.steps[step] = list
-      uses[at] = term.id * 256 + worth
-      at += 1
-    }
-    this.#uses[slot] = uses.sort()
-    this.#listed[slot] = impacts.size
+    const uses: number[] = []
+    const words = this.#reader.read(fields, (term, worth) => {
+      this.#users.push(term * STEPS + stepOf(worth), slot)
+      uses.push(term * 256 + worth)
+    })
+    this.#uses.put(slot, Uint32Array.from(uses).sort())
+    this.#spelt.put(slot, this.spelling.add(words))
+    this.#slots = Math.max(this.#slots, slot + 1)
   }
 
   remove(slot: number): void {
-    const uses = this.#uses[slot] ?? new Uint32Array(0)
-    this.#uses[slot] = undefined
-    this.spelling.remove(this.#spelt[slot] ?? new Uint32Array(0))
-    this.#spelt[slot] = undefined
-    if (uses.length === 0) this.#shelf.free(slot)
-    for (const use of uses) {
-      const term = this.terms.at(use >>> 8)
-      count(term, use & 255, -1)
-      const step = stepOf(use & 255)
-      const list = term.steps[step] as Slots
-      list.stale += 1
-      if (2 * list.stale >= list.length) this.#clean(term, step, list)
-      if (term.users + term.heard === 0) this.terms.forget(term)
+    this.spelling.remove(this.#spelt.of(slot))
+    for (const use of this.#uses.of(slot)) {
+      const term = use >>> 8
+      this.#users.take(term * STEPS + stepOf(use & 255), slot)
+      if (!this.#isUsed(term)) this.terms.forget(term)
     }
+    this.#spelt.clear(slot)
+    this.#uses.clear(slot)
   }
 
   worth(slot: number, term: number): number {
-    const uses = this.#uses[slot]
-    if (uses === undefined) return 0
-    let low = 0
-    let high = uses.length
+    const length = this.#uses.length(slot)
+    if (length === 0) return 0
+    const uses = this.#uses.array(slot)
+    let low = this.#uses.start(slot)
+    let high = low + length
+    const end = high
     const wanted = term * 256
     while (low < high) {
       const middle = (low + high) >> 1
       if ((uses[middle] as number) < wanted) low = middle + 1
       else high = middle
     }
-    const use = uses[low]
-    return use !== undefined && use >>> 8 === term ? (use & 255) / 255 : 0
+    const use = uses[low] as number
+    return low < end && use >>> 8 === term ? (use & 255) / 255 : 0
   }
 
   /**
    * The slots that fulfil the most of the wishes, of all or among these, with their ranks counted in. Lists are read by what their entries
    * gain, the most first. `match` tells what a slot fulfils.
    */
-  candidates(wishes: readonly Wish<Term>[], { filter, most, among, match }: Search): Int32Array {
+  candidates(wishes: readonly Wish<number>[], { filter, most, among, match }: Search): Int32Array {
     const shelf = this.#shelf
-    const gains = gainsOf(wishes)
-    // Without what is stale: which lists are read must not depend on what there once was.
-    const entries = gains.reduce((sum, { list }) => sum + list.length - list.stale, 0)
+    const gains = this.#gainsOf(wishes)
+    const entries = gains.reduce((sum, { length }) => sum + length, 0)
     const looks = (among?.length ?? 0) * termsIn(wishes)
     if (among !== undefined && ENTRIES_A_LOOK * looks < entries) {
       const admitted = among.filter((slot) => shelf.admits(slot, filter))
@@ -114,15 +119,16 @@ export class Words {
     const round = this.#round
     let read = 0
     let isPartial = false
-    for (const { list, gain } of gains) {
-      const { slots, length } = list
-      if (read + length - list.stale > ENTRIES && touched.length >= most) {
+    for (const { list, length, gain } of gains) {
+      if (read + length > ENTRIES && touched.length >= most) {
         isPartial = true
         continue
       }
-      read += length - list.stale
-      for (let i = 0; i < length; i += 1) {
-        const slot = slots[i] as number
+      read += length
+      const slots = this.#users.array(list)
+      const start = this.#users.start(list)
+      for (let at = start; at < start + length; at += 1) {
+        const slot = slots[at] as number
         const state = seen[slot] as number
         if (state === round) scores[slot] = (scores[slot] as number) + gain
         else if (state !== -round) {
@@ -148,55 +154,38 @@ export class Words {
   }
 
   #startRound(): void {
-    if (this.#seen.length < this.#uses.length || this.#round === MOST_ROUNDS) {
-      this.#seen = new Int32Array(2 * this.#uses.length)
-      this.#scores = new Float32Array(2 * this.#uses.length)
+    if (this.#seen.length < this.#slots || this.#round === MOST_ROUNDS) {
+      this.#seen = new Int32Array(2 * this.#slots)
+      this.#scores = new Float32Array(2 * this.#slots)
       this.#round = 0
     }
     this.#round += 1
   }
 
-  #clean(term: Term, step: number, list: Slots): void {
-    let kept = 0
-    for (let i = 0; i < list.length; i += 1) {
-      const slot = list.slots[i] as number
-      if (this.#uses[slot] !== undefined) {
-        list.slots[kept] = slot
-        kept += 1
-      } else {
-        const listed = (this.#listed[slot] as number) - 1
-        this.#listed[slot] = listed
-        if (listed === 0) this.#shelf.free(slot)
-      }
-    }
-    list.length = kept
-    list.stale = 0
-    if (kept === 0) term.steps[step] = undefined
-    else if (4 * kept < list.slots.length) list.slots = list.slots.slice(0, 2 * kept)
+  #isUsed(term: number): boolean {
+    for (let step = 0; step < STEPS; step += 1) if (this.#users.length(term * STEPS + step) > 0) return true
+    return false
+  }
+
+  /** Every list that a wish leads to, with what an entry in it gains, the most first. */
+  #gainsOf(wishes: readonly Wish<number>[]): { list: number; length: number; gain: number }[] {
+    const gains = wishes.flatMap(({ weight, ways }) =>
+      ways.flatMap(({ terms, likeness }) =>
+        terms.flatMap((term) =>
+          WORTH_OF_STEP.map((worth, step) => {
+            const list = term * STEPS + step
+            return {
+              list,
+              length: this.#users.length(list),
+              gain: (weight * likeness * worth) / terms.length,
+            }
+          }),
+        ),
+      ),
+    )
+    return gains.filter(({ length }) => length > 0).sort((a, b) => b.gain - a.gain)
   }
 }
 
-const termsIn = (wishes: readonly Wish<Term>[]): number =>
+const termsIn = (wishes: readonly Wish<number>[]): number =>
   wishes.reduce((sum, { ways }) => ways.reduce((terms, way) => terms + way.terms.length, sum), 0)
-
-/** Every list that a wish leads to, with what an entry in it gains, the most first. */
-function gainsOf(wishes: readonly Wish<Term>[]): { list: Slots; gain: number }[] {
-  const gains = wishes.flatMap(({ weight, ways }) =>
-    ways.flatMap(({ terms, likeness }) =>
-      terms.flatMap((term) =>
-        term.steps.flatMap((list, step) =>
-          list === undefined
-            ? []
-            : [{ list, gain: (weight * likeness * (WORTH_OF_STEP[step] as number)) / terms.length }],
-        ),
-      ),
-    ),
-  )
-  return gains.sort((a, b) => b.gain - a.gain)
-}
-
-/** It may be known from reviews alone. */
-export function count(term: Term, worth: number, change: 1 | -1): void {
-  if (isHearsay(worth)) term.heard += change
-  else term.users += change
-}

@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { keyOf } from '@referrer/search'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentsOfOwner, countAgents, findAgent, listAgents } from '../agents/store.ts'
 import type { Context } from '../context.ts'
@@ -200,10 +201,7 @@ const blocks = (plan: Node) => plan['Shared Hit Blocks'] + plan['Shared Read Blo
 
 /** Some whose reviews are the most, and others. */
 const found = [1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 501, 502, 503, 504, 506, 507, 508, 509, 511, 512].map(
-  (number) => ({
-    merchant_id: BigInt(number),
-    product_id: productId(number),
-  }),
+  (number) => keyOf(BigInt(number), productId(number)),
 )
 const due = { chainIds: [CHAIN, CHAIN + 1], now: new Date('2100-01-01') }
 const unfiltered = { category: undefined, ceiling: undefined }

@@ -1,5 +1,5 @@
 import type { Transaction } from '@referrer/database'
-import { isHearsay } from '@referrer/search'
+import { HEARSAY } from '@referrer/search'
 
 /** How many products more or less use each term and each word. */
 export class Counts {
@@ -9,7 +9,7 @@ export class Counts {
   add(worths: Iterable<[string, number]>, spelt: Iterable<string>, change: 1 | -1): void {
     for (const [term, worth] of worths) {
       const count = this.terms.get(term) ?? { users: 0, heard: 0 }
-      count[isHearsay(worth) ? 'heard' : 'users'] += change
+      count[worth <= HEARSAY ? 'heard' : 'users'] += change
       this.terms.set(term, count)
     }
     for (const word of spelt) this.words.set(word, (this.words.get(word) ?? 0) + change)

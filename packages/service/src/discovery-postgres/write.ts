@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Queryable, Transaction } from '@referrer/database'
-import { canBeMisspelt, documentOf, keyOf, type Product, worthOf } from '@referrer/search'
+import { canBeMisspelt, documentOf, keyOf, type Product } from '@referrer/search'
 import { columns, costOf } from './columns.ts'
 import { Counts, writeCounts } from './counts.ts'
 import type { VectorTable } from './models.ts'
@@ -20,7 +20,7 @@ const READING = JSON.stringify([
     category: 'Läufe',
     description: 'for agencies, 靴 ٣',
     evidence: 'comfortable',
-  }).impacts,
+  }).worths,
 ])
 
 type KeptRow = {
@@ -109,11 +109,9 @@ async function readDocuments(products: readonly Product[]): Promise<Document[]> 
   const documents: Document[] = []
   let begun = performance.now()
   for (const product of products) {
-    const { impacts, words } = documentOf(product)
-    const worths = [...impacts]
-      .map(([term, impact]): [string, number] => [term, worthOf(impact)])
-      .filter(([term, worth]) => worth > 0 && term.length <= LONGEST_TERM)
-    documents.push({ worths, spelt: [...words].filter(canBeMisspelt) })
+    const { worths, words } = documentOf(product)
+    const kept = [...worths].filter(([term, worth]) => worth > 0 && term.length <= LONGEST_TERM)
+    documents.push({ worths: kept, spelt: [...words].filter(canBeMisspelt) })
     if (performance.now() - begun < SLICE_MS) continue
     await turn()
     begun = performance.now()

@@ -7,9 +7,10 @@ import { PRODUCT_TYPES, type ProductType } from '../ranks/rank.ts'
 import { findReviewRecords } from '../reviews/store.ts'
 import { type Chosen, chooseProducts } from './choose.ts'
 import { discoveryJson, type Shown } from './json.ts'
+import { Shortlists } from './shortlists.ts'
 import { type Candidate, slateOf } from './slate.ts'
 import type { Search } from './source.ts'
-import { type Filters, findShortlisted, type PublishedRow } from './store.ts'
+import type { Filters, PublishedRow } from './store.ts'
 
 export interface Asked extends Filters {
   chainId: number
@@ -39,8 +40,14 @@ export async function answerTo(context: Context, search: Search, asked: Asked): 
   // Postgres cannot be asked for a text with this character, and has none.
   if (asked.category?.includes('\0')) return discoveryJson(context, asked.chainId, [], new Map())
   const { hits, meaning } = await searchFor(search, asked)
-  const chosen = await chooseProducts(context.sql, asked, hits)
-  const products = await withSlates(context, asked, chosen, meaning)
+  const shortlists = new Shortlists(context.sql, asked.chainId, meaning?.embedderId)
+  // Mostly the first that were found are the ones that are shown.
+  const [chosen] = await Promise.all([
+    chooseProducts(context.sql, asked, hits),
+    shortlists.read(hits.slice(0, asked.most).map(({ key }) => key)),
+  ])
+  await shortlists.read(chosen.map(({ key }) => key))
+  const products = withSlates(context, asked, chosen, shortlists, meaning)
   const ids = products.flatMap(({ entries }) => entries.map(({ internalId }) => internalId))
   const write = async () => {
     const rows = ids.length === 0 ? [] : await findReviewRecords(context.sql, ids)
@@ -68,19 +75,17 @@ async function searchFor(
   return { hits: hits ?? [], meaning }
 }
 
-async function withSlates(
-  { sql, clock }: Context,
-  { chainId, includeAll }: Asked,
+function withSlates(
+  { clock }: Context,
+  { includeAll }: Asked,
   products: readonly Chosen[],
+  shortlists: Shortlists,
   meaning: Meaning | undefined,
-): Promise<Shown[]> {
-  const keys = products.map(({ row }) => row)
-  const rows = keys.length === 0 ? [] : await findShortlisted(sql, chainId, keys, meaning?.embedderId)
-  const reviews = Map.groupBy(rows, ({ at }) => at)
+): Shown[] {
   const now = new Date(clock())
-  return products.map((product, at) => {
+  return products.map((product) => {
     const type = PRODUCT_TYPES[product.row.product_type] ?? 'repeat'
-    const candidates = (reviews.get(at) ?? []).map((review) => candidateOf(review, type, meaning))
+    const candidates = shortlists.of(product.key).map((review) => candidateOf(review, type, meaning))
     const { entries, meanAuthorRank } = slateOf(candidates, type, now)
     const shown = includeAll ? entries : entries.filter(({ slot }) => slot !== 'overflow')
     return { ...product, entries: shown, meanAuthorRank }

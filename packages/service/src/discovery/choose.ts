@@ -1,9 +1,11 @@
 // Which products are shown.
 import type { Queryable } from '@referrer/database'
-import { type Hit, keyOf, productScore, readKey } from '@referrer/search'
-import { bestRanked, type Filters, findOpen, type Key, type ProductRow } from './store.ts'
+import { type Hit, keyOf, productScore } from '@referrer/search'
+import { bestRanked, type Filters, findOpen, type ProductRow } from './store.ts'
 
 export interface Chosen {
+  /** As an index names it. */
+  key: string
   row: ProductRow
   /** How well it is what was asked for, from 0 to 1. */
   intentMatch: number
@@ -24,26 +26,22 @@ export async function chooseProducts(
   { chainId, most, ...filters }: Choice,
   hits: readonly Hit[],
 ): Promise<Chosen[]> {
-  const keys = hits.map(({ key }) => idsOf(key))
+  const keys = hits.map(({ key }) => key)
   const rows = keys.length === 0 ? [] : await findOpen(sql, chainId, keys, filters)
   const byKey = new Map(rows.map((row) => [nameOf(row), row]))
   const found = hits.flatMap(({ key, intentMatch }): Chosen[] => {
     const row = byKey.get(key)
-    return row ? [{ row, intentMatch, score: productScore(intentMatch, row.rank) }] : []
+    return row ? [{ key, row, intentMatch, score: productScore(intentMatch, row.rank) }] : []
   })
   if (found.length >= most) return found.sort(bestFirst).slice(0, most)
 
   const best = await bestRanked(sql, chainId, filters, most)
   const others = best.filter((row) => !byKey.has(nameOf(row))).slice(0, most - found.length)
   const scoreOf = ({ rank }: ProductRow) => (found.length === 0 ? rank : productScore(0, rank))
-  return [...found, ...others.map((row) => ({ row, intentMatch: 0, score: scoreOf(row) }))].sort(bestFirst)
+  const fill = others.map((row) => ({ key: nameOf(row), row, intentMatch: 0, score: scoreOf(row) }))
+  return [...found, ...fill].sort(bestFirst)
 }
 
-function idsOf(key: string): Key {
-  const { merchantId, productId } = readKey(key)
-  return { merchant_id: merchantId, product_id: productId }
-}
+const nameOf = ({ merchant_id, product_id }: ProductRow) => keyOf(merchant_id, product_id)
 
-const nameOf = ({ merchant_id, product_id }: Key) => keyOf(merchant_id, product_id)
-
-const bestFirst = (a: Chosen, b: Chosen) => b.score - a.score || (nameOf(a.row) < nameOf(b.row) ? -1 : 1)
+const bestFirst = (a: Chosen, b: Chosen) => b.score - a.score || (a.key < b.key ? -1 : 1)

@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import { readKey } from '@referrer/search'
 
 /** What the caller wants to see only. */
 export interface Filters {
@@ -8,10 +9,10 @@ export interface Filters {
   ceiling: number | undefined
 }
 
-export type Key = { merchant_id: bigint; product_id: Buffer }
-
 /** A product that can be bought. */
-export type ProductRow = Key & {
+export type ProductRow = {
+  merchant_id: bigint
+  product_id: Buffer
   name: string
   category: string
   rank: number
@@ -29,14 +30,17 @@ const RANKED = 5_000
 const LOOKED_AT = 1_000
 
 /** As subqueries: how many there are is hidden from the planner, so that a plan is made once and not for every question. */
-const products = (sql: Queryable, keys: readonly Key[]) => sql`
-  unnest((SELECT ${keys.map((key) => key.merchant_id)}::bigint[]), (SELECT ${keys.map((key) => key.product_id)}::bytea[]))`
+const products = (sql: Queryable, keys: readonly string[]) => {
+  const ids = keys.map(readKey)
+  return sql`
+    unnest((SELECT ${ids.map((id) => id.merchantId)}::bigint[]), (SELECT ${ids.map((id) => id.productId)}::bytea[]))`
+}
 
-/** Those of the products that are open and pass. */
+/** Those of the products, by their keys in an index, that are open and pass. */
 export function findOpen(
   sql: Queryable,
   chainId: number,
-  keys: readonly Key[],
+  keys: readonly string[],
   filters: Filters,
 ): Promise<ProductRow[]> {
   return sql<ProductRow[]>`
@@ -104,7 +108,7 @@ export type PublishedRow = {
 export function findShortlisted(
   sql: Queryable,
   chainId: number,
-  keys: readonly Key[],
+  keys: readonly string[],
   embedderId: string | undefined,
 ): Promise<PublishedRow[]> {
   const vector =

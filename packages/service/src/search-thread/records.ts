@@ -187,6 +187,6 @@ export function productOf(row: ListedRow): Product | undefined {
     rank,
     price: price ?? undefined,
     leastPrice: min_price,
-    vector: vector ? new Int8Array(vector) : undefined,
+    vector: vector ? new Int8Array(vector.buffer, vector.byteOffset, vector.length) : undefined,
   }
 }

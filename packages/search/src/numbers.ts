@@ -1,0 +1,8 @@
+/** The same numbers with more room after them. */
+export function grown<Numbers extends Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array>(
+  numbers: Numbers,
+  larger: Numbers,
+): Numbers {
+  larger.set(numbers)
+  return larger
+}
