@@ -47,7 +47,7 @@ export interface Hit {
 
 /** So few are all measured. */
 const FEW = 1000
-/** Of so few that a question admits each is looked at. */
+/** So few that a question admits are looked at one by one, where that is less than to read lists. */
 const NARROW = 16_000
 const BY_WORDS = 150
 const BY_VECTOR = 50
@@ -74,15 +74,18 @@ export class Catalogue {
     const { key, name, category, description, evidence, rank, price, leastPrice, vector } = product
     const text = hash('sha256', `${name}\0${category}\0${description}\0${evidence}`, 'base64')
     let entry = this.#entries.get(key)
-    if (entry !== undefined && entry.text !== text) {
+    if (entry !== undefined && entry.category !== category) {
       this.drop(key)
       entry = undefined
     }
     if (entry === undefined) {
-      entry = { slot: this.#shelf.take(key, category, rank, price ?? leastPrice), category, text }
+      entry = { slot: this.#shelf.take(key, category, rank, price ?? leastPrice), category, text: '' }
       this.#entries.set(key, entry)
-      this.#words.add(entry.slot, product)
     } else this.#shelf.value(entry.slot, rank, price ?? leastPrice)
+    if (entry.text !== text) {
+      this.#words.put(entry.slot, product)
+      entry.text = text
+    }
     if (!same(this.#vectors.get(entry.slot), vector)) this.#vectors.set(entry.slot, vector)
   }
 

@@ -40,7 +40,7 @@ it('gives the slots of what is gone to others, and forgets their terms', () => {
   const words = new Words(shelf)
   const add = (text: string) => {
     const slot = shelf.take('a', '', 0.5, 0)
-    words.add(slot, { name: text, category: '', description: '', evidence: '' })
+    words.put(slot, { name: text, category: '', description: '', evidence: '' })
     return slot
   }
   let slot = add('lamp 0')
@@ -91,4 +91,42 @@ it('finds a name of two words of which one is in so many names that its list is 
     limit: 5,
   })
   expect(first?.key).toBe(keyAt(21_000))
+})
+
+const plain = {
+  category: '',
+  description: '',
+  evidence: '',
+  price: undefined,
+  leastPrice: 0,
+  vector: undefined,
+}
+const asked = { vector: undefined, category: undefined, ceiling: undefined, limit: 25 }
+
+it('finds what has both of two words that are common', () => {
+  const catalogue = new Catalogue()
+  for (let at = 0; at < 12_000; at += 1)
+    catalogue.put({
+      ...plain,
+      key: keyAt(at),
+      name: at % 2 === 0 ? 'headphones nice' : 'wireless mouse',
+      category: at % 2 === 0 ? 'sound' : 'desk',
+      rank: (at % 997) / 997,
+    })
+  const wanted = keyAt(99_999)
+  catalogue.put({ ...plain, key: wanted, name: 'wireless headphones', category: 'sound', rank: 0.5 })
+  for (const category of [undefined, 'sound']) {
+    const [first] = catalogue.find({ ...asked, category, intent: 'wireless headphones' })
+    expect(first?.key).toBe(wanted)
+  }
+})
+
+it('finds the best of many that are nearly as good', () => {
+  const catalogue = new Catalogue()
+  const put = (at: number, name: string) => catalogue.put({ ...plain, key: keyAt(at), name, rank: 0.5 })
+  for (let at = 0; at < 450; at += 1) put(at, 'lamp a b c d e f g h i')
+  for (let at = 450; at < 1_500; at += 1) put(at, 'kettle a b c d e f g h i')
+  put(99_999, 'lamp a b c d e')
+  const [first] = catalogue.find({ ...asked, intent: 'lamp' })
+  expect(first?.key).toBe(keyAt(99_999))
 })

@@ -41,10 +41,10 @@ export async function answerTo(context: Context, search: Search, asked: Asked): 
   if (asked.category?.includes('\0')) return discoveryJson(context, asked.chainId, [], new Map())
   const { hits, meaning } = await searchFor(search, asked)
   const shortlists = new Shortlists(context.sql, asked.chainId, meaning?.embedderId)
-  // Mostly the first that were found are the ones that are shown.
+  // Mostly the first that were found are the ones that are shown. If this fails, it is done again where it counts.
   const [chosen] = await Promise.all([
     chooseProducts(context.sql, asked, hits),
-    shortlists.read(hits.slice(0, asked.most).map(({ key }) => key)),
+    shortlists.read(hits.slice(0, asked.most).map(({ key }) => key)).catch(() => {}),
   ])
   await shortlists.read(chosen.map(({ key }) => key))
   const products = withSlates(context, asked, chosen, shortlists, meaning)

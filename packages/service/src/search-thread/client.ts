@@ -32,7 +32,7 @@ export interface SearchState {
   wasLoaded: boolean
   /** Undefined: nothing is loaded. */
   standing: Standing | undefined
-  /** Since the thread last knew all there was, or began to load it. */
+  /** Since a thread last knew all there was; before one did, since the service began. */
   readonly ageSeconds: number
   /** Hears how long each question took. */
   onFind: (seconds: number) => void
@@ -158,5 +158,5 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
 }
 
 const silence = ({ standing, ageSeconds }: SearchState) =>
-  `the search index has ${standing ? 'not followed the database' : 'been loading'} for ${Math.round(ageSeconds)} s; ` +
+  `the search index has ${standing ? 'not followed the database' : 'not been loaded'} for ${Math.round(ageSeconds)} s; ` +
   'discovery goes on with what it knows, and by ranks where that is nothing: see whether the database answers'
