@@ -47,7 +47,7 @@ export class Shelf {
     this.#byCost.put(slot, costClass(cost))
   }
 
-  /** No question finds it any more, and the slot is another's. */
+  /** No question finds it any more, and the slot is free for another. */
   leave(slot: number, category: string): void {
     this.#category[slot] = 0
     this.#byCost.remove(slot)

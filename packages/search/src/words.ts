@@ -63,7 +63,7 @@ export class Words {
     return users
   }
 
-  /** Of how many only reviews use it, or of which it is hardly more than said. */
+  /** Of how many only reviews use it, or they themselves so little that it comes to the same. */
   heard(text: string): number {
     const term = this.terms.get(text)
     return term === undefined ? 0 : this.#users.length(term * STEPS + HEARD)

@@ -204,9 +204,10 @@ describe('an intent', () => {
 })
 
 describe('the database', () => {
-  /** Counts the statements that somebody waits for. */
-  function counting(sql: Sql): { sql: Sql; count: () => number } {
+  /** Counts the statements that somebody waits for. The first that says `lost` fails. */
+  function counting(sql: Sql, lost?: string): { sql: Sql; count: () => number } {
     let count = 0
+    let isLost = false
     const spy = new Proxy(sql, {
       apply(target, self, args) {
         const made: Promise<unknown> = Reflect.apply(target, self, args)
@@ -214,13 +215,25 @@ describe('the database', () => {
         const wait = made.then.bind(made)
         const then = (...on: []) => {
           count += 1
-          return wait(...on)
+          if (lost === undefined || isLost || !args[0].join('').includes(lost)) return wait(...on)
+          isLost = true
+          return Promise.reject(new Error('the connection was lost')).then(...on)
         }
         return Object.assign(made, { then })
       },
     })
     return { sql: spy, count: () => count }
   }
+
+  const asked = () => ({
+    intent: 'x',
+    category: undefined,
+    ceiling: undefined,
+    most: 1,
+    includeAll: true,
+    chainId,
+  })
+  const search = (source: Source) => ({ source, embed: async () => undefined })
 
   it('is asked as often for twenty products as for one', async () => {
     for (let number = 1; number <= 20; number += 1)
@@ -229,15 +242,28 @@ describe('the database', () => {
     const counts: number[] = []
     for (const most of [1, 20]) {
       const { sql, count } = counting(database.sql)
-      const asked = { intent: 'x', category: undefined, ceiling: undefined, most, includeAll: true, chainId }
       const context = { ...market.context, sql }
-      const answer: Answer = JSON.parse(
-        await answerTo(context, { source, embed: async () => undefined }, asked),
-      )
+      const answer: Answer = JSON.parse(await answerTo(context, search(source), { ...asked(), most }))
       expect(answer.products).toHaveLength(most)
       counts.push(count())
     }
     expect(counts).toEqual([3, 3])
+  })
+
+  it('is asked once more where reviews were read ahead of the wrong product, or in vain', async () => {
+    await market.product(1, { isOpen: false, reviews: [await market.review()] })
+    const id = await market.review()
+    await market.product(2, { reviews: [id] })
+    for (const { hits, lost } of [
+      { hits: [1, 2], lost: undefined },
+      { hits: [2], lost: 'shortlist' },
+    ]) {
+      const { sql, count } = counting(database.sql, lost)
+      const source = sourceOf(hits.map((number) => [number, 0.5]))
+      const text = await answerTo({ ...market.context, sql }, search(source), asked())
+      expect(slotsOf(JSON.parse(text))).toEqual([['newcomer', id]])
+      expect(count()).toBe(4)
+    }
   })
 
   it('has the last word: when it fails, so does the answer', async () => {
