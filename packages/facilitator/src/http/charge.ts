@@ -21,7 +21,8 @@ export function chargeRoutes(
 ): void {
   app.post('/mpp/charge', async (request): Promise<X402.SettleResponse.SettleResponse> => {
     const body = jsonOf(request)
-    const network = networkOf(context, `eip155:${(body as { chainId?: unknown }).chainId}`)
+    // Of an object that cannot be made text by itself, JSON can.
+    const network = networkOf(context, `eip155:${JSON.stringify((body as { chainId?: unknown }).chainId)}`)
     const end = underWay.begin('/mpp/charge')
     try {
       const settled = await charge(context, settler, body)
