@@ -89,6 +89,7 @@ export async function bringUp({ ports, path, logLevel, ends, say }: BringUpOptio
   const { rpcUrl, chainId, contracts } = chain
   return {
     baseUrl,
+    mcpUrl: `${baseUrl}/mcp`,
     facilitatorUrl,
     shopUrl,
     rpcUrl,

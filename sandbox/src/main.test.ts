@@ -122,6 +122,7 @@ describe('npm start', () => {
   it('writes down where everything is', () => {
     expect(Object.keys(state)).toEqual([
       'baseUrl',
+      'mcpUrl',
       'facilitatorUrl',
       'shopUrl',
       'rpcUrl',
@@ -131,7 +132,7 @@ describe('npm start', () => {
       'accounts',
       'products',
     ])
-    for (const url of [state.baseUrl, state.facilitatorUrl, state.shopUrl, state.rpcUrl])
+    for (const url of [state.baseUrl, state.mcpUrl, state.facilitatorUrl, state.shopUrl, state.rpcUrl])
       expect(sandbox.output.text).toContain(url)
   })
 

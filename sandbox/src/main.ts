@@ -15,7 +15,7 @@ Environment:
   SANDBOX_DIR   where state.json is written, another for each that runs (default .sandbox)
   LOG_LEVEL     what the service and the facilitator log (default warn)
 
-What runs, and every account's key, is written to state.json. Ctrl-C ends it.`
+What runs, and every account's key, is written to state.json; mcp.json beside it names the tool servers. Ctrl-C ends it.`
 
 const started = Date.now()
 const say = (text: string) =>

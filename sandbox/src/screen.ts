@@ -1,8 +1,8 @@
-import type { SandboxState } from './state.ts'
+import { hostsPath, type SandboxState } from './state.ts'
 
 /** What runs, who is who, and what to try. */
 export function screen(state: SandboxState, path: string): string {
-  const { baseUrl, facilitatorUrl, shopUrl, rpcUrl, chainId, contracts, accounts, products } = state
+  const { baseUrl, mcpUrl, facilitatorUrl, shopUrl, rpcUrl, chainId, contracts, accounts, products } = state
   const row = (name: string, ...cells: unknown[]) =>
     `  ${name.padEnd(18)}${cells.filter((cell) => cell !== '').join('  ')}`
   const part = ({ agentId, merchantId }: { agentId?: number; merchantId?: number }) =>
@@ -10,6 +10,7 @@ export function screen(state: SandboxState, path: string): string {
   return [
     '',
     row('service', baseUrl, `reference at ${baseUrl}/docs`),
+    row('tools', mcpUrl, `for agents: ${hostsPath(path)}`),
     row('facilitator', facilitatorUrl),
     row('shop', shopUrl, `${products.length} products`),
     row('chain', rpcUrl, `chain id ${chainId}`),

@@ -61,7 +61,7 @@ async function main(): Promise<void> {
 }
 
 async function measure(postgres: PostgresServer, directory: string): Promise<void> {
-  const summary = createSummary()
+  const summary = createSummary('http')
   const isWanted = (part: string) => values.only === undefined || values.only === part
   if (isWanted('reads') || isWanted('signed')) {
     progress(`filling ${ROWS.toLocaleString('en')} rows`)

@@ -20,7 +20,7 @@ const ALONE = { rounds: 3, ms: 1_000, connections: 1 }
 const FLAT = 0.8
 
 /** One after the other, and from the start again. */
-function again(requests: readonly Request[]): Contender['prepare'] {
+export function again(requests: readonly Request[]): Contender['prepare'] {
   const wire = requests.map(serialize)
   let at = 0
   return async () => () => wire[at++ % wire.length]

@@ -5,7 +5,7 @@ import type { Measured } from './compare.ts'
 export type Ratio = { to: string; by?: 'p50'; least?: number | undefined }
 
 /** Gathers what was measured, for one table and one file. */
-export function createSummary() {
+export function createSummary(bench: string) {
   const figures: Record<string, number> = {}
   const ratios: Record<string, number> = {}
   const rows: Record<string, string | number>[] = []
@@ -48,7 +48,7 @@ export function createSummary() {
   }
 
   function tell(): void {
-    report({ name: 'http', figures, ratios, rows })
+    report({ name: bench, figures, ratios, rows })
     for (const line of missed) console.log(`target missed: ${line}`)
   }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import * as https from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { guardedFetch, HostNotAllowed, Unreachable } from './guarded-fetch.ts'
@@ -143,6 +144,16 @@ describe('answers', () => {
     const { status, headers, body } = await guardedFetch(toShop, shop(port, '/buy?x=1'), options)
     expect([status, headers['x-shop'], String(body)]).toEqual([402, 'yes', '{"a":1}'])
     expect(seen).toEqual([['GET', '/buy?x=1', 'one', 'identity']])
+  })
+
+  it('come to what is posted, too', async () => {
+    const port = await serve(async (request, response) => {
+      response.end(`${request.method} ${request.headers['content-type']} ${await text(request)}`)
+    })
+    const posted = { headers: { 'content-type': 'application/json' }, body: '{"text":"Größe"}' }
+    const url = new URL(`http://127.0.0.1:${port}/`)
+    const { body } = await guardedFetch({ ...open, lookup: nowhere }, url, posted)
+    expect(body.toString()).toBe('POST application/json {"text":"Größe"}')
   })
 
   it('are shown as they are when they lead elsewhere', async () => {

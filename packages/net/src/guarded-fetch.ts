@@ -27,6 +27,8 @@ export interface Reach {
 
 export interface GuardedFetchOptions {
   headers?: Record<string, string>
+  /** Posted; without it the URL is got. */
+  body?: string
   /** For everything together, from the first question about the host to the last byte. */
   timeoutMs?: number
   /** A longer body is no answer. */
@@ -43,11 +45,17 @@ export interface Fetched {
 
 type Resolved = { address: string; family: number }
 
-/** Gets a URL. Throws `HostNotAllowed` or `Unreachable`. */
+/** Gets a URL, or posts to it. Throws `HostNotAllowed` or `Unreachable`. */
 export async function guardedFetch(
   reach: Reach,
   url: URL,
-  { headers = {}, timeoutMs = 5_000, maxBytes = 256 * 1024, signal: end }: GuardedFetchOptions = {},
+  {
+    headers = {},
+    body: posted,
+    timeoutMs = 5_000,
+    maxBytes = 256 * 1024,
+    signal: end,
+  }: GuardedFetchOptions = {},
 ): Promise<Fetched> {
   const late = AbortSignal.timeout(timeoutMs)
   const signal = end ? AbortSignal.any([late, end]) : late
@@ -57,6 +65,7 @@ export async function guardedFetch(
     lookup: answering(addresses),
     rejectUnauthorized: true,
     signal,
+    method: posted === undefined ? 'GET' : 'POST',
     headers: {
       'user-agent': 'referrer',
       accept: 'application/json',
@@ -65,7 +74,7 @@ export async function guardedFetch(
     },
   }
   try {
-    const response = await request(url, options)
+    const response = await request(url, options, posted)
     const body = await read(response, maxBytes)
     // A body without a length ends with its connection: ours ends it too when the time is up.
     signal.throwIfAborted()
@@ -119,12 +128,12 @@ const answering =
     else callback(null, first.address, first.family)
   }
 
-function request(url: URL, options: RequestOptions): Promise<IncomingMessage> {
+function request(url: URL, options: RequestOptions, body?: string): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const sent = (url.protocol === 'https:' ? https : http).request(url, options, resolve)
   sent.on('error', reject)
   sent.on('close', () => reject(new Error('closed without an answer')))
-  sent.end()
+  sent.end(body)
   return promise
 }
 

@@ -83,6 +83,12 @@ export const baseUrl: Reader<string> = {
   read: (text) => (isBaseUrl(text) ? text.replace(/\/+$/, '') : undefined),
 }
 
+export const hostname: Reader<string> = {
+  expected: 'a host name like market.example, without a port',
+  read: (text) =>
+    URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text ? text : undefined,
+}
+
 export const origin: Reader<string> = {
   expected: 'an origin like https://console.example',
   read: (text) => (isBaseUrl(text) && new URL(text).origin === text ? text : undefined),

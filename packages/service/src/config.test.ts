@@ -45,6 +45,8 @@ describe('readConfig', () => {
       answerTimeoutMs: 30_000,
       allowPrivateHosts: false,
       reviewSchemas: undefined,
+      hasIntents: true,
+      messenger: undefined,
     })
     expect(config.chains).toMatchObject([
       { chainId: 8453, startBlock: 0n, finalityDepth: 64, confirmations: 5, pollIntervalMs: 500 },
@@ -73,6 +75,8 @@ describe('readConfig', () => {
       RATE_LIMIT_BURST: 'many',
       SESSION_SECONDS: '59',
       ALLOW_PRIVATE_HOSTS: 'yes',
+      INTENTS: 'yes',
+      MESSENGER_BOT_NAME: '@referrer_bot',
       CHAINS: '[{"rpcUrls": ["https://rpc.example/hunter2"',
     }
     expect(problemsOf(env)).toEqual([
@@ -95,6 +99,8 @@ describe('readConfig', () => {
       'ADMIN_ADDRESSES: expected addresses separated by commas, all lower case or with the right checksum',
       'CONSOLE_ORIGINS: expected origins like https://console.example separated by commas',
       'SESSION_SECONDS: expected a whole number from 60 to 86400',
+      'INTENTS: expected on or off',
+      'MESSENGER_BOT_NAME: expected the name of a bot without the @: 5 to 32 letters, digits and underscores',
       'CHAINS: not valid JSON',
     ])
     expect(() => readConfig(env)).toThrow(/^The configuration cannot be used:\n {2}DATABASE_URL: expected/)
@@ -121,6 +127,14 @@ describe('readConfig', () => {
       `0x${'cd'.repeat(32)}`,
     ])
     expect(inspect(config, { depth: 9 })).not.toContain('abababababababababababababababababababababababab')
+  })
+
+  it('links wallets to chats by a bot alone', () => {
+    expect(readConfig({ CHAINS, MESSENGER_BOT_NAME: 'referrer_bot' }).messenger).toEqual({
+      botName: 'referrer_bot',
+      codeSeconds: 600,
+    })
+    expect(readConfig({ CHAINS, LINK_CODE_SECONDS: '60' }).messenger).toBeUndefined()
   })
 
   it('takes no key for a chain that is not there', () => {

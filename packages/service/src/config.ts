@@ -25,6 +25,8 @@ export interface Config extends CommonConfig {
   adminAddresses: ReadonlySet<Address>
   /** Origins of pages that may call signed routes. */
   consoleOrigins: readonly string[]
+  /** Names beside that of `publicUrl` under which MCP clients may call. */
+  mcpHosts: readonly string[]
   sessionSeconds: number
   /** To answer a request. A database that is silent must not hold callers for ever. */
   answerTimeoutMs: number
@@ -38,6 +40,17 @@ export interface Config extends CommonConfig {
   discoveryIndex: 'memory' | 'postgres'
   /** A catalogue of x402 resources; undefined: none is asked. */
   catalogueUrl: string | undefined
+  /** Whether owners can queue purchases for their agents. */
+  hasIntents: boolean
+  /** Undefined: wallets cannot be linked to chats. */
+  messenger: MessengerConfig | undefined
+}
+
+export interface MessengerConfig {
+  /** As the messenger knows it, without the @. */
+  botName: string
+  /** How long a code that links a wallet to a chat is valid. */
+  codeSeconds: number
 }
 
 /** The model that comes with the service, or one behind an endpoint like that of OpenAI. */
@@ -49,6 +62,11 @@ const seed = z.custom<Hex>((text) => isHex(text) && size(text) === 32).transform
 const AttestationKeys = z
   .record(z.string().regex(/^\d{1,15}$/), z.array(seed).min(1).max(2))
   .transform((keys) => new Map(Object.entries(keys).map(([chainId, seeds]) => [Number(chainId), seeds])))
+
+const botName = {
+  expected: 'the name of a bot without the @: 5 to 32 letters, digits and underscores',
+  read: (text: string) => (/^\w{5,32}$/.test(text) ? text : undefined),
+}
 
 export const variables = {
   ...commonVariables({ dataDir: '.referrer/postgres', port: 8080 }),
@@ -82,6 +100,10 @@ export const variables = {
   CONSOLE_ORIGINS: optional(
     Read.list(Read.origin, 'origins like https://console.example separated by commas'),
     'origins of web pages that may call signed routes, separated by commas',
+  ),
+  MCP_HOSTS: optional(
+    Read.list(Read.hostname, 'host names without ports, separated by commas'),
+    'host names under which MCP clients may call /mcp, beside that of PUBLIC_URL and localhost, separated by commas',
   ),
   ANSWER_TIMEOUT_MS: withDefault(
     Read.whole(100, 600_000),
@@ -126,6 +148,20 @@ export const variables = {
     Read.baseUrl,
     'a catalogue of x402 resources that merchants are looked up in, such as https://api.cdp.coinbase.com/platform/v2/x402',
   ),
+  INTENTS: withDefault(
+    Read.oneOf('on', 'off'),
+    'whether owners can queue purchases that the runners of their agents poll',
+    'on',
+  ),
+  MESSENGER_BOT_NAME: optional(
+    botName,
+    'the Telegram bot in whose chat owners link their wallets; left out: they cannot',
+  ),
+  LINK_CODE_SECONDS: withDefault(
+    Read.whole(60, 86_400),
+    'how long a code that links a wallet to a chat is valid',
+    '600',
+  ),
 }
 
 /** Reads the environment; throws one `ConfigError` that names everything wrong with it. */
@@ -149,6 +185,7 @@ export function readConfig(env: Env): Config {
     attestationSeeds: values.ATTESTATION_KEYS ?? new Map(),
     adminAddresses: new Set(values.ADMIN_ADDRESSES),
     consoleOrigins: values.CONSOLE_ORIGINS ?? [],
+    mcpHosts: values.MCP_HOSTS ?? [],
     sessionSeconds: values.SESSION_SECONDS,
     answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
     reviewSchemas: values.REVIEW_SCHEMAS,
@@ -156,6 +193,10 @@ export function readConfig(env: Env): Config {
     embedder: embedderOf(values),
     discoveryIndex: values.DISCOVERY_INDEX,
     catalogueUrl: values.X402_CATALOGUE_URL,
+    hasIntents: values.INTENTS === 'on',
+    messenger: values.MESSENGER_BOT_NAME
+      ? { botName: values.MESSENGER_BOT_NAME, codeSeconds: values.LINK_CODE_SECONDS }
+      : undefined,
   }
 }
 

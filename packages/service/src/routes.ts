@@ -7,7 +7,9 @@ import { digestRoutes } from './digest/http.ts'
 import { discoveryRoutes } from './discovery/http.ts'
 import { earningsRoutes } from './earnings/http.ts'
 import { escrowRoutes } from './escrows/http.ts'
+import { guideRoutes } from './guides/http.ts'
 import type { Route } from './http/route.ts'
+import { intentRoutes } from './intents/http.ts'
 import { linkRoutes } from './links/http.ts'
 import { manifestRoutes } from './manifest/http.ts'
 import { merchantRoutes } from './merchants/http.ts'
@@ -35,11 +37,13 @@ export const routes: readonly Route[] = [
   ...oracleRoutes,
   ...rankRoutes,
   ...spendingRoutes,
+  ...intentRoutes,
   ...merchantRoutes,
   ...resourceRoutes,
   ...linkRoutes,
   ...chargeRoutes,
   ...manifestRoutes,
+  ...guideRoutes,
   ...authRoutes,
   ...adminRoutes,
 ]

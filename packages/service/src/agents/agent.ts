@@ -94,3 +94,7 @@ export function agentOf(recovery: Recovery.Recovery, row: AgentRow, { count, pro
 }
 
 const registeredAtOf = (row: AgentRow) => timeInSeconds(row.registered_at ?? row.recorded_at)
+
+export const RegisteredAgent = z
+  .object({ agent_id: wholeNumber, owner_address: accountShown })
+  .meta({ id: 'RegisteredAgent' })

@@ -1,20 +1,10 @@
 import { z } from 'zod'
-import {
-  account,
-  accountShown,
-  bodyId,
-  id,
-  integer,
-  ofPages,
-  optional,
-  page,
-  readable,
-  wholeNumber,
-} from '../http/fields.ts'
+import { account, bodyId, id, integer, ofPages, optional, page, readable } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { whole } from '../present.ts'
-import { Agent, AgentList } from './agent.ts'
+import { Agent, AgentList, RegisteredAgent } from './agent.ts'
 import { agentsOf, getAgent, pageOfAgents } from './operations.ts'
+import { requireOwner } from './owner.ts'
 import { registerAgent } from './register.ts'
 
 const FIRST_PAGE = 1
@@ -73,16 +63,14 @@ export const agentRoutes: Route[] = [
     body: { schema: z.object({ agent_id: bodyId.prefault(0) }), refusal: 'invalid agent_id' },
     takesChain: true,
     status: 201,
-    response: z
-      .object({ agent_id: wholeNumber, owner_address: accountShown })
-      .meta({ id: 'RegisteredAgent' }),
+    response: RegisteredAgent,
     refusals: {
       403: 'caller does not own this agent',
       404: 'agent not found on-chain',
       409: 'agent already registered',
     },
     async handle({ context, chain, caller, body: { agent_id: agentId } }) {
-      const owner = await registerAgent(context, chain, { agentId, caller })
+      const owner = await registerAgent(context, chain, agentId, (found) => requireOwner(found, caller))
       return { agent_id: whole(agentId), owner_address: owner }
     },
   }),

@@ -6,17 +6,18 @@ import { bytesOf } from '../db/bytes.ts'
 import { MarketError } from '../market-error.ts'
 import { bestEffort, identityUri, ownerOf, reread } from '../onchain.ts'
 import { untilSeen } from './operations.ts'
-import { requireOwner, resolveOwner } from './owner.ts'
+import { resolveOwner } from './owner.ts'
 import { insertRegistration } from './store.ts'
 
 /**
- * An agent makes itself known: once, by its owner, who is returned. One that was only learned from the chain has not done so. It may be
- * so new that not every node has seen it.
+ * An agent is made known: once. Returns its owner. One that was only learned from the chain is not known yet. It may be so new that not
+ * every node has seen it. `permit` may refuse by who owns it: the tool lets anybody, since all that is written is read from the chain.
  */
 export async function registerAgent(
   context: Context,
   chain: Chain,
-  { agentId, caller }: { agentId: bigint; caller: Address },
+  agentId: bigint,
+  permit: (owner: Address) => void = () => {},
 ): Promise<Address> {
   const owner = await resolveOwner(agentId, () =>
     reread(
@@ -24,7 +25,7 @@ export async function registerAgent(
       (found) => found !== undefined,
     ),
   )
-  requireOwner(owner, caller)
+  permit(owner)
   const [uri, paymentWallet] = await Promise.all([identityUri(chain, agentId), walletOf(chain, agentId)])
   const isFirst = await insertRegistration(context.sql, chain.config.chainId, {
     agentId,

@@ -3,6 +3,7 @@ import { envelopeShown, proofFields, proofOf, proofRefusals } from '../commitmen
 import { bodyId } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { HIGHEST_BPS, type Pledge, proposeRate, setRate } from './operations.ts'
+import { RateSet } from './shapes.ts'
 
 const TYPE = 'CashbackRateCommitment'
 
@@ -53,7 +54,7 @@ export const cashbackRoutes: Route[] = [
     auth: 'caller',
     body: { schema: z.object({ ...fields, ...proofFields(TYPE) }), refusal: 'invalid request' },
     takesChain: true,
-    response: z.object({ status: z.literal('set') }).meta({ id: 'CashbackRateSet' }),
+    response: RateSet,
     refusals: { 400: [CEILING, ...proofRefusals(TYPE)], 403: 'not authorized', 404: 'not found' },
     async handle({ context, chain, body }) {
       await setRate(context, chain, pledgeOf(body), proofOf(body))

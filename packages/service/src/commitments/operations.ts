@@ -1,13 +1,14 @@
 // What all calls in two steps share: step 1 tells what to sign and keeps nothing, step 2 brings it signed by the owner of the agent.
-import { Commitment, Nonce, ProtocolError } from '@referrer/protocol'
-import { type Address, type Hash, type Hex, hexToBytes, isAddressEqual } from 'viem'
+import { Commitment, Nonce, ProtocolError, Signature } from '@referrer/protocol'
+import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, isAddressEqual } from 'viem'
 import { resolveOwner } from '../agents/owner.ts'
 import type { Chain, Context } from '../context.ts'
 import { MarketError, refused } from '../market-error.ts'
 import { ownerOf } from '../onchain.ts'
 import { isSignedByContract } from './contract-owner.ts'
 
-type Type = Commitment.TwoStepType
+export type TwoStepType = Commitment.TwoStepType
+type Type = TwoStepType
 
 /** What is committed to. Nonce and expiry make it one occasion of it. */
 export type Terms<K extends Type> = Omit<Commitment.MessageInput<K>, 'nonce' | 'expiry'> & { agentId: bigint }
@@ -55,9 +56,9 @@ export async function requireSigned<K extends Type>(
   const nonce = nonceOf(type, givenNonce)
   const digest = Commitment.digest(commitmentOf(chain, type, terms, { nonce, expiry }))
   const signer = await signerOf(context, digest, agentSig)
-  const signature = agentSig as Hex
-  const owner = await ownerThatSigned(chain, terms.agentId, { signer, digest, signature })
-  return { owner, nonce, expiry, signature }
+  const given = agentSig as Hex
+  const { owner, isByKey } = await ownerThatSigned(chain, terms.agentId, { signer, digest, signature: given })
+  return { owner, nonce, expiry, signature: isByKey ? withFullV(given) : given }
 }
 
 const isAbsent = (value: unknown) => value === undefined || value === null
@@ -97,14 +98,20 @@ async function ownerThatSigned(
   chain: Chain,
   agentId: bigint,
   { signer, digest, signature }: { signer: Address | MarketError; digest: Hash; signature: Hex },
-): Promise<Address> {
+): Promise<{ owner: Address; isByKey: boolean }> {
   const owner = await resolveOwner(agentId, () => ownerOf(chain, agentId)).catch((error: unknown) => {
     throw signer instanceof MarketError ? signer : error
   })
-  const isOwn = !(signer instanceof MarketError) && isAddressEqual(signer, owner)
-  if (isOwn || (await isSignedByContract(chain, owner, digest, signature))) return owner
+  const isByKey = !(signer instanceof MarketError) && isAddressEqual(signer, owner)
+  if (isByKey || (await isSignedByContract(chain, owner, digest, signature))) return { owner, isByKey }
   if (signer instanceof MarketError) throw signer
   throw refused('unauthorized', `signature not from agent owner: recovered ${signer}, want ${owner}`)
+}
+
+/** Contracts take a v of 27 or 28 only. What a wallet that is a contract signed means something else and stays as it is. */
+function withFullV(signature: Hex): Hex {
+  const { compact, yParity } = Signature.parse(signature)
+  return `${bytesToHex(compact)}${yParity === 0 ? '1b' : '1c'}`
 }
 
 function commitmentOf<K extends Type>(

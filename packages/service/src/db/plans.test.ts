@@ -7,6 +7,8 @@ import type { Context } from '../context.ts'
 import { bestRanked, findOpen, findShortlisted } from '../discovery/store.ts'
 import { earningsInPeriod, earningsOfAgent, payeeOf } from '../earnings/store.ts'
 import { escrowsOfAgent, findEscrowOfAgent } from '../escrows/store.ts'
+import { spentBy } from '../intents/spent.ts'
+import { listIntents, pendingIntents } from '../intents/store.ts'
 import {
   countMerchants,
   findMerchant,
@@ -55,6 +57,7 @@ beforeAll(async () => {
   await sellLate(database.sql)
   await decideMuch(database.sql)
   await listAll(database.sql)
+  await queueMuch(database.sql)
   await database.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id % 1000 = 0`
   await database.sql`
     INSERT INTO market.spending_limits (owner, chain_id, updated_at)
@@ -130,6 +133,16 @@ async function listAll(sql: Sql): Promise<void> {
     INSERT INTO market.checklists (category, items, authored_by)
     SELECT 'category ' || number, ARRAY['Is it quick?'], ''::bytea FROM generate_series(1, 1000) AS number`
   await sql`VACUUM ANALYZE market.listings, market.offers, market.review_vectors, market.checklists`
+}
+
+/** A runner of one agent hardly ever came: thousands of its intents have expired. */
+async function queueMuch(sql: Sql): Promise<void> {
+  await sql`
+    INSERT INTO market.intents (intent_id, chain_id, agent_id, owner, type, payload, created_at, expires_at)
+    SELECT md5(number::text), ${CHAIN}, CASE WHEN number % 2 = 0 THEN ${buyer} ELSE number END, ${owner}, 'buy_product', '{}', now(),
+      CASE WHEN number % 500 = 0 THEN timestamptz '2100-01-01' ELSE now() END
+    FROM generate_series(1, ${ROWS / 5}::bigint) AS number`
+  await sql`VACUUM ANALYZE market.intents, market.spending`
 }
 
 interface Node {
@@ -213,6 +226,7 @@ interface Read {
 }
 
 const page = { limit: 200, offset: 0 }
+const queued = { chainId: CHAIN, agentId: buyer, owner }
 const firstIds = Array.from({ length: page.limit }, (_, at) => BigInt(at))
 const hour = { from: new Date('2026-01-01T01:00:00Z'), to: new Date('2026-01-01T02:00:00Z') }
 const deep = { limit: 100, offset: ROWS / 2 }
@@ -337,6 +351,15 @@ const reads: Record<string, Read> = {
     size: 1,
     read: (sql) => readLimit({ sql } as Context, { owner: `0x${'2a'.padStart(40, '0')}`, chainId: CHAIN }),
   },
+  'what counts against the caps of a wallet with fifty agents': {
+    size: 200,
+    read: (sql) => spentBy(sql, { chainId: CHAIN, owner, agentId: 42n }, hour.from),
+  },
+  'the pending intents of an agent with thousands that expired': {
+    size: 20,
+    read: (sql) => pendingIntents(sql, queued, { now: new Date('2099-01-01'), limit: 100 }),
+  },
+  'the newest intents of that agent': { size: 200, read: (sql) => listIntents(sql, queued, page) },
   'the first page of all merchants': { size: 200, read: (sql) => listMerchants(sql, CHAIN, page) },
   'a page far down the list of all merchants': {
     size: deep.offset + deep.limit,

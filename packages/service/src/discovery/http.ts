@@ -1,68 +1,8 @@
 import { z } from 'zod'
-import { hex32, integer, momentShown, optional, wholeNumber } from '../http/fields.ts'
+import { integer, optional } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { discover } from './operations.ts'
-
-const DEFAULT_PRODUCTS = 5
-const MOST_PRODUCTS = 20
-
-const Entry = z
-  .object({
-    slot: z.enum(['highlight', 'newcomer', 'dissent', 'excluded', 'overflow']),
-    excluded_reason: z
-      .enum(['self_review', 'transfer_cooldown', 'below ranking threshold'])
-      .optional()
-      .meta({ about: 'Only of `excluded` and `overflow`.' }),
-    internal_id: wholeNumber,
-    on_chain_id: wholeNumber.optional(),
-    content_json: z.record(z.string(), z.unknown()),
-    ref_link: z.string().meta({ about: 'Where to buy through this review; empty when it has no link.' }),
-    published_at: momentShown.optional(),
-    author_rank: z
-      .number()
-      .meta({ about: 'For products of this type; before there is evidence, where ranks begin.' }),
-    relevance: z
-      .number()
-      .meta({ about: 'How much it is about the intent, from 0 to 1; 0 when nobody can tell.' }),
-    score: z.number().meta({ about: '0.5 × `author_rank` + 0.35 × `relevance` + 0.15 × freshness.' }),
-  })
-  .meta({ id: 'SlateEntry' })
-
-const Product = z
-  .object({
-    merchant_id: wholeNumber,
-    chain_id: wholeNumber,
-    product_id: hex32,
-    name: z.string(),
-    product_score: z.number().meta({
-      about: '0.7 × `intent_match` + 0.3 × `product_rank`; when nothing matches the intent, `product_rank`.',
-    }),
-    sub_scores: z.object({ intent_match: z.number(), product_rank: z.number() }),
-    price_usdc: wholeNumber
-      .optional()
-      .meta({ about: 'What its endpoint last asked for; left out when unknown.' }),
-    review_count: wholeNumber.meta({ about: 'Published reviews, shown or not.' }),
-    mean_author_rank: z.number().optional().meta({ about: 'Left out when no author has a rank.' }),
-    category: z.string().optional().meta({ about: 'Left out when it has none.' }),
-    reviews: z.array(Entry).nullable().meta({
-      about: 'Highlights, newcomer, dissent, then excluded ones, then overflow. Null: nothing to show.',
-    }),
-  })
-  .meta({ id: 'DiscoveredProduct' })
-
-const Discovery = z
-  .object({
-    products: z.array(Product).meta({ about: 'Best first.' }),
-    coverage: z
-      .literal('thin')
-      .optional()
-      .meta({ about: 'The products have fewer than three published reviews together.' }),
-    checklists: z
-      .record(z.string(), z.array(z.string()))
-      .optional()
-      .meta({ about: 'What to look at in the categories of the products, where somebody wrote that.' }),
-  })
-  .meta({ id: 'Discovery' })
+import { DEFAULT_PRODUCTS, Discovery, productsWanted } from './shapes.ts'
 
 /** An integer from 0 up; whatever else is sent counts as nothing. */
 const ceiling = z
@@ -99,9 +39,7 @@ export const discoveryRoutes: Route[] = [
         }),
       category: optional(z.string().meta({ about: 'Only products of exactly this category.' })),
       price_ceiling: ceiling,
-      max_products: integer(DEFAULT_PRODUCTS, 'How many, 1 to 20; anything else is 5.', (number) =>
-        number < 1 || number > MOST_PRODUCTS ? DEFAULT_PRODUCTS : number,
-      ),
+      max_products: integer(DEFAULT_PRODUCTS, 'How many, 1 to 20; anything else is 5.', productsWanted),
       include_all: z
         .any()
         .optional()

@@ -120,3 +120,16 @@ export async function findEscrowOfAgent(
     SELECT e.*, ${around(sql)} FROM found AS e ${aroundIt(sql, chainId)}`
   return row
 }
+
+/** Of an id that several contracts gave, the newest. */
+export async function findTerms(
+  sql: Queryable,
+  chainId: number,
+  escrowId: bigint,
+): Promise<TermsRow | undefined> {
+  const [row] = await sql<TermsRow[]>`
+    SELECT contract, escrow_id, payer, nonce, merchant_id, product_id, review_id, reviewer_agent_id, buyer_agent_id, held_back, cashback,
+      window_end
+    FROM chain.escrows WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} ORDER BY deposited_at DESC LIMIT 1`
+  return row
+}

@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import type { Context } from '../context.ts'
+import { mcpRoutes } from '../mcp/http.ts'
 import { routes as allRoutes } from '../routes.ts'
 import { cors } from './cors.ts'
 import { docsRoutes } from './docs.ts'
@@ -77,6 +78,7 @@ export function createApp(
   healthRoutes(app, context)
   docsRoutes(app, context, routes)
   for (const route of routes) serveRoute(app, context, route)
+  mcpRoutes(app, context)
   return app
 }
 

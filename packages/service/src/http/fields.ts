@@ -160,6 +160,14 @@ export const bodyId = z
   .transform((number) => BigInt(number))
   .meta({ shown: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } })
 
+/** No chain has this id. */
+const NO_CHAIN = 0
+
+/** A chain in a body. Left out, it is one that no service serves. */
+export const bodyChainId = z
+  .preprocess((given) => given ?? NO_CHAIN, z.int())
+  .meta({ about: 'A chain of this service.', shown: { type: 'integer', minimum: 1 } })
+
 // What answers are made of.
 
 export const wholeNumber = z.int().meta({ shown: { type: 'integer' } })

@@ -50,7 +50,8 @@ function served(): string[] {
     const path = `${parents.join('')}${segment}`
     parents.push(segment)
     for (const method of methods?.split(', ') ?? []) {
-      if (['HEAD', 'OPTIONS'].includes(method) || /^\/docs(\/|$)/.test(path)) continue
+      // Beside pages, and tools that describe themselves.
+      if (['HEAD', 'OPTIONS'].includes(method) || /^\/(docs(\/|$)|mcp$)/.test(path)) continue
       found.push(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     }
   }

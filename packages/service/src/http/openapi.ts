@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { chainId } from './fields.ts'
+import { type Json, toJsonSchema } from './json-schema.ts'
 import type { Route } from './route.ts'
-
-type Json = Record<string, unknown>
 
 /** A route, or one that is served elsewhere and only described. */
 export type Described = Omit<Route, 'handle'> & {
@@ -212,19 +211,7 @@ function exampleName(text: string): string {
 
 /** As JSON Schema, with the named schemas put where all can refer to them. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
-  const {
-    $schema: _,
-    $defs,
-    ...json
-  } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    override: ({ jsonSchema }) => {
-      const { shown, about, absent: _absent, refusal: _refusal, ...rest } = { ...jsonSchema } as Json
-      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema]
-      Object.assign(jsonSchema, shown ?? rest, about ? { description: about } : {})
-    },
-  }) as Json
+  const { $defs, ...json } = toJsonSchema(schema, io)
   const moved = (value: unknown) =>
     JSON.parse(JSON.stringify(value).replaceAll('#/$defs/', '#/components/schemas/')) as Json
   for (const [name, definition] of Object.entries(moved($defs ?? {}))) {

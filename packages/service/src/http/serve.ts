@@ -2,6 +2,7 @@ import { createLimiter } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { type Credentials, identify, readCredentials, Unauthenticated } from '../auth/caller.ts'
+import { chainOf } from '../chain-of.ts'
 import type { Chain, Context } from '../context.ts'
 import { MarketError } from '../market-error.ts'
 import { chainId as chainIdField } from './fields.ts'
@@ -77,7 +78,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       params: fields(route.params, request.params),
       query: fields(route.query, request.query),
       body: bodyOf(route, request.body),
-      chain: chainOf(context, route, request.query),
+      chain: chainIn(context, route, request.query),
       isChainNamed: (request.query as Record<string, unknown>).chain_id !== undefined,
       token: tokenOf(request),
       accept: request.headers.accept,
@@ -158,13 +159,11 @@ function bodyOf({ body }: Route, given: unknown): unknown {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function chainOf({ chains, config }: Context, { takesChain }: Route, query: unknown): Chain {
+function chainIn(context: Context, { takesChain }: Route, query: unknown): Chain {
   const given = takesChain ? (query as Record<string, unknown>).chain_id : undefined
   const chainId = given === undefined ? undefined : chainIdField.safeParse(given)
   if (chainId?.success === false) throw new MarketError('invalid input', 'invalid chain_id')
-  const chain = chains.get(chainId?.data ?? config.chains[0].chainId)
-  if (!chain) throw new MarketError('invalid input', 'chain_id not configured')
-  return chain
+  return chainOf(context, chainId?.data)
 }
 
 function refuse(error: unknown, route: Route, request: FastifyRequest, reply: FastifyReply) {

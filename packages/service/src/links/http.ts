@@ -1,29 +1,11 @@
 import { z } from 'zod'
 import { prefersHtml } from '../http/accept.ts'
-import { accountShown, hex32, wholeNumber } from '../http/fields.ts'
 import { Answer, type Route, route } from '../http/route.ts'
 import { describeLink, resolveLink } from './operations.ts'
 import { CONTENT_SECURITY_POLICY, renderPage } from './page.ts'
+import { Link } from './shapes.ts'
 
-const url = z.string().meta({ shown: { type: 'string', format: 'uri' } })
 const HTML = 'text/html'
-
-const Link = z
-  .object({
-    merchant_endpoint: url.meta({ about: 'Where to ask for the price and pay.' }),
-    token: z.string().meta({ about: 'Goes along as `X-Referrer-Token`.' }),
-    split_router: accountShown.meta({ about: 'Whom the payment is authorised for.' }),
-    facilitator_url: url
-      .nullable()
-      .meta({ about: 'Where payments are settled; null when it is not told here.' }),
-    chain_id: wholeNumber,
-    merchant_id: wholeNumber,
-    product_id: hex32,
-    review_id: wholeNumber.meta({ about: 'The id on the chain.' }),
-    reviewer_agent_id: wholeNumber,
-    cashback_of_commission_bps: wholeNumber.meta({ about: "The buyer's share of the commission." }),
-  })
-  .meta({ id: 'RefLink' })
 
 export const linkRoutes: Route[] = [
   route({

@@ -1,19 +1,9 @@
 import { z } from 'zod'
 import { requireOwner } from '../agents/owner.ts'
-import { bodyId, id, momentShown, wholeNumber } from '../http/fields.ts'
+import { bodyId, id } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
-import { time, whole } from '../present.ts'
 import { getProofStatus, submitProof } from './operations.ts'
-
-/** Kept as it came: a copy may lose keys. That it is missing or empty is for the operation to say. */
-const proofData = z
-  .custom<object | null>((value) => typeof value === 'object' && !Array.isArray(value))
-  .optional()
-  .meta({
-    about:
-      'Required: what shows that the agent knows the product. Any object but an empty one, at most 1 MiB of JSON.',
-    shown: { type: 'object', minProperties: 1 },
-  })
+import { ProofStatus, proofData, SubmittedProof, statusOf, submitted } from './shapes.ts'
 
 export const proofRoutes: Route[] = [
   route({
@@ -34,9 +24,7 @@ export const proofRoutes: Route[] = [
     },
     takesChain: true,
     status: 201,
-    response: z
-      .object({ proof_id: wholeNumber, status: z.literal('pending') })
-      .meta({ id: 'SubmittedProof' }),
+    response: SubmittedProof,
     refusals: {
       400: [
         'proof_data is required: invalid input',
@@ -59,7 +47,7 @@ export const proofRoutes: Route[] = [
         },
         (owner) => requireOwner(owner, caller),
       )
-      return { proof_id: whole(proofId), status: 'pending' }
+      return submitted(proofId)
     },
   }),
   route({
@@ -71,19 +59,10 @@ export const proofRoutes: Route[] = [
     params: z.object({ id: id(0, 'invalid proof id', 'The proof.') }),
     query: z.object({ agent_id: id(0, 'agent_id required', 'The agent that it was submitted for.') }),
     takesChain: true,
-    response: z
-      .object({
-        status: z.enum(['pending', 'approved', 'rejected']),
-        reviewed_at: momentShown.optional().meta({ about: 'Left out while it is pending.' }),
-      })
-      .meta({ id: 'ProofStatus' }),
+    response: ProofStatus,
     refusals: { 404: 'not found' },
     async handle({ context, chain, params, query }) {
-      const { status, reviewedAt } = await getProofStatus(context, chain, {
-        proofId: params.id,
-        agentId: query.agent_id,
-      })
-      return { status, ...(reviewedAt && { reviewed_at: time(reviewedAt) }) }
+      return statusOf(await getProofStatus(context, chain, { proofId: params.id, agentId: query.agent_id }))
     },
   }),
 ]

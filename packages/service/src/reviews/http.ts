@@ -1,51 +1,22 @@
 import { z } from 'zod'
 import {
   bodyId,
-  hex32,
   INVALID_PRODUCT_ID,
   id,
   integer,
-  momentShown,
   ofPages,
   optional,
   page,
   productId,
   readable,
-  wholeNumber,
 } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { MarketError } from '../market-error.ts'
-import { whole } from '../present.ts'
 import { listOfProduct, listPublished, readReview, readReviewRecord } from './operations.ts'
 import { registerReview } from './register.ts'
+import { Listing, OfProduct, RegisteredReview, Review, registered, withinList } from './shapes.ts'
 
 const DEFAULT_LIMIT = 100
-const MOST = 500
-
-const fields = {
-  internal_id: wholeNumber,
-  on_chain_id: wholeNumber.nullable().meta({ about: 'Null while the review is not on the chain.' }),
-  agent_id: wholeNumber,
-  merchant_id: wholeNumber,
-  product_id: hex32,
-  satisfaction_score: z.number().nullable(),
-  status: z.enum(['published', 'pending']).meta({ about: 'Published: on the chain, and its text is known.' }),
-  content_json: z.record(z.string(), z.unknown()),
-  ref_link: z.string().meta({ about: 'Where to buy through this review; empty when it has no link.' }),
-  published_at: momentShown.nullable(),
-  comparison_outcome: z.enum(['pending', 'confirmed', 'contradicted', 'disputed', 'resolved']),
-  edited_at: momentShown.nullable().meta({ about: 'When the text was last changed on the chain.' }),
-}
-const Review = z.object(fields).meta({ id: 'Review' })
-const ListedReview = z
-  .object({ ...fields, ref_link: z.string().optional().meta({ about: 'Left out when there is no link.' }) })
-  .meta({ id: 'ListedReview' })
-const Listing = z
-  .object({ reviews: z.array(ListedReview), total: wholeNumber, page: wholeNumber, limit: wholeNumber })
-  .meta({ id: 'ReviewListing' })
-const OfProduct = z
-  .object({ reviews: z.array(ListedReview), merchant_id: wholeNumber, product_id: hex32 })
-  .meta({ id: 'ReviewsOfProduct' })
 
 const reviewId = (about: string) => z.object({ id: id(1, 'invalid review id', about) })
 
@@ -62,9 +33,7 @@ export const reviewRoutes: Route[] = [
       product_id: optional(productId),
       page: ofPages(page),
       limit: ofPages(
-        integer(DEFAULT_LIMIT, 'How many, 1 to 500; anything else is 100.', (number) =>
-          number < 1 || number > MOST ? DEFAULT_LIMIT : number,
-        ),
+        integer(DEFAULT_LIMIT, 'How many, 1 to 500; anything else is 100.', withinList(DEFAULT_LIMIT)),
       ),
     }),
     takesChain: true,
@@ -128,16 +97,7 @@ export const reviewRoutes: Route[] = [
       refusal: 'invalid request',
     },
     takesChain: true,
-    response: z
-      .object({
-        ref_link: z.string().meta({ about: 'Empty when the review has no link.' }),
-        review_id: wholeNumber.meta({ about: 'The `internal_id`.' }),
-        status: z
-          .literal('buyer_review_registered')
-          .optional()
-          .meta({ about: 'Only for the review of a purchase.' }),
-      })
-      .meta({ id: 'RegisteredReview' }),
+    response: RegisteredReview,
     refusals: {
       400: ['content hash mismatch: the text is not the one that review 7 was published with: invalid input'],
       403: 'not authorized',
@@ -147,17 +107,13 @@ export const reviewRoutes: Route[] = [
         'review 7 has just changed on-chain — retry: conflict',
       ],
     },
-    async handle({ context, chain, body }) {
-      const { refLink, internalId, isOfBuyer } = await registerReview(context, chain, {
-        reviewId: body.review_id,
-        escrowId: body.escrow_id,
-        contentJson: body.content_json,
-      })
-      return {
-        ref_link: refLink,
-        review_id: whole(internalId),
-        ...(isOfBuyer && { status: 'buyer_review_registered' }),
-      }
-    },
+    handle: async ({ context, chain, body }) =>
+      registered(
+        await registerReview(context, chain, {
+          reviewId: body.review_id,
+          escrowId: body.escrow_id,
+          contentJson: body.content_json,
+        }),
+      ),
   }),
 ]

@@ -33,7 +33,7 @@ export async function refreshRefTokens(context: Context, key: ProductKey): Promi
 
 export const refreshLinks = (context: Context): Schedule => ({
   name: 'refresh-ref-links',
-  everySeconds: 30,
+  everySeconds: 5,
   async run({ signal }) {
     for (const [chainId, chain] of context.chains) {
       for (;;) {

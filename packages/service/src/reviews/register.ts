@@ -25,13 +25,16 @@ import {
   writeText,
 } from './store.ts'
 
-export interface Registration {
+export interface Brought {
   /** The id on the chain. */
   reviewId: bigint
-  /** The purchase that the review is about; 0 for a review on an approved proof. */
-  escrowId: bigint
   /** The exact text that was hashed. */
   contentJson: string
+}
+
+export interface Registration extends Brought {
+  /** The purchase that the review is about; 0 for a review on an approved proof. */
+  escrowId: bigint
 }
 
 export interface Registered {
@@ -39,6 +42,9 @@ export interface Registered {
   refLink: string
   internalId: bigint
   isOfBuyer: boolean
+  contentHash: Hex
+  /** When the chain last got another text; null: never. */
+  editedAt: Date | null
 }
 
 /** `proof_kind` of a review that a buyer published on a purchase. */
@@ -48,14 +54,34 @@ const OF_PURCHASE = 2
  * Brings the text of a review that is on the chain. Anybody may: that the text has the hash on the chain is all the authority there is.
  * Repeated, it changes nothing and answers the same.
  */
-export async function registerReview(
+export const registerReview = (
   context: Context,
   chain: Chain,
-  { reviewId, escrowId, contentJson }: Registration,
+  { escrowId, ...brought }: Registration,
+): Promise<Registered> => bringText(context, chain, brought, () => escrowId)
+
+/** Brings the text to which a review was edited on the chain; until then the one before is shown. */
+export const updateContent = (context: Context, chain: Chain, brought: Brought): Promise<Registered> =>
+  bringText(context, chain, brought, ({ proof_kind, proof_id, known_hash }) => {
+    if (proof_kind === OF_PURCHASE) return proof_id
+    if (known_hash !== null) return 0n
+    const { reviewId } = brought
+    throw refused(
+      'conflict',
+      `the first text of review ${reviewId} is not known; register it, there is nothing to update`,
+    )
+  })
+
+/** The review itself may tell which purchase it is about. */
+async function bringText(
+  context: Context,
+  chain: Chain,
+  { reviewId, contentJson }: Brought,
+  escrowOf: (review: RegistrableReview) => bigint,
 ): Promise<Registered> {
   checkText(contentJson)
   let review = await indexedReview(context, chain, reviewId)
-  const purchase = await purchaseOf(context, chain, review, { reviewId, escrowId })
+  const purchase = await purchaseOf(context, chain, review, { reviewId, escrowId: escrowOf(review) })
   const hash = hashOf(review, contentJson)
   if (!isSame(review.wanted_hash, hash)) review = await editedReview(context, chain, reviewId, hash)
 
@@ -63,6 +89,8 @@ export async function registerReview(
     refLink: refLinkOf(context, { ref_token: token }) ?? '',
     internalId: review.internal_id,
     isOfBuyer: purchase !== undefined,
+    contentHash: hash,
+    editedAt: review.edited_at,
   })
   if (isSame(review.known_hash, hash)) return registered(review.ref_token)
   const content = parseContent(contentJson)

@@ -138,6 +138,8 @@ export type RegistrableReview = {
   proof_kind: number
   proof_id: bigint
   published_at: Date
+  /** Null: never. */
+  edited_at: Date | null
   /** Of the text that the chain wants, and of the one that is known; null: none is. */
   wanted_hash: Buffer
   known_hash: Buffer | null
@@ -153,7 +155,7 @@ export async function findRegistrable(
   reviewId: bigint,
 ): Promise<RegistrableReview | undefined> {
   const [row] = await sql<RegistrableReview[]>`
-    SELECT c.internal_id, c.agent_id, c.merchant_id, c.product_id, c.proof_kind, c.proof_id, c.published_at,
+    SELECT c.internal_id, c.agent_id, c.merchant_id, c.product_id, c.proof_kind, c.proof_id, c.published_at, c.edited_at,
       c.content_hash AS wanted_hash, CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash,
       ${token(sql)} AS ref_token, coalesce(p.category, '') AS category
     FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainId, momentShown, wholeNumber } from '../http/fields.ts'
+import { bodyChainId, chainId, momentShown, wholeNumber } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { time, whole } from '../present.ts'
 import { getSpendingLimit, setSpendingLimit } from './operations.ts'
@@ -7,8 +7,6 @@ import type { Caps } from './store.ts'
 
 /** What stands for the moment when only it is unknown. */
 const NO_MOMENT = '0001-01-01T00:00:00Z'
-/** No chain has it. */
-const NO_CHAIN = 0
 
 const cap = (about: string) =>
   wholeNumber.nullable().meta({ about: `${about}, in USDC base units; null: unlimited.` })
@@ -44,9 +42,7 @@ export const spendingRoutes: Route[] = [
     auth: 'caller',
     body: {
       schema: z.object({
-        chain_id: z
-          .preprocess((given) => given ?? NO_CHAIN, z.int())
-          .meta({ about: 'A chain of this service.', shown: { type: 'integer', minimum: 1 } }),
+        chain_id: bodyChainId,
         per_tx_cap_usdc: amount('For one purchase.'),
         daily_cap_usdc: amount('For all purchases of a day (UTC).'),
         total_cap_usdc: amount('For all purchases.'),

@@ -1,49 +1,13 @@
 import { z } from 'zod'
 import { envelopeShown, proofFields, proofOf, proofRefusals } from '../commitments/http.ts'
-import { bodyId, wholeNumber } from '../http/fields.ts'
+import { bodyId } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
-import { type Ballot, castVotes, proposeVotes } from './operations.ts'
+import { castVotes, proposeVotes } from './operations.ts'
+import { ballotOf, recorded, VotesRecorded, votesOf } from './shapes.ts'
 
 const TYPE = 'VoteCommitment'
 
-/** That there is none, and of which length, is for the operation to say. */
-const reasoning = z
-  .string()
-  .refine((text) => text.isWellFormed() && !text.includes('\0'))
-  .nullish()
-  .transform((text) => text ?? '')
-const votes = z
-  .array(z.object({ review_id: bodyId, reasoning }))
-  .nullish()
-  .transform((given) => given ?? [])
-  .meta({
-    about: 'Required. All votes of the purchase, each on another review.',
-    shown: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 3,
-      items: {
-        type: 'object',
-        properties: {
-          review_id: { type: 'integer', minimum: 0, description: 'The internal id of the review.' },
-          reasoning: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 280,
-            description: 'Why: at most 280 characters, and not only spaces.',
-          },
-        },
-        required: ['review_id', 'reasoning'],
-      },
-    },
-  })
-const fields = { agent_id: bodyId, escrow_id: bodyId, votes }
-
-const ballotOf = (body: z.output<z.ZodObject<typeof fields>>): Ballot => ({
-  agentId: body.agent_id,
-  escrowId: body.escrow_id,
-  votes: body.votes.map(({ review_id, reasoning }) => ({ reviewId: review_id, reasoning })),
-})
+const fields = { agent_id: bodyId, escrow_id: bodyId, votes: votesOf(bodyId) }
 
 const REFUSALS = [
   'votes must contain 1–3 items, got 4: invalid input',
@@ -79,9 +43,7 @@ export const voteRoutes: Route[] = [
     auth: 'caller',
     body: { schema: z.object({ ...fields, ...proofFields(TYPE) }), refusal: 'invalid request' },
     takesChain: true,
-    response: z
-      .object({ status: z.literal('ok'), votes_recorded: wholeNumber })
-      .meta({ id: 'VotesRecorded' }),
+    response: VotesRecorded,
     refusals: {
       400: [
         ...REFUSALS,
@@ -100,7 +62,7 @@ export const voteRoutes: Route[] = [
     async handle({ context, chain, body }) {
       const ballot = ballotOf(body)
       await castVotes(context, chain, ballot, proofOf(body))
-      return { status: 'ok', votes_recorded: ballot.votes.length }
+      return recorded(ballot)
     },
   }),
 ]

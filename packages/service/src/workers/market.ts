@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { postgresSearchWorker } from '../discovery-postgres/source.ts'
 import { embeddingWorker, sweepEmbedders } from '../embeddings/worker.ts'
 import { listingsFollower } from '../listings/follow.ts'
+import { sweepLinks } from '../messenger/store.ts'
 import { refreshOffers } from '../offers/refresh.ts'
 import { opinionsFollower } from '../opinions/follow.ts'
 import { oracleFollower } from '../oracle/follow.ts'
@@ -21,6 +22,7 @@ export function marketWork(context: Context): Work {
     schedules: [
       sweepSeenRequests,
       sweepSessions,
+      sweepLinks,
       sweepReviewChanges,
       refreshLinks(context),
       settleEscrows(context),

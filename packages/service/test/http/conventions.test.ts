@@ -77,7 +77,7 @@ describe('every route', () => {
 
   it('every route of the interface carries its version [VER-01]', () => {
     const others = routes.map(({ path }) => path).filter((path) => !path.startsWith('/v1/'))
-    for (const path of others) expect(path).toMatch(/^\/(\.well-known|admin|r|mpp)\//)
+    for (const path of others) expect(path).toMatch(/^\/((\.well-known|admin|r|mpp)\/|skill\.md$)/)
   })
 
   it('nothing is pushed to callers: no stream and no webhook is offered [ERR-03]', async () => {

@@ -12,7 +12,11 @@ afterAll(() => m.close())
 describe('a database that cannot answer', () => {
   const TEXTS: Record<string, string> = { 'GET /v1/spending-limits': 'get failed' }
   /** Made when the service starts. */
-  const WITHOUT_DATABASE = new Set(['/.well-known/referrer-agent', '/.well-known/referrer-agent.txt'])
+  const WITHOUT_DATABASE = new Set([
+    '/.well-known/referrer-agent',
+    '/.well-known/referrer-agent.txt',
+    '/skill.md',
+  ])
   const reads = routes
     .filter(({ method, path, auth }) => method === 'GET' && !WITHOUT_DATABASE.has(path) && auth !== 'admin')
     .map(({ method, path }) => `${method} ${path}`)

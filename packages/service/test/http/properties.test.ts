@@ -17,7 +17,11 @@ const AT_ONCE = 4
 /** These wait for an identity that is not there, in case the node is behind: only ids that are there are asked for. */
 const WAITING = new Set(['POST /v1/agent/register', 'POST /v1/merchant/register'])
 /** Answers the same to everybody: there is nothing to refuse. */
-const FIXED = new Set(['GET /.well-known/referrer-agent', 'GET /.well-known/referrer-agent.txt'])
+const FIXED = new Set([
+  'GET /.well-known/referrer-agent',
+  'GET /.well-known/referrer-agent.txt',
+  'GET /skill.md',
+])
 const names = routes.map(({ method, path }) => `${method} ${path}`)
 
 let m: Traded

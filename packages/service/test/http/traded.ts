@@ -173,6 +173,13 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
   }
 
   const { ref_link: refLink } = await must(call('GET', `/v1/review/${ofShop.reviewId}`))
+  let intents = 0
+  const purchase = () => ({
+    chain_id: m.chainId,
+    agent_id: reviewerAgentId,
+    type: 'buy_product',
+    payload: { ref_link: refLink, max_amount: '1000000', idempotency_key: `purchase ${++intents}` },
+  })
   const asReviewer = (path: string): Example => ({ path, as: reviewer })
   const asAdmin = (path: string): Example => ({ path, token: tokens.admin })
   const examples: Traded['examples'] = {
@@ -241,6 +248,10 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       body: { chain_id: m.chainId, per_tx_cap_usdc: 0, daily_cap_usdc: 5_000_000, total_cap_usdc: null },
     }),
     'GET /v1/spending-limits': () => asReviewer(`/v1/spending-limits?chain_id=${m.chainId}`),
+    'POST /v1/intents': () => ({ path: '/v1/intents', as: reviewer, body: purchase() }),
+    'GET /v1/intents': () => asReviewer(`/v1/intents?agent_id=${reviewerAgentId}`),
+    'DELETE /v1/intents/{id}': async () =>
+      asReviewer(`/v1/intents/${(await post('/v1/intents', reviewer, purchase())).intent_id}`),
     'POST /v1/merchant/register': async () => ({
       path: '/v1/merchant/register',
       as: merchant,
@@ -286,6 +297,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     }),
     'GET /.well-known/referrer-agent': () => ({ path: '/.well-known/referrer-agent' }),
     'GET /.well-known/referrer-agent.txt': () => ({ path: '/.well-known/referrer-agent.txt' }),
+    'GET /skill.md': () => ({ path: '/skill.md' }),
     'POST /v1/auth/session': () => asReviewer('/v1/auth/session'),
     'DELETE /v1/auth/session': async () => ({ path: '/v1/auth/session', token: await tokenOf(buyer) }),
     'GET /admin/proofs': () => asAdmin('/admin/proofs'),

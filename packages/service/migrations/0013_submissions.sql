@@ -1,0 +1,11 @@
+-- Reviews that were submitted here on an approved proof, each with the commitment that the author's owner signed last and the transaction
+-- of ours that brings it to the chain. One that came to nothing is followed by another when the author submits again.
+CREATE TABLE market.submissions (
+  proof_id         bigint      PRIMARY KEY REFERENCES market.proofs,
+  internal_id      bigint      NOT NULL UNIQUE REFERENCES market.reviews,
+  attempt          integer     NOT NULL,
+  commitment_nonce bytea       NOT NULL,
+  -- The contract takes the commitment until then.
+  expires_at       timestamptz NOT NULL,
+  transaction_id   bigint      NOT NULL
+);

@@ -1,0 +1,32 @@
+// Schemas of fields and answers as JSON Schema: for the reference, and for models that call tools.
+import { z } from 'zod'
+
+export type Json = Record<string, unknown>
+
+/** With the named schemas under `$defs`. */
+export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override }) as Json
+  return json
+}
+
+/** As it looks from outside. */
+function override({ jsonSchema }: { jsonSchema: object }): void {
+  const { shown, about, absent: _absent, refusal: _refusal, ...rest } = { ...jsonSchema } as Json
+  for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Json)[key]
+  Object.assign(jsonSchema, shown ?? rest, about ? { description: about } : {})
+}
+
+/** All in one piece: not every client looks references up. */
+export function wholeJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $defs = {}, ...json } = toJsonSchema(schema, io)
+  const definitions = $defs as Record<string, Json>
+  const whole = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(whole)
+    if (typeof value !== 'object' || value === null) return value
+    const { $ref, id: _id, ...rest } = value as Json
+    const entries = Object.entries(rest).map(([key, child]) => [key, whole(child)])
+    if (typeof $ref !== 'string') return Object.fromEntries(entries)
+    return { ...(whole(definitions[$ref.replace('#/$defs/', '')]) as Json), ...Object.fromEntries(entries) }
+  }
+  return whole(json) as Json
+}

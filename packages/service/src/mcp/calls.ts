@@ -1,0 +1,97 @@
+// Calls of tools: arguments are read, the operation is done, and whatever comes of it becomes text.
+import { createLimiter, type Limiter } from '@referrer/net'
+import type { z } from 'zod'
+import { chainOf } from '../chain-of.ts'
+import { type Context, once } from '../context.ts'
+import { MarketError, refused } from '../market-error.ts'
+import { chainId as chainIdField, NEGATIVE } from './fields.ts'
+import type { Tool, ToolCall } from './tool.ts'
+import { tools } from './tools.ts'
+
+const byName: ReadonlyMap<string, Tool> = new Map(tools.map((tool) => [tool.name, tool]))
+
+const limitersOf = once(
+  () =>
+    new Map<string, Limiter>(
+      tools.flatMap(({ name, perSecond }) =>
+        perSecond ? [[name, createLimiter({ perSecond, burst: perSecond })] as const] : [],
+      ),
+    ),
+)
+
+/** What a model reads: JSON, or what went wrong. */
+export interface Outcome {
+  text: string
+  isError: boolean
+}
+
+/** Undefined: there is no such tool. `client` is whom the limit of the tool counts for. */
+export async function callTool(
+  context: Context,
+  client: string,
+  name: string,
+  args: Record<string, unknown>,
+): Promise<Outcome | undefined> {
+  const tool = byName.get(name)
+  if (!tool) return undefined
+  const waitSeconds = limitersOf(context).get(name)?.(client, context.clock()) ?? 0
+  if (waitSeconds > 0) return failure(`rate limited: try again in ${Math.ceil(waitSeconds)} s`)
+  try {
+    return { text: textOf(await inTime(context, tool, callOf(context, tool, args))), isError: false }
+  } catch (error) {
+    return failed(context, tool, error)
+  }
+}
+
+/** What was begun goes on without its caller, as with routes. */
+async function inTime({ config }: Context, tool: Tool, call: ToolCall<never>): Promise<unknown> {
+  const timeoutMs = tool.answerTimeoutMs ?? config.answerTimeoutMs
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`there is no answer after ${timeoutMs} ms`)), timeoutMs)
+  })
+  try {
+    return await Promise.race([tool.handle(call), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function callOf(context: Context, tool: Tool, args: Record<string, unknown>): ToolCall<never> {
+  // Null is left out: some clients fill every field that a schema names.
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+  const named = given.chain_id === undefined ? undefined : chainIdField.safeParse(given.chain_id)
+  if (named?.success === false) throw new MarketError('invalid input', 'invalid chain_id')
+  const chain = chainOf(context, named?.data)
+  return { context, chain, isChainNamed: named !== undefined, input: read(tool, given) as never }
+}
+
+/** The first field that does not fit says so. */
+function read({ input }: Tool, given: Record<string, unknown>): unknown {
+  const result = (input as z.ZodObject).safeParse(given)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const name = String(issue?.path[0])
+  if (given[name] === undefined) throw refused('invalid input', `${name} is required`)
+  if (issue?.message === NEGATIVE) throw refused('invalid input', `${name} ${NEGATIVE}`)
+  const { refusal } = ((input as z.ZodObject).shape[name] as z.ZodType | undefined)?.meta() ?? {}
+  // Some are the whole text of a route, with the kind at its end.
+  const text = refusal?.replace(/: invalid input$/, '') ?? `invalid ${name}`
+  throw refused('invalid input', text)
+}
+
+const textOf = (answer: unknown): string =>
+  typeof answer === 'string' || Buffer.isBuffer(answer) ? answer.toString() : JSON.stringify(answer)
+
+function failed({ log }: Context, { name, hasPlainErrors }: Tool, error: unknown): Outcome {
+  if (!(error instanceof MarketError)) {
+    log.error({ tool: name, err: error }, 'a tool failed')
+    return failure('internal error')
+  }
+  if (error.kind === 'unavailable') log.error({ tool: name, err: error }, 'a tool failed')
+  const kind = `: ${error.kind}`
+  const isPlain = hasPlainErrors && error.message.endsWith(kind)
+  return failure(isPlain ? error.message.slice(0, -kind.length) : error.message)
+}
+
+const failure = (text: string): Outcome => ({ text, isError: true })

@@ -1,0 +1,56 @@
+// What models send, as schemas. A number may come as text: ids do not fit every model's idea of a number.
+import { z } from 'zod'
+
+const DECIMAL = /^-?\d{1,17}$/
+const MOST = Number.MAX_SAFE_INTEGER
+
+// Not a `preprocess`: with one, fields that must be sent are listed as ones that need not.
+const wholeNumber = z.union([z.number(), z.string().trim().regex(DECIMAL).transform(Number)]).pipe(z.int())
+
+/** An id from 0 up. */
+export const id = (about: string, example = 7) =>
+  wholeNumber
+    .refine((number) => number >= 0, { message: NEGATIVE })
+    .transform(BigInt)
+    .meta({ about, shown: { type: 'integer', minimum: 0, maximum: MOST, examples: [example] } })
+
+/** The refusal of a number below 0 says so. */
+export const NEGATIVE = 'must not be negative'
+
+/** An optional integer that is never refused for being out of range: `fit` says what it becomes. */
+export const integer = (fallback: number, about: string, fit: (number: number) => number) =>
+  wholeNumber
+    .transform(fit)
+    .default(fallback)
+    .meta({ about, shown: { type: 'integer', default: fallback } })
+
+export const amount = (about: string, example: number) =>
+  wholeNumber
+    .refine((number) => number >= 0, { message: NEGATIVE })
+    .meta({ about, shown: { type: 'integer', minimum: 0, maximum: MOST, examples: [example] } })
+
+export const flag = (about: string) =>
+  z
+    .preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean())
+    .default(false)
+    .meta({ about, shown: { type: 'boolean', default: false } })
+
+/** Text that says something. */
+export const text = (about: string, ...examples: string[]) =>
+  z
+    .string()
+    .min(1)
+    .meta({ about, shown: { type: 'string', minLength: 1, ...(examples.length > 0 && { examples }) } })
+
+/** Text that may be left out. Empty is left out too: some clients fill every field that a schema names. */
+export const optionalText = (about: string, ...examples: string[]) =>
+  z
+    .string()
+    .transform((given) => given || undefined)
+    .optional()
+    .meta({ about, shown: { type: 'string', examples } })
+
+/** Of every tool. */
+export const chainId = wholeNumber
+  .optional()
+  .meta({ about: 'The chain; left out, the default one.', shown: { type: 'integer', examples: [8453] } })

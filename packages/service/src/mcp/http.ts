@@ -1,0 +1,116 @@
+// The door of the MCP server: streamable HTTP without sessions. Every message is a request of its own, answered with JSON.
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  validateHostHeader,
+  validateOriginHeader,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import { clientOf } from '@referrer/net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import { callTool } from './calls.ts'
+import { plainAnswer, plainCallOf } from './plain-call.ts'
+import { createMcpServer } from './server.ts'
+
+const PATH = '/mcp'
+/** Whom the limits count for; put in by us, whatever the caller sends. */
+const CLIENT = 'x-referrer-client'
+
+const JSON_ANSWER = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+const PARSE_ERROR = -32_700
+const INVALID_REQUEST = -32_600
+
+export function mcpRoutes(app: FastifyInstance, context: Context): void {
+  const names = namesOf(context)
+  const modern = createMcpHandler(
+    ({ requestInfo }) => createMcpServer(context, requestInfo?.headers.get(CLIENT) ?? ''),
+    {
+      legacy: 'reject',
+      // Nothing that is listed ever changes while the service runs.
+      maxSubscriptions: 0,
+      onerror: (err) => context.log.debug({ err }, 'an MCP request was refused'),
+    },
+  )
+  app.addHook('onClose', () => modern.close())
+
+  app.post(PATH, async (request, reply) => {
+    const host = validateHostHeader(request.headers.host, names.hosts)
+    if (!host.ok) return refuse(reply, 403, INVALID_REQUEST, host.message)
+    const origin = validateOriginHeader(request.headers.origin, names.origins)
+    if (!origin.ok) return refuse(reply, 403, INVALID_REQUEST, origin.message)
+    const body = parsed(request.body)
+    if (body === undefined) return refuse(reply, 400, PARSE_ERROR, 'the body is no JSON')
+    // The limits count requests: many messages in one would pass them all.
+    if (Array.isArray(body)) return refuse(reply, 400, INVALID_REQUEST, 'send one message per request')
+    const plain = plainCallOf(request.headers, body)
+    const outcome = plain && (await callTool(context, clientOf(request.ip), plain.name, plain.args))
+    if (outcome) return reply.headers(JSON_ANSWER).send(plainAnswer(plain, outcome))
+    const asked = webRequest(request)
+    const isOld = await isLegacyRequest(asked, body)
+    return send(
+      reply,
+      isOld ? await answerOld(context, asked, body) : await modern.fetch(asked, { parsedBody: body }),
+    )
+  })
+  // There are no streams to open and no sessions to end.
+  app.route({
+    method: ['GET', 'DELETE'],
+    url: PATH,
+    handler: (_request, reply) =>
+      refuse(reply.header('allow', 'POST'), 405, -32_000, 'method not allowed: POST one message'),
+  })
+}
+
+/** For clients of the protocol before its revision of 2026. */
+async function answerOld(context: Context, request: Request, parsedBody: unknown): Promise<Response> {
+  const server = createMcpServer(context, request.headers.get(CLIENT) ?? '')
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  return transport.handleRequest(request, { parsedBody })
+}
+
+/**
+ * A page that a browser shows may give its own name our address and call us from there: names that are not ours are refused. Programs
+ * send no origin.
+ */
+function namesOf({ config }: Context): { hosts: string[]; origins: string[] } {
+  const own = new URL(config.publicUrl).hostname
+  const local = localhostAllowedHostnames()
+  return {
+    hosts: [own, ...local, ...config.mcpHosts],
+    origins: [
+      own,
+      ...config.consoleOrigins.map((origin) => new URL(origin).hostname),
+      ...(local.includes(own) ? local : []),
+    ],
+  }
+}
+
+function parsed(body: unknown): unknown {
+  try {
+    return JSON.parse(String(body))
+  } catch {
+    return undefined
+  }
+}
+
+function webRequest({ headers: given, ip }: FastifyRequest): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined && !name.startsWith(':')) headers.set(name, String(value))
+  }
+  headers.set(CLIENT, clientOf(ip))
+  return new Request(`http://service${PATH}`, { method: 'POST', headers })
+}
+
+async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  reply.code(response.status).header('cache-control', 'no-store')
+  const type = response.headers.get('content-type')
+  if (type) reply.header('content-type', type)
+  return reply.send(response.body ? await response.text() : undefined)
+}
+
+const refuse = (reply: FastifyReply, status: number, code: number, message: string) =>
+  reply.code(status).send({ jsonrpc: '2.0', error: { code, message }, id: null })

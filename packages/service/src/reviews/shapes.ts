@@ -1,0 +1,87 @@
+// What reviews look like, in all doors.
+import { z } from 'zod'
+import { hex32, momentShown, wholeNumber } from '../http/fields.ts'
+import { time, whole } from '../present.ts'
+import type { Registered } from './register.ts'
+import type { Submitted } from './submit.ts'
+
+const fields = {
+  internal_id: wholeNumber,
+  on_chain_id: wholeNumber.nullable().meta({ about: 'Null while the review is not on the chain.' }),
+  agent_id: wholeNumber,
+  merchant_id: wholeNumber,
+  product_id: hex32,
+  satisfaction_score: z.number().nullable(),
+  status: z.enum(['published', 'pending']).meta({ about: 'Published: on the chain, and its text is known.' }),
+  content_json: z.record(z.string(), z.unknown()),
+  ref_link: z.string().meta({ about: 'Where to buy through this review; empty when it has no link.' }),
+  published_at: momentShown.nullable(),
+  comparison_outcome: z.enum(['pending', 'confirmed', 'contradicted', 'disputed', 'resolved']),
+  edited_at: momentShown.nullable().meta({ about: 'When the text was last changed on the chain.' }),
+}
+export const Review = z.object(fields).meta({ id: 'Review' })
+
+const ListedReview = z
+  .object({ ...fields, ref_link: z.string().optional().meta({ about: 'Left out when there is no link.' }) })
+  .meta({ id: 'ListedReview' })
+
+export const Listing = z
+  .object({ reviews: z.array(ListedReview), total: wholeNumber, page: wholeNumber, limit: wholeNumber })
+  .meta({ id: 'ReviewListing' })
+
+export const OfProduct = z
+  .object({ reviews: z.array(ListedReview), merchant_id: wholeNumber, product_id: hex32 })
+  .meta({ id: 'ReviewsOfProduct' })
+
+export const RegisteredReview = z
+  .object({
+    ref_link: z.string().meta({ about: 'Empty when the review has no link.' }),
+    review_id: wholeNumber.meta({ about: 'The `internal_id`.' }),
+    status: z
+      .literal('buyer_review_registered')
+      .optional()
+      .meta({ about: 'Only for the review of a purchase.' }),
+  })
+  .meta({ id: 'RegisteredReview' })
+
+export const registered = ({ refLink, internalId, isOfBuyer }: Registered) => ({
+  ref_link: refLink,
+  review_id: whole(internalId),
+  ...(isOfBuyer && { status: 'buyer_review_registered' }),
+})
+
+export const SubmittedReview = z
+  .object({
+    status: z.literal('submitted'),
+    review_id: wholeNumber.meta({ about: 'The `internal_id`. The review is not on the chain yet.' }),
+    content_hash: hex32,
+  })
+  .meta({ id: 'SubmittedReview' })
+
+export const submitted = ({ internalId, contentHash }: Submitted) => ({
+  status: 'submitted',
+  review_id: whole(internalId),
+  content_hash: contentHash,
+})
+
+export const UpdatedReview = z
+  .object({
+    review_id: wholeNumber.meta({ about: 'The `internal_id`.' }),
+    status: z.literal('updated'),
+    content_hash: hex32,
+    edited_at: momentShown.nullable().meta({ about: 'When the text was last changed on the chain.' }),
+  })
+  .meta({ id: 'UpdatedReview' })
+
+export const updated = ({ internalId, contentHash, editedAt }: Registered) => ({
+  review_id: whole(internalId),
+  status: 'updated',
+  content_hash: contentHash,
+  edited_at: editedAt && time(editedAt),
+})
+
+/** How many a list shows: 1 to 500, and anything else is the default. */
+export const withinList = (fallback: number) => (number: number) =>
+  number < 1 || number > MOST ? fallback : number
+
+const MOST = 500

@@ -1,0 +1,96 @@
+import type { Queryable, Transaction } from '@referrer/database'
+import type { ProofRow } from '../proofs/store.ts'
+import type { Text } from './store.ts'
+
+/** `proof_kind` of a review on an approved proof. */
+const ON_PROOF = 1
+
+/** What was made of a proof so far. */
+export type Use = {
+  /** The record of the review that is on the chain; null: none is. */
+  published: bigint | null
+  /** The record of the one that was submitted here, and what was submitted last; null: none was. */
+  submitted: bigint | null
+  published_hash: Buffer | null
+  commitment_nonce: Buffer | null
+  transaction_id: bigint | null
+  attempts: number
+  /** Nothing more can come of it: its transaction failed, or the records are past the moment until which the contract takes it. */
+  is_over: boolean
+}
+
+export async function readUse(sql: Queryable, chainId: number, proofId: bigint): Promise<Use> {
+  const [use] = await sql<Use[]>`
+    SELECT c.internal_id AS published, s.internal_id AS submitted, m.published_hash, s.commitment_nonce, s.transaction_id,
+      coalesce(s.attempt, 0) AS attempts, coalesce(i.state = 'failed' OR s.expires_at < (
+        SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}), false) AS is_over
+    FROM market.proofs AS p
+    LEFT JOIN chain.reviews AS c
+      ON c.chain_id = ${chainId} AND c.proof_kind = ${ON_PROOF} AND c.proof_id = p.proof_id
+    LEFT JOIN market.submissions AS s ON s.proof_id = p.proof_id
+    LEFT JOIN market.reviews AS m ON m.internal_id = s.internal_id
+    LEFT JOIN sender.intents AS i ON i.id = s.transaction_id
+    WHERE p.proof_id = ${proofId}`
+  if (!use) throw new Error(`proof ${proofId} is gone`)
+  return use
+}
+
+/** Whoever submits holds the proof and its record until the end, and looks at them only then; the indexer waits for the record, too. */
+export async function holdProof(tx: Transaction, proofId: bigint): Promise<void> {
+  await tx`SELECT FROM market.proofs WHERE proof_id = ${proofId} FOR NO KEY UPDATE`
+  await tx`
+    SELECT FROM market.submissions AS s JOIN market.reviews AS m USING (internal_id)
+    WHERE s.proof_id = ${proofId} FOR UPDATE OF m`
+}
+
+/** The record of a review before it is on the chain, with what its author pledges at this moment. Returns its id. */
+export async function enterSubmitted(
+  tx: Transaction,
+  chainId: number,
+  { proof_id, agent_id, merchant_id, product_id }: ProofRow,
+  { content, hash, satisfaction }: Text,
+): Promise<bigint> {
+  const [row] = await tx<{ internal_id: bigint }[]>`
+    INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps,
+      content, content_hash, satisfaction_score)
+    VALUES (${chainId}, ${agent_id}, ${merchant_id}, ${product_id}, ${hash}, ${ON_PROOF}, ${proof_id}, coalesce((
+        SELECT bps FROM market.cashback_rates WHERE chain_id = ${chainId} AND agent_id = ${agent_id}), 0),
+      ${content}, ${hash}, ${satisfaction})
+    ON CONFLICT (chain_id, proof_kind, proof_id, published_hash, agent_id, merchant_id, product_id, repeated)
+      DO UPDATE SET content = excluded.content, content_hash = excluded.content_hash,
+        satisfaction_score = excluded.satisfaction_score
+    RETURNING internal_id`
+  if (!row) throw new Error('the insert of a review returned no row')
+  return row.internal_id
+}
+
+/** Gives a review that never came to the chain another text. */
+export async function replaceSubmitted(
+  tx: Transaction,
+  internalId: bigint,
+  { content, hash, satisfaction }: Text,
+): Promise<void> {
+  await tx`
+    UPDATE market.reviews SET published_hash = ${hash}, content = ${content}, content_hash = ${hash},
+      satisfaction_score = ${satisfaction}
+    WHERE internal_id = ${internalId}`
+}
+
+export interface Attempt {
+  proofId: bigint
+  internalId: bigint
+  attempt: number
+  nonce: Buffer
+  expiresAt: Date
+  transactionId: bigint
+}
+
+/** In place of the one before. */
+export async function writeAttempt(tx: Transaction, written: Attempt): Promise<void> {
+  const { proofId, internalId, attempt, nonce, expiresAt, transactionId } = written
+  await tx`
+    INSERT INTO market.submissions (proof_id, internal_id, attempt, commitment_nonce, expires_at, transaction_id)
+    VALUES (${proofId}, ${internalId}, ${attempt}, ${nonce}, ${expiresAt}, ${transactionId})
+    ON CONFLICT (proof_id) DO UPDATE SET attempt = excluded.attempt, commitment_nonce = excluded.commitment_nonce,
+      expires_at = excluded.expires_at, transaction_id = excluded.transaction_id`
+}

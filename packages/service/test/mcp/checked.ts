@@ -1,0 +1,59 @@
+// A caller that holds every answer against what `tools/list` promises of it.
+import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { TestMarket } from '../http/market.ts'
+import { connectMcp, type McpCaller, type ToolAnswer } from './client.ts'
+
+export interface CheckedCaller extends McpCaller {
+  /** What a successful call answers. */
+  ok(name: string, args?: Record<string, unknown>): Promise<ToolAnswer['structured']>
+  /** What a call that fails says. */
+  refusal(name: string, args?: Record<string, unknown>): Promise<string>
+}
+
+export async function connectChecked(market: Pick<TestMarket, 'service'>): Promise<CheckedCaller> {
+  const { call: send, ...caller } = await connectMcp(market)
+  const validators = await validatorsOf(caller)
+
+  async function call(name: string, args?: Record<string, unknown>): Promise<ToolAnswer> {
+    const answer = await send(name, args)
+    const violation = answer.isError ? errorViolation(answer) : answerViolation(answer, validators.get(name))
+    if (violation) throw new Error(`${name} broke its promise: ${violation}\n${answer.text}`)
+    return answer
+  }
+  return {
+    ...caller,
+    call,
+    async ok(name, args) {
+      const { isError, text, structured } = await call(name, args)
+      if (isError) throw new Error(`${name} was refused: ${text}`)
+      return structured
+    },
+    async refusal(name, args) {
+      const { isError, text } = await call(name, args)
+      if (!isError) throw new Error(`${name} was not refused: ${text}`)
+      return text
+    },
+  }
+}
+
+async function validatorsOf({ client }: Pick<McpCaller, 'client'>): Promise<Map<string, ValidateFunction>> {
+  const ajv = new Ajv2020({ strict: false })
+  addFormats.default(ajv)
+  const { tools } = await client.listTools()
+  return new Map(
+    tools.map(({ name, outputSchema }) => [name, ajv.compile((outputSchema ?? false) as AnySchema)]),
+  )
+}
+
+function answerViolation(
+  { text, structured }: ToolAnswer,
+  validate: ValidateFunction | undefined,
+): string | undefined {
+  if (!validate) return 'it is not listed'
+  if (JSON.stringify(JSON.parse(text)) !== JSON.stringify(structured)) return 'text and structure differ'
+  return validate(structured) ? undefined : `it does not fit its schema: ${JSON.stringify(validate.errors)}`
+}
+
+const errorViolation = ({ text, structured }: ToolAnswer) =>
+  text === '' || structured !== undefined ? 'an error is text alone' : undefined

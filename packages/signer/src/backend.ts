@@ -1,0 +1,54 @@
+// The marketplace's own tools, for what only it knows.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { need } from './config.ts'
+import type { Context } from './context.ts'
+import { Refused } from './refused.ts'
+
+const RETRY_MS = 500
+
+/** It answered, and says no. */
+export class BackendRefused extends Refused {}
+
+export type Ask = (tool: string, input: Record<string, unknown>) => Promise<Record<string, unknown>>
+
+/** One conversation with the marketplace. */
+export async function withBackend<T>(context: Context, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const { REFERRER_AGENT_MCP_URL: url } = need(context.config, 'REFERRER_AGENT_MCP_URL')
+  const timeout = context.timeouts.answer
+  const client = new Client({ name: 'referrer-signer', version: '0.1.0' })
+  try {
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)), { timeout }).catch(unreachable)
+    return await work(async (name, input) => {
+      const result = await client.callTool({ name, arguments: input }, { timeout }).catch(unreachable)
+      const [first] = result.content
+      const text = first?.type === 'text' ? first.text : ''
+      if (result.isError) throw new BackendRefused(text.slice(0, 500))
+      return (result.structuredContent ?? {}) as Record<string, unknown>
+    })
+  } finally {
+    await client.close().catch(() => {})
+  }
+}
+
+/** Again while the marketplace says that it has not heard of it yet. */
+export async function retried<T>(
+  { timeouts, now }: Context,
+  pattern: RegExp,
+  work: () => Promise<T>,
+): Promise<T> {
+  const deadline = now() + timeouts.indexed
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      const isEarly = error instanceof BackendRefused && pattern.test(error.message)
+      if (!isEarly || now() + RETRY_MS > deadline) throw error
+      await sleep(RETRY_MS)
+    }
+  }
+}
+
+function unreachable(): never {
+  throw new Refused('the marketplace at REFERRER_AGENT_MCP_URL does not answer; try again later')
+}

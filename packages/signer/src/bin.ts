@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { run } from './main.ts'
+
+await run()

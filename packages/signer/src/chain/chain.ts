@@ -1,0 +1,81 @@
+import { addressRegistryAbi, commissionEscrowAbi } from '@referrer/protocol/abi'
+import {
+  type Address,
+  type Chain as ChainInfo,
+  createPublicClient,
+  defineChain,
+  type HttpTransport,
+  http,
+  isAddressEqual,
+  keccak256,
+  type PublicClient,
+  stringToBytes,
+} from 'viem'
+import { need } from '../config.ts'
+import type { Context } from '../context.ts'
+import { Refused } from '../refused.ts'
+
+const POLLING_MS = 250
+
+export interface Chain {
+  client: PublicClient<HttpTransport, ChainInfo>
+  chainId: number
+}
+
+/** The contracts of the marketplace, as its address registry names them. */
+export interface Market {
+  escrow: Address
+  router: Address
+  usdc: Address
+}
+
+/** The chain of the configuration, once its node is seen to serve it. */
+export async function connect({ config, timeouts }: Context, wanted?: number): Promise<Chain> {
+  const { BASE_RPC_URL: url, CHAIN_ID: chainId } = need(config, 'BASE_RPC_URL', 'CHAIN_ID')
+  if (wanted !== undefined && wanted !== chainId) {
+    throw new Refused(
+      `wrong chain: asked for chain ${wanted}, and the signer is set to ${chainId} (CHAIN_ID)`,
+    )
+  }
+  const chain = defineChain({
+    id: chainId,
+    name: `chain ${chainId}`,
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [url] } },
+  })
+  const transport = http(url, { timeout: timeouts.answer, retryCount: 1 })
+  const client = createPublicClient({ chain, transport, pollingInterval: POLLING_MS, cacheTime: 0 })
+  const served = await client.getChainId()
+  if (served !== chainId) {
+    throw new Refused(`wrong chain: BASE_RPC_URL serves chain ${served}, and CHAIN_ID is ${chainId}`)
+  }
+  return { client, chainId }
+}
+
+/** Everything is found through the one escrow that the operator named. */
+export async function readMarket({ client }: Chain, { config }: Context): Promise<Market> {
+  const { COMMISSION_ESCROW_ADDRESS: escrow } = need(config, 'COMMISSION_ESCROW_ADDRESS')
+  const registry = await client.readContract({
+    address: escrow,
+    abi: commissionEscrowAbi,
+    functionName: 'ADDRESSES',
+  })
+  const named = (key: string) =>
+    client.readContract({
+      address: registry,
+      abi: addressRegistryAbi,
+      functionName: 'getAddress',
+      args: [keccak256(stringToBytes(key))],
+    })
+  const [router, usdc, current] = await Promise.all([
+    named('SPLIT_ROUTER'),
+    named('USDC'),
+    named('COMMISSION_ESCROW'),
+  ])
+  if (!isAddressEqual(current, escrow)) {
+    throw new Refused(
+      `COMMISSION_ESCROW_ADDRESS is ${escrow}, and the address registry names ${current}: check which one the marketplace uses`,
+    )
+  }
+  return { escrow, router, usdc }
+}

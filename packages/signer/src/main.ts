@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { ConfigError, readConfig, VARIABLES } from './config.ts'
+import { createContext, type Overrides } from './context.ts'
+import { createServer } from './server.ts'
+import { tools } from './tools/index.ts'
+
+const table = (rows: [string, string][]) => {
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, about]) => `  ${name.padEnd(width)}  ${about}`).join('\n')
+}
+
+const usage =
+  () => `The Referrer signer: holds agents' keys and signs, pays and publishes for them. An MCP server over stdio: a host such as a
+desktop assistant starts it and talks to it; run by hand it waits for JSON-RPC on stdin.
+
+Usage: npx @referrer/signer [--help]
+
+Environment:
+${table(Object.entries(VARIABLES))}
+
+Tools:
+${table(tools.map(({ name, title }) => [name, title]))}
+`
+
+/** Serves until the host closes stdin. What is being paid then is finished first. */
+export async function main(args: string[], overrides: Overrides = {}): Promise<void> {
+  const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } })
+  if (values.help) {
+    process.stdout.write(usage())
+    return
+  }
+  const context = createContext(readConfig(process.env), overrides)
+  const { keys, CHAIN_ID } = context.config
+  serveStdio(() => createServer(context), {
+    onerror: ({ name }) => context.log(`a message was refused: ${name}`),
+  })
+  const whose = [
+    ...keys.agents.map((agentId) => `agent ${agentId}`),
+    ...(keys.fallback ? ['all others'] : []),
+  ]
+  context.log(
+    `referrer-signer ready: keys for ${whose.join(', ') || 'nobody'}; chain ${CHAIN_ID ?? 'not set'}`,
+  )
+}
+
+/** As a program of its own. */
+export const run = (): Promise<void> =>
+  main(process.argv.slice(2)).catch((error: unknown) => {
+    const isUsage =
+      error instanceof ConfigError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
+    process.stderr.write(`${isUsage ? (error as Error).message : 'The signer cannot start.'}\n`)
+    process.exitCode = 1
+  })

@@ -1,0 +1,80 @@
+// The one signature that moves money: to the split router, of exactly the price, for this link and no other.
+import { Attribution, Authorization, X402 } from '@referrer/protocol'
+import type { Hex, PrivateKeyAccount } from 'viem'
+import type { Chain, Market } from '../chain/chain.ts'
+import type { Context } from '../context.ts'
+import { Refused } from '../refused.ts'
+import type { Link } from './link.ts'
+import type { Offer } from './offer.ts'
+import type { Order } from './order.ts'
+
+const LONGEST_SECONDS = 60
+const MARGIN_SECONDS = 5
+
+export interface Payment {
+  authorization: Authorization.Authorization
+  salt: Hex
+  /** The value of PAYMENT-SIGNATURE. */
+  header: string
+}
+
+export async function authorize(
+  context: Context,
+  chain: Chain,
+  market: Market,
+  account: PrivateKeyAccount,
+  { order, link, offer }: { order: Order; link: Link; offer: Offer },
+): Promise<Payment> {
+  const [accepted] = offer.accepts
+  const { idempotencyKey, agentId } = order
+  const secret =
+    idempotencyKey === undefined ? context.randomSecret() : Attribution.idempotencySecret(idempotencyKey)
+  const salt = Attribution.attributionSalt(link.token, secret)
+  const attribution = Attribution.from(link.terms, { buyerAgentId: agentId, salt })
+  const { timestamp } = await chain.client.getBlock()
+  // A quiet chain has an old block, and the next one will be of now.
+  const now = Math.max(Number(timestamp), Math.floor(context.now() / 1_000))
+  const authorization: Authorization.Authorization = {
+    from: account.address,
+    to: market.router,
+    value: BigInt(accepted.amount),
+    validAfter: 0n,
+    validBefore: BigInt(now + Math.min(accepted.maxTimeoutSeconds, LONGEST_SECONDS) + MARGIN_SECONDS),
+    nonce: Attribution.attributionNonce(attribution),
+  }
+  const type = accepted.extra.authorizationType ?? 'TransferWithAuthorization'
+  const { name, version } = accepted.extra
+  const domain = { name, version, chainId: chain.chainId, verifyingContract: market.usdc }
+  const signature = await account.signTypedData(Authorization.typedData(type, domain, authorization))
+  // Whatever agent a shop echoes, the buyer is who asked.
+  const { buyerAgentId: _echoed, ...extensions } = offer.extensions
+  const header = X402.PaymentPayload.serialize({
+    x402Version: X402.VERSION,
+    ...(offer.resource && { resource: offer.resource }),
+    accepted,
+    payload: { signature, authorization: textOf(authorization) },
+    extensions: {
+      ...extensions,
+      ...(agentId !== undefined && { buyerAgentId: agentId }),
+      attributionSalt: salt,
+    },
+  })
+  if (header.length > X402.MAX_HEADER_CHARS) {
+    throw new Refused(
+      "the shop's offer is too long to be paid: its extensions do not fit a header; nothing was paid",
+    )
+  }
+  return { authorization, salt, header }
+}
+
+function textOf(authorization: Authorization.Authorization): X402.PaymentPayload.SentAuthorization {
+  const { from, to, nonce, value, validAfter, validBefore } = authorization
+  return {
+    from,
+    to,
+    value: String(value),
+    validAfter: String(validAfter),
+    validBefore: String(validBefore),
+    nonce,
+  }
+}

@@ -1,0 +1,85 @@
+// What was signed before must be known to be spent or void before anything is signed again.
+import type { Chain } from '../chain/chain.ts'
+import type { Context } from '../context.ts'
+import { Refused } from '../refused.ts'
+import { askFacilitator } from './facilitator.ts'
+import { type Entry, type Journal, keyHash } from './journal.ts'
+import type { Link } from './link.ts'
+import { findTransaction, isFinal, lookAtMoney, type Money, tell } from './money.ts'
+import type { Order } from './order.ts'
+
+export interface Unserved {
+  entry: Entry
+  money: Extract<Money, { state: 'settled' }>
+}
+
+/**
+ * Throws unless nothing that was signed earlier could be, or turn out to be, this purchase. Returns the one of the same name that was paid
+ * and not served.
+ */
+export async function requireNothingEarlier(
+  context: Context,
+  chain: Chain,
+  journal: Journal,
+  { order, link }: { order: Order; link: Link },
+): Promise<Unserved | undefined> {
+  const isSame = ({ merchantId, productId }: Entry) =>
+    merchantId === link.terms.merchantId && productId === link.terms.productId
+  if (order.idempotencyKey !== undefined) {
+    const entry = await journal.findByKey(keyHash(order.idempotencyKey))
+    const money = entry && (await unservedOf(context, chain, journal, entry, isSame(entry)))
+    if (money) return { entry, money }
+  }
+  for (const entry of await journal.listOpen()) {
+    const money = await reconcile(context, chain, journal, entry)
+    if (!isSame(entry) || money.state === 'never' || money.state === 'refunded') continue
+    if (money.state === 'settled') {
+      throw new Refused(
+        `an earlier purchase of this product had an unknown outcome, and was paid: escrow ${money.escrowId}, transaction ${money.transaction ?? 'unknown'}. Nothing was paid again. To buy it once more, call again.`,
+      )
+    }
+    throw new Refused(`an earlier purchase of this product is not decided yet. ${tell(money, entry)}`)
+  }
+  return undefined
+}
+
+/** A purchase of the same name that was paid in vain so far. Undefined: nothing was paid, and nothing can be. */
+async function unservedOf(
+  context: Context,
+  chain: Chain,
+  journal: Journal,
+  entry: Entry,
+  isSame: boolean,
+): Promise<Unserved['money'] | undefined> {
+  if (!isSame) {
+    throw new Refused(
+      `this idempotency_key was used for product ${entry.productId} of merchant ${entry.merchantId}: take another key; nothing was paid`,
+    )
+  }
+  const money = entry.outcome ?? (await reconcile(context, chain, journal, entry))
+  if (money.state === 'never' || money.state === 'refunded') return undefined
+  if (money.state === 'settled' && !money.isServed) return money
+  if (money.state === 'settled') throw alreadyPaid(money.escrowId, money.transaction)
+  throw new Refused(`the purchase of this idempotency_key is not decided yet. ${tell(money, entry)}`)
+}
+
+export const alreadyPaid = (escrowId: number, transaction: string | null, more = ''): Refused =>
+  new Refused(
+    `already paid: the purchase of this idempotency_key is escrow ${escrowId}${transaction ? `, transaction ${transaction}` : ''}; nothing was paid again${more}`,
+  )
+
+/** Looks at the chain, and writes down what is final. */
+export async function reconcile(
+  context: Context,
+  chain: Chain,
+  journal: Journal,
+  entry: Entry,
+): Promise<Money> {
+  const money = await lookAtMoney(chain, entry)
+  if (money.state === 'settled') {
+    const word = await askFacilitator(context, entry)
+    money.transaction = await findTransaction(chain, entry, money.escrowId, [word?.transaction])
+  }
+  if (isFinal(money)) await journal.close(entry, money)
+  return money
+}

@@ -1,0 +1,97 @@
+// One purchase at a time for a wallet, whatever processes share its journal.
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Refused } from '../refused.ts'
+
+/** No purchase takes that long: its process is gone, and its number belongs to another one by now. */
+const OLDEST_MS = 10 * 60_000
+const LOOK_EVERY_MS = 50
+
+interface Holder {
+  id: string
+  pid: number
+}
+
+export async function withLock<T>(
+  stateDir: string,
+  name: string,
+  waitMs: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const folder = join(stateDir, 'locks')
+  const path = join(folder, `${name}.lock`)
+  const own: Holder = { id: randomUUID(), pid: process.pid }
+  const draft = `${path}.${own.id}`
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(draft, JSON.stringify(own), { mode: 0o600 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Refused(`nothing can be written in ${folder} (${code}): set SIGNER_STATE_DIR; nothing was paid`)
+  }
+  try {
+    const deadline = Date.now() + waitMs
+    while (!(await isTaken(draft, path))) {
+      if (Date.now() > deadline) {
+        throw new Refused(
+          `another signer is buying with this wallet; try again shortly (if none is running, remove ${path}); nothing was paid`,
+        )
+      }
+      await dismissGone(path)
+      await sleep(LOOK_EVERY_MS)
+    }
+  } finally {
+    await rm(draft, { force: true })
+  }
+  try {
+    return await work()
+  } finally {
+    if ((await readHolder(path))?.id === own.id) await rm(path, { force: true })
+  }
+}
+
+/** A link appears with its content, or not at all because there is one. */
+const isTaken = (draft: string, path: string): Promise<boolean> =>
+  link(draft, path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false
+      throw error
+    },
+  )
+
+/** Removes the lock of a process that is gone. Of several who want to, one may: else the slower would remove the lock of the faster. */
+async function dismissGone(path: string): Promise<void> {
+  const holder = await readHolder(path)
+  if (!holder || !(await isGone(path, holder))) return
+  const permit = `${path}.gone-${holder.id}`
+  const file = await open(permit, 'wx', 0o600).catch(() => undefined)
+  if (!file) return
+  try {
+    if ((await readHolder(path))?.id === holder.id) await rm(path, { force: true })
+  } finally {
+    await file.close()
+    await rm(permit, { force: true })
+  }
+}
+
+async function isGone(path: string, { pid }: Holder): Promise<boolean> {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
+  if (Date.now() - mtimeMs > OLDEST_MS) return true
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+async function readHolder(path: string): Promise<Holder | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Holder
+  } catch {
+    return undefined
+  }
+}

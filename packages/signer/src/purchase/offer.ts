@@ -1,0 +1,108 @@
+// The shop's price, asked for and judged before anything is signed.
+import { type Fetched, HostNotAllowed } from '@referrer/net'
+import { X402 } from '@referrer/protocol'
+import { domainSeparator, isAddressEqual, parseAbi } from 'viem'
+import type { Chain, Market } from '../chain/chain.ts'
+import type { Context } from '../context.ts'
+import { explain, Refused } from '../refused.ts'
+import { jsonOf, type Link } from './link.ts'
+import type { Order, Posted } from './order.ts'
+
+export type Offer = X402.PaymentRequired.ReceivedPaymentRequired
+
+export const MAX_SHOP_BYTES = 1024 * 1024
+const DOMAIN = parseAbi(['function DOMAIN_SEPARATOR() view returns (bytes32)'])
+
+export async function askOffer(context: Context, link: Link, order: Order): Promise<Offer> {
+  const { agentId, posted } = order
+  const answer = await context
+    .get(urlOf(link, order), {
+      ...bodyOf(posted),
+      headers: {
+        ...headersOf(posted),
+        [X402.REFERRER_TOKEN_HEADER]: link.token,
+        ...(agentId !== undefined && { [X402.REFERRER_BUYER_AGENT_ID_HEADER]: agentId }),
+      },
+      timeoutMs: context.timeouts.probe,
+      maxBytes: MAX_SHOP_BYTES,
+    })
+    .catch((error: unknown) => {
+      throw new Refused(`phase 1: the shop gives no answer (${reasonOf(error)}); nothing was paid`)
+    })
+  if (answer.status !== 402)
+    throw new Refused(`phase 1: expected 402, got ${answer.status}; nothing was paid`)
+  return readOffer(answer)
+}
+
+/** The shop's own, with what the buyer adds. */
+export function urlOf({ terms }: Link, { query }: Pick<Order, 'query'>): URL {
+  const url = new URL(terms.merchantEndpoint)
+  for (const [name, value] of new URLSearchParams(query)) url.searchParams.append(name, value)
+  return url
+}
+
+export const bodyOf = (posted: Posted | null) => (posted ? { body: posted.body } : {})
+
+export const headersOf = (posted: Posted | null) => ({
+  accept: '*/*',
+  ...(posted && { 'content-type': posted.type }),
+})
+
+/** A host may be refused without being asked. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof HostNotAllowed) {
+    return `${error.message}; ALLOW_PRIVATE_HOSTS lets shops be in this network, for a sandbox`
+  }
+  return error instanceof Error ? error.message : 'unknown'
+}
+
+/** The body counts; the header is for shops that put it only there. */
+function readOffer({ headers, body }: Fetched): Offer {
+  try {
+    return X402.PaymentRequired.parse(jsonOf(body))
+  } catch (error) {
+    const header = headers[X402.PAYMENT_REQUIRED_HEADER.toLowerCase()]
+    if (header !== undefined) return offerOr(() => X402.PaymentRequired.deserialize(header))
+    throw badOffer(explain(error))
+  }
+}
+
+function offerOr(read: () => Offer): Offer {
+  try {
+    return read()
+  } catch (error) {
+    throw badOffer(explain(error))
+  }
+}
+
+const badOffer = (why: string) => new Refused(`the shop's offer is refused: ${why}; nothing was paid`)
+
+/** Whom, in what, and for which link: all of it must be ours. */
+export async function requireGoodOffer(
+  chain: Chain,
+  market: Market,
+  link: Link,
+  offer: Offer,
+): Promise<void> {
+  const [{ network, asset, payTo, extra }] = offer.accepts
+  const ours = X402.Network.from(chain.chainId)
+  if (network !== ours) throw badOffer(`it is for ${network}, and the signer pays on ${ours}`)
+  if (!isAddressEqual(asset, market.usdc))
+    throw badOffer(`it asks for token ${asset}, and USDC is ${market.usdc}`)
+  if (!isAddressEqual(payTo, market.router)) {
+    throw badOffer(`it wants the money at ${payTo}, and the split router is ${market.router}`)
+  }
+  if (offer.extensions.attributionToken !== link.token) {
+    throw badOffer('it is for another ref link (extensions.attributionToken)')
+  }
+  const { name, version } = extra
+  const claimed = domainSeparator({
+    domain: { name, version, chainId: chain.chainId, verifyingContract: market.usdc },
+  })
+  const actual = await chain.client.readContract({
+    address: market.usdc,
+    abi: DOMAIN,
+    functionName: 'DOMAIN_SEPARATOR',
+  })
+  if (claimed !== actual) throw badOffer('extra.name and extra.version are not those of the token')
+}

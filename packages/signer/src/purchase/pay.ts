@@ -1,0 +1,142 @@
+// A purchase, in an order in which whatever can be refused is refused before anything is signed.
+import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
+import type { PrivateKeyAccount } from 'viem'
+import { type Chain, connect, type Market, readMarket } from '../chain/chain.ts'
+import { need } from '../config.ts'
+import type { Context } from '../context.ts'
+import { time, whole } from '../fields.ts'
+import { explain, Refused } from '../refused.ts'
+import { authorize, type Payment } from './authorization.ts'
+import { requireAffordable } from './caps.ts'
+import { type Delivered, deliver } from './deliver.ts'
+import { alreadyPaid, requireNothingEarlier } from './earlier.ts'
+import { type Entry, keyHash, openJournal } from './journal.ts'
+import { type Link, openLink, requireOurRouter } from './link.ts'
+import { withLock } from './lock.ts'
+import { askOffer, requireGoodOffer, urlOf } from './offer.ts'
+import type { Order } from './order.ts'
+import { castVotes } from './votes.ts'
+
+export interface Paid extends Delivered {
+  payer: string
+  amount: bigint
+  link: Link
+  votes_recorded: number
+  votes_error: string | null
+  /** What could not be checked. */
+  notes: string[]
+}
+
+const HANDED_AGAIN =
+  'This had been paid by an earlier call and not served: the shop was handed the same payment again, and nothing was paid again.'
+
+export async function pay(
+  context: Context,
+  order: Order,
+  { wanted, signal }: { wanted: number | undefined; signal: AbortSignal },
+): Promise<Paid> {
+  const { keys, SIGNER_STATE_DIR: stateDir } = context.config
+  const account = (order.agentId === undefined ? keys.ofNoAgent() : keys.ofAgent(order.agentId)).account()
+  need(context.config, 'BASE_RPC_URL', 'CHAIN_ID', 'COMMISSION_ESCROW_ADDRESS')
+  if (order.votes) need(context.config, 'REFERRER_AGENT_MCP_URL')
+  const link = await openLink(context, order.refLink)
+  const chain = await connect(context, wanted)
+  const market = await readMarket(chain, context)
+  requireOurRouter(link, chain, market)
+  const wallet = `${chain.chainId}-${account.address.toLowerCase()}`
+  const bought = await context.inTurn(`purchases of ${wallet}`, () =>
+    withLock(stateDir, wallet, context.timeouts.lock, () =>
+      buy(context, chain, market, account, { order, link, signal }),
+    ),
+  )
+  const { agentId, votes } = order
+  const cast =
+    votes && agentId !== undefined
+      ? await castVotes(context, chain, account, { agentId, escrowId: bought.escrowId, votes })
+      : { votes_recorded: 0, votes_error: null }
+  return { ...bought, ...cast, link, payer: account.address }
+}
+
+async function buy(
+  context: Context,
+  chain: Chain,
+  market: Market,
+  account: PrivateKeyAccount,
+  { order, link, signal }: { order: Order; link: Link; signal: AbortSignal },
+): Promise<Delivered & { amount: bigint; notes: string[] }> {
+  const journal = openJournal(context.config.SIGNER_STATE_DIR, chain.chainId, account.address)
+  const unserved = await requireNothingEarlier(context, chain, journal, { order, link })
+  if (unserved) {
+    const { entry, money } = unserved
+    const delivered = await deliver(context, chain, journal, entry, signal).catch((error: unknown) => {
+      const why = `. The shop was handed the payment once more: ${explain(error)}`
+      throw alreadyPaid(money.escrowId, money.transaction, why)
+    })
+    return { ...delivered, amount: BigInt(entry.amount), notes: [HANDED_AGAIN] }
+  }
+  const offer = await askOffer(context, link, order)
+  await requireGoodOffer(chain, market, link, offer)
+  const amount = BigInt(offer.accepts[0].amount)
+  const notes = await requireAffordable(context, chain, market, account, order, amount)
+  const payment = await authorize(context, chain, market, account, { order, link, offer })
+  await requireUnused(chain, market, payment)
+  const fromBlock = await chain.client.getBlockNumber()
+  const entry = entryOf(context, { chain, market, order, link, payment, fromBlock })
+  // From here on there is no way back: a caller that has given up must not pay.
+  if (signal.aborted) throw new Refused('the caller has gone; nothing was paid')
+  await journal.record(entry).catch((error: NodeJS.ErrnoException) => {
+    throw new Refused(
+      `the journal cannot be written (${error.code}): make room in SIGNER_STATE_DIR; nothing was paid`,
+    )
+  })
+  const delivered = await deliver(context, chain, journal, entry, signal)
+  return { ...delivered, amount, notes }
+}
+
+/** The same key on another machine has no journal here, but the chain knows. */
+async function requireUnused(
+  { client }: Chain,
+  { escrow, usdc }: Market,
+  { authorization }: Payment,
+): Promise<void> {
+  const args = [authorization.from, authorization.nonce] as const
+  const [[escrowId], isUsed] = await Promise.all([
+    client.readContract({ address: escrow, abi: commissionEscrowAbi, functionName: 'escrowOf', args }),
+    client.readContract({ address: usdc, abi: sandboxUSDCAbi, functionName: 'authorizationState', args }),
+  ])
+  if (escrowId !== 0n) throw alreadyPaid(whole(escrowId, 'escrow'), null)
+  if (isUsed) {
+    throw new Refused(
+      'the authorisation of this idempotency_key was used or cancelled: take another key; nothing was paid',
+    )
+  }
+}
+
+function entryOf(
+  context: Context,
+  parts: { chain: Chain; market: Market; order: Order; link: Link; payment: Payment; fromBlock: bigint },
+): Entry {
+  const { chain, market, order, link, payment, fromBlock } = parts
+  const { authorization } = payment
+  return {
+    chainId: chain.chainId,
+    payer: authorization.from,
+    nonce: authorization.nonce,
+    salt: payment.salt,
+    agentId: order.agentId ?? null,
+    merchantId: link.terms.merchantId,
+    productId: link.terms.productId,
+    reviewId: link.terms.reviewId,
+    url: urlOf(link, order).href,
+    posted: order.posted,
+    header: payment.header,
+    token: link.token,
+    ...market,
+    amount: String(authorization.value),
+    validBefore: Number(authorization.validBefore),
+    fromBlock: Number(fromBlock),
+    key: order.idempotencyKey === undefined ? null : keyHash(order.idempotencyKey),
+    signedAt: time(Math.floor(context.now() / 1_000)),
+    outcome: null,
+  }
+}

@@ -1,0 +1,45 @@
+// A tool is data: what it takes, what it answers, and the work behind it.
+import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server'
+import type { z } from 'zod'
+import type { Context } from './context.ts'
+import { explain, isExpected } from './refused.ts'
+
+export interface ToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
+  name: string
+  title: string
+  /** For a model that has never heard of us: what it is for, when to use it, what to do next, what the errors mean. */
+  description: string
+  input: I
+  output: O
+  annotations: ToolAnnotations
+  /** The signal tells that nobody waits for the answer any more. */
+  handle(context: Context, input: z.output<I>, signal: AbortSignal): Promise<z.input<O>>
+}
+
+export interface Tool {
+  name: string
+  title: string
+  register(server: McpServer, context: Context): void
+}
+
+export const tool = <I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<I, O>): Tool => ({
+  name: spec.name,
+  title: spec.title,
+  register(server, context) {
+    const { name, title, description, input, output, annotations } = spec
+    server.registerTool<z.ZodObject, z.ZodObject>(
+      name,
+      { title, description, inputSchema: input, outputSchema: output, annotations },
+      async (given, { mcpReq }) => {
+        try {
+          const structuredContent = await spec.handle(context, given as z.output<I>, mcpReq.signal)
+          const text = JSON.stringify(structuredContent)
+          return { structuredContent, content: [{ type: 'text', text }] }
+        } catch (error) {
+          context.log(`${name}: ${isExpected(error) ? 'refused' : `failed, ${error}`}`)
+          return { isError: true, content: [{ type: 'text', text: explain(error) }] }
+        }
+      },
+    )
+  },
+})

@@ -1,0 +1,21 @@
+import type { Tool } from '../tool.ts'
+import { bindEscrow } from './bind.ts'
+import { signCharge } from './charge.ts'
+import { updateReviewContent } from './edit.ts'
+import { payForProduct } from './pay.ts'
+import { publishEscrowReview } from './publish.ts'
+import { settleFallback } from './settle-fallback.ts'
+import { signTools } from './sign.ts'
+import { walletStatus } from './wallet.ts'
+
+/** In the order in which models read them. */
+export const tools: readonly Tool[] = [
+  payForProduct,
+  walletStatus,
+  publishEscrowReview,
+  updateReviewContent,
+  bindEscrow,
+  settleFallback,
+  ...signTools,
+  signCharge,
+]

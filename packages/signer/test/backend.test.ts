@@ -1,0 +1,210 @@
+// The signer beside the whole marketplace: service, facilitator and shop on one chain.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mintUsdc, privateKeyOf, registerIdentity } from '@referrer/contracts/local'
+import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { createReferralEndpoint } from '@referrer/merchant'
+import { nodeHandler } from '@referrer/merchant/node'
+import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../facilitator/src/config.ts'
+import { type Facilitator, migrations, startFacilitator } from '../../facilitator/src/facilitator.ts'
+import { until } from '../../service/src/workers/testing.ts'
+import { must } from '../../service/test/http/caller.ts'
+import { generic, startTestMarket, type TestMarket } from '../../service/test/http/market.ts'
+import { openRecorded } from '../../service/test/http/merchants.ts'
+import { sell } from '../../service/test/http/reviews.ts'
+import { newcomer, type Review, write } from '../../service/test/http/town.ts'
+import { connectMcp, type McpCaller } from '../../service/test/mcp/client.ts'
+import { startSigner, type TestSigner } from './signer.ts'
+
+const PRICE = 1_000_000n
+
+let m: TestMarket
+let mcp: McpCaller
+let facilitator: Facilitator
+let books: TestDatabase
+let signer: TestSigner
+let agent_id: number
+/** The review whose link is bought through, and one that somebody else wrote about the same product. */
+let link: Review
+let other: Review
+let ref_link: string
+const shop = createServer()
+
+beforeAll(async () => {
+  m = await startTestMarket({ env: { MESSENGER_BOT_NAME: 'referrer_test_bot', ALLOW_PRIVATE_HOSTS: 'true' } })
+  mcp = await connectMcp(m)
+  const { buyer, stranger, settler } = m.market.accounts
+  // The first one is 0, which some routes refuse.
+  await registerIdentity(m.market, stranger)
+  const merchantId = await openRecorded(m)
+  const [{ chain }] = m.chains as [TestMarket['chains'][number]]
+  books = await freshDatabase(migrations)
+  facilitator = await startFacilitator(
+    readConfig({
+      DATABASE_URL: books.url,
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      MARKET_URL: m.service.url,
+      ALLOW_PRIVATE_HOSTS: 'true',
+      RELAYER_PRIVATE_KEYS: privateKeyOf(settler),
+      WATCH_INTERVAL_MS: '20',
+      CHAINS: JSON.stringify([
+        {
+          chainId: m.chainId,
+          rpcUrls: [chain.rpcUrl],
+          contracts: m.market.addresses,
+          startBlock: 0,
+          confirmations: 1,
+          pollIntervalMs: 50,
+        },
+      ]),
+    }),
+  )
+  shop.on(
+    'request',
+    nodeHandler(
+      createReferralEndpoint({
+        chainId: m.chainId,
+        rpcUrl: chain.rpcUrl ?? '',
+        addressRegistry: m.market.addresses.AddressRegistry,
+        facilitatorUrl: facilitator.url,
+        setupUrl: `${m.service.url}/.well-known/referrer-agent`,
+        merchantId,
+        price: PRICE,
+        serve: () => ({ joke: 'a good one' }),
+      }),
+    ),
+  )
+  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+  const endpoint = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/jokes`
+  const product = await sell(m, merchantId, 1, endpoint)
+  link = await write(m, await newcomer(m), product)
+  other = await write(m, await newcomer(m), product)
+  await mintUsdc(m.market, buyer.address, 100_000_000n)
+  agent_id = Number(await registerIdentity(m.market, buyer))
+  await m.indexed()
+  ref_link = await until(
+    async () => (await must(m.call('GET', `/v1/review/${link.reviewId}`))).ref_link as string,
+    'a ref link',
+  )
+  signer = await startSigner({
+    // The second agent is not the buyer's.
+    AGENT_KEYS: `${agent_id}:${privateKeyOf(buyer)},${link.author.agentId}:${privateKeyOf(buyer)}`,
+    BASE_RPC_URL: chain.rpcUrl ?? '',
+    CHAIN_ID: String(m.chainId),
+    REVIEW_REGISTRY_ADDRESS: m.market.addresses.ReviewRegistry,
+    COMMISSION_ESCROW_ADDRESS: m.market.addresses.CommissionEscrow,
+    REFERRER_AGENT_MCP_URL: `${m.service.url}/mcp`,
+    FACILITATOR_URL: facilitator.url,
+    ALLOW_PRIVATE_HOSTS: 'true',
+  })
+})
+afterAll(async () => {
+  await signer?.close()
+  shop.closeAllConnections()
+  shop.close()
+  await mcp?.close()
+  await facilitator?.stop()
+  await m?.close()
+  await books?.drop()
+})
+
+/** Both steps of a tool of the marketplace, with the signer in between. */
+async function inTwoSteps(tool: string, signTool: string, args: Record<string, unknown>) {
+  const { isError, text, structured } = await mcp.call(tool, args)
+  if (isError) throw new Error(`step 1 of ${tool}: ${text}`)
+  const { commitment, nonce, expiry } = structured
+  const { signature } = await signer.must(signTool, { commitment })
+  return mcp.call(tool, { ...args, nonce, expiry, agent_sig: signature })
+}
+
+describe('a commitment of the marketplace', () => {
+  it.each<[string, string, Record<string, string>, string, string]>([
+    ['link_messenger', 'sign_messenger_link_commitment', {}, 'linked', '[SIGN-105]'],
+    ['get_pending_intents', 'sign_intent_access_commitment', {}, 'ok', ''],
+    ['mark_intent_executed', 'sign_intent_mark_commitment', { intent_id: 'none', result: 'done' }, 'ok', ''],
+    [
+      'mark_intent_skipped',
+      'sign_intent_skip_commitment',
+      { intent_id: 'none', reason: 'too dear' },
+      'ok',
+      '',
+    ],
+  ])(
+    'of %s, signed by %s, is taken as it came [SIGN-14, SIGN-16] $4',
+    async (tool, signTool, args, status) => {
+      expect((await inTwoSteps(tool, signTool, { agent_id, ...args })).structured).toMatchObject({ status })
+    },
+  )
+
+  it('of a pledge is taken from the owner, and refused when another key signs [SIGN-16, SIGN-19]', async () => {
+    const pledge = (reviewer_agent_id: number) =>
+      inTwoSteps('set_cashback_rate', 'sign_cashback_rate_commitment', {
+        reviewer_agent_id,
+        cashback_of_commission_bps: 500,
+      })
+    expect((await pledge(agent_id)).structured).toEqual({ status: 'set' })
+    const refused = await pledge(Number(link.author.agentId))
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('unauthorized') })
+  })
+})
+
+describe('a purchase', () => {
+  const order = (votes: Review[]) => ({
+    ref_link,
+    agent_id: String(agent_id),
+    max_amount: String(PRICE),
+    submit_votes: votes.map(({ internalId }) => ({ review_id: internalId, reasoning: 'It helped.' })),
+  })
+
+  it('is paid although its votes are refused [SIGN-42, SIGN-83]', async () => {
+    const paid = await signer.must('pay_for_product', order([link]))
+    expect(paid).toMatchObject({
+      votes_recorded: 0,
+      votes_error: 'cannot vote for the ref-link review of this purchase: invalid input',
+    })
+    const last = await m.market.client.readContract({
+      address: m.market.addresses.CommissionEscrow,
+      abi: commissionEscrowAbi,
+      functionName: 'lastEscrowId',
+    })
+    expect(last).toBe(paid.escrow_id)
+  })
+
+  it('is voted on, reviewed, and the review edited once its new text is brought [SIGN-75, SIGN-76, SIGN-83]', async () => {
+    const paid = await signer.must('pay_for_product', order([other]))
+    expect(paid).toMatchObject({ votes_recorded: 1, votes_error: null })
+    const { escrow_id, merchant_id, product_id } = paid
+    const first = generic(5, 'Works')
+    const second = generic(2, 'Broke after a week')
+    const { review_id } = await signer.must('publish_escrow_review', {
+      agent_id,
+      merchant_id,
+      product_id,
+      escrow_id,
+      content_json: first,
+    })
+    await m.indexed()
+    const registered = await mcp.call('register_purchase_review', {
+      review_id,
+      escrow_id,
+      content_json: first,
+    })
+    expect(registered).toMatchObject({ isError: false, structured: { status: 'buyer_review_registered' } })
+
+    const shown = async () => (await mcp.call('get_review', { review_id })).structured.content_json.rating
+    await signer.must('update_review_content_onchain', { review_id, content_json: second })
+    await m.indexed()
+    expect(await shown()).toBe(5)
+    const bring = (content_json: string) => mcp.call('update_review_content', { review_id, content_json })
+    expect(await bring(generic(1, 'Something else'))).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('content hash mismatch'),
+    })
+    expect(await shown()).toBe(5)
+    expect(await bring(second)).toMatchObject({ isError: false })
+    expect(await shown()).toBe(2)
+  })
+})

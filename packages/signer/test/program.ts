@@ -1,0 +1,14 @@
+// The signer with little patience; with DIES it is killed where a payment is written down and not sent yet.
+import { guardedFetch, systemLookup } from '@referrer/net'
+import type { Context } from '../src/context.ts'
+import { main } from '../src/main.ts'
+
+const get: Context['get'] = (url, { isOurs: _, ...options }) => {
+  if (options.headers?.['PAYMENT-SIGNATURE']) process.kill(process.pid, 'SIGKILL')
+  return guardedFetch({ allowPrivateHosts: true, lookup: systemLookup }, url, options)
+}
+
+await main([], {
+  timeouts: { probe: 2_000, pay: 4_000, settled: 1_000 },
+  ...(process.env.DIES && { get }),
+})

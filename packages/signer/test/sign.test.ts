@@ -1,0 +1,275 @@
+// The signatures: a signer with keys and nothing else.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { AttributionToken, Commitment, Signature } from '@referrer/protocol'
+import fc from 'fast-check'
+import { verifyTypedData } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { vectors } from '../../protocol/test/commitments.ts'
+import { startSigner, type TestSigner } from './signer.ts'
+
+const ownKey = generatePrivateKey()
+const otherKey = generatePrivateKey()
+const fallbackKey = generatePrivateKey()
+const own = privateKeyToAccount(ownKey)
+const other = privateKeyToAccount(otherKey)
+const fallback = privateKeyToAccount(fallbackKey)
+const BROKEN_KEY = `0x${'f'.repeat(64)}`
+
+const TOOLS: Record<Commitment.TwoStepType, string> = {
+  ReviewCommitment: 'sign_review_commitment',
+  VoteCommitment: 'sign_vote_commitment',
+  CashbackRateCommitment: 'sign_cashback_rate_commitment',
+  TelegramLinkCommitment: 'sign_messenger_link_commitment',
+  IntentAccessCommitment: 'sign_intent_access_commitment',
+  IntentMarkCommitment: 'sign_intent_mark_commitment',
+  IntentSkipCommitment: 'sign_intent_skip_commitment',
+}
+const twoSteps = vectors
+  .map(({ commitment }) => commitment)
+  .filter((commitment): commitment is Exclude<typeof commitment, { primaryType: 'ChargeCommitment' }> =>
+    Object.hasOwn(TOOLS, commitment.primaryType),
+  )
+const toolOf = ({ primaryType }: (typeof twoSteps)[number]) => TOOLS[primaryType]
+const [first] = twoSteps as [(typeof twoSteps)[number]]
+
+/** Two agents, one with a broken key, and a key for all others. */
+let signer: TestSigner
+/** Without a key for others. */
+let strict: TestSigner
+
+beforeAll(async () => {
+  signer = await startSigner({
+    AGENT_KEYS: `7:${ownKey}, 8:${otherKey.slice(2)},9:${BROKEN_KEY}`,
+    AGENT_PRIVATE_KEY: fallbackKey,
+  })
+  strict = await startSigner({ AGENT_KEYS: `7:${ownKey},8:${otherKey}` })
+})
+afterAll(() => Promise.all([signer.close(), strict.close()]))
+
+const charge = {
+  txHash: `0x${'33'.repeat(32)}`,
+  attributionToken: 'a-token',
+  buyerAgentId: '7',
+  chainId: 84_532,
+  splitRouterAddr: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512',
+}
+
+describe('the tools', () => {
+  it('are listed over stdio [MCP-02, SIGN-01, SIGN-02, SIGN-03, SIGN-04, SIGN-05, SIGN-06, SIGN-07, SIGN-08, SIGN-09, SIGN-10, SIGN-11, SIGN-12, SIGN-13]', async () => {
+    const { tools } = await signer.client.listTools()
+    expect(tools.map(({ name }) => name).sort()).toEqual(
+      [
+        ...Object.values(TOOLS),
+        'sign_charge_commitment',
+        'pay_for_product',
+        'publish_escrow_review',
+        'bind_escrow',
+        'trigger_settle_fallback',
+        'update_review_content_onchain',
+        'get_wallet_status',
+      ].sort(),
+    )
+    for (const { description, inputSchema, outputSchema, annotations } of tools) {
+      expect(description?.length).toBeGreaterThan(200)
+      expect(inputSchema.type).toBe('object')
+      expect(outputSchema?.type).toBe('object')
+      expect(annotations?.readOnlyHint).toBeTypeOf('boolean')
+    }
+  })
+
+  it('take what the interface names [SIGN-21, SIGN-22, SIGN-23, SIGN-24, SIGN-25, SIGN-30, SIGN-46, SIGN-47, SIGN-48, SIGN-49, SIGN-50, SIGN-55, SIGN-60, SIGN-67]', async () => {
+    const { tools } = await signer.client.listTools()
+    const fieldsOf = (name: string) => {
+      const { properties = {}, required = [] } = tools.find((tool) => tool.name === name)?.inputSchema ?? {}
+      return Object.keys(properties).map((field) => (required.includes(field) ? field : `${field}?`))
+    }
+    expect(fieldsOf('sign_charge_commitment')).toEqual([
+      'txHash',
+      'attributionToken',
+      'buyerAgentId?',
+      'chainId',
+      'splitRouterAddr',
+    ])
+    expect(fieldsOf('pay_for_product')).toEqual([
+      'ref_link',
+      'agent_id?',
+      'submit_votes?',
+      'max_amount?',
+      'idempotency_key?',
+      'request?',
+      'chain_id?',
+    ])
+    expect(fieldsOf('publish_escrow_review')).toEqual([
+      'agent_id',
+      'merchant_id',
+      'product_id',
+      'content_json',
+      'escrow_id',
+      'chain_id?',
+    ])
+    expect(fieldsOf('bind_escrow')).toEqual(['agent_id', 'escrow_id', 'chain_id?'])
+    expect(fieldsOf('trigger_settle_fallback')).toEqual(['agent_id', 'escrow_id', 'chain_id?'])
+    expect(fieldsOf('update_review_content_onchain')).toEqual(['review_id', 'content_json', 'chain_id?'])
+    for (const name of Object.values(TOOLS)) expect(fieldsOf(name)).toEqual(['commitment'])
+    const pay = tools.find(({ name }) => name === 'pay_for_product')?.inputSchema.properties as Record<
+      string,
+      { type: string }
+    >
+    expect(pay.agent_id?.type).toBe('string')
+  })
+})
+
+describe('a commitment', () => {
+  it.each(twoSteps)(
+    '$primaryType is signed as step 1 gave it, by the key of its agent [SIGN-14, SIGN-15, SIGN-16, SIGN-17, SIGN-18, SIGN-20, SIGN-77, SIGN-106]',
+    async (commitment) => {
+      // The vectors are of agent 7 and expired long ago.
+      const { signature, signer: address, signed } = await signer.must(toolOf(commitment), { commitment })
+      expect(signature).toMatch(/^0x[0-9a-f]{130}$/)
+      // Refuses a high s.
+      expect(Signature.parse(signature).compact).toHaveLength(64)
+      expect(address).toBe(own.address)
+      const typed = { ...commitment, address: own.address, signature }
+      expect(await verifyTypedData(typed as unknown as Parameters<typeof verifyTypedData>[0])).toBe(true)
+      expect(signed).toMatchObject({ type: commitment.primaryType, fields: commitment.message })
+      expect(signed.expires_at).toBe('2025-06-15T16:06:40Z')
+
+      const ofOther = { ...commitment, message: { ...commitment.message, agentId: '8' } }
+      expect((await signer.must(toolOf(commitment), { commitment: ofOther })).signer).toBe(other.address)
+    },
+  )
+
+  it('of an agent without a key of its own is signed by the fallback [SIGN-78]', async () => {
+    const commitment = { ...first, message: { ...first.message, agentId: '12' } }
+    const { signature } = await signer.must(toolOf(first), { commitment })
+    expect(await Commitment.recover(commitment as Commitment.Commitment, signature)).toBe(fallback.address)
+  })
+
+  it('of an agent without any key is refused [SIGN-84]', async () => {
+    const commitment = { ...first, message: { ...first.message, agentId: '12' } }
+    expect(await strict.refusal(toolOf(first), { commitment })).toBe('no key for agent 12')
+  })
+
+  it('of an agent with a broken key is refused [SIGN-86]', async () => {
+    const commitment = { ...first, message: { ...first.message, agentId: '9' } }
+    expect(await signer.refusal(toolOf(first), { commitment })).toMatch(/^sign: /)
+  })
+
+  it.each([
+    ['an agent that is no number', { ...first, message: { ...first.message, agentId: 'x' } }],
+    ['an agent as a number', { ...first, message: { ...first.message, agentId: 7 } }],
+    ['another domain', { ...first, domain: { ...first.domain, name: 'USD Coin' } }],
+    ['a further field', { ...first, message: { ...first.message, amount: '1' } }],
+    ['text', JSON.stringify(first)],
+    ['nothing', null],
+    ['another type', twoSteps[1]],
+  ])('with %s is refused [SIGN-85]', async (_, commitment) => {
+    expect(await signer.refusal(toolOf(first), { commitment })).toMatch(/^compute digest: /)
+  })
+
+  it('is never signed when anything of it was changed', async () => {
+    const paths = fc.constantFrom(...pathsOf(first))
+    await fc.assert(
+      fc.asyncProperty(paths, fc.jsonValue(), async (path, value) => {
+        const commitment = changed(first, path, value)
+        const { isError, structured, text } = await signer.call(toolOf(first), { commitment })
+        // What is still a commitment of ours is one, and signed as such.
+        if (!isError) expect(() => Commitment.parse(commitment)).not.toThrow()
+        else expect(text).toMatch(/^(?:compute digest: |no key for agent |sign: )/)
+        if (!isError) expect(structured.signed.type).toBe(first.primaryType)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+describe('a charge', () => {
+  it('covers the transfer, the link, the agent and the wallet of the key [MCP-101]', async () => {
+    const { signature, signer: address } = await signer.must('sign_charge_commitment', charge)
+    const commitment = Commitment.from('ChargeCommitment', {
+      chainId: charge.chainId,
+      splitRouter: charge.splitRouterAddr as `0x${string}`,
+      message: {
+        txHash: charge.txHash as `0x${string}`,
+        tokenHash: AttributionToken.tokenHash(charge.attributionToken),
+        buyerAgentId: 7,
+        payer: own.address,
+      },
+    })
+    expect(address).toBe(own.address)
+    expect(await Commitment.recover(commitment, signature)).toBe(own.address)
+  })
+
+  it.each([
+    ['chain 0 [SIGN-26]', { chainId: 0 }, /chainId/],
+    ['the zero router [SIGN-27]', { splitRouterAddr: `0x${'0'.repeat(40)}` }, /verifyingContract|router/],
+    ['a buyer that is no number [SIGN-28]', { buyerAgentId: 'abc' }, /buyerAgentId/],
+    ['an empty buyer [SIGN-28]', { buyerAgentId: '' }, /buyerAgentId/],
+    ['a hash that is none', { txHash: '0x12' }, /^compute digest: txHash/],
+  ])('of %s is refused', async (_, change, message) => {
+    expect(await signer.refusal('sign_charge_commitment', { ...charge, ...change })).toMatch(message)
+  })
+
+  it('without an agent needs to know which wallet pays', async () => {
+    const { buyerAgentId: _, ...agentless } = charge
+    expect((await signer.must('sign_charge_commitment', agentless)).signer).toBe(fallback.address)
+    expect(await strict.refusal('sign_charge_commitment', agentless)).toMatch(/AGENT_PRIVATE_KEY/)
+  })
+})
+
+it('says which settings a tool lacks', async () => {
+  const call = { agent_id: '7', escrow_id: 1 }
+  expect(await signer.refusal('bind_escrow', call)).toBe(
+    'the signer lacks COMMISSION_ESCROW_ADDRESS: set it in the environment of the signer',
+  )
+  expect(
+    await signer.refusal('pay_for_product', { ref_link: 'https://market.test/r/abc', agent_id: '7' }),
+  ).toMatch(/BASE_RPC_URL and CHAIN_ID and COMMISSION_ESCROW_ADDRESS/)
+})
+
+describe('the program', () => {
+  const run = promisify(execFile)
+  const main = fileURLToPath(new URL('../src/bin.ts', import.meta.url))
+
+  it('explains itself', async () => {
+    const { stdout } = await run(process.execPath, [main, '--help'])
+    for (const word of ['AGENT_KEYS', 'ALLOW_PRIVATE_HOSTS', 'pay_for_product', 'get_wallet_status'])
+      expect(stdout).toContain(word)
+  })
+
+  it('names everything that is wrong with its configuration, and none of the values [SIGN-104]', async () => {
+    const env = {
+      AGENT_KEYS: `seven:${ownKey}`,
+      CHAIN_ID: 'base',
+      BASE_RPC_URL: 'node',
+      ALLOW_PRIVATE_HOSTS: 'yes',
+    }
+    const failed = await run(process.execPath, [main], { env }).catch((error) => error)
+    expect(failed).toMatchObject({ code: 1, stdout: '' })
+    for (const name of Object.keys(env)) expect(failed.stderr).toContain(`${name}: expected`)
+    expect(failed.stderr).not.toContain(ownKey.slice(2))
+  })
+})
+
+it('has shown no key in any answer or line of its log [SIGN-104]', () => {
+  const said = (signer.said() + strict.said()).toLowerCase()
+  expect(said).toContain(own.address.toLowerCase())
+  for (const key of [ownKey, otherKey, fallbackKey, BROKEN_KEY]) expect(said).not.toContain(key.slice(2))
+})
+
+type Json = Record<string, unknown>
+
+function pathsOf(value: unknown, path: string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [path]
+  return [path, ...Object.entries(value).flatMap(([key, part]) => pathsOf(part, [...path, key]))]
+}
+
+function changed(value: unknown, [key, ...rest]: string[], part: unknown): unknown {
+  if (key === undefined) return part
+  const copy = structuredClone(value) as Json
+  copy[key] = changed(copy[key], rest, part)
+  return copy
+}
