@@ -5,6 +5,7 @@ import { createEnds } from './ends.ts'
 import { readPorts, requireFree } from './ports.ts'
 import { screen } from './screen.ts'
 import { removeState, statePath, writeState } from './state.ts'
+import { removeToolServers, writeToolServers } from './tool-servers.ts'
 
 const HELP = `Runs the market on this machine, for trying out and for development.
 
@@ -15,7 +16,7 @@ Environment:
   SANDBOX_DIR   where state.json is written, another for each that runs (default .sandbox)
   LOG_LEVEL     what the service and the facilitator log (default warn)
 
-What runs, and every account's key, is written to state.json; mcp.json beside it names the tool servers. Ctrl-C ends it.`
+What runs, and every account's key, is written to state.json; referrer-mcp.json beside it names the tool servers. Ctrl-C ends it.`
 
 const started = Date.now()
 const say = (text: string) =>
@@ -25,7 +26,7 @@ async function main() {
   const ports = readPorts(process.env)
   const path = statePath(process.env)
   await requireFree(ports)
-  removeState(path)
+  forget(path)
 
   const ends = createEnds()
   let isStopping = false
@@ -33,7 +34,7 @@ async function main() {
   async function stop(exitCode: number) {
     if (isStopping) return
     isStopping = true
-    removeState(path)
+    forget(path)
     const problems = await ends.all()
     for (const problem of problems) complain(problem)
     process.exit(problems.length > 0 ? 1 : exitCode)
@@ -46,6 +47,7 @@ async function main() {
     const state = await bringUp({ ports, path, logLevel, ends, say })
     if (isStopping) return
     writeState(path, state)
+    writeToolServers(path, state)
     console.log(screen(state, path))
     console.log('sandbox ready')
   } catch (error) {
@@ -54,6 +56,11 @@ async function main() {
     complain(error)
     await stop(1)
   }
+}
+
+function forget(path: string): void {
+  removeState(path)
+  removeToolServers(path)
 }
 
 function complain(error: unknown): void {

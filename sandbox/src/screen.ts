@@ -1,4 +1,5 @@
-import { hostsPath, type SandboxState } from './state.ts'
+import type { SandboxState } from './state.ts'
+import { hostsPath } from './tool-servers.ts'
 
 /** What runs, who is who, and what to try. */
 export function screen(state: SandboxState, path: string): string {

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import type { Addresses } from '@referrer/contracts/deploy'
 import type { AccountRole } from '@referrer/contracts/local'
 import type { Address, Hex } from 'viem'
-import { toolServers } from './tool-servers.ts'
 
 /** What runs and who is who: written when the sandbox is up, for scripts and tools. */
 export interface SandboxState {
@@ -46,12 +45,6 @@ export function statePath(env: NodeJS.ProcessEnv): string {
   return join(env.SANDBOX_DIR ?? DEFAULT_DIRECTORY, 'state.json')
 }
 
-/** Beside the state: both tool servers, for programs that read such a file. */
-export const hostsPath = (path: string): string => join(dirname(path), 'mcp.json')
-
-/** What the signer remembers of this sandbox's purchases. */
-export const signerDirectory = (path: string): string => join(dirname(path), 'signer')
-
 /**
  * One for each sandbox, gone with it. Not beside the state file: the server, which never runs as root, can reach it here wherever the
  * project lies.
@@ -65,18 +58,16 @@ export function databaseDirectory(path: string, port: number): string {
 
 export function writeState(path: string, state: SandboxState): void {
   mkdirSync(dirname(path), { recursive: true })
-  writeJson(hostsPath(path), toolServers(state, signerDirectory(path)))
   writeJson(path, state)
 }
 
-function writeJson(path: string, value: unknown): void {
+/** Whole, whenever it is read. */
+export function writeJson(path: string, value: unknown): void {
   writeFileSync(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`)
   renameSync(`${path}.new`, path)
 }
 
 /** Nobody should find the state of a sandbox that is gone. */
 export function removeState(path: string): void {
-  for (const gone of [path, hostsPath(path), signerDirectory(path)]) {
-    rmSync(gone, { force: true, recursive: true })
-  }
+  rmSync(path, { force: true })
 }

@@ -1,11 +1,30 @@
+// Both tool servers of a sandbox, in a file beside its state, as programs that use tools want to be told of them.
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { SandboxState } from './state.ts'
+import { type SandboxState, writeJson } from './state.ts'
 
 const SIGNER = fileURLToPath(new URL('../../packages/signer/src/bin.ts', import.meta.url))
 
-/** As programs that use tools want to be told of them. The signer holds the keys of all who have an agent. */
-export function toolServers(state: SandboxState, signerDirectory: string) {
-  const { mcpUrl, rpcUrl, chainId, contracts, accounts } = state
+/** `path` is where the state is. */
+export const hostsPath = (path: string): string => join(dirname(path), 'referrer-mcp.json')
+
+/** What the signer remembers of this sandbox's purchases. */
+const signerDirectory = (path: string): string => join(dirname(path), 'referrer-signer')
+
+export type ToolServers = ReturnType<typeof toolServers>
+
+export function writeToolServers(path: string, state: SandboxState): void {
+  writeJson(hostsPath(path), toolServers(state, signerDirectory(path)))
+}
+
+/** With the sandbox its chain is gone: nothing that was bought there counts any more. */
+export function removeToolServers(path: string): void {
+  for (const gone of [hostsPath(path), signerDirectory(path)]) rmSync(gone, { force: true, recursive: true })
+}
+
+/** The signer holds the keys of all who have an agent. */
+function toolServers({ mcpUrl, rpcUrl, chainId, contracts, accounts }: SandboxState, stateDir: string) {
   const agents = accounts.filter(({ agentId }) => agentId !== undefined)
   const wallet = accounts.find(({ role }) => role === 'walletBuyer')
   return {
@@ -25,7 +44,7 @@ export function toolServers(state: SandboxState, signerDirectory: string) {
           REFERRER_AGENT_MCP_URL: mcpUrl,
           // The shop is on this machine.
           ALLOW_PRIVATE_HOSTS: 'true',
-          SIGNER_STATE_DIR: signerDirectory,
+          SIGNER_STATE_DIR: stateDir,
         },
       },
     },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import type { toolServers } from '../src/tool-servers.ts'
+import type { ToolServers } from '../src/tool-servers.ts'
 import type { TestSandbox } from './sandbox.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it
@@ -19,7 +19,7 @@ export interface Tools {
 }
 
 export async function connectTools({ directory }: TestSandbox): Promise<Tools> {
-  const hosts: ReturnType<typeof toolServers> = JSON.parse(readFileSync(join(directory, 'mcp.json'), 'utf8'))
+  const hosts: ToolServers = JSON.parse(readFileSync(join(directory, 'referrer-mcp.json'), 'utf8'))
   const { referrer, 'referrer-signer': signer } = hosts.mcpServers
   const [market, keys] = await Promise.all([
     connect(new StreamableHTTPClientTransport(new URL(referrer.url))),

@@ -24,6 +24,8 @@ CREATE TABLE market.intents (
 );
 -- By the moment: those that have expired are not read, however many there are.
 CREATE INDEX intents_pending ON market.intents (chain_id, agent_id, owner, expires_at) WHERE status = 'pending';
+-- Those that are forgotten.
+CREATE INDEX intents_expiry ON market.intents (expires_at);
 CREATE INDEX intents_newest ON market.intents (chain_id, agent_id, owner, created_at DESC, intent_id DESC);
 
 -- ---- what was spent

@@ -84,6 +84,9 @@ async function prepare(
   const gas = intent.knownGas ?? (await simulate(desk, intent))
   if (typeof gas === 'string') return hold(desk, intent, gas)
   if (typeof gas !== 'bigint') return holdReverted(desk, intent, revertReason(gas.data), open)
+  if (intent.maxGas !== null && gas > intent.maxGas) {
+    return holdReverted(desk, intent, `takes ${gas} gas, more than ${intent.maxGas}`, open)
+  }
   const late = poor(gas)
   return late ? hold(desk, intent, late) : gas
 }

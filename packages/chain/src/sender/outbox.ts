@@ -17,16 +17,18 @@ export interface TransactionRequest {
    * mined and paid for. It is no part of what the key stands for: of a repeat it is ignored.
    */
   gas?: bigint
+  /** What it may take, where somebody else's code decides that: a simulation that takes more counts as a revert. */
+  maxGas?: bigint
 }
 
 /** Takes a transaction into the outbox within the caller's own database transaction; returns the intent's id. */
 export async function enqueueTransaction(tx: Queryable, request: TransactionRequest): Promise<bigint> {
-  const { chainId, from, to, data, value = 0n, key, label = null, gas = null } = request
+  const { chainId, from, to, data, value = 0n, key, label = null, gas = null, maxGas = null } = request
   if (toHex(bytes(data)) !== data.toLowerCase())
     throw new Error(`the data of "${key}" is not bytes in hex, two digits each: encode the call again`)
   const [added] = await tx<{ id: bigint }[]>`
-    INSERT INTO sender.intents (chain_id, key, label, from_address, to_address, data, value, known_gas)
-    VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${value}, ${gas})
+    INSERT INTO sender.intents (chain_id, key, label, from_address, to_address, data, value, known_gas, max_gas)
+    VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${value}, ${gas}, ${maxGas})
     ON CONFLICT (chain_id, key) DO NOTHING RETURNING id`
   if (added) {
     await tx`SELECT pg_notify('sender', ${wakeWord(chainId, from)})`

@@ -78,14 +78,20 @@ export async function readWaiting(
   limit: number,
 ): Promise<Waiting[]> {
   const rows = await sql<
-    (IntentRow & { known_gas: bigint | null; reverts: number; after_nonce: bigint | null })[]
+    (IntentRow & {
+      known_gas: bigint | null
+      max_gas: bigint | null
+      reverts: number
+      after_nonce: bigint | null
+    })[]
   >`
-    SELECT id, to_address, data, value, reason, known_gas, reverts, after_nonce FROM sender.intents
+    SELECT id, to_address, data, value, reason, known_gas, max_gas, reverts, after_nonce FROM sender.intents
     WHERE chain_id = ${chainId} AND from_address = ${bytes(address)} AND state = 'enqueued' AND retry_at <= ${now}
     ORDER BY id LIMIT ${limit}`
   return rows.map((row) => ({
     ...intentOf(row),
     knownGas: row.known_gas,
+    maxGas: row.max_gas,
     reverts: row.reverts,
     afterNonce: row.after_nonce === null ? null : Number(row.after_nonce),
   }))

@@ -19,6 +19,8 @@ export interface Intent {
 export interface Waiting extends Intent {
   /** From whoever enqueued it. */
   knownGas: bigint | null
+  /** What it may take; null: whatever it does. */
+  maxGas: bigint | null
   reason: string | null
   reverts: number
   afterNonce: number | null

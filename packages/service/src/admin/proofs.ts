@@ -24,6 +24,9 @@ const ProofCase = z
     reviewed_at: momentShown.nullable(),
     reviewed_by: accountShown.nullable(),
     note: z.string().nullable(),
+    by_owner: z
+      .boolean()
+      .meta({ about: 'Whether the owner of the agent signed it. Tools take proofs from anybody.' }),
     proof_data: z.looseObject({}),
   })
   .meta({ id: 'ProofCase' })
@@ -112,6 +115,7 @@ const caseJson = ({ recovery }: Context, row: ProofCaseRow) =>
       reviewed_at: row.reviewed_at && time(row.reviewed_at),
       reviewed_by: row.reviewed_by && address(recovery, row.reviewed_by),
       note: row.note,
+      by_owner: row.by_owner,
     },
     'proof_data',
     row.proof_data,

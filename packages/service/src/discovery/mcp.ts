@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { amount, flag, integer, optionalText, text } from '../mcp/fields.ts'
+import { amount, flag, integer, text } from '../mcp/fields.ts'
 import { type Tool, tool } from '../mcp/tool.ts'
 import { discover } from './operations.ts'
 import { DEFAULT_PRODUCTS, Discovery, productsWanted } from './shapes.ts'
@@ -17,14 +17,14 @@ export const discoveryTools: Tool[] = [
     title: 'Find products to buy',
     description: `Finds products for what somebody wants, best first, each with what reviewers say of it. Use it when the user wants to buy or compare something that an agent can buy over HTTP: an API call, a data set, a report, a subscription.
 
-Every review carries a ref_link. Read several reviews of a product, the slot "dissent" too, before you choose one; the review whose ref_link you buy through is paid a commission out of the price, and you pay the same price whichever it is. Entries with slot "excluded" are there for openness (excluded_reason says why) and should not be relied on. coverage "thin" means that few people have reviewed these products: be careful.
+A review carries a ref_link to buy through (skip those in which it is empty). Read several reviews of a product, the slot "dissent" too, before you choose one; the review whose ref_link you buy through is paid a commission out of the price, and you pay the same price whichever it is. Entries with slot "excluded" are there for openness (excluded_reason says why) and should not be relied on. coverage "thin" means that few people have reviewed these products: be careful.
 
 Next: compare price_usdc (USDC base units, 1000000 = 1 USDC) with the budget, then pay_for_product of the signer with the ref_link. Keep the internal_id of every review that informed the choice: after buying you vote on them with cast_review_votes.
 
 Errors: "intent is required" — say in words what is wanted. "rate limited" — wait the seconds it names. An empty products list is an answer: nothing matches; try other words or no category.`,
     input: z.object({
       intent,
-      category: optionalText('Only products of exactly this category.', 'api'),
+      category: text('Only products of exactly this category.', 'api').optional(),
       price_ceiling: amount(
         'In USDC base units: products that are known to cost more are left out.',
         250_000,

@@ -1,5 +1,6 @@
 import type { Queryable } from '@referrer/database'
 import type { Page } from '../db/page.ts'
+import type { Schedule } from '../workers/schedule.ts'
 
 export type IntentStatus = 'pending' | 'executed' | 'skipped' | 'withdrawn'
 export type IntentType = 'buy_product'
@@ -39,8 +40,11 @@ export interface NewIntent extends IntentsOf {
 const columns = (sql: Queryable) => sql`
   intent_id, chain_id, agent_id, type, payload, status, result, reason, created_at, expires_at, closed_at`
 
-const isPending = (sql: Queryable, { chainId, agentId, owner }: IntentsOf, now: Date) => sql`
-  chain_id = ${chainId} AND agent_id = ${agentId} AND owner = ${owner} AND status = 'pending' AND expires_at > ${now}`
+const isUnclosed = (sql: Queryable, { chainId, agentId, owner }: IntentsOf) => sql`
+  chain_id = ${chainId} AND agent_id = ${agentId} AND owner = ${owner} AND status = 'pending'`
+
+const isPending = (sql: Queryable, of: IntentsOf, now: Date) => sql`
+  ${isUnclosed(sql, of)} AND expires_at > ${now}`
 
 /** Undefined: so many are pending already. Those that come at the very same moment may become a few more. */
 export async function insertIntent(
@@ -88,7 +92,10 @@ export interface Closing {
   at: Date
 }
 
-/** False: it is not pending, or none of these. Of those who close it at the same moment the first one counts. */
+/**
+ * False: it is not pending, or none of these. Of those who close it at the same moment the first one counts. What was executed is closed
+ * even when its time is over: the owner must learn that it was paid, and not queue it again.
+ */
 export async function closeIntent(
   sql: Queryable,
   of: IntentsOf,
@@ -97,7 +104,7 @@ export async function closeIntent(
 ): Promise<boolean> {
   const { count } = await sql`
     UPDATE market.intents SET status = ${status}, ${sql(status === 'executed' ? 'result' : 'reason')} = ${words}, closed_at = ${at}
-    WHERE intent_id = ${intentId} AND ${isPending(sql, of, at)}`
+    WHERE intent_id = ${intentId} AND ${status === 'executed' ? isUnclosed(sql, of) : isPending(sql, of, at)}`
   return count === 1
 }
 
@@ -115,4 +122,13 @@ export async function withdrawIntent(
   const [row] = await sql<Pick<IntentRow, 'status' | 'expires_at'>[]>`
     SELECT status, expires_at FROM market.intents WHERE intent_id = ${intentId} AND owner = ${owner}`
   return row
+}
+
+/** What ended long ago is nobody's history any more. */
+export const sweepIntents: Schedule = {
+  name: 'sweep-intents',
+  everySeconds: 3_600,
+  async run({ sql }) {
+    await sql`DELETE FROM market.intents WHERE expires_at < now() - INTERVAL '90 days'`
+  },
 }

@@ -58,8 +58,8 @@ async function inTime({ config }: Context, tool: Tool, call: ToolCall<never>): P
 }
 
 function callOf(context: Context, tool: Tool, args: Record<string, unknown>): ToolCall<never> {
-  // Null is left out: some clients fill every field that a schema names.
-  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+  // Null and nothing are left out: some clients fill every field that a schema names.
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== ''))
   const named = given.chain_id === undefined ? undefined : chainIdField.safeParse(given.chain_id)
   if (named?.success === false) throw new MarketError('invalid input', 'invalid chain_id')
   const chain = chainOf(context, named?.data)
@@ -73,12 +73,19 @@ function read({ input }: Tool, given: Record<string, unknown>): unknown {
   const [issue] = result.error.issues
   const name = String(issue?.path[0])
   if (given[name] === undefined) throw refused('invalid input', `${name} is required`)
-  if (issue?.message === NEGATIVE) throw refused('invalid input', `${name} ${NEGATIVE}`)
+  const place = placeOf(issue?.path ?? [])
+  if (issue?.message === NEGATIVE) throw refused('invalid input', `${place} ${NEGATIVE}`)
   const { refusal } = ((input as z.ZodObject).shape[name] as z.ZodType | undefined)?.meta() ?? {}
   // Some are the whole text of a route, with the kind at its end.
-  const text = refusal?.replace(/: invalid input$/, '') ?? `invalid ${name}`
+  const text = refusal?.replace(/: invalid input$/, '') ?? `invalid ${place}`
   throw refused('invalid input', text)
 }
+
+/** `votes[0].review_id` */
+const placeOf = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at ? '.' : ''}${String(part)}`))
+    .join('')
 
 const textOf = (answer: unknown): string =>
   typeof answer === 'string' || Buffer.isBuffer(answer) ? answer.toString() : JSON.stringify(answer)

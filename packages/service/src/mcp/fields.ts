@@ -42,14 +42,6 @@ export const text = (about: string, ...examples: string[]) =>
     .min(1)
     .meta({ about, shown: { type: 'string', minLength: 1, ...(examples.length > 0 && { examples }) } })
 
-/** Text that may be left out. Empty is left out too: some clients fill every field that a schema names. */
-export const optionalText = (about: string, ...examples: string[]) =>
-  z
-    .string()
-    .transform((given) => given || undefined)
-    .optional()
-    .meta({ about, shown: { type: 'string', examples } })
-
 /** Of every tool. */
 export const chainId = wholeNumber
   .optional()

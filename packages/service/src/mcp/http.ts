@@ -10,6 +10,7 @@ import {
 import { clientOf } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
+import { isBounded } from './bounded.ts'
 import { callTool } from './calls.ts'
 import { plainAnswer, plainCallOf } from './plain-call.ts'
 import { createMcpServer } from './server.ts'
@@ -19,6 +20,12 @@ const PATH = '/mcp'
 const CLIENT = 'x-referrer-client'
 
 const JSON_ANSWER = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+/** For pages of the console. */
+const PREFLIGHT = {
+  'access-control-allow-methods': 'POST',
+  'access-control-allow-headers': 'content-type, accept, mcp-protocol-version, mcp-method, mcp-name',
+  'access-control-max-age': '600',
+}
 const PARSE_ERROR = -32_700
 const INVALID_REQUEST = -32_600
 
@@ -47,12 +54,22 @@ export function mcpRoutes(app: FastifyInstance, context: Context): void {
     const plain = plainCallOf(request.headers, body)
     const outcome = plain && (await callTool(context, clientOf(request.ip), plain.name, plain.args))
     if (outcome) return reply.headers(JSON_ANSWER).send(plainAnswer(plain, outcome))
+    if (!isBounded(body, (request.body as Buffer).length)) {
+      return refuse(reply, 413, INVALID_REQUEST, 'too long: only the arguments of a tool may be')
+    }
     const asked = webRequest(request)
     const isOld = await isLegacyRequest(asked, body)
     return send(
       reply,
       isOld ? await answerOld(context, asked, body) : await modern.fetch(asked, { parsedBody: body }),
     )
+  })
+  app.options(PATH, (request, reply) => {
+    const { origin = '' } = request.headers
+    if (context.config.consoleOrigins.includes(origin)) {
+      reply.headers({ ...PREFLIGHT, 'access-control-allow-origin': origin, vary: 'Origin' })
+    }
+    return reply.code(204).send()
   })
   // There are no streams to open and no sessions to end.
   app.route({

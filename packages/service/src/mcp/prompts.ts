@@ -68,7 +68,7 @@ export const prompts: readonly Prompt[] = jobs.map(({ guide: _guide, task: _task
 
 export function getPrompt(name: string, args: Record<string, string>): GetPromptResult {
   const job = jobs.find((each) => each.name === name)
-  if (!job) throw invalid(`there is no prompt ${name}; see prompts/list`)
+  if (!job) throw invalid(`there is no prompt ${name.slice(0, 100)}; see prompts/list`)
   for (const argument of job.arguments ?? []) {
     if (argument.required && !args[argument.name]?.trim()) throw invalid(`${argument.name} is required`)
   }

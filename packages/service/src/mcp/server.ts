@@ -21,7 +21,10 @@ export function createMcpServer(context: Context, client: string): Server {
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: args = {} } }) => {
     const outcome = await callTool(context, client, name, args)
     if (outcome) return resultOf(outcome)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}; see tools/list`)
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `there is no tool ${name.slice(0, 100)}; see tools/list`,
+    )
   })
   server.setRequestHandler('prompts/list', () => ({ prompts: [...prompts] }))
   server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments ?? {}))

@@ -14,7 +14,7 @@ An agent that was not registered here is registered by this.
 
 Next: keep proof_id, look at get_proof_status now and then, and when it is approved write the review and call submit_review.
 
-Errors: "proof_data is required" — it must be an object with at least one key. "proof_data too large" — at most 1 MiB as JSON; link to larger files. "invalid product_id" — 32 bytes as hex, as discover_products shows it. "agent N not found on-chain" — the identity does not exist on that chain; register it at the identity registry first. "agent N: resolve owner on-chain" — the chain could not be read; try again.`,
+Errors: "proof_data is required" — it must be an object with at least one key. "proof_data too large" — at most 1 MiB as JSON; link to larger files. "invalid product_id" — 32 bytes as hex, as discover_products shows it. "agent N not found on-chain" — the identity does not exist on that chain; register it at the identity registry first. "agent N: resolve owner on-chain" — the chain could not be read; try again. "agent N has 10 pending proofs that its owner did not sign" — wait for decisions. "rate limited" — wait the second that it names.`,
     input: z.object({
       agent_id: id('The agent that will sign the review.'),
       merchant_id: id('The merchant of the product.', 3),
@@ -40,6 +40,7 @@ Errors: "proof_data is required" — it must be an object with at least one key.
     }),
     needs: ['proof_data'],
     output: SubmittedProof,
+    perSecond: 5,
     async handle({ context, chain, input }) {
       const proofId = await submitProof(context, chain, {
         agentId: input.agent_id,

@@ -5,7 +5,7 @@ import { recordAgent } from '../agents/store.ts'
 import type { Chain, Context } from '../context.ts'
 import { refused } from '../market-error.ts'
 import { ownerOf } from '../onchain.ts'
-import { findProof, insertProof, type ProofStatus } from './store.ts'
+import { countUnsignedProofsOf, findProof, insertProof, type ProofStatus } from './store.ts'
 
 /** Bytes of JSON. */
 const LARGEST_DATA = 1_048_576
@@ -23,27 +23,39 @@ export interface SubmittedProof {
   proofData: object | undefined
 }
 
+/** Of an agent. Strangers must not fill the queue, or the disk, in its name; its owner can always submit. */
+const MOST_UNSIGNED = 10
+
 /**
- * Takes what an agent shows for a product, for an admin to decide on, and returns its id. `permit` may refuse by who owns the agent:
- * the tool lets anybody submit.
+ * Takes what an agent shows for a product, for an admin to decide on, and returns its id. `requireOwner` refuses whoever does not own the
+ * agent; without it anybody may submit, but not without end.
  */
 export async function submitProof(
   context: Context,
   chain: Chain,
   { agentId, merchantId, productId, proofData }: SubmittedProof,
-  permit: (owner: Address) => void = () => {},
+  requireOwner?: (owner: Address) => void,
 ): Promise<bigint> {
   requireNotNegative('agent_id', agentId)
   requireNotNegative('merchant_id', merchantId)
   const proof = { agentId, merchantId, productId: productIdOf(productId), proofData: textOf(proofData) }
-  permit(await resolveOwner(agentId, () => ownerOf(chain, agentId)))
-
+  const owner = await resolveOwner(agentId, () => ownerOf(chain, agentId))
   const { chainId } = chain.config
+  if (requireOwner) requireOwner(owner)
+  else await requireFewUnsigned(context, chainId, agentId)
   const at = new Date(context.clock())
   await recordAgent(context.sql, chainId, agentId, at)
-  const proofId = await insertProof(context.sql, chainId, { ...proof, at })
+  const proofId = await insertProof(context.sql, chainId, { ...proof, byOwner: !!requireOwner, at })
   await untilSeen(context, chain, agentId)
   return proofId
+}
+
+async function requireFewUnsigned({ sql }: Context, chainId: number, agentId: bigint): Promise<void> {
+  if ((await countUnsignedProofsOf(sql, chainId, agentId, MOST_UNSIGNED)) < MOST_UNSIGNED) return
+  throw refused(
+    'conflict',
+    `agent ${agentId} has ${MOST_UNSIGNED} pending proofs that its owner did not sign; wait for a decision, or let the owner post to /v1/proof`,
+  )
 }
 
 /** Of one of the agent's own; others do not exist for it. */

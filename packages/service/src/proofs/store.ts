@@ -19,6 +19,7 @@ export type ProofCaseRow = ProofRow & {
   proof_data: string
   reviewed_by: Buffer | null
   note: string | null
+  by_owner: boolean
 }
 
 export interface NewProof {
@@ -27,6 +28,8 @@ export interface NewProof {
   productId: Buffer
   /** JSON. */
   proofData: string
+  /** Whether the owner of the agent brought it, or somebody. */
+  byOwner: boolean
   at: Date
 }
 
@@ -44,11 +47,11 @@ const columns = (sql: Queryable) => sql`
 export async function insertProof(
   sql: Queryable,
   chainId: number,
-  { agentId, merchantId, productId, proofData, at }: NewProof,
+  { agentId, merchantId, productId, proofData, byOwner, at }: NewProof,
 ): Promise<bigint> {
   const [row] = await sql<{ proof_id: bigint }[]>`
-    INSERT INTO market.proofs (chain_id, agent_id, merchant_id, product_id, proof_data, submitted_at)
-    VALUES (${chainId}, ${agentId}, ${merchantId}, ${productId}, ${proofData}, ${at}) RETURNING proof_id`
+    INSERT INTO market.proofs (chain_id, agent_id, merchant_id, product_id, proof_data, by_owner, submitted_at)
+    VALUES (${chainId}, ${agentId}, ${merchantId}, ${productId}, ${proofData}, ${byOwner}, ${at}) RETURNING proof_id`
   if (!row) throw new Error('the insert of a proof returned no row')
   return row.proof_id
 }
@@ -77,6 +80,20 @@ export async function countPendingProofsOf(
   return row?.count ?? 0n
 }
 
+/** Those that nobody knows to be of the agent's owner. So many at most are counted. */
+export async function countUnsignedProofsOf(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+  most: number,
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM (
+      SELECT FROM market.proofs
+      WHERE chain_id = ${chainId} AND agent_id = ${agentId} AND status = 'pending' AND NOT by_owner LIMIT ${most}) AS few`
+  return row?.count ?? 0
+}
+
 /** One of this agent's own. */
 export async function findProof(
   sql: Queryable,
@@ -97,7 +114,7 @@ export function listProofs(
   { status, limit, offset }: Page & { status: ProofStatus },
 ): Promise<ProofCaseRow[]> {
   return sql<ProofCaseRow[]>`
-    SELECT ${columns(sql)}, proof_data, reviewed_by, note FROM market.proofs
+    SELECT ${columns(sql)}, proof_data, reviewed_by, note, by_owner FROM market.proofs
     WHERE chain_id = ${chainId} AND status = ${status}
     ORDER BY submitted_at, proof_id LIMIT ${limit} OFFSET ${offset}`
 }

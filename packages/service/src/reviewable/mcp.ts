@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { clamp } from '../http/fields.ts'
-import { flag, id, integer, optionalText } from '../mcp/fields.ts'
+import { flag, id, integer, text } from '../mcp/fields.ts'
 import { type Tool, tool } from '../mcp/tool.ts'
 import { ReviewableProducts, reviewableProducts } from './operations.ts'
 
@@ -12,7 +12,7 @@ export const reviewableTools: Tool[] = [
     input: z.object({
       agent_id: id('The agent.'),
       needs_review: flag('Whether to list what the agent bought and has not reviewed.'),
-      category: optionalText('Only products of exactly this category.', 'api'),
+      category: text('Only products of exactly this category.', 'api').optional(),
       limit: integer(50, 'At most so many, 1 to 200.', clamp(1, 200)),
       offset: integer(0, 'How many to skip; negative is 0.', (number) => Math.max(number, 0)),
     }),

@@ -16,7 +16,7 @@ export function requirePublisher(context: Context): Address {
   const { publisher } = addresses(context)
   if (publisher) return publisher
   throw new MarketError(
-    'unavailable',
+    'not found',
     'publishing is not enabled here: this deployment has no key that publishes; ask its operator',
   )
 }
@@ -29,6 +29,9 @@ export interface Publication {
   terms: Terms<'ReviewCommitment'>
   signed: Signed
 }
+
+/** A usual one takes 165,000. Where the author's owner is a contract, it is asked about the signature, at our expense. */
+const MOST_GAS = 600_000n
 
 /** Puts the transaction into the outbox; returns its id there. */
 export function enqueuePublication(
@@ -54,6 +57,7 @@ export function enqueuePublication(
       functionName: 'publishWithProof',
       args: [proofId, commitment, signed.signature],
     }),
+    maxGas: MOST_GAS,
     key: `review/${proofId}/${attempt}`,
     label: `publish review ${internalId}`,
   })

@@ -64,16 +64,23 @@ export async function enterSubmitted(
   return row.internal_id
 }
 
-/** Gives a review that never came to the chain another text. */
+/**
+ * Gives a review that never came to the chain another text. False: there is a record of that text already, which a reorganisation has
+ * left.
+ */
 export async function replaceSubmitted(
   tx: Transaction,
   internalId: bigint,
   { content, hash, satisfaction }: Text,
-): Promise<void> {
-  await tx`
-    UPDATE market.reviews SET published_hash = ${hash}, content = ${content}, content_hash = ${hash},
+): Promise<boolean> {
+  const { count } = await tx`
+    UPDATE market.reviews AS own SET published_hash = ${hash}, content = ${content}, content_hash = ${hash},
       satisfaction_score = ${satisfaction}
-    WHERE internal_id = ${internalId}`
+    WHERE internal_id = ${internalId} AND NOT EXISTS (
+      SELECT FROM market.reviews AS other
+      WHERE (other.chain_id, other.proof_kind, other.proof_id) = (own.chain_id, own.proof_kind, own.proof_id)
+        AND other.published_hash = ${hash} AND other.internal_id <> own.internal_id)`
+  return count === 1
 }
 
 export interface Attempt {
@@ -91,6 +98,6 @@ export async function writeAttempt(tx: Transaction, written: Attempt): Promise<v
   await tx`
     INSERT INTO market.submissions (proof_id, internal_id, attempt, commitment_nonce, expires_at, transaction_id)
     VALUES (${proofId}, ${internalId}, ${attempt}, ${nonce}, ${expiresAt}, ${transactionId})
-    ON CONFLICT (proof_id) DO UPDATE SET attempt = excluded.attempt, commitment_nonce = excluded.commitment_nonce,
+    ON CONFLICT (proof_id) DO UPDATE SET internal_id = excluded.internal_id, attempt = excluded.attempt, commitment_nonce = excluded.commitment_nonce,
       expires_at = excluded.expires_at, transaction_id = excluded.transaction_id`
 }

@@ -42,6 +42,9 @@ export interface Submitted {
   contentHash: Hex
 }
 
+/** Each that fails on the chain costs us gas. */
+const MOST_ATTEMPTS = 5
+
 interface Draft {
   proof: ProofRow
   text: Text
@@ -110,7 +113,7 @@ function requireApproved({ proof_id: proofId, status }: ProofRow): void {
 }
 
 /** A proof is good for one review. */
-function requireFree(proofId: bigint, { published, submitted, is_over }: Use): void {
+function requireFree(proofId: bigint, { published, submitted, is_over, attempts }: Use): void {
   const use = (internalId: bigint, what: string) =>
     refused(
       'already exists',
@@ -119,6 +122,9 @@ function requireFree(proofId: bigint, { published, submitted, is_over }: Use): v
   if (published !== null) throw use(published, 'which is published')
   if (submitted !== null && !is_over)
     throw use(submitted, 'which is being published; get_review tells when it is')
+  if (attempts >= MOST_ATTEMPTS) {
+    throw refused('conflict', `proof ${proofId} was tried ${attempts} times in vain; submit another one`)
+  }
 }
 
 /** Returns the record's id. */
@@ -136,8 +142,8 @@ async function enter(
 
   // Nobody may be left to send it, and it would wait for ever.
   if (use.transaction_id !== null) await withdrawTransaction(tx, use.transaction_id)
-  if (use.submitted !== null) await replaceSubmitted(tx, use.submitted, text)
-  const internalId = use.submitted ?? (await enterSubmitted(tx, chainId, proof, text))
+  const isReplaced = use.submitted !== null && (await replaceSubmitted(tx, use.submitted, text))
+  const internalId = isReplaced ? (use.submitted as bigint) : await enterSubmitted(tx, chainId, proof, text)
   const attempt = use.attempts + 1
   const transactionId = await enqueuePublication(tx, chain, from, {
     proofId,

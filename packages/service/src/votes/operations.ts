@@ -17,7 +17,7 @@ import {
 } from './store.ts'
 import { weightOf } from './weight.ts'
 
-const MOST_VOTES = 3
+export const MOST_VOTES = 3
 /** In characters (code points). */
 const LONGEST_REASONING = 280
 

@@ -1,7 +1,7 @@
 // What votes take and answer, in all doors.
 import { z } from 'zod'
 import { wholeNumber } from '../http/fields.ts'
-import type { Ballot } from './operations.ts'
+import { type Ballot, MOST_VOTES } from './operations.ts'
 
 /** That there is none, and of which length, is for the operation to say. */
 const reasoning = z
@@ -10,18 +10,26 @@ const reasoning = z
   .nullish()
   .transform((text) => text ?? '')
 
-/** Doors differ in how an id may be written. */
-export const votesOf = (reviewId: z.ZodType<bigint>) =>
-  z
-    .array(z.object({ review_id: reviewId, reasoning }))
-    .nullish()
-    .transform((given) => given ?? [])
+/** Doors differ in how an id may be written. Of a list that is too long only its length matters: a million votes are not looked at. */
+export function votesOf(reviewId: z.ZodType<bigint>) {
+  const list = z.array(z.object({ review_id: reviewId, reasoning }))
+  return z
+    .unknown()
+    .optional()
+    .transform((given, context): z.output<typeof list> => {
+      if (given === undefined || given === null) return []
+      if (Array.isArray(given) && given.length > MOST_VOTES) return new Array(given.length)
+      const read = list.safeParse(given)
+      if (read.success) return read.data
+      for (const { path, message } of read.error.issues) context.addIssue({ code: 'custom', path, message })
+      return z.NEVER
+    })
     .meta({
       about: 'Required. All votes of the purchase, each on another review.',
       shown: {
         type: 'array',
         minItems: 1,
-        maxItems: 3,
+        maxItems: MOST_VOTES,
         items: {
           type: 'object',
           properties: {
@@ -37,6 +45,7 @@ export const votesOf = (reviewId: z.ZodType<bigint>) =>
         },
       },
     })
+}
 
 export const VotesRecorded = z
   .object({ status: z.literal('ok'), votes_recorded: wholeNumber })

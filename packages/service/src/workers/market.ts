@@ -3,6 +3,7 @@ import { sweepSessions } from '../auth/sessions.ts'
 import type { Context } from '../context.ts'
 import { postgresSearchWorker } from '../discovery-postgres/source.ts'
 import { embeddingWorker, sweepEmbedders } from '../embeddings/worker.ts'
+import { sweepIntents } from '../intents/store.ts'
 import { listingsFollower } from '../listings/follow.ts'
 import { sweepLinks } from '../messenger/store.ts'
 import { refreshOffers } from '../offers/refresh.ts'
@@ -22,6 +23,7 @@ export function marketWork(context: Context): Work {
     schedules: [
       sweepSeenRequests,
       sweepSessions,
+      sweepIntents,
       sweepLinks,
       sweepReviewChanges,
       refreshLinks(context),

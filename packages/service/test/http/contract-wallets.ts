@@ -17,6 +17,10 @@ export const SULLEN: Hex = '0x600080fd'
 /** Burns all the gas that it is given. */
 export const GREEDY: Hex = '0x5b600056'
 
+/** Agrees to every signature, but makes it dear for one caller: it fills a megabyte of memory, for two million gas. */
+export const dearFor = (caller: Address): Hex =>
+  `0x3373${caller.slice(2)}1415602257${'6000620f424052'}5b${AGREEABLE.slice(2)}`
+
 /** Answers every call with what it was called with. */
 export const ECHO: Hex = '0x366000600037366000f3'
 

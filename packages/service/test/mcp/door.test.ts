@@ -115,6 +115,51 @@ describe('the door', () => {
     expect((await send(long(MOST - JSON.stringify(LIST).length))).status).toBe(200)
   })
 
+  it('refuses what is long elsewhere than in the arguments of a tool: whatever is wrong with it would be told', async () => {
+    const zeros = Array.from({ length: 200_000 }, () => 0)
+    const initialize = (icons: number[]) => ({
+      ...LIST,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'a', version: '1', icons },
+      },
+    })
+    const ask = (name: string, args: object, more = {}) => ({
+      ...LIST,
+      method: 'tools/call',
+      params: { name, arguments: args, ...more },
+    })
+    const long = 'x'.repeat(40_000)
+    for (const message of [
+      initialize(zeros),
+      { ...LIST, method: 'prompts/get', params: { name: 'find_and_buy', arguments: { want: zeros } } },
+      ask(long, {}),
+      ask('get_agent', {}, { _meta: { long } }),
+      ask('get_agent', zeros),
+    ]) {
+      expect(messageOf(await send(message))).toEqual(
+        refused(413, -32_600, 'too long: only the arguments of a tool may be'),
+      )
+    }
+    // In the time of the newer protocol, too: it does not take the short way.
+    const { status, text } = await send(ask('get_agent', { agent_id: 1, long }, { task: {} }))
+    expect([status, text.length < 2_000]).toEqual([200, true])
+    const unknown = await send(ask('x'.repeat(30_000), {}))
+    expect(unknown.text.length).toBeLessThan(500)
+  })
+
+  it('lets pages of the console ask, and no others', async () => {
+    const asked = (origin: string) =>
+      send('', { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } })
+    const { headers, status } = await asked('https://console.test')
+    expect([status, headers['access-control-allow-origin'], headers['access-control-allow-methods']]).toEqual(
+      [204, 'https://console.test', 'POST'],
+    )
+    expect((await asked('https://elsewhere.test')).headers['access-control-allow-origin']).toBeUndefined()
+  })
+
   it.each(['127.0.0.1', 'localhost', OWN_HOST, 'mcp.test', 'tools.test'])(
     'lets in who calls it %s',
     async (host) => {

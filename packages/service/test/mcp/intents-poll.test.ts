@@ -103,14 +103,16 @@ describe('get_pending_intents', () => {
     expect(await intentsOf(m, mcp, treasury).execute(agentId, old)).toMatchObject(MARKED(false))
   })
 
-  it('gives none that has expired, and nobody can mark it then [MCP-63]', async () => {
+  it('gives none that has expired; what was bought in time and is told late is kept all the same [MCP-63]', async () => {
     const intentId = await its.queue(agentId, { expires_in: 600 })
     await later(m, 500, async () => expect(await its.polledIds(agentId)).toEqual([intentId]))
     await later(m, 601, async () => {
       expect(await its.polledIds(agentId)).toEqual([])
-      expect(await its.execute(agentId, intentId)).toMatchObject(MARKED(false))
       expect(await its.skip(agentId, intentId)).toMatchObject(SKIPPED_AS(false))
       expect(await its.statusOf(agentId, intentId)).toMatchObject({ status: 'expired' })
+      expect(await its.execute(agentId, intentId)).toMatchObject(MARKED(true))
+      expect(await its.statusOf(agentId, intentId)).toMatchObject({ status: 'executed' })
+      expect(await its.execute(agentId, intentId)).toMatchObject(MARKED(false))
     })
   })
 

@@ -1,6 +1,6 @@
 // The tools that say what a route says: both are asked of the same market, in which something of everything has happened.
 import { registerIdentity } from '@referrer/contracts/local'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Ask, must } from '../http/caller.ts'
 import { newAgent } from '../http/market.ts'
 import { exampleOf, startTradedMarket } from '../http/traded.ts'
@@ -19,6 +19,10 @@ beforeAll(async () => {
   await exampleOf(m, 'GET /v1/discover')
   mcp = await connectChecked(m)
 })
+/** The limits of tools count by this clock. */
+beforeEach(() => {
+  m.clock.aheadMs += 1_000
+})
 afterAll(async () => {
   await mcp.close()
   await m.close()
@@ -29,13 +33,63 @@ const ask = (path: string, body?: object) => {
   return m.call(body ? 'POST' : 'GET', path, signed)
 }
 
+/** What the interface says of these tools. */
+const RULES: Record<string, string> = {
+  get_agent_context: 'MCP-93',
+  get_reviewable_products: 'MCP-94',
+  get_earnings: 'MCP-95',
+  list_escrows: 'MCP-96',
+  get_escrow_status: 'MCP-97',
+  get_review_rank: 'MCP-98',
+  get_proof_status: 'MCP-91',
+}
+const titled = MIRRORS.map(([title, tool, ...rest]) => {
+  const rule = RULES[tool]
+  return [rule ? `${title} [${rule}]` : title, tool, ...rest] as const
+})
+
 describe('a tool answers as its route does', () => {
-  it.each(MIRRORS)('with %s', async (_title, tool, args, route, shows) => {
+  it.each(titled)('with %s', async (_title, tool, args, route, shows) => {
     const answer = await mcp.ok(tool, args(m))
     const { status, body } = await ask(...route(m))
     expect(status).toBe(200)
     expect(answer).toEqual(body)
     expect(answer).toMatchObject(shows)
+  })
+
+  it('a proof is that of its own agent: to others it does not exist [PROOF-49]', async () => {
+    const { structured } = await mcp.call('submit_proof', proofOf(m))
+    const { proof_id } = structured
+    expect(await mcp.ok('get_proof_status', { agent_id: m.reviewerAgentId, proof_id })).toEqual({
+      status: 'pending',
+    })
+    expect(await mcp.call('get_proof_status', { agent_id: m.buyerAgentId, proof_id })).toMatchObject({
+      isError: true,
+      text: `proof with proof_id ${proof_id} not found: not found`,
+    })
+  })
+
+  it('a proof of an agent that nobody has registered on the chain is refused [PROOF-47]', async () => {
+    expect(await mcp.call('submit_proof', proofOf(m, { agent_id: 99_999_999 }))).toMatchObject({
+      isError: true,
+      text: 'agent 99999999 not found on-chain',
+    })
+  })
+
+  it('of proofs that the owner did not sign an agent has ten at most, and an admin sees that it did not', async () => {
+    const proof = proofOf(m, { agent_id: m.buyerAgentId })
+    const answers = []
+    for (let count = 0; count < 11; count += 1) {
+      m.clock.aheadMs += 1_000
+      answers.push((await mcp.call('submit_proof', proof)).text)
+    }
+    expect(answers.slice(0, 10).every((text) => text.includes('"status":"pending"'))).toBe(true)
+    expect(answers[10]).toMatch(/^agent \d+ has 10 pending proofs that its owner did not sign; .*: conflict$/)
+    await must(m.call('POST', '/v1/proof', { as: m.market.accounts.buyer, body: proof }))
+    const { body } = await m.call('GET', '/admin/proofs?limit=20', { token: m.tokens.admin })
+    const ofBuyer = body.proofs.filter((one: { agent_id: number }) => one.agent_id === m.buyerAgentId)
+    expect(ofBuyer.filter((one: { by_owner: boolean }) => !one.by_owner)).toHaveLength(10)
+    expect(ofBuyer.filter((one: { by_owner: boolean }) => one.by_owner).length).toBeGreaterThan(0)
   })
 
   it('once an admin has decided on a proof too [MCP-91]', async () => {
@@ -114,7 +168,6 @@ describe('what models send', () => {
     ['more than a double can hold, as text', '9007199254740993'],
     ['words', 'seven'],
     ['hex', '0x7'],
-    ['nothing, as text', ''],
     ['true', true],
     ['a list', [7]],
     ['an object', { id: 7 }],

@@ -1,4 +1,4 @@
-import type { Product } from '@referrer/contracts/local'
+import { type Product, registerIdentity } from '@referrer/contracts/local'
 import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import { type Hex, keccak256, stringToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -8,6 +8,7 @@ import { until } from '../../src/workers/testing.ts'
 import { call } from '../calls.ts'
 import { must } from '../http/caller.ts'
 import { send } from '../http/chain.ts'
+import { dearFor, giveToContract } from '../http/contract-wallets.ts'
 import { generic, NO_WORK, type TestMarket } from '../http/market.ts'
 import { ENDPOINT, sell } from '../http/reviews.ts'
 import { asAdmin } from '../http/town.ts'
@@ -241,6 +242,24 @@ describe('a submission', () => {
     } finally {
       await replica.stop()
     }
+  })
+
+  it('by a contract that makes it dear is not published at our expense, however often it is tried', async () => {
+    const agentId = await registerIdentity(desk.m.market, desk.owner)
+    const other = { ...desk, agentId }
+    const proofId = await approved(other)
+    const { ReviewRegistry } = desk.m.market.addresses
+    await giveToContract(desk.m, desk.owner, agentId, dearFor(ReviewRegistry))
+    const args = argsOf(other, proofId)
+    expect(await submit(desk, await signed(other, args))).toMatchObject({ isError: false })
+    await until(async () => (await transactions(desk, proofId)).at(-1)?.state === 'failed', 'the failure')
+    const [{ reason } = { reason: '' }] = await transactions(desk, proofId)
+    expect(reason).toMatch(/^takes \d{7} gas, more than 600000$/)
+    await desk.m.sql`UPDATE market.submissions SET attempt = 5 WHERE proof_id = ${proofId}`
+    expect(await submit(desk, args)).toMatchObject({
+      isError: true,
+      text: `proof ${proofId} was tried 5 times in vain; submit another one: conflict`,
+    })
   })
 
   it('that is cut off in the middle leaves nothing, and goes through when it is repeated', async () => {

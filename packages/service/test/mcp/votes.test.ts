@@ -263,6 +263,27 @@ describe('votes are refused', () => {
   })
 })
 
+it('votes without end are counted and not read, by the route too', async () => {
+  const votes = Array.from({ length: 100_000 }, () => ({}))
+  const text = 'votes must contain 1–3 items, got 100000: invalid input'
+  expect(await mcp.call('cast_review_votes', { agent_id: 1, escrow_id: 1, votes })).toMatchObject({
+    isError: true,
+    text,
+  })
+  const body = { agent_id: 1, escrow_id: 1, votes }
+  const answer = await v.m.call('POST', '/v1/votes/step1', { as: v.m.market.accounts.buyer, body })
+  expect(answer).toMatchObject({ status: 400, body: { error: text } })
+})
+
+it('tells which part of a vote is wrong', async () => {
+  const refusal = async (vote: object) =>
+    (await mcp.call('cast_review_votes', { agent_id: 1, escrow_id: 1, votes: [vote] })).text
+  expect(await refusal({ review_id: -1, reasoning: 'a' })).toBe(
+    'votes[0].review_id must not be negative: invalid input',
+  )
+  expect(await refusal({ reasoning: 'a' })).toBe('invalid votes[0].review_id: invalid input')
+})
+
 describe('a pledge is refused', () => {
   it('above the most, in both steps, as by the route [MCP-102]', async () => {
     const text = 'cashback rate 4001 bps exceeds maximum 4000 bps (40%): invalid input'
