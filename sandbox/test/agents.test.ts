@@ -3,14 +3,14 @@ import { RequestSignature } from '@referrer/protocol'
 import { createTestClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectTools, type Tools } from '../examples/tools.ts'
 import { PATIENCE_MS, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
-import { connectTools, type Tools } from './tools.ts'
 
 let sandbox: TestSandbox
 let tools: Tools
 beforeAll(async () => {
   sandbox = await startTestSandbox()
-  tools = await connectTools(sandbox)
+  tools = await connectTools(sandbox.directory)
 }, PATIENCE_MS)
 afterAll(async () => {
   await tools?.close()

@@ -33,7 +33,8 @@ export function twoStepTool<S extends Shape>(spec: TwoStepSpec<S>): Tool {
     async handle(call) {
       const given = call.input as Parameters<typeof proofOf>[0]
       const proof = proofOf({ ...given, expiry: numberOf(given.expiry) })
-      return isSigned(proof) ? complete(call, proof) : { status, ...(await propose(call)) }
+      const isSigned = proof.agentSig !== undefined
+      return isSigned ? complete(call, proof) : { status, ...(await propose(call)) }
     },
   })
 }
@@ -52,8 +53,6 @@ function ofSecondCall(commitment: TwoStepType) {
 
 const howTo = (signWith: string) =>
   `Two calls. First without nonce, expiry and agent_sig: nothing is written, the answer holds a commitment. Hand that commitment unchanged to ${signWith} of the signer (or sign it as EIP-712 typed data with the key that owns the agent). Then call again within the hour with the same arguments and with nonce and expiry of the first answer and agent_sig = the signature.`
-
-const isSigned = ({ agentSig }: Proof) => agentSig !== undefined && agentSig !== ''
 
 /** Models send numbers as text. */
 const numberOf = (value: unknown) =>

@@ -1,5 +1,5 @@
 // What the SDK gets to see. It checks every part of a message and puts whatever is wrong with it into the answer: of two megabytes of wrong parts
-// that would be minutes of work and gigabytes of memory.
+// that would be many seconds of work and gigabytes of memory.
 
 /** Of everything but the arguments of a tool, as JSON. */
 const MOST_BYTES = 32 * 1024

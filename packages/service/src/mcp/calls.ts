@@ -44,8 +44,11 @@ export async function callTool(
 }
 
 /** What was begun goes on without its caller, as with routes. */
-async function inTime({ config }: Context, tool: Tool, call: ToolCall<never>): Promise<unknown> {
-  const timeoutMs = tool.answerTimeoutMs ?? config.answerTimeoutMs
+async function inTime(
+  { config: { answerTimeoutMs: timeoutMs } }: Context,
+  tool: Tool,
+  call: ToolCall<never>,
+): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`there is no answer after ${timeoutMs} ms`)), timeoutMs)

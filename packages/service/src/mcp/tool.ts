@@ -27,8 +27,6 @@ export interface ToolSpec<I> {
   isIdempotent?: boolean
   /** Of each client, beside the limit of all requests. */
   perSecond?: number
-  /** To answer, where the time of all requests is too short. */
-  answerTimeoutMs?: number
   /** Its refusals are shown without their kind at the end. */
   hasPlainErrors?: boolean
   /** A string or bytes are JSON, ready to be sent. */

@@ -137,6 +137,7 @@ describe('the list of proofs', () => {
       reviewed_at: null,
       reviewed_by: null,
       note: null,
+      by_owner: true,
       proof_data: { seen: 'it' },
     })
   })

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { ToolServers } from '../src/tool-servers.ts'
-import type { TestSandbox } from './sandbox.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into it
+// biome-ignore lint/suspicious/noExplicitAny: each tool has a shape of its own
 type Answer = any
 
 export interface Tools {
@@ -18,7 +17,8 @@ export interface Tools {
   close(): Promise<void>
 }
 
-export async function connectTools({ directory }: TestSandbox): Promise<Tools> {
+/** `directory` is where the sandbox has written its files. */
+export async function connectTools(directory: string): Promise<Tools> {
   const hosts: ToolServers = JSON.parse(readFileSync(join(directory, 'referrer-mcp.json'), 'utf8'))
   const { referrer, 'referrer-signer': signer } = hosts.mcpServers
   const [market, keys] = await Promise.all([
