@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { need } from './config.ts'
 import type { Context } from './context.ts'
+import { within } from './fetch-within.ts'
 import { Refused } from './refused.ts'
 
 const RETRY_MS = 500
@@ -18,7 +19,8 @@ export async function withBackend<T>(context: Context, work: (ask: Ask) => Promi
   const timeout = context.timeouts.answer
   const client = new Client({ name: 'referrer-signer', version: '0.1.0' })
   try {
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)), { timeout }).catch(unreachable)
+    const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: within(timeout) })
+    await client.connect(transport, { timeout }).catch(unreachable)
     return await work(async (name, input) => {
       const result = await client.callTool({ name, arguments: input }, { timeout }).catch(unreachable)
       const [first] = result.content

@@ -1,4 +1,10 @@
 #!/usr/bin/env node
 import { run } from './main.ts'
 
-await run()
+const OLDEST_NODE = 22
+if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+  process.stderr.write(
+    `The signer needs Node ${OLDEST_NODE} or newer, and this is ${process.versions.node}.\n`,
+  )
+  process.exitCode = 1
+} else await run()

@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { listProduct } from '@referrer/contracts/local'
 import { X402 } from '@referrer/protocol'
+import { numberToHex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newStateDir, startSigner, type TestSigner } from './signer.ts'
 import { PRICE, startWorld, type Wallet, type World } from './world.ts'
@@ -18,7 +20,7 @@ const start = (env: Record<string, string> = {}) =>
   startSigner({ ...w.env, SIGNER_STATE_DIR, ...env }, { program })
 
 beforeAll(async () => {
-  w = await startWorld(25)
+  w = await startWorld(26)
   ;[signer, second] = await Promise.all([startSigner({ ...w.env, SIGNER_STATE_DIR }), start()])
 })
 afterAll(async () => {
@@ -275,6 +277,10 @@ describe('after paying', () => {
       /^already paid: .*escrow \d+, transaction 0x.*; nothing was paid again. The shop was handed the payment once more: phase 2: expected 200, got 500/,
     )
     w.buying.isOut = false
+    const other = { ...wanted, request: { query: 'about=cats' } }
+    expect(await signer.refusal('pay_for_product', other)).toMatch(
+      /^already paid: .*; nothing was paid again for another request \(no query\)/,
+    )
     const served = await signer.must('pay_for_product', wanted)
     expect(served.resource.body).toContain('a good one')
     expect(served.next_steps.join(' ')).toContain('nothing was paid again')
@@ -325,6 +331,9 @@ describe('a purchase is made once', () => {
 
   it('when the signer dies before it hears what came of it', async () => {
     const [named, nameless] = [w.next(), w.next()]
+    const productId = numberToHex(0xb8, { size: 32 })
+    await listProduct(w.m.market, w.m.merchant.account, { ...w.m.merchant, productId })
+    const otherLink = await w.link({ productId })
     for (const [wallet, more] of [[named, { idempotency_key: 'gone' }] as const, [nameless, {}] as const]) {
       const dying = await start()
       w.buying.behave = async (request, _response, honest) => {
@@ -335,14 +344,16 @@ describe('a purchase is made once', () => {
       }
       await expect(dying.call('pay_for_product', await order(wallet, more))).rejects.toThrow()
       await expect.poll(() => w.buying.behave, { timeout: 20_000 }).toBeUndefined()
+      // Another product is another purchase, and what is to be told of the first is kept.
+      await signer.must('pay_for_product', await order(wallet, { ref_link: otherLink }))
       expect(await signer.refusal('pay_for_product', await order(wallet, more))).toMatch(
         /^(?:already paid|an earlier purchase of this product had an unknown outcome, and was paid): .*escrow \d+, transaction 0x/,
       )
-      expect(await w.spent(wallet)).toBe(PRICE)
+      expect(await w.spent(wallet)).toBe(2n * PRICE)
     }
     // The caller knows now, so another call is another purchase.
     await signer.must('pay_for_product', await order(nameless))
-    expect(await w.spent(nameless)).toBe(2n * PRICE)
+    expect(await w.spent(nameless)).toBe(3n * PRICE)
   })
 
   it('when the caller gives up before it hears what came of it', async () => {
@@ -361,6 +372,26 @@ describe('a purchase is made once', () => {
       /^an earlier purchase of this product had an unknown outcome, and was paid: /,
     )
     expect(await w.spent(wallet)).toBe(PRICE)
+  })
+
+  it('when the caller gives up while its votes are cast', async () => {
+    const wallet = w.next()
+    const giveUp = new AbortController()
+    const { cast_review_votes: cast } = w.standIn.says
+    w.standIn.says.cast_review_votes = (input) => {
+      giveUp.abort()
+      throw new Error(
+        `purchase for escrow ${input.escrow_id} not found (not yet indexed — retry shortly): not found`,
+      )
+    }
+    const submit_votes = [{ review_id: 1, reasoning: 'It helped.' }]
+    const call = { name: 'pay_for_product', arguments: await order(wallet, { submit_votes }) }
+    await expect(second.client.callTool(call, { signal: giveUp.signal })).rejects.toThrow()
+    expect(await second.refusal('pay_for_product', await order(wallet))).toMatch(
+      /^an earlier purchase of this product had an unknown outcome, and was paid: /,
+    )
+    expect(await w.spent(wallet)).toBe(PRICE)
+    if (cast) w.standIn.says.cast_review_votes = cast
   })
 
   it('and the journal is for its owner only, and holds no key [SIGN-104]', async () => {

@@ -9,6 +9,6 @@ const get: Context['get'] = (url, { isOurs: _, ...options }) => {
 }
 
 await main([], {
-  timeouts: { probe: 2_000, pay: 4_000, settled: 1_000 },
+  timeouts: { probe: 2_000, pay: 4_000, settled: 1_000, indexed: 1_000 },
   ...(process.env.DIES && { get }),
 })

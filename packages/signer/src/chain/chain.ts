@@ -13,6 +13,7 @@ import {
 } from 'viem'
 import { need } from '../config.ts'
 import type { Context } from '../context.ts'
+import { within } from '../fetch-within.ts'
 import { Refused } from '../refused.ts'
 
 const POLLING_MS = 250
@@ -43,7 +44,8 @@ export async function connect({ config, timeouts }: Context, wanted?: number): P
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [url] } },
   })
-  const transport = http(url, { timeout: timeouts.answer, retryCount: 1 })
+  const fetchFn = within(timeouts.answer)
+  const transport = http(url, { timeout: timeouts.answer, retryCount: 1, fetchFn })
   const client = createPublicClient({ chain, transport, pollingInterval: POLLING_MS, cacheTime: 0 })
   const served = await client.getChainId()
   if (served !== chainId) {

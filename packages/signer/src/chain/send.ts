@@ -7,9 +7,12 @@ import {
   type ContractFunctionName,
   type EncodeFunctionDataParameters,
   encodeFunctionData,
+  formatEther,
   type Hash,
   keccak256,
   type PrivateKeyAccount,
+  parseEther,
+  TransactionNotFoundError,
   type TransactionReceipt,
   WaitForTransactionReceiptTimeoutError,
 } from 'viem'
@@ -17,6 +20,9 @@ import type { Context } from '../context.ts'
 import { Refused, shortOf } from '../refused.ts'
 import type { Chain } from './chain.ts'
 import { ERRORS, readRevert } from './reverts.ts'
+
+/** For one transaction: a node that lies must not burn the wallet. They take a hundredth of it on a busy day. */
+const MOST_WEI = parseEther('0.02')
 
 export interface Call<A extends Abi, F extends ContractFunctionName<A, 'nonpayable'>> {
   address: Address
@@ -57,11 +63,18 @@ async function submit(
   ]).catch((error: unknown) => {
     throw refusedByNode(error, account.address)
   })
+  const limit = gas + gas / 5n
+  const cost = limit * fees.maxFeePerGas
+  if (cost > MOST_WEI) {
+    throw new Refused(
+      `the node asks for up to ${formatEther(cost)} ETH of gas, and the signer spends ${formatEther(MOST_WEI)} at most; nothing was sent`,
+    )
+  }
   const serializedTransaction = await account.signTransaction({
     type: 'eip1559',
     chainId,
     nonce,
-    gas: gas + gas / 5n,
+    gas: limit,
     ...fees,
     ...call,
   })
@@ -70,11 +83,15 @@ async function submit(
     await client.sendRawTransaction({ serializedTransaction })
   } catch (error) {
     // The node may have taken it all the same, and only its answer was lost.
-    const isThere = await client.getTransaction({ hash }).then(Boolean, () => false)
-    if (!isThere) throw refusedByNode(error, account.address)
+    const found = await client.getTransaction({ hash }).catch((failure: unknown) => failure)
+    if (found instanceof TransactionNotFoundError) throw refusedByNode(error, account.address)
+    if (found instanceof Error) throw mayLand(hash, 'the node does not say whether it was taken')
   }
   return hash
 }
+
+const mayLand = (hash: Hash, what: string) =>
+  new Refused(`transaction ${hash}: ${what}: it may still land, so look it up before you try again`)
 
 const refusedByNode = (error: unknown, address: Address): unknown =>
   error instanceof BaseError
@@ -87,9 +104,12 @@ async function mined({ timeouts }: Context, { client }: Chain, hash: Hash): Prom
   const receipt = await client
     .waitForTransactionReceipt({ hash, timeout: timeouts.mined })
     .catch((error: unknown) => {
-      if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error
-      throw new Refused(
-        `transaction ${hash} was sent and is not mined after ${timeouts.mined / 1_000} s: it may still land, so look it up before you try again`,
+      const isLate = error instanceof WaitForTransactionReceiptTimeoutError
+      throw mayLand(
+        hash,
+        isLate
+          ? `was sent and is not mined after ${timeouts.mined / 1_000} s`
+          : 'was sent, and the node does not say what became of it',
       )
     })
   if (receipt.status !== 'success') throw new Refused(`tx reverted: ${receipt.transactionHash}`)

@@ -11,8 +11,8 @@ import type { Order } from './order.ts'
 
 const Step1 = z.object({ commitment: z.unknown(), nonce: z.string(), expiry: z.int() })
 const Budget = z.object({
-  per_tx_cap_usdc: z.number().nullish(),
-  remaining_budget: z.number().nullish(),
+  per_tx_cap_usdc: z.int().nullish(),
+  remaining_budget: z.int().nullish(),
   budget_enforced: z.boolean(),
 })
 

@@ -17,6 +17,8 @@ export interface Delivered {
   escrowId: number
   transaction: Hash
   answer: Fetched
+  /** What could not be checked. */
+  doubts: string[]
 }
 
 const LOOK_EVERY_MS = 500
@@ -26,6 +28,7 @@ const AGAIN_MS = 2_000
 const HASH = /^0x[0-9a-fA-F]{64}$/
 const LONGEST_SAYING = 200
 
+/** A purchase that succeeds is still open in the journal: it is closed when the caller hears of it. */
 export async function deliver(
   context: Context,
   chain: Chain,
@@ -48,9 +51,11 @@ export async function deliver(
       : 'nothing proves it on the chain'
     throw new Refused(`the shop claims that transaction ${claimed} paid it: ${why}. ${money.text}`)
   }
-  if (!money.transaction)
-    throw new Refused(`${eventNotFound('EscrowDeposited of this payment', claimed).message}. ${money.text}`)
-  return { escrowId: money.escrowId, transaction: money.transaction, answer: answer as Fetched }
+  const { escrowId, transaction } = money
+  const doubts = transaction
+    ? []
+    : ['tx_hash is what the shop says: the transaction was not found on the chain.']
+  return { escrowId, transaction: transaction ?? claimed, answer: answer as Fetched, doubts }
 }
 
 /** The same request as the probe, and no header of ours but the payment. */
@@ -112,11 +117,10 @@ async function settleAccounts(
       money = await lookAtMoney(chain, entry)
     }
     if (money.state === 'settled') {
-      money.isServed = claimed !== undefined
       money.transaction = await findTransaction(chain, entry, money.escrowId, [claimed, word?.transaction])
     }
-    // Nobody hears that it was paid: it stays open, and the next call is told.
-    const isUnheard = signal.aborted && money.state === 'settled'
+    // Nobody hears that it was paid, or not yet: it stays open, and the next call is told.
+    const isUnheard = (signal.aborted || claimed !== undefined) && money.state === 'settled'
     if (isFinal(money) && !isUnheard) {
       await journal.close(entry, money).catch(() => context.log('the journal cannot be written'))
     }

@@ -21,18 +21,22 @@ export async function requireNothingEarlier(
   context: Context,
   chain: Chain,
   journal: Journal,
-  { order, link }: { order: Order; link: Link },
+  { order, link, signal }: { order: Order; link: Link; signal: AbortSignal },
 ): Promise<Unserved | undefined> {
+  // What is found out here is told once: to a caller who is still there.
+  if (signal.aborted) throw callerGone()
   const isSame = ({ merchantId, productId }: Entry) =>
     merchantId === link.terms.merchantId && productId === link.terms.productId
   if (order.idempotencyKey !== undefined) {
     const entry = await journal.findByKey(keyHash(order.idempotencyKey))
-    const money = entry && (await unservedOf(context, chain, journal, entry, isSame(entry)))
+    const money = entry && (await unservedOf(context, chain, journal, entry, { order, link, signal }))
     if (money) return { entry, money }
   }
   for (const entry of await journal.listOpen()) {
-    const money = await reconcile(context, chain, journal, entry)
-    if (!isSame(entry) || money.state === 'never' || money.state === 'refunded') continue
+    // Of another product it is told when that is bought again.
+    if (!isSame(entry)) continue
+    const money = await reconcile(context, chain, journal, entry, signal)
+    if (money.state === 'never' || money.state === 'refunded') continue
     if (money.state === 'settled') {
       throw new Refused(
         `an earlier purchase of this product had an unknown outcome, and was paid: escrow ${money.escrowId}, transaction ${money.transaction ?? 'unknown'}. Nothing was paid again. To buy it once more, call again.`,
@@ -49,16 +53,20 @@ async function unservedOf(
   chain: Chain,
   journal: Journal,
   entry: Entry,
-  isSame: boolean,
+  { order, link, signal }: { order: Order; link: Link; signal: AbortSignal },
 ): Promise<Unserved['money'] | undefined> {
-  if (!isSame) {
+  const { merchantId, productId } = link.terms
+  if (entry.merchantId !== merchantId || entry.productId !== productId) {
     throw new Refused(
       `this idempotency_key was used for product ${entry.productId} of merchant ${entry.merchantId}: take another key; nothing was paid`,
     )
   }
-  const money = entry.outcome ?? (await reconcile(context, chain, journal, entry))
+  const money = entry.outcome ?? (await reconcile(context, chain, journal, entry, signal))
   if (money.state === 'never' || money.state === 'refunded') return undefined
-  if (money.state === 'settled' && !money.isServed) return money
+  if (money.state === 'settled' && !money.isServed) {
+    requireSameRequest(entry, order, money)
+    return money
+  }
   if (money.state === 'settled') throw alreadyPaid(money.escrowId, money.transaction)
   throw new Refused(`the purchase of this idempotency_key is not decided yet. ${tell(money, entry)}`)
 }
@@ -74,12 +82,24 @@ export async function reconcile(
   chain: Chain,
   journal: Journal,
   entry: Entry,
+  signal: AbortSignal,
 ): Promise<Money> {
   const money = await lookAtMoney(chain, entry)
   if (money.state === 'settled') {
     const word = await askFacilitator(context, entry)
     money.transaction = await findTransaction(chain, entry, money.escrowId, [word?.transaction])
   }
+  if (signal.aborted) throw callerGone()
   if (isFinal(money)) await journal.close(entry, money)
   return money
 }
+
+/** What was paid for is what is handed over, and nothing else. */
+function requireSameRequest(entry: Entry, { query, posted }: Order, money: Unserved['money']): void {
+  const isSame = entry.query === query && JSON.stringify(entry.posted) === JSON.stringify(posted)
+  if (isSame) return
+  const why = ` for another request (${entry.query || 'no query'}): repeat it with that request, or take another key`
+  throw alreadyPaid(money.escrowId, money.transaction, why)
+}
+
+export const callerGone = (): Refused => new Refused('the caller has gone; nothing was paid')

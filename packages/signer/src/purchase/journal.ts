@@ -1,7 +1,7 @@
 // Every authorisation is written down before it is sent, so that none is forgotten whatever happens. A purchase has one file: it is open until
 // the chain tells what became of the money.
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Address, type Hex, keccak256, stringToBytes } from 'viem'
 import { z } from 'zod'
 import { Refused } from '../refused.ts'
@@ -24,6 +24,7 @@ const Entry = z.object({
   reviewId: z.int(),
   /** What the shop is asked for, and paid with. */
   url: z.string(),
+  query: z.string(),
   posted: z.object({ body: z.string(), type: z.string() }).nullable(),
   header: z.string(),
   escrow: hex(20),
@@ -87,6 +88,7 @@ export function openJournal(stateDir: string, chainId: number, payer: Address): 
     },
     async record(entry) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
+      for (const parent of [stateDir, dirname(folder)]) await sync(parent)
       await writeSafely(folder, nameOf(entry) + OPEN, entry)
     },
     async close(entry, outcome) {
@@ -147,6 +149,11 @@ async function writeSafely(folder: string, path: string, entry: Entry): Promise<
   await rename(temporary, path)
   // Windows knows no such thing.
   if (process.platform === 'win32') return
+  await sync(folder)
+}
+
+/** So that its names are on the disk. */
+async function sync(folder: string): Promise<void> {
   const directory = await open(folder)
   try {
     await directory.sync()

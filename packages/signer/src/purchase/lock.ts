@@ -1,6 +1,7 @@
 // One purchase at a time for a wallet, whatever processes share its journal.
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Refused } from '../refused.ts'
@@ -12,17 +13,19 @@ const LOOK_EVERY_MS = 50
 interface Holder {
   id: string
   pid: number
+  /** Numbers of processes mean something on their own machine, or in their own container, only. */
+  host: string
 }
 
 export async function withLock<T>(
   stateDir: string,
   name: string,
   waitMs: number,
-  work: () => Promise<T>,
+  work: (requireHeld: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const folder = join(stateDir, 'locks')
   const path = join(folder, `${name}.lock`)
-  const own: Holder = { id: randomUUID(), pid: process.pid }
+  const own: Holder = { id: randomUUID(), pid: process.pid, host: hostname() }
   const draft = `${path}.${own.id}`
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -35,9 +38,7 @@ export async function withLock<T>(
     const deadline = Date.now() + waitMs
     while (!(await isTaken(draft, path))) {
       if (Date.now() > deadline) {
-        throw new Refused(
-          `another signer is buying with this wallet; try again shortly (if none is running, remove ${path}); nothing was paid`,
-        )
+        throw taken(path)
       }
       await dismissGone(path)
       await sleep(LOOK_EVERY_MS)
@@ -46,11 +47,18 @@ export async function withLock<T>(
     await rm(draft, { force: true })
   }
   try {
-    return await work()
+    return await work(async () => {
+      if ((await readHolder(path))?.id !== own.id) throw taken(path)
+    })
   } finally {
     if ((await readHolder(path))?.id === own.id) await rm(path, { force: true })
   }
 }
+
+const taken = (path: string) =>
+  new Refused(
+    `another signer is buying with this wallet; try again shortly (if none is running, remove ${path}); nothing was paid`,
+  )
 
 /** A link appears with its content, or not at all because there is one. */
 const isTaken = (draft: string, path: string): Promise<boolean> =>
@@ -77,9 +85,10 @@ async function dismissGone(path: string): Promise<void> {
   }
 }
 
-async function isGone(path: string, { pid }: Holder): Promise<boolean> {
+async function isGone(path: string, { pid, host }: Holder): Promise<boolean> {
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
   if (Date.now() - mtimeMs > OLDEST_MS) return true
+  if (host !== hostname()) return false
   try {
     process.kill(pid, 0)
     return false

@@ -9,8 +9,8 @@ import { explain, Refused } from '../refused.ts'
 import { authorize, type Payment } from './authorization.ts'
 import { requireAffordable } from './caps.ts'
 import { type Delivered, deliver } from './deliver.ts'
-import { alreadyPaid, requireNothingEarlier } from './earlier.ts'
-import { type Entry, keyHash, openJournal } from './journal.ts'
+import { alreadyPaid, callerGone, requireNothingEarlier } from './earlier.ts'
+import { type Entry, type Journal, keyHash, openJournal } from './journal.ts'
 import { type Link, openLink, requireOurRouter } from './link.ts'
 import { withLock } from './lock.ts'
 import { askOffer, requireGoodOffer, urlOf } from './offer.ts'
@@ -44,17 +44,39 @@ export async function pay(
   const market = await readMarket(chain, context)
   requireOurRouter(link, chain, market)
   const wallet = `${chain.chainId}-${account.address.toLowerCase()}`
-  const bought = await context.inTurn(`purchases of ${wallet}`, () =>
-    withLock(stateDir, wallet, context.timeouts.lock, () =>
-      buy(context, chain, market, account, { order, link, signal }),
-    ),
+  return context.inTurn(`purchases of ${wallet}`, () =>
+    withLock(stateDir, wallet, context.timeouts.lock, async (requireHeld) => {
+      const journal = openJournal(stateDir, chain.chainId, account.address)
+      const { entry, ...bought } = await buy(context, chain, market, account, {
+        order,
+        link,
+        signal,
+        journal,
+        requireHeld,
+      })
+      const { escrowId, transaction } = bought
+      const { agentId, votes } = order
+      const cast =
+        votes && agentId !== undefined
+          ? await castVotes(context, chain, account, { agentId, escrowId, votes })
+          : { votes_recorded: 0, votes_error: null }
+      // Whoever asked has gone: the next call is told.
+      if (signal.aborted)
+        throw new Refused(`the purchase is paid: escrow ${escrowId}, transaction ${transaction}`)
+      const outcome = { state: 'settled', escrowId, transaction, isServed: true } as const
+      await journal.close(entry, outcome).catch(() => context.log('the journal cannot be written'))
+      return { ...bought, ...cast, link, payer: account.address }
+    }),
   )
-  const { agentId, votes } = order
-  const cast =
-    votes && agentId !== undefined
-      ? await castVotes(context, chain, account, { agentId, escrowId: bought.escrowId, votes })
-      : { votes_recorded: 0, votes_error: null }
-  return { ...bought, ...cast, link, payer: account.address }
+}
+
+interface Buying {
+  order: Order
+  link: Link
+  signal: AbortSignal
+  journal: Journal
+  /** Whether this process is still the only one that buys with the wallet. */
+  requireHeld(): Promise<void>
 }
 
 async function buy(
@@ -62,17 +84,16 @@ async function buy(
   chain: Chain,
   market: Market,
   account: PrivateKeyAccount,
-  { order, link, signal }: { order: Order; link: Link; signal: AbortSignal },
-): Promise<Delivered & { amount: bigint; notes: string[] }> {
-  const journal = openJournal(context.config.SIGNER_STATE_DIR, chain.chainId, account.address)
-  const unserved = await requireNothingEarlier(context, chain, journal, { order, link })
+  { order, link, signal, journal, requireHeld }: Buying,
+): Promise<Delivered & { entry: Entry; amount: bigint; notes: string[] }> {
+  const unserved = await requireNothingEarlier(context, chain, journal, { order, link, signal })
   if (unserved) {
     const { entry, money } = unserved
     const delivered = await deliver(context, chain, journal, entry, signal).catch((error: unknown) => {
       const why = `. The shop was handed the payment once more: ${explain(error)}`
       throw alreadyPaid(money.escrowId, money.transaction, why)
     })
-    return { ...delivered, amount: BigInt(entry.amount), notes: [HANDED_AGAIN] }
+    return { ...delivered, entry, amount: BigInt(entry.amount), notes: [HANDED_AGAIN, ...delivered.doubts] }
   }
   const offer = await askOffer(context, link, order)
   await requireGoodOffer(chain, market, link, offer)
@@ -83,14 +104,15 @@ async function buy(
   const fromBlock = await chain.client.getBlockNumber()
   const entry = entryOf(context, { chain, market, order, link, payment, fromBlock })
   // From here on there is no way back: a caller that has given up must not pay.
-  if (signal.aborted) throw new Refused('the caller has gone; nothing was paid')
+  if (signal.aborted) throw callerGone()
+  await requireHeld()
   await journal.record(entry).catch((error: NodeJS.ErrnoException) => {
     throw new Refused(
       `the journal cannot be written (${error.code}): make room in SIGNER_STATE_DIR; nothing was paid`,
     )
   })
   const delivered = await deliver(context, chain, journal, entry, signal)
-  return { ...delivered, amount, notes }
+  return { ...delivered, entry, amount, notes: [...notes, ...delivered.doubts] }
 }
 
 /** The same key on another machine has no journal here, but the chain knows. */
@@ -128,6 +150,7 @@ function entryOf(
     productId: link.terms.productId,
     reviewId: link.terms.reviewId,
     url: urlOf(link, order).href,
+    query: order.query,
     posted: order.posted,
     header: payment.header,
     token: link.token,

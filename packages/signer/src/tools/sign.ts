@@ -19,7 +19,8 @@ export const SignedOutput = z.object({
 
 /** Signing changes nothing by itself: what counts is sending the signature. */
 export const SIGNS = {
-  readOnlyHint: true,
+  // It changes nothing, but what is signed counts: a host should ask.
+  readOnlyHint: false,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: false,

@@ -1,5 +1,5 @@
 import { commissionEscrowAbi, identityRegistryAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { isAddressEqual, type PrivateKeyAccount } from 'viem'
+import { BaseError, ContractFunctionRevertedError, isAddressEqual, type PrivateKeyAccount } from 'viem'
 import { z } from 'zod'
 import { type Chain, connect, type Market, readMarket } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
@@ -132,10 +132,13 @@ async function read(
             functionName: 'ownerOf',
             args: [BigInt(agentId)],
           })
-          // An agent that does not exist has no owner.
           .then(
             (owner) => isAddressEqual(owner, address),
-            () => false,
+            // An agent that does not exist has no owner; what cannot be read is null.
+            (error: unknown) => (isRevert(error) ? false : null),
           )
   return { eth_wei: String(eth), usdc: String(usdc), owns_agent: ownsAgent }
 }
+
+const isRevert = (error: unknown): boolean =>
+  error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError) !== null
