@@ -23,6 +23,8 @@ const limitersOf = once(
 export interface Outcome {
   text: string
   isError: boolean
+  /** The same as it goes over the wire, once somebody has made it. */
+  result?: Buffer
 }
 
 /** Undefined: there is no such tool. `client` is whom the limit of the tool counts for. */
@@ -37,7 +39,7 @@ export async function callTool(
   const waitSeconds = limitersOf(context).get(name)?.(client, context.clock()) ?? 0
   if (waitSeconds > 0) return failure(`rate limited: try again in ${Math.ceil(waitSeconds)} s`)
   try {
-    return { text: textOf(await inTime(context, tool, callOf(context, tool, args))), isError: false }
+    return outcomeOf(await inTime(context, tool, callOf(context, tool, args)))
   } catch (error) {
     return failed(context, tool, error)
   }
@@ -61,12 +63,18 @@ async function inTime(
 }
 
 function callOf(context: Context, tool: Tool, args: Record<string, unknown>): ToolCall<never> {
-  // Null and nothing are left out: some clients fill every field that a schema names.
-  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== ''))
+  const given = givenIn(args)
   const named = given.chain_id === undefined ? undefined : chainIdField.safeParse(given.chain_id)
   if (named?.success === false) throw new MarketError('invalid input', 'invalid chain_id')
   const chain = chainOf(context, named?.data)
   return { context, chain, isChainNamed: named !== undefined, input: read(tool, given) as never }
+}
+
+/** Null and nothing are left out: some clients fill every field that a schema names. */
+function givenIn(args: Record<string, unknown>): Record<string, unknown> {
+  const isNothing = (value: unknown) => value === null || value === ''
+  if (!Object.values(args).some(isNothing)) return args
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => !isNothing(value)))
 }
 
 /** The first field that does not fit says so. */
@@ -90,8 +98,17 @@ const placeOf = (path: readonly PropertyKey[]): string =>
     .map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at ? '.' : ''}${String(part)}`))
     .join('')
 
-const textOf = (answer: unknown): string =>
-  typeof answer === 'string' || Buffer.isBuffer(answer) ? answer.toString() : JSON.stringify(answer)
+/** Callers who ask the same at the same moment share the bytes of the answer, and then also what is made of them. */
+const shared = new WeakMap<Buffer, Outcome>()
+
+function outcomeOf(answer: unknown): Outcome {
+  if (!Buffer.isBuffer(answer)) {
+    return { text: typeof answer === 'string' ? answer : JSON.stringify(answer), isError: false }
+  }
+  const outcome = shared.get(answer) ?? { text: answer.toString(), isError: false }
+  shared.set(answer, outcome)
+  return outcome
+}
 
 function failed({ log }: Context, { name, hasPlainErrors }: Tool, error: unknown): Outcome {
   if (!(error instanceof MarketError)) {

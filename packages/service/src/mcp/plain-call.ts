@@ -43,9 +43,15 @@ function areUsual(headers: IncomingHttpHeaders): boolean {
   )
 }
 
+const BEFORE = Buffer.from('{"result":')
+
+export function plainAnswer({ id }: PlainCall, outcome: Outcome): Buffer {
+  outcome.result ??= Buffer.from(resultOf(outcome))
+  return Buffer.concat([BEFORE, outcome.result, Buffer.from(`,"jsonrpc":"2.0","id":${JSON.stringify(id)}}`)])
+}
+
 /** The answer of a tool is JSON already. */
-export function plainAnswer({ id }: PlainCall, { text, isError }: Outcome): string {
+function resultOf({ text, isError }: Outcome): string {
   const content = `[{"type":"text","text":${JSON.stringify(text)}}]`
-  const more = isError ? '"isError":true' : `"structuredContent":${text}`
-  return `{"result":{"content":${content},${more}},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`
+  return `{"content":${content},${isError ? '"isError":true' : `"structuredContent":${text}`}}`
 }
