@@ -14,7 +14,15 @@ import { type Route, route } from '../http/route.ts'
 import { MarketError } from '../market-error.ts'
 import { listOfProduct, listPublished, readReview, readReviewRecord } from './operations.ts'
 import { registerReview } from './register.ts'
-import { Listing, OfProduct, RegisteredReview, Review, registered, withinList } from './shapes.ts'
+import {
+  Listing,
+  OfProduct,
+  RegisteredReview,
+  Review,
+  registered,
+  registrationOf,
+  withinList,
+} from './shapes.ts'
 
 const DEFAULT_LIMIT = 100
 
@@ -108,12 +116,6 @@ export const reviewRoutes: Route[] = [
       ],
     },
     handle: async ({ context, chain, body }) =>
-      registered(
-        await registerReview(context, chain, {
-          reviewId: body.review_id,
-          escrowId: body.escrow_id,
-          contentJson: body.content_json,
-        }),
-      ),
+      registered(await registerReview(context, chain, registrationOf(body))),
   }),
 ]

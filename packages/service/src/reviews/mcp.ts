@@ -12,6 +12,7 @@ import {
   RegisteredReview,
   Review,
   registered,
+  registrationOf,
   SubmittedReview,
   submitted,
   UpdatedReview,
@@ -97,13 +98,7 @@ Errors: "purchase for escrow N not found (not yet indexed — retry shortly)" an
     output: RegisteredReview,
     isIdempotent: true,
     handle: async ({ context, chain, input }) =>
-      registered(
-        await registerReview(context, chain, {
-          reviewId: input.review_id,
-          escrowId: input.escrow_id,
-          contentJson: input.content_json,
-        }),
-      ),
+      registered(await registerReview(context, chain, registrationOf(input))),
   }),
   twoStepTool({
     name: 'submit_review',

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { hex32, momentShown, wholeNumber } from '../http/fields.ts'
 import { time, whole } from '../present.ts'
-import type { Registered } from './register.ts'
+import type { Registered, Registration } from './register.ts'
 import type { Submitted } from './submit.ts'
 
 const fields = {
@@ -43,6 +43,18 @@ export const RegisteredReview = z
       .meta({ about: 'Only for the review of a purchase.' }),
   })
   .meta({ id: 'RegisteredReview' })
+
+interface GivenRegistration {
+  review_id: bigint
+  escrow_id: bigint
+  content_json: string
+}
+
+export const registrationOf = (given: GivenRegistration): Registration => ({
+  reviewId: given.review_id,
+  escrowId: given.escrow_id,
+  contentJson: given.content_json,
+})
 
 export const registered = ({ refLink, internalId, isOfBuyer }: Registered) => ({
   ref_link: refLink,

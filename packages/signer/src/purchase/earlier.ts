@@ -77,7 +77,7 @@ export const alreadyPaid = (escrowId: number, transaction: string | null, more =
   )
 
 /** Looks at the chain, and writes down what is final. */
-export async function reconcile(
+async function reconcile(
   context: Context,
   chain: Chain,
   journal: Journal,
