@@ -18,7 +18,7 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
     process.stdout.write(USAGE)
     return
   }
-  const { url, context } = await runUntilSignal(startFacilitator(readConfig(process.env), overrides))
+  const { url, context } = await runUntilSignal(() => startFacilitator(readConfig(process.env), overrides))
   process.stdout.write(
     `referrer facilitator ready on ${url}, chains ${[...context.chains.keys()].join(', ')}\n`,
   )

@@ -1,4 +1,5 @@
 // A program that ends, or does not, as its test says.
+import { once } from 'node:events'
 import { createLog } from './log.ts'
 import { failStart, runUntilSignal } from './run.ts'
 
@@ -9,8 +10,10 @@ const say = (word: string) => process.stdout.write(`${word}\n`)
 async function begin() {
   // Nothing else keeps this process alive.
   setInterval(() => {}, 60_000)
+  // Listened for before anybody is told that this is starting: the signal may come at once.
+  const signalled = start === 'starts slowly' && once(process, 'SIGTERM')
   say('starting')
-  if (start === 'starts slowly') await new Promise((resolve) => process.once('SIGTERM', resolve))
+  await signalled
   if (start === 'fails') throw new Error('no luck')
   return {
     context,
@@ -22,4 +25,4 @@ async function begin() {
   }
 }
 
-await runUntilSignal(begin()).then(() => say('started'), failStart)
+await runUntilSignal(begin).then(() => say('started'), failStart)

@@ -11,10 +11,11 @@ export interface Program {
 }
 
 /**
- * Waits for a start and keeps the program running until SIGTERM or SIGINT: it stops and exits, with 1 when something was stuck. A second
- * signal does not wait.
+ * Starts a program and keeps it running until SIGTERM or SIGINT: it stops and exits, with 1 when something was stuck. A second signal does
+ * not wait. Signals are listened to before the start begins, so none cuts it off in the middle.
  */
-export async function runUntilSignal<P extends Program>(starting: Promise<P>): Promise<P> {
+export async function runUntilSignal<P extends Program>(start: () => Promise<P>): Promise<P> {
+  const starting = Promise.resolve().then(start)
   let isStopping = false
   const onSignal = async (signal: 'SIGTERM' | 'SIGINT') => {
     if (isStopping) process.exit(128 + constants.signals[signal])

@@ -39,7 +39,7 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
     process.stdout.write(`${done}\n`)
     return
   }
-  const { url, context } = await runUntilSignal(startService(config, overrides))
+  const { url, context } = await runUntilSignal(() => startService(config, overrides))
   process.stdout.write(`referrer service ready on ${url}, chains ${[...context.chains.keys()].join(', ')}\n`)
 }
 
