@@ -15,5 +15,7 @@ export default defineConfig({
     isolate: false,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // A busy machine may hold up for seconds what takes milliseconds.
+    expect: { poll: { timeout: 20_000 } },
   },
 })

@@ -114,6 +114,9 @@ function finish(results: StepResult[]) {
 
   console.log(`\n${results.map(describe).join('\n')}`)
   if (failed.length) console.log(`failed: ${failed.map(({ name }) => name).join(', ')}`)
+  for (const { file, title } of cases.filter(({ outcome }) => outcome === 'failed')) {
+    console.log(`  ✗ ${file} › ${title}`)
+  }
   if (unknown.length) console.log('failed: tests name rules that are not in conformance/rules.tsv')
   if (chosen.has('contracts') || chosen.has('unit')) {
     console.log(`\n${count(cases, 'passed')} passed, ${count(cases, 'failed')} failed`)

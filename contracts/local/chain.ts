@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
 import type { NetworkConnection, NetworkConnectionParams, NetworkManager } from 'hardhat/types/network'
@@ -21,6 +22,8 @@ const PROJECT_ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Runtime code of the CREATE2 factory that public networks have. */
 const CREATE2_FACTORY_CODE =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
+/** What was asked before a chain is closed is answered; who goes on asking gets an error. */
+const LAST_ANSWERS_MS = 500
 
 export interface LocalChainOptions {
   chainId?: number
@@ -104,5 +107,7 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
 async function listen(network: NetworkManager, params: NetworkConnectionParams, port: number) {
   const server = await network.createServer(params, '127.0.0.1', port)
   const { address, port: bound } = await server.listen()
-  return { url: `http://${address}:${bound}`, close: () => server.close() }
+  // It listens no more at once, but waits for every connection: one through which somebody asks all the time would never end.
+  const close = () => Promise.race([server.close(), sleep(LAST_ANSWERS_MS, undefined, { ref: false })])
+  return { url: `http://${address}:${bound}`, close }
 }
