@@ -1,6 +1,13 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What was asked for, where the path does not tell. */
+    operation: { name: string; isRead: boolean } | undefined
+  }
+}
+
 /** Asked every few seconds by machines. */
 const QUIET = new Set(['/healthz', '/readyz', '/metrics'])
 
@@ -23,15 +30,16 @@ export class RequestLog extends LogController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const { routeOptions } = request
+    const { routeOptions, operation } = request
     const { isPublic } = routeOptions.config as { isPublic?: boolean }
-    const isRead = isPublic && reply.statusCode < 400
+    const isRead = (isPublic || operation?.isRead) && reply.statusCode < 400
     const level = err ? 'error' : isRead || QUIET.has(routeOptions.url ?? '') ? 'debug' : 'info'
     if (!this.#log.isLevelEnabled(level)) return
     const line = {
       reqId: request.id,
       method: request.method,
       path: request.url.split('?', 1)[0],
+      ...(operation && { operation: operation.name }),
       ip: request.ip,
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),

@@ -43,6 +43,9 @@ async function listen(overrides: Partial<Context> = {}) {
   return { url, get, logged }
 }
 
+/** As pino numbers it. */
+const INFO = 30
+
 const post = (body: string, type = 'application/json') => ({
   method: 'POST',
   body,
@@ -127,6 +130,27 @@ describe('the app', () => {
     expect(await id('a b')).toMatch(/^[0-9a-f-]{36}$/)
     expect(await id('x'.repeat(65))).toMatch(/^[0-9a-f-]{36}$/)
     expect(logged.filter((line) => JSON.parse(line).reqId === 'trace-1')).toHaveLength(1)
+  })
+
+  it('has a line for each tool that was called, but for those that only read', async () => {
+    const { get, logged } = await listen()
+    const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const tell = (version: string) => ({ ...usual, 'mcp-protocol-version': version })
+    const call = (name: string) =>
+      JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } })
+    for (const name of ['list_reviews', 'submit_proof', 'get_agent', 'no such tool']) {
+      await get('/mcp', { method: 'POST', body: call(name), headers: tell('2025-11-25') })
+      await get('/mcp', { method: 'POST', body: call(name), headers: usual })
+    }
+    const lines = logged
+      .map((line) => JSON.parse(line))
+      .filter(({ msg, level }) => msg === 'request' && level === INFO)
+    expect(lines.map(({ path, operation }) => [path, operation])).toEqual([
+      ['/mcp', 'submit_proof'],
+      ['/mcp', 'submit_proof'],
+      ['/mcp', undefined],
+      ['/mcp', undefined],
+    ])
   })
 
   it('logs no secret of a request', async () => {

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 /** Of one client. */
 const MOST_BYTES = 64 * 1024 * 1024
 /** Of smaller bodies and answers the limit of requests lets nobody have too many. */
-const LARGE = 64 * 1024
+export const LARGE = 64 * 1024
 
 /** A body is in memory while it arrives, an answer until it is read: whoever leaves too much there gets 429 for further large ones. */
 export function limitHeld(app: FastifyInstance, bodyLimit: number): void {

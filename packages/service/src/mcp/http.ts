@@ -1,4 +1,5 @@
 // The door of the MCP server: streamable HTTP without sessions. Every message is a request of its own, answered with JSON.
+import type { OutgoingHttpHeaders } from 'node:http'
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -10,10 +11,12 @@ import {
 import { clientOf } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
+import { LARGE } from '../http/held.ts'
 import { isBounded } from './bounded.ts'
 import { callTool } from './calls.ts'
-import { plainAnswer, plainCallOf } from './plain-call.ts'
+import { type Parts, plainAnswer, plainCallOf } from './plain-call.ts'
 import { createMcpServer } from './server.ts'
+import { tools } from './tools.ts'
 
 const PATH = '/mcp'
 /** Whom the limits count for; put in by us, whatever the caller sends. */
@@ -29,7 +32,11 @@ const PREFLIGHT = {
 const PARSE_ERROR = -32_700
 const INVALID_REQUEST = -32_600
 
+/** For the log, in which every call has the same path. */
+const operations = new Map(tools.map(({ name, isReadOnly = false }) => [name, { name, isRead: isReadOnly }]))
+
 export function mcpRoutes(app: FastifyInstance, context: Context): void {
+  app.decorateRequest('operation', undefined)
   const strangerOf = doorkeeper(context)
   const modern = createMcpHandler(
     ({ requestInfo }) => createMcpServer(context, requestInfo?.headers.get(CLIENT) ?? ''),
@@ -49,9 +56,10 @@ export function mcpRoutes(app: FastifyInstance, context: Context): void {
     if (body === undefined) return refuse(reply, 400, PARSE_ERROR, 'the body is no JSON')
     // The limits count requests: many messages in one would pass them all.
     if (Array.isArray(body)) return refuse(reply, 400, INVALID_REQUEST, 'send one message per request')
+    request.operation = operationOf(body)
     const plain = plainCallOf(request.headers, body)
     const outcome = plain && (await callTool(context, clientOf(request.ip), plain.name, plain.args))
-    if (outcome) return reply.headers(JSON_ANSWER).send(plainAnswer(plain, outcome))
+    if (outcome) return sendParts(reply, plainAnswer(plain, outcome))
     if (!isBounded(body, (request.body as Buffer).length)) {
       return refuse(reply, 413, INVALID_REQUEST, 'too long: only the arguments of a tool may be')
     }
@@ -128,6 +136,11 @@ function parsed(body: unknown): unknown {
   }
 }
 
+function operationOf(message: unknown): FastifyRequest['operation'] {
+  const { method, params } = Object(message) as Record<string, unknown>
+  return method === 'tools/call' ? operations.get(Object(params).name) : undefined
+}
+
 function webRequest({ headers: given, ip }: FastifyRequest): Request {
   const headers = new Headers()
   for (const [name, value] of Object.entries(given)) {
@@ -142,6 +155,22 @@ async function send(reply: FastifyReply, response: Response): Promise<FastifyRep
   const type = response.headers.get('content-type')
   if (type) reply.header('content-type', type)
   return reply.send(response.body ? await response.text() : undefined)
+}
+
+/** Without a copy for each caller, past Fastify, which sends one piece. It has no say in short answers; long ones it counts while they wait. */
+function sendParts(reply: FastifyReply, [before, result, after]: Parts): FastifyReply {
+  reply.headers(JSON_ANSWER)
+  const length = before.length + result.length + after.length
+  if (length >= LARGE) return reply.send(Buffer.concat([before, result, after]))
+  reply.hijack()
+  const { raw } = reply
+  raw.writeHead(200, { ...reply.getHeaders(), 'content-length': length } as OutgoingHttpHeaders)
+  raw.cork()
+  raw.write(before)
+  raw.write(result)
+  raw.end(after)
+  raw.uncork()
+  return reply
 }
 
 const refuse = (reply: FastifyReply, status: number, code: number, message: string) =>

@@ -45,9 +45,12 @@ function areUsual(headers: IncomingHttpHeaders): boolean {
 
 const BEFORE = Buffer.from('{"result":')
 
-export function plainAnswer({ id }: PlainCall, outcome: Outcome): Buffer {
+/** The one in the middle is shared by all who asked the same at the same moment. */
+export type Parts = [before: Buffer, result: Buffer, after: Buffer]
+
+export function plainAnswer({ id }: PlainCall, outcome: Outcome): Parts {
   outcome.result ??= Buffer.from(resultOf(outcome))
-  return Buffer.concat([BEFORE, outcome.result, Buffer.from(`,"jsonrpc":"2.0","id":${JSON.stringify(id)}}`)])
+  return [BEFORE, outcome.result, Buffer.from(`,"jsonrpc":"2.0","id":${JSON.stringify(id)}}`)]
 }
 
 /** The answer of a tool is JSON already. */

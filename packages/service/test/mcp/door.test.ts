@@ -214,6 +214,56 @@ describe('a call of a tool', () => {
   })
 })
 
+describe('an answer of a tool', () => {
+  const requestsSeen = async () => {
+    const text = await (await fetch(`${m.service.url}/metrics`)).text()
+    return Number(/_count\{[^}]*route="\/mcp"[^}]*\} (\d+)/.exec(text)?.[1] ?? 0)
+  }
+
+  it('has the headers of every other, and is counted as they are', async () => {
+    const before = await requestsSeen()
+    const answer = await send(callOf({ name: 'list_reviews' }), {
+      headers: { ...SHORT, 'x-request-id': 'trace-7', origin: 'https://console.test' },
+    })
+    expect(answer.headers).toMatchObject({
+      'x-request-id': 'trace-7',
+      vary: 'Origin',
+      'access-control-allow-origin': 'https://console.test',
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(answer.text)),
+    })
+    await expect.poll(requestsSeen).toBe(before + 1)
+  })
+
+  it.each([
+    ['short', 1],
+    ['longer than what is sent without a copy', 70_000],
+  ])('is whole when it is %s, whatever its letters', async (_, letters) => {
+    const content = { rating: 5, description: 'ü—"\n'.repeat(letters) }
+    const [row] = await m.sql<{ id: bigint }[]>`
+      INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, content)
+      VALUES (${m.chainId}, 1, 1, '\\x01', '\\x00', 1, ${letters}, 0, ${JSON.stringify(content)}) RETURNING internal_id AS id`
+    const asked = callOf({ name: 'get_review', arguments: { internal_id: Number(row?.id) } })
+    const [short, long] = [await send(asked, { headers: SHORT }), await send(asked)]
+    expect(messageOf(short)).toEqual(messageOf(long))
+    expect(messageOf(short).result.structuredContent.content_json).toEqual(content)
+  })
+
+  it('harms nobody when its caller has gone', async () => {
+    const asked = { method: 'POST', body: JSON.stringify(callOf({ name: 'list_reviews' })) }
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...SHORT,
+    }
+    for (let ms = 0; ms < 20; ms += 1) {
+      const signal = AbortSignal.timeout(ms)
+      await fetch(`${m.service.url}/mcp`, { ...asked, headers, signal }).catch(() => {})
+    }
+    expect((await mcp.call('list_reviews')).isError).toBe(false)
+  })
+})
+
 describe('the limit of a tool', () => {
   const LIMITED = 'rate limited: try again in 1 s'
 
