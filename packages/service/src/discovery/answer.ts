@@ -44,9 +44,9 @@ export async function answerTo(context: Context, search: Search, asked: Asked): 
   // Mostly the first that were found are the ones that are shown. If this fails, it is done again where it counts.
   const [chosen] = await Promise.all([
     chooseProducts(context.sql, asked, hits),
-    shortlists.read(hits.slice(0, asked.most).map(({ key }) => key)).catch(() => {}),
+    shortlists.read(hits.slice(0, asked.most).map(({ key }) => ({ key }))).catch(() => {}),
   ])
-  await shortlists.read(chosen.map(({ key }) => key))
+  await shortlists.read(chosen)
   const products = withSlates(context, asked, chosen, shortlists, meaning)
   const ids = products.flatMap(({ entries }) => entries.map(({ internalId }) => internalId))
   const write = async () => {

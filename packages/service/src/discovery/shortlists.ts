@@ -1,5 +1,5 @@
 import type { Queryable } from '@referrer/database'
-import { findShortlisted, type PublishedRow } from './store.ts'
+import { findShortlisted, type ProductRow, type PublishedRow } from './store.ts'
 
 /** The reviews of products that may be shown, read once for each product. */
 export class Shortlists {
@@ -14,13 +14,21 @@ export class Shortlists {
     this.#embedderId = embedderId
   }
 
-  /** Products by their keys in an index; of those that were read before nothing is read. */
-  async read(keys: readonly string[]): Promise<void> {
-    const unread = keys.filter((key) => !this.#rows.has(key))
-    if (unread.length === 0) return
-    const rows = await findShortlisted(this.#sql, this.#chainId, unread, this.#embedderId)
-    for (const key of unread) this.#rows.set(key, [])
-    for (const row of rows) this.#rows.get(unread[row.at] as string)?.push(row)
+  /**
+   * Products by their keys in an index. Of those that were read before nothing is read, unless their row counts other reviews than there
+   * were then: whoever reads ahead may do so in the moment before a listing changes.
+   */
+  async read(products: readonly { key: string; row?: Pick<ProductRow, 'review_count'> }[]): Promise<void> {
+    const keys = products.filter(({ key, row }) => !this.#has(key, row?.review_count)).map(({ key }) => key)
+    if (keys.length === 0) return
+    const rows = await findShortlisted(this.#sql, this.#chainId, keys, this.#embedderId)
+    for (const key of keys) this.#rows.set(key, [])
+    for (const row of rows) this.#rows.get(keys[row.at] as string)?.push(row)
+  }
+
+  #has(key: string, count: number | undefined): boolean {
+    const rows = this.#rows.get(key)
+    return rows !== undefined && (count === undefined || count === (rows[0]?.review_count ?? 0))
   }
 
   of(key: string): readonly PublishedRow[] {

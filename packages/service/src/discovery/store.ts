@@ -89,6 +89,8 @@ const product = (sql: Queryable, chainId: number, { category, ceiling }: Filters
 export type PublishedRow = {
   /** Which of the products it is of, from 0. */
   at: number
+  /** Of the product, when this was read. */
+  review_count: number
   internal_id: bigint
   agent_id: bigint
   satisfaction_score: number | null
@@ -116,9 +118,9 @@ export function findShortlisted(
     sql`
     LEFT JOIN market.review_vectors AS v ON v.embedder_id = ${embedderId} AND v.internal_id = m.internal_id`
   return sql<PublishedRow[]>`
-    SELECT k.at::int - 1 AS at, review.*
+    SELECT k.at::int - 1 AS at, listing.review_count, review.*
     FROM ${products(sql, keys)} WITH ORDINALITY AS k (merchant_id, product_id, at), LATERAL (
-      SELECT l.shortlist, merchant.owner
+      SELECT l.shortlist, l.review_count, merchant.owner
       FROM market.listings AS l
       LEFT JOIN chain.identities AS merchant ON (merchant.chain_id, merchant.agent_id) = (l.chain_id, l.merchant_id)
       WHERE l.chain_id = ${chainId} AND l.merchant_id = k.merchant_id AND l.product_id = k.product_id LIMIT 1
