@@ -14,7 +14,13 @@ const [intent = 'when does the sun set in Tokyo', query = 'city=Tokyo'] = proces
 const tools = await connectTools(directory)
 const say = (tool: string, what: unknown) => console.log(`${tool.padEnd(26)}${what}`)
 
-const { products } = await tools.backend('discover_products', { intent, max_products: 1 })
+// Right after a start the market has not asked the shop for its price yet; what an agent pays at most, it should know.
+const discover = () => tools.backend('discover_products', { intent, max_products: 1 })
+const { products } = await waitFor(
+  'a product with a price and reviews',
+  discover,
+  ({ products: [first] }) => first?.price_usdc !== undefined && first.reviews !== null,
+)
 const [{ name, merchant_id, product_id, price_usdc, reviews }] = products
 say('discover_products', `${name}, ${Money.format(BigInt(price_usdc))} USDC, ${reviews.length} reviews`)
 

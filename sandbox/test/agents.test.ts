@@ -113,9 +113,10 @@ describe('an agent with the two tool servers and nothing else', () => {
     const buyer = agentOf('buyer')
     const wallet = async () =>
       BigInt((await tools.signer('get_wallet_status', { agent_id: String(buyer) })).wallets[0].usdc)
-    const { products } = await tools.backend('discover_products', {
-      intent: 'when does the sun set in Tokyo',
-    })
+    const { products } = await eventually(
+      () => tools.backend('discover_products', { intent: 'when does the sun set in Tokyo' }),
+      (found) => found.products[0]?.price_usdc !== undefined,
+    )
     const [product] = products
     const [chosen, other] = product.reviews
     const funds = await wallet()
