@@ -12,3 +12,4 @@ CREATE TABLE market.submissions (
 
 -- Routes take proofs from the owner of the agent alone; the tool takes them from anybody, and whoever decides should see the difference.
 ALTER TABLE market.proofs ADD COLUMN by_owner boolean NOT NULL DEFAULT true;
+ALTER TABLE market.proofs ALTER COLUMN by_owner DROP DEFAULT;

@@ -111,8 +111,8 @@ const purchases = (chainId: number, rows: number) => [
   `INSERT INTO chain.payouts
    SELECT ${chainId}, n, 0, ${account('900')}, ${account('n')}, false, 1, now() FROM generate_series(1, ${Math.min(rows, ASIDE)}) AS n`,
   `INSERT INTO market.cashback_rates SELECT ${chainId}, n, n % 4000 FROM generate_series(0, ${Math.min(rows, ASIDE)}) AS n`,
-  `INSERT INTO market.proofs (chain_id, agent_id, merchant_id, product_id, proof_data, status)
-   SELECT ${chainId}, CASE WHEN n % 20 = 0 THEN ${WHALES.prover} ELSE n END, ${merchantOf('n')}, ${product('n')}, '{}',
+  `INSERT INTO market.proofs (chain_id, agent_id, merchant_id, product_id, proof_data, by_owner, status)
+   SELECT ${chainId}, CASE WHEN n % 20 = 0 THEN ${WHALES.prover} ELSE n END, ${merchantOf('n')}, ${product('n')}, '{}', true,
      CASE WHEN n % 20 = 0 OR n % 3 = 0 THEN 'pending' ELSE 'approved' END
    FROM generate_series(1, ${rows}) AS n`,
 ]

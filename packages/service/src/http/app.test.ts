@@ -142,10 +142,13 @@ describe('the app', () => {
       await get('/mcp', { method: 'POST', body: call(name), headers: tell('2025-11-25') })
       await get('/mcp', { method: 'POST', body: call(name), headers: usual })
     }
-    const lines = logged
-      .map((line) => JSON.parse(line))
-      .filter(({ msg, level }) => msg === 'request' && level === INFO)
-    expect(lines.map(({ path, operation }) => [path, operation])).toEqual([
+    // A line is written when its answer is gone, which may be after it has arrived.
+    const told = () =>
+      logged
+        .map((line) => JSON.parse(line))
+        .filter(({ msg, level }) => msg === 'request' && level === INFO)
+        .map(({ path, operation }) => [path, operation])
+    await expect.poll(told).toEqual([
       ['/mcp', 'submit_proof'],
       ['/mcp', 'submit_proof'],
       ['/mcp', undefined],
