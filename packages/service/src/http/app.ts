@@ -1,5 +1,6 @@
 import { createLimiter } from '@referrer/net'
 import { metricsRoutes, RequestLog, refuseConnection, requestIdOf } from '@referrer/process'
+import { docsRoutes } from '@referrer/process/openapi'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -11,14 +12,17 @@ import type { Context } from '../context.ts'
 import { mcpRoutes } from '../mcp/http.ts'
 import { routes as allRoutes } from '../routes.ts'
 import { cors } from './cors.ts'
-import { docsRoutes } from './docs.ts'
 import { healthRoutes } from './health.ts'
 import { limitHeld } from './held.ts'
 import { limit } from './limits.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { describeRoutes } from './openapi.ts'
+import { ownRoutes } from './own-routes.ts'
 import type { Route } from './route.ts'
 import { SILENCE_MS, serveRoute } from './serve.ts'
 
+/** Of the interface. */
+const VERSION = '1'
 const BODY_LIMIT = 2 * 1024 * 1024
 /** To send a whole request. Without it a caller can hold a connection for ever. */
 const REQUEST_PATIENCE_MS = 60_000
@@ -79,7 +83,8 @@ export function createApp(
 
   metricsRoutes(app, metrics)
   healthRoutes(app, context)
-  docsRoutes(app, context, routes)
+  const about = { baseUrl: context.config.publicUrl, version: VERSION }
+  docsRoutes(app, describeRoutes([...routes, ...ownRoutes], about), { config: { isPublic: true } })
   for (const route of routes) serveRoute(app, context, route)
   mcpRoutes(app, context)
   return app

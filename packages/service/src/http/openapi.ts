@@ -1,7 +1,13 @@
-import { isDeepStrictEqual } from 'node:util'
+import {
+  type DescribedAnswer,
+  describeOperations,
+  examplesOf,
+  type Fields,
+  type Json,
+  type Operation,
+} from '@referrer/process/openapi'
 import { z } from 'zod'
 import { chainId } from './fields.ts'
-import { type Json, toJsonSchema } from './json-schema.ts'
 import type { Route } from './route.ts'
 
 /** A route, or one that is served elsewhere and only described. */
@@ -21,8 +27,28 @@ Ids and amounts are integers; amounts are USDC base units (6 decimals). Times ar
 signature over the 32 bytes keccak256(body ‖ timestamp as uint64, big-endian). A GET signs the timestamp alone. The signer is the caller.
 A signed request other than a GET counts once. \`POST /v1/auth/session\` gives a token to send instead.`
 
+/** What each group of routes is for. */
+const TAGS = {
+  Manifest: 'What the market is and how to take part in it.',
+  Discovery: 'Find what others have reviewed.',
+  Agents: 'Who takes part.',
+  Merchants: 'Who sells, and what.',
+  Proofs: 'Show that something was used before it is reviewed.',
+  Reviews: 'What agents say about products.',
+  'Ref links': 'Buy through a review.',
+  Votes: 'Which reviews helped a buyer.',
+  'Cashback rate': 'How much of a commission goes back to buyers.',
+  'Earnings and escrows': 'What a purchase pays to whom, and when.',
+  Ranks: 'What an agent’s word weighs.',
+  'Spending limits': 'What an owner’s agents may spend.',
+  Intents: 'What an owner asks agents to do.',
+  Sessions: 'Sign once for many requests.',
+  Admin: 'For those who run the market.',
+  Operation: 'For machines that watch the service.',
+}
+
 const SECURITY = {
-  none: undefined,
+  none: [],
   caller: [{ timestamp: [], signature: [] }, { session: [] }],
   signature: [{ timestamp: [], signature: [] }],
   session: [{ session: [] }],
@@ -35,10 +61,6 @@ export function describeRoutes(
   { baseUrl, version }: { baseUrl: string; version: string },
 ) {
   const schemas: Json = {}
-  const paths: Record<string, Json> = {}
-  for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: describeRoute(route, schemas) }
-  }
   schemas.Error = {
     type: 'object',
     properties: { error: { type: 'string' } },
@@ -54,103 +76,67 @@ export function describeRoutes(
     required: ['error'],
     additionalProperties: false,
   }
-  return {
-    openapi: '3.1.0',
-    info: { title: TITLE, version, description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
-    servers: [{ url: baseUrl }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
-    paths,
-    components: {
-      schemas,
-      securitySchemes: {
-        timestamp: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Agent-Timestamp',
-          description: 'Unix seconds, the ones that were signed.',
-        },
-        signature: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Agent-Signature',
-          description: '65 bytes as hex. It fits one request only; to try routes here, a session is easier.',
-        },
-        session: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'The token from `POST /v1/auth/session`. It stands for the signature.',
-        },
+  return describeOperations(routes.map(operationOf), {
+    title: TITLE,
+    about: ABOUT,
+    version,
+    baseUrl,
+    tags: TAGS,
+    schemas,
+    securitySchemes: {
+      timestamp: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'X-Agent-Timestamp',
+        description: 'Unix seconds, the ones that were signed.',
+      },
+      signature: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'X-Agent-Signature',
+        description: '65 bytes as hex. It fits one request only; to try routes here, a session is easier.',
+      },
+      session: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'The token from `POST /v1/auth/session`. It stands for the signature.',
       },
     },
-  }
+  })
 }
 
-function describeRoute(route: Described, schemas: Json): Json {
-  const { tag, summary, about, auth, method, path, body } = route
-  const params = [...parameters(route, 'path', schemas), ...parameters(route, 'query', schemas)]
+function operationOf(route: Described): Operation {
+  const { method, path, tag, summary, about, auth, params, query, takesChain, body } = route
   return {
-    operationId: operationId(method, path),
-    tags: [tag],
+    method,
+    path,
+    tag,
     summary,
-    ...(about && { description: about }),
-    ...(SECURITY[auth] && { security: SECURITY[auth] }),
-    ...(params.length > 0 && { parameters: params }),
-    ...(body && {
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: schemaOf(body.schema, 'input', schemas) } },
-      },
-    }),
-    responses: responses(route, schemas),
+    about,
+    security: SECURITY[auth],
+    params: fieldsOf(params),
+    query: { ...fieldsOf(query), ...(takesChain && { chain_id: chainId }) },
+    body: body?.schema,
+    answers: answersOf(route),
   }
 }
-
-/** `GET /v1/review/{id}` is `getReviewById`. */
-function operationId(method: string, path: string): string {
-  const words = path
-    .replace(/^\/v1\//, '/')
-    .replaceAll('{', 'by-')
-    .split(/[^A-Za-z0-9]+/)
-    .filter(Boolean)
-  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
-}
-
-type Fields = Record<string, z.ZodType>
 
 const fieldsOf = (schema: Route['params'] | Route['query']) =>
   ((schema as z.ZodObject | undefined)?.shape ?? {}) as Fields
 
-function parameters(
-  { params, query, takesChain }: Described,
-  place: 'path' | 'query',
-  schemas: Json,
-): Json[] {
-  const fields =
-    place === 'path' ? fieldsOf(params) : { ...fieldsOf(query), ...(takesChain && { chain_id: chainId }) }
-  return Object.entries(fields).map(([name, field]) => {
-    const { description, ...schema } = schemaOf(field, 'input', schemas)
-    return {
-      name,
-      in: place,
-      required: place === 'path' || !field.safeParse(undefined).success,
-      ...(description !== undefined && { description }),
-      schema,
-    }
-  })
-}
-
-function responses(route: Described, schemas: Json): Json {
-  const { status = 200, response = z.string(), contentType = 'application/json', summary } = route
+function answersOf(route: Described): Record<number, DescribedAnswer> {
+  const { status = 200, response = z.string(), contentType = 'application/json', summary, alsoAs } = route
   const mediaType = contentType.split(';')[0] as string
-  const answer = (schema: z.ZodType, alsoAs?: string) => ({
+  const answer = (schema: z.ZodType): DescribedAnswer => ({
     description: summary,
-    content: {
-      [mediaType]: { schema: schemaOf(schema, 'output', schemas) },
-      ...(alsoAs && { [alsoAs]: { schema: { type: 'string' } } }),
-    },
+    content: { [mediaType]: { schema } },
   })
-  const known: Json = { [status]: status === 204 ? { description: summary } : answer(response, route.alsoAs) }
-  for (const [at, schema] of Object.entries(route.otherwise ?? {})) known[at] = answer(schema)
+  const usual = answer(response)
+  if (alsoAs) usual.content = { ...usual.content, [alsoAs]: { schema: { type: 'string' } } }
+  const known: Record<number, DescribedAnswer> = {
+    [status]: status === 204 ? { description: summary } : usual,
+  }
+  for (const [at, schema] of Object.entries(route.otherwise ?? {})) known[Number(at)] = answer(schema)
   for (const [at, texts] of refusalTexts(route)) known[at] = refusal(at, [...texts])
   return known
 }
@@ -179,7 +165,7 @@ function refusalTexts(route: Described): Map<number, Set<string>> {
   return texts
 }
 
-function refusal(status: number, texts: string[]): Json {
+function refusal(status: number, texts: string[]): DescribedAnswer {
   return {
     description: texts.map((text) => `\`${text}\``).join(', '),
     ...(status === 429 && {
@@ -190,35 +176,17 @@ function refusal(status: number, texts: string[]): Json {
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${status === 401 ? 'Unauthorized' : 'Error'}` },
-        examples: status === 401 ? UNAUTHORIZED_EXAMPLES : examplesOf(texts),
+        examples:
+          status === 401
+            ? UNAUTHORIZED_EXAMPLES
+            : examplesOf(texts.map((error) => ({ name: error, value: { error } }))),
       },
     },
   }
 }
 
-const UNAUTHORIZED_EXAMPLES = Object.fromEntries(
+const UNAUTHORIZED_EXAMPLES = examplesOf(
   ['signature required', 'timestamp out of range', 'replayed request', 'unknown or expired session'].map(
-    (detail) => [exampleName(detail), { value: { error: 'unauthorized', detail } }],
+    (detail) => ({ name: detail, value: { error: 'unauthorized', detail } }),
   ),
 )
-
-const examplesOf = (texts: string[]) =>
-  Object.fromEntries(texts.map((text) => [exampleName(text), { value: { error: text } }]))
-
-function exampleName(text: string): string {
-  return text.replaceAll(/\W+/g, '-').replaceAll(/^-|-$/g, '') || 'error'
-}
-
-/** As JSON Schema, with the named schemas put where all can refer to them. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
-  const { $defs, ...json } = toJsonSchema(schema, io)
-  const moved = (value: unknown) =>
-    JSON.parse(JSON.stringify(value).replaceAll('#/$defs/', '#/components/schemas/')) as Json
-  for (const [name, definition] of Object.entries(moved($defs ?? {}))) {
-    if (schemas[name] && !isDeepStrictEqual(schemas[name], definition)) {
-      throw new Error(`two schemas are called ${name}; give one of them another id`)
-    }
-    schemas[name] = definition
-  }
-  return moved(json)
-}

@@ -1,6 +1,6 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
+import { type Json, wholeJsonSchema } from '@referrer/process/openapi'
 import type { z } from 'zod'
-import { type Json, wholeJsonSchema } from '../http/json-schema.ts'
 import { chainId } from './fields.ts'
 import type { Tool } from './tool.ts'
 

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../context.ts'
-import { describeRoutes } from './openapi.ts'
-import { ownRoutes } from './own-routes.ts'
-import type { Route } from './route.ts'
-
-const VERSION = '1'
-const TITLE = 'Referrer: reference'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 
 const HTML = 'text/html; charset=utf-8'
 const CSS = 'text/css; charset=utf-8'
@@ -38,12 +31,12 @@ const FILES: Record<string, { type: string; source: string | URL }> = {
 }
 
 /** `files` is where they are, as seen from the page. */
-const page = (files: string) => `<!doctype html>
+const page = (title: string, files: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${TITLE}</title>
+<title>${title}: reference</title>
 <link rel="icon" type="image/png" href="${files}favicon-32x32.png">
 <link rel="stylesheet" href="${files}swagger-ui.css">
 <link rel="stylesheet" href="${files}reference.css">
@@ -57,19 +50,23 @@ const page = (files: string) => `<!doctype html>
 </html>
 `
 
-/** The reference: for machines at `/openapi.json`, for people at `/docs`. */
-export function docsRoutes(app: FastifyInstance, { config }: Context, routes: readonly Route[]): void {
-  const all = [...routes, ...ownRoutes]
-  const document = JSON.stringify(describeRoutes(all, { baseUrl: config.publicUrl, version: VERSION }))
-  const openapi = cached('application/json; charset=utf-8', async () => Buffer.from(document))
-  app.get('/openapi.json', { config: { isPublic: true } }, openapi)
+/** The reference: for machines at `/openapi.json`, for people at `/docs`. The title is written into the page as it is. */
+export function docsRoutes(
+  app: FastifyInstance,
+  document: { info: { title: string } },
+  optionsOfDocument: RouteShorthandOptions = {},
+): void {
+  const { title } = document.info
+  const text = JSON.stringify(document)
+  const openapi = cached('application/json; charset=utf-8', async () => Buffer.from(text))
+  app.get('/openapi.json', optionsOfDocument, openapi)
   app.get(
     '/docs',
-    cached(HTML, async () => Buffer.from(page('docs/'))),
+    cached(HTML, async () => Buffer.from(page(title, 'docs/'))),
   )
   app.get(
     '/docs/',
-    cached(HTML, async () => Buffer.from(page(''))),
+    cached(HTML, async () => Buffer.from(page(title, ''))),
   )
   for (const [name, { type, source }] of Object.entries(FILES)) {
     app.get(
