@@ -1,4 +1,6 @@
 // Requests of every kind: good ones, and good ones with something broken.
+
+import type { Operation } from '@referrer/process/openapi/testing'
 import fc from 'fast-check'
 import {
   BROKEN_BODIES,
@@ -9,7 +11,6 @@ import {
   type Credential,
   HEADERS,
 } from './broken.ts'
-import type { Operation } from './documented.ts'
 import type { RawRequest } from './raw.ts'
 import type { Example } from './traded.ts'
 

@@ -1,5 +1,6 @@
 import { Agent } from 'node:http'
 import { seedOf } from '@referrer/chain/testing'
+import { type Operation, operationsOf } from '@referrer/process/openapi/testing'
 import fc from 'fast-check'
 import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -7,7 +8,6 @@ import { openSession } from '../../src/auth/sessions.ts'
 import { routes } from '../../src/routes.ts'
 import { type Drawn, requests } from './arbitrary.ts'
 import { signatureHeaders } from './caller.ts'
-import { type Operation, operationsOf } from './documented.ts'
 import { type RawCaller, rawCallerOf } from './raw.ts'
 import { type Example, exampleOf, startTradedMarket, type Traded } from './traded.ts'
 
@@ -129,6 +129,7 @@ describe(`requests of every kind (SEED=${seed})`, () => {
       seen.add(answer.status)
       const asked = `${request.method} ${request.path} ${String(request.body ?? '').slice(0, 200)}`
       expect(operation?.violation(answer), `${asked}: ${answer.text.slice(0, 200)}`).toBeUndefined()
+      expect(answer.status, asked).toBeLessThan(500)
     }
     const { each, mixed } = requests(operation, good, WAITING.has(name) ? known() : knownTexts())
     for (let at = 0; at < each.length; at += AT_ONCE) {

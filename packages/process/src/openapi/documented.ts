@@ -1,9 +1,14 @@
-// Whether an answer is one that the OpenAPI document tells of.
+// Whether a request and its answer are ones that an OpenAPI document tells of.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { RawAnswer } from './raw.ts'
 
 type Schema = Record<string, unknown>
+
+interface Answer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  text: string
+}
 
 export interface Parameter {
   name: string
@@ -18,11 +23,13 @@ export interface Operation {
   path: string
   parameters: Parameter[]
   hasBody: boolean
+  /** Whether it takes this as its body. */
+  takes(body: unknown): boolean
   /** The status of success. */
   success: number
   statuses: number[]
   /** What is wrong with the answer; undefined: nothing. */
-  violation(answer: RawAnswer): string | undefined
+  violation(answer: Answer): string | undefined
 }
 
 interface Document {
@@ -32,7 +39,7 @@ interface Document {
 
 interface Described {
   parameters?: Parameter[]
-  requestBody?: unknown
+  requestBody?: { content: Record<string, { schema: Schema }> }
   responses: Record<string, { content?: Record<string, { schema: Schema }> }>
 }
 
@@ -49,15 +56,18 @@ export function operationsOf({ paths, components }: Document): Operation[] {
         ]),
       )
       const statuses = [...known.keys()]
+      const taken = requestBody?.content['application/json']?.schema
+      const takes = taken ? compile(taken) : () => false
       return {
         name: `${method.toUpperCase()} ${path}`,
         method: method.toUpperCase(),
         path,
         parameters,
         hasBody: requestBody !== undefined,
+        takes: (body: unknown) => takes(body) === true,
         success: Math.min(...statuses),
         statuses,
-        violation: (answer: RawAnswer) => violationOf(known, answer),
+        violation: (answer: Answer) => violationOf(known, answer),
       }
     }),
   )
@@ -65,9 +75,8 @@ export function operationsOf({ paths, components }: Document): Operation[] {
 
 function violationOf(
   known: Map<number, Map<string, ValidateFunction>>,
-  { status, headers, text }: RawAnswer,
+  { status, headers, text }: Answer,
 ): string | undefined {
-  if (status >= 500) return `${status}: the service failed`
   const types = known.get(status)
   if (!types) return `${status} is not documented`
   if (types.size === 0) return text === '' ? undefined : `${status} has a body, and none is documented`

@@ -1,0 +1,2 @@
+export { type Operation, operationsOf } from './documented.ts'
+export { lintDocument } from './lint.ts'
