@@ -32,7 +32,7 @@ const now = () => Math.floor(Date.now() / 1_000)
 async function ask(body: Body | string, ask: Omit<Ask, 'body'>) {
   const [verify, settle] = [await m.verify(body, ask), await m.settle(body, ask)]
   expect(verify.status).toBe(settle.status)
-  if (settle.status !== 200) expect(verify.body).toEqual(settle.body)
+  if (settle.status !== 200) expect(verify.body.error).toEqual(settle.body.error)
   return { status: settle.status, body: settle.body }
 }
 
@@ -48,7 +48,7 @@ describe('a request', () => {
 
   test('signed by anybody else is refused, and nothing is settled', async () => {
     const body = await m.payload(buyer)
-    expect(await ask(body, { as: buyer })).toEqual({
+    expect(await ask(body, { as: buyer })).toMatchObject({
       status: 403,
       body: { error: 'caller may not settle for this merchant' },
     })
@@ -103,13 +103,13 @@ describe('a request', () => {
     ],
   ])('%s is refused', async (_, headers, detail) => {
     const answer = await ask(await m.payload(buyer), { headers })
-    expect(answer).toEqual({ status: 401, body: { error: 'unauthorized', detail } })
+    expect(answer).toMatchObject({ status: 401, body: { error: 'unauthorized', detail } })
   })
 
   test('whose signature is more than a minute old or ahead is refused', async () => {
     const body = await m.payload(buyer)
     for (const timestamp of [now() - 90, now() + 90]) {
-      expect(await ask(body, { as: m.merchant.account, timestamp })).toEqual({
+      expect(await ask(body, { as: m.merchant.account, timestamp })).toMatchObject({
         status: 401,
         body: { error: 'unauthorized', detail: 'timestamp out of range' },
       })
@@ -173,7 +173,7 @@ describe('where signatures are required', () => {
 
   test('an unsigned request is refused, and a signed one is settled', async () => {
     const body = await m.payload(buyer)
-    expect(await ask(body, {})).toEqual({
+    expect(await ask(body, {})).toMatchObject({
       status: 401,
       body: { error: 'unauthorized', detail: 'signature required' },
     })

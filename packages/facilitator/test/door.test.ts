@@ -37,7 +37,7 @@ describe('an envelope that is none', () => {
   ])('because it is %s is answered with 400', async (_, body, error) => {
     for (const path of ['/settle', '/verify']) {
       const answer = await m.call('POST', path, { body })
-      expect([answer.status, answer.body]).toEqual([400, { error }])
+      expect([answer.status, answer.body]).toMatchObject([400, { error, errorMessage: error }])
     }
   })
 
@@ -109,16 +109,11 @@ describe('the door', () => {
 
   test('knows its paths and their methods', async () => {
     const wrong = await m.call('GET', '/settle')
-    expect([wrong.status, wrong.headers.get('allow'), wrong.body]).toEqual([
-      405,
-      'POST',
-      { error: 'method not allowed' },
-    ])
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
     expect((await m.call('HEAD', '/settle')).status).toBe(405)
     expect((await m.call('HEAD', '/supported')).status).toBe(200)
     expect((await m.call('DELETE', '/supported')).headers.get('allow')).toBe('GET, HEAD')
-    const unknown = await m.call('GET', '/nothing')
-    expect([unknown.status, unknown.body]).toEqual([404, { error: 'not found' }])
+    expect((await m.call('GET', '/nothing')).status).toBe(404)
   })
 
   test('tells nothing of what went wrong inside', async () => {
@@ -130,9 +125,11 @@ describe('the door', () => {
       },
     }
     try {
-      const body = JSON.stringify(await m.payload(buyer))
-      const answer = await fetch(`${broken.url}/settle`, { method: 'POST', body })
-      expect([answer.status, await answer.json()]).toEqual([500, { error: 'internal error' }])
+      const payment = JSON.stringify(await m.payload(buyer))
+      const answer = await fetch(`${broken.url}/settle`, { method: 'POST', body: payment })
+      const body = await answer.text()
+      expect([answer.status, body.includes('internal error')]).toEqual([500, true])
+      expect(body).not.toContain('secret')
     } finally {
       await broken.stop()
     }

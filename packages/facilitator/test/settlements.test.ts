@@ -208,6 +208,9 @@ describe('a settlement', () => {
   ])('of %s is refused', async (path, error) => {
     const spelled = path.replace('PAYER', buyer.address).replace('NONCE', `0x${'11'.repeat(32)}`)
     const answer = await m.call('GET', `/settlements/${spelled}`)
-    expect([answer.status, answer.body]).toEqual([400, { error }])
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error, errorReason: 'bad_request', errorMessage: error },
+    ])
   })
 })

@@ -6,9 +6,13 @@ import type { Socket } from 'node:net'
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 const UNREADABLE = new Map([
-  ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'request timeout']],
-  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'request headers too large']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, text: 'Request Timeout', error: 'request timeout' }],
+  [
+    'HPE_HEADER_OVERFLOW',
+    { status: 431, text: 'Request Header Fields Too Large', error: 'request headers too large' },
+  ],
 ])
+const BAD_REQUEST = { status: 400, text: 'Bad Request', error: 'bad request' }
 
 /** The caller's own, where it has a usable one. */
 export function requestIdOf({
@@ -18,10 +22,14 @@ export function requestIdOf({
 }
 
 /** What is no request at all, or never became one. */
-export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
-  const [status, text] = UNREADABLE.get(error.code ?? '') ?? ['400 Bad Request', 'bad request']
-  const body = JSON.stringify({ error: text })
-  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}`
+export function refuseConnection(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  bodyOf: (told: { status: number; error: string }) => object = ({ error }) => ({ error }),
+): void {
+  const { text, ...told } = UNREADABLE.get(error.code ?? '') ?? BAD_REQUEST
+  const body = JSON.stringify(bodyOf(told))
+  const head = `HTTP/1.1 ${told.status} ${text}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}`
   if (socket.writable && error.code !== 'ECONNRESET')
     socket.write(`${head}\r\nConnection: close\r\n\r\n${body}`)
   socket.destroy(error)

@@ -21,7 +21,7 @@ const matching = (pattern: RegExp, otherwise: string) => z.string(otherwise).reg
 
 const BUYER = 'buyerAgentId must be the id of the buying agent as a decimal string, or left out'
 
-const Body = z.object({
+export const Body = z.object({
   txHash: matching(
     /^0x[0-9a-fA-F]{64}$/,
     'txHash must be the hash of the transfer: 0x and 64 hex digits',

@@ -1,8 +1,10 @@
 // What callers are answered about a payment.
 import { X402 } from '@referrer/protocol'
 import { type Address, getAddress, isAddress } from 'viem'
+import type { z } from 'zod'
 import type { Context } from '../context.ts'
 import type { Refused } from '../payment/refused.ts'
+import type { SettleFailure, Verified } from './shapes.ts'
 
 /** Whose payment on which network a request is about, as far as it can be told: it may be no payment at all. */
 export interface Subject {
@@ -22,8 +24,13 @@ export function subjectOf(context: Context, body: unknown): Subject {
   return typeof from === 'string' && isAddress(from) ? { network, payer: getAddress(from) } : { network }
 }
 
+/** Of an object that cannot be made text by itself, JSON can. */
+export const subjectOfCharge = (context: Context, body: object): Subject => ({
+  network: networkOf(context, `eip155:${JSON.stringify((body as { chainId?: unknown }).chainId)}`),
+})
+
 /** Of the default chain where nothing tells. */
-export function networkOf({ config }: Pick<Context, 'config'>, given: unknown): X402.Network.Network {
+function networkOf({ config }: Pick<Context, 'config'>, given: unknown): X402.Network.Network {
   try {
     return X402.Network.from(X402.Network.parse(given))
   } catch {
@@ -35,7 +42,7 @@ export function settleFailure(
   { config: { setupUrl } }: Pick<Context, 'config'>,
   { network, payer }: Subject,
   { reason, message, transaction, retryable, pending }: Refused,
-): X402.SettleResponse.SettleFailure {
+): z.output<typeof SettleFailure> {
   return {
     success: false,
     errorReason: reason,
@@ -44,14 +51,11 @@ export function settleFailure(
     network,
     ...(payer && { payer }),
     ...(setupUrl !== undefined && { setup_url: setupUrl }),
-    ...(retryable && { retryable }),
-    ...(pending && { pending }),
+    ...(retryable && { retryable: true as const }),
+    ...(pending && { pending: true as const }),
   }
 }
 
-export function verifyFailure(
-  { payer }: Subject,
-  { reason, message }: Refused,
-): X402.VerifyResponse.VerifyResponse {
+export function verifyFailure({ payer }: Subject, { reason, message }: Refused): z.output<typeof Verified> {
   return { isValid: false, invalidReason: reason, invalidMessage: message, ...(payer && { payer }) }
 }

@@ -1,5 +1,6 @@
 import { clientOf, createLimiter } from '@referrer/net'
 import { metricsRoutes, RequestLog, refuseConnection, requestIdOf } from '@referrer/process'
+import { docsRoutes } from '@referrer/process/openapi'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -12,10 +13,12 @@ import type { Settler } from '../settlement/types.ts'
 import { chargeRoutes } from './charge.ts'
 import { healthRoutes } from './health.ts'
 import type { Metrics } from './metrics.ts'
+import { describeFacilitator } from './openapi.ts'
 import { paymentRoutes } from './payments.ts'
 import { HttpRefusal } from './refusal.ts'
 import { settlementRoutes } from './settlements.ts'
 import { supportedRoutes } from './supported.ts'
+import { bodyFor, bodyOf } from './turned-away.ts'
 import { createUnderWay } from './under-way.ts'
 
 const BODY_LIMIT = 64 * 1024
@@ -42,6 +45,12 @@ export interface Door {
 
 /** The HTTP door. */
 export function createDoor(context: Context, settler: Settler, metrics: Metrics): Door {
+  function refuse(error: FastifyError | HttpRefusal, request: FastifyRequest, reply: FastifyReply) {
+    const told = toldOf(error, request)
+    if (told.retryAfterSeconds !== undefined) reply.header('retry-after', told.retryAfterSeconds)
+    return reply.code(told.status).send(bodyFor(context, request, told))
+  }
+
   const log: FastifyBaseLogger = context.log
   const { trustedProxies, rateLimit, answerTimeoutMs } = context.config
   let isStopping = false
@@ -53,12 +62,16 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
     connectionTimeout: answerTimeoutMs + SILENCE_MS,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     return503OnClosing: false,
+    // A payer or nonce of any length is one that does not fit.
+    routerOptions: { maxParamLength: 16_384 },
     genReqId: requestIdOf,
     frameworkErrors: (error, request, reply) => refuse(error, request, reply),
-    clientErrorHandler: refuseConnection,
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket, bodyOf),
   })
   app.setErrorHandler(refuse)
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }))
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send(bodyOf({ status: 404, error: 'not found' })),
+  )
   app.setChildLoggerFactory((logger) => logger)
   // Signatures cover the exact bytes, so these are what arrives, whatever the sender calls them: even if that is no media type.
   app.removeAllContentTypeParsers()
@@ -85,6 +98,7 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
   })
   metricsRoutes(app, metrics)
   healthRoutes(app, context, () => isStopping)
+  docsRoutes(app, describeFacilitator(context.config))
   supportedRoutes(app, context)
   const underWay = createUnderWay(metrics)
   paymentRoutes(app, context, settler, metrics, underWay)
@@ -106,20 +120,21 @@ function refuseOtherMethods(app: FastifyInstance, served: Map<string, string[]>)
       method: METHODS.filter((method) => !allowed.includes(method)),
       url,
       handler: (_request, reply) =>
-        reply.code(405).header('allow', allowed.join(', ')).send({ error: 'method not allowed' }),
+        reply
+          .code(405)
+          .header('allow', allowed.join(', '))
+          .send(bodyOf({ status: 405, error: 'method not allowed' })),
     })
   }
 }
 
-function refuse(error: FastifyError | HttpRefusal, request: FastifyRequest, reply: FastifyReply) {
-  if (error instanceof HttpRefusal) {
-    if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
-    return reply.code(error.status).send(error.body)
-  }
+function toldOf(error: FastifyError | HttpRefusal, request: FastifyRequest): HttpRefusal {
+  if (error instanceof HttpRefusal) return error
   const isOwn = typeof error.code === 'string' && error.code.startsWith('FST_')
   const isCutShort = error.code === 'ECONNRESET' && !request.raw.complete
-  const text = isOwn || isCutShort ? REFUSALS.get(error.statusCode ?? 500) : undefined
-  if (text !== undefined) return reply.code(error.statusCode ?? 500).send({ error: text })
+  const status = error.statusCode ?? 500
+  const text = isOwn || isCutShort ? REFUSALS.get(status) : undefined
+  if (text !== undefined) return new HttpRefusal(status, text)
   request.log.error({ reqId: request.id, err: error }, 'a request failed')
-  return reply.code(500).send({ error: 'internal error' })
+  return new HttpRefusal(500, 'internal error')
 }

@@ -2,7 +2,8 @@
 export class HttpRefusal extends Error {
   override readonly name = 'HttpRefusal'
   readonly status: number
-  readonly body: { error: string; detail?: string }
+  readonly error: string
+  readonly detail: string | undefined
   readonly retryAfterSeconds: number | undefined
 
   constructor(
@@ -12,7 +13,8 @@ export class HttpRefusal extends Error {
   ) {
     super(detail ?? error)
     this.status = status
-    this.body = detail === undefined ? { error } : { error, detail }
+    this.error = error
+    this.detail = detail
     this.retryAfterSeconds = retryAfterSeconds
   }
 }

@@ -1,20 +1,31 @@
 import type { FastifyInstance } from 'fastify'
-import { type Address, getAddress, type Hex, isAddress } from 'viem'
+import { type Address, getAddress, type Hex } from 'viem'
+import { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
 import type { Settler } from '../settlement/types.ts'
 import { badRequest, HttpRefusal } from './refusal.ts'
 
-interface Asked {
-  Params: { payer: string; nonce: string }
-  Querystring: { chain_id?: unknown }
-}
+const matching = (pattern: RegExp, about: string) =>
+  z
+    .string()
+    .regex(pattern)
+    .meta({ about, shown: { type: 'string', pattern: pattern.source } })
+
+export const AboutPayment = z.object({
+  payer: matching(/^0x[0-9a-fA-F]{40}$/, 'Who signed the authorisation.'),
+  nonce: matching(/^0x[0-9a-fA-F]{64}$/, 'The nonce of the authorisation.'),
+})
+export const AboutQuery = z.object({
+  chain_id: matching(/^\d{1,15}$/, 'Which chain it is on; the default one where it is left out.').optional(),
+})
 
 /** What became of a payment, for a merchant whose call got no answer. */
 export function settlementRoutes(app: FastifyInstance, context: Context, settler: Settler): void {
-  app.get<Asked>('/settlements/:payer/:nonce', async ({ params, query }) => {
-    const payer = payerOf(params.payer)
-    const nonce = nonceOf(params.nonce)
-    const { chainId, network } = chainOf(context, query.chain_id)
+  app.get('/settlements/:payer/:nonce', async (request) => {
+    const asked = valid(AboutPayment, request.params)
+    const payer = getAddress(asked.payer)
+    const nonce = asked.nonce.toLowerCase() as Hex
+    const { chainId, network } = chainOf(context, valid(AboutQuery, request.query).chain_id)
     const key = { chainId, payer: payer.toLowerCase() as Address, nonce }
     const found = await settler.find(key).catch((err) => {
       context.log.warn({ err }, 'the records cannot be read')
@@ -24,20 +35,13 @@ export function settlementRoutes(app: FastifyInstance, context: Context, settler
   })
 }
 
-function payerOf(text: string): Address {
-  if (!isAddress(text, { strict: false })) throw badRequest('invalid payer')
-  return getAddress(text)
+function valid<T>(schema: z.ZodType<T>, given: unknown): T {
+  const { data, error } = schema.safeParse(given)
+  if (error) throw badRequest(`invalid ${error.issues[0]?.path.join('.')}`)
+  return data
 }
 
-function nonceOf(text: string): Hex {
-  if (!/^0x[0-9a-f]{64}$/i.test(text)) throw badRequest('invalid nonce')
-  return text.toLowerCase() as Hex
-}
-
-function chainOf({ chains, config }: Context, text: unknown): Chain {
-  if (text !== undefined && (typeof text !== 'string' || !/^\d{1,15}$/.test(text))) {
-    throw badRequest('invalid chain_id')
-  }
+function chainOf({ chains, config }: Context, text: string | undefined): Chain {
   const chain = chains.get(text === undefined ? config.chains[0].chainId : Number(text))
   if (!chain) throw badRequest('chain_id not configured')
   return chain

@@ -56,7 +56,7 @@ export function createApp(
     routerOptions: { maxParamLength: 16_384 },
     genReqId: requestIdOf,
     frameworkErrors: (error, request, reply) => refuse(error, request, reply),
-    clientErrorHandler: refuseConnection,
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket),
   })
   app.setErrorHandler(refuse)
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }))
