@@ -43,8 +43,8 @@ async function knownKeys(
   const keys = new Map(attestationPublicKeys)
   if (marketUrl === undefined || chains.every(({ chainId }) => keys.has(chainId))) return keys
   try {
-    for (const [chainId, key] of await readManifestKeys(fetch, marketUrl)) {
-      if (!keys.has(chainId)) keys.set(chainId, [key])
+    for (const [chainId, told] of await readManifestKeys(fetch, marketUrl)) {
+      if (!keys.has(chainId)) keys.set(chainId, told)
     }
     return keys
   } catch (error) {

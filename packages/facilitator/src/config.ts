@@ -61,7 +61,7 @@ export const variables = {
       AttestationKeys,
       'a JSON object of chain ids with one or two keys each: 64 lower-case hex digits, the newest first',
     ),
-    'Ed25519 keys whose ref links count, by chain: {"8453": ["<newest>", "<the one before>"]}; of other chains the newest is read from MARKET_URL',
+    'Ed25519 keys whose ref links count, by chain: {"8453": ["<newest>", "<the one before>"]}; those of other chains are read from MARKET_URL',
   ),
   MARKET_URL: optional(
     Read.baseUrl,

@@ -159,11 +159,9 @@ describe('a start that cannot work says what to do:', () => {
   })
 })
 
-test('the keys of links are learnt from the marketplace, and with them where buying is explained', async () => {
-  const seed = hexToBytes(numberToHex(ATTESTATION_SEED, { size: 32 }))
-  const { attestationPubKey } = await AttestationKey.signingKey(seed)
-  const manifest = { chains: [{ chainId: m.chainId, attestationPubKey }] }
-  const other = await m.startAnother(
+/** With a marketplace that has this manifest and tells nothing else. */
+const startAt = (manifest: object) =>
+  m.startAnother(
     { ATTESTATION_PUBLIC_KEYS: '', SETUP_URL: '', MARKET_URL: MARKET },
     {
       fetch: async (input, init) =>
@@ -174,15 +172,44 @@ test('the keys of links are learnt from the marketplace, and with them where buy
             : fetch(input, init),
     },
   )
+
+const publicKeyOf = async (seed: number) =>
+  (await AttestationKey.signingKey(hexToBytes(numberToHex(seed, { size: 32 })))).attestationPubKey
+
+test('the keys of links are learnt from the marketplace, and with them where buying is explained', async () => {
+  const attestationPubKey = await publicKeyOf(ATTESTATION_SEED)
+  const other = await startAt({ chains: [{ chainId: m.chainId, attestationPubKey }] })
   try {
-    const send = async (body: unknown) => {
-      const response = await fetch(`${other.url}/settle`, { method: 'POST', body: JSON.stringify(body) })
-      return response.json()
-    }
-    expect(await send(await m.payload(buyer))).toMatchObject({ success: true })
-    expect(await send(await m.payload(buyer, { value: 1n }))).toMatchObject({
+    const settle = async (body: unknown) => (await send(other.url, 'POST', '/settle', { body })).body
+    expect(await settle(await m.payload(buyer))).toMatchObject({ success: true })
+    expect(await settle(await m.payload(buyer, { value: 1n }))).toMatchObject({
       setup_url: `${MARKET}/.well-known/referrer-agent`,
     })
+  } finally {
+    await other.stop()
+  }
+})
+
+test('links of the key before count although the facilitator started after the rotation', async () => {
+  const [before, now, next] = [ATTESTATION_SEED, 0xa2, 0xa3]
+  const chain = { chainId: m.chainId, attestationPubKey: '', attestationPubKeys: [''] }
+  const rotate = async (current: number, previous: number) => {
+    chain.attestationPubKey = await publicKeyOf(current)
+    chain.attestationPubKeys = [chain.attestationPubKey, await publicKeyOf(previous)]
+  }
+  await rotate(now, before)
+  const other = await startAt({ chains: [chain] })
+  const verify = async (seed: number) => {
+    const attributionToken = await m.mint({}, seed)
+    const body = await m.payload(buyer, { attributionToken })
+    return (await send(other.url, 'POST', '/verify', { body })).body
+  }
+  const refused = { isValid: false, invalidMessage: expect.stringContaining('no trusted key') }
+  try {
+    for (const seed of [before, now]) expect(await verify(seed)).toMatchObject({ isValid: true })
+    await rotate(next, now)
+    for (const seed of [next, now]) expect(await verify(seed)).toMatchObject({ isValid: true })
+    expect(await verify(before)).toMatchObject(refused)
   } finally {
     await other.stop()
   }

@@ -4,41 +4,45 @@ import { MANIFEST_PATH } from '../config.ts'
 import { type Chain, type Context, once } from '../context.ts'
 import { remember } from '../remember.ts'
 
+const PublicKey = z.string().regex(/^[0-9a-f]{64}$/)
 const Manifest = z.object({
   chains: z.array(
     z.object({
       chainId: z.int(),
-      attestationPubKey: z
-        .string()
-        .regex(/^[0-9a-f]{64}$/)
-        .optional(),
+      attestationPubKey: PublicKey.optional(),
+      attestationPubKeys: z.array(PublicKey).optional(),
     }),
   ),
 })
+
+/** The newest first: whose ref links count on a chain. */
+type Keys = readonly [string, ...string[]]
 
 const PATIENCE_MS = 5_000
 /** Whoever makes up keys must not make us ask the marketplace all the time. */
 const ASKED_AGAIN_AFTER_MS = 30_000
 
-/** The key that signs the ref links of each chain now, as the marketplace tells it. */
+/** The keys whose ref links count on each chain, as the marketplace tells it. */
 export async function readManifestKeys(
   fetch: Context['fetch'],
   marketUrl: string,
-): Promise<ReadonlyMap<number, string>> {
+): Promise<ReadonlyMap<number, Keys>> {
   const response = await fetch(`${marketUrl}${MANIFEST_PATH}`, {
     signal: AbortSignal.timeout(PATIENCE_MS),
   })
   if (!response.ok) throw new Error(`the marketplace answered with status ${response.status}`)
   const { chains } = Manifest.parse(await response.json())
   return new Map(
-    chains.flatMap(({ chainId, attestationPubKey }) =>
-      attestationPubKey === undefined ? [] : [[chainId, attestationPubKey] as const],
-    ),
+    chains.flatMap(({ chainId, attestationPubKey, attestationPubKeys = [] }) => {
+      // A marketplace that does not tell both tells the newest.
+      const [current = attestationPubKey, ...others] = attestationPubKeys
+      return current === undefined ? [] : [[chainId, [current, ...others]] as const]
+    }),
   )
 }
 
 const newestKeys = once(({ config: { marketUrl }, fetch, clock, log }) =>
-  remember<void, ReadonlyMap<number, string>>({
+  remember<void, ReadonlyMap<number, Keys>>({
     keyOf: () => '',
     ask: async () => {
       try {
@@ -57,11 +61,15 @@ const newestKeys = once(({ config: { marketUrl }, fetch, clock, log }) =>
 /** A link names a key that we do not know: perhaps it is a new one. Keys that the configuration names stay. */
 export async function learnKey(context: Context, chain: Chain): Promise<void> {
   if (context.config.attestationPublicKeys.has(chain.chainId)) return
-  const newest = (await newestKeys(context)()).get(chain.chainId)
-  if (newest === undefined || newest === chain.ring.current.attestationPubKey) return
-  chain.ring = await AttestationKey.rotate(chain.ring, newest)
-  context.log.info(
-    { chainId: chain.chainId, kid: chain.ring.current.kid },
-    'ref links are signed with a new key',
-  )
+  const told = (await newestKeys(context)()).get(chain.chainId)
+  if (!told) return
+  const [current, previous] = told
+  const ring = previous
+    ? await AttestationKey.keyRing(current, previous)
+    : await AttestationKey.rotate(chain.ring, current)
+  if (kidsOf(ring) === kidsOf(chain.ring)) return
+  chain.ring = ring
+  context.log.info({ chainId: chain.chainId, kid: ring.current.kid }, 'ref links are signed with a new key')
 }
+
+const kidsOf = ({ current, previous }: AttestationKey.KeyRing) => `${current.kid} ${previous?.kid}`

@@ -1,4 +1,5 @@
 // Purchases that were paid by plain transfer: the facilitator splits them, and its answer is passed on.
+import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { MarketError } from '../market-error.ts'
 import { readBody } from '../read-body.ts'
@@ -8,6 +9,9 @@ export const PATIENCE_MS = 55_000
 const MOST_BYTES = 64 * 1024
 /** Other answers are not about the transfer: they come from something that is in the way, or from a facilitator that is ill. */
 const PASSED_ON = new Set([200, 400, 429, 503])
+
+/** A facilitator says more about who is turned away than this service says of anything. */
+const Refusal = z.object({ error: z.string() })
 
 /** What a payer asks for. */
 export interface Charge {
@@ -42,8 +46,12 @@ export async function requestCharge(
     const body = await readBody(response, MOST_BYTES)
     if (!body) throw new Error(`the answer is larger than ${MOST_BYTES} bytes`)
     if (!PASSED_ON.has(response.status)) throw new Error(`the answer has status ${response.status}`)
-    JSON.parse(body.toString())
-    return { status: response.status, body, retryAfter: response.headers.get('retry-after') }
+    const told: unknown = JSON.parse(body.toString())
+    return {
+      status: response.status,
+      body: response.status === 200 ? body : Buffer.from(JSON.stringify(Refusal.parse(told))),
+      retryAfter: response.headers.get('retry-after'),
+    }
   } catch (err) {
     log.warn({ err }, 'the facilitator did not answer a charge')
     return undefined

@@ -106,6 +106,12 @@ describe('POST /mpp/charge', () => {
     expect(await charge(good)).toMatchObject({ status, text })
   })
 
+  it('passes on of a refusal what its own reference tells', async () => {
+    const refusal = { error: 'no', errorReason: 'invalid_payment', errorMessage: 'no', success: false }
+    facilitator.answer = answering(400, JSON.stringify(refusal))
+    expect(await charge(good)).toMatchObject({ status: 400, text: '{"error":"no"}' })
+  })
+
   it('passes on how long to wait', async () => {
     facilitator.answer = answering(429, '{"error":"rate limited"}', { 'retry-after': '3' })
     const { status, headers } = await charge(good)
