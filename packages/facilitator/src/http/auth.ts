@@ -1,20 +1,29 @@
 // Merchants may sign what they send, so that nobody else settles in their name.
 import type { IncomingHttpHeaders } from 'node:http'
-import { RpcError, readContract } from '@referrer/chain'
+import { RpcError } from '@referrer/chain'
 import { ProtocolError, RequestSignature } from '@referrer/protocol'
 import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
-import { type Address, keccak256, stringToBytes } from 'viem'
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  isAddressEqual,
+  keccak256,
+  stringToBytes,
+} from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
+import { gather } from '../gather.ts'
 import type { Payment } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
-import { remember } from '../remember.ts'
+import { READ_GAS } from '../settlement/people.ts'
+import { type Call, type Outcome, probe } from '../settlement/probe.ts'
 import { HttpRefusal, unauthorized } from './refusal.ts'
 
 const TIMESTAMP = RequestSignature.TIMESTAMP_HEADER.toLowerCase()
 const SIGNATURE = RequestSignature.SIGNATURE_HEADER.toLowerCase()
 const SETTLEMENT_SIGNER_ROLE = keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE'))
-const PERMITTED_FOR_MS = 30_000
-const MOST_SIGNERS = 10_000
+/** What a node can surely answer with one call. */
+const MOST_QUESTIONS = 100
 /** To read from the chain: the settlement itself needs the time. */
 const PATIENCE = { timeoutMs: 3_000 }
 
@@ -42,22 +51,23 @@ export async function signerOf(
 }
 
 interface Question {
-  chain: Chain
   merchantId: bigint
   signer: Address
 }
 
-const isPermitted = once(({ clock }) =>
-  remember<Question, boolean>({
-    keyOf: ({ chain, merchantId, signer }) => `${chain.chainId}:${merchantId}:${signer}`,
-    ask: async (question) => {
-      const [owner, hasRole] = await Promise.all([ownerOf(question), readRole(question)])
-      return owner === question.signer || hasRole
-    },
-    forMs: () => PERMITTED_FOR_MS,
-    most: MOST_SIGNERS,
-    clock,
-  }),
+/** Of the newest block: whoever lost the role a moment ago is not believed, and whoever got it is. */
+const isPermitted = once(
+  ({ chains }) =>
+    new Map(
+      [...chains].map(([chainId, chain]) => [
+        chainId,
+        gather<Question, boolean>({
+          keyOf: ({ merchantId, signer }) => `${merchantId}:${signer}`,
+          ask: (questions) => askChain(chain, questions),
+          most: MOST_QUESTIONS,
+        }),
+      ]),
+    ),
 )
 
 /** The owner of the merchant may settle for it, and so may whoever the owner gave the role. */
@@ -66,10 +76,10 @@ export async function requirePermission(
   { chainId, attribution: { merchantId } }: Payment,
   signer: Address,
 ): Promise<void> {
-  const chain = context.chains.get(chainId)
-  if (!chain) throw new Error(`chain ${chainId} is not configured`)
+  const ask = isPermitted(context).get(chainId)
+  if (!ask) throw new Error(`chain ${chainId} is not configured`)
   try {
-    if (await isPermitted(context)({ chain, merchantId, signer })) return
+    if (await ask({ merchantId, signer })) return
   } catch (cause) {
     if (!(cause instanceof RpcError)) throw cause
     const message =
@@ -79,28 +89,33 @@ export async function requirePermission(
   throw new HttpRefusal(403, 'caller may not settle for this merchant')
 }
 
-/** Undefined: there is no such identity. */
-async function ownerOf({ chain, merchantId }: Question): Promise<Address | undefined> {
-  const read = {
-    address: chain.contracts.IdentityRegistry,
-    abi: identityRegistryAbi,
-    functionName: 'ownerOf',
-    args: [merchantId],
-  } as const
-  try {
-    return await readContract(chain, read, PATIENCE)
-  } catch (error) {
-    if (error instanceof RpcError && error.kind === 'reverted') return undefined
-    throw error
-  }
+/** All of them with one call. */
+async function askChain({ rpc, contracts, relayers: [{ address }] }: Chain, questions: Question[]) {
+  const request: typeof rpc.request = (method, params) => rpc.request(method, params, PATIENCE)
+  const calls = questions.flatMap((question) => callsFor(contracts, question))
+  const { outcomes } = await probe({ rpc: { request } }, address, calls)
+  return questions.map(({ signer }, at) => {
+    const [owner, hasRole] = outcomes.slice(at * 2, at * 2 + 2)
+    if (!owner || !hasRole) throw new RpcError('refused', 'the node did not answer every question')
+    // Of an identity that there is not, nobody is the owner.
+    return (
+      (owner.ok && isAddressEqual(addressIn(owner), signer)) || (hasRole.ok && BigInt(hasRole.data) === 1n)
+    )
+  })
 }
 
-function readRole({ chain, merchantId, signer }: Question): Promise<boolean> {
-  const read = {
-    address: chain.contracts.MerchantRegistry,
-    abi: merchantRegistryAbi,
-    functionName: 'hasRole',
-    args: [merchantId, SETTLEMENT_SIGNER_ROLE, signer],
-  } as const
-  return readContract(chain, read, PATIENCE)
+function callsFor(
+  { IdentityRegistry, MerchantRegistry }: Chain['contracts'],
+  { merchantId, signer }: Question,
+): [Call, Call] {
+  const owner = { abi: identityRegistryAbi, functionName: 'ownerOf', args: [merchantId] } as const
+  const args = [merchantId, SETTLEMENT_SIGNER_ROLE, signer] as const
+  const role = { abi: merchantRegistryAbi, functionName: 'hasRole', args } as const
+  return [
+    { target: IdentityRegistry, gas: READ_GAS, data: encodeFunctionData(owner) },
+    { target: MerchantRegistry, gas: READ_GAS, data: encodeFunctionData(role) },
+  ]
 }
+
+const addressIn = ({ data }: Outcome): Address =>
+  decodeFunctionResult({ abi: identityRegistryAbi, functionName: 'ownerOf', data })
