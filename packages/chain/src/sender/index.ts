@@ -16,6 +16,8 @@
  * - a dead node, or all of them: the others do; with none left everything waits;
  * - a dead database: nothing is signed or sent until it is back.
  */
+
+export { waitsForFunds } from './dispatch.ts'
 export {
   enqueueTransaction,
   handOverTransaction,

@@ -5,6 +5,7 @@ import {
   RpcError,
   readTransaction,
   type TransactionStatus,
+  waitsForFunds,
   withdrawTransaction,
 } from '@referrer/chain'
 import { type Address, type Hash, isAddressEqual } from 'viem'
@@ -38,6 +39,8 @@ interface Flight {
   keys: PaymentKey[] | undefined
   first: PromiseWithResolvers<Sent>
   isWaiting: boolean
+  /** A node has it: what it does not use of its gas money comes back. */
+  isSent: boolean
   /** Where it was seen mined, and what it did there. */
   seen: { blockHash: Hash; endings: Ending[] } | undefined
   looking: Promise<void> | undefined
@@ -46,6 +49,7 @@ interface Flight {
 
 /** What the sender cannot send for so long it will not send in time: better to say so while the payment can still be made. */
 const SEND_WITHIN_MS = 15_000
+const NO_GAS = 'no relayer of this facilitator can pay for gas now; its operator has to send some'
 const LOOK_EVERY_MS = 1_000
 /** Another process may have died since, or the database while it was told. */
 const ADOPT_EVERY_MS = 5_000
@@ -71,6 +75,7 @@ export function createWatch(
         keys: known?.keys,
         first: Promise.withResolvers(),
         isWaiting: true,
+        isSent: false,
         seen: undefined,
         looking: undefined,
         lookAgain: false,
@@ -105,12 +110,13 @@ export function createWatch(
     const status = await readTransaction(sql, { id: flight.intentId })
     if (!status) throw new Error(`intent ${flight.intentId} is not in the outbox`)
     flight.relayer = chain.relayers.find(({ address }) => isAddressEqual(address, status.from))?.address
+    flight.isSent = status.state === 'sent'
     const isFinal = status.state === 'confirmed' || status.state === 'failed'
     if (status.mined) await lookAtBlock(flight, status.mined, isFinal)
     else if (status.state === 'failed') await giveUp(flight, status.reason ?? 'it was not sent')
     else if (flight.seen) await forget(flight)
     else if (status.state === 'enqueued' && !(await handOver(flight, status)))
-      await withdrawIfLate(flight, status)
+      await withdrawIfHopeless(flight, status)
   }
 
   async function lookAtBlock(
@@ -160,9 +166,11 @@ export function createWatch(
     return true
   }
 
-  async function withdrawIfLate(flight: Flight, { reason }: TransactionStatus): Promise<void> {
-    if (performance.now() - flight.since < SEND_WITHIN_MS) return
-    const why = reason ?? 'the chain could not be reached in time'
+  /** What nobody can pay for is not worth waiting for: gas money comes by hand, and with it the same payment. */
+  async function withdrawIfHopeless(flight: Flight, { reason }: TransactionStatus): Promise<void> {
+    const isBroke = waitsForFunds(reason) && ![...flights.values()].some(isOnItsWay)
+    if (!isBroke && performance.now() - flight.since < SEND_WITHIN_MS) return
+    const why = isBroke ? NO_GAS : (reason ?? 'the chain could not be reached in time')
     const isOut = await sql.begin(async (tx) => {
       if (!(await withdrawTransaction(tx, flight.intentId))) return false
       await recordUnsent(tx, flight.intentId, why)
@@ -208,6 +216,8 @@ export function createWatch(
     },
   }
 }
+
+const isOnItsWay = ({ isWaiting, isSent }: Flight) => isWaiting && isSent
 
 const isSame = (before: Ending[], after: Ending[]) =>
   before.every(({ state }, at) => state === after[at]?.state)
