@@ -12,10 +12,6 @@ const REVERTS_TO_FAIL = 3
 /** Nodes further behind the best than this do not count when a nonce is chosen. */
 const STALE_BLOCKS = 32
 const LEAST_GAS = 21_000n
-const FOR_FUNDS = 'waits for funds'
-
-/** Whether this is why an intent is not sent: its sender cannot pay for it. */
-export const waitsForFunds = (reason: string | null): boolean => reason?.startsWith(FOR_FUNDS) ?? false
 
 /**
  * Gives nonces to those in the line, as many as may be in flight, oldest first. What cannot go now lets others pass. Returns how many it
@@ -81,7 +77,7 @@ async function prepare(
   const poor = (gas: bigint) => {
     const cost = intent.value + gas * fees.maxFeePerGas
     if (cost <= balance) return undefined
-    return `${FOR_FUNDS}: needs ${cost} wei, ${desk.account.address} has ${balance} left`
+    return `waits for funds: needs ${cost} wei, ${desk.account.address} has ${balance} left`
   }
   const early = poor(LEAST_GAS)
   if (early) return hold(desk, intent, early)

@@ -13,6 +13,7 @@ import { testContext } from './testing.ts'
 type Json = Record<string, unknown>
 interface Operation {
   operationId: string
+  security?: Json[]
   parameters?: { name: string; in: string; required: boolean }[]
   responses: Record<string, { content?: Record<string, { schema: Json; examples?: Json }> }>
 }
@@ -103,6 +104,18 @@ describe('the OpenAPI document', () => {
       }
     }
     visit(document)
+  })
+
+  it('says of every operation who may call it, and of those for everybody that there is nothing to show', () => {
+    const signed = { timestamp: [], signature: [] }
+    for (const { method, path, auth } of routes) {
+      const { security = [] } = document.paths[path]?.[method.toLowerCase()] ?? {}
+      if (auth === 'none') expect(security, path).toEqual([])
+      else expect(security, path).not.toEqual([])
+      if (auth === 'caller') expect(security, path).toEqual([signed, { session: [] }])
+      if (auth === 'admin') expect(security, path).toEqual([{ session: [] }])
+    }
+    for (const { name, operation } of operations()) expect(operation, name).toHaveProperty('security')
   })
 
   it('shows a 401 with what is wrong on every route that asks who calls', () => {
