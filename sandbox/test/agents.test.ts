@@ -51,9 +51,7 @@ const agentOf = (role: string) => Number(sandbox.account(role).agentId)
 async function approve(proofId: number): Promise<void> {
   const { baseUrl } = sandbox.state
   const admin = privateKeyToAccount(sandbox.account('admin').privateKey)
-  const { timestamp, signature } = await RequestSignature.sign(admin, '', Math.floor(Date.now() / 1_000))
-  const headers = { 'X-Agent-Timestamp': String(timestamp), 'X-Agent-Signature': signature }
-  const { token } = await (await fetch(`${baseUrl}/v1/auth/session`, { method: 'POST', headers })).json()
+  const token = await callerOf(baseUrl).signIn(admin)
   const { status } = await fetch(`${baseUrl}/admin/proofs/${proofId}/approve`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },

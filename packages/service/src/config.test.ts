@@ -42,6 +42,7 @@ describe('readConfig', () => {
       trustedProxies: [],
       rateLimit: { perSecond: 50, burst: 100 },
       sessionSeconds: 3_600,
+      adminSessionSeconds: 900,
       answerTimeoutMs: 30_000,
       allowPrivateHosts: false,
       reviewSchemas: undefined,

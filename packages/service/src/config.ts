@@ -28,6 +28,8 @@ export interface Config extends CommonConfig {
   /** Names beside that of `publicUrl` under which MCP clients may call. */
   mcpHosts: readonly string[]
   sessionSeconds: number
+  /** Of those on `adminAddresses`. */
+  adminSessionSeconds: number
   /** To answer a request. A database that is silent must not hold callers for ever. */
   answerTimeoutMs: number
   /** A directory of JSON files with schemas of reviews, one for each category. */
@@ -111,6 +113,7 @@ export const variables = {
     '30000',
   ),
   SESSION_SECONDS: withDefault(Read.whole(60, 86_400), 'how long a session lasts', '3600'),
+  ADMIN_SESSION_SECONDS: withDefault(Read.whole(60, 86_400), 'how long a session of an admin lasts', '900'),
   REVIEW_SCHEMAS: optional(
     Read.text('a directory'),
     'a directory with schemas of reviews of further categories, one JSON file each',
@@ -187,6 +190,7 @@ export function readConfig(env: Env): Config {
     consoleOrigins: values.CONSOLE_ORIGINS ?? [],
     mcpHosts: values.MCP_HOSTS ?? [],
     sessionSeconds: values.SESSION_SECONDS,
+    adminSessionSeconds: values.ADMIN_SESSION_SECONDS,
     answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
     reviewSchemas: values.REVIEW_SCHEMAS,
     fullCommission: BigInt(values.RANK_FULL_COMMISSION),

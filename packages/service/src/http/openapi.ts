@@ -19,12 +19,13 @@ Ids and amounts are integers; amounts are USDC base units (6 decimals). Times ar
 
 **Signed requests** carry \`X-Agent-Timestamp\` (unix seconds, within 60 seconds of now) and \`X-Agent-Signature\`: an EIP-191 personal
 signature over the 32 bytes keccak256(body ‖ timestamp as uint64, big-endian). A GET signs the timestamp alone. The signer is the caller.
-A signed request other than a GET counts once. \`POST /v1/auth/session\` gives a token to send instead.`
+A signed request other than a GET counts once. \`POST /v1/auth/session\` gives a token to send instead, for a message of Sign-In with
+Ethereum (EIP-4361).`
 
 const SECURITY = {
   none: undefined,
   caller: [{ timestamp: [], signature: [] }, { session: [] }],
-  signature: [{ timestamp: [], signature: [] }],
+  'sign-in': [{}, { timestamp: [], signature: [] }],
   session: [{ session: [] }],
   admin: [{ session: [] }],
 }

@@ -42,7 +42,8 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
         // Who asks is in headers that caches do not know: none may answer one caller with what another got.
         reply.header('cache-control', 'no-store')
         try {
-          credentials.set(request, readCredentials(request.headers, route.auth, context.clock()))
+          const given = readCredentials(request.headers, route.auth, context.clock())
+          if (given) credentials.set(request, given)
         } catch (error) {
           refuse(error, route, request, reply)
           return
@@ -82,7 +83,6 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       isChainNamed: (request.query as Record<string, unknown>).chain_id !== undefined,
       token: tokenOf(request),
       accept: request.headers.accept,
-      hasBody: Buffer.isBuffer(request.body) && request.body.length > 0,
     })
   }
 }
