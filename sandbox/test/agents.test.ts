@@ -1,9 +1,9 @@
 // What agents do here, with nothing but the tools of the two servers. The rest of the world is people (an admin) and time.
-import { RequestSignature } from '@referrer/protocol'
 import { createTestClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectTools, type Tools } from '../examples/tools.ts'
+import { callerOf } from '../src/caller.ts'
 import { PATIENCE_MS, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
 
 let sandbox: TestSandbox

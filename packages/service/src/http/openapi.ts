@@ -42,7 +42,10 @@ export function describeRoutes(
   }
   schemas.Error = {
     type: 'object',
-    properties: { error: { type: 'string' } },
+    properties: {
+      error: { type: 'string' },
+      detail: { type: 'string', description: 'What is wrong, and what to do about it.' },
+    },
     required: ['error'],
     additionalProperties: false,
   }

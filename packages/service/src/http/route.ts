@@ -9,7 +9,7 @@ import type { Chain, Context } from '../context.ts'
  */
 export type Auth = 'none' | 'caller' | 'sign-in' | 'session' | 'admin'
 
-export type RefusalStatus = 400 | 403 | 404 | 409 | 500 | 503 | 504
+export type RefusalStatus = 400 | 403 | 404 | 409 | 429 | 500 | 503 | 504
 
 export interface Call<P, Q, B, A extends Auth> {
   context: Context
@@ -22,6 +22,8 @@ export interface Call<P, Q, B, A extends Auth> {
   body: B
   /** Of the session, when there is one. */
   token: string | undefined
+  /** Whom the limits count for: an address, or a network of them. */
+  client: string
   /** The header of that name. */
   accept: string | undefined
 }

@@ -72,9 +72,9 @@ export const spendingRoutes: Route[] = [
     },
     response: Limit,
     refusals: { 400: ['chain_id not configured', 'caps must be non-negative'], 500: 'upsert failed' },
-    async handle({ context, caller, body }) {
+    async handle({ context, caller, client, body }) {
       const caps = { perTx: body.per_tx_cap_usdc, daily: body.daily_cap_usdc, total: body.total_cap_usdc }
-      const stored = await setSpendingLimit(context, { owner: caller, chainId: body.chain_id }, caps)
+      const stored = await setSpendingLimit(context, { owner: caller, chainId: body.chain_id }, caps, client)
       return shown(body.chain_id, stored)
     },
   }),

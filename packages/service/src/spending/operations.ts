@@ -9,12 +9,13 @@ export async function setSpendingLimit(
   context: Context,
   key: LimitKey,
   caps: Caps,
+  client: string,
 ): Promise<Caps & Partial<SpendingLimit>> {
   requireChain(context, key.chainId)
   if (Object.values(caps).some((cap) => cap !== null && cap < 0n)) {
     throw new MarketError('invalid input', 'caps must be non-negative')
   }
-  await saveLimit(context, key, caps)
+  await saveLimit(context, key, caps, client)
   try {
     return (await readLimit(context, key)) ?? caps
   } catch (error) {
