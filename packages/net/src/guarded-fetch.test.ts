@@ -99,10 +99,23 @@ describe('hosts', () => {
     await expect(guardedFetch(toShop, shop(port))).resolves.toMatchObject({ status: 200 })
   })
 
-  it('refuses link-local addresses even where private hosts are allowed', async () => {
+  it('refuses all but loopback even where hosts on this machine are allowed', async () => {
+    for (const address of ['169.254.169.254', '10.0.0.1', '192.168.1.1', 'fd00::1']) {
+      const { lookup } = namesFor([address])
+      const fetched = guardedFetch({ ...open, lookup }, new URL('http://metadata.test/'))
+      await expect(fetched).rejects.toThrow(HostNotAllowed)
+    }
+  })
+
+  it('goes into our network for an address of our own configuration, and to no metadata of a cloud even then', async () => {
+    const ours = { ...open, isOurs: true }
+    const inside = namesFor(['10.255.255.254'])
+    const fetched = guardedFetch({ ...ours, ...inside }, new URL('http://backend.test/'), { timeoutMs: 50 })
+    await expect(fetched).rejects.toThrow(Unreachable)
     const { lookup } = namesFor(['169.254.169.254'])
-    const fetched = guardedFetch({ ...open, lookup }, new URL('http://metadata.test/'))
-    await expect(fetched).rejects.toThrow(HostNotAllowed)
+    await expect(guardedFetch({ ...ours, lookup }, new URL('http://metadata.test/'))).rejects.toThrow(
+      HostNotAllowed,
+    )
   })
 
   it('resolves a name once: one that turns to loopback afterwards is not followed there', async () => {

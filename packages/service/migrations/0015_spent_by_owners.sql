@@ -34,7 +34,7 @@ CREATE TABLE market.spent (
 
 -- The wallets that one purchase counts for, each once.
 CREATE FUNCTION market.spenders_of(e chain.escrows) RETURNS TABLE (owner bytea) LANGUAGE sql IMMUTABLE AS $$
-  SELECT e.payer UNION SELECT e.buyer_owner WHERE e.buyer_owner IS NOT NULL
+  SELECT e.payer UNION ALL SELECT e.buyer_owner WHERE e.buyer_owner <> e.payer
 $$;
 
 CREATE FUNCTION market.add_spent() RETURNS trigger LANGUAGE plpgsql AS $$
