@@ -33,8 +33,8 @@ CREATE TABLE market.spent (
 ) WITH (fillfactor = 70);
 
 -- The wallets that one purchase counts for, each once.
-CREATE FUNCTION market.spenders_of(e chain.escrows) RETURNS TABLE (owner bytea) LANGUAGE sql IMMUTABLE AS $$
-  SELECT e.payer UNION ALL SELECT e.buyer_owner WHERE e.buyer_owner <> e.payer
+CREATE FUNCTION market.spenders_of(payer bytea, buyer_owner bytea) RETURNS bytea[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN buyer_owner <> payer THEN ARRAY[payer, buyer_owner] ELSE ARRAY[payer] END
 $$;
 
 CREATE FUNCTION market.add_spent() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -42,7 +42,7 @@ BEGIN
   INSERT INTO market.spent AS s
   SELECT c.chain_id, w.owner, (c.deposited_at AT TIME ZONE 'UTC')::date,
     CASE TG_OP WHEN 'INSERT' THEN sum(c.price) ELSE -sum(c.price) END
-  FROM changed AS c, LATERAL market.spenders_of(c) AS w GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+  FROM changed AS c, unnest(market.spenders_of(c.payer, c.buyer_owner)) AS w (owner) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
   ON CONFLICT (chain_id, owner, day) DO UPDATE SET amount = s.amount + excluded.amount;
   RETURN NULL;
 END $$;
@@ -53,4 +53,4 @@ CREATE TRIGGER spent_deleted AFTER DELETE ON chain.escrows REFERENCING OLD TABLE
 
 INSERT INTO market.spent
 SELECT e.chain_id, w.owner, (e.deposited_at AT TIME ZONE 'UTC')::date, sum(e.price)
-FROM chain.escrows AS e, LATERAL market.spenders_of(e) AS w GROUP BY 1, 2, 3;
+FROM chain.escrows AS e, unnest(market.spenders_of(e.payer, e.buyer_owner)) AS w (owner) GROUP BY 1, 2, 3;
