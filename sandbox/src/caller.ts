@@ -7,6 +7,8 @@ export interface Caller {
   post<T>(as: LocalAccount, path: string, body?: object): Promise<T>
   /** Both steps of a call that the owner of an agent signs for: the commitment of step 1 as it came. */
   inTwoSteps<T>(as: LocalAccount, path: string, body: object): Promise<T>
+  /** The token of a new session. */
+  signIn(as: LocalAccount): Promise<string>
   /** Without a signature, on a session's token. */
   postWith<T>(token: string, path: string): Promise<T>
 }
@@ -48,6 +50,11 @@ export function callerOf(baseUrl: string): Caller {
       const { commitment, nonce, expiry } = await signed<Step1>(as, 'POST', `${path}/step1`, body)
       const agent_sig = await as.signTypedData(commitment)
       return signed(as, 'POST', `${path}/step2`, { ...body, nonce, expiry, agent_sig })
+    },
+    async signIn(as) {
+      const domain = new URL(baseUrl).host
+      const { token } = await signed<{ token: string }>(as, 'POST', '/v1/auth/session', { domain })
+      return token
     },
     postWith: (token, path) => call('POST', path, { authorization: `Bearer ${token}` }),
   }

@@ -27,7 +27,7 @@ export async function fillMarket(options: DemoOptions): Promise<void> {
     reviewer_agent_id: Number(generous.agentId),
     cashback_of_commission_bps: CASHBACK_BPS,
   })
-  const { token } = await caller.post<{ token: string }>(options.market.accounts.admin, '/v1/auth/session')
+  const token = await caller.signIn(options.market.accounts.admin)
   for (const { by, path, content } of DEMO_REVIEWS) {
     const reviewer = options.people.reviewers[by]
     await review(caller, options, { reviewer, path, content: JSON.stringify(content), adminToken: token })

@@ -1,9 +1,9 @@
 // What agents do here, with nothing but the tools of the two servers. The rest of the world is people (an admin) and time.
-import { RequestSignature } from '@referrer/protocol'
 import { createTestClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectTools, type Tools } from '../examples/tools.ts'
+import { callerOf } from '../src/caller.ts'
 import { PATIENCE_MS, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
 
 let sandbox: TestSandbox
@@ -51,9 +51,7 @@ const agentOf = (role: string) => Number(sandbox.account(role).agentId)
 async function approve(proofId: number): Promise<void> {
   const { baseUrl } = sandbox.state
   const admin = privateKeyToAccount(sandbox.account('admin').privateKey)
-  const { timestamp, signature } = await RequestSignature.sign(admin, '', Math.floor(Date.now() / 1_000))
-  const headers = { 'X-Agent-Timestamp': String(timestamp), 'X-Agent-Signature': signature }
-  const { token } = await (await fetch(`${baseUrl}/v1/auth/session`, { method: 'POST', headers })).json()
+  const token = await callerOf(baseUrl).signIn(admin)
   const { status } = await fetch(`${baseUrl}/admin/proofs/${proofId}/approve`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },

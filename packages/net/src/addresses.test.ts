@@ -2,17 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { isAllowedAddress, isPlainlyPrivate } from './addresses.ts'
 
 const PUBLIC = ['1.1.1.1', '93.184.215.14', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450::5']
-const NEARBY = [
-  '127.0.0.1',
-  '127.255.255.254',
-  '10.0.0.1',
-  '172.16.0.1',
-  '172.31.255.255',
-  '192.168.1.1',
-  '::1',
-  'fd00::1',
-  'fc00::1',
-]
+const LOOPBACK = ['127.0.0.1', '127.255.255.254', '::1']
+const PRIVATE = ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fd00::1', 'fc00::1']
+const NEARNESSES = ['public', 'loopback', 'network'] as const
 const NEVER = {
   'this network': '0.0.0.0',
   'all of this network': '0.1.2.3',
@@ -59,22 +51,29 @@ const NEVER = {
 
 describe('addresses that strangers name', () => {
   it.each(PUBLIC)('allows %s, which is on the internet', (address) => {
-    expect(isAllowedAddress(address, false)).toBe(true)
-    expect(isAllowedAddress(address, true)).toBe(true)
+    for (const nearness of NEARNESSES) expect(isAllowedAddress(address, nearness)).toBe(true)
   })
 
   it('allows a public IPv4 address behind NAT64', () => {
-    expect(isAllowedAddress('64:ff9b::1.1.1.1', false)).toBe(true)
+    expect(isAllowedAddress('64:ff9b::1.1.1.1', 'public')).toBe(true)
   })
 
-  it.each(NEARBY)('allows %s only where private hosts are allowed', (address) => {
-    expect(isAllowedAddress(address, false)).toBe(false)
-    expect(isAllowedAddress(address, true)).toBe(true)
+  it.each(LOOPBACK)('allows %s where this machine is allowed', (address) => {
+    expect(NEARNESSES.filter((nearness) => isAllowedAddress(address, nearness))).toEqual([
+      'loopback',
+      'network',
+    ])
   })
+
+  it.each(PRIVATE)(
+    'allows %s out of our own configuration only, not because loopback is allowed',
+    (address) => {
+      expect(NEARNESSES.filter((nearness) => isAllowedAddress(address, nearness))).toEqual(['network'])
+    },
+  )
 
   it.each(Object.entries(NEVER))('never allows %s (%s)', (_what, address) => {
-    expect(isAllowedAddress(address, false)).toBe(false)
-    expect(isAllowedAddress(address, true)).toBe(false)
+    for (const nearness of NEARNESSES) expect(isAllowedAddress(address, nearness)).toBe(false)
   })
 })
 
@@ -96,7 +95,7 @@ describe('URLs that are plainly private', () => {
     'https://10.0.0.1/',
     'http://169.254.169.254/latest/meta-data',
   ])('knows %s', (url) => {
-    expect(isPlainlyPrivate(new URL(url))).toBe(true)
+    expect(isPlainlyPrivate(new URL(url), false)).toBe(true)
   })
 
   it.each([
@@ -105,6 +104,21 @@ describe('URLs that are plainly private', () => {
     'https://[2606:4700::1111]/',
     'https://notlocalhost/',
   ])('does not take %s for one', (url) => {
-    expect(isPlainlyPrivate(new URL(url))).toBe(false)
+    for (const allowLoopback of [false, true])
+      expect(isPlainlyPrivate(new URL(url), allowLoopback)).toBe(false)
   })
+
+  it.each(['http://127.0.0.1:8083/', 'http://[::1]/', 'http://localhost/', 'http://shop.localhost:8080/'])(
+    'takes %s for none where this machine is allowed',
+    (url) => {
+      expect(isPlainlyPrivate(new URL(url), true)).toBe(false)
+    },
+  )
+
+  it.each(['https://10.0.0.1/', 'http://192.168.1.1/', 'http://169.254.169.254/latest/meta-data'])(
+    'knows %s even there',
+    (url) => {
+      expect(isPlainlyPrivate(new URL(url), true)).toBe(true)
+    },
+  )
 })

@@ -7,18 +7,28 @@ const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3')
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 /** Looks public, and is the platform's own service inside of every machine of one cloud. */
 const CLOUD_PLATFORM = '168.63.129.16'
-const NEARBY = new Set(['loopback', 'private', 'uniqueLocal'])
+/**
+ * How near a host may be. `public`: on the internet. `loopback`: on this machine too, for sandboxes, where strangers' shops run beside us.
+ * `network`: in our network too, for addresses out of our own configuration.
+ */
+export type Nearness = 'public' | 'loopback' | 'network'
 
-/** Whether an address may be connected to for a stranger: on the public internet, or with `allowPrivate` on this machine and its network. */
-export function isAllowedAddress(text: string, allowPrivate: boolean): boolean {
+const NEARBY: Record<Nearness, ReadonlySet<string>> = {
+  public: new Set(),
+  loopback: new Set(['loopback']),
+  network: new Set(['loopback', 'private', 'uniqueLocal']),
+}
+
+/** Whether an address may be connected to. */
+export function isAllowedAddress(text: string, nearness: Nearness): boolean {
   if (!ipaddr.isValid(text)) return false
   const address = ipaddr.parse(text)
   const range = address.range()
-  if (NEARBY.has(range)) return allowPrivate
+  if (NEARBY[nearness].has(range)) return true
   if (address instanceof ipaddr.IPv4) return range === 'unicast' && address.toString() !== CLOUD_PLATFORM
   if (address.match(NAT64)) {
     const embedded = new ipaddr.IPv4(address.toByteArray().slice(-4))
-    return isAllowedAddress(embedded.toString(), false)
+    return isAllowedAddress(embedded.toString(), 'public')
   }
   return range === 'unicast' && address.match(GLOBAL_V6)
 }
@@ -28,8 +38,9 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '
 
 const LOCALHOST = /^(?:.+\.)?localhost\.?$/
 
-/** Whether a URL can be told to lead nowhere public without asking for the addresses of its host. */
-export function isPlainlyPrivate(url: URL): boolean {
+/** Whether a URL can be told to lead nowhere public, nor to this machine where that is allowed, without asking for the addresses of its host. */
+export function isPlainlyPrivate(url: URL, allowLoopback: boolean): boolean {
   const host = hostOf(url)
-  return isIP(host) ? !isAllowedAddress(host, false) : LOCALHOST.test(host)
+  if (isIP(host)) return !isAllowedAddress(host, allowLoopback ? 'loopback' : 'public')
+  return !allowLoopback && LOCALHOST.test(host)
 }

@@ -99,9 +99,17 @@ describe('hosts', () => {
     await expect(guardedFetch(toShop, shop(port))).resolves.toMatchObject({ status: 200 })
   })
 
-  it('refuses link-local addresses even where private hosts are allowed', async () => {
+  it('refuses all but loopback even where hosts on this machine are allowed', async () => {
+    for (const address of ['169.254.169.254', '10.0.0.1', '192.168.1.1', 'fd00::1']) {
+      const { lookup } = namesFor([address])
+      const fetched = guardedFetch({ ...open, lookup }, new URL('http://metadata.test/'))
+      await expect(fetched).rejects.toThrow(HostNotAllowed)
+    }
+  })
+
+  it('refuses the metadata of a cloud even for an address of our own configuration', async () => {
     const { lookup } = namesFor(['169.254.169.254'])
-    const fetched = guardedFetch({ ...open, lookup }, new URL('http://metadata.test/'))
+    const fetched = guardedFetch({ ...open, isOurs: true, lookup }, new URL('http://metadata.test/'))
     await expect(fetched).rejects.toThrow(HostNotAllowed)
   })
 

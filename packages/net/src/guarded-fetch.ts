@@ -20,8 +20,10 @@ export class Unreachable extends Error {
 
 /** How far a fetch may go, and how it finds its way. */
 export interface Reach {
-  /** Whether hosts may be on this machine or in its network: on a developer's machine only. */
+  /** Whether hosts may be on this machine (loopback, and nothing else of its networks): in a sandbox only. */
   allowPrivateHosts: boolean
+  /** The address is out of our own configuration and no stranger's: it may be in our network. */
+  isOurs?: boolean
   lookup: Lookup
 }
 
@@ -85,7 +87,7 @@ export async function guardedFetch(
 }
 
 async function checkedAddresses(
-  { allowPrivateHosts, lookup }: Reach,
+  { allowPrivateHosts, isOurs = false, lookup }: Reach,
   url: URL,
   signal: AbortSignal,
 ): Promise<Resolved[]> {
@@ -94,7 +96,8 @@ async function checkedAddresses(
     throw new HostNotAllowed('only http and https without credentials')
   const host = hostOf(url)
   const addresses = isIP(host) ? [host] : await resolve(lookup, host, signal)
-  const isAllowed = (address: string) => isAllowedAddress(address, allowPrivateHosts)
+  const beside = allowPrivateHosts ? 'loopback' : 'public'
+  const isAllowed = (address: string) => isAllowedAddress(address, isOurs ? 'network' : beside)
   if (addresses.length === 0 || !addresses.every(isAllowed)) throw new HostNotAllowed(`${host} is not public`)
   return addresses.map((address) => ({ address, family: isIP(address) }))
 }

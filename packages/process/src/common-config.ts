@@ -25,7 +25,7 @@ export interface CommonConfig {
   shutdownTimeoutMs: number
   trustedProxies: readonly string[]
   rateLimit: { perSecond: number; burst: number }
-  /** Whether merchants' endpoints may be on this machine or in its network: on a developer's machine only. */
+  /** Whether merchants' endpoints may be on this machine, and nowhere else in its networks: in a sandbox only. */
   allowPrivateHosts: boolean
 }
 
@@ -52,7 +52,7 @@ export const commonVariables = (defaults: { dataDir: string; port: number }) => 
   RATE_LIMIT_BURST: withDefault(whole(1, 1_000_000), 'requests that one client may send at once', '100'),
   ALLOW_PRIVATE_HOSTS: withDefault(
     flag,
-    "whether merchants' endpoints may be on this machine or in its network; for development only",
+    "whether merchants' endpoints may be on this machine (loopback only); for sandboxes",
     'false',
   ),
 })

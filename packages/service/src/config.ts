@@ -28,6 +28,18 @@ export interface Config extends CommonConfig {
   /** Names beside that of `publicUrl` under which MCP clients may call. */
   mcpHosts: readonly string[]
   sessionSeconds: number
+  /** Of those on `adminAddresses`. */
+  adminSessionSeconds: number
+  /** What may be kept for one owner or client on a day (UTC), and for all clients together. */
+  bytesPerDay: {
+    proofsOfOwner: number
+    intentsOfOwner: number
+    unsignedProofsOfClient: number
+    unsignedProofs: number
+    limitsOfClient: number
+  }
+  /** A proof that nobody signed is forgotten after so long. */
+  unsignedProofDays: number
   /** To answer a request. A database that is silent must not hold callers for ever. */
   answerTimeoutMs: number
   /** A directory of JSON files with schemas of reviews, one for each category. */
@@ -67,6 +79,8 @@ const botName = {
   expected: 'the name of a bot without the @: 5 to 32 letters, digits and underscores',
   read: (text: string) => (/^\w{5,32}$/.test(text) ? text : undefined),
 }
+
+const MIB = 1_048_576
 
 export const variables = {
   ...commonVariables({ dataDir: '.referrer/postgres', port: 8080 }),
@@ -111,6 +125,33 @@ export const variables = {
     '30000',
   ),
   SESSION_SECONDS: withDefault(Read.whole(60, 86_400), 'how long a session lasts', '3600'),
+  ADMIN_SESSION_SECONDS: withDefault(Read.whole(60, 86_400), 'how long a session of an admin lasts', '900'),
+  PROOF_BYTES_PER_OWNER: withDefault(
+    Read.whole(1),
+    'bytes of proofs that an owner may submit on a day (UTC), each counted with 1024 more',
+    String(8 * MIB),
+  ),
+  INTENT_BYTES_PER_OWNER: withDefault(
+    Read.whole(1),
+    'bytes of intents that an owner may queue on a day, each counted with 2048 more',
+    String(8 * MIB),
+  ),
+  UNSIGNED_PROOF_BYTES_PER_CLIENT: withDefault(
+    Read.whole(1),
+    'bytes of proofs that a client may submit on a day with the tool, which nobody signs',
+    String(2 * MIB),
+  ),
+  UNSIGNED_PROOF_BYTES: withDefault(Read.whole(1), 'the same of all clients together', String(64 * MIB)),
+  UNSIGNED_PROOF_DAYS: withDefault(
+    Read.whole(1, 365),
+    'days after which a proof that nobody signed or approved is forgotten',
+    '7',
+  ),
+  SPENDING_LIMIT_BYTES_PER_CLIENT: withDefault(
+    Read.whole(1),
+    'bytes of first spending limits of wallets that a client may set on a day, 256 each',
+    String(2 * MIB),
+  ),
   REVIEW_SCHEMAS: optional(
     Read.text('a directory'),
     'a directory with schemas of reviews of further categories, one JSON file each',
@@ -187,6 +228,15 @@ export function readConfig(env: Env): Config {
     consoleOrigins: values.CONSOLE_ORIGINS ?? [],
     mcpHosts: values.MCP_HOSTS ?? [],
     sessionSeconds: values.SESSION_SECONDS,
+    adminSessionSeconds: values.ADMIN_SESSION_SECONDS,
+    bytesPerDay: {
+      proofsOfOwner: values.PROOF_BYTES_PER_OWNER,
+      intentsOfOwner: values.INTENT_BYTES_PER_OWNER,
+      unsignedProofsOfClient: values.UNSIGNED_PROOF_BYTES_PER_CLIENT,
+      unsignedProofs: values.UNSIGNED_PROOF_BYTES,
+      limitsOfClient: values.SPENDING_LIMIT_BYTES_PER_CLIENT,
+    },
+    unsignedProofDays: values.UNSIGNED_PROOF_DAYS,
     answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
     reviewSchemas: values.REVIEW_SCHEMAS,
     fullCommission: BigInt(values.RANK_FULL_COMMISSION),

@@ -1,5 +1,11 @@
 /** Why an operation was refused. The kind ends the message that tools show; HTTP makes a status of it. */
-export type Refusal = 'invalid input' | 'not found' | 'already exists' | 'conflict' | 'unauthorized'
+export type Refusal =
+  | 'invalid input'
+  | 'not found'
+  | 'already exists'
+  | 'conflict'
+  | 'unauthorized'
+  | 'rate limited'
 
 /**
  * An operation that was refused, or (`unavailable`) could not be done now. `message` is what a tool shows, whole; a route that
@@ -20,3 +26,15 @@ export const refused = (kind: Refusal, what: string) => new MarketError(kind, `$
 
 /** Nothing was done and trying again may help. */
 export const unavailable = (what: string, cause: unknown) => new MarketError('unavailable', what, { cause })
+
+/** Refused for now: what may be done until then is done. */
+export class Exhausted extends MarketError {
+  readonly detail: string
+  readonly retryAfterSeconds: number
+
+  constructor(detail: string, retryAfterSeconds: number) {
+    super('rate limited', `rate limited: ${detail}`)
+    this.detail = detail
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}

@@ -6,8 +6,8 @@ import type { Chain } from './context.ts'
 
 /** How long something that is only shown when it is there may be waited for. */
 export const BEST_EFFORT_MS = 1_000
-/** In characters. A card inside a data URL fits; what does not would make lists of thousands too long. */
-const LONGEST_URI = 8_192
+/** In bytes. A card inside a data URL fits; what does not would make lists of thousands too long. */
+export const LONGEST_URI = 8_192
 /** A node may lag behind the one that the caller's own transaction went to. */
 const REREAD_FOR_MS = 3_000
 const REREAD_EVERY_MS = 200
@@ -77,7 +77,7 @@ export async function identityUri(chain: Chain, agentId: bigint): Promise<string
     args: [agentId],
   } as const
   const uri = await bestEffort((options) => readContract(chain, read, options))
-  if (!uri || uri.length > LONGEST_URI) return undefined
+  if (!uri || Buffer.byteLength(uri) > LONGEST_URI) return undefined
   // Anybody may write anything there, and Postgres has neither the character zero nor half a character.
   return uri.toWellFormed().replaceAll('\0', '') || undefined
 }

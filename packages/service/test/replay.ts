@@ -201,6 +201,7 @@ export function fold(chain: number, events: ChainEvent[]): World {
           escrow_id: args.escrowId,
           reviewer_agent_id: args.reviewerAgentId,
           buyer_agent_id: args.buyerAgentId === maxUint256 ? null : args.buyerAgentId,
+          buyer_owner: args.buyerAgentId === maxUint256 ? null : agent(args.buyerAgentId).owner,
           payer: lower(args.payer),
           nonce: args.nonce,
           merchant_id: args.merchantId,

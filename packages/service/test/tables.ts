@@ -65,7 +65,28 @@ export async function mirrorDifferences(sql: Sql, chainId: number, world: World)
     const found = table === 'reviews' ? actual.map(({ internal_id: _, ...row }) => row) : actual
     all.push(...differences(`chain.${table}`, expected, found))
   }
-  return [...all, ...(await numberDifferences(sql, chainId, world))]
+  return [
+    ...all,
+    ...(await numberDifferences(sql, chainId, world)),
+    ...(await spentDifferences(sql, chainId, world)),
+  ]
+}
+
+/** Every purchase counts for whoever paid and for whoever owned the buying agent then, on its day. */
+async function spentDifferences(sql: Sql, chainId: number, { escrows }: World): Promise<string[]> {
+  const sums = new Map<string, bigint>()
+  for (const { payer, buyer_owner, deposited_at, price } of escrows) {
+    const day = new Date(Number(deposited_at) * 1_000).toISOString().slice(0, 10)
+    for (const owner of new Set([payer, buyer_owner ?? payer])) {
+      const key = `${owner} ${day}`
+      sums.set(key, (sums.get(key) ?? 0n) + price)
+    }
+  }
+  const expected = [...sums].map(([key, amount]) => ({ key, amount })).filter(({ amount }) => amount !== 0n)
+  const actual = await sql<{ key: string; amount: bigint }[]>`
+    SELECT '0x' || encode(owner, 'hex') || ' ' || day::text AS key, amount FROM market.spent
+    WHERE chain_id = ${chainId} AND amount <> 0`
+  return differences('market.spent', expected, [...actual])
 }
 
 /** Every review on the chain has the record of its own content and of its author's owner then, and no two have the same. */

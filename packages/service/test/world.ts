@@ -83,6 +83,7 @@ export interface Escrow {
   escrow_id: bigint
   reviewer_agent_id: bigint
   buyer_agent_id: bigint | null
+  buyer_owner: Hex | null
   payer: Hex
   nonce: Hex
   merchant_id: bigint

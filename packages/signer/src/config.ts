@@ -30,7 +30,7 @@ export const VARIABLES = {
     'the commission escrow of the marketplace; all other contracts are found through it',
   REFERRER_AGENT_MCP_URL: 'the tools of the marketplace, ending in /mcp',
   SIGNER_STATE_DIR: 'where purchases are written down (default ~/.referrer-signer)',
-  ALLOW_PRIVATE_HOSTS: 'true lets shops be on this machine or in its network, for a sandbox (default false)',
+  ALLOW_PRIVATE_HOSTS: 'true lets shops be on this machine, for a sandbox (default false)',
   FACILITATOR_URL: 'where payments are settled (default: what the marketplace says)',
   ATTESTATION_PUB_KEYS: 'the keys that ref links must be signed with (default: what the marketplace says)',
 } as const

@@ -63,7 +63,7 @@ export function createContext(config: Config, overrides: Overrides = {}): Contex
     allowPrivateHosts: config.ALLOW_PRIVATE_HOSTS,
     lookup: config.ALLOW_PRIVATE_HOSTS ? systemLookup : publicLookup(),
   }
-  const ours = { allowPrivateHosts: true, lookup: systemLookup }
+  const ours = { allowPrivateHosts: true, isOurs: true, lookup: systemLookup }
   const turns = new Map<string, ReturnType<typeof createTurns>>()
   return {
     config,

@@ -43,7 +43,8 @@ export const adminProofRoutes: Route[] = [
     method: 'GET',
     path: '/admin/proofs',
     tag: 'Admin',
-    summary: 'Proofs, in the order in which they came',
+    summary: 'Proofs, those that owners signed first, in the order in which they came',
+    about: 'One that nobody signed is forgotten after some days, unless it is approved.',
     auth: 'admin',
     query: z.object({
       status: status.default('pending').meta({

@@ -8,7 +8,7 @@ import { effectiveRank } from '../ranks/rank.ts'
 import type { AgentRow } from './store.ts'
 
 const registeredAt = momentShown.meta({
-  about: 'When it registered itself; before that, when the service first saw it.',
+  about: 'When the service first knew of it.',
   shown: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$' },
 })
 
@@ -63,7 +63,7 @@ export function entryOf(recovery: Recovery.Recovery, row: AgentRow): AgentEntry 
     ...(row.payment_wallet && { payment_wallet: address(recovery, row.payment_wallet) }),
     ...(repeat !== null && { review_rank_repeat: repeat }),
     ...(oneOff !== null && { review_rank_one_off: oneOff }),
-    registered_at: registeredAtOf(row),
+    registered_at: timeInSeconds(row.recorded_at),
     commission: commissionOf(row),
   }
 }
@@ -82,7 +82,7 @@ export function agentOf(recovery: Recovery.Recovery, row: AgentRow, { count, pro
     payment_wallet: row.payment_wallet ? address(recovery, row.payment_wallet) : '',
     review_rank_repeat: effectiveRank(row.flagged, row.repeat),
     review_rank_one_off: effectiveRank(row.flagged, row.one_off),
-    registered_at: registeredAtOf(row),
+    registered_at: timeInSeconds(row.recorded_at),
     commission: commissionOf(row),
     flagged: row.flagged,
     review_count: whole(count),
@@ -92,8 +92,6 @@ export function agentOf(recovery: Recovery.Recovery, row: AgentRow, { count, pro
     })),
   }
 }
-
-const registeredAtOf = (row: AgentRow) => timeInSeconds(row.registered_at ?? row.recorded_at)
 
 export const RegisteredAgent = z
   .object({ agent_id: wholeNumber, owner_address: accountShown })

@@ -89,16 +89,17 @@ export async function getAgent(
 }
 
 /**
- * Waits, for a while at most, until an agent that is on the chain can be read here: its owner reads next what was just written, and
+ * Waits, for a while at most, until an agent that is on the chain can be read here, as it is there: its owner reads next what was just written, and
  * the records may be a block behind. That it is not seen in time changes nothing of what was written.
  */
 export async function untilSeen(
   context: Context,
   { config: { chainId } }: Chain,
   agentId: bigint,
+  holds: (row: AgentRow) => boolean = () => true,
 ): Promise<void> {
   await reread(
     () => readAgent(context)({ chainId, agentId }),
-    (row) => row !== undefined,
+    (row) => row !== undefined && holds(row),
   ).catch((error: unknown) => context.log.warn({ err: error }, 'an agent was not seen in time'))
 }

@@ -7,11 +7,11 @@ import { MarketError } from '../market-error.ts'
 import { bestEffort, identityUri, ownerOf, reread } from '../onchain.ts'
 import { untilSeen } from './operations.ts'
 import { resolveOwner } from './owner.ts'
-import { insertRegistration } from './store.ts'
+import { type AgentRow, insertRegistration } from './store.ts'
 
 /**
  * An agent is made known: once. Returns its owner. One that was only learned from the chain is not known yet. It may be so new that not
- * every node has seen it. `permit` may refuse by who owns it: the tool lets anybody, since all that is written is read from the chain.
+ * every node has seen it. `permit` may refuse by who owns it: the tool lets anybody, since all that is shown is what the chain says.
  */
 export async function registerAgent(
   context: Context,
@@ -26,18 +26,31 @@ export async function registerAgent(
     ),
   )
   permit(owner)
-  const [uri, paymentWallet] = await Promise.all([identityUri(chain, agentId), walletOf(chain, agentId)])
-  const isFirst = await insertRegistration(context.sql, chain.config.chainId, {
-    agentId,
-    owner: bytesOf(owner),
-    uri: uri ?? '',
-    paymentWallet: bytesOf(paymentWallet ?? owner),
-    at: new Date(context.clock()),
-  })
+  const { chainId } = chain.config
+  const registration = { agentId, owner: bytesOf(owner), at: new Date(context.clock()) }
+  const [isFirst, told] = await Promise.all([
+    insertRegistration(context.sql, chainId, registration),
+    profileOf(chain, agentId),
+  ])
   if (!isFirst) throw new MarketError('already exists', 'agent already registered')
-  await untilSeen(context, chain, agentId)
+  await untilSeen(context, chain, agentId, (agent) => isAsTold(agent, told))
   return owner
 }
+
+interface Profile {
+  uri: string | undefined
+  wallet: Address | undefined
+}
+
+/** What an agent tells of itself on the chain, best-effort: what it does not tell or cannot be read is undefined. */
+async function profileOf(chain: Chain, agentId: bigint): Promise<Profile> {
+  const [uri, wallet] = await Promise.all([identityUri(chain, agentId), walletOf(chain, agentId)])
+  return { uri, wallet }
+}
+
+const isAsTold = ({ uri, payment_wallet: wallet }: AgentRow, told: Profile) =>
+  (told.uri === undefined || told.uri === uri) &&
+  (told.wallet === undefined || wallet?.equals(bytesOf(told.wallet)) === true)
 
 /** Undefined: it has none, or it cannot be read now. */
 async function walletOf(chain: Chain, agentId: bigint): Promise<Address | undefined> {

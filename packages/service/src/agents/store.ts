@@ -1,19 +1,22 @@
 import type { Queryable } from '@referrer/database'
+import { zeroAddress } from 'viem'
+import { bytesOf } from '../db/bytes.ts'
 import { countOf } from '../db/counts.ts'
 import type { Page } from '../db/page.ts'
 import { placeOf } from '../db/places.ts'
 import type { CommissionRow } from '../earnings/commission.ts'
+import { LONGEST_URI } from '../onchain.ts'
 import type { AgentKey } from '../ranks/store.ts'
 
 /** An agent is in the records and on the chain. */
 export type AgentRow = CommissionRow & {
   agent_id: bigint
   owner: Buffer
+  /** When the service first knew of it. */
   recorded_at: Date
-  /** Null: it never registered itself. */
-  registered_at: Date | null
+  /** Empty: it tells none. */
   uri: string
-  /** Null: none that its present owner has told. */
+  /** Null: none that it or its present owner has told. */
   payment_wallet: Buffer | null
   flagged: boolean
   /** Ranks; null: not computed. */
@@ -24,15 +27,18 @@ export type AgentRow = CommissionRow & {
 export interface Registration {
   agentId: bigint
   owner: Buffer
-  uri: string
-  paymentWallet: Buffer
   at: Date
 }
 
-// A wallet goes with its owner, as it does on the chain.
+const NO_WALLET = bytesOf(zeroAddress)
+
+// What an agent tells of itself is shown once somebody has made it known here, and is what the chain says now: whoever did that need not
+// be its owner, and must not decide what it stays. Where it has no wallet, its owner is paid; a new owner says so by registering.
 const columns = (sql: Queryable) => sql`
-  a.agent_id, i.owner, a.recorded_at, a.registered_at, a.uri, a.flagged,
-  CASE WHEN a.registered_by = i.owner THEN a.payment_wallet END AS payment_wallet,
+  a.agent_id, i.owner, a.recorded_at, a.flagged,
+  CASE WHEN a.registered_at IS NOT NULL AND octet_length(i.uri) <= ${LONGEST_URI} THEN i.uri ELSE '' END AS uri,
+  CASE WHEN a.registered_at IS NULL THEN NULL WHEN i.wallet <> ${NO_WALLET} THEN i.wallet
+    WHEN a.registered_by = i.owner THEN i.owner END AS payment_wallet,
   e.immediate, e.held_back_settled, e.held_back_pending, r.repeat, r.one_off`
 
 const agents = (sql: Queryable) => sql`
@@ -98,14 +104,13 @@ export async function recordAgent(sql: Queryable, chainId: number, agentId: bigi
 export async function insertRegistration(
   sql: Queryable,
   chainId: number,
-  { agentId, owner, uri, paymentWallet, at }: Registration,
+  { agentId, owner, at }: Registration,
 ): Promise<boolean> {
   const { count } = await sql`
-    INSERT INTO market.agents AS a
-      (chain_id, agent_id, recorded_at, registered_at, registered_by, uri, payment_wallet)
-    VALUES (${chainId}, ${agentId}, ${at}, ${at}, ${owner}, ${uri}, ${paymentWallet})
+    INSERT INTO market.agents AS a (chain_id, agent_id, recorded_at, registered_at, registered_by)
+    VALUES (${chainId}, ${agentId}, ${at}, ${at}, ${owner})
     ON CONFLICT (chain_id, agent_id) DO UPDATE SET registered_at = coalesce(a.registered_at, excluded.registered_at),
-      registered_by = excluded.registered_by, uri = excluded.uri, payment_wallet = excluded.payment_wallet
+      registered_by = excluded.registered_by
     WHERE a.registered_at IS NULL OR a.registered_by <> excluded.registered_by`
   return count === 1
 }

@@ -24,20 +24,36 @@ const BEARER = /^Bearer +([\w-]+)$/i
 /** Reading again does no harm, and two honest reads in one second carry the same signature. */
 const READS = new Set(['GET', 'HEAD'])
 
-/** What can be told from the headers alone. A session decides when both are sent. */
+/** What can be told from the headers alone. A session decides when both are sent. Undefined: the body may say who it is. */
 export function readCredentials(
   headers: IncomingHttpHeaders,
-  wanted: 'caller' | 'signature' | 'session' | 'admin',
+  wanted: 'caller' | 'sign-in' | 'session' | 'admin',
   nowMs: number,
-): Credentials {
-  const isSessionWanted = wanted !== 'signature'
-  if (isSessionWanted && headers.authorization !== undefined) {
+): Credentials | undefined {
+  if (wanted === 'sign-in') return signInOf(headers, nowMs)
+  if (headers.authorization !== undefined) {
     const token = BEARER.exec(headers.authorization)?.[1]
     if (!token || !TOKEN.test(token)) throw new Unauthenticated('bad session token')
     return { token }
   }
   if (wanted === 'session' || wanted === 'admin') throw new Unauthenticated('session token required')
   return signatureOf(headers, nowMs)
+}
+
+/** No session opens another: it would never end. */
+function signInOf(
+  headers: IncomingHttpHeaders,
+  nowMs: number,
+): RequestSignature.RequestSignature | undefined {
+  const isSigned = headers[TIMESTAMP] !== undefined || headers[SIGNATURE] !== undefined
+  const signed = isSigned ? signatureOf(headers, nowMs) : undefined
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  if (!hasBody) {
+    throw new Unauthenticated(
+      'sign in with a message of EIP-4361 and a nonce of /v1/auth/nonce, or sign a request with the body {"domain": "<our host>"}',
+    )
+  }
+  return signed
 }
 
 function signatureOf(headers: IncomingHttpHeaders, nowMs: number): RequestSignature.RequestSignature {

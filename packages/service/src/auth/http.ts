@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { momentShown } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
-import { MarketError } from '../market-error.ts'
 import { time } from '../present.ts'
-import { closeSession, openSession } from './sessions.ts'
+import { newNonce } from './nonces.ts'
+import { closeSession } from './sessions.ts'
+import { signIn, signInByRequest } from './sign-in.ts'
 
 const Session = z
   .object({
@@ -12,20 +13,54 @@ const Session = z
   })
   .meta({ id: 'Session' })
 
+const SignIn = z
+  .strictObject({
+    message: z.string().meta({
+      about:
+        'EIP-4361: our domain, a URI of ours, version 1, a chain of this service, a nonce of `GET /v1/auth/nonce`, and when it was issued.',
+      shown: { type: 'string' },
+    }),
+    signature: z.string().meta({
+      about:
+        'Of the account that the message names, EIP-191. A wallet that is a contract signs as ERC-1271 or ERC-6492 say.',
+      shown: { type: 'string', pattern: '^0x(?:[0-9a-fA-F]{2})+$' },
+    }),
+  })
+  .meta({ id: 'SignIn' })
+
+const SignedRequest = z
+  .strictObject({
+    domain: z
+      .string()
+      .meta({ about: 'Our host: that of the address that you call.', shown: { type: 'string' } }),
+  })
+  .meta({ id: 'SignInByRequest' })
+
 export const authRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/auth/nonce',
+    tag: 'Sessions',
+    summary: 'A nonce to sign in with',
+    about: 'For one sign-in, within five minutes.',
+    auth: 'none',
+    headers: { 'cache-control': 'no-store' },
+    response: z.object({ nonce: z.string() }).meta({ id: 'Nonce' }),
+    handle: async ({ context }) => ({ nonce: await newNonce(context) }),
+  }),
   route({
     method: 'POST',
     path: '/v1/auth/session',
     tag: 'Sessions',
     summary: 'Open a session',
     about:
-      'Signed over an empty body. The token stands for the signer on every route that asks for a signature.',
-    auth: 'signature',
+      'With a message of Sign-In with Ethereum (EIP-4361), or, for programs, with a signed request whose body names our host. The token stands for the signer on every route that asks for a signature.',
+    auth: 'sign-in',
+    body: { schema: z.union([SignIn, SignedRequest]), refusal: 'invalid request' },
     response: Session,
-    refusals: { 400: 'invalid request' },
-    async handle({ context, caller, hasBody }) {
-      if (hasBody) throw new MarketError('invalid input', 'invalid request')
-      const { token, expiresAt } = await openSession(context, caller)
+    async handle({ context, caller, body }) {
+      const { token, expiresAt } =
+        'domain' in body ? await signInByRequest(context, caller, body.domain) : await signIn(context, body)
       return { token, expires_at: time(expiresAt) }
     },
   }),

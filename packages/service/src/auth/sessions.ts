@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { Queryable } from '@referrer/database'
 import type { Address } from 'viem'
 import { type Context, once } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
@@ -12,17 +13,36 @@ export const TOKEN = /^[\w-]{43}$/
 // Whoever reads the database learns no token.
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
+export interface Session {
+  token: string
+  expiresAt: Date
+}
+
+/** What may open one session only. */
+interface Once {
+  digest: Buffer
+  forgetAt: Date
+}
+
+/** Undefined: what opens it has opened one before. Of those that come at the same moment, on whichever replica, one is first. */
 export async function openSession(
   { sql, clock, config }: Context,
   caller: Address,
-): Promise<{ token: string; expiresAt: Date }> {
+  once?: Once,
+): Promise<Session | undefined> {
   const token = randomBytes(32).toString('base64url')
-  const expiresAt = new Date(clock() + config.sessionSeconds * 1_000)
-  await sql`
+  const seconds = config.adminAddresses.has(caller) ? config.adminSessionSeconds : config.sessionSeconds
+  const expiresAt = new Date(clock() + seconds * 1_000)
+  const { count } = await sql`
+    WITH first AS (${once ? remember(sql, once) : sql`SELECT`})
     INSERT INTO market.sessions (token_hash, address, expires_at)
-    VALUES (${hashOf(token)}, ${bytesOf(caller)}, ${expiresAt})`
-  return { token, expiresAt }
+    SELECT ${hashOf(token)}, ${bytesOf(caller)}, ${expiresAt}::timestamptz FROM first`
+  return count === 1 ? { token, expiresAt } : undefined
 }
+
+const remember = (sql: Queryable, { digest, forgetAt }: Once) => sql`
+  INSERT INTO market.seen_requests (digest, forget_at) VALUES (${digest}, ${forgetAt})
+  ON CONFLICT DO NOTHING RETURNING digest`
 
 /** Whose session it is; nobody's once it has expired or was closed. */
 export async function sessionOf(context: Context, token: string): Promise<Address | undefined> {

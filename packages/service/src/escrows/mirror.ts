@@ -1,9 +1,11 @@
 import type { Transaction } from '@referrer/database'
 import { Attribution } from '@referrer/protocol'
-import { Changes, insertRows, type Row, type Table, writeChanges } from '../db/rows.ts'
+import type { Hex } from 'viem'
+import { arrayOf, Changes, insertRows, type Row, type Table, type Value, writeChanges } from '../db/rows.ts'
 import type { EventOf } from '../events.ts'
 
 export type EscrowEvent = EventOf<'CommissionEscrow'> | EventOf<'SplitRouter'>
+type Deposited = Extract<EscrowEvent, { name: 'EscrowDeposited' }>
 
 const escrows: Table = {
   name: 'chain.escrows',
@@ -11,6 +13,7 @@ const escrows: Table = {
   columns: {
     reviewer_agent_id: 'bigint',
     buyer_agent_id: 'bigint',
+    buyer_owner: 'bytea',
     payer: 'bytea',
     nonce: 'bytea',
     merchant_id: 'bigint',
@@ -55,6 +58,7 @@ export async function applyEscrowEvents(
   chainId: number,
   events: EscrowEvent[],
 ): Promise<void> {
+  const buyerOwners = await ownersOfBuyers(tx, chainId, events)
   const rows = new Changes()
   const paid: Row[] = []
   for (const event of events) {
@@ -68,6 +72,7 @@ export async function applyEscrowEvents(
           {
             reviewer_agent_id: args.reviewerAgentId,
             buyer_agent_id: args.buyerAgentId === Attribution.AGENTLESS_BUYER_ID ? null : args.buyerAgentId,
+            buyer_owner: buyerOwners.get(event) ?? null,
             payer: args.payer,
             nonce: args.nonce,
             merchant_id: args.merchantId,
@@ -121,4 +126,36 @@ export async function applyEscrowEvents(
     }
   }
   await Promise.all([writeChanges(tx, escrows, rows), insertRows(tx, payouts, paid)])
+}
+
+/** Who owned the buying agents when they bought. An agent may change hands in the same block, before or after. */
+async function ownersOfBuyers(
+  tx: Transaction,
+  chainId: number,
+  events: EscrowEvent[],
+): Promise<Map<EscrowEvent, Hex>> {
+  const bought = events.filter(
+    (event): event is Deposited =>
+      event.name === 'EscrowDeposited' && event.args.buyerAgentId !== Attribution.AGENTLESS_BUYER_ID,
+  )
+  if (bought.length === 0) return new Map()
+  const column = (pick: (event: Deposited) => Value) => arrayOf('bigint', bought.map(pick))
+  const rows = await tx<{ at: bigint; owner: Hex }[]>`
+    SELECT e.at, '0x' || encode(o.to_owner, 'hex') AS owner
+    FROM unnest(
+      ${column(({ args }) => args.buyerAgentId)}::bigint[],
+      ${column(({ blockNumber }) => blockNumber)}::bigint[],
+      ${column(({ logIndex }) => logIndex)}::integer[]
+    ) WITH ORDINALITY AS e (agent_id, block_number, log_index, at),
+    LATERAL (
+      SELECT to_owner FROM chain.ownership_changes AS o
+      WHERE o.chain_id = ${chainId} AND o.agent_id = e.agent_id
+        AND (o.block_number, o.log_index) < (e.block_number, e.log_index)
+      ORDER BY o.block_number DESC, o.log_index DESC LIMIT 1) AS o`
+  return new Map(
+    rows.flatMap(({ at, owner }) => {
+      const event = bought[Number(at) - 1]
+      return event ? [[event, owner]] : []
+    }),
+  )
 }

@@ -25,7 +25,8 @@ Ids and amounts are integers; amounts are USDC base units (6 decimals). Times ar
 
 **Signed requests** carry \`X-Agent-Timestamp\` (unix seconds, within 60 seconds of now) and \`X-Agent-Signature\`: an EIP-191 personal
 signature over the 32 bytes keccak256(body ‖ timestamp as uint64, big-endian). A GET signs the timestamp alone. The signer is the caller.
-A signed request other than a GET counts once. \`POST /v1/auth/session\` gives a token to send instead.`
+A signed request other than a GET counts once. \`POST /v1/auth/session\` gives a token to send instead, for a message of Sign-In with
+Ethereum (EIP-4361).`
 
 /** What each group of routes is for. */
 const TAGS = {
@@ -50,7 +51,7 @@ const TAGS = {
 const SECURITY = {
   none: [],
   caller: [{ timestamp: [], signature: [] }, { session: [] }],
-  signature: [{ timestamp: [], signature: [] }],
+  'sign-in': [{}, { timestamp: [], signature: [] }],
   session: [{ session: [] }],
   admin: [{ session: [] }],
 }
@@ -63,7 +64,10 @@ export function describeRoutes(
   const schemas: Json = {}
   schemas.Error = {
     type: 'object',
-    properties: { error: { type: 'string' } },
+    properties: {
+      error: { type: 'string' },
+      detail: { type: 'string', description: 'What is wrong, and what to do about it.' },
+    },
     required: ['error'],
     additionalProperties: false,
   }

@@ -4,25 +4,26 @@ import type { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
 
 /**
- * `none`: anybody. `caller`: a signed request, or a session in its place. `signature`, `session`: only that. `admin`: the session of an
- * admin.
+ * `none`: anybody. `caller`: a signed request, or a session in its place. `session`: only that. `admin`: the session of an admin.
+ * `sign-in`: a signed request, or a body that shows who sends it.
  */
-export type Auth = 'none' | 'caller' | 'signature' | 'session' | 'admin'
+export type Auth = 'none' | 'caller' | 'sign-in' | 'session' | 'admin'
 
-export type RefusalStatus = 400 | 403 | 404 | 409 | 500 | 503 | 504
+export type RefusalStatus = 400 | 403 | 404 | 409 | 429 | 500 | 503 | 504
 
 export interface Call<P, Q, B, A extends Auth> {
   context: Context
   /** The one that `chain_id` names, or the default. */
   chain: Chain
   isChainNamed: boolean
-  caller: A extends 'none' ? undefined : Address
+  caller: A extends 'none' ? undefined : A extends 'sign-in' ? Address | undefined : Address
   params: P
   query: Q
   body: B
-  hasBody: boolean
   /** Of the session, when there is one. */
   token: string | undefined
+  /** Whom the limits count for: an address, or a network of them. */
+  client: string
   /** The header of that name. */
   accept: string | undefined
 }

@@ -1,10 +1,10 @@
-import { createLimiter } from '@referrer/net'
+import { clientOf, createLimiter } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { type Credentials, identify, readCredentials, Unauthenticated } from '../auth/caller.ts'
 import { chainOf } from '../chain-of.ts'
 import type { Chain, Context } from '../context.ts'
-import { MarketError } from '../market-error.ts'
+import { Exhausted, MarketError } from '../market-error.ts'
 import { chainId as chainIdField } from './fields.ts'
 import { limit } from './limits.ts'
 import { Answer, isPublic, type RefusalStatus, type Route, textOf, urlOf } from './route.ts'
@@ -15,6 +15,7 @@ const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
   'not found': 404,
   'already exists': 409,
   conflict: 409,
+  'rate limited': 429,
   unavailable: 500,
 }
 const EMPTY = Buffer.alloc(0)
@@ -42,7 +43,8 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
         // Who asks is in headers that caches do not know: none may answer one caller with what another got.
         reply.header('cache-control', 'no-store')
         try {
-          credentials.set(request, readCredentials(request.headers, route.auth, context.clock()))
+          const given = readCredentials(request.headers, route.auth, context.clock())
+          if (given) credentials.set(request, given)
         } catch (error) {
           refuse(error, route, request, reply)
           return
@@ -81,8 +83,8 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       chain: chainIn(context, route, request.query),
       isChainNamed: (request.query as Record<string, unknown>).chain_id !== undefined,
       token: tokenOf(request),
+      client: clientOf(request.ip),
       accept: request.headers.accept,
-      hasBody: Buffer.isBuffer(request.body) && request.body.length > 0,
     })
   }
 }
@@ -169,6 +171,10 @@ function chainIn(context: Context, { takesChain }: Route, query: unknown): Chain
 function refuse(error: unknown, route: Route, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof Unauthenticated) {
     return reply.code(401).send({ error: 'unauthorized', detail: error.message })
+  }
+  if (error instanceof Exhausted) {
+    reply.header('retry-after', error.retryAfterSeconds)
+    return reply.code(429).send({ error: 'rate limited', detail: error.detail })
   }
   const status = error instanceof MarketError ? STATUSES[error.kind] : 500
   if (status === 500) request.log.error({ reqId: request.id, err: error }, 'a request failed')

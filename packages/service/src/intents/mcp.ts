@@ -108,11 +108,12 @@ const markOf = (as: Mark['as'], input: { agent_id: bigint; intent_id: string }, 
   words: said,
 })
 
-function polledJson({ intents, budget: { remaining, perTx, isEnforced } }: Polled): string {
-  const budget = JSON.stringify({
+function polledJson({ intents, budget }: Polled): string {
+  const { remaining = null, perTx = null, isEnforced = false } = budget ?? {}
+  const told = JSON.stringify({
     remaining_budget: remaining === null ? null : whole(remaining),
     per_tx_cap_usdc: perTx === null ? null : whole(perTx),
     budget_enforced: isEnforced,
   })
-  return `{"status":"ok","intents":${pendingJson(intents)},${budget.slice(1)}`
+  return `{"status":"ok","intents":${pendingJson(intents)},${told.slice(1)}`
 }

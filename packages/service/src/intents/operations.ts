@@ -7,11 +7,14 @@ import { bytesOf } from '../db/bytes.ts'
 import type { Page } from '../db/page.ts'
 import { MarketError } from '../market-error.ts'
 import { ownerOf } from '../onchain.ts'
+import { countWritten } from '../written/store.ts'
 import { purchaseText } from './payload.ts'
 import * as store from './store.ts'
 
 /** Of an agent. */
 const MOST_PENDING = 1_000
+/** What an intent takes beside its payload, what becomes of it included. */
+const OVERHEAD = 2_048
 export const LIFETIME_SECONDS = { least: 60, usual: 86_400, most: 30 * 86_400 }
 
 const INTENT_ID = /^[0-9a-f]{32}$/
@@ -49,11 +52,17 @@ export async function queueIntent(
     at: new Date(at),
     expiresAt: new Date(at + lifetimeSeconds * 1_000),
   }
-  const row = await store.insertIntent(context.sql, intent, MOST_PENDING)
-  if (!row) {
+  return context.sql.begin(async (tx) => {
+    await countWritten(tx, at, {
+      what: 'intents of this owner',
+      who: intent.owner,
+      bytes: Buffer.byteLength(text) + OVERHEAD,
+      most: context.config.bytesPerDay.intentsOfOwner,
+    })
+    const row = await store.insertIntent(tx, intent, MOST_PENDING)
+    if (row) return row
     throw new MarketError('conflict', `agent ${agentId} has ${MOST_PENDING} pending intents: withdraw some`)
-  }
-  return row
+  })
 }
 
 /** Those that the caller queued for an agent of its own, newest first. */

@@ -3,7 +3,7 @@ import { type Proof, proposeCommitment, requireSigned } from '../commitments/ope
 import type { Chain, Context } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { refused, unavailable } from '../market-error.ts'
-import { type Budget, budgetOf } from './budget.ts'
+import { type Budget, budgetOf } from '../spending/budget.ts'
 import { isIntentId } from './operations.ts'
 import { closeIntent, type IntentRow, pendingIntents } from './store.ts'
 
@@ -14,7 +14,8 @@ export const LONGEST_WORDS = 2_000
 
 export interface Polled {
   intents: IntentRow[]
-  budget: Budget
+  /** Undefined: it could not be read. */
+  budget: Budget | undefined
 }
 
 /** What can become of an intent, and what the runner signs and says of it then. */
@@ -36,7 +37,7 @@ export function proposeAccess(context: Context, chain: Chain, agentId: bigint) {
   return proposeCommitment(context, chain, 'IntentAccessCommitment', { agentId })
 }
 
-/** The oldest pending ones. The budget is advice: nothing is held back because of it. */
+/** The oldest pending ones. The budget is advice: nothing is held back because of it, nor because it cannot be read. */
 export async function pollIntents(
   context: Context,
   chain: Chain,
@@ -52,7 +53,10 @@ export async function pollIntents(
         throw unavailable('get pending intents', error)
       },
     ),
-    budgetOf(context, chain, { agentId, owner }),
+    budgetOf(context, chain, owner).catch((error: unknown) => {
+      context.log.warn({ err: error }, 'a budget could not be read')
+      return undefined
+    }),
   ])
   return { intents, budget }
 }

@@ -124,11 +124,13 @@ export async function withdrawIntent(
   return row
 }
 
-/** What ended long ago is nobody's history any more. */
+/** What ended long ago is nobody's history any more, and sooner what came to nothing. */
 export const sweepIntents: Schedule = {
   name: 'sweep-intents',
   everySeconds: 3_600,
   async run({ sql }) {
     await sql`DELETE FROM market.intents WHERE expires_at < now() - INTERVAL '90 days'`
+    await sql`DELETE FROM market.intents WHERE expires_at < now() - INTERVAL '30 days' AND status = 'pending'`
+    await sql`DELETE FROM market.intents WHERE status = 'withdrawn' AND closed_at < now() - INTERVAL '7 days'`
   },
 }

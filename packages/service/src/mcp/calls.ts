@@ -39,7 +39,7 @@ export async function callTool(
   const waitSeconds = limitersOf(context).get(name)?.(client, context.clock()) ?? 0
   if (waitSeconds > 0) return failure(`rate limited: try again in ${Math.ceil(waitSeconds)} s`)
   try {
-    return outcomeOf(await inTime(context, tool, callOf(context, tool, args)))
+    return outcomeOf(await inTime(context, tool, callOf(context, client, tool, args)))
   } catch (error) {
     return failed(context, tool, error)
   }
@@ -62,12 +62,17 @@ async function inTime(
   }
 }
 
-function callOf(context: Context, tool: Tool, args: Record<string, unknown>): ToolCall<never> {
+function callOf(
+  context: Context,
+  client: string,
+  tool: Tool,
+  args: Record<string, unknown>,
+): ToolCall<never> {
   const given = givenIn(args)
   const named = given.chain_id === undefined ? undefined : chainIdField.safeParse(given.chain_id)
   if (named?.success === false) throw new MarketError('invalid input', 'invalid chain_id')
   const chain = chainOf(context, named?.data)
-  return { context, chain, isChainNamed: named !== undefined, input: read(tool, given) as never }
+  return { context, chain, isChainNamed: named !== undefined, client, input: read(tool, given) as never }
 }
 
 /** Null and nothing are left out: some clients fill every field that a schema names. */

@@ -7,6 +7,8 @@ export interface ToolCall<I> {
   /** The one that `chain_id` names, or the default. */
   chain: Chain
   isChainNamed: boolean
+  /** Whom the limits count for: an address, or a network of them. */
+  client: string
   input: I
 }
 

@@ -63,7 +63,7 @@ export async function describeMerchant(
 
 /** Others will follow it from their own machines: it must not lead back into them. */
 function requirePublic({ config }: Pick<Context, 'config'>, url: string): void {
-  if (!config.allowPrivateHosts && isPlainlyPrivate(new URL(url)))
+  if (isPlainlyPrivate(new URL(url), config.allowPrivateHosts))
     throw new MarketError('invalid input', 'invalid request')
 }
 

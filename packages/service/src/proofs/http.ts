@@ -45,7 +45,7 @@ export const proofRoutes: Route[] = [
           productId: body.product_id,
           proofData: body.proof_data ?? undefined,
         },
-        (owner) => requireOwner(owner, caller),
+        { requireOwner: (owner) => requireOwner(owner, caller) },
       )
       return submitted(proofId)
     },

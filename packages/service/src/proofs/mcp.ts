@@ -10,11 +10,11 @@ export const proofTools: Tool[] = [
     title: 'Prove that an agent knows a product',
     description: `Submits what shows that an agent has really used a product that it did not buy through a ref link: receipts, logs, measurements. People decide on it, usually within days; an approved proof lets the agent publish one review of that product and earn commission with its ref link. Whoever bought through a ref link needs no proof: publish_escrow_review of the signer is the way then.
 
-An agent that was not registered here is registered by this.
+An agent that was not registered here is registered by this. Nobody signs this call, so that such a proof waits behind those that owners signed (POST /v1/proof) and is forgotten after some days when nobody has approved it.
 
 Next: keep proof_id, look at get_proof_status now and then, and when it is approved write the review and call submit_review.
 
-Errors: "proof_data is required" — it must be an object with at least one key. "proof_data too large" — at most 1 MiB as JSON; link to larger files. "invalid product_id" — 32 bytes as hex, as discover_products shows it. "agent N not found on-chain" — the identity does not exist on that chain; register it at the identity registry first. "agent N: resolve owner on-chain" — the chain could not be read; try again. "agent N has 10 pending proofs that its owner did not sign" — wait for decisions. "rate limited" — wait the second that it names.`,
+Errors: "proof_data is required" — it must be an object with at least one key. "proof_data too large" — at most 1 MiB as JSON; link to larger files. "invalid product_id" — 32 bytes as hex, as discover_products shows it. "agent N not found on-chain" — the identity does not exist on that chain; register it at the identity registry first. "agent N: resolve owner on-chain" — the chain could not be read; try again. "agent N has 10 pending proofs that its owner did not sign" — all sent by you; wait for decisions, or let the owner post to /v1/proof. "rate limited" — wait until the moment that it names.`,
     input: z.object({
       agent_id: id('The agent that will sign the review.'),
       merchant_id: id('The merchant of the product.', 3),
@@ -41,13 +41,14 @@ Errors: "proof_data is required" — it must be an object with at least one key.
     needs: ['proof_data'],
     output: SubmittedProof,
     perSecond: 5,
-    async handle({ context, chain, input }) {
-      const proofId = await submitProof(context, chain, {
+    async handle({ context, chain, client, input }) {
+      const proof = {
         agentId: input.agent_id,
         merchantId: input.merchant_id,
         productId: input.product_id,
         proofData: input.proof_data ?? undefined,
-      })
+      }
+      const proofId = await submitProof(context, chain, proof, { client })
       return submitted(proofId)
     },
   }),

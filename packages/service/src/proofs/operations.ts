@@ -3,8 +3,10 @@ import { untilSeen } from '../agents/operations.ts'
 import { resolveOwner } from '../agents/owner.ts'
 import { recordAgent } from '../agents/store.ts'
 import type { Chain, Context } from '../context.ts'
+import { bytesOf } from '../db/bytes.ts'
 import { refused } from '../market-error.ts'
 import { ownerOf } from '../onchain.ts'
+import { clientBytes, countWritten, EVERYBODY, type Written } from '../written/store.ts'
 import { countUnsignedProofsOf, findProof, insertProof, type ProofStatus } from './store.ts'
 
 /** Bytes of JSON. */
@@ -23,38 +25,64 @@ export interface SubmittedProof {
   proofData: object | undefined
 }
 
-/** Of an agent. Strangers must not fill the queue, or the disk, in its name; its owner can always submit. */
+/** Of one client for one agent: it fills its own places, and nobody else's. */
 const MOST_UNSIGNED = 10
+/** What a proof takes beside its data. */
+const OVERHEAD = 1_024
 
-/**
- * Takes what an agent shows for a product, for an admin to decide on, and returns its id. `requireOwner` refuses whoever does not own the
- * agent; without it anybody may submit, but not without end.
- */
+/** Who brings it: the owner of the agent, who refuses others, or a client that nobody knows. */
+export type Submitter = { requireOwner: (owner: Address) => void } | { client: string }
+
+/** Takes what an agent shows for a product, for an admin to decide on, and returns its id. */
 export async function submitProof(
   context: Context,
   chain: Chain,
   { agentId, merchantId, productId, proofData }: SubmittedProof,
-  requireOwner?: (owner: Address) => void,
+  by: Submitter,
 ): Promise<bigint> {
   requireNotNegative('agent_id', agentId)
   requireNotNegative('merchant_id', merchantId)
   const proof = { agentId, merchantId, productId: productIdOf(productId), proofData: textOf(proofData) }
   const owner = await resolveOwner(agentId, () => ownerOf(chain, agentId))
   const { chainId } = chain.config
-  if (requireOwner) requireOwner(owner)
-  else await requireFewUnsigned(context, chainId, agentId)
-  const at = new Date(context.clock())
+  if ('requireOwner' in by) by.requireOwner(owner)
+  const client = 'client' in by ? clientBytes(by.client) : null
+  if (client) await requireFewUnsigned(context, chainId, { agentId, client })
+  const now = context.clock()
+  const at = new Date(now)
   await recordAgent(context.sql, chainId, agentId, at)
-  const proofId = await insertProof(context.sql, chainId, { ...proof, byOwner: !!requireOwner, at })
+  const bytes = Buffer.byteLength(proof.proofData) + OVERHEAD
+  const proofId = await context.sql.begin(async (tx) => {
+    for (const written of budgetsOf(context, { client, owner, bytes })) await countWritten(tx, now, written)
+    return insertProof(tx, chainId, { ...proof, client, at })
+  })
   await untilSeen(context, chain, agentId)
   return proofId
 }
 
-async function requireFewUnsigned({ sql }: Context, chainId: number, agentId: bigint): Promise<void> {
-  if ((await countUnsignedProofsOf(sql, chainId, agentId, MOST_UNSIGNED)) < MOST_UNSIGNED) return
+function budgetsOf(
+  { config: { bytesPerDay } }: Context,
+  { client, owner, bytes }: { client: Buffer | null; owner: Address; bytes: number },
+): Written[] {
+  if (!client) {
+    return [{ what: 'proofs of this owner', who: bytesOf(owner), bytes, most: bytesPerDay.proofsOfOwner }]
+  }
+  const what = 'proofs that no owner signed'
+  return [
+    { what: `${what}, of this client,`, who: client, bytes, most: bytesPerDay.unsignedProofsOfClient },
+    { what: `${what}, of everybody,`, who: EVERYBODY, bytes, most: bytesPerDay.unsignedProofs },
+  ]
+}
+
+async function requireFewUnsigned(
+  { sql }: Context,
+  chainId: number,
+  of: { agentId: bigint; client: Buffer },
+): Promise<void> {
+  if ((await countUnsignedProofsOf(sql, chainId, { ...of, most: MOST_UNSIGNED })) < MOST_UNSIGNED) return
   throw refused(
     'conflict',
-    `agent ${agentId} has ${MOST_UNSIGNED} pending proofs that its owner did not sign; wait for a decision, or let the owner post to /v1/proof`,
+    `agent ${of.agentId} has ${MOST_UNSIGNED} pending proofs that its owner did not sign; all came from this client: wait for a decision, or let the owner post to /v1/proof`,
   )
 }
 

@@ -1,5 +1,7 @@
 import type { Queryable } from '@referrer/database'
+import type { Config } from '../config.ts'
 import type { Page } from '../db/page.ts'
+import type { Schedule } from '../workers/schedule.ts'
 
 export type ProofStatus = 'pending' | 'approved' | 'rejected'
 
@@ -28,8 +30,8 @@ export interface NewProof {
   productId: Buffer
   /** JSON. */
   proofData: string
-  /** Whether the owner of the agent brought it, or somebody. */
-  byOwner: boolean
+  /** A hash of the client that brought it; null: the owner of the agent did. */
+  client: Buffer | null
   at: Date
 }
 
@@ -47,16 +49,17 @@ const columns = (sql: Queryable) => sql`
 export async function insertProof(
   sql: Queryable,
   chainId: number,
-  { agentId, merchantId, productId, proofData, byOwner, at }: NewProof,
+  { agentId, merchantId, productId, proofData, client, at }: NewProof,
 ): Promise<bigint> {
   const [row] = await sql<{ proof_id: bigint }[]>`
-    INSERT INTO market.proofs (chain_id, agent_id, merchant_id, product_id, proof_data, by_owner, submitted_at)
-    VALUES (${chainId}, ${agentId}, ${merchantId}, ${productId}, ${proofData}, ${byOwner}, ${at}) RETURNING proof_id`
+    INSERT INTO market.proofs (chain_id, agent_id, merchant_id, product_id, proof_data, by_owner, client, submitted_at)
+    VALUES (${chainId}, ${agentId}, ${merchantId}, ${productId}, ${proofData}, ${client === null}, ${client}, ${at})
+    RETURNING proof_id`
   if (!row) throw new Error('the insert of a proof returned no row')
   return row.proof_id
 }
 
-/** Newest first. */
+/** Those that the owner signed, newest first, then what others brought. */
 export function pendingProofsOf(
   sql: Queryable,
   chainId: number,
@@ -66,7 +69,7 @@ export function pendingProofsOf(
   return sql<ProofRow[]>`
     SELECT ${columns(sql)} FROM market.proofs
     WHERE chain_id = ${chainId} AND agent_id = ${agentId} AND status = 'pending'
-    ORDER BY proof_id DESC LIMIT ${limit}`
+    ORDER BY by_owner DESC, proof_id DESC LIMIT ${limit}`
 }
 
 export async function countPendingProofsOf(
@@ -80,17 +83,17 @@ export async function countPendingProofsOf(
   return row?.count ?? 0n
 }
 
-/** Those that nobody knows to be of the agent's owner. So many at most are counted. */
+/** Those that this client brought and nobody signed. So many at most are counted. */
 export async function countUnsignedProofsOf(
   sql: Queryable,
   chainId: number,
-  agentId: bigint,
-  most: number,
+  { agentId, client, most }: { agentId: bigint; client: Buffer; most: number },
 ): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     SELECT count(*)::integer AS count FROM (
       SELECT FROM market.proofs
-      WHERE chain_id = ${chainId} AND agent_id = ${agentId} AND status = 'pending' AND NOT by_owner LIMIT ${most}) AS few`
+      WHERE chain_id = ${chainId} AND agent_id = ${agentId} AND client = ${client} AND status = 'pending'
+      LIMIT ${most}) AS few`
   return row?.count ?? 0
 }
 
@@ -107,7 +110,7 @@ export async function findProof(
   return row
 }
 
-/** Oldest first: in the order in which they wait. */
+/** What owners signed first, and each oldest first: in the order in which they wait. */
 export function listProofs(
   sql: Queryable,
   chainId: number,
@@ -116,7 +119,7 @@ export function listProofs(
   return sql<ProofCaseRow[]>`
     SELECT ${columns(sql)}, proof_data, reviewed_by, note, by_owner FROM market.proofs
     WHERE chain_id = ${chainId} AND status = ${status}
-    ORDER BY submitted_at, proof_id LIMIT ${limit} OFFSET ${offset}`
+    ORDER BY by_owner DESC, submitted_at, proof_id LIMIT ${limit} OFFSET ${offset}`
 }
 
 /** Of decisions at the same moment the first one counts. */
@@ -133,3 +136,22 @@ export async function decideProof(
   const [row] = await sql`SELECT FROM market.proofs WHERE proof_id = ${proofId} AND chain_id = ${chainId}`
   return row ? 'not pending' : 'unknown'
 }
+
+const SWEPT_AT_ONCE = 100
+
+/** What nobody signed and nobody believed is forgotten. */
+export const sweepProofs = ({ unsignedProofDays }: Pick<Config, 'unsignedProofDays'>): Schedule => ({
+  name: 'sweep-proofs',
+  everySeconds: 3_600,
+  async run({ sql, signal }) {
+    for (;;) {
+      signal.throwIfAborted()
+      const { count } = await sql`
+        DELETE FROM market.proofs WHERE proof_id IN (
+          SELECT proof_id FROM market.proofs
+          WHERE NOT by_owner AND status <> 'approved' AND submitted_at < now() - ${unsignedProofDays} * INTERVAL '1 day'
+          ORDER BY submitted_at LIMIT ${SWEPT_AT_ONCE}) AND status <> 'approved'`
+      if (count < SWEPT_AT_ONCE) return
+    }
+  },
+})

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { bodyChainId, chainId, momentShown, wholeNumber } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
 import { time, whole } from '../present.ts'
-import { getSpendingLimit, setSpendingLimit } from './operations.ts'
+import { getBudget, getSpendingLimit, setSpendingLimit } from './operations.ts'
 import type { Caps } from './store.ts'
 
 /** What stands for the moment when only it is unknown. */
@@ -20,6 +20,27 @@ const Limit = z
     updated_at: momentShown,
   })
   .meta({ id: 'SpendingLimit' })
+
+const Budget = z
+  .object({
+    chain_id: wholeNumber,
+    per_tx_cap_usdc: cap('For one purchase'),
+    remaining_budget: wholeNumber.nullable().meta({
+      about:
+        'The least that the daily and the total cap leave, in USDC base units, 0 when nothing is left; null: neither cap is set.',
+    }),
+    budget_enforced: z.boolean().meta({ about: 'Whether there is a daily or a total cap to keep to.' }),
+    as_of_block: wholeNumber.meta({ about: 'The newest block whose purchases are counted.' }),
+  })
+  .meta({ id: 'Budget' })
+
+const limitQuery = z.object({
+  chain_id: chainId.unwrap().meta({
+    about: 'A chain of this service.',
+    absent: 'chain_id required',
+    shown: { type: 'integer' },
+  }),
+})
 
 const amount = (about: string) =>
   z
@@ -51,9 +72,9 @@ export const spendingRoutes: Route[] = [
     },
     response: Limit,
     refusals: { 400: ['chain_id not configured', 'caps must be non-negative'], 500: 'upsert failed' },
-    async handle({ context, caller, body }) {
+    async handle({ context, caller, client, body }) {
       const caps = { perTx: body.per_tx_cap_usdc, daily: body.daily_cap_usdc, total: body.total_cap_usdc }
-      const stored = await setSpendingLimit(context, { owner: caller, chainId: body.chain_id }, caps)
+      const stored = await setSpendingLimit(context, { owner: caller, chainId: body.chain_id }, caps, client)
       return shown(body.chain_id, stored)
     },
   }),
@@ -63,18 +84,37 @@ export const spendingRoutes: Route[] = [
     tag: 'Spending limits',
     summary: 'The limit of the calling wallet on a chain',
     auth: 'caller',
-    query: z.object({
-      chain_id: chainId.unwrap().meta({
-        about: 'A chain of this service.',
-        absent: 'chain_id required',
-        shown: { type: 'integer' },
-      }),
-    }),
+    query: limitQuery,
     response: Limit,
     refusals: { 400: 'chain_id not configured', 404: 'no spending limit set', 500: 'get failed' },
     async handle({ context, caller, query }) {
       const limit = await getSpendingLimit(context, { owner: caller, chainId: query.chain_id })
       return shown(query.chain_id, limit)
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/spending-limits/budget',
+    tag: 'Spending limits',
+    summary: 'What the caps of the calling wallet leave on a chain',
+    about:
+      'Counts what the wallet paid, with an agent or without, and what its agents bought while it owned them. A purchase counts once its block is in the records.',
+    auth: 'caller',
+    query: limitQuery,
+    response: Budget,
+    refusals: { 400: 'chain_id not configured', 500: 'get failed' },
+    async handle({ context, caller, query }) {
+      const { remaining, perTx, isEnforced, asOfBlock } = await getBudget(context, {
+        owner: caller,
+        chainId: query.chain_id,
+      })
+      return {
+        chain_id: query.chain_id,
+        per_tx_cap_usdc: perTx === null ? null : whole(perTx),
+        remaining_budget: remaining === null ? null : whole(remaining),
+        budget_enforced: isEnforced,
+        as_of_block: whole(asOfBlock),
+      }
     },
   }),
 ]

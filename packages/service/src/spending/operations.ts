@@ -1,6 +1,7 @@
 // Caps are advice to the agents of an owner: nothing here stops a payment.
-import type { Context } from '../context.ts'
+import type { Chain, Context } from '../context.ts'
 import { MarketError } from '../market-error.ts'
+import { type Budget, budgetOf } from './budget.ts'
 import { type Caps, type LimitKey, readLimit, type SpendingLimit, saveLimit } from './store.ts'
 
 /** Replaces the limit. When it was stored and only reading it back failed, it comes without the moment. */
@@ -8,12 +9,13 @@ export async function setSpendingLimit(
   context: Context,
   key: LimitKey,
   caps: Caps,
+  client: string,
 ): Promise<Caps & Partial<SpendingLimit>> {
-  refuseForeignChain(context, key.chainId)
+  requireChain(context, key.chainId)
   if (Object.values(caps).some((cap) => cap !== null && cap < 0n)) {
     throw new MarketError('invalid input', 'caps must be non-negative')
   }
-  await saveLimit(context, key, caps)
+  await saveLimit(context, key, caps, client)
   try {
     return (await readLimit(context, key)) ?? caps
   } catch (error) {
@@ -23,12 +25,18 @@ export async function setSpendingLimit(
 }
 
 export async function getSpendingLimit(context: Context, key: LimitKey): Promise<SpendingLimit> {
-  refuseForeignChain(context, key.chainId)
+  requireChain(context, key.chainId)
   const limit = await readLimit(context, key)
   if (!limit) throw new MarketError('not found', 'no spending limit set')
   return limit
 }
 
-function refuseForeignChain({ chains }: Context, chainId: number): void {
-  if (!chains.has(chainId)) throw new MarketError('invalid input', 'chain_id not configured')
+/** Throws when it cannot be read: whoever asks must not take that for unlimited. */
+export const getBudget = async (context: Context, { owner, chainId }: LimitKey): Promise<Budget> =>
+  budgetOf(context, requireChain(context, chainId), owner)
+
+function requireChain({ chains }: Context, chainId: number): Chain {
+  const chain = chains.get(chainId)
+  if (!chain) throw new MarketError('invalid input', 'chain_id not configured')
+  return chain
 }

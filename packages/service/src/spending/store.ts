@@ -2,6 +2,7 @@ import type { Address } from 'viem'
 import { type Context, once } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { gather } from '../gather.ts'
+import { clientBytes, countWritten } from '../written/store.ts'
 
 /** In USDC base units; null: unlimited. */
 export interface Caps {
@@ -19,17 +20,40 @@ export interface LimitKey {
   chainId: number
 }
 
+/** What the first limit of a wallet takes. */
+const LIMIT_BYTES = 256
+
+/** Wallets cost nothing to make up, so that the first limit of each counts for the client that sets it. */
 export async function saveLimit(
-  { sql, clock }: Context,
+  { sql, clock, config }: Context,
   { owner, chainId }: LimitKey,
   { perTx, daily, total }: Caps,
+  client: string,
 ): Promise<void> {
-  await sql`
-    INSERT INTO market.spending_limits (owner, chain_id, per_tx_cap, daily_cap, total_cap, updated_at)
-    VALUES (${bytesOf(owner)}, ${chainId}, ${perTx}, ${daily}, ${total}, ${new Date(clock())})
-    ON CONFLICT (owner, chain_id) DO UPDATE SET
-      per_tx_cap = excluded.per_tx_cap, daily_cap = excluded.daily_cap, total_cap = excluded.total_cap,
-      updated_at = excluded.updated_at`
+  const now = clock()
+  const limit = {
+    owner: bytesOf(owner),
+    chain_id: chainId,
+    per_tx_cap: perTx,
+    daily_cap: daily,
+    total_cap: total,
+    updated_at: new Date(now),
+  }
+  await sql.begin(async (tx) => {
+    const { count } = await tx`INSERT INTO market.spending_limits ${tx(limit)} ON CONFLICT DO NOTHING`
+    if (count === 1) {
+      await countWritten(tx, now, {
+        what: 'first spending limits set by this client',
+        who: clientBytes(client),
+        bytes: LIMIT_BYTES,
+        most: config.bytesPerDay.limitsOfClient,
+      })
+      return
+    }
+    await tx`
+      INSERT INTO market.spending_limits ${tx(limit)}
+      ON CONFLICT (owner, chain_id) DO UPDATE SET ${tx(limit)}`
+  })
 }
 
 type LimitRow = {

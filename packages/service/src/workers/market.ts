@@ -10,10 +10,12 @@ import { refreshOffers } from '../offers/refresh.ts'
 import { opinionsFollower } from '../opinions/follow.ts'
 import { oracleFollower } from '../oracle/follow.ts'
 import { catchUpReleases, settleEscrows } from '../oracle/schedule.ts'
+import { sweepProofs } from '../proofs/store.ts'
 import { ranksFollower } from '../ranks/follow.ts'
 import { sweepReviewChanges } from '../reviews/kept.ts'
 import { refreshLinks } from '../reviews/ref-links.ts'
 import { searchWorker } from '../search-thread/client.ts'
+import { sweepWritten } from '../written/store.ts'
 import type { Work } from './index.ts'
 
 /** What the market does by itself. */
@@ -24,6 +26,8 @@ export function marketWork(context: Context): Work {
       sweepSeenRequests,
       sweepSessions,
       sweepIntents,
+      sweepProofs(context.config),
+      sweepWritten,
       sweepLinks,
       sweepReviewChanges,
       refreshLinks(context),

@@ -4,6 +4,7 @@ import { type Address, encodeFunctionData, type LocalAccount, toFunctionSelector
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { until } from '../../src/workers/testing.ts'
 import { call, setAgentWallet } from '../calls.ts'
+import { connectMcp } from '../mcp/client.ts'
 import { signatureHeaders } from './caller.ts'
 import { send } from './chain.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
@@ -227,18 +228,21 @@ describe('what an agent says of itself', () => {
     expect(await agent(agentId)).toMatchObject({ agent_uri: CARD, payment_wallet: owner.address })
   })
 
-  it('is empty when the URI cannot be read [AGENT-69]', async () => {
+  it('is what the events of the chain say when no node can be asked for the URI, and empty when they say nothing [AGENT-69]', async () => {
     for (const fault of ['unreachable', 'reverted'] as const) {
-      const agentId = await mint(CARD)
-      expect((await withFault(TOKEN_URI, fault, () => register(agentId))).status).toBe(201)
-      expect(await agent(agentId), fault).toMatchObject({ agent_uri: '', payment_wallet: owner.address })
+      const [told, silent] = [await mint(CARD), await mint()]
+      for (const agentId of [told, silent]) {
+        expect((await withFault(TOKEN_URI, fault, () => register(agentId))).status).toBe(201)
+      }
+      expect(await agent(told), fault).toMatchObject({ agent_uri: CARD, payment_wallet: owner.address })
+      expect(await agent(silent), fault).toMatchObject({ agent_uri: '', payment_wallet: owner.address })
     }
   })
 
-  it('is the owner when the wallet cannot be read [AGENT-70]', async () => {
+  it('is the owner when no node can be asked for the wallet and the events name none [AGENT-70]', async () => {
     for (const fault of ['unreachable', 'reverted'] as const) {
       const agentId = await mint(CARD)
-      await giveWallet(agentId)
+      await send(m, call(m, owner, 'IdentityRegistry', 'unsetAgentWallet', [agentId]))
       expect((await withFault(AGENT_WALLET, fault, () => register(agentId))).status).toBe(201)
       expect(await agent(agentId), fault).toMatchObject({ agent_uri: CARD, payment_wallet: owner.address })
     }
@@ -249,6 +253,46 @@ describe('what an agent says of itself', () => {
     const wallet = await giveWallet(agentId)
     expect((await register(agentId)).status).toBe(201)
     expect(await agent(agentId)).toMatchObject({ agent_uri: '', payment_wallet: wallet })
+  })
+})
+
+describe('the profile of an agent that a stranger made known', () => {
+  it('follows the chain: URI, wallet and owner are what they are there now [AGENT-68]', async () => {
+    const mcp = await connectMcp(m)
+    onTestFinished(() => mcp.close())
+    const { guardian } = m.market.accounts
+    const agentId = await mint('https://agent.test/unfinished.json')
+    expect((await mcp.call('register_agent', { agent_id: Number(agentId) })).isError).toBe(false)
+    expect(await agent(agentId)).toMatchObject({ agent_uri: 'https://agent.test/unfinished.json' })
+    await send(m, call(m, owner, 'IdentityRegistry', 'setAgentURI', [agentId, CARD]))
+    const wallet = await giveWallet(agentId)
+    await m.indexed()
+    expect(await agent(agentId)).toMatchObject({ agent_uri: CARD, payment_wallet: wallet })
+    const { body: list } = await m.call('GET', `/v1/agent?owner=${owner.address}`)
+    const listed = list.agents.find(({ agent_id }: { agent_id: number }) => agent_id === Number(agentId))
+    expect(listed).toMatchObject({ agent_uri: CARD, payment_wallet: wallet })
+    await send(m, call(m, owner, 'IdentityRegistry', 'unsetAgentWallet', [agentId]))
+    await m.indexed()
+    expect(await agent(agentId)).toMatchObject({ agent_uri: CARD, payment_wallet: owner.address })
+    await giveWallet(agentId)
+    await send(
+      m,
+      call(m, owner, 'IdentityRegistry', 'transferFrom', [owner.address, guardian.address, agentId]),
+    )
+    await m.indexed()
+    expect(await agent(agentId)).toMatchObject({
+      owner_address: guardian.address,
+      agent_uri: CARD,
+      payment_wallet: '',
+    })
+  })
+
+  it('was recorded when the service first knew of it, whenever it was registered [AGENT-24]', async () => {
+    const agentId = await mint()
+    await m.indexed()
+    await m.sql`UPDATE market.agents SET recorded_at = '2026-01-02T03:04:05Z' WHERE agent_id = ${agentId} AND chain_id = ${m.chainId}`
+    expect((await register(agentId)).status).toBe(201)
+    expect((await agent(agentId)).registered_at).toBe('2026-01-02T03:04:05Z')
   })
 })
 

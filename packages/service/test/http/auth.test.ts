@@ -11,7 +11,7 @@ import {
   stringToHex,
 } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { signatureHeaders } from './caller.ts'
+import { NAMING_US, signatureHeaders } from './caller.ts'
 import { productOf, startTestMarket, type TestMarket } from './market.ts'
 import { rawCallerOf } from './raw.ts'
 
@@ -53,7 +53,7 @@ const readCap = (ask: Parameters<TestMarket['call']>[2]) =>
   m.call('GET', `/v1/spending-limits?chain_id=${m.chainId}`, ask)
 
 async function tokenOf(account: LocalAccount): Promise<string> {
-  const { body } = await m.call('POST', '/v1/auth/session', { as: account })
+  const { body } = await m.call('POST', '/v1/auth/session', { as: account, body: NAMING_US })
   return body.token
 }
 
@@ -88,14 +88,18 @@ describe('public routes', () => {
 
 describe('a signed request', () => {
   it('is refused without its timestamp [AUTH-02]', async () => {
-    const { 'x-agent-signature': signature = '' } = await signatureHeaders(owner, '', seconds())
+    const { 'x-agent-signature': signature = '' } = await signatureHeaders(owner, NAMING_US, seconds())
     const headers = { 'x-agent-signature': signature }
-    expect(await m.call('POST', '/v1/auth/session', { headers })).toMatchObject(refused('signature required'))
+    expect(await m.call('POST', '/v1/auth/session', { headers, body: NAMING_US })).toMatchObject(
+      refused('signature required'),
+    )
   })
 
   it('is refused without its signature [AUTH-03]', async () => {
     const headers = { 'x-agent-timestamp': String(seconds()) }
-    expect(await m.call('POST', '/v1/auth/session', { headers })).toMatchObject(refused('signature required'))
+    expect(await m.call('POST', '/v1/auth/session', { headers, body: NAMING_US })).toMatchObject(
+      refused('signature required'),
+    )
   })
 
   it('is signed over the hash of the body and the timestamp as eight bytes, and the signer is the caller [AUTH-04, AUTH-07]', async () => {

@@ -1,5 +1,15 @@
 // A caller of the service over real HTTP, with an independent idea of how requests are signed.
-import { concat, type Hex, keccak256, type LocalAccount, numberToHex, stringToHex, toHex } from 'viem'
+import {
+  type Address,
+  concat,
+  type Hex,
+  keccak256,
+  type LocalAccount,
+  numberToHex,
+  stringToHex,
+  toHex,
+} from 'viem'
+import { type CreateSiweMessageParameters, createSiweMessage } from 'viem/siwe'
 
 export interface Answer {
   status: number
@@ -22,7 +32,7 @@ export interface Ask {
   timestamp?: number
 }
 
-export type Caller = (method: string, path: string, ask?: Ask) => Promise<Answer>
+export type Caller = ((method: string, path: string, ask?: Ask) => Promise<Answer>) & { clock(): number }
 
 const signedAt = new Map<string, Set<number>>()
 
@@ -41,7 +51,11 @@ function unused(clock: () => number, method: string, ...request: unknown[]): num
 }
 
 export function callerOf(baseUrl: string, clock: () => number = Date.now): Caller {
-  return async (method, path, { as, token, body, headers = {}, timestamp } = {}) => {
+  const call = async (
+    method: string,
+    path: string,
+    { as, token, body, headers = {}, timestamp }: Ask = {},
+  ): Promise<Answer> => {
     const bytes =
       body === undefined || typeof body === 'string' || body instanceof Uint8Array
         ? body
@@ -65,6 +79,7 @@ export function callerOf(baseUrl: string, clock: () => number = Date.now): Calle
     const text = await response.text()
     return { status: response.status, headers: response.headers, text, body: parsed(text) }
   }
+  return Object.assign(call, { clock })
 }
 
 /** The body of an answer that a test cannot go on without. */
@@ -74,9 +89,31 @@ export async function must(asked: Promise<Answer>): Promise<Answer['body']> {
   return body
 }
 
+/** Where the service of a test says that it is. */
+export const BASE_URL = 'https://market.test'
+const CHAIN_ID = 31_337
+
+/** What a wallet is asked to sign, with a new nonce; unless a test says otherwise. */
+export async function signInMessage(
+  call: Caller,
+  address: Address,
+  otherwise: Partial<CreateSiweMessageParameters> = {},
+): Promise<string> {
+  const { nonce } = otherwise.nonce ? { nonce: otherwise.nonce } : await must(call('GET', '/v1/auth/nonce'))
+  const { host: domain } = new URL(BASE_URL)
+  const issuedAt = new Date(call.clock())
+  const usual = { address, domain, uri: BASE_URL, version: '1', chainId: CHAIN_ID, nonce, issuedAt } as const
+  return createSiweMessage({ ...usual, ...otherwise })
+}
+
+/** What a program signs to open a session. */
+export const NAMING_US = `{"domain":"${new URL(BASE_URL).host}"}`
+
 /** The token of a new session. */
 export async function sessionOf(call: Caller, as: LocalAccount): Promise<string> {
-  return (await must(call('POST', '/v1/auth/session', { as }))).token
+  const message = await signInMessage(call, as.address)
+  const body = { message, signature: await as.signMessage({ message }) }
+  return (await must(call('POST', '/v1/auth/session', { body }))).token
 }
 
 export async function signatureHeaders(

@@ -20,9 +20,10 @@ import { readConfig } from '../../src/config.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import { type Overrides, type Service, startService } from '../../src/service.ts'
 import { until } from '../../src/workers/testing.ts'
-import { type Caller, callerOf, must } from './caller.ts'
+import { BASE_URL, type Caller, callerOf, must } from './caller.ts'
 
-export const BASE_URL = 'https://market.test'
+export { BASE_URL } from './caller.ts'
+
 /** Seeds of the keys that sign ref links, by place of the chain. */
 export const ATTESTATION_SEEDS: readonly Hex[] = [
   numberToHex(0xa1, { size: 32 }),

@@ -2,12 +2,10 @@ import { Agent } from 'node:http'
 import { seedOf } from '@referrer/chain/testing'
 import { type Operation, operationsOf } from '@referrer/process/openapi/testing'
 import fc from 'fast-check'
-import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSession } from '../../src/auth/sessions.ts'
 import { routes } from '../../src/routes.ts'
 import { type Drawn, requests } from './arbitrary.ts'
-import { signatureHeaders } from './caller.ts'
+import { sessionOf, signatureHeaders } from './caller.ts'
 import { type RawCaller, rawCallerOf } from './raw.ts'
 import { type Example, exampleOf, startTradedMarket, type Traded } from './traded.ts'
 
@@ -44,9 +42,11 @@ afterAll(async () => {
 
 async function newTokens(): Promise<Traded['tokens']> {
   const { admin, merchant, reviewer } = m.market.accounts
-  const of = async ({ address }: { address: Address }) =>
-    (await openSession(m.service.context, address)).token
-  return { admin: await of(admin), merchant: await of(merchant), reviewer: await of(reviewer) }
+  return {
+    admin: await sessionOf(m.call, admin),
+    merchant: await sessionOf(m.call, merchant),
+    reviewer: await sessionOf(m.call, reviewer),
+  }
 }
 
 /** Beside the ids of agents, merchants, reviews and escrows, which are all small, what else the market has. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { listProduct, registerIdentity } from '@referrer/contracts/local'
+import { listProduct, openMerchant, registerIdentity } from '@referrer/contracts/local'
 import { getAddress, type Hex, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
@@ -252,6 +252,25 @@ describe('POST /v1/merchant/product/readiness', () => {
     const { body } = await m.call('GET', `/v1/merchant/${merchantId}`)
     expect(body).toMatchObject({ status: 'active', product_ids: [product.productId] })
   })
+})
+
+describe('where hosts on this machine are allowed', () => {
+  it.each(['10.0.0.1', '192.168.1.1', '172.16.0.1', '169.254.169.254', '0.0.0.0', '[fd00::1]', '[fe80::1]'])(
+    '%s, elsewhere in its networks, is not: neither asked nor taken for an endpoint [MERCH-53]',
+    async (host) => {
+      const url = `http://${host}:${portOf(shop)}/buy`
+      const { status, body } = await ask({ resource: url })
+      expect([status, body]).toEqual([400, { error: 'host not allowed' }])
+      const merchantId = await openMerchant(m.market, merchant)
+      const product = { merchantId, productId: productOf(77) }
+      await listProduct(m.market, merchant, product)
+      const described = await m.call('POST', '/v1/merchant/product', {
+        as: merchant,
+        body: { merchant_id: Number(merchantId), product_id: product.productId, endpoint_url: url },
+      })
+      expect([described.status, described.body.error]).toEqual([400, 'invalid request'])
+    },
+  )
 })
 
 describe('where private hosts are not allowed', () => {

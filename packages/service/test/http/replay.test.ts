@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sweepSeenRequests } from '../../src/auth/replays.ts'
 import { type Service, startService } from '../../src/service.ts'
-import { type Caller, callerOf, signatureHeaders } from './caller.ts'
+import { type Caller, callerOf, NAMING_US, signatureHeaders } from './caller.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 
 let m: TestMarket
@@ -38,9 +38,9 @@ const passed = (answers: { status: number }[]) => answers.filter(({ status }) =>
 describe('the replay guard', () => {
   it('refuses a signed request that was sent before, and does nothing for it [AUTH-11]', async () => {
     const account = somebody()
-    const headers = await signatureHeaders(account, '', now())
-    expect((await m.call('POST', SESSION, { headers })).status).toBe(200)
-    expect(await m.call('POST', SESSION, { headers })).toMatchObject({
+    const headers = await signatureHeaders(account, NAMING_US, now())
+    expect((await m.call('POST', SESSION, { headers, body: NAMING_US })).status).toBe(200)
+    expect(await m.call('POST', SESSION, { headers, body: NAMING_US })).toMatchObject({
       status: 401,
       body: { error: 'unauthorized', detail: 'replayed request' },
     })
@@ -56,32 +56,34 @@ describe('the replay guard', () => {
   })
 
   it('refuses it on the other replica [AUTH-11]', async () => {
-    const headers = await signatureHeaders(somebody(), '', now())
+    const headers = await signatureHeaders(somebody(), NAMING_US, now())
     const answers = []
-    for (const call of replicas) answers.push(await call('POST', SESSION, { headers }))
+    for (const call of replicas) answers.push(await call('POST', SESSION, { headers, body: NAMING_US }))
     expect(answers.map(({ status }) => status)).toEqual([200, 401])
   })
 
   it('refuses it in another spelling: with a query that nobody reads, an escaped path, another v', async () => {
     const account = somebody()
-    const headers = await signatureHeaders(account, '', now())
+    const headers = await signatureHeaders(account, NAMING_US, now())
     const signature = headers['x-agent-signature'] ?? ''
     const v = signature.endsWith('1b') ? '00' : '01'
-    expect((await m.call('POST', SESSION, { headers })).status).toBe(200)
+    expect((await m.call('POST', SESSION, { headers, body: NAMING_US })).status).toBe(200)
     for (const path of [`${SESSION}?`, `${SESSION}?again=1`, '/v1/auth/sess%69on', '/v1/%61uth/session?x']) {
-      expect((await m.call('POST', path, { headers })).status).not.toBe(200)
+      expect((await m.call('POST', path, { headers, body: NAMING_US })).status).not.toBe(200)
     }
     const respelled = { ...headers, 'x-agent-signature': `${signature.slice(0, -2)}${v}` }
-    expect((await m.call('POST', SESSION, { headers: respelled })).status).toBe(401)
+    expect((await m.call('POST', SESSION, { headers: respelled, body: NAMING_US })).status).toBe(401)
     const upper = { ...headers, 'x-agent-signature': `0x${signature.slice(2).toUpperCase()}` }
-    expect((await m.call('POST', SESSION, { headers: upper })).status).toBe(401)
+    expect((await m.call('POST', SESSION, { headers: upper, body: NAMING_US })).status).toBe(401)
     expect(await sessionsOf(account)).toBe(1)
   })
 
   it('lets one of fifty copies pass that reach both replicas at once [AUTH-11]', async () => {
     const account = somebody()
-    const headers = await signatureHeaders(account, '', now())
-    const copies = Array.from({ length: 50 }, (_, at) => replicas[at % 2]?.('POST', SESSION, { headers }))
+    const headers = await signatureHeaders(account, NAMING_US, now())
+    const copies = Array.from({ length: 50 }, (_, at) =>
+      replicas[at % 2]?.('POST', SESSION, { headers, body: NAMING_US }),
+    )
     const answers = (await Promise.all(copies)).filter((answer) => answer !== undefined)
     expect(answers).toHaveLength(50)
     expect(passed(answers)).toBe(1)
@@ -92,12 +94,12 @@ describe('the replay guard', () => {
   it('lets each of many requests pass once when they reach both replicas in opposite orders', async () => {
     const account = somebody()
     const requests = await Promise.all(
-      Array.from({ length: 60 }, (_, at) => signatureHeaders(account, '', now() - 30 + at)),
+      Array.from({ length: 60 }, (_, at) => signatureHeaders(account, NAMING_US, now() - 30 + at)),
     )
     const [first, other] = replicas as [Caller, Caller]
     const answers = await Promise.all([
-      ...requests.map((headers) => first('POST', SESSION, { headers })),
-      ...requests.toReversed().map((headers) => other('POST', SESSION, { headers })),
+      ...requests.map((headers) => first('POST', SESSION, { headers, body: NAMING_US })),
+      ...requests.toReversed().map((headers) => other('POST', SESSION, { headers, body: NAMING_US })),
     ])
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 401]))
     expect(passed(answers)).toBe(60)
@@ -149,20 +151,20 @@ describe('the replay guard', () => {
 
   it('lets nothing pass while it cannot remember', async () => {
     const account = somebody()
-    const headers = await signatureHeaders(account, '', now())
+    const headers = await signatureHeaders(account, NAMING_US, now())
     await m.withoutTable('market.seen_requests', async () => {
-      expect(await m.call('POST', SESSION, { headers })).toMatchObject({
+      expect(await m.call('POST', SESSION, { headers, body: NAMING_US })).toMatchObject({
         status: 500,
         body: { error: 'internal error' },
       })
     })
     expect(await sessionsOf(account)).toBe(0)
-    expect((await m.call('POST', SESSION, { headers })).status).toBe(200)
+    expect((await m.call('POST', SESSION, { headers, body: NAMING_US })).status).toBe(200)
   })
 
   it('remembers a request for as long as it could be repeated, and no longer', async () => {
     const account = somebody()
-    await m.call('POST', SESSION, { as: account, timestamp: now() + 55 })
+    await m.call('POST', SESSION, { as: account, timestamp: now() + 55, body: NAMING_US })
     const sweep = () => sweepSeenRequests.run({ sql: m.sql, signal: new AbortController().signal })
     const seen = async () => Number((await m.sql`SELECT count(*) FROM market.seen_requests`)[0]?.count)
 

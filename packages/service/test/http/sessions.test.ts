@@ -1,7 +1,7 @@
 import { openMerchant } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { sessionOf } from './caller.ts'
+import { NAMING_US, sessionOf, signatureHeaders } from './caller.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 
 let m: TestMarket
@@ -32,25 +32,57 @@ const tokenOf = (account: LocalAccount) => sessionOf(m.call, account)
 const refused = (detail: string) => ({ status: 401, body: { error: 'unauthorized', detail } })
 
 describe('sessions', () => {
-  it('opens one with one signature over an empty body [AUTH-24, AUTH-25]', async () => {
+  it('opens one for a signed request that names our host [AUTH-24, AUTH-25]', async () => {
     nowMs = Date.now()
-    const opened = await m.call('POST', '/v1/auth/session', { as: owner })
+    const opened = await m.call('POST', '/v1/auth/session', { as: owner, body: NAMING_US })
     expect(opened.status).toBe(200)
     expect(Object.keys(opened.body)).toEqual(['token', 'expires_at'])
     expect(opened.body.token).toMatch(/^[\w-]{43}$/)
     expect(new Date(opened.body.expires_at).getTime()).toBe(nowMs + 3_600_000)
   })
 
-  it('opens none for a body, however well it is signed', async () => {
-    expect(await m.call('POST', '/v1/auth/session', { as: owner, body: '{}' })).toMatchObject({
-      status: 400,
-      body: { error: 'invalid request' },
-    })
+  it('lasts a quarter of an hour for an admin', async () => {
+    nowMs = Date.now()
+    const { admin } = m.market.accounts
+    const { body } = await m.call('POST', '/v1/auth/session', { as: admin, body: NAMING_US })
+    expect(new Date(body.expires_at).getTime()).toBe(nowMs + 900_000)
+    nowMs += 900_000
+    expect(await m.call('GET', '/admin/proofs', { token: body.token })).toMatchObject(
+      refused('unknown or expired session'),
+    )
+  })
+
+  it("opens none for the signature of a GET, an admin's neither", async () => {
+    for (const account of [owner, m.market.accounts.admin]) {
+      const headers = await signatureHeaders(account, '', Math.floor(Date.now() / 1_000))
+      expect((await m.call('GET', `/v1/spending-limits?chain_id=${m.chainId}`, { headers })).status).not.toBe(
+        401,
+      )
+      const answer = await m.call('POST', '/v1/auth/session', { headers })
+      expect(answer).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+      expect(answer.body.detail).toContain('/v1/auth/nonce')
+    }
+  })
+
+  it('opens none for a signed body that names another host or none', async () => {
+    const open = (body: unknown) => m.call('POST', '/v1/auth/session', { as: owner, body })
+    for (const domain of ['evil.test', 'market.test:443', 'MARKET.TEST', '', 'market.test.evil.test']) {
+      expect(await open({ domain })).toMatchObject(
+        refused('the body is for another domain: it must name market.test'),
+      )
+    }
+    for (const body of ['{}', '[]', 'x', '{"domain":1}', '{"domain":"market.test","chain_id":1}']) {
+      expect(await open(body)).toMatchObject({ status: 400, body: { error: 'invalid request' } })
+    }
+    expect(await m.call('POST', '/v1/auth/session', { body: NAMING_US })).toMatchObject(
+      refused('signature required'),
+    )
   })
 
   it('opens none with another session: it would never end', async () => {
     const token = await tokenOf(owner)
     expect((await m.call('POST', '/v1/auth/session', { token })).status).toBe(401)
+    expect((await m.call('POST', '/v1/auth/session', { token, body: NAMING_US })).status).toBe(401)
   })
 
   it('keeps no token that could be read from the database', async () => {

@@ -228,7 +228,7 @@ describe('the budget', () => {
 
   it('is unknown when it cannot be read, and the poll goes on [MCP-60]', async () => {
     await setCaps({ per_tx_cap_usdc: 50, daily_cap_usdc: 1_000 })
-    for (const table of ['market.spending_limits', 'market.spending']) {
+    for (const table of ['market.spending_limits', 'market.spent']) {
       await m.withoutTable(table, async () => expect(await budget()).toEqual([null, null, false]))
     }
     expect(await budget()).toEqual([1_000, 50, true])
@@ -248,10 +248,10 @@ describe('the budget', () => {
     await setCaps({ total_cap_usdc: 20_000 })
     expect(await budget()).toEqual([20_000 - 1_111, null, true])
     expect(await budget(second)).toEqual([20_000 - 1_111, null, true])
-    // Whoever has the agent now answers for what it bought, and the wallet for what it paid.
+    // Whoever owned the agent when it bought answers for it, and the wallet for what it paid.
     await transfer(m, owner, other.address, agentId)
-    expect(await budget(second)).toEqual([20_000 - 111, null, true])
+    expect(await budget(second)).toEqual([20_000 - 1_111, null, true])
     await setCaps({ total_cap_usdc: 20_000 }, other)
-    expect(await budget(agentId, other)).toEqual([20_000 - 6_001, null, true])
+    expect(await budget(agentId, other)).toEqual([20_000 - 6_000, null, true])
   })
 })

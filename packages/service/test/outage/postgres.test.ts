@@ -14,7 +14,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chainsJson } from '../../src/http/testing.ts'
 import { until } from '../../src/workers/testing.ts'
-import { type Caller, callerOf } from '../http/caller.ts'
+import { BASE_URL, type Caller, callerOf, NAMING_US } from '../http/caller.ts'
 import { startLoad } from './load.ts'
 import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
@@ -41,6 +41,7 @@ beforeAll(async () => {
   market = await deployMarket(chain.client)
   service = await startServiceProcess({
     DATABASE_URL: postgres.url,
+    PUBLIC_URL: BASE_URL,
     RATE_LIMIT_PER_SECOND: '100000',
     RATE_LIMIT_BURST: '100000',
     ANSWER_TIMEOUT_MS: '2000',
@@ -74,7 +75,7 @@ const isNotReady = () => until(async () => (await call('GET', '/readyz')).status
 
 /** Everything that is asked for all the time, and the last cap that was acknowledged. */
 async function startCallers() {
-  const { body: session } = await call('POST', '/v1/auth/session', { as: owner })
+  const { body: session } = await call('POST', '/v1/auth/session', { as: owner, body: NAMING_US })
   const caps = { sent: 0, acknowledged: 0 }
   await setCap()
   const load = startLoad({
@@ -83,7 +84,7 @@ async function startCallers() {
     'the means': () => call('GET', '/v1/stats/mean-rank'),
     'a signed read': () => call('GET', '/v1/review-rank/1', { as: owner, timestamp: now() }),
     'a signed write': setCap,
-    'a new session': () => call('POST', '/v1/auth/session', { as: somebody() }),
+    'a new session': () => call('POST', '/v1/auth/session', { as: somebody(), body: NAMING_US }),
     'a read in a session': () =>
       call('GET', `/v1/spending-limits?chain_id=${CHAIN_ID}`, { token: session.token }),
   })

@@ -51,7 +51,7 @@ export const headersOf = (posted: Posted | null) => ({
 /** A host may be refused without being asked. */
 export function reasonOf(error: unknown): string {
   if (error instanceof HostNotAllowed) {
-    return `${error.message}; ALLOW_PRIVATE_HOSTS lets shops be in this network, for a sandbox`
+    return `${error.message}; ALLOW_PRIVATE_HOSTS lets shops be on this machine, for a sandbox`
   }
   return error instanceof Error ? error.message : 'unknown'
 }
