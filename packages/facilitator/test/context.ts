@@ -97,6 +97,8 @@ export async function paperContext({
     roster: createRoster({ rpc: rpc as unknown as RpcPool, contracts: addresses, relayers }),
     confirmations: 1,
     maxFeePerGas: 1n,
+    leastAmount: 10_000n,
+    feeBps: 1_000,
   }
   const config = readConfig({
     RELAYER_PRIVATE_KEYS: RELAYER_KEY,

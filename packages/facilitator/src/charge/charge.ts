@@ -2,7 +2,9 @@
 import { RpcError } from '@referrer/chain'
 import { Attribution, AttributionToken } from '@referrer/protocol'
 import { type Address, encodeAbiParameters, type Hash, keccak256, parseAbiParameters, zeroHash } from 'viem'
-import type { Context } from '../context.ts'
+import type { Chain, Context } from '../context.ts'
+import { expectedFee } from '../payment/fee.ts'
+import { tooLittle } from '../payment/least.ts'
 import { multiplierNow } from '../payment/multiplier.ts'
 import { alreadyUsed, invalidPayment, Refused } from '../payment/refused.ts'
 import { verifyToken } from '../payment/token.ts'
@@ -40,6 +42,7 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
       `transaction ${txHash} redeemed an authorisation of ${charged.payer}: that payment is settled at /settle, not charged`,
     )
   }
+  requireWorth(chain, charged)
   const isUnderWay = await requireUncharged(settler, request, charged.payer)
   await requireFinal(chain, delivery)
 
@@ -51,7 +54,8 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
   const sold = Attribution.from(terms, { buyerAgentId: request.buyerAgentId, salt: zeroHash })
   if (!(offer instanceof Refused) && offer.productId) sold.productId = offer.productId
   const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
-  const deposit = depositOf(request, charged, attribution)
+  const fee = await expectedFee(context, chain, attribution, charged.value)
+  const deposit = depositOf(request, charged, attribution, fee)
   const trial = await tryDeposit(chain, deposit)
   if (trial.type === 'done' && !isUnderWay) throw alreadyUsed(undefined)
   if (trial.type === 'done') return { deposit }
@@ -59,6 +63,15 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
   if (refusal) return { deposit, refusal }
   if (offer instanceof Refused) throw offer
   return { deposit, refusal: judgePrice(charged, offer) }
+}
+
+/** Giving it back would cost more than it is. Only a settler could, so that its payer cannot take it back alone. */
+function requireWorth(chain: Chain, { value }: Charged): void {
+  const why = tooLittle(chain, value)
+  if (!why) return
+  throw invalidPayment(
+    `${why}; the transfer is neither split nor given back and stays in the router, from which its payer cannot take it: send the exact price`,
+  )
 }
 
 /** Whether it is being charged just now: then the settler shares the outcome. Throws when it is done. */
@@ -97,9 +110,11 @@ function depositOf(
   { chain, txHash, token }: ChargeRequest,
   { payer, value, signature }: Charged,
   attribution: Attribution.Attribution,
+  fee: bigint,
 ): Deposit {
   const charge = { txHash, payer, value, tokenHash: AttributionToken.tokenHash(token), signature }
-  return { chainId: chain.chainId, charge, attribution, digest: digestOf(chain.chainId, charge, attribution) }
+  const { chainId } = chain
+  return { chainId, charge, attribution, fee, digest: digestOf(chainId, charge, attribution) }
 }
 
 const CHARGE = parseAbiParameters(
