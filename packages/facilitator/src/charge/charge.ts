@@ -3,7 +3,6 @@ import { RpcError } from '@referrer/chain'
 import { Attribution, AttributionToken } from '@referrer/protocol'
 import { type Address, encodeAbiParameters, type Hash, keccak256, parseAbiParameters, zeroHash } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { expectedFee } from '../payment/fee.ts'
 import { tooLittle } from '../payment/least.ts'
 import { multiplierNow } from '../payment/multiplier.ts'
 import { alreadyUsed, invalidPayment, Refused } from '../payment/refused.ts'
@@ -54,8 +53,7 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
   const sold = Attribution.from(terms, { buyerAgentId: request.buyerAgentId, salt: zeroHash })
   if (!(offer instanceof Refused) && offer.productId) sold.productId = offer.productId
   const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
-  const fee = await expectedFee(context, chain, attribution, charged.value)
-  const deposit = depositOf(request, charged, attribution, fee)
+  const deposit = depositOf(request, charged, attribution)
   const trial = await tryDeposit(chain, deposit)
   if (trial.type === 'done' && !isUnderWay) throw alreadyUsed(undefined)
   if (trial.type === 'done') return { deposit }
@@ -110,11 +108,9 @@ function depositOf(
   { chain, txHash, token }: ChargeRequest,
   { payer, value, signature }: Charged,
   attribution: Attribution.Attribution,
-  fee: bigint,
 ): Deposit {
   const charge = { txHash, payer, value, tokenHash: AttributionToken.tokenHash(token), signature }
-  const { chainId } = chain
-  return { chainId, charge, attribution, fee, digest: digestOf(chainId, charge, attribution) }
+  return { chainId: chain.chainId, charge, attribution, digest: digestOf(chain.chainId, charge, attribution) }
 }
 
 const CHARGE = parseAbiParameters(

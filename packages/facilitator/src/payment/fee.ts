@@ -20,11 +20,10 @@ export const splitOf = (
 export async function expectedFee(
   context: Context,
   chain: Chain,
-  attribution: Attribution.Attribution,
-  price: bigint,
+  { attribution, value }: { attribution: Attribution.Attribution; value: bigint },
 ): Promise<bigint> {
   const { merchantId, productId } = attribution
   const asked = productOf(context)({ chain, merchantId, productId }).catch(() => undefined)
   const product = await within(PATIENCE_MS, asked)
-  return product ? splitOf(chain, product, attribution, price).fee : 0n
+  return product ? splitOf(chain, product, attribution, value).fee : 0n
 }

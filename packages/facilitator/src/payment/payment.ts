@@ -22,8 +22,6 @@ export interface Payment {
   linkMultiplierBps: number
   /** Whether the nonce commits to the terms of the link. */
   isCommitted: boolean
-  /** What it will bring us, as far as can be told. */
-  fee: bigint
   /** Of everything that settles it: tells a copy from another request with the same authorisation. */
   digest: Hash
 }

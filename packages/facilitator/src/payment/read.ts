@@ -1,7 +1,6 @@
 import { Attribution, Authorization, ProtocolError, X402 } from '@referrer/protocol'
 import { encodeAbiParameters, type Hash, type Hex, keccak256, parseAbiParameters, zeroHash } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { expectedFee } from './fee.ts'
 import { tooLittle } from './least.ts'
 import { multiplierNow } from './multiplier.ts'
 import type { Payment } from './payment.ts'
@@ -38,7 +37,6 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
 
   const sold = { ...committed, productId: paymentRequirements.extra.productId ?? committed.productId }
   const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
-  const fee = await expectedFee(context, chain, attribution, authorization.value)
   const { to: _router, ...signed } = authorization
   const payment = {
     chainId: chain.chainId,
@@ -47,7 +45,6 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
     attribution,
     linkMultiplierBps: committed.commissionMultiplierBps,
     isCommitted: salt !== undefined,
-    fee,
   }
   return { ...payment, digest: digestOf(payment) }
 }

@@ -24,8 +24,8 @@ export const MOST_SIGNATURE_BYTES = 4_096
 const PLAIN_FOR_MS = 10_000
 const CONTRACT_FOR_MS = 600_000
 const MOST_WALLETS = 10_000
-/** For a contract wallet to check a signature: as much as a whole purchase has. */
-const CHECK_GAS = 500_000n
+/** For a contract wallet to check a signature. */
+const CHECK_GAS = 200_000n
 /** The settlement itself needs the time. */
 const PATIENCE = { timeoutMs: 3_000 }
 
@@ -96,13 +96,17 @@ export async function recoverSigner(
   }
 }
 
-/** Which message a contract wallet takes for signed. Where it takes neither, or both, it is `likely`: its trial tells the rest. */
+/**
+ * Which message a contract wallet takes for signed. Where it takes neither, or both, it is `likely`: its trial tells the rest. Without a
+ * salt there is nothing to ask: only a bare transfer can be settled then, and the token asks the wallet for just that.
+ */
 async function kindFor(
   chain: Chain,
   authorization: Authorization.Authorization,
   signature: Hex,
   likely: Signed['kind'],
 ): Promise<Signed['kind']> {
+  if (likely === TRANSFER) return TRANSFER
   const calls = KINDS.map((kind) =>
     askWallet(authorization.from, CHECK_GAS, digestOf(chain, kind, authorization), signature),
   )

@@ -64,13 +64,13 @@ export function back(limits: Limits, accounts: Accounts, tried: Tried[], now: nu
 /** Adds to the accounts what a payment counts for, or takes it back. */
 export function take(
   accounts: Accounts,
-  { order, cost, code, backer, atRisk }: Backed,
+  { order, cost, fee, code, backer, atRisk }: Backed,
   sign: 1n | -1n,
 ): void {
   const payer = accountOf(accounts, payerHolder(order.key.payer))
-  payer.owed += sign * (cost - order.fee)
+  payer.owed += sign * (cost - fee)
   payer.atRisk += sign * atRisk
-  accountOf(accounts, merchantHolder(order.attribution.merchantId)).owed += sign * (cost - order.fee)
+  accountOf(accounts, merchantHolder(order.attribution.merchantId)).owed += sign * (cost - fee)
   if (code && backer !== 'payer') accountOf(accounts, codeHolder(code)).atRisk += sign * atRisk
   if (backer === 'all') accountOf(accounts, ALL).atRisk += sign * atRisk
 }
@@ -82,7 +82,7 @@ export function take(
 function requireBudget(
   { payerBudget, merchantBudget }: Limits,
   accounts: Accounts,
-  { order: { key, attribution, fee }, cost }: Tried,
+  { order: { key, attribution }, cost, fee }: Tried,
   now: number,
 ): Refused | undefined {
   const isOver = ({ owed }: Account, budget: bigint) =>

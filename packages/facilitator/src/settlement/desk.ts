@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcError } from '@referrer/chain'
 import type { Address, Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
+import { expectedFee } from '../payment/fee.ts'
 import { keyText, type Payment, type PaymentKey } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
 import { readAccounts } from './accounts.ts'
@@ -11,7 +12,7 @@ import { type Backed, back, holdersOf } from './credit.ts'
 import type { OnSettlement } from './events.ts'
 import { lifeGas, thatFit } from './gas.ts'
 import { type Postings, post } from './ledger.ts'
-import { type Order, toSettle } from './order.ts'
+import { isPurchase, type Order, toSettle } from './order.ts'
 import { costOf } from './prices.ts'
 import { simulate } from './simulation.ts'
 import type { Sent, Watch } from './watch.ts'
@@ -82,12 +83,7 @@ export const unreachable = (cause: unknown) =>
     },
   )
 
-export function createDesk(
-  context: Pick<Context, 'sql' | 'clock' | 'config'>,
-  chain: Chain,
-  watch: Watch,
-  onEvent: OnSettlement,
-): Desk {
+export function createDesk(context: Context, chain: Chain, watch: Watch, onEvent: OnSettlement): Desk {
   const { maxBatch, maxBatchesInFlight, lingerMs } = context.config
   const queue: Entry[] = []
   /** Batches of a relayer that are being made and not sent yet. */
@@ -178,6 +174,7 @@ export function createDesk(
         ...each,
         code: each.hasCode ? await codeHash(chain, each.order.key.payer) : undefined,
         cost: costOf(context.config, lifeGas(each.order, each.gas, good.length)),
+        fee: isPurchase(each.order) ? await expectedFee(context, chain, each.order) : 0n,
       })),
     )
     const now = context.clock()

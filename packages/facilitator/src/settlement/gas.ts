@@ -1,6 +1,6 @@
 // How much gas a transaction needs, from what its calls used when they were tried.
 import type { Hash, Hex } from 'viem'
-import type { Order } from './order.ts'
+import { isPurchase, type Order } from './order.ts'
 import { MOST_GAS } from './probe.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
 
@@ -13,6 +13,8 @@ export interface Tried {
   code: Hash | undefined
   /** What it costs us, in base units. */
   cost: bigint
+  /** What it will bring us, as far as can be told; nothing, where the money goes back. */
+  fee: bigint
 }
 
 const TRANSACTION = 21_000n
@@ -31,7 +33,6 @@ const BATCH_RESERVE = GAS_PER_PURCHASE + GAS_PER_PURCHASE / 32n + 10_000n
 const SURPRISES = 2n
 /** What we do for an escrow later: its decision, and its release. */
 const LATER = 90_000n
-const OPEN_ESCROWS = new Set<Order['kind']>(['settle', 'finish', 'deposit'])
 
 /** An eighth more than it used: the chain goes on between the trial and the block. */
 const withRoom = (gas: bigint) => gas + gas / 8n + AROUND_PURCHASE
@@ -50,8 +51,8 @@ export function gasLimit(tried: Tried[], data: Hex): bigint {
 }
 
 /** The gas of an order's whole life, when so many share its transaction. */
-export const lifeGas = ({ kind, data }: Order, gas: bigint, sharers: number): bigint =>
-  gas + dataGas(data) + TRANSACTION / BigInt(sharers) + (OPEN_ESCROWS.has(kind) ? LATER : 0n)
+export const lifeGas = (order: Order, gas: bigint, sharers: number): bigint =>
+  gas + dataGas(order.data) + TRANSACTION / BigInt(sharers) + (isPurchase(order) ? LATER : 0n)
 
 /** As many, from the first on, as one transaction can hold. */
 export function thatFit(tried: Tried[]): number {

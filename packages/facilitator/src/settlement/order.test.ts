@@ -20,7 +20,6 @@ const paymentWith = (signature: Hex, value: bigint): Payment => ({
   },
   linkMultiplierBps: 10_000,
   isCommitted: false,
-  fee: 0n,
   attribution: {
     merchantId: 1n,
     productId: zeroHash,

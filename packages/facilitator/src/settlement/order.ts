@@ -15,6 +15,9 @@ import {
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
 import type { Deposit } from './types.ts'
 
+/** Whether it makes a purchase of the money; otherwise the money goes back. */
+export const isPurchase = ({ kind }: Order): boolean => !kind.endsWith('refund')
+
 export type OrderKind = 'settle' | 'finish' | 'refund' | 'deposit' | 'deposit_refund'
 
 /** One payment and one thing to do with it. Orders of kind `settle` can share a transaction. */
@@ -24,8 +27,6 @@ export interface Order {
   digest: Hex
   attribution: Attribution.Attribution
   value: bigint
-  /** What it will bring us, as far as can be told; nothing, where the money goes back. */
-  fee: bigint
   /** The call that does it alone. */
   data: Hex
   /** The payment itself, for a batch. */
@@ -38,8 +39,8 @@ const router = { abi: splitRouterAbi } as const
 const purchaseOf = ({ authorization, attribution }: Payment) => ({ authorization, attribution })
 
 function orderOf(kind: OrderKind, payment: Payment, data: Hex): Order {
-  const { digest, attribution, authorization, fee } = payment
-  return { kind, key: keyOf(payment), digest, attribution, value: authorization.value, fee, data, payment }
+  const { digest, attribution, authorization } = payment
+  return { kind, key: keyOf(payment), digest, attribution, value: authorization.value, data, payment }
 }
 
 const SETTLE = prepareEncodeFunctionData({ ...router, functionName: 'settle' })
@@ -63,7 +64,7 @@ export function toFinish(payment: Payment): Order {
 
 export function toRefund(payment: Payment, message: string): Order {
   const data = encodeFunctionData({ ...router, functionName: 'refund', args: [payment.authorization] })
-  return { ...orderOf('refund', payment, data), fee: 0n, message }
+  return { ...orderOf('refund', payment, data), message }
 }
 
 export function toSplitDeposit(deposit: Deposit): Order {
@@ -76,12 +77,12 @@ export function toRefundDeposit(deposit: Deposit, message: string): Order {
   const { charge, attribution } = deposit
   const args = [charge, attribution.buyerAgentId] as const
   const data = encodeFunctionData({ ...router, functionName: 'refundDeposit', args })
-  return { kind: 'deposit_refund', ...depositOf(deposit), fee: 0n, data, message }
+  return { kind: 'deposit_refund', ...depositOf(deposit), data, message }
 }
 
 function depositOf(deposit: Deposit) {
-  const { charge, attribution, digest, fee } = deposit
-  return { key: keyOfDeposit(deposit), digest, attribution, value: charge.value, fee }
+  const { charge, attribution, digest } = deposit
+  return { key: keyOfDeposit(deposit), digest, attribution, value: charge.value }
 }
 
 export function keyOfDeposit({

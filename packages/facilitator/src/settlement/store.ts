@@ -52,7 +52,7 @@ export async function claim(
       ${orders.map(({ attribution }) => bytes(attribution.productId))}::bytea[],
       ${orders.map(({ attribution }) => attribution.reviewId)}::bigint[],
       ${orders.map(({ value }) => value)}::bigint[], ${orders.map(({ message }) => message ?? null)}::text[],
-      ${backed.map(({ cost }) => cost)}::bigint[], ${orders.map(({ fee }) => fee)}::bigint[],
+      ${backed.map(({ cost }) => cost)}::bigint[], ${backed.map(({ fee }) => fee)}::bigint[],
       ${backed.map(({ code }) => code && bytes(code)).map((code) => code ?? null)}::bytea[],
       ${backed.map(({ backer }) => backer)}::text[], ${backed.map(({ atRisk }) => atRisk)}::bigint[])
     ON CONFLICT (chain_id, payer, nonce) DO UPDATE

@@ -29,8 +29,6 @@ export interface Deposit {
   chainId: number
   charge: { txHash: Hash; payer: Address; value: bigint; tokenHash: Hash; signature: Hex }
   attribution: Payment['attribution']
-  /** What it will bring us, as far as can be told. */
-  fee: bigint
   digest: Hash
 }
 
