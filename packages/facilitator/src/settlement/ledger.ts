@@ -56,6 +56,8 @@ export async function post(
       return { posted: { intentId, taken: wanted }, refused }
     } catch (error) {
       if (isWritten) throw new PerhapsWritten('the database was lost', { cause: error })
+      // Two processes that retry failed payments of the same people may wait for each other: one of them begins again.
+      if ((error as { code?: unknown }).code === DEADLOCK) continue
       if (!(error instanceof OnlySome)) throw error
       taken = wanted.filter(({ order }) => error.rest.has(keyText(order.key)))
     }
@@ -86,6 +88,7 @@ async function recheck(
   return isBacked
 }
 
+const DEADLOCK = '40P01'
 const OVERTAKEN = 'other payments of this payer came first; nothing was sent, send the same payment again'
 
 function requestOf({ chainId, contracts }: Chain, relayer: Address, tried: Backed[]) {

@@ -6,6 +6,7 @@ import { readPayment } from '../../src/payment/read.ts'
 import { simulate } from '../../src/settlement/simulation.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body, PayloadOptions } from '../payloads.ts'
+import { otherReviewer } from './acts.ts'
 import { type Books, openBooks } from './books.ts'
 import { FICKLE, GREEDY, ownedBy, sullenTo, TURNCOAT } from './wallets.ts'
 
@@ -69,6 +70,24 @@ describe('a contract wallet', () => {
       expect(answer).toMatchObject({ success: true, payer: from })
       expect(await m.escrowsIn(answer.transaction)).toMatchObject([{ payer: from, price: PRICE }])
     }
+    await books.audit()
+  })
+
+  it('pays with what it signed for the router alone though the shop does not say that it takes this, and for no other link', async () => {
+    const from = await wallet(ownedBy(owner.address))
+    const salt = numberToHex(2, { size: 32 })
+    const extra = m.till.token
+    const body = await payFrom(from, { salt, requirements: { extra } })
+    const { attributionToken } = await otherReviewer(m, m.market.accounts.walletBuyer, 7n)
+    const { extensions } = body.paymentPayload
+    for (const swapped of [{ ...extensions, attributionToken }, { attributionToken }]) {
+      const answer = await settle({
+        ...body,
+        paymentPayload: { ...body.paymentPayload, extensions: swapped },
+      })
+      expect(answer).toMatchObject({ success: false, errorReason: 'invalid_payment', transaction: '' })
+    }
+    expect(await settle(body)).toMatchObject({ success: true, payer: from })
     await books.audit()
   })
 
