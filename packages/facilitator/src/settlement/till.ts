@@ -258,9 +258,9 @@ function notHere(arrival: Exclude<Arrival, Open>): Refused {
   if (arrival.type === 'split') return alreadyUsed(arrival.transaction)
   if (arrival.type === 'altered') {
     const { transaction, told, due } = arrival
+    // Neither `already used` nor a refund, for which merchants take a refusal with a transaction: it is no purchase of theirs.
     return invalidPayment(
-      `authorization already used: somebody else settled it with a commission of ${told.commission} and a cashback of ${told.cashback} base units, and the link's are ${due.commission} and ${due.cashback}. Nothing is owed for it: serve nothing, and let the buyer sign a new payment`,
-      { transaction },
+      `the buyer's authorisation was settled in ${transaction} with a commission of ${told.commission} and a cashback of ${told.cashback} base units, and the link's are ${due.commission} and ${due.cashback}: nothing is owed for it, sign a new payment`,
     )
   }
   if (arrival.type === 'cancelled')
