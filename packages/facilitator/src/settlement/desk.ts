@@ -149,7 +149,7 @@ export function createDesk(context: Context, chain: Chain, watch: Watch, onEvent
         else if (verdict.type === 'untried') later.push(entry)
         else entry.end(verdict)
       })
-      const backed = await backAll(good)
+      const backed = (await backAll(good)).filter(({ entry }) => !entry.signal.aborted)
       const together = backed.filter(({ isShared }) => isShared)
       const single = backed.filter(({ isShared }) => !isShared)
       const fit = thatFit(together)

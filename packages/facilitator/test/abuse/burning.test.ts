@@ -133,7 +133,7 @@ describe('wallets of one code that burns gas', () => {
 describe('accounts that had no code when they were tried', () => {
   it('and burn gas by code of the block take nobody of their batch down, and pay no more within the hour', async () => {
     const code = await wallet(GREEDY)
-    const gainers = [await m.newBuyer(), await m.newBuyer()]
+    const gainers = await several(2, plainAccount)
     const honest = await several(6, () => m.newBuyer())
     const bodies = await Promise.all([...gainers, ...honest].map((buyer) => m.payload(buyer)))
     const authorizationList = await Promise.all(
@@ -174,10 +174,15 @@ describe('accounts that had no code when they were tried', () => {
   })
 })
 
-/** An account with a key that runs a contract's code (EIP-7702). */
-async function delegatedTo(contract: Address): Promise<LocalAccount> {
+async function plainAccount() {
   const account = privateKeyToAccount(generatePrivateKey())
   await mintUsdc(m.market, account.address, 20n * PRICE)
+  return account
+}
+
+/** An account with a key that runs a contract's code (EIP-7702). */
+async function delegatedTo(contract: Address): Promise<LocalAccount> {
+  const account = await plainAccount()
   await m.chain.client.setCode({
     address: account.address,
     bytecode: `0xef0100${contract.slice(2).toLowerCase() as Lowercase<string>}`,
