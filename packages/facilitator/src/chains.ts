@@ -71,9 +71,11 @@ async function openChain(
   await requireWiring({ rpc, contracts, chainId })
   await requireTrials(rpc, relayers[0].address)
   const usdc = { address: contracts.USDC, abi: sandboxUSDCAbi, args: [] } as const
-  const [name, version] = await Promise.all([
+  const router = { address: contracts.SplitRouter, abi: splitRouterAbi, args: [] } as const
+  const [name, version, feeBps] = await Promise.all([
     readContract({ rpc }, { ...usdc, functionName: 'name' }),
     readContract({ rpc }, { ...usdc, functionName: 'version' }),
+    readContract({ rpc }, { ...router, functionName: 'FEE_BPS' }),
   ])
   return {
     chainId,
@@ -86,6 +88,8 @@ async function openChain(
     roster: createRoster({ rpc, contracts, relayers }),
     confirmations: config.confirmations,
     maxFeePerGas: BigInt(config.maxFeePerGasGwei) * GWEI,
+    leastAmount: config.leastAmount,
+    feeBps: Number(feeBps),
   }
 }
 

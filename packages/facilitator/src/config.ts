@@ -23,8 +23,14 @@ export interface Config extends CommonConfig {
   setupUrl: string | undefined
   /** Whether merchants must sign what they send, or may. */
   settlementAuth: 'optional' | 'required'
-  /** In base units. */
-  minAmount: bigint
+  /** What gas is counted with. */
+  gasPriceWei: bigint
+  ethPriceUsd: bigint
+  /** What a payer, and a merchant, may cost in gas beyond the fees that they bring, on a UTC day and a chain, in base units. */
+  payerBudget: bigint
+  merchantBudget: bigint
+  /** How much gas wallets without trust may burn on a chain within an hour. */
+  burnGasPerHour: bigint
   /** To answer a request. What is not done by then goes on, and is answered as pending. */
   answerTimeoutMs: number
   /** How many purchases one transaction settles at most. */
@@ -81,10 +87,30 @@ export const variables = {
     'how long a settlement may take; one that takes longer goes on and is answered as pending',
     '45000',
   ),
-  MIN_AMOUNT: withDefault(
+  GAS_PRICE_WEI: withDefault(
     Read.whole(1, Number.MAX_SAFE_INTEGER),
-    'the least that is settled, in base units of USDC: what is cheaper than its gas is not worth sending',
-    '1',
+    'what gas is counted with in budgets, in wei; 10000000 is 0.01 gwei',
+    '10000000',
+  ),
+  ETH_PRICE_USD: withDefault(
+    Read.whole(1, 1_000_000_000),
+    'what an ether is counted with in budgets, in whole dollars',
+    '3500',
+  ),
+  PAYER_BUDGET: withDefault(
+    Read.whole(0, Number.MAX_SAFE_INTEGER),
+    'what a payer may cost in gas beyond the fees that it brings, a UTC day and chain, in base units of USDC',
+    '3000000',
+  ),
+  MERCHANT_BUDGET: withDefault(
+    Read.whole(0, Number.MAX_SAFE_INTEGER),
+    'the same for all sales of a merchant; payments whose fee pays for their gas are not held up by it',
+    '300000000',
+  ),
+  BURN_GAS_PER_HOUR: withDefault(
+    Read.whole(0, Number.MAX_SAFE_INTEGER),
+    'gas that wallets with code and without trust may burn on a chain within an hour, all together',
+    '6000000',
   ),
   MAX_BATCH: withDefault(Read.whole(1, 128), 'purchases that share a transaction at most', '64'),
   MAX_BATCHES_IN_FLIGHT: withDefault(
@@ -117,7 +143,11 @@ export function readConfig(env: Env): Config {
     setupUrl: values.SETUP_URL ?? (values.MARKET_URL && `${values.MARKET_URL}${MANIFEST_PATH}`),
     settlementAuth: values.SETTLEMENT_AUTH,
     answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
-    minAmount: BigInt(values.MIN_AMOUNT),
+    gasPriceWei: BigInt(values.GAS_PRICE_WEI),
+    ethPriceUsd: BigInt(values.ETH_PRICE_USD),
+    payerBudget: BigInt(values.PAYER_BUDGET),
+    merchantBudget: BigInt(values.MERCHANT_BUDGET),
+    burnGasPerHour: BigInt(values.BURN_GAS_PER_HOUR),
     maxBatch: values.MAX_BATCH,
     maxBatchesInFlight: values.MAX_BATCHES_IN_FLIGHT,
     lingerMs: values.LINGER_MS,

@@ -30,6 +30,10 @@ export interface Chain {
   /** How deep a transaction of somebody else must be before anything is built on it, and one of ours before it is forgotten. */
   confirmations: number
   maxFeePerGas: bigint
+  /** The least that is settled, in base units. */
+  leastAmount: bigint
+  /** The platform's share of a commission. */
+  feeBps: number
 }
 
 /** Who of a chain's relayers settles. */

@@ -1,7 +1,7 @@
 // A context whose chain and marketplace are on paper, for what is decided without them.
 import { RpcError, type RpcPool } from '@referrer/chain'
 import { AttestationKey, AttributionToken, Recovery } from '@referrer/protocol'
-import { merchantRegistryAbi } from '@referrer/protocol/abi'
+import { merchantRegistryAbi, settlementProbeAbi } from '@referrer/protocol/abi'
 import { pino } from 'pino'
 import { type Address, encodeFunctionResult, hexToBytes, numberToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -73,10 +73,17 @@ export async function paperContext({
   const contracts = new Set<Address>()
   const rpc = { request: (method: string, params: unknown[]) => answerFor(method, params) }
 
-  async function answerFor(method: string, [first]: unknown[]): Promise<unknown> {
+  async function answerFor(method: string, [first, , overrides]: unknown[]): Promise<unknown> {
     node.asked.push(method)
     if (node.isDown) throw new RpcError('transport', 'the node is gone')
     if (method === 'eth_getCode') return contracts.has(first as Address) ? '0x60' : '0x'
+    // Wallets on paper do not tell what they have signed.
+    if (overrides)
+      return encodeFunctionResult({
+        abi: settlementProbeAbi,
+        functionName: 'together',
+        result: [BigInt(NOW), [], []],
+      })
     const product = { commissionBps: 0, minPrice: 0n, listed: node.isListed, active: true }
     return encodeFunctionResult({
       abi: merchantRegistryAbi,
@@ -97,6 +104,8 @@ export async function paperContext({
     roster: createRoster({ rpc: rpc as unknown as RpcPool, contracts: addresses, relayers }),
     confirmations: 1,
     maxFeePerGas: 1n,
+    leastAmount: 10_000n,
+    feeBps: 1_000,
   }
   const config = readConfig({
     RELAYER_PRIVATE_KEYS: RELAYER_KEY,

@@ -173,7 +173,7 @@ describe('the official facilitator client', () => {
           x402Version: 2,
           scheme: 'exact',
           network: `eip155:${m.chainId}`,
-          extra: { name: 'USDC', version: '2', asset: m.till.usdc, payTo: m.till.router },
+          extra: { ...m.till.token, asset: m.till.usdc, payTo: m.till.router, leastAmount: '10000' },
         },
       ],
       extensions: ['attributionToken', 'buyerAgentId'],

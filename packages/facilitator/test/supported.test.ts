@@ -107,7 +107,7 @@ describe('what is supported', () => {
       x402Version: 2,
       scheme: 'exact',
       network: `eip155:${till.chainId}`,
-      extra: { ...till.token, asset: till.usdc, payTo: till.router },
+      extra: { ...till.token, asset: till.usdc, payTo: till.router, leastAmount: '10000' },
     })
     expect(answer.body).toEqual({
       kinds: [kind(m.till), kind(tillThere)],

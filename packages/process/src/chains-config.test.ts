@@ -28,7 +28,18 @@ describe('the chains of an environment', () => {
         confirmations: 5,
         maxFeePerGasGwei: 100,
         pollIntervalMs: 500,
+        leastAmount: 10_000n,
       },
+    ])
+  })
+
+  it('may settle smaller or larger amounts, in whole base units', () => {
+    expect(read({ CHAINS: chainsJson({ leastAmount: 0 }) })).toMatchObject([{ leastAmount: 0n }])
+    expect(problemsOf({ CHAINS: chainsJson({ leastAmount: -1 }) })).toEqual([
+      'CHAINS[0].leastAmount: expected 0 or more',
+    ])
+    expect(problemsOf({ CHAINS: chainsJson({ leastAmount: 0.5 }) })).toEqual([
+      'CHAINS[0].leastAmount: expected a whole number from 0 up',
     ])
   })
 

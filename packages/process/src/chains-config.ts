@@ -53,6 +53,11 @@ const Chain = z.strictObject(
     confirmations: count(1).default(5),
     /** The most that a program pays for its own transactions. */
     maxFeePerGasGwei: count(1).default(100),
+    /**
+     * The least that is settled, in base units of USDC. The default pays for the gas of one purchase from its settlement to the release
+     * of its escrow, 253,000, at 0.01 gwei and 3,500 USD for an ether.
+     */
+    leastAmount: count(0).default(10_000).transform(BigInt),
     /** A newest block older than this means that the nodes stand still; left out: not looked at. */
     maxHeadAgeSeconds: count(1).optional(),
     pollIntervalMs: count(10).max(3_600_000, 'expected 3600000 or less').default(500),

@@ -2,7 +2,8 @@
 import { RpcError } from '@referrer/chain'
 import { Attribution, AttributionToken } from '@referrer/protocol'
 import { type Address, encodeAbiParameters, type Hash, keccak256, parseAbiParameters, zeroHash } from 'viem'
-import type { Context } from '../context.ts'
+import type { Chain, Context } from '../context.ts'
+import { tooLittle } from '../payment/least.ts'
 import { multiplierNow } from '../payment/multiplier.ts'
 import { alreadyUsed, invalidPayment, Refused } from '../payment/refused.ts'
 import { verifyToken } from '../payment/token.ts'
@@ -40,6 +41,7 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
       `transaction ${txHash} redeemed an authorisation of ${charged.payer}: that payment is settled at /settle, not charged`,
     )
   }
+  requireWorth(chain, charged)
   const isUnderWay = await requireUncharged(settler, request, charged.payer)
   await requireFinal(chain, delivery)
 
@@ -59,6 +61,15 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
   if (refusal) return { deposit, refusal }
   if (offer instanceof Refused) throw offer
   return { deposit, refusal: judgePrice(charged, offer) }
+}
+
+/** Giving it back would cost more than it is. Only a settler could, so that its payer cannot take it back alone. */
+function requireWorth(chain: Chain, { value }: Charged): void {
+  const why = tooLittle(chain, value)
+  if (!why) return
+  throw invalidPayment(
+    `${why}; the transfer is neither split nor given back and stays in the router, from which its payer cannot take it: send the exact price`,
+  )
 }
 
 /** Whether it is being charged just now: then the settler shares the outcome. Throws when it is done. */

@@ -11,11 +11,16 @@ export function supportedRoutes(app: FastifyInstance, context: Context): void {
 function supportedBy({ chains }: Context): X402.SupportedResponse.SupportedResponse {
   const each = [...chains.values()]
   return {
-    kinds: each.map(({ network, token, contracts }) => ({
+    kinds: each.map(({ network, token, contracts, leastAmount }) => ({
       x402Version: 2,
       scheme: 'exact',
       network,
-      extra: { ...token, asset: contracts.USDC, payTo: contracts.SplitRouter },
+      extra: {
+        ...token,
+        asset: contracts.USDC,
+        payTo: contracts.SplitRouter,
+        leastAmount: String(leastAmount),
+      },
     })),
     extensions: ['attributionToken', 'buyerAgentId'],
     signers: {

@@ -18,6 +18,10 @@ export interface Payment {
   network: X402.Network.Network
   authorization: RouterAuthorization
   attribution: Attribution.Attribution
+  /** The multiplier that came with the link; the attribution has the one of now. */
+  linkMultiplierBps: number
+  /** Whether the nonce commits to the terms of the link. */
+  isCommitted: boolean
   /** Of everything that settles it: tells a copy from another request with the same authorisation. */
   digest: Hash
 }

@@ -4,7 +4,6 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { NOW, type PaperContext, paperContext } from '../../test/context.ts'
 import { type Body, type PayloadOptions, payloadOf } from '../../test/payloads.ts'
-import type { Context } from '../context.ts'
 import { readPayment } from './read.ts'
 import { Refused } from './refused.ts'
 
@@ -57,6 +56,8 @@ describe('a payment of a stock client', () => {
         commissionMultiplierBps: 7_000,
         salt: zeroHash,
       },
+      linkMultiplierBps: 7_000,
+      isCommitted: false,
       digest: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     })
   })
@@ -152,7 +153,7 @@ describe('the digest', () => {
   test('differs with everything else that is settled', async () => {
     const digests = await Promise.all([
       digestOf({}),
-      digestOf({ amount: 2n }),
+      digestOf({ amount: 20_000n }),
       digestOf({ nonce: SALT }),
       digestOf({ validAfter: 1n }),
       digestOf({ validBefore: BigInt(NOW + 1) }),
@@ -223,16 +224,13 @@ describe('an offer is refused', () => {
 
   test('of nothing', async () => {
     expect(await refusal(await payload({ amount: 0n }))).toBe(
-      'invalid_payment: amount 0 is too little: at least 1 base units are settled here',
+      'invalid_payment: amount 0 base units (0 USDC) does not pay for its own gas: at least 10000 base units (0.01 USDC) is settled on eip155:84532; offer it at that price or more, or sell several at once',
     )
   })
 
   test('of less than is worth its gas', async () => {
-    const config = { ...paper.context.config, minAmount: 1_000n }
-    const context: Context = Object.create(paper.context, { config: { value: config } })
-    const cheap = await payload({ amount: 999n })
-    await expect(readPayment(context, cheap)).rejects.toThrow('at least 1000 base units are settled here')
-    await expect(readPayment(context, await payload({ amount: 1_000n }))).resolves.toBeDefined()
+    expect(await refusal(await payload({ amount: 9_999n }))).toContain('amount 9999 base units')
+    await expect(read(await payload({ amount: 10_000n }))).resolves.toBeDefined()
   })
 })
 

@@ -1,10 +1,12 @@
 import { Attribution, Authorization, ProtocolError, X402 } from '@referrer/protocol'
 import { encodeAbiParameters, type Hash, type Hex, keccak256, parseAbiParameters, zeroHash } from 'viem'
 import type { Chain, Context } from '../context.ts'
+import { tooLittle } from './least.ts'
 import { multiplierNow } from './multiplier.ts'
 import type { Payment } from './payment.ts'
 import { invalidPayment } from './refused.ts'
 import { RECEIVE, readSignature, TRANSFER } from './signature.ts'
+
 import { verifyToken } from './token.ts'
 
 type Requirements = X402.PaymentRequirements.PaymentRequirements
@@ -17,7 +19,7 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
   const { paymentPayload, paymentRequirements } = parse(body)
   const { extensions, payload, accepted } = paymentPayload
   const chain = chainOf(context, paymentRequirements)
-  requireOurs(context, chain, paymentRequirements)
+  requireOurs(chain, paymentRequirements)
   requireSame(accepted, paymentRequirements)
   const authorization = Authorization.from(payload.authorization)
   requirePaying(authorization, paymentRequirements)
@@ -28,9 +30,8 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
     buyerAgentId: X402.Extensions.buyerAgentId(extensions),
     salt: salt ?? zeroHash,
   })
-  // Sellers advertise `ReceiveWithAuthorization` to everybody, and stock clients echo that although they sign the other; who signs it sends a salt.
-  const hint = (accepted ?? paymentRequirements).extra?.authorizationType
-  const likely = salt !== undefined && hint === 'ReceiveWithAuthorization' ? RECEIVE : TRANSFER
+  // What the offer says of it counts for nothing: the seller wrote that. Whoever signs `ReceiveWithAuthorization` sends a salt.
+  const likely = salt === undefined ? TRANSFER : RECEIVE
   const { kind, signature } = await readSignature(context, chain, authorization, payload.signature, likely)
   requireCommitted(kind, salt, authorization, committed)
 
@@ -42,6 +43,8 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
     network: chain.network,
     authorization: { kind, ...signed, signature },
     attribution,
+    linkMultiplierBps: committed.commissionMultiplierBps,
+    isCommitted: salt !== undefined,
   }
   return { ...payment, digest: digestOf(payment) }
 }
@@ -73,11 +76,8 @@ function chainOf({ chains }: Context, { network }: Requirements): Chain {
 }
 
 /** The seller offers what can be split. */
-function requireOurs(
-  { config: { minAmount } }: Context,
-  { network, contracts, token }: Chain,
-  { asset, payTo, amount, extra }: Requirements,
-): void {
+function requireOurs(chain: Chain, { asset, payTo, amount, extra }: Requirements): void {
+  const { network, contracts, token } = chain
   if (asset !== contracts.USDC) {
     throw invalidPayment(`asset ${asset} is not split on ${network}: offer USDC at ${contracts.USDC}`)
   }
@@ -86,9 +86,8 @@ function requireOurs(
       `payTo ${payTo} is not the split router of ${network}: offer ${contracts.SplitRouter}, which is SPLIT_ROUTER in the address registry`,
     )
   }
-  if (BigInt(amount) < minAmount) {
-    throw invalidPayment(`amount ${amount} is too little: at least ${minAmount} base units are settled here`)
-  }
+  const why = tooLittle(chain, BigInt(amount))
+  if (why) throw invalidPayment(`${why}; offer it at that price or more, or sell several at once`)
   if (extra.name !== token.name || extra.version !== token.version) {
     throw invalidPayment(
       `extra must name the token's domain: name ${JSON.stringify(token.name)} and version ${JSON.stringify(token.version)}`,

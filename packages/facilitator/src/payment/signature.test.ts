@@ -89,11 +89,11 @@ describe('the signature of a contract wallet', () => {
     expect(await readWith(LONG)).toEqual({ kind: 1, signature: LONG })
   })
 
-  test('counts for a payment that only the router can redeem where that is asked for and its nonce commits', async () => {
+  test('counts for a payment that only the router can redeem where its nonce commits, whatever the offer says', async () => {
     paper.contracts.add(buyer.address)
     expect((await readWith(LONG, { salt: SALT })).kind).toBe(0)
     const plain = { requirements: { extra: paper.till.token } }
-    expect((await readWith(LONG, { ...plain, salt: SALT })).kind).toBe(1)
+    expect((await readWith(LONG, { ...plain, salt: SALT })).kind).toBe(0)
   })
 
   test('may have 65 bytes that recover to somebody else', async () => {
@@ -101,7 +101,7 @@ describe('the signature of a contract wallet', () => {
     expect((await readWith(undefined, { signer: stranger })).kind).toBe(1)
   })
 
-  test('costs one question, however often that wallet pays', async () => {
+  test('costs one question, however often that wallet pays by bare transfer', async () => {
     paper.contracts.add(buyer.address)
     await Promise.all([readWith(LONG), readWith(LONG), readWith(LONG)])
     await readWith(LONG)

@@ -3,6 +3,8 @@ import { Authorization, ProtocolError, Signature } from '@referrer/protocol'
 import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, size } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
 import { remember } from '../remember.ts'
+import { probe } from '../settlement/probe.ts'
+import { askWallet, isAccepted } from '../settlement/wallet.ts'
 import type { RouterAuthorization } from './payment.ts'
 import { invalidPayment, Refused } from './refused.ts'
 
@@ -22,12 +24,14 @@ export const MOST_SIGNATURE_BYTES = 4_096
 const PLAIN_FOR_MS = 10_000
 const CONTRACT_FOR_MS = 600_000
 const MOST_WALLETS = 10_000
+/** For a contract wallet to check a signature. */
+const CHECK_GAS = 200_000n
 /** The settlement itself needs the time. */
 const PATIENCE = { timeoutMs: 3_000 }
 
 /**
  * Which of the two messages was signed, told by the signature itself: `likely` is tried first. What no plain wallet signed may come from a
- * contract wallet, and only the chain can tell; then `likely` it is.
+ * contract wallet, which is asked the same.
  */
 export async function readSignature(
   context: Context,
@@ -50,7 +54,7 @@ export async function readSignature(
     }
   }
   if (await isContract(context, chain, authorization.from)) {
-    return { kind: likely, signature }
+    return { kind: await kindFor(chain, authorization, signature, likely), signature }
   }
   throw invalidPayment(
     `signature does not match from: sign ${TYPES.join(' or ')} of ${chain.token.name} version ${chain.token.version} at ${chain.contracts.USDC} on chain ${chain.chainId} with the key of ${authorization.from}`,
@@ -92,6 +96,25 @@ export async function recoverSigner(
   }
 }
 
+/**
+ * Which message a contract wallet takes for signed. Where it takes neither, or both, it is `likely`: its trial tells the rest. Without a
+ * salt there is nothing to ask: only a bare transfer can be settled then, and the token asks the wallet for just that.
+ */
+async function kindFor(
+  chain: Chain,
+  authorization: Authorization.Authorization,
+  signature: Hex,
+  likely: Signed['kind'],
+): Promise<Signed['kind']> {
+  if (likely === TRANSFER) return TRANSFER
+  const calls = KINDS.map((kind) =>
+    askWallet(authorization.from, CHECK_GAS, digestOf(chain, kind, authorization), signature),
+  )
+  const { outcomes } = await probe(chain, chain.roster.able()[0], calls).catch(unanswered)
+  const accepted = KINDS.filter((_, at) => isAccepted(outcomes[at]))
+  return accepted.length === 1 ? (accepted[0] ?? likely) : likely
+}
+
 const codeAt = once(({ clock }) =>
   remember<{ chain: Chain; address: Address }, boolean>({
     keyOf: ({ chain, address }) => `${chain.chainId}:${address}`,
@@ -103,12 +126,12 @@ const codeAt = once(({ clock }) =>
   }),
 )
 
-async function isContract(context: Context, chain: Chain, address: Address): Promise<boolean> {
-  try {
-    return await codeAt(context)({ chain, address })
-  } catch (cause) {
-    if (!(cause instanceof RpcError)) throw cause
-    const message = 'the chain does not answer whether the payer is a contract; send the same payment again'
-    throw new Refused('settle_failed', message, { retryable: true, cause })
-  }
+function isContract(context: Context, chain: Chain, address: Address): Promise<boolean> {
+  return codeAt(context)({ chain, address }).catch(unanswered)
+}
+
+function unanswered(cause: unknown): never {
+  if (!(cause instanceof RpcError)) throw cause
+  const message = 'the chain does not answer about the wallet of the payer; send the same payment again'
+  throw new Refused('settle_failed', message, { retryable: true, cause })
 }

@@ -12,7 +12,9 @@ import {
   toEventSelector,
 } from 'viem'
 import type { Chain } from '../context.ts'
+import { splitOf } from '../payment/fee.ts'
 import type { Payment, PaymentKey } from '../payment/payment.ts'
+import { readProduct } from '../payment/product.ts'
 import { isSettler } from '../relayers.ts'
 
 /** What became of an authorisation that the token has as used. */
@@ -20,12 +22,20 @@ export type Arrival =
   | { type: 'split'; transaction: Hash | undefined }
   /** Somebody who is no settler settled exactly this purchase, as anybody may where the nonce commits to it: nobody has been told so. */
   | { type: 'outside'; transaction: Hash; depth: number }
+  /** They did, but with another commission or cashback than the link's: what the chain lets a payer choose is not the payer's to choose. */
+  | { type: 'altered'; transaction: Hash; told: Terms; due: Terms }
   | { type: 'cancelled' }
   /** The money went from the payer to the router by this authorisation, and is not split. `depth` in blocks, its own included. */
   | { type: 'arrived'; transaction: Hash; depth: number }
   | { type: 'elsewhere' }
   /** No node tells what it was used for: it is behind, or that was longer ago than is looked back. */
   | { type: 'unseen' }
+
+/** Amounts in base units. */
+export interface Terms {
+  commission: bigint
+  cashback: bigint
+}
 
 interface Log {
   address: Hex
@@ -74,12 +84,8 @@ async function findUse(chain: Chain, payer: Address, nonce: Hex, head: number): 
   return log
 }
 
-async function findSplit(
-  chain: Chain,
-  { attribution, authorization }: Payment,
-  escrowId: bigint,
-  head: number,
-): Promise<Arrival> {
+async function findSplit(chain: Chain, payment: Payment, escrowId: bigint, head: number): Promise<Arrival> {
+  const { attribution, authorization } = payment
   const topics = [DEPOSITED, numberToHex(escrowId, { size: 32 })]
   const [log] = await logsOf(chain, chain.contracts.CommissionEscrow, topics, head)
   const transaction = log?.transactionHash
@@ -89,7 +95,27 @@ async function findSplit(
     TERMS.every((term) => terms[term] === attribution[term]) && terms.price === authorization.value
   const sent = await chain.rpc.request<{ from: Address } | null>('eth_getTransactionByHash', [transaction])
   if (!isAsOrdered || !sent || (await isSettler(chain, sent.from))) return { type: 'split', transaction }
+  const { commission, cashback } = terms as unknown as Terms
+  const due = await termsDue(chain, payment)
+  const isDue = (each: Terms) => each.commission === commission && each.cashback === cashback
+  if (due && !due.some(isDue))
+    return { type: 'altered', transaction, told: { commission, cashback }, due: due[0] }
   return { type: 'outside', transaction, depth: head - hexToNumber(log.blockNumber) + 1 }
+}
+
+/**
+ * What a purchase may have been split into: by the multiplier of now, by which we would settle it, or by the link's own, always with the
+ * link's cashback. Undefined: its nonce commits to the link, so that the router took nothing else.
+ */
+async function termsDue(
+  chain: Chain,
+  { attribution, authorization, linkMultiplierBps, isCommitted }: Payment,
+): Promise<[Terms, Terms] | undefined> {
+  if (isCommitted) return undefined
+  const product = await readProduct({ chain, ...attribution })
+  const by = (commissionMultiplierBps: number) =>
+    splitOf(chain, product, { ...attribution, commissionMultiplierBps }, authorization.value)
+  return [by(attribution.commissionMultiplierBps), by(linkMultiplierBps)]
 }
 
 async function logsOf(

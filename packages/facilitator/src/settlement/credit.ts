@@ -1,69 +1,140 @@
-// Whose payments are worth the gas. A trial shows what a payment does now; a wallet with code, or one that empties itself in between, can do
-// something else in the block, and the relayer pays for it. So whoever did that waits, and strangers with code do it a few times an hour at
-// most, all together.
-import type { Address } from 'viem'
+// Whose payments are worth the gas.
+//
+// A trial shows what a payment does now. A wallet with code can do something else in the block, and the relayer pays for it; one without
+// can gain code in between (EIP-7702), or empty itself. So trust is earned, by the fees that somebody's purchases have brought: whatever
+// could be burned must be covered by the payer's own trust, or by that of the code it runs, or by the one hourly budget of all strangers.
+// And nobody costs more in gas than they bring, beyond a budget for each day.
+import type { Hash } from 'viem'
+import type { Config } from '../config.ts'
+import { Refused } from '../payment/refused.ts'
+import {
+  type Account,
+  type Accounts,
+  ALL,
+  codeHolder,
+  GAINED,
+  type Holder,
+  merchantHolder,
+  nextDay,
+  nextHour,
+  payerHolder,
+} from './accounts.ts'
+import { gasLimit, type Tried } from './gas.ts'
+import type { Order } from './order.ts'
+import { GAS_PER_PURCHASE } from './simulation.ts'
 
-export interface Credit {
-  /** Why a payment that its trial found good is not sent now; undefined: it may be, and is given back when it is over. */
-  take(payer: Address, hasCode: boolean): string | undefined
-  giveBack(payer: Address, hasCode: boolean, isSettled: boolean): void
-  /** Its payment failed in the block, and by its own doing. */
-  blame(payer: Address, hasCode: boolean): void
+/** Who answers for what a payment may burn, and whether it may share a transaction. */
+export interface Backing {
+  backer: 'payer' | 'code' | 'all'
+  isShared: boolean
+  /** The most that it can burn. */
+  atRisk: bigint
 }
 
-const HOUR_MS = 3_600_000
-const WAIT_MS = 600_000
-/** How many payments of wallets with code that never settled one may be under way, or have failed within an hour. */
-const STRANGERS = 32
-/** Of one wallet with code. */
-const EACH = 8
-const MOST_REMEMBERED = 10_000
+export type Backed = Tried & Backing
+export type Limits = Pick<Config, 'payerBudget' | 'merchantBudget' | 'burnGasPerHour'>
 
-export function createCredit(now: () => number = () => performance.now()): Credit {
-  /** Until when a payer waits after a failure. */
-  const waiting = new Map<Address, number>()
-  /** Wallets with code that have settled here, oldest first. */
-  const proven = new Set<Address>()
-  /** Payments of wallets with code that are under way. */
-  const underWay = new Map<Address, number>()
-  let failures: number[] = []
+/** Payments of a plain account without trust that may be under way: it may gain code before their block. */
+const MOST_PLAIN = 64n
+/** The part of the hourly budget that wallets of one code which failed within the hour may use, and all such wallets together. */
+const OF_ONE_CODE = 4n
+const OF_FAILED = 2n
 
-  function count(payer: Address, by: 1 | -1): void {
-    const left = (underWay.get(payer) ?? 0) + by
-    if (left > 0) underWay.set(payer, left)
-    else underWay.delete(payer)
-  }
-
-  function strangers(): number {
-    const anHourAgo = now() - HOUR_MS
-    failures = failures.filter((time) => time > anHourAgo)
-    const sent = [...underWay].reduce((sum, [payer, each]) => (proven.has(payer) ? sum : sum + each), 0)
-    return sent + failures.length
-  }
-
-  return {
-    take(payer, hasCode) {
-      if ((waiting.get(payer) ?? 0) > now()) return 'a payment of this payer failed in its block a moment ago'
-      if (!hasCode) return undefined
-      if ((underWay.get(payer) ?? 0) >= EACH) return 'too many payments of this wallet are under way'
-      if (!proven.has(payer) && strangers() >= STRANGERS)
-        return 'too many payments of contract wallets that are new here failed'
-      count(payer, 1)
-      return undefined
-    },
-    giveBack(payer, hasCode, isSettled) {
-      if (!hasCode) return
-      count(payer, -1)
-      if (isSettled) remember(proven.add(payer))
-    },
-    blame(payer, hasCode) {
-      remember(waiting.set(payer, now() + WAIT_MS))
-      if (hasCode && !proven.delete(payer)) failures.push(now())
-    },
-  }
+export function holdersOf(tried: { order: Order; code: Hash | undefined }[]): Set<Holder> {
+  return new Set<Holder>([
+    ALL,
+    codeHolder(GAINED),
+    ...tried.flatMap(({ order: { key, attribution }, code }): Holder[] => [
+      payerHolder(key.payer),
+      merchantHolder(attribution.merchantId),
+      ...(code ? [codeHolder(code)] : []),
+    ]),
+  ])
 }
 
-function remember(known: Map<Address, unknown> | Set<Address>): void {
-  const [oldest] = known.keys()
-  if (known.size > MOST_REMEMBERED && oldest) known.delete(oldest)
+/** In their order; each takes from the accounts what it gets. */
+export function back(limits: Limits, accounts: Accounts, tried: Tried[], now: number): (Backing | Refused)[] {
+  return tried.map((each) => {
+    const backing = requireBudget(limits, accounts, each, now) ?? backOne(limits, accounts, each, now)
+    if (!(backing instanceof Refused)) take(accounts, { ...each, ...backing }, 1n)
+    return backing
+  })
 }
+
+/** Adds to the accounts what a payment counts for, or takes it back. */
+export function take(
+  accounts: Accounts,
+  { order, cost, fee, code, backer, atRisk }: Backed,
+  sign: 1n | -1n,
+): void {
+  const payer = accountOf(accounts, payerHolder(order.key.payer))
+  payer.owed += sign * (cost - fee)
+  payer.atRisk += sign * atRisk
+  accountOf(accounts, merchantHolder(order.attribution.merchantId)).owed += sign * (cost - fee)
+  if (code && backer !== 'payer') accountOf(accounts, codeHolder(code)).atRisk += sign * atRisk
+  if (backer === 'all') accountOf(accounts, ALL).atRisk += sign * atRisk
+}
+
+/**
+ * What pays for its own gas is held up by no budget, or strangers could close a shop by using up its merchant's. Only where the fees that
+ * were expected did not come, which is the merchant's doing, does that end, at twice the budget.
+ */
+function requireBudget(
+  { payerBudget, merchantBudget }: Limits,
+  accounts: Accounts,
+  { order: { key, attribution }, cost, fee }: Tried,
+  now: number,
+): Refused | undefined {
+  const isOver = ({ owed }: Account, budget: bigint) =>
+    fee >= cost ? owed > 2n * budget : owed + cost - fee > budget
+  const anew = `its budget starts anew at ${nextDay(now)}: send the same payment again then, or pay for something whose fee pays for its gas`
+  if (isOver(accountOf(accounts, payerHolder(key.payer)), payerBudget))
+    return forNow(`payments of this payer cost more gas today than their fees brought; ${anew}`)
+  if (isOver(accountOf(accounts, merchantHolder(attribution.merchantId)), merchantBudget))
+    return forNow(`sales of this merchant cost more gas today than their fees brought; ${anew}`)
+  return undefined
+}
+
+function backOne(limits: Limits, accounts: Accounts, tried: Tried, now: number): Backing | Refused {
+  const { code, order } = tried
+  const payer = accountOf(accounts, payerHolder(order.key.payer))
+  const shared: Backing = { backer: 'payer', isShared: true, atRisk: GAS_PER_PURCHASE }
+  const alone: Backing = { backer: 'payer', isShared: false, atRisk: gasLimit([tried], order.data) }
+  if (payer.earned >= payer.atRisk + GAS_PER_PURCHASE) return shared
+  if (payer.burned > payer.earned)
+    return forNow(
+      `a payment of this payer failed in its block; it can pay again from ${nextHour(now)}, or from another wallet now`,
+    )
+  const { burnGasPerHour: budget } = limits
+  // Where plain accounts gained code and burned much, nobody new shares a transaction: more could be burned there than by itself.
+  const isCareful = accountOf(accounts, codeHolder(GAINED)).burned >= budget
+  if (!code && !isCareful)
+    return payer.atRisk + GAS_PER_PURCHASE <= MOST_PLAIN * GAS_PER_PURCHASE
+      ? shared
+      : forNow('too many payments of this payer are under way; send the same payment again')
+  if (payer.atRisk > 0n)
+    return forNow('a payment of this wallet is under way, and new wallets pay one at a time; send it again')
+  if (!code) return alone
+
+  const all = accountOf(accounts, ALL)
+  const group = accountOf(accounts, codeHolder(code))
+  if (group.earned >= group.atRisk + alone.atRisk) return { ...alone, backer: 'code' }
+  const hasFailed = group.burned > 0n
+  const isOver = (used: Account, part: bigint) => used.burned + used.atRisk + alone.atRisk > budget / part
+  const later = `send the same payment again from ${nextHour(now)}, or pay from a plain account now`
+  if (hasFailed && isOver(group, OF_ONE_CODE))
+    return forNow(`too many payments of wallets with this code failed in their block; ${later}`)
+  if (isOver(all, hasFailed ? OF_FAILED : 1n))
+    return forNow(
+      `too many payments of contract wallets that are new here failed, or are under way; ${later}`,
+    )
+  return { ...alone, backer: 'all' }
+}
+
+function accountOf(accounts: Accounts, holder: Holder): Account {
+  const account = accounts.get(holder)
+  if (!account) throw new Error(`the account of ${holder} was not read`)
+  return account
+}
+
+const forNow = (message: string) => new Refused('settle_failed', message, { retryable: true })

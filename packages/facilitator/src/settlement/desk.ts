@@ -3,13 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcError } from '@referrer/chain'
 import type { Address, Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { keyOf, keyText, type Payment, type PaymentKey } from '../payment/payment.ts'
+import { expectedFee } from '../payment/fee.ts'
+import { keyText, type Payment, type PaymentKey } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
-import type { Credit } from './credit.ts'
+import { readAccounts } from './accounts.ts'
+import { codeHash } from './code.ts'
+import { type Backed, back, holdersOf } from './credit.ts'
 import type { OnSettlement } from './events.ts'
-import { type Tried, thatFit } from './gas.ts'
-import { type Posted, post } from './ledger.ts'
-import { toSettle } from './order.ts'
+import { lifeGas, thatFit } from './gas.ts'
+import { type Postings, post } from './ledger.ts'
+import { isPurchase, type Order, toSettle } from './order.ts'
+import { costOf } from './prices.ts'
 import { simulate } from './simulation.ts'
 import type { Sent, Watch } from './watch.ts'
 
@@ -18,8 +22,9 @@ export type Result =
   | { type: 'done'; state: 'settled' | 'refunded'; transaction: Hash; message: string | null }
   /**
    * It was sent and the chain refused it in this block: it moved no money. `isForAll`: it was one of several, and none of them took effect.
+   * `burned`: the gas that it used.
    */
-  | { type: 'failed'; message: string; isForAll: boolean; block: number }
+  | { type: 'failed'; message: string; isForAll: boolean; block: number; burned: bigint }
   | { type: 'unsent'; message: string }
   | { type: 'refused'; refusal: Refused }
   /** The authorisation is used already, see `Verdict`. */
@@ -31,7 +36,7 @@ export interface Desk {
   /** In a transaction with others. Aborted before it is written down, it is dropped. */
   bring(payment: Payment, signal: AbortSignal): Promise<Result>
   /** In a transaction of its own, now. */
-  bringAlone(tried: Tried): Promise<Result>
+  bringAlone(alone: Pick<Good, 'order' | 'gas' | 'hasCode'>): Promise<Result>
   /** A relayer is free again. */
   pump(): void
 }
@@ -47,20 +52,22 @@ interface Entry {
   fail(error: unknown): void
 }
 
-/** An entry whose trial went well. */
-interface Good extends Tried {
-  entry: Entry
+/** An order whose trial went well. */
+interface Good {
+  order: Order
+  gas: bigint
   hasCode: boolean
+  entry: Pick<Entry, 'end' | 'fail'>
 }
 
 /** Of one payment in a transaction. */
 export function resultOf(sent: Sent, key: PaymentKey): Result {
   if (!sent.isSent) return { type: 'unsent', message: sent.reason }
-  const { endings, hasReverted, block } = sent
+  const { endings, hasReverted, block, burned } = sent
   const ending = endings.find(({ key: { payer, nonce } }) => nonce === key.nonce && payer === key.payer)
   if (!ending?.transaction || ending.state === 'failed') {
     const message = ending?.message ?? 'the transaction did nothing for this payment'
-    return { type: 'failed', message, isForAll: hasReverted && endings.length > 1, block }
+    return { type: 'failed', message, isForAll: hasReverted && endings.length > 1, block, burned }
   }
   const { state, transaction, message } = ending
   return { type: 'done', state, transaction, message }
@@ -76,13 +83,7 @@ export const unreachable = (cause: unknown) =>
     },
   )
 
-export function createDesk(
-  context: Pick<Context, 'sql' | 'clock' | 'config'>,
-  chain: Chain,
-  watch: Watch,
-  credit: Credit,
-  onEvent: OnSettlement,
-): Desk {
+export function createDesk(context: Context, chain: Chain, watch: Watch, onEvent: OnSettlement): Desk {
   const { maxBatch, maxBatchesInFlight, lingerMs } = context.config
   const queue: Entry[] = []
   /** Batches of a relayer that are being made and not sent yet. */
@@ -122,72 +123,87 @@ export function createDesk(
   async function make(relayer: Address, entries: Entry[]): Promise<void> {
     making.set(relayer, (making.get(relayer) ?? 0) + 1)
     try {
-      const tried = await tryOut(relayer, entries)
-      await dispatch(relayer, tried)
+      const { shared, alone } = await tryOut(relayer, entries)
+      await Promise.all([
+        dispatch(relayer, shared),
+        ...alone.map((each) => dispatch(leastBusy().relayer, [each])),
+      ])
     } finally {
       making.set(relayer, (making.get(relayer) ?? 1) - 1)
       pump()
     }
   }
 
-  /** Those that one transaction can settle. The others get their answer, or wait for the next. */
-  async function tryOut(relayer: Address, entries: Entry[]): Promise<Good[]> {
+  /** Those that one transaction can settle, and those that get one of their own. The others get their answer, or wait for the next. */
+  async function tryOut(relayer: Address, entries: Entry[]) {
     const payments = entries.map(({ payment }) => payment)
-    const verdicts = await despiteTrouble(() => simulate(context, chain, relayer, payments)).catch(
-      (error) => {
-        for (const { fail } of entries) fail(error)
-      },
-    )
-    if (!verdicts) return []
-    const good: Good[] = []
+    const good: (Good & { entry: Entry })[] = []
     const later: Entry[] = []
-    entries.forEach((entry, at) => {
-      const verdict = verdicts[at] ?? { type: 'untried' }
-      // Who gave up meanwhile has been told that nothing was sent.
-      if (entry.signal.aborted) return
-      if (verdict.type === 'good') good.push({ ...verdict, order: toSettle(entry.payment), entry })
-      else if (verdict.type === 'untried') later.push(entry)
-      else entry.end(verdict)
-    })
-    const fit = thatFit(good)
-    queue.unshift(...good.slice(fit).map(({ entry }) => entry), ...later)
-    return good.slice(0, fit).filter(onCredit)
-  }
-
-  function onCredit({ entry, hasCode }: Good): boolean {
-    const payer = keyOf(entry.payment).payer
-    const reason = credit.take(payer, hasCode)
-    if (reason) {
-      entry.end({ type: 'unsent', message: reason })
-      return false
-    }
-    entry.isPosted = true
-    const { end, fail } = entry
-    entry.end = (result) => {
-      credit.giveBack(payer, hasCode, result.type === 'done')
-      end(result)
-    }
-    entry.fail = (error) => {
-      credit.giveBack(payer, hasCode, false)
-      fail(error)
-    }
-    return true
-  }
-
-  async function dispatch(
-    relayer: Address,
-    batch: (Tried & { entry: Pick<Entry, 'end' | 'fail'> })[],
-  ): Promise<void> {
-    let posted: Posted | undefined
     try {
-      posted = await post(context, chain, relayer, batch)
+      const verdicts = await despiteTrouble(() => simulate(context, chain, relayer, payments))
+      entries.forEach((entry, at) => {
+        const verdict = verdicts[at] ?? { type: 'untried' }
+        // Who gave up meanwhile has been told that nothing was sent.
+        if (entry.signal.aborted) return
+        if (verdict.type === 'good') good.push({ ...verdict, order: toSettle(entry.payment), entry })
+        else if (verdict.type === 'untried') later.push(entry)
+        else entry.end(verdict)
+      })
+      const backed = (await backAll(good)).filter(({ entry }) => !entry.signal.aborted)
+      const together = backed.filter(({ isShared }) => isShared)
+      const single = backed.filter(({ isShared }) => !isShared)
+      const fit = thatFit(together)
+      const [shared, alone] = [together.slice(0, fit), single.slice(0, MOST_ALONE)]
+      queue.unshift(
+        ...[...together.slice(fit), ...single.slice(MOST_ALONE)].map(({ entry }) => entry),
+        ...later,
+      )
+      for (const { entry } of [...shared, ...alone]) entry.isPosted = true
+      return { shared, alone }
+    } catch (error) {
+      for (const { fail } of entries) fail(error)
+      return { shared: [], alone: [] }
+    }
+  }
+
+  /** Those that somebody answers for; the others get their answer. */
+  async function backAll<T extends Good>(good: T[]): Promise<(T & Backed)[]> {
+    if (good.length === 0) return []
+    const tried = await Promise.all(
+      good.map(async (each) => ({
+        ...each,
+        code: each.hasCode ? await codeHash(chain, each.order.key.payer) : undefined,
+        cost: costOf(context.config, lifeGas(each.order, each.gas, good.length)),
+        fee: isPurchase(each.order) ? await expectedFee(context, chain, each.order) : 0n,
+      })),
+    )
+    const now = context.clock()
+    const accounts = await readAccounts(context.sql, chain.chainId, holdersOf(tried), now)
+    const backings = back(context.config, accounts, tried, now)
+    return tried.flatMap((each, at) => {
+      const backing = backings[at]
+      if (backing && !(backing instanceof Refused)) return [{ ...each, ...backing }]
+      if (backing) each.entry.end({ type: 'refused', refusal: backing })
+      return []
+    })
+  }
+
+  async function dispatch(relayer: Address, batch: (Backed & Pick<Good, 'entry'>)[]): Promise<void> {
+    let postings: Postings
+    try {
+      postings = await post(context, chain, relayer, batch)
     } catch (error) {
       for (const { entry } of batch) entry.fail(error)
       return
     }
+    const { posted, refused } = postings
     const taken = new Set(posted?.taken.map(({ order }) => keyText(order.key)))
     const ours = batch.filter(({ order }) => taken.has(keyText(order.key)))
-    for (const { order, entry } of batch) if (!taken.has(keyText(order.key))) entry.end({ type: 'taken' })
+    for (const { order, entry } of batch) {
+      const refusal = refused.get(keyText(order.key))
+      if (refusal) entry.end({ type: 'refused', refusal })
+      else if (!taken.has(keyText(order.key))) entry.end({ type: 'taken' })
+    }
     if (!posted) return
     onEvent({ type: 'sending', chainId: chain.chainId, size: ours.length })
     const keys = ours.map(({ order }) => order.key)
@@ -217,9 +233,10 @@ export function createDesk(
       else timer ??= setTimeout(pump, lingerMs)
       return promise
     },
-    async bringAlone(tried) {
+    async bringAlone(alone) {
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
-      await dispatch(leastBusy().relayer, [{ ...tried, entry: { end: resolve, fail: reject } }])
+      const backed = await backAll([{ ...alone, entry: { end: resolve, fail: reject } }])
+      await dispatch(leastBusy().relayer, backed)
       return promise
     },
   }
@@ -228,6 +245,8 @@ export function createDesk(
 /** More than a minute's work: whoever came after these would wait in vain. */
 const MOST_QUEUED = 20_000
 const AGAIN_AFTER_MS = 300
+/** Payments of one turn that are sent alone: each takes one of the few places that nodes keep for a relayer. */
+const MOST_ALONE = 4
 
 /** A node that does not answer once may answer now. */
 async function despiteTrouble<T>(ask: () => Promise<T>): Promise<T> {

@@ -1,13 +1,20 @@
 // How much gas a transaction needs, from what its calls used when they were tried.
-import type { Hex } from 'viem'
-import type { Order } from './order.ts'
+import type { Hash, Hex } from 'viem'
+import { isPurchase, type Order } from './order.ts'
 import { MOST_GAS } from './probe.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
 
-/** An order that was tried, and the gas to count with. */
+/** An order that was tried. */
 export interface Tried {
   order: Order
+  /** What its trial used. */
   gas: bigint
+  /** What its payer runs; undefined: nothing. */
+  code: Hash | undefined
+  /** What it costs us, in base units. */
+  cost: bigint
+  /** What it will bring us, as far as can be told; nothing, where the money goes back. */
+  fee: bigint
 }
 
 const TRANSACTION = 21_000n
@@ -22,20 +29,36 @@ const AROUND_PURCHASE = 2_000n
 const FIRST_TOUCH = 60_000n
 /** The router takes no purchase of a batch that it could not give this much: more than enough for the first touch too. */
 const BATCH_RESERVE = GAS_PER_PURCHASE + GAS_PER_PURCHASE / 32n + 10_000n
+/** So many plain accounts of a batch may gain code before the block and burn all that the router gives them, and the others still settle. */
+const SURPRISES = 2n
+/** What we do for an escrow later: its decision, and its release. */
+const LATER = 90_000n
 
 /** An eighth more than it used: the chain goes on between the trial and the block. */
-const withRoom = ({ gas }: Tried) => gas + gas / 8n + AROUND_PURCHASE
+const withRoom = (gas: bigint) => gas + gas / 8n + AROUND_PURCHASE
+/** In a batch a wallet with code may use all that it can get, and must not be able to take the others' gas. */
+const inBatch = ({ gas, code }: Tried) => withRoom(code ? GAS_PER_PURCHASE : gas)
 
+/** Alone, a payment cannot burn much more than its trial used. */
 export function gasLimit(tried: Tried[], data: Hex): bigint {
-  const purchases = tried.reduce((sum, each) => sum + withRoom(each), 0n)
-  return TRANSACTION + dataGas(data) + purchases + (tried.length > 1 ? BATCH_RESERVE : FIRST_TOUCH)
+  const [only, ...others] = tried
+  const around = TRANSACTION + dataGas(data)
+  if (only && others.length === 0) return around + withRoom(only.gas) + FIRST_TOUCH
+  const purchases = tried.reduce((sum, each) => sum + inBatch(each), 0n)
+  let limit = around + purchases + BATCH_RESERVE + SURPRISES * GAS_PER_PURCHASE
+  if (limit > MOST_GAS) limit = MOST_GAS
+  return limit
 }
+
+/** The gas of an order's whole life, when so many share its transaction. */
+export const lifeGas = (order: Order, gas: bigint, sharers: number): bigint =>
+  gas + dataGas(order.data) + TRANSACTION / BigInt(sharers) + (isPurchase(order) ? LATER : 0n)
 
 /** As many, from the first on, as one transaction can hold. */
 export function thatFit(tried: Tried[]): number {
   let room = MOST_GAS - TRANSACTION - BATCH_RESERVE
   const beyond = tried.findIndex((each) => {
-    room -= withRoom(each) + dataGas(each.order.data)
+    room -= inBatch(each) + dataGas(each.order.data)
     return room < 0n
   })
   return beyond === -1 ? tried.length : Math.max(beyond, 1)

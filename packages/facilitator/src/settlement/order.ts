@@ -15,6 +15,9 @@ import {
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
 import type { Deposit } from './types.ts'
 
+/** Whether it makes a purchase of the money; otherwise the money goes back. */
+export const isPurchase = ({ kind }: Order): boolean => !kind.endsWith('refund')
+
 export type OrderKind = 'settle' | 'finish' | 'refund' | 'deposit' | 'deposit_refund'
 
 /** One payment and one thing to do with it. Orders of kind `settle` can share a transaction. */

@@ -10,6 +10,7 @@ import type { Ending } from './store.ts'
 export interface Receipt {
   transactionHash: Hash
   status: Hex
+  gasUsed: Hex
   logs: { address: Address; topics: [Hex, ...Hex[]]; data: Hex }[]
 }
 
@@ -24,7 +25,7 @@ const readers = new Map(
   ]),
 )
 
-type Told = { payer: Address; nonce: Hex; reason?: Hex }
+type Told = { payer: Address; nonce: Hex; reason?: Hex; fee?: bigint }
 
 /** Of every payment, whether the transaction tells of it or not: a transaction that reverted did nothing for any. */
 export function endingsOf(
@@ -37,19 +38,25 @@ export function endingsOf(
   for (const log of status === '0x1' ? logs : []) {
     const reader = readers.get(log.topics[0])
     if (!reader || !ours.has(log.address.toLowerCase())) continue
-    const { payer, nonce, reason } = reader.read(log) as Told
+    const { payer, nonce, reason, fee = 0n } = reader.read(log) as Told
     const of = keyText({ chainId, payer, nonce })
     if (reader.name === 'PurchaseFailed') {
       told.set(of, {
         state: 'failed',
         transaction: null,
         message: explainRevert(reason ?? '0x').message,
+        fee,
       })
     } else {
       const state = reader.name === 'PaymentRefunded' ? 'refunded' : 'settled'
-      told.set(of, { state, transaction: transactionHash, message: null })
+      told.set(of, { state, transaction: transactionHash, message: null, fee })
     }
   }
-  const silence = { state: 'failed', transaction: null, message: 'the transaction reverted' } as const
+  const silence = {
+    state: 'failed',
+    transaction: null,
+    message: 'the transaction reverted',
+    fee: 0n,
+  } as const
   return keys.map((key) => ({ key, ...(told.get(keyText(key)) ?? silence) }))
 }

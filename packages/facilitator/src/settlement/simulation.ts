@@ -75,10 +75,7 @@ async function attempt(
     const refusal = judgePeople(payment.authorization.from, payment.attribution, people)
     const hasCode = haveCode[at] === true
     if (!outcome.ok) return { type: 'failed', revert: outcome.data, hasCode, refusal }
-    // A wallet with code may use all that it can get, whatever it did here, and must not be able to take the others' gas.
-    return refusal
-      ? { type: 'refused', refusal }
-      : { type: 'good', gas: hasCode ? GAS_PER_PURCHASE : outcome.gasUsed, hasCode }
+    return refusal ? { type: 'refused', refusal } : { type: 'good', gas: outcome.gasUsed, hasCode }
   })
   if (isStale && tag !== 'pending') return undefined
   return explainFailures(chain, relayer, payments, verdicts, tag)

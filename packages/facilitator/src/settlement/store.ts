@@ -1,6 +1,8 @@
 import type { Queryable, Transaction } from '@referrer/database'
 import { type Address, bytesToHex, type Hash, type Hex } from 'viem'
 import { keyText, type PaymentKey } from '../payment/payment.ts'
+import { dayOf, GAINED, hourOf } from './accounts.ts'
+import type { Backed } from './credit.ts'
 import type { Order } from './order.ts'
 
 /** As the database keeps it. */
@@ -21,6 +23,8 @@ export interface Ending {
   state: 'settled' | 'refunded' | 'failed'
   transaction: Hash | null
   message: string | null
+  /** What it brought us. */
+  fee: bigint
 }
 
 const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
@@ -29,22 +33,34 @@ const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
  * Takes the payments of these orders for one intent, and tells which of them it got: a payment that somebody else has sent, or that is
  * done, is left to them. One that failed may be tried again.
  */
-export async function claim(tx: Transaction, intentId: bigint, orders: Order[]): Promise<Set<string>> {
+export async function claim(
+  tx: Transaction,
+  intentId: bigint,
+  backed: Backed[],
+  now: number,
+): Promise<Set<string>> {
+  const orders = backed.map(({ order }) => order)
   const rows = await tx<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
     INSERT INTO facilitator.settlements
-      (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, message, intent_id)
-    SELECT *, ${intentId}::bigint FROM unnest(
+      (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, message, cost, fee, code, backer, at_risk,
+        intent_id, day, hour)
+    SELECT *, ${intentId}::bigint, ${dayOf(now)}::integer, ${hourOf(now)}::integer FROM unnest(
       ${orders.map(({ key }) => key.chainId)}::bigint[], ${orders.map(({ key }) => bytes(key.payer))}::bytea[],
       ${orders.map(({ key }) => bytes(key.nonce))}::bytea[], ${orders.map(({ kind }) => kind)}::text[],
       ${orders.map(({ digest }) => bytes(digest))}::bytea[],
       ${orders.map(({ attribution }) => attribution.merchantId)}::bigint[],
       ${orders.map(({ attribution }) => bytes(attribution.productId))}::bytea[],
       ${orders.map(({ attribution }) => attribution.reviewId)}::bigint[],
-      ${orders.map(({ value }) => value)}::bigint[], ${orders.map(({ message }) => message ?? null)}::text[])
+      ${orders.map(({ value }) => value)}::bigint[], ${orders.map(({ message }) => message ?? null)}::text[],
+      ${backed.map(({ cost }) => cost)}::bigint[], ${backed.map(({ fee }) => fee)}::bigint[],
+      ${backed.map(({ code }) => code && bytes(code)).map((code) => code ?? null)}::bytea[],
+      ${backed.map(({ backer }) => backer)}::text[], ${backed.map(({ atRisk }) => atRisk)}::bigint[])
     ON CONFLICT (chain_id, payer, nonce) DO UPDATE
     SET kind = EXCLUDED.kind, digest = EXCLUDED.digest, merchant_id = EXCLUDED.merchant_id, product_id = EXCLUDED.product_id,
       review_id = EXCLUDED.review_id, value = EXCLUDED.value, intent_id = EXCLUDED.intent_id, state = 'pending',
-      transaction = NULL, message = EXCLUDED.message, is_final = false, changed_at = now()
+      transaction = NULL, message = EXCLUDED.message, is_final = false, changed_at = now(),
+      cost = settlements.cost + EXCLUDED.cost, fee = EXCLUDED.fee, code = EXCLUDED.code, backer = EXCLUDED.backer,
+      at_risk = EXCLUDED.at_risk, day = EXCLUDED.day, hour = EXCLUDED.hour
     WHERE settlements.state = 'failed'
     RETURNING chain_id, payer, nonce`
   return new Set(rows.map((row) => keyText(keyOfRow(row))))
@@ -73,18 +89,20 @@ export async function adopt(
 export async function record(
   sql: Queryable,
   intentId: bigint,
-  endings: Ending[],
+  endings: (Ending & { earned: bigint })[],
   isFinal: boolean,
 ): Promise<void> {
   await sql`
     UPDATE facilitator.settlements s
-    SET state = e.state, transaction = e.transaction, message = coalesce(e.message, s.message), is_final = ${isFinal}, changed_at = now()
+    SET state = e.state, transaction = e.transaction, message = coalesce(e.message, s.message), is_final = ${isFinal}, changed_at = now(),
+      fee = e.fee, earned = e.earned - s.burned, at_risk = 0
     FROM unnest(
       ${endings.map(({ key }) => bytes(key.payer))}::bytea[], ${endings.map(({ key }) => bytes(key.nonce))}::bytea[],
       ${endings.map(({ state }) => state)}::text[],
       ${endings.map(({ transaction }) => transaction && bytes(transaction))}::bytea[],
-      ${endings.map(({ message }) => message)}::text[]
-    ) AS e (payer, nonce, state, transaction, message)
+      ${endings.map(({ message }) => message)}::text[], ${endings.map(({ fee }) => fee)}::bigint[],
+      ${endings.map(({ earned }) => earned)}::bigint[]
+    ) AS e (payer, nonce, state, transaction, message, fee, earned)
     WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce`
 }
 
@@ -104,8 +122,38 @@ export async function reopen(sql: Queryable, intentId: bigint): Promise<void> {
 export async function recordUnsent(tx: Transaction, intentId: bigint, message: string): Promise<void> {
   await tx`
     UPDATE facilitator.settlements
-    SET state = 'failed', message = ${message}, is_final = true, changed_at = now()
+    SET state = 'failed', message = ${message}, is_final = true, changed_at = now(), cost = 0, fee = 0, at_risk = 0
     WHERE intent_id = ${intentId} AND state = 'pending'`
+}
+
+/** Its failure was its payer's own doing. `hasGained`: it had no code when it was tried, and some in the block. */
+export async function blame(
+  sql: Queryable,
+  { chainId, payer, nonce }: PaymentKey,
+  burned: bigint,
+  hasGained: boolean,
+  now: number,
+): Promise<void> {
+  await sql`
+    UPDATE facilitator.settlements
+    SET burned = burned + ${burned}, earned = earned - ${burned}, hour = ${hourOf(now)},
+      unpaid = unpaid + CASE WHEN backer = 'all' THEN ${burned}::bigint ELSE 0 END,
+      code = CASE WHEN ${hasGained} THEN coalesce(code, ${bytes(GAINED)}) ELSE code END
+    WHERE chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)} AND state = 'failed'`
+}
+
+/** A whole batch reverted, which only accounts that gained code can bring about. Which of them did is told when each is sent alone. */
+export async function blameGained(
+  sql: Queryable,
+  chainId: number,
+  burned: bigint,
+  now: number,
+): Promise<void> {
+  await sql`
+    INSERT INTO facilitator.accounts AS a (chain_id, kind, id, day, owed, earned, at_risk, hour, burned)
+    VALUES (${chainId}, 'code', ${bytes(GAINED)}, ${dayOf(now)}, 0, 0, 0, ${hourOf(now)}, ${burned})
+    ON CONFLICT (chain_id, kind, id) DO UPDATE
+    SET hour = EXCLUDED.hour, burned = CASE WHEN EXCLUDED.hour > a.hour THEN 0 ELSE a.burned END + EXCLUDED.burned`
 }
 
 type SettlementRow = {

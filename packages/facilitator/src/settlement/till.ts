@@ -6,14 +6,13 @@ import type { Chain, Context } from '../context.ts'
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
 import { alreadyUsed, invalidPayment, type RefusalReason, Refused } from '../payment/refused.ts'
 import { type Arrival, findArrival, hasMoved } from './arrival.ts'
-import { createCredit } from './credit.ts'
 import { createDesk, type Result, resultOf, unreachable } from './desk.ts'
 import type { OnSettlement } from './events.ts'
 import { type Order, toFinish, toRefund, toRefundDeposit, toSettle, toSplitDeposit } from './order.ts'
 import { probe } from './probe.ts'
 import { explainRevert } from './revert.ts'
 import { GAS_PER_PURCHASE, simulate } from './simulation.ts'
-import { adopt, findRow, type Row } from './store.ts'
+import { adopt, blame, findRow, type Row } from './store.ts'
 import type { Deposit } from './types.ts'
 import { createWatch } from './watch.ts'
 
@@ -37,8 +36,7 @@ const STUCK_AFTER_MS = 10_000
 
 export function createTill(context: Context, chain: Chain, onEvent: OnSettlement): Till {
   const watch = createWatch(context, chain, () => desk.pump())
-  const credit = createCredit()
-  const desk = createDesk(context, chain, watch, credit, onEvent)
+  const desk = createDesk(context, chain, watch, onEvent)
 
   async function settle(payment: Payment, signal: AbortSignal): Promise<Hash> {
     return conclude(payment, await desk.bring(payment, signal), signal)
@@ -50,15 +48,19 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
     if (result.type === 'failed') {
       // Between the trial and the block somebody may have submitted the transfer. A node that is behind would not know of it.
       const [verdict] = await simulate(context, chain, chain.roster.able()[0], [payment], result.block)
-      if (verdict?.type === 'used') return settleUsed(payment, verdict.refusal, signal)
+      if (verdict?.type === 'used') return settleUsed(payment, verdict.refusal, signal, result.burned)
       const fault = verdict?.type === 'good' ? verdict : verdict?.type === 'refused' && verdict.fault
-      if (fault && !result.isForAll) credit.blame(keyOf(payment).payer, fault.hasCode)
+      if (fault && !result.isForAll) await hold(payment, result.burned, fault.hasCode)
       // What somebody else in its transaction brought down is sent alone.
       if (verdict?.type === 'good' && result.isForAll)
-        return conclude(payment, await bringAlone(toSettle(payment), verdict.gas, signal), signal)
+        return conclude(payment, await bringAlone(toSettle(payment), verdict, signal), signal)
     }
     return transactionOf(result)
   }
+
+  /** The payer answers for what its payment burned. */
+  const hold = (payment: Payment, burned: bigint, hasCode: boolean) =>
+    blame(context.sql, keyOf(payment), burned, hasCode, context.clock())
 
   /** Somebody has written it down: another process, or one before this. */
   async function settleTaken(payment: Payment, signal: AbortSignal): Promise<Hash> {
@@ -95,10 +97,11 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
     payment: Payment,
     refusal: Refused | undefined,
     signal: AbortSignal,
+    burned = 0n,
   ): Promise<Hash> {
     const row = await findRow(context.sql, keyOf(payment))
     if (row && row.state !== 'failed') return settleTaken(payment, signal)
-    const arrival = await requireArrived(payment, signal)
+    const arrival = await requireArrived(payment, signal, burned)
     if (arrival.type === 'outside' && refusal) throw refusal
     if (arrival.type === 'outside') return adoptOutside(payment, arrival.transaction)
     if (refusal) return giveBack(toRefund(payment, refusal.message), refusal.reason, signal)
@@ -106,11 +109,14 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
   }
 
   /** Waits until what somebody else did is deep enough to build on. Throws when it leaves nothing to do. */
-  async function requireArrived(payment: Payment, signal: AbortSignal): Promise<Open> {
+  async function requireArrived(payment: Payment, signal: AbortSignal, burned: bigint): Promise<Open> {
     for (let looks = 1; ; looks += 1) {
       const arrival = await findArrival(chain, payment)
       // Of several nodes one may be behind.
       const isToBeSeen = arrival.type === 'unseen' && looks < MOST_LOOKS
+      // Only the payer can have cancelled it, or signed another with its nonce.
+      if (burned > 0n && (arrival.type === 'cancelled' || arrival.type === 'elsewhere'))
+        await hold(payment, burned, false)
       if (!isOpen(arrival) && !isToBeSeen) throw notHere(arrival)
       if (isOpen(arrival) && arrival.depth >= chain.confirmations) return arrival
       await sleep(POLL_MS, undefined, { signal }).catch(() => {})
@@ -131,7 +137,7 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
     signal: AbortSignal,
   ): Promise<Hash> {
     const tried = await tryOut(order)
-    if (typeof tried === 'bigint') return transactionOf(await bringAlone(order, tried, signal))
+    if ('gas' in tried) return transactionOf(await bringAlone(order, tried, signal))
     const { name, message, isForGood } = tried
     if (OVER.has(name)) return transactionOf(await resultElsewhere(order))
     if (!isForGood) throw new Refused('settle_failed', message, { retryable: true })
@@ -140,18 +146,21 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
 
   async function giveBack(order: Order, reason: RefusalReason, signal: AbortSignal): Promise<Hash> {
     const tried = await tryOut(order)
-    if (typeof tried !== 'bigint' && !OVER.has(tried.name))
+    if (!('gas' in tried) && !OVER.has(tried.name))
       throw new Refused('settle_failed', tried.message, { retryable: true })
-    const result =
-      typeof tried === 'bigint' ? await bringAlone(order, tried, signal) : await resultElsewhere(order)
+    const result = 'gas' in tried ? await bringAlone(order, tried, signal) : await resultElsewhere(order)
     if (result.type === 'done' && result.state === 'refunded')
       throw returned(order.message ?? null, result.transaction, reason)
     return transactionOf(result)
   }
 
-  async function bringAlone(order: Order, gas: bigint, signal: AbortSignal): Promise<Result> {
+  async function bringAlone(
+    order: Order,
+    { gas, hasCode }: { gas: bigint; hasCode: boolean },
+    signal: AbortSignal,
+  ): Promise<Result> {
     requirePatience(signal)
-    const result = await desk.bringAlone({ order, gas })
+    const result = await desk.bringAlone({ order, gas, hasCode })
     return result.type === 'taken' ? resultElsewhere(order) : result
   }
 
@@ -164,10 +173,12 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
   }
 
   /** The gas it uses, or why it reverts. */
-  async function tryOut({ data }: Order) {
+  async function tryOut({ data, key }: Order) {
     const call = { target: chain.contracts.SplitRouter, gas: GAS_PER_PURCHASE, data }
-    const [outcome] = (await probe(chain, chain.roster.able()[0], [call])).outcomes
-    return outcome?.ok ? outcome.gasUsed : explainRevert(outcome?.data ?? '0x')
+    const tried = await probe(chain, chain.roster.able()[0], [call], { wallets: [key.payer] })
+    const [outcome] = tried.outcomes
+    if (!outcome?.ok) return explainRevert(outcome?.data ?? '0x')
+    return { gas: outcome.gasUsed, hasCode: tried.haveCode[0] === true }
   }
 
   return {
@@ -245,6 +256,13 @@ const isOpen = (arrival: Arrival): arrival is Open => arrival.type === 'arrived'
 /** The authorisation is used, and nothing of it is left to do. */
 function notHere(arrival: Exclude<Arrival, Open>): Refused {
   if (arrival.type === 'split') return alreadyUsed(arrival.transaction)
+  if (arrival.type === 'altered') {
+    const { transaction, told, due } = arrival
+    // Neither `already used` nor a refund, for which merchants take a refusal with a transaction: it is no purchase of theirs.
+    return invalidPayment(
+      `the buyer's authorisation was settled in ${transaction} with a commission of ${told.commission} and a cashback of ${told.cashback} base units, and the link's are ${due.commission} and ${due.cashback}: nothing is owed for it, sign a new payment`,
+    )
+  }
   if (arrival.type === 'cancelled')
     return invalidPayment('authorization cancelled by its payer: sign a new one')
   if (arrival.type === 'unseen')

@@ -8,14 +8,25 @@ import {
   waitsForFunds,
   withdrawTransaction,
 } from '@referrer/chain'
-import { type Address, type Hash, isAddressEqual } from 'viem'
+import { type Address, type Hash, hexToBigInt, isAddressEqual } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import type { PaymentKey } from '../payment/payment.ts'
 import { endingsOf, type Receipt } from './outcome.ts'
-import { type Ending, markFinal, openIntents, record, recordUnsent, reopen, rowsOfIntent } from './store.ts'
+import { gasFor } from './prices.ts'
+import {
+  blameGained,
+  type Ending,
+  markFinal,
+  openIntents,
+  record,
+  recordUnsent,
+  reopen,
+  rowsOfIntent,
+} from './store.ts'
 
 export type Sent =
-  | { isSent: true; endings: Ending[]; hasReverted: boolean; block: number }
+  /** `burned`: gas that each of those that failed used. */
+  | { isSent: true; endings: Ending[]; hasReverted: boolean; block: number; burned: bigint }
   /** It never left, and never will. */
   | { isSent: false; reason: string }
 
@@ -51,11 +62,15 @@ interface Flight {
 const SEND_WITHIN_MS = 15_000
 const NO_GAS = 'no relayer of this facilitator can pay for gas now; its operator has to send some'
 const LOOK_EVERY_MS = 1_000
+/** Gas of a purchase in a batch, as measured. */
+const USUAL = 105_000n
+/** Of the gas that a fee pays for, one half is trust for its payer, and the other for the code that the payer runs. */
+const TRUSTED = 2n
 /** Another process may have died since, or the database while it was told. */
 const ADOPT_EVERY_MS = 5_000
 
 export function createWatch(
-  { sql, log }: Pick<Context, 'sql' | 'log'>,
+  { sql, log, config, clock }: Pick<Context, 'sql' | 'log' | 'config' | 'clock'>,
   chain: Chain,
   onMined: () => void,
 ): Watch {
@@ -134,11 +149,15 @@ export function createWatch(
       if (receipt?.blockHash !== blockHash) return
       flight.keys ??= (await rowsOfIntent(sql, intentId)).map(({ key }) => key)
       const endings = endingsOf(chain, receipt, flight.keys)
-      await record(sql, intentId, endings, isFinal)
+      const earned = endings.map((ending) => ({ ...ending, earned: gasFor(config, ending.fee) / TRUSTED }))
+      await record(sql, intentId, earned, isFinal)
+      const gasUsed = hexToBigInt(receipt.gasUsed)
+      const hasReverted = receipt.status !== '0x1'
+      if (!seen && hasReverted && endings.length > 1) await blameGained(sql, chain.chainId, gasUsed, clock())
       if (seen && !isSame(seen.endings, endings))
         log.error({ intent: String(intentId), before: seen.endings, endings }, 'a new block changed outcomes')
       flight.seen = { blockHash, endings }
-      mined(flight, { isSent: true, endings, hasReverted: receipt.status !== '0x1', block })
+      mined(flight, { isSent: true, endings, hasReverted, block, burned: burnedEach(gasUsed, endings) })
     } else if (isFinal) await markFinal(sql, intentId)
     if (isFinal) flights.delete(intentId)
   }
@@ -218,6 +237,13 @@ export function createWatch(
 }
 
 const isOnItsWay = ({ isWaiting, isSent }: Flight) => isWaiting && isSent
+/** Logs do not tell what each purchase of a batch used: what is beyond the usual is of those that failed. */
+function burnedEach(gasUsed: bigint, endings: Ending[]): bigint {
+  const failed = BigInt(endings.filter(({ state }) => state === 'failed').length)
+  if (failed === 0n) return 0n
+  const burned = (gasUsed - USUAL * (BigInt(endings.length) - failed)) / failed
+  return burned > 0n ? burned : 0n
+}
 
 const isSame = (before: Ending[], after: Ending[]) =>
   before.every(({ state }, at) => state === after[at]?.state)

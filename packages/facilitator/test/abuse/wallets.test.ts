@@ -6,6 +6,7 @@ import { readPayment } from '../../src/payment/read.ts'
 import { simulate } from '../../src/settlement/simulation.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body, PayloadOptions } from '../payloads.ts'
+import { otherReviewer } from './acts.ts'
 import { type Books, openBooks } from './books.ts'
 import { FICKLE, GREEDY, ownedBy, sullenTo, TURNCOAT } from './wallets.ts'
 
@@ -72,6 +73,24 @@ describe('a contract wallet', () => {
     await books.audit()
   })
 
+  it('pays with what it signed for the router alone though the shop does not say that it takes this, and for no other link', async () => {
+    const from = await wallet(ownedBy(owner.address))
+    const salt = numberToHex(2, { size: 32 })
+    const extra = m.till.token
+    const body = await payFrom(from, { salt, requirements: { extra } })
+    const { attributionToken } = await otherReviewer(m, m.market.accounts.walletBuyer, 7n)
+    const { extensions } = body.paymentPayload
+    for (const swapped of [{ ...extensions, attributionToken }, { attributionToken }]) {
+      const answer = await settle({
+        ...body,
+        paymentPayload: { ...body.paymentPayload, extensions: swapped },
+      })
+      expect(answer).toMatchObject({ success: false, errorReason: 'invalid_payment', transaction: '' })
+    }
+    expect(await settle(body)).toMatchObject({ success: true, payer: from })
+    await books.audit()
+  })
+
   it('is refused with one that it does not accept, and nothing is sent [FAC-28]', async () => {
     const from = await wallet(ownedBy(owner.address))
     const stranger = privateKeyToAccount(generatePrivateKey())
@@ -128,7 +147,8 @@ describe('a contract wallet', () => {
     expect(new Set(answers.filter(({ success }) => success).map(({ transaction }) => transaction)).size).toBe(
       1,
     )
-    await books.audit()
+    // Each was sent alone.
+    await books.audit({ reverted: 2 })
   })
 })
 
@@ -148,6 +168,6 @@ describe('an account with a key and the code of a contract', () => {
       await m.payload(await delegated(() => code)),
     ])
     expect(answers.map(({ success }) => success)).toEqual([false, false, true, true, true, true])
-    await books.audit()
+    await books.audit({ reverted: 2 })
   })
 })

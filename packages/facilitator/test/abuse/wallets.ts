@@ -19,3 +19,10 @@ export const FICKLE: Hex = `0x32156009575b6005565b${AGREE}`
 
 /** Agrees to everything while it is only tried out, and to nothing in a block. */
 export const TURNCOAT: Hex = `0x3215600957600080fd5b${AGREE}`
+
+/** Agrees to everything while it is only tried out, and in a block as long as its first storage word is zero; then it burns all its gas there. */
+export const SLEEPER: Hex = `0x32156000541517600e575b600a565b${AGREE}`
+
+/** A minimal proxy (ERC-1167) of a contract. */
+export const proxyOf = (target: Address): Hex =>
+  `0x363d3d373d3d3d363d73${target.slice(2).toLowerCase() as Lowercase<string>}5af43d82803e903d91602b57fd5bf3`

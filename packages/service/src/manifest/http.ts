@@ -26,6 +26,11 @@ const Manifest = z
         reviewRegistry: accountShown,
         identityRegistry: accountShown.optional(),
         attestationPubKey: publicKey.optional(),
+        leastAmount: z.string().meta({
+          about:
+            'The least that is settled, in base units of USDC: what is cheaper does not pay for its gas.',
+          shown: { type: 'string', pattern: '^\\d+$' },
+        }),
       }),
     ),
     mcp: z.object({

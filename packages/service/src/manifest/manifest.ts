@@ -11,6 +11,8 @@ export interface ManifestChain {
   identityRegistry?: Address
   /** Left out when nothing signs the chain's ref links. */
   attestationPubKey?: string
+  /** What is cheaper is not settled: base units of USDC, as a decimal string. */
+  leastAmount: string
 }
 
 export interface Manifest {
@@ -75,13 +77,14 @@ export function manifestOf({ config, chains }: Pick<Context, 'config' | 'chains'
   }
 }
 
-function chainEntry({ config: { chainId, contracts }, attestation }: Chain): ManifestChain {
+function chainEntry({ config: { chainId, contracts, leastAmount }, attestation }: Chain): ManifestChain {
   return {
     chainId,
     splitRouter: contracts.SplitRouter.at(-1) ?? zeroAddress,
     reviewRegistry: contracts.ReviewRegistry,
     ...(contracts.IdentityRegistry !== zeroAddress && { identityRegistry: contracts.IdentityRegistry }),
     ...(attestation && { attestationPubKey: attestation.key.attestationPubKey }),
+    leastAmount: String(leastAmount),
   }
 }
 

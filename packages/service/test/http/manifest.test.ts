@@ -50,6 +50,7 @@ beforeAll(async () => {
           rpcUrls: [chain.rpcUrl],
           contracts: at === 0 ? { ...addresses, IdentityRegistry: zeroAddress } : addresses,
           startBlock: 0,
+          ...(at === 1 && { leastAmount: 250_000 }),
         })),
       ),
     }),
@@ -152,6 +153,7 @@ describe('GET /.well-known/referrer-agent', () => {
         reviewRegistry: addresses.ReviewRegistry,
         identityRegistry: addresses.IdentityRegistry,
         attestationPubKey: keys[at],
+        leastAmount: '10000',
       })),
     )
     expect(json.body.attestationPubKey).toBe(keys[0])
@@ -177,8 +179,24 @@ describe('GET /.well-known/referrer-agent', () => {
       'splitRouter',
       'reviewRegistry',
       'attestationPubKey',
+      'leastAmount',
     ])
-    expect(Object.keys(withoutKey)).toEqual(['chainId', 'splitRouter', 'reviewRegistry', 'identityRegistry'])
+    expect(Object.keys(withoutKey)).toEqual([
+      'chainId',
+      'splitRouter',
+      'reviewRegistry',
+      'identityRegistry',
+      'leastAmount',
+    ])
+  })
+
+  it('tells the least amount that is settled on a chain, as configured, in both forms', () => {
+    expect(json.body.chains.map(({ leastAmount }: { leastAmount: string }) => leastAmount)).toEqual([
+      '10000',
+      '10000',
+    ])
+    expect(bare.json.chains[1].leastAmount).toBe('250000')
+    expect(bare.text).toContain('leastAmount=250000')
   })
 
   it('names both tool servers: one over HTTP at an address, one over stdio without [MANI-21, MANI-22, MANI-23, MANI-24, MANI-25, MANI-26]', () => {

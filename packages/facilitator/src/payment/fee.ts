@@ -1,0 +1,29 @@
+import { type Attribution, Money } from '@referrer/protocol'
+import type { Chain, Context } from '../context.ts'
+import { within } from '../within.ts'
+import { type Product, productOf } from './product.ts'
+
+/** Nobody waits longer to learn what a payment will bring. */
+const PATIENCE_MS = 300
+
+type Rates = Pick<Attribution.Attribution, 'commissionMultiplierBps' | 'cashbackOfCommissionBps'>
+
+/** How the router divides a price. What of the reviewer's share waits makes no difference here. */
+export const splitOf = (
+  { feeBps }: Pick<Chain, 'feeBps'>,
+  { commissionBps }: Product,
+  { commissionMultiplierBps: multiplierBps, cashbackOfCommissionBps }: Rates,
+  price: bigint,
+) => Money.split(price, { commissionBps, multiplierBps, feeBps, cashbackOfCommissionBps, heldBackBps: 0 })
+
+/** The platform's fee of a purchase, as far as can be told: 0n where the product is not known. */
+export async function expectedFee(
+  context: Context,
+  chain: Chain,
+  { attribution, value }: { attribution: Attribution.Attribution; value: bigint },
+): Promise<bigint> {
+  const { merchantId, productId } = attribution
+  const asked = productOf(context)({ chain, merchantId, productId }).catch(() => undefined)
+  const product = await within(PATIENCE_MS, asked)
+  return product ? splitOf(chain, product, attribution, value).fee : 0n
+}

@@ -1,0 +1,9 @@
+import { Money } from '@referrer/protocol'
+import type { Chain } from '../context.ts'
+
+/** Why so little is not worth its gas; undefined: it is. */
+export function tooLittle({ leastAmount, network }: Chain, amount: bigint): string | undefined {
+  if (amount >= leastAmount) return undefined
+  const inUsdc = (units: bigint) => `${units} base units (${Money.format(units)} USDC)`
+  return `amount ${inUsdc(amount)} does not pay for its own gas: at least ${inUsdc(leastAmount)} is settled on ${network}`
+}

@@ -1,0 +1,45 @@
+// What the chain says about a product, remembered for a while: thousands of payments ask for the same.
+import { readContract } from '@referrer/chain'
+import type { Attribution } from '@referrer/protocol'
+import { merchantRegistryAbi } from '@referrer/protocol/abi'
+import { type Chain, once } from '../context.ts'
+import { remember } from '../remember.ts'
+
+export interface Product {
+  type: 'repeat' | 'one_off'
+  commissionBps: number
+}
+
+interface Question {
+  chain: Chain
+  merchantId: bigint
+  productId: Attribution.Attribution['productId']
+}
+
+const PRODUCT_FOR_MS = 300_000
+const MOST_PRODUCTS = 10_000
+
+/** Fails when the product is not listed. */
+export const productOf = once(({ clock }) =>
+  remember<Question, Product>({
+    keyOf: ({ chain, merchantId, productId }) => `${chain.chainId}:${merchantId}:${productId}`,
+    ask: readProduct,
+    forMs: () => PRODUCT_FOR_MS,
+    most: MOST_PRODUCTS,
+    clock,
+  }),
+)
+
+export async function readProduct({ chain, merchantId, productId }: Question): Promise<Product> {
+  const product = await readContract(chain, {
+    address: chain.contracts.MerchantRegistry,
+    abi: merchantRegistryAbi,
+    functionName: 'getProduct',
+    args: [merchantId, productId],
+  })
+  if (!product.listed) throw new Error('the product is not listed')
+  return {
+    type: product.productType === 0 ? 'repeat' : 'one_off',
+    commissionBps: product.commissionBps,
+  }
+}
