@@ -14,7 +14,7 @@ export const linkRoutes: Route[] = [
     tag: 'Ref links',
     summary: 'Where a ref link leads, and what buying through it needs',
     about:
-      'A browser gets a page that shows the review. There is no redirect: it would lose the headers. Links of products or merchants that have closed do not resolve.',
+      'It follows the merchant: a link made before the endpoint changed leads to the new one at once. A browser gets a page that shows the review. There is no redirect: it would lose the headers. Links of products or merchants that have closed do not resolve.',
     auth: 'none',
     params: z.object({
       token: z.string().meta({ refusal: 'invalid token', about: 'The attribution token.' }),
