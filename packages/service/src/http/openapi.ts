@@ -15,7 +15,8 @@ export type Described = Omit<Route, 'handle'> & {
 const TITLE = 'Referrer'
 const ABOUT = `A referral-commission marketplace for purchases made by software agents.
 
-Ids and amounts are integers; amounts are USDC base units (6 decimals). Times are RFC 3339 in UTC. An error is \`{"error": "<text>"}\`.
+Ids and amounts are integers; amounts are USDC base units (6 decimals). Times are RFC 3339 in UTC. An error is \`{"error": "<text>"}\`; where a
+field does not fit, \`detail\` beside it names the field and says what would be right.
 
 **Signed requests** carry \`X-Agent-Timestamp\` (unix seconds, within 60 seconds of now) and \`X-Agent-Signature\`: an EIP-191 personal
 signature over the 32 bytes keccak256(body ‖ timestamp as uint64, big-endian). A GET signs the timestamp alone. The signer is the caller.
@@ -41,7 +42,10 @@ export function describeRoutes(
   }
   schemas.Error = {
     type: 'object',
-    properties: { error: { type: 'string' } },
+    properties: {
+      error: { type: 'string' },
+      detail: { type: 'string', description: 'Which field is wrong, and what would be right.' },
+    },
     required: ['error'],
     additionalProperties: false,
   }

@@ -5,6 +5,7 @@ import { type Credentials, identify, readCredentials, Unauthenticated } from '..
 import { chainOf } from '../chain-of.ts'
 import type { Chain, Context } from '../context.ts'
 import { MarketError } from '../market-error.ts'
+import { detailOf, NO_JSON } from './detail.ts'
 import { chainId as chainIdField } from './fields.ts'
 import { limit } from './limits.ts'
 import { Answer, isPublic, type RefusalStatus, type Route, textOf, urlOf } from './route.ts'
@@ -150,11 +151,11 @@ function bodyOf({ body }: Route, given: unknown): unknown {
   try {
     json = JSON.parse(UTF8.decode(Buffer.isBuffer(given) ? given : EMPTY))
   } catch {
-    throw new MarketError('invalid input', refusal)
+    throw new MarketError('invalid input', refusal, { detail: NO_JSON })
   }
   const result = schema.safeParse(json)
   if (result.success) return result.data
-  throw new MarketError('invalid input', refusal)
+  throw new MarketError('invalid input', refusal, { detail: detailOf(schema, result.error, json) })
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -172,5 +173,7 @@ function refuse(error: unknown, route: Route, request: FastifyRequest, reply: Fa
   }
   const status = error instanceof MarketError ? STATUSES[error.kind] : 500
   if (status === 500) request.log.error({ reqId: request.id, err: error }, 'a request failed')
-  return reply.code(status).send({ error: textOf(route, status, (error as Error).message) })
+  const detail = error instanceof MarketError ? error.detail : undefined
+  const text = textOf(route, status, (error as Error).message)
+  return reply.code(status).send({ error: text, ...(detail !== undefined && { detail }) })
 }

@@ -18,7 +18,7 @@ export async function checkReadiness(
   try {
     fetched = await askEndpoint(context, resource)
   } catch (error) {
-    if (error instanceof HostNotAllowed) throw new MarketError('invalid input', 'host not allowed')
+    if (error instanceof HostNotAllowed) throw hostNotAllowed()
     if (!(error instanceof Unreachable)) throw error
     return { pass: false, checks: [{ name: 'reachable', ok: false, detail: error.message }] }
   }
@@ -36,6 +36,11 @@ export async function checkReadiness(
   ]
   return { pass: checks.every(({ ok }) => ok), checks }
 }
+
+const hostNotAllowed = () =>
+  new MarketError('invalid input', 'host not allowed', {
+    detail: 'resource must have a host with public addresses: none that is private, and a name that resolves',
+  })
 
 function paysTo(required: Fields, router: Address): boolean {
   return [required, ...listOf(required.accepts)].some((offer) => {

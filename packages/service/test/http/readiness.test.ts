@@ -105,7 +105,10 @@ describe('POST /v1/merchant/product/readiness', () => {
   it('refuses a body without an address of the web', async () => {
     for (const body of [{}, { resource: 7 }, { resource: '' }, { resource: 'ftp://shop.example/' }, '{']) {
       const answer = await ask(body)
-      expect([answer.status, answer.body], JSON.stringify(body)).toEqual([400, { error: 'invalid request' }])
+      expect([answer.status, answer.body], JSON.stringify(body)).toEqual([
+        400,
+        { error: 'invalid request', detail: expect.any(String) },
+      ])
     }
   })
 
@@ -312,7 +315,10 @@ describe('where private hosts are not allowed', () => {
   async function expectRefusal(host: string) {
     const body = { resource: `http://${host}:${portOf(shop)}/buy` }
     const answer = await ask(body, merchant, callerOf(guarded.url))
-    expect([answer.status, answer.body], host).toEqual([400, { error: 'host not allowed' }])
+    expect([answer.status, answer.body], host).toEqual([
+      400,
+      { error: 'host not allowed', detail: expect.stringMatching(/^resource must have a host/) },
+    ])
     expect(probes).toEqual([])
   }
 
