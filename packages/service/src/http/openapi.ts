@@ -155,7 +155,7 @@ function responses(route: Described, schemas: Json): Json {
   })
   const known: Json = { [status]: status === 204 ? { description: summary } : answer(response, route.alsoAs) }
   for (const [at, schema] of Object.entries(route.otherwise ?? {})) known[at] = answer(schema)
-  for (const [at, texts] of refusalTexts(route)) known[at] = refusal(at, [...texts])
+  for (const [at, texts] of refusalTexts(route)) known[at] = refusal(at, [...texts], route)
   return known
 }
 
@@ -183,7 +183,7 @@ function refusalTexts(route: Described): Map<number, Set<string>> {
   return texts
 }
 
-function refusal(status: number, texts: string[]): Json {
+function refusal(status: number, texts: string[], { refusalPage, alsoAs }: Described): Json {
   return {
     description: texts.map((text) => `\`${text}\``).join(', '),
     ...(status === 429 && {
@@ -196,6 +196,7 @@ function refusal(status: number, texts: string[]): Json {
         schema: { $ref: `#/components/schemas/${status === 401 ? 'Unauthorized' : 'Error'}` },
         examples: status === 401 ? UNAUTHORIZED_EXAMPLES : examplesOf(texts),
       },
+      ...(refusalPage && alsoAs && status !== 429 && { [alsoAs]: { schema: { type: 'string' } } }),
     },
   }
 }

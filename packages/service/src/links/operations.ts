@@ -56,7 +56,10 @@ export async function describeLink({ sql }: Pick<Context, 'sql'>, link: Link): P
   return shown
 }
 
-const notFound = () => new MarketError('not found', 'not found')
+const notFound = () =>
+  new MarketError('not found', 'not found', {
+    detail: 'the product or merchant has closed, or the link is too old: take a newer link of the review',
+  })
 
 const keyOf = (terms: AttributionToken.Payload): LinkKey => ({
   ...terms,
@@ -96,5 +99,7 @@ async function verify({ chains }: Context, token: string): Promise<AttributionTo
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
   }
-  throw new MarketError('invalid input', 'invalid token')
+  throw new MarketError('invalid input', 'invalid token', {
+    detail: 'it is not one of our links, or it was changed on the way: copy the whole link again',
+  })
 }

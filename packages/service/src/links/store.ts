@@ -38,6 +38,9 @@ export async function findEndpoints(
 /** What a page says of a link. */
 export type Shown = {
   name: string
+  /** In base units, as it was last seen at the endpoint of now; null: not seen yet. */
+  price: bigint | null
+  price_seen_at: Date | null
   /** Of the product. */
   description: string
   category: string
@@ -59,14 +62,15 @@ export async function findShown(
   { chainId, merchantId, productId, reviewId }: Omit<LinkKey, 'reviewerAgentId'>,
 ): Promise<Shown | undefined> {
   const [row] = await sql<Shown[]>`
-    SELECT coalesce(p.name, '') AS name, coalesce(p.description, '') AS description, coalesce(p.category, '') AS category,
-      product.product_type, m.description AS merchant_description, m.landing_page_url, r.content, review.published_at,
+    SELECT p.name, p.description, p.category, offer.price, offer.seen_at AS price_seen_at, product.product_type, m.description AS merchant_description, m.landing_page_url, r.content, review.published_at,
       coalesce(a.flagged, false) AS flagged, rank.repeat, rank.one_off
     FROM chain.reviews AS review
     JOIN chain.products AS product USING (chain_id, merchant_id, product_id)
     JOIN market.reviews AS r USING (internal_id)
-    LEFT JOIN market.products AS p
+    JOIN market.products AS p
       ON (p.chain_id, p.merchant_id, p.product_id) = (review.chain_id, review.merchant_id, review.product_id)
+    LEFT JOIN market.offers AS offer ON (offer.chain_id, offer.merchant_id, offer.product_id, offer.endpoint_url)
+      = (p.chain_id, p.merchant_id, p.product_id, p.endpoint_url)
     LEFT JOIN market.merchants AS m ON (m.chain_id, m.merchant_id) = (review.chain_id, review.merchant_id)
     LEFT JOIN market.agents AS a ON (a.chain_id, a.agent_id) = (review.chain_id, review.agent_id)
     LEFT JOIN market.review_ranks AS rank ON (rank.chain_id, rank.agent_id) = (review.chain_id, review.agent_id)
