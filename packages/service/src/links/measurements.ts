@@ -1,6 +1,6 @@
 // What a reviewer measured, to be read: the figures that the schema of the product's category names, as they were written.
-import { fieldsOf } from '../loose-json.ts'
-import { measure } from '../reviews/invariant.ts'
+import { type Fields, fieldsOf } from '../loose-json.ts'
+import { measure, Written } from '../reviews/invariant.ts'
 
 export interface Measurement {
   name: string
@@ -15,40 +15,42 @@ const UNITS: Record<string, string> = { ms: 'ms', usdc: 'USDC', bytes: 'bytes', 
 const ELSEWHERE = new Set(['rating', 'description'])
 
 /** `text` is a content that was taken, perhaps under another schema: what does not fit is left out. */
-export function measurementsIn(text: string, schema: Readonly<Record<string, unknown>>): Measurement[] {
-  const content = fieldsOf(measure(text))
-  return Object.entries(fieldsOf(schema.properties))
-    .filter(([key]) => !ELSEWHERE.has(key) && Object.hasOwn(content, key))
-    .flatMap(([key, part]) => {
-      const { title } = fieldsOf(part)
-      const { name, unit } = namesOf(key)
-      const value = readable(content[key], fieldsOf(part))
-      const shown = typeof title === 'string' ? title : name
-      return value === undefined ? [] : [{ name: shown, value: unit ? `${value} ${unit}` : value }]
-    })
+export const measurementsIn = (text: string, schema: Fields): Measurement[] =>
+  measurementsOf(fieldsOf(measure(text)), schema)
+    .filter(({ key }) => !ELSEWHERE.has(key))
     .slice(0, MOST)
+
+/** Those of a part carry its name and its unit: of `latency_ms.p50`, latency p50 in ms. */
+function measurementsOf(value: Fields, schema: Fields): (Measurement & { key: string })[] {
+  return Object.entries(fieldsOf(schema.properties)).flatMap(([key, given]) => {
+    if (!Object.hasOwn(value, key)) return []
+    const part = fieldsOf(given)
+    const { words, unit } = wordsOf(key)
+    const name = typeof part.title === 'string' ? part.title : words
+    const withUnit = (text: string) => (unit ? `${text} ${unit}` : text)
+    const shown = readable(value[key])
+    if (shown !== undefined) return [{ key, name, value: withUnit(shown) }]
+    return measurementsOf(fieldsOf(value[key]), part).map((inner) => ({
+      key,
+      name: `${name} ${inner.key}`,
+      value: withUnit(inner.value),
+    }))
+  })
 }
 
 /** `cost_per_call_usdc` is a cost per call, in USDC. */
-function namesOf(key: string): { name: string; unit: string | undefined } {
+function wordsOf(key: string): { words: string; unit: string | undefined } {
   const words = key.split('_')
   const unit = words.length > 1 ? UNITS[words.at(-1) ?? ''] : undefined
   const name = (unit ? words.slice(0, -1) : words).join(' ')
-  return { name: name.charAt(0).toUpperCase() + name.slice(1), unit }
+  return { words: name.charAt(0).toUpperCase() + name.slice(1), unit }
 }
 
-/** Undefined: nothing that a reader takes in at a glance. */
-function readable(value: unknown, schema: Readonly<Record<string, unknown>>): string | undefined {
+/** Undefined: nothing that a reader takes in at a glance. A number is an object that knows how it was written. */
+function readable(value: unknown): string | undefined {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'string') return grouped(value)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  // A number as it was written.
-  if (Object.getPrototypeOf(value) !== Object.prototype) return grouped(String(value))
-  const parts = Object.keys(fieldsOf(schema.properties)).flatMap((key) => {
-    const part = Object.hasOwn(value, key) ? readable(fieldsOf(value)[key], {}) : undefined
-    return part === undefined ? [] : [`${key} ${part}`]
-  })
-  return parts.length > 0 ? parts.slice(0, MOST).join(' · ') : undefined
+  return value instanceof Written ? grouped(String(value)) : undefined
 }
 
 /** `1200000.5` is `1,200,000.5`. */

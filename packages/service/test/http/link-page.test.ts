@@ -206,7 +206,9 @@ describe('a browser that follows a ref link', () => {
       ['Calls', '12,000'],
       ['Successes', '11,988'],
       ['Failures', '12'],
-      ['Latency', 'p50 41.5 · p95 120 · p99 1,800 ms'],
+      ['Latency p50', '41.5 ms'],
+      ['Latency p95', '120 ms'],
+      ['Latency p99', '1,800 ms'],
       ['Cost', '1.20 USDC'],
       ['Cost per call', '0.0001 USDC'],
     ])
