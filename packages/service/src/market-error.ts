@@ -14,10 +14,17 @@ export type Refusal =
 export class MarketError extends Error {
   override readonly name = 'MarketError'
   readonly kind: Refusal | 'unavailable'
+  /** What a route tells beside its text: which part is wrong, and what would be right. */
+  readonly detail: string | undefined
 
-  constructor(kind: Refusal | 'unavailable', message: string, options?: ErrorOptions) {
+  constructor(
+    kind: Refusal | 'unavailable',
+    message: string,
+    { detail, ...options }: ErrorOptions & { detail?: string } = {},
+  ) {
     super(message, options)
     this.kind = kind
+    this.detail = detail
   }
 }
 

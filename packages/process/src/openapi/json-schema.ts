@@ -23,8 +23,11 @@ export function wholeJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json
   const whole = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(whole)
     if (typeof value !== 'object' || value === null) return value
-    const { $ref, id: _id, ...rest } = value as Json
-    const entries = Object.entries(rest).map(([key, child]) => [key, whole(child)])
+    const { $ref, ...rest } = value as Json
+    // The name of a schema is a text; a field that is called so is not.
+    const entries = Object.entries(rest)
+      .filter(([key, child]) => key !== 'id' || typeof child !== 'string')
+      .map(([key, child]) => [key, whole(child)])
     if (typeof $ref !== 'string') return Object.fromEntries(entries)
     return { ...(whole(definitions[$ref.replace('#/$defs/', '')]) as Json), ...Object.fromEntries(entries) }
   }

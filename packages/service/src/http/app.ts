@@ -11,6 +11,7 @@ import Fastify, {
 import type { Context } from '../context.ts'
 import { mcpRoutes } from '../mcp/http.ts'
 import { routes as allRoutes } from '../routes.ts'
+import { prefersHtml } from './accept.ts'
 import { cors } from './cors.ts'
 import { healthRoutes } from './health.ts'
 import { limitHeld } from './held.ts'
@@ -18,6 +19,7 @@ import { limit } from './limits.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { describeRoutes } from './openapi.ts'
 import { ownRoutes } from './own-routes.ts'
+import { NOTHING_HERE, PAGE_HEADERS, renderApology } from './page.ts'
 import type { Route } from './route.ts'
 import { SILENCE_MS, serveRoute } from './serve.ts'
 
@@ -59,7 +61,7 @@ export function createApp(
     clientErrorHandler: (error, socket) => refuseConnection(error, socket),
   })
   app.setErrorHandler(refuse)
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }))
+  app.setNotFoundHandler((request, reply) => tell(request, reply.code(404), 'not found'))
   // A logger for each request would cost more than its line: those that log name the request themselves.
   app.setChildLoggerFactory((logger) => logger)
   app.addHook('onRequest', (request, reply, done) => {
@@ -88,13 +90,19 @@ export function createApp(
   for (const route of routes) serveRoute(app, context, route)
   mcpRoutes(app, context)
   return app
-}
 
-function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  const isOwn = typeof error.code === 'string' && error.code.startsWith('FST_')
-  const isCutShort = error.code === 'ECONNRESET' && !request.raw.complete
-  const text = isOwn || isCutShort ? REFUSALS.get(error.statusCode ?? 500) : undefined
-  if (text !== undefined) return reply.code(error.statusCode ?? 500).send({ error: text })
-  request.log.error({ reqId: request.id, err: error }, 'a request failed')
-  return reply.code(500).send({ error: 'internal error' })
+  function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+    const isOwn = typeof error.code === 'string' && error.code.startsWith('FST_')
+    const isCutShort = error.code === 'ECONNRESET' && !request.raw.complete
+    const text = isOwn || isCutShort ? REFUSALS.get(error.statusCode ?? 500) : undefined
+    if (text !== undefined) return tell(request, reply.code(error.statusCode ?? 500), text)
+    request.log.error({ reqId: request.id, err: error }, 'a request failed')
+    return reply.code(500).send({ error: 'internal error' })
+  }
+
+  /** A browser that asked for an address that is none gets a page. */
+  function tell({ method, headers }: FastifyRequest, reply: FastifyReply, error: string) {
+    if (method !== 'GET' || !prefersHtml(headers.accept)) return reply.send({ error })
+    return reply.headers(PAGE_HEADERS).send(renderApology(NOTHING_HERE, context.config.publicUrl))
+  }
 }

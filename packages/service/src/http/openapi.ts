@@ -21,7 +21,8 @@ export type Described = Omit<Route, 'handle'> & {
 const TITLE = 'Referrer'
 const ABOUT = `A referral-commission marketplace for purchases made by software agents.
 
-Ids and amounts are integers; amounts are USDC base units (6 decimals). Times are RFC 3339 in UTC. An error is \`{"error": "<text>"}\`.
+Ids and amounts are integers; amounts are USDC base units (6 decimals). Times are RFC 3339 in UTC. An error is \`{"error": "<text>"}\`; where a
+field does not fit, \`detail\` beside it names the field and says what would be right.
 
 **Signed requests** carry \`X-Agent-Timestamp\` (unix seconds, within 60 seconds of now) and \`X-Agent-Signature\`: an EIP-191 personal
 signature over the 32 bytes keccak256(body ‖ timestamp as uint64, big-endian). A GET signs the timestamp alone. The signer is the caller.
@@ -66,7 +67,7 @@ export function describeRoutes(
     type: 'object',
     properties: {
       error: { type: 'string' },
-      detail: { type: 'string', description: 'What is wrong, and what to do about it.' },
+      detail: { type: 'string', description: 'Which field is wrong, and what would be right; or what to do.' },
     },
     required: ['error'],
     additionalProperties: false,
@@ -141,7 +142,7 @@ function answersOf(route: Described): Record<number, DescribedAnswer> {
     [status]: status === 204 ? { description: summary } : usual,
   }
   for (const [at, schema] of Object.entries(route.otherwise ?? {})) known[Number(at)] = answer(schema)
-  for (const [at, texts] of refusalTexts(route)) known[at] = refusal(at, [...texts])
+  for (const [at, texts] of refusalTexts(route)) known[at] = refusal(at, [...texts], route)
   return known
 }
 
@@ -169,7 +170,7 @@ function refusalTexts(route: Described): Map<number, Set<string>> {
   return texts
 }
 
-function refusal(status: number, texts: string[]): DescribedAnswer {
+function refusal(status: number, texts: string[], { refusalPage, alsoAs }: Described): DescribedAnswer {
   return {
     description: texts.map((text) => `\`${text}\``).join(', '),
     ...(status === 429 && {
@@ -185,6 +186,7 @@ function refusal(status: number, texts: string[]): DescribedAnswer {
             ? UNAUTHORIZED_EXAMPLES
             : examplesOf(texts.map((error) => ({ name: error, value: { error } }))),
       },
+      ...(refusalPage && alsoAs && status !== 429 && { [alsoAs]: { schema: { type: 'string' } } }),
     },
   }
 }

@@ -67,6 +67,8 @@ export interface RouteSpec<P, Q, B, A extends Auth> {
   contentType?: string
   /** What a caller may rather have than that, as text. */
   alsoAs?: string
+  /** HTML for people whose browser is refused. */
+  refusalPage?(context: Context, status: RefusalStatus): string
   /** On every answer, refusals too. */
   headers?: Readonly<Record<string, string>>
   /** To answer, where the time of all routes is too short. */

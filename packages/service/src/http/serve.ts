@@ -5,8 +5,11 @@ import { type Credentials, identify, readCredentials, Unauthenticated } from '..
 import { chainOf } from '../chain-of.ts'
 import type { Chain, Context } from '../context.ts'
 import { Exhausted, MarketError } from '../market-error.ts'
+import { prefersHtml } from './accept.ts'
+import { detailOf, NO_JSON } from './detail.ts'
 import { chainId as chainIdField } from './fields.ts'
 import { limit } from './limits.ts'
+import { PAGE_HEADERS } from './page.ts'
 import { Answer, isPublic, type RefusalStatus, type Route, textOf, urlOf } from './route.ts'
 
 const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
@@ -46,7 +49,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
           const given = readCredentials(request.headers, route.auth, context.clock())
           if (given) credentials.set(request, given)
         } catch (error) {
-          refuse(error, route, request, reply)
+          refuse(error, context, route, request, reply)
           return
         }
       }
@@ -57,7 +60,8 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       if (route.answerTimeoutMs) request.socket.setTimeout(answerTimeoutMs + SILENCE_MS)
       // Fastify's own time-out forgets requests that have a body as soon as that is read. What was begun goes on without its caller.
       const timer = setTimeout(
-        () => refuse(new Error(`there is no answer after ${answerTimeoutMs} ms`), route, request, reply),
+        () =>
+          refuse(new Error(`there is no answer after ${answerTimeoutMs} ms`), context, route, request, reply),
         answerTimeoutMs,
       )
       answerTo(request)
@@ -67,7 +71,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
         })
         .catch((error) => {
           clearTimeout(timer)
-          if (!reply.sent) refuse(error, route, request, reply)
+          if (!reply.sent) refuse(error, context, route, request, reply)
         })
     },
   })
@@ -152,11 +156,11 @@ function bodyOf({ body }: Route, given: unknown): unknown {
   try {
     json = JSON.parse(UTF8.decode(Buffer.isBuffer(given) ? given : EMPTY))
   } catch {
-    throw new MarketError('invalid input', refusal)
+    throw new MarketError('invalid input', refusal, { detail: NO_JSON })
   }
   const result = schema.safeParse(json)
   if (result.success) return result.data
-  throw new MarketError('invalid input', refusal)
+  throw new MarketError('invalid input', refusal, { detail: detailOf(schema, result.error, json) })
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -168,7 +172,13 @@ function chainIn(context: Context, { takesChain }: Route, query: unknown): Chain
   return chainOf(context, chainId?.data)
 }
 
-function refuse(error: unknown, route: Route, request: FastifyRequest, reply: FastifyReply) {
+function refuse(
+  error: unknown,
+  context: Context,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   if (error instanceof Unauthenticated) {
     return reply.code(401).send({ error: 'unauthorized', detail: error.message })
   }
@@ -178,5 +188,10 @@ function refuse(error: unknown, route: Route, request: FastifyRequest, reply: Fa
   }
   const status = error instanceof MarketError ? STATUSES[error.kind] : 500
   if (status === 500) request.log.error({ reqId: request.id, err: error }, 'a request failed')
-  return reply.code(status).send({ error: textOf(route, status, (error as Error).message) })
+  if (route.refusalPage && prefersHtml(request.headers.accept)) {
+    return reply.code(status).headers(PAGE_HEADERS).send(route.refusalPage(context, status))
+  }
+  const detail = error instanceof MarketError ? error.detail : undefined
+  const text = textOf(route, status, (error as Error).message)
+  return reply.code(status).send({ error: text, ...(detail !== undefined && { detail }) })
 }

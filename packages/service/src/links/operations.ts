@@ -5,7 +5,7 @@ import { type Context, once } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { gather } from '../gather.ts'
 import { MarketError } from '../market-error.ts'
-import { areOpen, findShown, type LinkKey, type Shown } from './store.ts'
+import { findEndpoints, findShown, type LinkKey, type Shown } from './store.ts'
 
 /** What buying through a link needs, in the order in which it is shown. */
 export interface Link {
@@ -22,15 +22,16 @@ export interface Link {
   cashback_of_commission_bps: number
 }
 
-/** Any link whose key still counts, whether a newer one of its review exists or not. */
+/** Any link whose key still counts, whether a newer one of its review exists or not. It leads to where the product is sold now. */
 export async function resolveLink(context: Context, token: string): Promise<Link> {
   const terms = await readToken(context, token)
   const { chainId, splitRouter } = terms
   const router = context.chains.get(chainId)?.config.contracts.SplitRouter.at(-1)
   // The merchant asks for a payment to the router of now, and the token names the one that it was signed for.
-  if (splitRouter !== router || !(await opened(context)({ token, key: keyOf(terms) }))) throw notFound()
+  const endpoint = splitRouter === router && (await endpoints(context)({ token, key: keyOf(terms) }))
+  if (!endpoint) throw notFound()
   return {
-    merchant_endpoint: terms.merchantEndpoint,
+    merchant_endpoint: endpoint,
     token,
     split_router: splitRouter,
     facilitator_url: context.config.facilitatorUrl ?? null,
@@ -55,18 +56,21 @@ export async function describeLink({ sql }: Pick<Context, 'sql'>, link: Link): P
   return shown
 }
 
-const notFound = () => new MarketError('not found', 'not found')
+const notFound = () =>
+  new MarketError('not found', 'not found', {
+    detail: 'the product or merchant has closed, or the link is too old: take a newer link of the review',
+  })
 
 const keyOf = (terms: AttributionToken.Payload): LinkKey => ({
   ...terms,
   productId: bytesOf(terms.productId),
 })
 
-const opened = once(({ sql }) =>
-  gather<{ token: string; key: LinkKey }, boolean>({
+const endpoints = once(({ sql }) =>
+  gather<{ token: string; key: LinkKey }, string | undefined>({
     keyOf: ({ token }) => token,
     ask: (questions) =>
-      areOpen(
+      findEndpoints(
         sql,
         questions.map(({ key }) => key),
       ),
@@ -95,5 +99,7 @@ async function verify({ chains }: Context, token: string): Promise<AttributionTo
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
   }
-  throw new MarketError('invalid input', 'invalid token')
+  throw new MarketError('invalid input', 'invalid token', {
+    detail: 'it is not one of our links, or it was changed on the way: copy the whole link again',
+  })
 }

@@ -5,7 +5,10 @@ const url = z.string().meta({ shown: { type: 'string', format: 'uri' } })
 
 export const Link = z
   .object({
-    merchant_endpoint: url.meta({ about: 'Where to ask for the price and pay.' }),
+    merchant_endpoint: url.meta({
+      about:
+        'Where to ask for the price and pay: the endpoint of the product now, also where the token was made for one before.',
+    }),
     token: z.string().meta({ about: 'Goes along as `X-Referrer-Token`.' }),
     split_router: accountShown.meta({ about: 'Whom the payment is authorised for.' }),
     facilitator_url: url

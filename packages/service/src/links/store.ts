@@ -10,29 +10,37 @@ export interface LinkKey {
 }
 
 /**
- * Of each, whether one can buy through it: its product is for sale by a merchant that is open, and its review is where it was when the link
- * was made. (A reorganisation may have given its number to another.)
+ * Of each, the endpoint at which one buys through it now, whichever it was when the link was made. Undefined: one cannot. Its product must be
+ * for sale by a merchant that is open, and its review be where it was when the link was made. (A reorganisation may have given its number
+ * to another.)
  */
-export async function areOpen(sql: Queryable, keys: readonly LinkKey[]): Promise<boolean[]> {
-  const rows = await sql<{ at: bigint }[]>`
-    SELECT link.at FROM unnest(
+export async function findEndpoints(
+  sql: Queryable,
+  keys: readonly LinkKey[],
+): Promise<(string | undefined)[]> {
+  const rows = await sql<{ at: bigint; endpoint_url: string }[]>`
+    SELECT link.at, sold.endpoint_url FROM unnest(
       ${keys.map(({ chainId }) => chainId)}::bigint[], ${keys.map(({ merchantId }) => merchantId)}::bigint[],
       ${keys.map(({ productId }) => productId)}::bytea[], ${keys.map(({ reviewId }) => reviewId)}::bigint[],
       ${keys.map(({ reviewerAgentId }) => reviewerAgentId)}::bigint[]
     ) WITH ORDINALITY AS link (chain_id, merchant_id, product_id, review_id, agent_id, at)
     JOIN chain.products AS product USING (chain_id, merchant_id, product_id)
+    JOIN market.products AS sold USING (chain_id, merchant_id, product_id)
     JOIN chain.merchants AS merchant USING (chain_id, merchant_id)
     JOIN chain.reviews AS review USING (chain_id, review_id, agent_id, merchant_id, product_id)
     JOIN chain.identities AS owned
       ON (owned.chain_id, owned.agent_id, owned.owner) = (link.chain_id, link.merchant_id, merchant.opened_by)
-    WHERE product.active AND merchant.active AND NOT merchant.suspended`
-  const open = new Set(rows.map(({ at }) => Number(at)))
-  return keys.map((_, index) => open.has(index + 1))
+    WHERE product.active AND merchant.active AND NOT merchant.suspended AND sold.endpoint_url <> ''`
+  const endpoints = new Map(rows.map(({ at, endpoint_url }) => [Number(at), endpoint_url]))
+  return keys.map((_, index) => endpoints.get(index + 1))
 }
 
 /** What a page says of a link. */
 export type Shown = {
   name: string
+  /** In base units, as it was last seen at the endpoint of now; null: not seen yet. */
+  price: bigint | null
+  price_seen_at: Date | null
   /** Of the product. */
   description: string
   category: string
@@ -54,14 +62,15 @@ export async function findShown(
   { chainId, merchantId, productId, reviewId }: Omit<LinkKey, 'reviewerAgentId'>,
 ): Promise<Shown | undefined> {
   const [row] = await sql<Shown[]>`
-    SELECT coalesce(p.name, '') AS name, coalesce(p.description, '') AS description, coalesce(p.category, '') AS category,
-      product.product_type, m.description AS merchant_description, m.landing_page_url, r.content, review.published_at,
+    SELECT p.name, p.description, p.category, offer.price, offer.seen_at AS price_seen_at, product.product_type, m.description AS merchant_description, m.landing_page_url, r.content, review.published_at,
       coalesce(a.flagged, false) AS flagged, rank.repeat, rank.one_off
     FROM chain.reviews AS review
     JOIN chain.products AS product USING (chain_id, merchant_id, product_id)
     JOIN market.reviews AS r USING (internal_id)
-    LEFT JOIN market.products AS p
+    JOIN market.products AS p
       ON (p.chain_id, p.merchant_id, p.product_id) = (review.chain_id, review.merchant_id, review.product_id)
+    LEFT JOIN market.offers AS offer ON (offer.chain_id, offer.merchant_id, offer.product_id, offer.endpoint_url)
+      = (p.chain_id, p.merchant_id, p.product_id, p.endpoint_url)
     LEFT JOIN market.merchants AS m ON (m.chain_id, m.merchant_id) = (review.chain_id, review.merchant_id)
     LEFT JOIN market.agents AS a ON (a.chain_id, a.agent_id) = (review.chain_id, review.agent_id)
     LEFT JOIN market.review_ranks AS rank ON (rank.chain_id, rank.agent_id) = (review.chain_id, review.agent_id)

@@ -26,6 +26,9 @@ const Manifest = z
         reviewRegistry: accountShown,
         identityRegistry: accountShown.optional(),
         attestationPubKey: publicKey.optional(),
+        attestationPubKeys: z.array(publicKey).optional().meta({
+          about: 'The keys whose ref links count: the one that signs, then the one before it.',
+        }),
         leastAmount: z.string().meta({
           about:
             'The least that is settled, in base units of USDC: what is cheaper does not pay for its gas.',

@@ -1,6 +1,7 @@
 // What an agent that has never heard of us reads first.
 import { AttributionToken } from '@referrer/protocol'
 import { type Address, zeroAddress } from 'viem'
+import type { Attestation } from '../attestation.ts'
 import type { Chain, Context } from '../context.ts'
 
 export interface ManifestChain {
@@ -9,8 +10,10 @@ export interface ManifestChain {
   reviewRegistry: Address
   /** Left out when the chain has none. */
   identityRegistry?: Address
-  /** Left out when nothing signs the chain's ref links. */
+  /** Left out when nothing signs the chain's ref links; so are the keys below. */
   attestationPubKey?: string
+  /** Whose links count: the key that signs, then the one before it. */
+  attestationPubKeys?: string[]
   /** What is cheaper is not settled: base units of USDC, as a decimal string. */
   leastAmount: string
 }
@@ -55,7 +58,7 @@ export function manifestOf({ config, chains }: Pick<Context, 'config' | 'chains'
     attribution: {
       required: true,
       tokenVersion: AttributionToken.VERSION,
-      howTo: `Only a purchase that carries the token of a ref link is split. Take a ref_link from ${base}/v1/review (it ends in /r/{token}); GET it to learn the merchant's endpoint. Call that endpoint with header X-Referrer-Token: {token}, and X-Referrer-Buyer-Agent-Id: {your agent id} when you have one, so that the purchase counts as your agent's. It answers 402 with x402Version 2. Check that accepts[0].payTo is the splitRouter of the chain, sign the authorisation, keep extensions as they came, and send the request again with the payload in PAYMENT-SIGNATURE. A token is base64url of a JSON payload and the 64 bytes of its Ed25519 signature: verify it with the attestationPubKey of its chain before you pay.`,
+      howTo: `Only a purchase that carries the token of a ref link is split. Take a ref_link from ${base}/v1/review (it ends in /r/{token}); GET it to learn the merchant's endpoint. Call that endpoint with header X-Referrer-Token: {token}, and X-Referrer-Buyer-Agent-Id: {your agent id} when you have one, so that the purchase counts as your agent's. It answers 402 with x402Version 2. Check that accepts[0].payTo is the splitRouter of the chain, sign the authorisation, keep extensions as they came, and send the request again with the payload in PAYMENT-SIGNATURE. A token is base64url of a JSON payload and the 64 bytes of its Ed25519 signature: verify it before you pay, with the one of the attestationPubKeys of its chain whose first 16 digits are its kid. The first of them signs; a link that is older than a change of keys has the second.`,
     },
     nativeIntegration: {
       summary:
@@ -83,10 +86,15 @@ function chainEntry({ config: { chainId, contracts, leastAmount }, attestation }
     splitRouter: contracts.SplitRouter.at(-1) ?? zeroAddress,
     reviewRegistry: contracts.ReviewRegistry,
     ...(contracts.IdentityRegistry !== zeroAddress && { identityRegistry: contracts.IdentityRegistry }),
-    ...(attestation && { attestationPubKey: attestation.key.attestationPubKey }),
+    ...(attestation && keysOf(attestation)),
     leastAmount: String(leastAmount),
   }
 }
+
+const keysOf = ({ ring: { current, previous } }: Attestation) => ({
+  attestationPubKey: current.attestationPubKey,
+  attestationPubKeys: [current, ...(previous ? [previous] : [])].map((key) => key.attestationPubKey),
+})
 
 const recipe = (base: string, facilitatorUrl: string | undefined): string[] => [
   'Get an identity: register(string agentURI) on the identityRegistry. Its id is your merchant id, its owner the only wallet that may do the rest.',

@@ -1,6 +1,6 @@
 import type { Manifest, ManifestChain } from './manifest.ts'
 
-/** The same manifest to read. One line for each chain, its values by name. */
+/** The same manifest to read. One line for each chain, its values by name; those of a list with commas between. */
 export function manifestText(manifest: Manifest): string {
   const { attribution, nativeIntegration, chains, mcp, docs } = manifest
   const sections: [title: string, lines: string[]][] = [

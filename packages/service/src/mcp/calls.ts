@@ -3,6 +3,7 @@ import { createLimiter, type Limiter } from '@referrer/net'
 import type { z } from 'zod'
 import { chainOf } from '../chain-of.ts'
 import { type Context, once } from '../context.ts'
+import { placeOf } from '../http/detail.ts'
 import { MarketError, refused } from '../market-error.ts'
 import { chainId as chainIdField, NEGATIVE } from './fields.ts'
 import type { Tool, ToolCall } from './tool.ts'
@@ -96,12 +97,6 @@ function read({ input }: Tool, given: Record<string, unknown>): unknown {
   const text = refusal?.replace(/: invalid input$/, '') ?? `invalid ${place}`
   throw refused('invalid input', text)
 }
-
-/** `votes[0].review_id` */
-const placeOf = (path: readonly PropertyKey[]): string =>
-  path
-    .map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at ? '.' : ''}${String(part)}`))
-    .join('')
 
 /** Callers who ask the same at the same moment share the bytes of the answer, and then also what is made of them. */
 const shared = new WeakMap<Buffer, Outcome>()

@@ -29,7 +29,7 @@ export async function describeProduct(
   caller: Address,
   { merchant_id, product_id, ...description }: z.output<typeof ProductDescription>,
 ): Promise<z.output<typeof Product>> {
-  requirePublic(context, description.endpoint_url)
+  requirePublic(context, 'endpoint_url', description.endpoint_url)
   await requireOwner(chain, merchant_id, caller)
   const { chainId } = chain.config
   const key = { chainId, merchantId: merchant_id, productId: bytesOf(product_id) }
@@ -51,7 +51,7 @@ export async function describeMerchant(
   caller: Address,
   { merchant_id, description, landing_page_url }: z.output<typeof Profile>,
 ): Promise<z.output<typeof StoredProfile>> {
-  if (landing_page_url) requirePublic(context, landing_page_url)
+  if (landing_page_url) requirePublic(context, 'landing_page_url', landing_page_url)
   await requireOwner(chain, merchant_id, caller)
   const isKnown = await writeProfile(context.sql, chain.config.chainId, merchant_id, {
     description: description || null,
@@ -62,9 +62,10 @@ export async function describeMerchant(
 }
 
 /** Others will follow it from their own machines: it must not lead back into them. */
-function requirePublic({ config }: Pick<Context, 'config'>, url: string): void {
-  if (isPlainlyPrivate(new URL(url), config.allowPrivateHosts))
-    throw new MarketError('invalid input', 'invalid request')
+function requirePublic({ config }: Pick<Context, 'config'>, field: string, url: string): void {
+  if (!isPlainlyPrivate(new URL(url), config.allowPrivateHosts)) return
+  const detail = `${field} must be an address that everybody can reach: its host is private`
+  throw new MarketError('invalid input', 'invalid request', { detail })
 }
 
 async function requireOwner(chain: Chain, merchantId: bigint, caller: Address): Promise<void> {

@@ -29,7 +29,7 @@ export const merchantTools: Tool[] = [
   tool({
     name: 'check_readiness',
     title: 'Check a referral endpoint',
-    description: `For merchants: asks an endpoint once, as a buyer would before paying, and says whether it can sell through ref links: answers 402 (returns_402), asks for payment to the split router (payto_is_splitrouter; detail is the address expected), echoes the attribution token (echoes_attribution). pass is true when all are ok. A single check "reachable" that is not ok: no usable answer within 5 seconds; redirects are not followed. Errors: "host not allowed" — private and loopback addresses are not asked.`,
+    description: `For merchants: asks an endpoint once, as a buyer would before paying, and says whether it can sell through ref links: answers 402 (returns_402), asks for payment to the split router (payto_is_splitrouter; detail is the address expected), echoes the attribution token (echoes_attribution). The offer may be in the body or in the PAYMENT-REQUIRED header. pass is true when all are ok. A single check "reachable" that is not ok: no usable answer within 5 seconds; redirects are not followed. Errors: "host not allowed" — private and loopback addresses are not asked.`,
     input: Probe,
     output: Readiness,
     isReadOnly: true,

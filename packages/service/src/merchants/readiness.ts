@@ -3,9 +3,9 @@ import { type Fetched, HostNotAllowed, Unreachable } from '@referrer/net'
 import type { Address } from 'viem'
 import type { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
-import { type Fields, fieldsOf, jsonOf, listOf } from '../loose-json.ts'
+import { type Fields, fieldsOf, listOf } from '../loose-json.ts'
 import { MarketError } from '../market-error.ts'
-import { askEndpoint } from '../offers/endpoint.ts'
+import { askEndpoint, requiredIn } from '../offers/endpoint.ts'
 import type { Readiness } from './shapes.ts'
 
 /** Anybody may ask about any endpoint: nothing in the answer depends on who asks. */
@@ -18,16 +18,16 @@ export async function checkReadiness(
   try {
     fetched = await askEndpoint(context, resource)
   } catch (error) {
-    if (error instanceof HostNotAllowed) throw new MarketError('invalid input', 'host not allowed')
+    if (error instanceof HostNotAllowed) throw hostNotAllowed()
     if (!(error instanceof Unreachable)) throw error
     return { pass: false, checks: [{ name: 'reachable', ok: false, detail: error.message }] }
   }
-  const body = fieldsOf(jsonOf(fetched.body))
+  const required = requiredIn(fetched)
   const router = contracts.SplitRouter.at(-1) as Address
-  const isEchoed = Object.hasOwn(fieldsOf(body.extensions), 'attributionToken')
+  const isEchoed = Object.hasOwn(fieldsOf(required.extensions), 'attributionToken')
   const checks: z.output<typeof Readiness>['checks'] = [
     { name: 'returns_402', ok: fetched.status === 402, detail: `status ${fetched.status}` },
-    { name: 'payto_is_splitrouter', ok: paysTo(body, router), detail: router },
+    { name: 'payto_is_splitrouter', ok: paysTo(required, router), detail: router },
     {
       name: 'echoes_attribution',
       ok: isEchoed,
@@ -37,8 +37,13 @@ export async function checkReadiness(
   return { pass: checks.every(({ ok }) => ok), checks }
 }
 
-function paysTo(body: Fields, router: Address): boolean {
-  return [body, ...listOf(body.accepts)].some((offer) => {
+const hostNotAllowed = () =>
+  new MarketError('invalid input', 'host not allowed', {
+    detail: 'resource must have a host with public addresses: none that is private, and a name that resolves',
+  })
+
+function paysTo(required: Fields, router: Address): boolean {
+  return [required, ...listOf(required.accepts)].some((offer) => {
     const { payTo } = fieldsOf(offer)
     return typeof payTo === 'string' && payTo.toLowerCase() === router.toLowerCase()
   })

@@ -21,9 +21,10 @@ describe('the price that an endpoint asks for', () => {
     expect(priceIn(answer('', header({ accepts: [option] })), chain)).toBe(25_000n)
   })
 
-  it('is the one of the header where both have one', () => {
+  it('is the one of the body where both have one, as buyers with our signer read it', () => {
     const inHeader = header({ accepts: [{ ...option, amount: '7' }] })
-    expect(priceIn(answer({ accepts: [option] }, inHeader), chain)).toBe(7n)
+    expect(priceIn(answer({ accepts: [option] }, inHeader), chain)).toBe(25_000n)
+    expect(priceIn(answer({}, inHeader), chain), 'official middleware').toBe(7n)
   })
 
   it('is read from the body where the header has none that can be read', () => {

@@ -1,17 +1,16 @@
 import type { Fetched } from '@referrer/net'
-import { ProtocolError, X402 } from '@referrer/protocol'
 import type { Chain } from '../context.ts'
-import { fieldsOf, jsonOf, listOf } from '../loose-json.ts'
+import { fieldsOf, listOf } from '../loose-json.ts'
+import { requiredIn } from './endpoint.ts'
 
 const WHOLE = /^\d{1,16}$/
 
 /** What an endpoint asks for, in base units: its first offer to be paid in USDC on this chain. Undefined: it makes none. */
-export function priceIn({ status, headers, body }: Fetched, { config }: Pick<Chain, 'config'>) {
-  if (status !== 402) return undefined
+export function priceIn(answer: Fetched, { config }: Pick<Chain, 'config'>) {
+  if (answer.status !== 402) return undefined
   const { chainId, contracts } = config
   const usdc = contracts.USDC.toLowerCase()
-  const asked = [inHeader(headers[X402.PAYMENT_REQUIRED_HEADER.toLowerCase()]), jsonOf(body)]
-  for (const option of asked.flatMap((required) => listOf(fieldsOf(required).accepts))) {
+  for (const option of listOf(requiredIn(answer).accepts)) {
     const { scheme, network, asset, amount, maxAmountRequired } = fieldsOf(option)
     if (scheme !== 'exact' || network !== `eip155:${chainId}`) continue
     if (typeof asset !== 'string' || asset.toLowerCase() !== usdc) continue
@@ -19,15 +18,6 @@ export function priceIn({ status, headers, body }: Fetched, { config }: Pick<Cha
     if (price !== undefined) return price
   }
   return undefined
-}
-
-function inHeader(header: unknown): unknown {
-  try {
-    return X402.decodeHeader(header)
-  } catch (error) {
-    if (error instanceof ProtocolError) return undefined
-    throw error
-  }
 }
 
 /** One that an answer of ours can hold. */

@@ -34,7 +34,8 @@ export function measure(json: string): unknown {
   return parse(json, (_key, value, { source }) => (typeof value === 'number' ? new Written(source) : value))
 }
 
-class Written {
+/** A number, as it was written. */
+export class Written {
   readonly #source: string
 
   constructor(source: string) {

@@ -4,9 +4,11 @@ import { optional, productId } from '../http/fields.ts'
 import { refused } from '../market-error.ts'
 import { id, integer, text } from '../mcp/fields.ts'
 import { type Tool, tool } from '../mcp/tool.ts'
+import { checkContent } from './check.ts'
 import { listOfProduct, listPublished, readReview, readReviewRecord } from './operations.ts'
 import { registerReview, updateContent } from './register.ts'
 import {
+  CheckedContent,
   Listing,
   OfProduct,
   RegisteredReview,
@@ -79,6 +81,28 @@ Errors: "review N not found" — no such id; do not mix up the two kinds.`,
         return readReviewRecord(context, internalId, isChainNamed ? chainId : undefined)
       throw refused('invalid input', 'send either review_id or internal_id')
     },
+  }),
+  tool({
+    name: 'check_review_content',
+    title: 'Check the text of a review before it is published',
+    description: `Says whether a text would be taken as a review of this product, by the rules of all reviews and by the schema of the product's category. Use it before publish_escrow_review, update_review_content_onchain and submit_review: what is on the chain is paid for, and a text that breaks the schema is never shown. It changes nothing, and nobody has to be registered. valid true: publish exactly these characters. valid false: problem is the refusal that the text would get, and content_needs is what the category asks for, where it asks for more than rating and description.
+
+${CONTENT}
+
+Errors: "product … is not listed" — no such product on this chain, or some seconds too new.`,
+    input: z.object({
+      merchant_id: id('The merchant.', 3),
+      product_id: productId,
+      content_json: contentJson,
+    }),
+    output: CheckedContent,
+    isReadOnly: true,
+    handle: ({ context, chain, input }) =>
+      checkContent(context, chain, {
+        merchantId: input.merchant_id,
+        productId: input.product_id,
+        contentJson: input.content_json,
+      }),
   }),
   tool({
     name: 'register_purchase_review',

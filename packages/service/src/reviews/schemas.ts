@@ -23,6 +23,8 @@ const SchemaFile = z.strictObject({
 
 interface ReviewSchema {
   category: string
+  /** As it was written. */
+  schema: Record<string, unknown>
   isFitting: ValidateFunction
   invariants: Invariant[]
 }
@@ -53,6 +55,18 @@ export function checkCategory(
   const measured = measure(text)
   const broken = schema.invariants.find((invariant) => !holds(invariant, measured))
   if (broken) throw refused('invalid input', `${broken.name} does not hold`)
+}
+
+/** What a category asks of its reviews, for whoever writes one; undefined: nothing beyond what all reviews have. */
+export function needsOf(schemas: ReviewSchemas, category: string) {
+  const needs = schemas.get(category)
+  return (
+    needs && {
+      category,
+      schema: needs.schema,
+      must_hold: [...new Set(needs.invariants.map(({ name }) => name))],
+    }
+  )
 }
 
 function loadDirectory(directory: string): Map<string, ReviewSchema> {
@@ -94,5 +108,5 @@ function compile(text: string): ReviewSchema {
   // One for each file, so that their ids do not meet. It fetches nothing: a reference to elsewhere does not compile.
   const ajv = new Ajv2020({ strict: true })
   addFormats.default(ajv)
-  return { category, isFitting: ajv.compile(schema), invariants }
+  return { category, schema, isFitting: ajv.compile(schema), invariants }
 }

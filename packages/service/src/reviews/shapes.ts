@@ -92,6 +92,21 @@ export const updated = ({ internalId, contentHash, editedAt }: Registered) => ({
   edited_at: editedAt && time(editedAt),
 })
 
+export const CheckedContent = z
+  .object({
+    valid: z.boolean(),
+    problem: z.string().optional().meta({ about: 'Only when not valid: what would be refused, and why.' }),
+    content_needs: z
+      .object({
+        category: z.string(),
+        schema: z.record(z.string(), z.unknown()).meta({ about: 'JSON Schema of the whole content.' }),
+        must_hold: z.array(z.string()).meta({ about: 'Arithmetic between its figures.' }),
+      })
+      .optional()
+      .meta({ about: 'Only when not valid, and the category of the product has a schema.' }),
+  })
+  .meta({ id: 'CheckedContent' })
+
 /** How many a list shows: 1 to 500, and anything else is the default. */
 export const withinList = (fallback: number) => (number: number) =>
   number < 1 || number > MOST ? fallback : number

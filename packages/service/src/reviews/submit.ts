@@ -14,9 +14,9 @@ import type { Chain, Context } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { despiteDeadlock } from '../db/deadlock.ts'
 import { refused } from '../market-error.ts'
-import { findProduct } from '../merchants/store.ts'
 import { hex } from '../present.ts'
 import { findProof, type ProofRow } from '../proofs/store.ts'
+import { requireListed } from './check.ts'
 import { checkText, parseContent, satisfactionOf } from './content.ts'
 import { enqueuePublication, requirePublisher } from './publish.ts'
 import { checkCategory, reviewSchemas } from './schemas.ts'
@@ -91,12 +91,8 @@ async function draftOf(
   if (!proof) throw refused('not found', `proof with proof_id ${proofId} not found`)
   requireApproved(proof)
   const { merchant_id: merchantId, product_id: productId } = proof
-  const product = await findProduct(context.sql, chainId, merchantId, productId)
-  if (!product) {
-    const what = `product ${hex(productId)} of merchant ${merchantId} is not listed`
-    throw refused('not found', `${what} (or not yet indexed — retry shortly)`)
-  }
-  checkCategory(reviewSchemas(context), product.category, { content, text: contentJson })
+  const { category } = await requireListed(context, chainId, merchantId, productId)
+  checkCategory(reviewSchemas(context), category, { content, text: contentJson })
   const of = { agentId, merchantId, productId: hex(productId) }
   const contentHash = ContentHash.contentHash({ ...of, content: contentJson })
   return {

@@ -131,7 +131,10 @@ describe('a registration', () => {
     ['an id that a double cannot hold [AGENT-60]', '{"agent_id":9007199254740993}'],
   ])('is refused with %s', async (_, body) => {
     const answer = await post(body)
-    expect([answer.status, answer.body]).toEqual([400, { error: 'invalid agent_id' }])
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error: 'invalid agent_id', detail: expect.any(String) },
+    ])
   })
 
   it('may be of agent 0, which is also the one that is meant when none is named [AGENT-61, AGENT-62]', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
+import { sessionOf } from './caller.ts'
 import { productOf } from './market.ts'
 import { exampleOf, startTradedMarket, type Traded } from './traded.ts'
 
@@ -148,6 +149,8 @@ const TABLE = `
   GET /v1/merchant/product?merchant_id=0&product_id=PRODUCT   400  invalid merchant_id
   GET /v1/merchant/product?merchant_id=-1&product_id=PRODUCT  400  invalid merchant_id
 `
+/** Texts that do not say which field is wrong: a detail beside them does. */
+const UNNAMED = ['invalid request', 'invalid body', 'invalid agent_id']
 const LINE = /^ +(?:(unsigned|stranger) )?(GET|POST) (\S+)(?: (\S+))? +(\d{3}) {2}(.+)$/gm
 
 const rows = [...TABLE.matchAll(LINE)].map(([, caller, method = '', path = '', body, status, text]) => ({
@@ -179,6 +182,62 @@ async function bodyOf(name: string, change: string): Promise<unknown> {
   }
 }
 
+describe('a body that does not fit', () => {
+  const withBody = routes.flatMap(({ method, path, auth, body }) =>
+    body ? [{ name: `${method} ${path}`, method, path, auth, refusal: body.refusal }] : [],
+  )
+  const token = () => sessionOf(m.call, m.market.accounts.admin)
+
+  it.each(withBody)('of $name is told what is wrong with it', async ({ method, path, auth, refusal }) => {
+    const ask = async (body: string) =>
+      m.call(method, path.replaceAll(/\{\w+\}/g, '1'), {
+        body,
+        ...(auth === 'admin' || auth === 'session'
+          ? { token: await token() }
+          : { as: m.market.accounts.reviewer }),
+      })
+    expect(await ask('{')).toMatchObject({
+      status: 400,
+      body: { error: refusal, detail: 'the body must be JSON, as UTF-8' },
+    })
+    expect(await ask('[7]')).toMatchObject({
+      status: 400,
+      body: { error: refusal, detail: expect.stringMatching(/^the body must be an object/) },
+    })
+  })
+
+  it.each(withBody.filter(({ auth }) => auth === 'caller'))(
+    'of $name names each field that is wrong, and repeats nothing of it',
+    async ({ name, method, refusal }) => {
+      const { path, body, ...rest } = await exampleOf(m, name)
+      let named = 0
+      for (const field of Object.keys(body ?? {})) {
+        for (const wrong of [{ password: 'hunter2' }, `hunter2\0${'x'.repeat(9_000)}`, -1.5]) {
+          const answer = await m.call(method, path, { ...rest, body: { ...body, [field]: wrong } })
+          if (answer.status !== 400 || answer.body.error !== refusal) continue
+          expect(answer.body.detail).toMatch(new RegExp(`^${field}\\b.* must be `))
+          expect(answer.text).not.toMatch(/hunter2|password/)
+          expect(answer.text.length).toBeLessThan(600)
+          named += 1
+        }
+      }
+      expect(named).toBeGreaterThan(0)
+    },
+  )
+
+  it('that lacks a field is told which, and what goes there', async () => {
+    const { path, body, ...rest } = await exampleOf(m, 'POST /v1/merchant/product')
+    const { product_id: _left, ...without } = body as Record<string, unknown>
+    const detailOf = async (sent: object) => (await m.call('POST', path, { ...rest, body: sent })).body
+    expect(await detailOf(without)).toEqual({
+      error: 'invalid request',
+      detail: expect.stringMatching(
+        /^product_id is missing: it must be a text like "0x\w{64}" \(The product: 32 bytes as hex/,
+      ),
+    })
+  })
+})
+
 describe('the table of errors (reviews, proofs, discovery, agents, votes, cashback rate, earnings, escrows, ranks, spending limits, products)', () => {
   it.each(rows)(
     '$sent answers $status `$text` [ERR-01]',
@@ -190,7 +249,8 @@ describe('the table of errors (reviews, proofs, discovery, agents, votes, cashba
       })
       expect(answer).toMatchObject({ status, body: { error: text } })
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-      expect(Object.keys(answer.body)).toEqual(status === 401 ? ['error', 'detail'] : ['error'])
+      const isDetailed = status === 401 || UNNAMED.includes(String(text))
+      expect(Object.keys(answer.body)).toEqual(isDetailed ? ['error', 'detail'] : ['error'])
     },
   )
 

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { openMerchant, type Product, registerIdentity } from '@referrer/contracts/local'
 import { AttestationKey, AttributionToken } from '@referrer/protocol'
 import { hexToBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { refreshDue } from '../../src/offers/refresh.ts'
 import { type Answer, must } from './caller.ts'
 import { ATTESTATION_SEEDS, BASE_URL, generic, NO_WORK, startTestMarket, type TestMarket } from './market.ts'
 import { publish, registered, sell } from './reviews.ts'
@@ -19,7 +23,7 @@ let link: string
 let terms: AttributionToken.Terms
 
 beforeAll(async () => {
-  m = await startTestMarket({ overrides: NO_WORK })
+  m = await startTestMarket({ env: { ALLOW_PRIVATE_HOSTS: 'true' }, overrides: NO_WORK })
   const { merchant, reviewer } = m.market.accounts
   const merchantId = await openMerchant(m.market, merchant)
   agentId = await registerIdentity(m.market, reviewer)
@@ -64,6 +68,15 @@ async function linkOf(change: Partial<AttributionToken.Terms>): Promise<string> 
   const key = await AttestationKey.signingKey(hexToBytes(ATTESTATION_SEEDS[0] ?? '0x'))
   return `${BASE_URL}/r/${await AttributionToken.mint({ ...terms, ...change }, key)}`
 }
+
+/** A page that runs nothing and loads nothing. */
+function expectPlain({ headers, text }: Answer): void {
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/)
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(text).not.toMatch(/<script|<img|<link|<form|<iframe/i)
+}
+const titleOf = ({ text }: Answer) => /<title>(.*?)<\/title>/.exec(text)?.[1]
 
 describe('a browser that follows a ref link', () => {
   it('gets a page with the product, its merchant and the review', async () => {
@@ -134,15 +147,14 @@ describe('a browser that follows a ref link', () => {
     expect(text).not.toContain('blockquote dir')
   })
 
-  it('gets a page of a product that nobody has described', async () => {
+  it('is led nowhere by a link of a product that nobody sells anywhere', async () => {
     const { reviewer } = m.market.accounts
     const bare = await sell(m, product.merchantId, 2)
     const content = generic(5, 'Plain')
     const reviewId = await publish(m.market, { owner: reviewer, agentId, product: bare, content })
     await m.indexed()
-    const { status, text } = await page(await linkOf({ reviewId, productId: bare.productId }))
-    expect(status).toBe(200)
-    expect(text).toContain(`<title>Product ${bare.productId.slice(0, 10)}…</title>`)
+    const { status } = await page(await linkOf({ reviewId, productId: bare.productId }))
+    expect(status).toBe(404)
   })
 
   it('asks for the head alone and gets that', async () => {
@@ -154,9 +166,91 @@ describe('a browser that follows a ref link', () => {
     })
   })
 
-  it('is refused in JSON like everybody else', async () => {
-    const { status, body } = await page(`${BASE_URL}/r/x`)
-    expect({ status, body }).toEqual({ status: 400, body: { error: 'invalid token' } })
+  it('learns the price that the shop asked for, and what the reviewer measured', async () => {
+    const { merchant, reviewer } = m.market.accounts
+    const offer = { scheme: 'exact', network: `eip155:${m.chainId}`, asset: m.market.addresses.USDC }
+    const shop = createServer((_request, response) =>
+      response.writeHead(402).end(JSON.stringify({ accepts: [{ ...offer, amount: '1250000' }] })),
+    ).listen(0, '127.0.0.1')
+    await once(shop, 'listening')
+    const endpoint = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/buy`
+    const measured = await sell(m, product.merchantId, 3, endpoint)
+    const describeAt = (endpoint_url: string) => {
+      const texts = { name: 'Answers', description: 'By the call', category: 'api', endpoint_url }
+      const body = { merchant_id: 0, product_id: measured.productId, ...texts }
+      return must(m.call('POST', '/v1/merchant/product', { as: merchant, body }))
+    }
+    await describeAt(endpoint)
+    const content = JSON.stringify({
+      ...{ rating: 4, description: 'Steady', calls: 12_000, successes: 11_988, failures: 12 },
+      ...{ latency_ms: { p50: 41.5, p95: 120, p99: 1_800 }, cost_usdc: '1.20', cost_per_call_usdc: 0.0001 },
+      ...{ secret_of_mine: '<script>' },
+    })
+    const reviewId = await publish(m.market, { owner: reviewer, agentId, product: measured, content })
+    await m.indexed()
+    await registered(m, reviewId, content)
+    await m.sql`
+      INSERT INTO market.offers (chain_id, merchant_id, product_id, endpoint_url)
+      VALUES (${m.chainId}, 0, ${Buffer.from(measured.productId.slice(2), 'hex')}, ${endpoint})`
+    await refreshDue(m.service.context, AbortSignal.timeout(10_000))
+    shop.close()
+
+    const { ref_link } = await must(m.call('GET', `/v1/review/${reviewId}`))
+    const { text } = await page(ref_link)
+    expect(text).toContain('1.25 USDC</span>')
+    expect(text).toMatch(/seen <time datetime="[^"]+Z">\d{4}-\d\d-\d\d \d\d:\d\d UTC<\/time>/)
+    expect(text).toContain('At most 1.25 USDC for one purchase')
+    expect(text).toContain(escaped(`maxAmountPerPayment: '1250000'`))
+    const figures = [...text.matchAll(/<dt dir="auto">(.*?)<\/dt><dd dir="auto">(.*?)<\/dd>/g)]
+    expect(figures.map(([, name, value]) => [name, value])).toEqual([
+      ['Calls', '12,000'],
+      ['Successes', '11,988'],
+      ['Failures', '12'],
+      ['Latency p50', '41.5 ms'],
+      ['Latency p95', '120 ms'],
+      ['Latency p99', '1,800 ms'],
+      ['Cost', '1.20 USDC'],
+      ['Cost per call', '0.0001 USDC'],
+    ])
+    expect(text).not.toMatch(/secret_of_mine|<script/i)
+
+    await describeAt(`${endpoint}/moved`)
+    expect((await page(ref_link)).text, 'nobody has asked there').toContain('told by the shop when asked')
+  })
+
+  it.each([
+    ['that is none', '/r/x', 400, 'This link does not work'],
+    ['without its token', '/r/', 400, 'This link does not work'],
+    ['in two parts', '/r/a/b', 404, 'There is nothing here'],
+    ['cut in a character', '/r/%E0%A4', 400, 'There is nothing here'],
+  ])('gets a page of a link %s, and a program its error', async (_what, path, status, title) => {
+    const answer = await m.call('GET', path, { headers: { accept: BROWSER } })
+    expect(answer.status).toBe(status)
+    expectPlain(answer)
+    expect(answer.text).toContain(`<h1>${title}</h1>`)
+    expect(answer.text).toMatch(/[Cc]opy it again, whole/)
+    const program = await m.call('GET', path)
+    expect(program.status).toBe(status)
+    expect(program.body.error).toMatch(/^(invalid token|not found|bad request)$/)
+  })
+
+  it('gets a page of a link that was changed, of one that is closed, and when the records cannot be read', async () => {
+    const { pathname } = new URL(link)
+    const changed = await page(`${link.slice(0, -9)}AAAAAAAAA`)
+    expect([changed.status, titleOf(changed)]).toEqual([400, 'This link does not work'])
+    const closed = await page(await linkOf({ productId: `0x${'ee'.repeat(32)}` }))
+    expect([closed.status, titleOf(closed)]).toEqual([404, 'Nothing is sold through this link now'])
+    const failed = await m.withoutTable('chain.products', () => page())
+    expect([failed.status, titleOf(failed)]).toEqual([500, 'This page cannot be shown now'])
+    for (const answer of [changed, closed, failed]) {
+      expectPlain(answer)
+      expect(answer.text).toContain('Nothing was bought or paid.')
+      expect(answer.text).not.toContain(pathname.slice(3))
+    }
+    expect(await m.call('GET', `${pathname}A`)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid token', detail: expect.stringContaining('copy the whole link again') },
+    })
   })
 })
 

@@ -3,9 +3,10 @@ import { AttestationKey, AttributionToken } from '@referrer/protocol'
 import { hexToBytes, numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../calls.ts'
-import { must } from './caller.ts'
+import { startReplica } from '../oracle/world.ts'
+import { callerOf, must } from './caller.ts'
 import { send } from './chain.ts'
-import { ATTESTATION_SEEDS, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
+import { ATTESTATION_SEEDS, generic, NO_WORK, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { act } from './merchants.ts'
 import { ENDPOINT, publish, registered, sell } from './reviews.ts'
 
@@ -97,8 +98,41 @@ describe('a ref link', () => {
   it('resolves as long as its key counts, whether a newer one exists or not', async () => {
     const older = await mint({ issuedAt: 1, merchantEndpoint: 'https://old.test/buy' })
     const before = await mint({}, OLD_SEED)
-    for (const text of [older, before, older]) expect(await resolve(text)).toMatchObject({ status: 200 })
-    expect((await resolve(older)).body.merchant_endpoint).toBe('https://old.test/buy')
+    for (const text of [older, before, older])
+      expect(await resolve(text)).toMatchObject({
+        status: 200,
+        body: { token: text, merchant_endpoint: ENDPOINT },
+      })
+  })
+
+  it('follows its merchant to another endpoint at once, on every replica, and links made from then on carry it', async () => {
+    const replica = await startReplica(m, NO_WORK)
+    const elsewhere = callerOf(replica.url)
+    const moveTo = (endpoint_url: string) => {
+      const texts = { name: 'Weather', description: 'Of tomorrow', category: 'books' }
+      const body = { merchant_id: Number(merchantId), product_id: product.productId, endpoint_url, ...texts }
+      return must(m.call('POST', '/v1/merchant/product', { as: m.market.accounts.merchant, body }))
+    }
+    try {
+      for (const endpoint of [`${ENDPOINT}/moved`, ENDPOINT]) {
+        // Both have it in memory.
+        for (const ask of [m.call, elsewhere]) {
+          await must(ask('GET', `/r/${token}`))
+          await must(ask('GET', `/v1/review/${reviewId}`))
+        }
+        await moveTo(endpoint)
+        for (const ask of [m.call, elsewhere]) {
+          expect((await ask('GET', `/r/${token}`)).body).toMatchObject({ merchant_endpoint: endpoint, token })
+          const { ref_link } = await must(ask('GET', `/v1/review/${reviewId}`))
+          const { merchantEndpoint } = AttributionToken.decodeUnverified(ref_link.split('/').at(-1))
+          expect(merchantEndpoint).toBe(endpoint)
+        }
+        const page = await m.call('GET', `/r/${token}`, { headers: { accept: 'text/html' } })
+        expect(page.text).toContain(`curl -i &#39;${endpoint}&#39;`)
+      }
+    } finally {
+      await replica.stop()
+    }
   })
 
   it('leads to no facilitator where none is told of', async () => {

@@ -1,7 +1,8 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { freshDatabase } from '@referrer/database/testing'
+import { AttestationKey, AttributionToken } from '@referrer/protocol'
 import { addressRegistryAbi } from '@referrer/protocol/abi'
-import { type Hex, keccak256, stringToHex, zeroAddress } from 'viem'
+import { type Hex, hexToBytes, keccak256, stringToHex, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { migrations } from '../../src/db/migrations.ts'
@@ -11,6 +12,12 @@ import { ATTESTATION_SEEDS, BASE_URL, startTestMarket, type TestMarket } from '.
 
 const JSON_PATH = '/.well-known/referrer-agent'
 const TEXT_PATH = '/.well-known/referrer-agent.txt'
+/** Of a ref link. */
+const TERMS = {
+  ...{ chainId: 1, splitRouter: zeroAddress, merchantEndpoint: 'https://shop.test/', merchantId: 1 },
+  ...{ productId: `0x${'11'.repeat(32)}` as const, reviewId: 1, reviewerAgentId: 1 },
+  ...{ cashbackOfCommissionBps: 0, commissionMultiplierBps: 10_000, issuedAt: 1_750_000_000 },
+}
 const CHAIN_IDS = [31_337, 31_338]
 const SECTIONS = [
   'Attribution',
@@ -26,7 +33,7 @@ const SECTIONS = [
 let m: TestMarket
 let json: Answer
 let text: string
-/** Of a service with a chain without identities and a chain without a key. */
+/** Of a service with a chain without identities, whose key was changed, and a chain without a key. */
 let bare: { json: Answer['body']; text: string }
 
 beforeAll(async () => {
@@ -43,7 +50,7 @@ beforeAll(async () => {
       PORT: '0',
       LOG_LEVEL: 'silent',
       PUBLIC_URL: BASE_URL,
-      ATTESTATION_KEYS: JSON.stringify({ 1: [ATTESTATION_SEEDS[0]] }),
+      ATTESTATION_KEYS: JSON.stringify({ 1: [ATTESTATION_SEEDS[1], ATTESTATION_SEEDS[0]] }),
       CHAINS: JSON.stringify(
         m.chains.map(({ chain, market: { addresses } }, at) => ({
           chainId: [1, 2][at],
@@ -153,11 +160,26 @@ describe('GET /.well-known/referrer-agent', () => {
         reviewRegistry: addresses.ReviewRegistry,
         identityRegistry: addresses.IdentityRegistry,
         attestationPubKey: keys[at],
+        attestationPubKeys: [keys[at]],
         leastAmount: '10000',
       })),
     )
     expect(json.body.attestationPubKey).toBe(keys[0])
     expect(json.body.attestationPubKey).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it('is all that it takes to verify links, of the key before a change too', async () => {
+    const [before = '', now = ''] = ATTESTATION_SEEDS.map(publicKeyOf)
+    const { attestationPubKey, attestationPubKeys } = bare.json.chains[0]
+    expect(attestationPubKey).toBe(now)
+    expect(attestationPubKeys).toEqual([now, before])
+    expect(sectionsOf(bare.text).get('Chains')?.[0]).toContain(` attestationPubKeys=${now},${before}`)
+    const key = await AttestationKey.signingKey(hexToBytes(ATTESTATION_SEEDS[0] as Hex))
+    const older = await AttributionToken.mint(TERMS, key)
+    const ring = await AttestationKey.keyRing(attestationPubKeys[0], attestationPubKeys[1])
+    expect(await AttributionToken.verify(older, ring)).toMatchObject({ reviewId: 1 })
+    const { kid } = AttributionToken.decodeUnverified(older)
+    expect(attestationPubKeys.findIndex((key: string) => key.startsWith(kid))).toBe(1)
   })
 
   it('names the router that merchants read from the address registry for payTo [MANI-17]', async () => {
@@ -179,6 +201,7 @@ describe('GET /.well-known/referrer-agent', () => {
       'splitRouter',
       'reviewRegistry',
       'attestationPubKey',
+      'attestationPubKeys',
       'leastAmount',
     ])
     expect(Object.keys(withoutKey)).toEqual([

@@ -5,7 +5,7 @@ import { productOf, startTestMarket, type TestMarket } from './market.ts'
 import { openRecorded, unauthorized } from './merchants.ts'
 
 const [SOLD, ONE_OFF, BARE] = [productOf(1), productOf(2), productOf(3)]
-const INVALID = [400, { error: 'invalid request' }]
+const INVALID = [400, { error: 'invalid request', detail: expect.any(String) }]
 
 let m: TestMarket
 let merchant: LocalAccount
@@ -173,6 +173,7 @@ describe('POST /v1/merchant/product', () => {
   ])('refuses the endpoint %s', async (endpoint_url) => {
     const { status, body } = await describeProduct(described(SOLD, { endpoint_url }))
     expect([status, body]).toEqual(INVALID)
+    expect(body.detail).toMatch(/^endpoint_url must be .*(everybody can reach|without credentials)/)
   })
 
   it('says no more than that something went wrong when the chain cannot tell who owns the merchant', async () => {

@@ -257,7 +257,10 @@ describe('POST /v1/merchant/profile', () => {
     ]
     for (const edit of wrong) {
       const { status, body } = await setProfile({ ...longest, ...edit })
-      expect([status, body], JSON.stringify(edit).slice(0, 80)).toEqual([400, { error: 'invalid request' }])
+      expect([status, body], JSON.stringify(edit).slice(0, 80)).toEqual([
+        400,
+        { error: 'invalid request', detail: expect.any(String) },
+      ])
     }
     expect((await get(merchant_id)).body).toMatchObject(longest)
   })

@@ -33,7 +33,8 @@ const ownerCall = (id: number) =>
 
 async function expectRefusal(answer: ReturnType<typeof post>, status: number, error: string) {
   const { status: told, body } = await answer
-  expect([told, body]).toEqual([status, { error }])
+  const detail = error === 'invalid request' ? { detail: expect.any(String) } : {}
+  expect([told, body]).toEqual([status, { error, ...detail }])
 }
 const stored = async () => (await m.sql`SELECT FROM market.proofs`).length
 

@@ -19,7 +19,7 @@ let router: Hex
 /** The merchant's endpoint: answers with `reply`, as JSON unless it is text, and keeps what it was asked. */
 let shop: Server
 let resource: string
-let reply: { status: number; body: unknown }
+let reply: { status: number; body: unknown; header?: string }
 let probes: IncomingMessage[]
 
 beforeAll(async () => {
@@ -31,7 +31,8 @@ beforeAll(async () => {
   await registerIdentity(m.market, merchant)
   shop = createServer((request, response) => {
     probes.push(request)
-    const { status, body } = reply
+    const { status, body, header } = reply
+    if (header !== undefined) response.setHeader('PAYMENT-REQUIRED', header)
     response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body))
   }).listen(0, '127.0.0.1')
   await once(shop, 'listening')
@@ -71,8 +72,8 @@ function ask(body: unknown, as = merchant, call = m.call) {
   m.clock.aheadMs += 1_000
   return post(PATH, body, as, call)
 }
-async function checksOf(status: number, body: unknown) {
-  reply = { status, body }
+async function checksOf(status: number, body: unknown, header?: string) {
+  reply = { status, body, ...(header !== undefined && { header }) }
   const answer = await ask({ resource })
   expect(answer.status).toBe(200)
   const { pass, checks } = answer.body as { pass: boolean; checks: { name: string; ok: boolean }[] }
@@ -104,7 +105,10 @@ describe('POST /v1/merchant/product/readiness', () => {
   it('refuses a body without an address of the web', async () => {
     for (const body of [{}, { resource: 7 }, { resource: '' }, { resource: 'ftp://shop.example/' }, '{']) {
       const answer = await ask(body)
-      expect([answer.status, answer.body], JSON.stringify(body)).toEqual([400, { error: 'invalid request' }])
+      expect([answer.status, answer.body], JSON.stringify(body)).toEqual([
+        400,
+        { error: 'invalid request', detail: expect.any(String) },
+      ])
     }
   })
 
@@ -136,6 +140,24 @@ describe('POST /v1/merchant/product/readiness', () => {
       payto_is_splitrouter: false,
       echoes_attribution: false,
     })
+  })
+
+  it('reads the offer from the header where the body makes none, as official middleware answers [MERCH-41]', async () => {
+    const inHeader = (more: object = {}) => Buffer.from(JSON.stringify(selling(more))).toString('base64')
+    expect(await checksOf(402, {}, inHeader())).toEqual(ALL_OK)
+    expect(await checksOf(402, '', inHeader())).toEqual(ALL_OK)
+    expect(await checksOf(402, {}, inHeader({ accepts: [accepts(OTHER)], extensions: {} }))).toEqual({
+      pass: false,
+      returns_402: true,
+      payto_is_splitrouter: false,
+      echoes_attribution: false,
+    })
+  })
+
+  it('goes by the body where both make an offer, and by the body where the header is none', async () => {
+    const elsewhere = Buffer.from(JSON.stringify(selling({ accepts: [accepts(OTHER)] }))).toString('base64')
+    for (const header of [elsewhere, '', '%%', 'A'.repeat(7_000)])
+      expect(await checksOf(402, selling(), header), header.slice(0, 9)).toEqual(ALL_OK)
   })
 
   it('tells the status that it saw [MERCH-42, MERCH-43]', async () => {
@@ -312,7 +334,10 @@ describe('where private hosts are not allowed', () => {
   async function expectRefusal(host: string) {
     const body = { resource: `http://${host}:${portOf(shop)}/buy` }
     const answer = await ask(body, merchant, callerOf(guarded.url))
-    expect([answer.status, answer.body], host).toEqual([400, { error: 'host not allowed' }])
+    expect([answer.status, answer.body], host).toEqual([
+      400,
+      { error: 'host not allowed', detail: expect.stringMatching(/^resource must have a host/) },
+    ])
     expect(probes).toEqual([])
   }
 

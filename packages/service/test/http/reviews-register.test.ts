@@ -5,7 +5,7 @@ import { generic, startTestMarket, type TestMarket } from './market.ts'
 import { openRecorded } from './merchants.ts'
 import { ENDPOINT, internalIdOf, publish, register, sell } from './reviews.ts'
 
-const INVALID = [400, { error: 'invalid request' }]
+const INVALID = [400, { error: 'invalid request', detail: expect.any(String) }]
 const NOT_FOUND = [404, { error: 'not found' }]
 const INTERNAL = [500, { error: 'internal error' }]
 

@@ -6,6 +6,7 @@ import {
   answerTo,
   ballotOf,
   recorded,
+  refusal,
   STEP1,
   signedBallot,
   startVoting,
@@ -65,7 +66,7 @@ describe('step 1 of a vote is refused', () => {
   it.each(votesRefused)('for %s', async (_title, sent, error) => {
     const body = typeof sent === 'string' ? sent : { ...ballotOf(v, 1n), ...sent }
     const answer = await step1(body)
-    expect([answer.status, answer.body]).toEqual([400, { error }])
+    expect([answer.status, answer.body]).toEqual(refusal(400, error))
   })
 
   it('on a chain that is not served [VOTE-14]', async () => {

@@ -8,6 +8,7 @@ import {
   registerIdentity,
 } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
+import { expect } from 'vitest'
 import { must } from './caller.ts'
 import { type Cast, signedBody, VOTES, voteBody } from './commitments.ts'
 import { type Bought, buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
@@ -102,7 +103,11 @@ export async function answerTo({ m, buyer }: Voting, body: unknown): Promise<[nu
   return [status, answer]
 }
 
-export const refusal = (status: number, error: string) => [status, { error }]
+/** A text that names no field has a detail beside it that does. */
+export const refusal = (status: number, error: string) => [
+  status,
+  { error, ...(error === 'invalid request' && { detail: expect.any(String) }) },
+]
 export const recorded = (votes: number) => [200, { status: 'ok', votes_recorded: votes }]
 
 /** How many votes an agent has cast, as its digest tells. */

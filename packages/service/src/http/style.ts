@@ -14,14 +14,21 @@ h2 { margin: 2.5rem 0 .75rem; font-size: 1.15rem }
 h3 { margin: 0; font-size: 1rem }
 p { margin: .5rem 0; overflow-wrap: anywhere }
 a { color: var(--accent) }
-.kicker, .soft, footer { color: var(--soft); font-size: .9rem }
+.kicker, .soft, footer { color: var(--soft); font-size: .9rem; font-weight: 400 }
 .kicker { margin: 0 0 .75rem; letter-spacing: .06em; text-transform: uppercase; font-size: .75rem }
 article { margin: 1.75rem 0; padding: 1.5rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem }
 article > :last-child { margin-bottom: 0 }
+article h2 { margin: 1.5rem 0 .75rem; font-size: .9rem; font-weight: 600 }
 .stars { color: var(--accent); font-size: 1.35rem; letter-spacing: .1em; line-height: 1 }
 .stars span { color: var(--line) }
 blockquote { margin: .75rem 0 1rem; font-size: 1.1rem; white-space: pre-line; overflow-wrap: anywhere }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: 1rem; margin: 0 }
+dl { display: grid; gap: 1rem 1.5rem; margin: 0 }
+.terms { grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); margin-top: 1.5rem }
+.terms dd { font-size: 1.1rem }
+.price { font-size: 1.5rem; letter-spacing: -.01em; margin-right: .35rem }
+.figures { grid-template-columns: repeat(auto-fill, minmax(min(9rem, 100%), 1fr)); margin-bottom: 1.25rem; padding-top: 1rem; border-top: 1px solid var(--line) }
+.figures dd { font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
+.lead { font-size: 1.15rem }
 dt { color: var(--soft); font-size: .85rem }
 dd { margin: 0; font-weight: 600 }
 ol { margin: 1.25rem 0 0; padding: 0; list-style: none; counter-reset: step }
