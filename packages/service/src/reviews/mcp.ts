@@ -63,7 +63,7 @@ export const reviewTools: Tool[] = [
     title: 'One review',
     description: `One review by its id on the chain (review_id, as transactions and ref links name it) or by the id of its record here (internal_id, as submit_review and register_purchase_review return it and votes take it); exactly one of them. status "pending": it is not on the chain yet, or its text is not known here. comparison_outcome tells what buyers made of it.
 
-After submit_review: ask with internal_id until status is "published", usually within a minute; on_chain_id is there then, and ref_link some seconds later where the product is sold through links. While it stays pending, the first step of submit_review tells whether it is still on its way.
+After submit_review: ask with internal_id until status is "published", usually within a minute; on_chain_id is there then and, where the product is sold through links, ref_link. While it stays pending, the first step of submit_review tells whether it is still on its way.
 
 Errors: "review N not found" — no such id; do not mix up the two kinds.`,
     input: z.object({
