@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type AgentRow, findAgent } from '../agents/store.ts'
 import type { Chain, Context } from '../context.ts'
-import { EscrowPending, earnings, walletBalance } from '../earnings/operations.ts'
+import { inOneSnapshot } from '../db/snapshot.ts'
+import { balanceOfAgent, EscrowPending, recordedEarnings, walletBalance } from '../earnings/operations.ts'
 import { accountShown, hex32, wholeNumber } from '../http/fields.ts'
 import { address, hex, whole } from '../present.ts'
 import { countPendingProofsOf, type ProofRow, pendingProofsOf } from '../proofs/store.ts'
@@ -85,21 +86,27 @@ export async function agentContext(
   agentId: bigint,
   recentLimit: number,
 ): Promise<z.output<typeof Digest>> {
-  const { sql } = context
   const { chainId } = chain.config
-  const of = [sql, chainId, agentId] as const
-  const [agent, stance, authored, backlogSize, proofCount, backlog, proofs, recent, earned] =
-    await Promise.all([
-      findAgent(...of),
-      stanceOf(...of),
-      countReviewsOfAgent(...of),
-      countProductsToReview(...of),
-      countPendingProofsOf(...of),
-      productsToReview(...of, { limit: LISTED, offset: 0 }),
-      pendingProofsOf(...of, LISTED),
-      reviewsOfAgent(...of, recentLimit),
-      earnings(context, chain, agentId),
-    ])
+  const [told, balance] = await Promise.all([
+    inOneSnapshot(context.sql, async (tx) => {
+      const of = [tx, chainId, agentId] as const
+      const [agent, stance, authored, backlogSize, proofCount, backlog, proofs, recent, earned] =
+        await Promise.all([
+          findAgent(...of),
+          stanceOf(...of),
+          countReviewsOfAgent(...of),
+          countProductsToReview(...of),
+          countPendingProofsOf(...of),
+          productsToReview(...of, { limit: LISTED, offset: 0 }),
+          pendingProofsOf(...of, LISTED),
+          reviewsOfAgent(...of, recentLimit),
+          recordedEarnings(...of),
+        ])
+      return { agent, stance, authored, backlogSize, proofCount, backlog, proofs, recent, earned }
+    }),
+    balanceOfAgent(context.sql, chain, agentId),
+  ])
+  const { agent, stance, authored, backlogSize, proofCount, backlog, proofs, recent, earned } = told
   return {
     agent_id: whole(agentId),
     chain_id: chainId,
@@ -123,7 +130,7 @@ export async function agentContext(
       cashback_total: earned.cashback.total,
       cashback_count: earned.cashback.count,
       total_earnings: earned.total_earnings,
-      ...(earned.usdc_wallet_balance !== undefined && { usdc_wallet_balance: earned.usdc_wallet_balance }),
+      ...balance,
     },
     recent_reviews: recent.map((row) => recentReview(context, row)),
     hints: [...HINTS],
