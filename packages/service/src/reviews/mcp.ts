@@ -7,12 +7,12 @@ import { type Tool, tool } from '../mcp/tool.ts'
 import { listOfProduct, listPublished, readReview, readReviewRecord } from './operations.ts'
 import { registerReview, updateContent } from './register.ts'
 import {
-  Listing,
-  OfProduct,
   RegisteredReview,
   Review,
   registered,
   registrationOf,
+  ShortListing,
+  ShortOfProduct,
   SubmittedReview,
   submitted,
   UpdatedReview,
@@ -40,22 +40,22 @@ export const reviewTools: Tool[] = [
   tool({
     name: 'list_reviews',
     title: 'Read reviews',
-    description: `Published reviews with their whole text, newest first. With merchant_id and product_id: the newest 100 of that product, without pages. Without both: all reviews, in pages. To find something to buy use discover_products, which ranks. Next: get_review for one of them, or pay_for_product of the signer with a ref_link. Errors: "merchant_id and product_id go together" — send both or neither.`,
+    description: `Published reviews, newest first; a text of more than 1 KiB is shortened (content_shortened true), get_review has all of it. With merchant_id and product_id: the newest 100 of that product, without pages. Without both: all reviews, in pages. To find something to buy use discover_products, which ranks. Next: get_review for one of them, or pay_for_product of the signer with a ref_link. Errors: "merchant_id and product_id go together" — send both or neither.`,
     input: z.object({
       merchant_id: id('The merchant; goes with product_id.', 3).optional(),
       product_id: optional(productId),
       page: integer(1, 'Which page, from 1; lower is 1.', (number) => Math.max(number, 1)),
       limit: integer(DEFAULT_LIMIT, 'How many, 1 to 500; anything else is 20.', withinList(DEFAULT_LIMIT)),
     }),
-    output: [Listing, OfProduct],
+    output: [ShortListing, ShortOfProduct],
     isReadOnly: true,
     handle({ context, chain, input: { merchant_id: merchantId, product_id: productId, page, limit } }) {
       const { chainId } = chain.config
       if (merchantId === undefined && productId === undefined)
-        return listPublished(context, { chainId, page, limit })
+        return listPublished(context, { chainId, page, limit, texts: 'short' })
       if (merchantId === undefined || productId === undefined)
         throw refused('invalid input', 'merchant_id and product_id go together')
-      return listOfProduct(context, { chainId, merchantId, productId })
+      return listOfProduct(context, { chainId, merchantId, productId, texts: 'short' })
     },
   }),
   tool({
