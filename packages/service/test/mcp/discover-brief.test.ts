@@ -41,7 +41,9 @@ beforeAll(async () => {
   const { merchant } = m.market.accounts
   await registerIdentity(m.market, m.market.accounts.stranger)
   const merchantId = await openRecorded(m)
-  ;[product] = (await sellAll(m, merchantId, [{ name: 'anchors', endpoint: 'https://shop.test/buy' }])) as [Product]
+  ;[product] = (await sellAll(m, merchantId, [{ name: 'anchors', endpoint: 'https://shop.test/buy' }])) as [
+    Product,
+  ]
   const two = [await registerIdentity(m.market, merchant), await registerIdentity(m.market, merchant)]
   own = []
   for (let at = 0; at < OWN; at += 1) {
