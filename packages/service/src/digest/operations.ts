@@ -4,6 +4,7 @@ import type { Chain, Context } from '../context.ts'
 import { inOneSnapshot } from '../db/snapshot.ts'
 import { balanceOfAgent, EscrowPending, recordedEarnings, walletBalance } from '../earnings/operations.ts'
 import { accountShown, hex32, wholeNumber } from '../http/fields.ts'
+import { baseUnits } from '../http/money.ts'
 import { address, hex, whole } from '../present.ts'
 import { countPendingProofsOf, type ProofRow, pendingProofsOf } from '../proofs/store.ts'
 import { effectiveRank } from '../ranks/rank.ts'
@@ -67,11 +68,11 @@ export const Digest = z
       escrow_pending: EscrowPending,
     }),
     earnings: z.object({
-      commission_realized: wholeNumber,
-      commission_potential: wholeNumber,
-      cashback_total: wholeNumber,
+      commission_realized: baseUnits('Paid'),
+      commission_potential: baseUnits('Paid or held back still'),
+      cashback_total: baseUnits('Paid'),
       cashback_count: wholeNumber,
-      total_earnings: wholeNumber,
+      total_earnings: baseUnits('Commission and cashback that were paid'),
       usdc_wallet_balance: walletBalance.optional(),
     }),
     recent_reviews: z.array(RecentReview).meta({ about: 'Newest first.' }),

@@ -44,7 +44,7 @@ const Product = z
     sub_scores: z.object({ intent_match: z.number(), product_rank: z.number() }),
     price_usdc: wholeNumber
       .optional()
-      .meta({ about: 'What its endpoint last asked for; left out when unknown.' }),
+      .meta({ about: 'What its endpoint last asked for, in USDC base units; left out when unknown.' }),
     review_count: wholeNumber.meta({ about: 'Published reviews, shown or not.' }),
     mean_author_rank: z.number().optional().meta({ about: 'Left out when no author has a rank.' }),
     category: z.string().optional().meta({ about: 'Left out when it has none.' }),

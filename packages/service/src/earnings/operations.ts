@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
 import { inOneSnapshot } from '../db/snapshot.ts'
 import { moment, optional, wholeNumber } from '../http/fields.ts'
+import { baseUnits } from '../http/money.ts'
 import { bestEffort } from '../onchain.ts'
 import { hex, whole } from '../present.ts'
 import { Commission, commissionOf } from './commission.ts'
@@ -18,19 +19,20 @@ export const period = {
 }
 
 export const EscrowPending = z
-  .object({ held_back: wholeNumber, cashback: wholeNumber, total: wholeNumber })
+  .object({ held_back: baseUnits(), cashback: baseUnits(), total: baseUnits() })
   .meta({ id: 'EscrowPending' })
 
 export const walletBalance = z.string().meta({
-  about: 'USDC that the wallet holds, as decimal text. Left out when the chain cannot be read.',
+  about:
+    'What the wallet holds, in whole USDC as decimal text, such as 12.5. Left out when the chain cannot be read.',
   shown: { type: 'string', pattern: '^\\d+(\\.\\d{1,6})?$' },
 })
 
 export const Earnings = z
   .object({
     commission: Commission,
-    cashback: z.object({ total: wholeNumber, count: wholeNumber }),
-    total_earnings: wholeNumber,
+    cashback: z.object({ total: baseUnits(), count: wholeNumber }),
+    total_earnings: baseUnits('Commission and cashback that were paid'),
     escrow_pending: EscrowPending,
     usdc_wallet_balance: walletBalance.optional(),
   })

@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { momentShown, wholeNumber } from '../http/fields.ts'
+import { momentShown } from '../http/fields.ts'
+import { baseUnits } from '../http/money.ts'
 import { isContradicted } from '../oracle/contradicted.ts'
 import { time, whole } from '../present.ts'
 import type { EscrowRow } from './store.ts'
 
 export const Leg = z
   .object({
-    amount: wholeNumber,
+    amount: baseUnits(),
     status: z
       .enum(['none', 'pending', 'pending_buyer_review', 'claimable', 'released', 'window_closed'])
       .meta({
