@@ -22,6 +22,7 @@ for (const { urls, config } of chains) {
     chain: { ...config, startBlock: 0n },
     rpc: createRpcPool({ chainId, urls, timeoutMs: rpcTimeoutMs }),
     databaseUrl,
+    link: async () => {},
     onEvent: (event) => say(event.type === 'failed' ? { ...event, error: event.error.message } : event),
   })
   void indexer.run(new AbortController().signal)

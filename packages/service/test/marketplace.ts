@@ -92,6 +92,7 @@ export function runIndexer(
     chain: { ...config, startBlock: 0n },
     rpc: createRpcPool({ chainId: config.chainId, urls, timeoutMs: 1_000 }),
     databaseUrl,
+    link: async () => {},
   })
   const stop = new AbortController()
   const done = indexer.run(stop.signal)

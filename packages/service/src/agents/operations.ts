@@ -2,6 +2,7 @@ import type { Address } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { offsetOf } from '../db/page.ts'
+import { inOneSnapshot } from '../db/snapshot.ts'
 import { gather } from '../gather.ts'
 import { refused } from '../market-error.ts'
 import { reread } from '../onchain.ts'
@@ -68,13 +69,15 @@ const readAgent = once(({ sql }) =>
 )
 
 const readReviewed = once(({ sql }) =>
-  shareInTurns<AgentKey, Reviewed>(READ_AT_ONCE, keyOf, async ({ chainId, agentId }) => {
-    const [count, products] = await Promise.all([
-      countReviewsOfAgent(sql, chainId, agentId),
-      productsReviewedBy(sql, chainId, agentId),
-    ])
-    return { count, products }
-  }),
+  shareInTurns<AgentKey, Reviewed>(READ_AT_ONCE, keyOf, ({ chainId, agentId }) =>
+    inOneSnapshot(sql, async (tx) => {
+      const [count, products] = await Promise.all([
+        countReviewsOfAgent(tx, chainId, agentId),
+        productsReviewedBy(tx, chainId, agentId),
+      ])
+      return { count, products }
+    }),
+  ),
 )
 
 export async function getAgent(

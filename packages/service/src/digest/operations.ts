@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { type AgentRow, findAgent } from '../agents/store.ts'
 import type { Chain, Context } from '../context.ts'
-import { EscrowPending, earnings, walletBalance } from '../earnings/operations.ts'
+import { inOneSnapshot } from '../db/snapshot.ts'
+import { balanceOfAgent, EscrowPending, recordedEarnings, walletBalance } from '../earnings/operations.ts'
 import { accountShown, hex32, wholeNumber } from '../http/fields.ts'
+import { baseUnits } from '../http/money.ts'
 import { address, hex, whole } from '../present.ts'
 import { countPendingProofsOf, type ProofRow, pendingProofsOf } from '../proofs/store.ts'
 import { effectiveRank } from '../ranks/rank.ts'
@@ -66,11 +68,11 @@ export const Digest = z
       escrow_pending: EscrowPending,
     }),
     earnings: z.object({
-      commission_realized: wholeNumber,
-      commission_potential: wholeNumber,
-      cashback_total: wholeNumber,
+      commission_realized: baseUnits('Paid'),
+      commission_potential: baseUnits('Paid or held back still'),
+      cashback_total: baseUnits('Paid'),
       cashback_count: wholeNumber,
-      total_earnings: wholeNumber,
+      total_earnings: baseUnits('Commission and cashback that were paid'),
       usdc_wallet_balance: walletBalance.optional(),
     }),
     recent_reviews: z.array(RecentReview).meta({ about: 'Newest first.' }),
@@ -85,21 +87,27 @@ export async function agentContext(
   agentId: bigint,
   recentLimit: number,
 ): Promise<z.output<typeof Digest>> {
-  const { sql } = context
   const { chainId } = chain.config
-  const of = [sql, chainId, agentId] as const
-  const [agent, stance, authored, backlogSize, proofCount, backlog, proofs, recent, earned] =
-    await Promise.all([
-      findAgent(...of),
-      stanceOf(...of),
-      countReviewsOfAgent(...of),
-      countProductsToReview(...of),
-      countPendingProofsOf(...of),
-      productsToReview(...of, { limit: LISTED, offset: 0 }),
-      pendingProofsOf(...of, LISTED),
-      reviewsOfAgent(...of, recentLimit),
-      earnings(context, chain, agentId),
-    ])
+  const [told, balance] = await Promise.all([
+    inOneSnapshot(context.sql, async (tx) => {
+      const of = [tx, chainId, agentId] as const
+      const [agent, stance, authored, backlogSize, proofCount, backlog, proofs, recent, earned] =
+        await Promise.all([
+          findAgent(...of),
+          stanceOf(...of),
+          countReviewsOfAgent(...of),
+          countProductsToReview(...of),
+          countPendingProofsOf(...of),
+          productsToReview(...of, { limit: LISTED, offset: 0 }),
+          pendingProofsOf(...of, LISTED),
+          reviewsOfAgent(...of, recentLimit),
+          recordedEarnings(...of),
+        ])
+      return { agent, stance, authored, backlogSize, proofCount, backlog, proofs, recent, earned }
+    }),
+    balanceOfAgent(context.sql, chain, agentId),
+  ])
+  const { agent, stance, authored, backlogSize, proofCount, backlog, proofs, recent, earned } = told
   return {
     agent_id: whole(agentId),
     chain_id: chainId,
@@ -123,7 +131,7 @@ export async function agentContext(
       cashback_total: earned.cashback.total,
       cashback_count: earned.cashback.count,
       total_earnings: earned.total_earnings,
-      ...(earned.usdc_wallet_balance !== undefined && { usdc_wallet_balance: earned.usdc_wallet_balance }),
+      ...balance,
     },
     recent_reviews: recent.map((row) => recentReview(context, row)),
     hints: [...HINTS],

@@ -231,6 +231,7 @@ describe('the database', () => {
     ceiling: undefined,
     most: 1,
     includeAll: true,
+    isBrief: false,
     chainId,
   })
   const search = (source: Source) => ({ source, embed: async () => undefined })

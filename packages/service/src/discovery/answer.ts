@@ -5,10 +5,11 @@ import { type Context, once } from '../context.ts'
 import { cut } from '../embeddings/text.ts'
 import { PRODUCT_TYPES, type ProductType } from '../ranks/rank.ts'
 import { findReviewRecords } from '../reviews/store.ts'
+import { briefOf } from './brief.ts'
 import { type Chosen, chooseProducts } from './choose.ts'
 import { discoveryJson, type Shown } from './json.ts'
 import { Shortlists } from './shortlists.ts'
-import { type Candidate, slateOf } from './slate.ts'
+import { type Candidate, type Entry, slateOf } from './slate.ts'
 import type { Search } from './source.ts'
 import type { Filters, PublishedRow } from './store.ts'
 
@@ -20,6 +21,8 @@ export interface Asked extends Filters {
   most: number
   /** Also the reviews that are below the others. */
   includeAll: boolean
+  /** For a model, which reads every byte: see `brief.ts`. */
+  isBrief: boolean
 }
 
 /** An intent as a vector, and the model that made it. */
@@ -32,7 +35,7 @@ interface Meaning {
 const INTENT_CHARACTERS = 1_000
 /** The source may be a little behind: some of what it finds may be closed by now. */
 const SPARE = 5
-/** Texts of up to 16 KiB each: so many make a large answer. */
+/** So many make a large answer. */
 const MANY_TEXTS = 200
 const LARGE_AT_ONCE = 4
 
@@ -48,14 +51,19 @@ export async function answerTo(context: Context, search: Search, asked: Asked): 
   ])
   await shortlists.read(chosen)
   const products = withSlates(context, asked, chosen, shortlists, meaning)
-  const ids = products.flatMap(({ entries }) => entries.map(({ internalId }) => internalId))
+  const entries = products.flatMap(({ entries }) => entries)
+  const ids = entries.map(({ internalId }) => internalId)
+  const short = entries.filter((entry) => isShort(entry, asked)).map(({ internalId }) => internalId)
   const write = async () => {
-    const rows = ids.length === 0 ? [] : await findReviewRecords(context.sql, ids)
+    const rows = ids.length === 0 ? [] : await findReviewRecords(context.sql, ids, short)
     const reviews = new Map(rows.map((row) => [row.internal_id, row]))
     return discoveryJson(context, asked.chainId, products, reviews)
   }
   return ids.length > MANY_TEXTS ? inTurns(context)(write) : write()
 }
+
+/** Whoever is excluded, and whoever found no place, can be many. */
+const isShort = ({ slot }: Entry, { isBrief }: Asked) => isBrief || slot === 'excluded' || slot === 'overflow'
 
 const inTurns = once(() => createTurns(LARGE_AT_ONCE))
 
@@ -77,7 +85,7 @@ async function searchFor(
 
 function withSlates(
   { clock }: Context,
-  { includeAll }: Asked,
+  { includeAll, isBrief }: Asked,
   products: readonly Chosen[],
   shortlists: Shortlists,
   meaning: Meaning | undefined,
@@ -85,10 +93,11 @@ function withSlates(
   const now = new Date(clock())
   return products.map((product) => {
     const type = PRODUCT_TYPES[product.row.product_type] ?? 'repeat'
-    const candidates = shortlists.of(product.key).map((review) => candidateOf(review, type, meaning))
+    const rows = shortlists.of(product.key)
+    const candidates = rows.map((review) => candidateOf(review, type, meaning))
     const { entries, meanAuthorRank } = slateOf(candidates, type, now)
     const shown = includeAll ? entries : entries.filter(({ slot }) => slot !== 'overflow')
-    return { ...product, entries: shown, meanAuthorRank }
+    return { ...product, meanAuthorRank, ...(isBrief ? briefOf(shown, rows) : { entries: shown }) }
   })
 }
 

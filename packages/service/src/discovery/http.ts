@@ -58,6 +58,7 @@ export const discoveryRoutes: Route[] = [
         ceiling: query.price_ceiling,
         most: query.max_products,
         includeAll: query.include_all,
+        isBrief: false,
       }),
   }),
 ]

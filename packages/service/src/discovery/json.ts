@@ -3,11 +3,12 @@ import type { Context } from '../context.ts'
 import { hex, time } from '../present.ts'
 import { refLinkOf } from '../reviews/ref-link.ts'
 import type { ReviewRow } from '../reviews/store.ts'
+import type { Brief } from './brief.ts'
 import type { Chosen } from './choose.ts'
 import type { Entry } from './slate.ts'
 
 /** A product with the reviews that are shown of it. */
-export interface Shown extends Chosen {
+export interface Shown extends Chosen, Partial<Omit<Brief, 'entries'>> {
   entries: readonly Entry[]
   /** Undefined: no author has a rank. */
   meanAuthorRank: number | undefined
@@ -42,7 +43,7 @@ function checklistsJson(products: readonly Shown[]): string {
 function productJson(
   context: Context,
   chainId: number,
-  { row, intentMatch, score, entries, meanAuthorRank }: Shown,
+  { row, intentMatch, score, entries, meanAuthorRank, moreExcluded, moreOverflow }: Shown,
   reviews: ReadonlyMap<bigint, ReviewRow>,
 ): string {
   const shown = entries.flatMap((entry) => {
@@ -56,7 +57,8 @@ function productJson(
     `${row.price === null ? '' : `"price_usdc":${row.price},`}"review_count":${row.review_count},` +
     `${meanAuthorRank === undefined ? '' : `"mean_author_rank":${meanAuthorRank},`}` +
     `${row.category === '' ? '' : `"category":${JSON.stringify(row.category)},`}` +
-    `"reviews":${shown.length === 0 ? 'null' : `[${shown.join(',')}]`}}`
+    `"reviews":${shown.length === 0 ? 'null' : `[${shown.join(',')}]`}` +
+    `${moreExcluded ? `,"more_excluded":${moreExcluded}` : ''}${moreOverflow ? `,"more_overflow":${moreOverflow}` : ''}}`
   )
 }
 
@@ -65,10 +67,10 @@ function entryJson(
   { slot, reason, authorRank, relevance, score }: Entry,
   review: ReviewRow,
 ): string {
-  const { internal_id, review_id, content, published_at } = review
+  const { internal_id, review_id, content, is_shortened, published_at } = review
   return (
     `{"slot":"${slot}",${reason === undefined ? '' : `"excluded_reason":"${reason}",`}"internal_id":${internal_id},` +
-    `"on_chain_id":${review_id},"content_json":${content},"ref_link":${JSON.stringify(refLinkOf(context, review) ?? '')},` +
+    `"on_chain_id":${review_id},"content_json":${content},${is_shortened ? '"content_shortened":true,' : ''}"ref_link":${JSON.stringify(refLinkOf(context, review) ?? '')},` +
     `${published_at === null ? '' : `"published_at":"${time(published_at)}",`}` +
     `"author_rank":${authorRank},"relevance":${relevance},"score":${score}}`
   )

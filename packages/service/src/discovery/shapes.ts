@@ -1,6 +1,7 @@
 // What discovery takes and answers, in all doors.
 import { z } from 'zod'
 import { hex32, momentShown, wholeNumber } from '../http/fields.ts'
+import { contentShortened } from '../reviews/shapes.ts'
 
 export const DEFAULT_PRODUCTS = 5
 const MOST_PRODUCTS = 20
@@ -18,6 +19,7 @@ const Entry = z
     internal_id: wholeNumber,
     on_chain_id: wholeNumber.optional(),
     content_json: z.record(z.string(), z.unknown()),
+    content_shortened: contentShortened,
     ref_link: z.string().meta({ about: 'Where to buy through this review; empty when it has no link.' }),
     published_at: momentShown.optional(),
     author_rank: z
@@ -42,7 +44,7 @@ const Product = z
     sub_scores: z.object({ intent_match: z.number(), product_rank: z.number() }),
     price_usdc: wholeNumber
       .optional()
-      .meta({ about: 'What its endpoint last asked for; left out when unknown.' }),
+      .meta({ about: 'What its endpoint last asked for, in USDC base units; left out when unknown.' }),
     review_count: wholeNumber.meta({ about: 'Published reviews, shown or not.' }),
     mean_author_rank: z.number().optional().meta({ about: 'Left out when no author has a rank.' }),
     category: z.string().optional().meta({ about: 'Left out when it has none.' }),
@@ -52,9 +54,16 @@ const Product = z
   })
   .meta({ id: 'DiscoveredProduct' })
 
-export const Discovery = z
-  .object({
-    products: z.array(Product).meta({ about: 'Best first.' }),
+const BriefProduct = Product.extend({
+  more_excluded: wholeNumber.optional().meta({
+    about: 'How many further reviews are excluded: of each owner the newest is shown. Left out: none.',
+  }),
+  more_overflow: wholeNumber.optional().meta({ about: 'How many further ones are below. Left out: none.' }),
+})
+
+const discoveryOf = <T extends z.ZodType>(product: T) =>
+  z.object({
+    products: z.array(product).meta({ about: 'Best first.' }),
     coverage: z
       .literal('thin')
       .optional()
@@ -64,4 +73,7 @@ export const Discovery = z
       .optional()
       .meta({ about: 'What to look at in the categories of the products, where somebody wrote that.' }),
   })
-  .meta({ id: 'Discovery' })
+
+export const Discovery = discoveryOf(Product).meta({ id: 'Discovery' })
+/** For models: bounded, however many write however much. */
+export const BriefDiscovery = discoveryOf(BriefProduct)

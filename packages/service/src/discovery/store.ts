@@ -100,6 +100,8 @@ export type PublishedRow = {
   repeat: number | null
   one_off: number | null
   transferred_at: Date | null
+  /** Of its author now, else when it was published; null: nobody knows. */
+  owner: Buffer | null
   /** The merchant's owner owns its author, or did when it was published. */
   is_own: boolean
   /** Of its text; null: there is none, or none was asked for. */
@@ -126,7 +128,7 @@ export function findShortlisted(
       WHERE l.chain_id = ${chainId} AND l.merchant_id = k.merchant_id AND l.product_id = k.product_id LIMIT 1
     ) AS listing, unnest(listing.shortlist) AS s (internal_id), LATERAL (
       SELECT m.internal_id, m.agent_id, m.satisfaction_score, c.published_at, coalesce(a.flagged, false) AS flagged, r.repeat, r.one_off,
-        author.transferred_at, listing.owner IN (author.owner, m.author_owner) IS TRUE AS is_own, ${vector ? sql`v.vector` : sql`NULL`} AS vector
+        author.transferred_at, coalesce(author.owner, m.author_owner) AS owner, listing.owner IN (author.owner, m.author_owner) IS TRUE AS is_own, ${vector ? sql`v.vector` : sql`NULL`} AS vector
       FROM market.reviews AS m
       JOIN chain.reviews AS c USING (internal_id)
       LEFT JOIN chain.identities AS author ON (author.chain_id, author.agent_id) = (m.chain_id, m.agent_id)

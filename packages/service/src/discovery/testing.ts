@@ -159,6 +159,7 @@ export function smallMarket(sql: Sql, chainId: number) {
         ceiling: undefined,
         most: 5,
         includeAll: false,
+        isBrief: false,
       }
       return JSON.parse(await answerTo(context, { source, embed }, { ...wanted, chainId, ...asked }))
     },

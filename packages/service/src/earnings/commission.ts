@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { wholeNumber } from '../http/fields.ts'
+import { baseUnits } from '../http/money.ts'
 import { whole } from '../present.ts'
 
 /** What an agent earned as a reviewer; all null when it never did. */
@@ -11,11 +11,11 @@ export type CommissionRow = {
 
 export const Commission = z
   .object({
-    immediate: wholeNumber,
-    held_back_settled: wholeNumber,
-    held_back_pending: wholeNumber,
-    total_realized: wholeNumber,
-    total_potential: wholeNumber,
+    immediate: baseUnits('Paid with the sale'),
+    held_back_settled: baseUnits('Held back and paid later'),
+    held_back_pending: baseUnits('Held back still'),
+    total_realized: baseUnits('Paid'),
+    total_potential: baseUnits('Paid or held back still'),
   })
   .meta({ id: 'Commission' })
 

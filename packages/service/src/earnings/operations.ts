@@ -1,9 +1,12 @@
 import { readContract } from '@referrer/chain'
+import type { Queryable } from '@referrer/database'
 import { Money } from '@referrer/protocol'
 import { erc20Abi } from 'viem'
 import { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
+import { inOneSnapshot } from '../db/snapshot.ts'
 import { moment, optional, wholeNumber } from '../http/fields.ts'
+import { baseUnits } from '../http/money.ts'
 import { bestEffort } from '../onchain.ts'
 import { hex, whole } from '../present.ts'
 import { Commission, commissionOf } from './commission.ts'
@@ -16,19 +19,20 @@ export const period = {
 }
 
 export const EscrowPending = z
-  .object({ held_back: wholeNumber, cashback: wholeNumber, total: wholeNumber })
+  .object({ held_back: baseUnits(), cashback: baseUnits(), total: baseUnits() })
   .meta({ id: 'EscrowPending' })
 
 export const walletBalance = z.string().meta({
-  about: 'USDC that the wallet holds, as decimal text. Left out when the chain cannot be read.',
+  about:
+    'What the wallet holds, in whole USDC as decimal text, such as 12.5. Left out when the chain cannot be read.',
   shown: { type: 'string', pattern: '^\\d+(\\.\\d{1,6})?$' },
 })
 
 export const Earnings = z
   .object({
     commission: Commission,
-    cashback: z.object({ total: wholeNumber, count: wholeNumber }),
-    total_earnings: wholeNumber,
+    cashback: z.object({ total: baseUnits(), count: wholeNumber }),
+    total_earnings: baseUnits('Commission and cashback that were paid'),
     escrow_pending: EscrowPending,
     usdc_wallet_balance: walletBalance.optional(),
   })
@@ -39,13 +43,25 @@ export async function earnings(
   { sql }: Pick<Context, 'sql'>,
   chain: Chain,
   agentId: bigint,
-  { from, to }: Period = {},
+  period: Period = {},
 ): Promise<z.output<typeof Earnings>> {
-  const { chainId } = chain.config
-  const [all, inPeriod, balance] = await Promise.all([
+  const [recorded, balance] = await Promise.all([
+    inOneSnapshot(sql, (tx) => recordedEarnings(tx, chain.config.chainId, agentId, period)),
+    balanceOfAgent(sql, chain, agentId),
+  ])
+  return { ...recorded, ...balance }
+}
+
+/** Without what the wallet holds, which no record tells. */
+export async function recordedEarnings(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+  { from, to }: Period = {},
+): Promise<Omit<z.output<typeof Earnings>, 'usdc_wallet_balance'>> {
+  const [all, inPeriod] = await Promise.all([
     earningsOfAgent(sql, chainId, agentId),
     (from ?? to) && earningsInPeriod(sql, chainId, agentId, { from, to }),
-    payeeOf(sql, chainId, agentId).then((payee) => payee && balanceOf(chain, payee)),
   ])
   const earned = inPeriod ?? all
   return {
@@ -57,15 +73,19 @@ export async function earnings(
       cashback: whole(all.cashback_pending),
       total: whole(all.held_back_pending + all.cashback_pending),
     },
-    ...(balance !== undefined && { usdc_wallet_balance: Money.format(balance) }),
   }
 }
 
-const balanceOf = (chain: Chain, wallet: Buffer): Promise<bigint | undefined> =>
-  bestEffort((options) =>
-    readContract(
-      chain,
-      { address: chain.config.contracts.USDC, abi: erc20Abi, functionName: 'balanceOf', args: [hex(wallet)] },
-      options,
-    ),
-  )
+/** Empty when the agent or the chain cannot be read. */
+export async function balanceOfAgent(
+  sql: Queryable,
+  chain: Chain,
+  agentId: bigint,
+): Promise<{ usdc_wallet_balance?: string }> {
+  const payee = await payeeOf(sql, chain.config.chainId, agentId)
+  if (!payee) return {}
+  const { USDC: address } = chain.config.contracts
+  const call = { address, abi: erc20Abi, functionName: 'balanceOf', args: [hex(payee)] } as const
+  const balance = await bestEffort((options) => readContract(chain, call, options))
+  return balance === undefined ? {} : { usdc_wallet_balance: Money.format(balance) }
+}

@@ -1,17 +1,18 @@
 import { z } from 'zod'
-import { momentShown, wholeNumber } from '../http/fields.ts'
+import { momentShown } from '../http/fields.ts'
+import { baseUnits } from '../http/money.ts'
 import { isContradicted } from '../oracle/contradicted.ts'
 import { time, whole } from '../present.ts'
 import type { EscrowRow } from './store.ts'
 
 export const Leg = z
   .object({
-    amount: wholeNumber,
+    amount: baseUnits(),
     status: z
       .enum(['none', 'pending', 'pending_buyer_review', 'claimable', 'released', 'window_closed'])
       .meta({
         about:
-          '`none`: nothing was set aside. `pending`: held until the window has ended, or while buyers contradict the review; of cashback, that nobody pledged it. `pending_buyer_review`: held until the buyer has done what earns it. `claimable`: earned, and paid next. `released`: paid to whom it was meant for. `window_closed`: went elsewhere when the escrow was settled. A single escrow shows these two once the chain does; a list as soon as the settlement is under way.',
+          '`none`: nothing was set aside. `pending`: held until the window has ended, or while buyers contradict the review; of cashback, that nobody pledged it. `pending_buyer_review`: held until the buyer has done what earns it. `claimable`: earned, and paid next. `released`: paid to whom it was meant for. `window_closed`: went elsewhere when the escrow was settled. A single escrow shows these two once the chain does; a list as soon as the settlement is under way and nobody else can settle.',
       }),
     action_needed: z.string().optional().meta({ about: 'What the agent can do to get it.' }),
     eligible_at: momentShown.optional().meta({ about: 'When it can be settled.' }),

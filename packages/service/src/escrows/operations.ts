@@ -58,13 +58,13 @@ export async function escrowStatus(
   const { chainId } = chain.config
   const found = await findEscrowOfAgent(sql, chainId, agentId, escrowId)
   if (!found) throw refused('not found', `escrow ${escrowId} of agent ${agentId} not found`)
-  // A settlement that is on its way has not happened yet.
+  // A settlement that is on its way has not happened yet, and somebody else's may come first.
   const unsettled = { ...found, decided_contradicted: null, decided_earned: null }
   const [withoutVotes, standing] = await Promise.all([
     withoutVotesOf(sql, chainId, [unsettled]),
     bestEffort((options) => standingOf(chain, found, options)),
   ])
-  const row = standing?.state === 'holding' ? unsettled : found
+  const row = standing ? unsettled : found
   const isAgreed = standing && (standing.state === 'settled') === isSettled(row)
   return shown(row, { agentId, withoutVotes, now: new Date(clock()), ...(isAgreed && { standing }) })
 }

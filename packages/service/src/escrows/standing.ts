@@ -35,7 +35,9 @@ export async function standingOf(
     canFallBack(chain, row, options),
   ])
   const state = STATES[number]
-  return state && escrowId === row.escrow_id ? { state, isFallbackOpen } : undefined
+  if (!state || escrowId !== row.escrow_id) return undefined
+  // The two were read one after the other: it may have been settled in between.
+  return { state, isFallbackOpen: state === 'holding' && isFallbackOpen }
 }
 
 /** Asked by trying: the contract alone knows its delay, its pauses and its time. */

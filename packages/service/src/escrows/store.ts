@@ -37,7 +37,7 @@ export type EscrowRow = {
   upheld: boolean | null
   /** Whether that review pledges this cashback; null: it is not on the chain. */
   is_pledged: boolean | null
-  /** What the oracle has decided to settle it with and has sent, or will; null, both: nothing that did not fail. */
+  /** What the oracle has decided to settle it with and has sent, or will; null, both: nothing that is sure to happen. */
   decided_contradicted: boolean | null
   decided_earned: boolean | null
 }
@@ -89,6 +89,9 @@ const around = (sql: Queryable) => sql`
   bought.buyer_review, review.comparison_outcome, review.upheld, review.is_pledged,
   decision.contradicted AS decided_contradicted, decision.cashback_earned AS decided_earned`
 
+/** A day later anybody may settle it, and what the oracle has decided is one of two ways in which it may end. */
+const SURE = '9 days'
+
 /** To be joined to an escrow `e`. */
 const aroundIt = (sql: Queryable, chainId: number) => sql`
   CROSS JOIN LATERAL (
@@ -102,6 +105,7 @@ const aroundIt = (sql: Queryable, chainId: number) => sql`
     FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
     WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract AND d.kind = 'settle'
       AND i.state <> 'failed' AND e.settled_at IS NULL
+      AND (SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}) < e.window_end + ${SURE}::interval
     ORDER BY d.attempt DESC LIMIT 1) AS decision ON true`
 
 /** The newest of that id in which an agent has a part: escrow contracts that replace each other all count from 1. */

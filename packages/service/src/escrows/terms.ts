@@ -8,6 +8,7 @@ import { hex } from '../present.ts'
 import { findTerms } from './store.ts'
 
 const decimal = z.string().meta({ shown: { type: 'string', pattern: '^[0-9]{1,78}$' } })
+const amount = decimal.meta({ ...decimal.meta(), about: 'In USDC base units.' })
 
 export const EscrowTerms = z
   .object({
@@ -20,8 +21,8 @@ export const EscrowTerms = z
     review_id: decimal,
     reviewer_agent_id: decimal,
     buyer_agent_id: decimal.meta({ about: 'The greatest uint256 while no agent is bound.' }),
-    held_back: decimal,
-    cashback: decimal,
+    held_back: amount,
+    cashback: amount,
     window_end: decimal.meta({ about: 'In unix seconds.' }),
   })
   .meta({ id: 'EscrowTerms' })

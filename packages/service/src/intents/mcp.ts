@@ -44,11 +44,12 @@ export const intentTools: Tool[] = [
       status: z.literal('ok'),
       intents: z.array(IntentShown),
       remaining_budget: wholeNumber.nullable().meta({
-        about: 'The least that the daily and the total cap leave, in base units; null: neither is known.',
+        about:
+          'The least that the daily and the total cap leave, in USDC base units; null: neither is known.',
       }),
       per_tx_cap_usdc: wholeNumber
         .nullable()
-        .meta({ about: 'For one purchase, in base units; null: none is known.' }),
+        .meta({ about: 'For one purchase, in USDC base units; null: none is known.' }),
       budget_enforced: z.boolean().meta({ about: 'Whether remaining_budget is to be kept to.' }),
     }),
     propose: ({ context, chain, input }) => proposeAccess(context, chain, input.agent_id),

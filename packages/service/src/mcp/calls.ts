@@ -6,10 +6,16 @@ import { type Context, once } from '../context.ts'
 import { placeOf } from '../http/detail.ts'
 import { MarketError, refused } from '../market-error.ts'
 import { chainId as chainIdField, NEGATIVE } from './fields.ts'
+import { noticeFor } from './listed.ts'
 import type { Tool, ToolCall } from './tool.ts'
 import { tools } from './tools.ts'
+import { noted } from './untrusted.ts'
 
 const byName: ReadonlyMap<string, Tool> = new Map(tools.map((tool) => [tool.name, tool]))
+
+const notices: ReadonlyMap<string, string | undefined> = new Map(
+  tools.map((tool) => [tool.name, noticeFor(tool)]),
+)
 
 const limitersOf = once(
   () =>
@@ -40,7 +46,7 @@ export async function callTool(
   const waitSeconds = limitersOf(context).get(name)?.(client, context.clock()) ?? 0
   if (waitSeconds > 0) return failure(`rate limited: try again in ${Math.ceil(waitSeconds)} s`)
   try {
-    return outcomeOf(await inTime(context, tool, callOf(context, client, tool, args)))
+    return outcomeOf(await inTime(context, tool, callOf(context, client, tool, args)), notices.get(name))
   } catch (error) {
     return failed(context, tool, error)
   }
@@ -101,11 +107,10 @@ function read({ input }: Tool, given: Record<string, unknown>): unknown {
 /** Callers who ask the same at the same moment share the bytes of the answer, and then also what is made of them. */
 const shared = new WeakMap<Buffer, Outcome>()
 
-function outcomeOf(answer: unknown): Outcome {
-  if (!Buffer.isBuffer(answer)) {
-    return { text: typeof answer === 'string' ? answer : JSON.stringify(answer), isError: false }
-  }
-  const outcome = shared.get(answer) ?? { text: answer.toString(), isError: false }
+function outcomeOf(answer: unknown, notice: string | undefined): Outcome {
+  const success = (json: string): Outcome => ({ text: notice ? noted(json, notice) : json, isError: false })
+  if (!Buffer.isBuffer(answer)) return success(typeof answer === 'string' ? answer : JSON.stringify(answer))
+  const outcome = shared.get(answer) ?? success(answer.toString())
   shared.set(answer, outcome)
   return outcome
 }

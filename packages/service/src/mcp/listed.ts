@@ -3,6 +3,13 @@ import { type Json, wholeJsonSchema } from '@referrer/process/openapi'
 import type { z } from 'zod'
 import { chainId } from './fields.ts'
 import type { Tool } from './tool.ts'
+import { noticeOf, withNotice } from './untrusted.ts'
+
+const answersOf = ({ output }: Pick<Tool, 'output'>): Json[] =>
+  ([output].flat() as z.ZodType[]).map((answer) => wholeJsonSchema(answer, 'output'))
+
+/** What is to be said of the answers of a tool; undefined: they hold no text of strangers. */
+export const noticeFor = (tool: Pick<Tool, 'output'>): string | undefined => noticeOf(answersOf(tool))
 
 /** A tool as `tools/list` shows it. */
 export function listed({
@@ -15,14 +22,16 @@ export function listed({
   isReadOnly,
   isIdempotent,
 }: Tool): ListedTool {
+  const answers = answersOf({ output })
+  const notice = noticeOf(answers)
   const fields = wholeJsonSchema((input as z.ZodObject).extend({ chain_id: chainId }), 'input')
   const required = [...((fields.required as string[] | undefined) ?? []), ...needs]
   return {
     name,
     title,
-    description,
+    description: notice ? `${description}\n\n${notice}` : description,
     inputSchema: objectOf({ ...fields, required }),
-    outputSchema: outputOf([output].flat() as z.ZodType[]),
+    outputSchema: outputOf(notice ? answers.map(withNotice) : answers),
     annotations: {
       title,
       readOnlyHint: isReadOnly ?? false,
@@ -35,8 +44,7 @@ export function listed({
 }
 
 /** Clients want an object; an answer of one of several is told below it. */
-function outputOf(answers: z.ZodType[]): ListedTool['outputSchema'] {
-  const [only, ...others] = answers.map((answer) => wholeJsonSchema(answer, 'output'))
+function outputOf([only, ...others]: Json[]): ListedTool['outputSchema'] {
   if (others.length > 0) return objectOf({ type: 'object', anyOf: [only, ...others] })
   return objectOf({ type: 'object', ...only })
 }

@@ -1,6 +1,7 @@
 // What a rank rests on, so that anybody can compute it again.
 import { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
+import { inOneSnapshot } from '../db/snapshot.ts'
 import { momentShown, wholeNumber } from '../http/fields.ts'
 import { time, whole } from '../present.ts'
 import { ReviewRank, reviewRankOf } from './operations.ts'
@@ -54,7 +55,7 @@ export function explainedRank(
   agentId: bigint,
   page: Page,
 ): Promise<z.output<typeof ExplainedRank>> {
-  return sql.begin('isolation level repeatable read read only', async (tx) => {
+  return inOneSnapshot(sql, async (tx) => {
     const [[row], { day, sums }, evidence] = await Promise.all([
       ranksOf(tx, [{ chainId, agentId }]),
       sumsOf(tx, chainId, agentId),

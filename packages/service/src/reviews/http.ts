@@ -52,11 +52,11 @@ export const reviewRoutes: Route[] = [
       const { merchant_id: merchantId, product_id: productId } = query
       if (merchantId === undefined && productId === undefined) {
         const [page, limit] = [readable(query.page, 'page'), readable(query.limit, 'limit')]
-        return listPublished(context, { chainId, page, limit })
+        return listPublished(context, { chainId, page, limit, texts: 'whole' })
       }
       if (merchantId === undefined) throw new MarketError('invalid input', 'invalid merchant_id')
       if (productId === undefined) throw new MarketError('invalid input', INVALID_PRODUCT_ID)
-      return listOfProduct(context, { chainId, merchantId, productId })
+      return listOfProduct(context, { chainId, merchantId, productId, texts: 'whole' })
     },
   }),
   route({

@@ -21,6 +21,7 @@ export function reviewJson(context: Context, row: ReviewRow, place: 'listed' | '
     `{"internal_id":${row.internal_id},"on_chain_id":${row.review_id},"agent_id":${row.agent_id},` +
     `"merchant_id":${row.merchant_id},"product_id":"${hex(row.product_id)}",` +
     `"satisfaction_score":${row.satisfaction_score},"status":"${status}","content_json":${row.content ?? '{}'},` +
+    `${row.is_shortened ? '"content_shortened":true,' : ''}` +
     `${linkText}"published_at":${textOf(publishedAt)},"comparison_outcome":"${row.comparison_outcome}",` +
     `"edited_at":${textOf(row.edited_at)}}`
   )

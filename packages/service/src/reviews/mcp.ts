@@ -9,12 +9,12 @@ import { listOfProduct, listPublished, readReview, readReviewRecord } from './op
 import { registerReview, updateContent } from './register.ts'
 import {
   CheckedContent,
-  Listing,
-  OfProduct,
   RegisteredReview,
   Review,
   registered,
   registrationOf,
+  ShortListing,
+  ShortOfProduct,
   SubmittedReview,
   submitted,
   UpdatedReview,
@@ -34,7 +34,7 @@ const contentJson = content.meta({
   refusal: 'content_json must be a string: the exact JSON text of the review',
 })
 
-const CONTENT = `content_json is a JSON object as text, at most 16 KiB: rating (whole number, 1 to 5) and description (not blank, no angle brackets) always, further keys as you like. A category with a schema asks for more; for "api": calls, successes, failures, latency_ms {p50, p95, p99}, cost_usdc, cost_per_call_usdc, where calls = successes + failures, p50 <= p95 <= p99 and cost_usdc = calls × cost_per_call_usdc.`
+const CONTENT = `content_json is a JSON object as text, at most 16 KiB: rating (whole number, 1 to 5) and description (not blank, no angle brackets) always, further keys as you like. A category with a schema asks for more; for "api": calls, successes, failures, latency_ms {p50, p95, p99}, cost_usdc, cost_per_call_usdc (both in whole USDC, such as "0.40"), where calls = successes + failures, p50 <= p95 <= p99 and cost_usdc = calls × cost_per_call_usdc.`
 
 const onChainId = (about: string) => id(about, 18)
 
@@ -42,22 +42,22 @@ export const reviewTools: Tool[] = [
   tool({
     name: 'list_reviews',
     title: 'Read reviews',
-    description: `Published reviews with their whole text, newest first. With merchant_id and product_id: the newest 100 of that product, without pages. Without both: all reviews, in pages. To find something to buy use discover_products, which ranks. Next: get_review for one of them, or pay_for_product of the signer with a ref_link. Errors: "merchant_id and product_id go together" — send both or neither.`,
+    description: `Published reviews, newest first; a text of more than 1 KiB is shortened (content_shortened true), get_review has all of it. With merchant_id and product_id: the newest 100 of that product, without pages. Without both: all reviews, in pages. To find something to buy use discover_products, which ranks. Next: get_review for one of them, or pay_for_product of the signer with a ref_link. Errors: "merchant_id and product_id go together" — send both or neither.`,
     input: z.object({
       merchant_id: id('The merchant; goes with product_id.', 3).optional(),
       product_id: optional(productId),
       page: integer(1, 'Which page, from 1; lower is 1.', (number) => Math.max(number, 1)),
       limit: integer(DEFAULT_LIMIT, 'How many, 1 to 500; anything else is 20.', withinList(DEFAULT_LIMIT)),
     }),
-    output: [Listing, OfProduct],
+    output: [ShortListing, ShortOfProduct],
     isReadOnly: true,
     handle({ context, chain, input: { merchant_id: merchantId, product_id: productId, page, limit } }) {
       const { chainId } = chain.config
       if (merchantId === undefined && productId === undefined)
-        return listPublished(context, { chainId, page, limit })
+        return listPublished(context, { chainId, page, limit, texts: 'short' })
       if (merchantId === undefined || productId === undefined)
         throw refused('invalid input', 'merchant_id and product_id go together')
-      return listOfProduct(context, { chainId, merchantId, productId })
+      return listOfProduct(context, { chainId, merchantId, productId, texts: 'short' })
     },
   }),
   tool({
@@ -65,7 +65,7 @@ export const reviewTools: Tool[] = [
     title: 'One review',
     description: `One review by its id on the chain (review_id, as transactions and ref links name it) or by the id of its record here (internal_id, as submit_review and register_purchase_review return it and votes take it); exactly one of them. status "pending": it is not on the chain yet, or its text is not known here. comparison_outcome tells what buyers made of it.
 
-After submit_review: ask with internal_id until status is "published", usually within a minute; on_chain_id is there then, and ref_link some seconds later where the product is sold through links. While it stays pending, the first step of submit_review tells whether it is still on its way.
+After submit_review: ask with internal_id until status is "published", usually within a minute; on_chain_id is there then and, where the product is sold through links, ref_link. While it stays pending, the first step of submit_review tells whether it is still on its way.
 
 Errors: "review N not found" — no such id; do not mix up the two kinds.`,
     input: z.object({

@@ -36,15 +36,19 @@ const edits: Table = {
   columns: { review_id: 'bigint', previous_hash: 'bytea', content_hash: 'bytea', edited_at: 'time' },
 }
 
+/** Makes the links of records that are on the chain from this transaction on, where their texts are known. */
+export type Link = (tx: Transaction, internalIds: readonly bigint[]) => Promise<void>
+
 /** What was published, and what was edited since. */
 export async function applyReviewEvents(
   tx: Transaction,
   chainId: number,
   events: ReviewEvent[],
   isFinal: boolean,
+  link: Link,
 ): Promise<void> {
   const published = events.filter((event) => event.name === 'ReviewPublished')
-  const internalIds = await enterReviews(tx, chainId, published, isFinal)
+  const entered = await enterReviews(tx, chainId, published, isFinal)
   const rows = new Changes()
   const edited: Row[] = []
   for (const event of events) {
@@ -52,7 +56,7 @@ export async function applyReviewEvents(
     if (event.name === 'ReviewPublished') {
       const { agentId, merchantId, productId, contentHash, proofKind, proofId } = event.args
       rows.create(key, {
-        internal_id: internalIds.get(event) ?? null,
+        internal_id: entered.get(event)?.internal_id ?? null,
         agent_id: agentId,
         merchant_id: merchantId,
         product_id: productId,
@@ -74,20 +78,25 @@ export async function applyReviewEvents(
       })
     }
   }
+  const known = [...entered.values()].filter(({ hasText }) => hasText)
   await Promise.all([writeChanges(tx, reviews, rows), insertRows(tx, edits, edited)])
+  await link(
+    tx,
+    known.map(({ internal_id }) => internal_id),
+  )
 }
 
 /**
  * Gives every review its record, with the cashback that its author pledges at this moment and who owned the author when it was
  * published. A review that is in the records already, because it was submitted here or because a reorganisation moved it, keeps its
- * record. Returns the records' ids.
+ * record. Returns the records.
  */
 async function enterReviews(
   tx: Transaction,
   chainId: number,
   published: Published[],
   isFinal: boolean,
-): Promise<Map<Published, bigint>> {
+): Promise<Map<Published, Entered>> {
   if (published.length === 0) return new Map()
   const column = (type: ColumnType, pick: (event: Published) => Value) => arrayOf(type, published.map(pick))
   const before = new Map<string, number>()
@@ -138,34 +147,12 @@ async function enterReviews(
     rows.toSorted((a, b) => a.repeated - b.repeated),
     recordKey,
   )
-  const recordOf = (event: Published) => records.get(recordKey(event.args))?.[repeated.get(event) ?? 0]
-  await unlink(
-    tx,
-    chainId,
-    published.filter((event) => recordOf(event)?.hasText),
-  )
   return new Map(
     published.flatMap((event) => {
-      const record = recordOf(event)
-      return record ? [[event, record.internal_id]] : []
+      const record = records.get(recordKey(event.args))?.[repeated.get(event) ?? 0]
+      return record ? [[event, record]] : []
     }),
   )
-}
-
-/**
- * Reviews that come back to the chain may have another id than their links name, and have missed what their products' links were made of
- * meanwhile: their links are looked at again.
- */
-async function unlink(tx: Transaction, chainId: number, back: Published[]): Promise<void> {
-  if (back.length === 0) return
-  await tx`
-    UPDATE market.products SET linked_endpoint = NULL
-    WHERE chain_id = ${chainId} AND (merchant_id, product_id) IN (SELECT * FROM unnest(
-      ${back.map(({ args }) => args.merchantId)}::bigint[],
-      ${arrayOf(
-        'bytea',
-        back.map(({ args }) => args.productId),
-      )}::bytea[]))`
 }
 
 type RecordKey = Pick<

@@ -8,18 +8,20 @@ import { refused } from '../market-error.ts'
 import { share } from '../share.ts'
 import { reviewJson, reviewsJson } from './json.ts'
 import { reviewMemory } from './kept.ts'
-import { findReviewRecords, findReviews, listReviews, reviewsOfProduct } from './store.ts'
+import { findReviewRecords, findReviews, listReviews, reviewsOfProduct, type Texts } from './store.ts'
 
 interface ListKey {
   chainId: number
   page: number
   limit: number
+  texts: Texts
 }
 
 interface ProductKey {
   chainId: number
   merchantId: bigint
   productId: Hex
+  texts: Texts
 }
 
 /** Those that are published, newest record first. */
@@ -34,14 +36,14 @@ const lists = once((context) => {
 const READ_AT_ONCE = 4
 
 async function readList(context: Context, key: ListKey): Promise<Buffer> {
-  const { chainId, page, limit } = key
-  const { rows, total } = await listReviews(context.sql, chainId, { limit, offset: skippedBy(key) })
+  const { chainId, page, limit, texts } = key
+  const { rows, total } = await listReviews(context.sql, chainId, { limit, offset: skippedBy(key), texts })
   const reviews = reviewsJson(context, rows)
   return Buffer.from(`{"reviews":${reviews},"total":${total},"page":${page},"limit":${limit}}`)
 }
 
-const skippedBy = ({ page, limit }: ListKey) => BigInt(page - 1) * BigInt(limit)
-const nameOfList = ({ chainId, page, limit }: ListKey) => `${chainId}/${page}/${limit}`
+const skippedBy = ({ page, limit }: Pick<ListKey, 'page' | 'limit'>) => BigInt(page - 1) * BigInt(limit)
+const nameOfList = ({ chainId, page, limit, texts }: ListKey) => `${chainId}/${page}/${limit}/${texts}`
 
 /** Those of a product that are published, newest first. */
 export const listOfProduct = (context: Context, key: ProductKey): Promise<Buffer> =>
@@ -49,9 +51,9 @@ export const listOfProduct = (context: Context, key: ProductKey): Promise<Buffer
 
 const listsOfProducts = once((context) =>
   share<ProductKey, Buffer>(
-    ({ chainId, merchantId, productId }) => `${chainId}/${merchantId}/${productId}`,
-    async ({ chainId, merchantId, productId }) => {
-      const rows = await reviewsOfProduct(context.sql, chainId, merchantId, bytesOf(productId))
+    ({ chainId, merchantId, productId, texts }) => `${chainId}/${merchantId}/${productId}/${texts}`,
+    async ({ chainId, merchantId, productId, texts }) => {
+      const rows = await reviewsOfProduct(context.sql, chainId, merchantId, bytesOf(productId), texts)
       const reviews = reviewsJson(context, rows)
       return Buffer.from(`{"reviews":${reviews},"merchant_id":${merchantId},"product_id":"${productId}"}`)
     },

@@ -1,10 +1,18 @@
-// Links that were made of something that is no longer so are made anew.
+// Links are made with what shows them, and anew when they were made of something that is no longer so.
+import type { Transaction } from '@referrer/database'
 import type { Chain, Context } from '../context.ts'
 import { despiteDeadlock } from '../db/deadlock.ts'
 import type { ProductKey } from '../merchants/store.ts'
 import type { Schedule } from '../workers/schedule.ts'
-import { mintToken, signerOf, tokenKeyOf } from './ref-token.ts'
-import { findToLink, findUnlinkedProducts, holdEndpoint, markLinked, writeTokens } from './ref-token-store.ts'
+import { type Signing, signerOf, tokenKeyOf, tokenOf } from './ref-token.ts'
+import {
+  findToLink,
+  findUnlinkedProducts,
+  holdEndpoint,
+  holdPublished,
+  markLinked,
+  writeTokens,
+} from './ref-token-store.ts'
 
 /** A batch holds locks and memory while it is signed. */
 const REVIEWS_AT_ONCE = 200
@@ -15,6 +23,26 @@ interface Batch {
   endpoint: string | null
   /** Where the next batch goes on; undefined: that was the last. */
   below: bigint | undefined
+}
+
+/**
+ * To be called in the transaction in which reviews come to the chain: those whose text is known already are shown from its end on, with
+ * their links. One that comes back after a reorganisation may have another id than its link names.
+ */
+export async function linkPublished(
+  tx: Transaction,
+  context: Pick<Context, 'clock'>,
+  chain: Signing,
+  internalIds: readonly bigint[],
+): Promise<void> {
+  if (internalIds.length === 0) return
+  const reviews = await holdPublished(tx, internalIds)
+  const outdated = reviews.filter(
+    ({ ref_key, ref_review_id, review_id, endpoint_url }) =>
+      ref_key !== tokenKeyOf(chain, endpoint_url) || ref_review_id !== review_id,
+  )
+  const tokens = outdated.map((review) => tokenOf(context, chain, review.endpoint_url, review))
+  await writeTokens(tx, await Promise.all(tokens))
 }
 
 /**
@@ -69,14 +97,8 @@ function linkBatch(context: Context, chain: Chain, key: ProductKey, before?: Bat
       const tokenKey = tokenKeyOf(chain, endpoint)
       const below = (before?.endpoint === endpoint && before.below) || NEWEST
       const reviews = await findToLink(tx, key, { tokenKey, below, limit: REVIEWS_AT_ONCE })
-      const tokens = await Promise.all(
-        reviews.map(async (review) => ({
-          internalId: review.internal_id,
-          reviewId: review.review_id,
-          token: await mintToken(context, chain, endpoint, review),
-        })),
-      )
-      await writeTokens(tx, tokenKey, tokens)
+      const tokens = reviews.map((review) => tokenOf(context, chain, endpoint, review))
+      await writeTokens(tx, await Promise.all(tokens))
       if (reviews.length === REVIEWS_AT_ONCE) return { endpoint, below: reviews.at(-1)?.internal_id }
       await markLinked(tx, key, endpoint, signerOf(chain))
       return { endpoint, below: undefined }

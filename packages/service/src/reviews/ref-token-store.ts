@@ -17,8 +17,15 @@ export type LinkedReview = {
   one_off: number | null
 }
 
+/** What a link was last made of. */
+export type PublishedReview = LinkedReview & {
+  endpoint_url: string | null
+  ref_key: string | null
+  ref_review_id: bigint | null
+}
+
 const linked = (sql: Queryable) => sql`
-  SELECT m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.cashback_bps, product.product_type,
+  SELECT m.internal_id, m.chain_id, m.ref_key, m.ref_review_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.cashback_bps, product.product_type,
     coalesce(a.flagged, false) AS flagged, rank.repeat, rank.one_off
   FROM market.reviews AS m
   JOIN chain.reviews AS c USING (internal_id)
@@ -30,6 +37,14 @@ const linked = (sql: Queryable) => sql`
 export async function findLinked(tx: Transaction, internalId: bigint): Promise<LinkedReview | undefined> {
   const [row] = await tx<LinkedReview[]>`${linked(tx)} WHERE m.internal_id = ${internalId}`
   return row
+}
+
+/** Those of the reviews that are on the chain with a text, and their products' endpoints, which stay what they are until the transaction ends. */
+export function holdPublished(tx: Transaction, internalIds: readonly bigint[]): Promise<PublishedReview[]> {
+  return tx<PublishedReview[]>`
+    SELECT review.*, p.endpoint_url FROM (${linked(tx)} WHERE m.internal_id = ANY(${[...internalIds]}::bigint[]) AND m.content IS NOT NULL) AS review
+    JOIN market.products AS p USING (chain_id, merchant_id, product_id)
+    ORDER BY merchant_id, product_id, internal_id FOR SHARE OF p`
 }
 
 /** Reviews of a product whose tokens were not made of this, newest first, from a record on down. Locks them. */
@@ -49,18 +64,22 @@ export function findToLink(
 export interface Token {
   internalId: bigint
   reviewId: bigint
+  /** What it was made of. */
+  key: string
   /** Null: no link. */
   token: string | null
 }
 
-export async function writeTokens(tx: Transaction, tokenKey: string, tokens: Token[]): Promise<void> {
+export async function writeTokens(tx: Transaction, tokens: Token[]): Promise<void> {
+  if (tokens.length === 0) return
   await tx`
-    UPDATE market.reviews AS m SET ref_token = made.token, ref_key = ${tokenKey}, ref_review_id = made.review_id
+    UPDATE market.reviews AS m SET ref_token = made.token, ref_key = made.key, ref_review_id = made.review_id
     FROM unnest(
       ${tokens.map(({ internalId }) => internalId)}::bigint[],
       ${tokens.map(({ reviewId }) => reviewId)}::bigint[],
+      ${tokens.map(({ key }) => key)}::text[],
       ${tokens.map(({ token }) => token)}::text[]
-    ) AS made (internal_id, review_id, token)
+    ) AS made (internal_id, review_id, key, token)
     WHERE m.internal_id = made.internal_id`
 }
 

@@ -5,15 +5,18 @@ import { AttributionToken, ProtocolError } from '@referrer/protocol'
 import type { Chain, Context } from '../context.ts'
 import { hex } from '../present.ts'
 import { BASE_RATES, effectiveRank, multiplierBps, PRODUCT_TYPES } from '../ranks/rank.ts'
-import type { LinkedReview } from './ref-token-store.ts'
+import type { LinkedReview, Token } from './ref-token-store.ts'
+
+/** Who signs the links of a chain. */
+export type Signing = Pick<Chain, 'attestation' | 'config'>
 
 /** What all tokens of a chain have in common: who signs, and the router they name. Empty: there is no key, so there are no links. */
-export function signerOf({ attestation, config }: Chain): string {
+export function signerOf({ attestation, config }: Signing): string {
   return attestation ? `${attestation.key.kid}/${config.contracts.SplitRouter.at(-1)}` : ''
 }
 
 /** Names what a token was made of. */
-export function tokenKeyOf(chain: Chain, endpoint: string | null): string {
+export function tokenKeyOf(chain: Signing, endpoint: string | null): string {
   return createHash('sha256')
     .update(JSON.stringify([signerOf(chain), endpoint]))
     .digest('hex')
@@ -25,10 +28,23 @@ export function authorRankOf(review: LinkedReview): number {
   return effectiveRank(review.flagged, review[type]) ?? BASE_RATES[type]
 }
 
+/** What is to be written of a review's link. */
+export const tokenOf = async (
+  context: Pick<Context, 'clock'>,
+  chain: Signing,
+  endpoint: string | null,
+  review: LinkedReview,
+): Promise<Token> => ({
+  internalId: review.internal_id,
+  reviewId: review.review_id,
+  key: tokenKeyOf(chain, endpoint),
+  token: await mintToken(context, chain, endpoint, review),
+})
+
 /** Null: such a review has no link. */
-export async function mintToken(
+async function mintToken(
   { clock }: Pick<Context, 'clock'>,
-  { attestation, config }: Chain,
+  { attestation, config }: Signing,
   endpoint: string | null,
   review: LinkedReview,
 ): Promise<string | null> {

@@ -12,7 +12,7 @@ import { opinionWeight, sizeOf } from '../ranks/rank.ts'
 import { type EscrowKey, nameOf, votesMissing } from '../votes/gate.ts'
 import { checkText, parseContent, satisfactionOf } from './content.ts'
 import { refLinkOf } from './ref-link.ts'
-import { authorRankOf, mintToken, tokenKeyOf } from './ref-token.ts'
+import { authorRankOf, tokenOf } from './ref-token.ts'
 import { findLinked, holdEndpoint, writeTokens } from './ref-token-store.ts'
 import { checkCategory, reviewSchemas } from './schemas.ts'
 import {
@@ -216,9 +216,9 @@ function attach(
         const size = sizeOf(purchase.commission, context.config.fullCommission)
         await writeOpinion(tx, internalId, { size, weight: opinionWeight(authorRankOf(linked), size) })
       }
-      const token = await mintToken(context, chain, endpoint, linked)
-      await writeTokens(tx, tokenKeyOf(chain, endpoint), [{ internalId, reviewId: linked.review_id, token }])
-      return token
+      const made = await tokenOf(context, chain, endpoint, linked)
+      await writeTokens(tx, [made])
+      return made.token
     }),
   )
 }

@@ -25,13 +25,23 @@ const ListedReview = z
   .object({ ...fields, ref_link: z.string().optional().meta({ about: 'Left out when there is no link.' }) })
   .meta({ id: 'ListedReview' })
 
-export const Listing = z
-  .object({ reviews: z.array(ListedReview), total: wholeNumber, page: wholeNumber, limit: wholeNumber })
-  .meta({ id: 'ReviewListing' })
+/** Where long texts are shown short. */
+export const contentShortened = z
+  .literal(true)
+  .optional()
+  .meta({ about: '`content_json` is not all of it; the review by its id has that.' })
 
-export const OfProduct = z
-  .object({ reviews: z.array(ListedReview), merchant_id: wholeNumber, product_id: hex32 })
-  .meta({ id: 'ReviewsOfProduct' })
+const ShortReview = ListedReview.extend({ content_shortened: contentShortened }).meta({ id: 'ShortReview' })
+
+const listingOf = <T extends z.ZodType>(review: T) =>
+  z.object({ reviews: z.array(review), total: wholeNumber, page: wholeNumber, limit: wholeNumber })
+const ofProduct = <T extends z.ZodType>(review: T) =>
+  z.object({ reviews: z.array(review), merchant_id: wholeNumber, product_id: hex32 })
+
+export const Listing = listingOf(ListedReview).meta({ id: 'ReviewListing' })
+export const OfProduct = ofProduct(ListedReview).meta({ id: 'ReviewsOfProduct' })
+export const ShortListing = listingOf(ShortReview)
+export const ShortOfProduct = ofProduct(ShortReview)
 
 export const RegisteredReview = z
   .object({

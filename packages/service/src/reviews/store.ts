@@ -11,6 +11,8 @@ export type ReviewRow = {
   product_id: Buffer
   cashback_bps: number
   content: string | null
+  /** The content is not all of it. */
+  is_shortened: boolean
   satisfaction_score: number | null
   comparison_outcome: string
   published_at: Date | null
@@ -25,9 +27,16 @@ const OF_PRODUCT = 100
 /** A reorganisation may have given the review another id than the one in its token. */
 const token = (sql: Queryable) => sql`CASE WHEN m.ref_review_id = c.review_id THEN m.ref_token END`
 
-const columns = (sql: Queryable) => sql`
-  m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.cashback_bps, m.content, m.satisfaction_score,
-  m.comparison_outcome, c.published_at, c.edited_at, ${token(sql)} AS ref_token`
+/** Whole, or short where it is long. */
+export type Texts = 'whole' | 'short'
+
+/** `isShort` tells of which rows the text is to be short. */
+const columns = (sql: Queryable, isShort = sql`false`) => sql`
+  m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.cashback_bps,
+  CASE WHEN ${isShort} AND m.short_content IS NOT NULL THEN m.short_content ELSE m.content END AS content,
+  ${isShort} AND m.short_content IS NOT NULL AS is_shortened, m.satisfaction_score, m.comparison_outcome, c.published_at, c.edited_at, ${token(sql)} AS ref_token`
+
+const isShort = (sql: Queryable, texts: Texts) => (texts === 'short' ? sql`true` : sql`false`)
 
 /** Of a row of the chain. As a value it is looked up row by row; as a join it would be done for the whole table at once. */
 const hasText = (sql: Queryable) => sql`
@@ -41,7 +50,7 @@ const isOnChain = (sql: Queryable) => sql`
 export async function listReviews(
   sql: Queryable,
   chainId: number,
-  { limit, offset }: { limit: number; offset: number | bigint },
+  { limit, offset, texts = 'whole' }: { limit: number; offset: number | bigint; texts?: Texts },
 ): Promise<{ rows: PublishedReviewRow[]; total: bigint }> {
   // The page is found in indexes alone, from where its stretch of ids begins; its rows are then fetched one by one.
   const { place, to, skip } = placeOf(sql, chainId, 'published reviews', offset, 'DESC')
@@ -55,7 +64,7 @@ export async function listReviews(
       ORDER BY m.internal_id DESC LIMIT ${limit} OFFSET ${skip}
     )
     SELECT total.total, review.* FROM total LEFT JOIN (page CROSS JOIN LATERAL (
-      SELECT ${columns(sql)} FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
+      SELECT ${columns(sql, isShort(sql, texts))} FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
       WHERE m.internal_id = page.internal_id LIMIT 1) AS review) ON true
     ORDER BY page.internal_id DESC`
   return { rows: rows.filter(({ internal_id }) => internal_id !== null), total: rows[0]?.total ?? 0n }
@@ -67,9 +76,10 @@ export function reviewsOfProduct(
   chainId: number,
   merchantId: bigint,
   productId: Buffer,
+  texts: Texts = 'whole',
 ): Promise<PublishedReviewRow[]> {
   return sql<PublishedReviewRow[]>`
-    SELECT ${columns(sql)} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+    SELECT ${columns(sql, isShort(sql, texts))} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
     WHERE c.chain_id = ${chainId} AND c.merchant_id = ${merchantId} AND c.product_id = ${productId}
       AND m.content IS NOT NULL
     ORDER BY c.published_at DESC, c.review_id DESC LIMIT ${OF_PRODUCT}`
@@ -123,9 +133,12 @@ export function findReviews(
 export function findReviewRecords(
   sql: Queryable,
   internalIds: readonly bigint[],
+  /** Those whose texts are to be short. */
+  short: readonly bigint[] = [],
 ): Promise<(ReviewRow & { chain_id: bigint })[]> {
+  const areShort = short.length === 0 ? sql`false` : sql`m.internal_id = ANY(${[...short]}::bigint[])`
   return sql<(ReviewRow & { chain_id: bigint })[]>`
-    SELECT m.chain_id, ${columns(sql)} FROM market.reviews AS m LEFT JOIN chain.reviews AS c USING (internal_id)
+    SELECT m.chain_id, ${columns(sql, areShort)} FROM market.reviews AS m LEFT JOIN chain.reviews AS c USING (internal_id)
     WHERE m.internal_id = ANY(${[...internalIds]}::bigint[])`
 }
 

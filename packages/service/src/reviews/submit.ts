@@ -19,6 +19,7 @@ import { findProof, type ProofRow } from '../proofs/store.ts'
 import { requireListed } from './check.ts'
 import { checkText, parseContent, satisfactionOf } from './content.ts'
 import { enqueuePublication, requirePublisher } from './publish.ts'
+import { linkPublished } from './ref-links.ts'
 import { checkCategory, reviewSchemas } from './schemas.ts'
 import type { Text } from './store.ts'
 import {
@@ -74,7 +75,12 @@ export async function submitReview(
   const draft = await draftOf(context, chain, submission)
   const signed = await requireSigned(context, chain, 'ReviewCommitment', draft.terms, given)
   const internalId = await despiteDeadlock(() =>
-    context.sql.begin((tx) => enter(tx, chain, { from, draft, signed })),
+    context.sql.begin(async (tx) => {
+      const id = await enter(tx, chain, { from, draft, signed })
+      // Whoever published it himself at this very moment: it is shown from now on.
+      await linkPublished(tx, context, chain, [id])
+      return id
+    }),
   )
   return { internalId, contentHash: draft.terms.contentHash }
 }

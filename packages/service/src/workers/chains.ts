@@ -9,6 +9,7 @@ import {
 } from '@referrer/chain'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Chain, ChainHealth, Context, SenderHealth } from '../context.ts'
+import { linkPublished } from '../reviews/ref-links.ts'
 import type { Frame, Worker } from './frame.ts'
 import { createMarketIndexer } from './indexing.ts'
 
@@ -34,13 +35,18 @@ export function followChains(context: ChainsContext, onEvent: (event: ChainEvent
   const signers = [...new Set(keys)].map((key) => privateKeyToAccount(key))
   const followed = [...context.chains.values()].map((chain) => follow(chain))
 
-  function follow({ config: chain, rpc }: Chain): { chainId: number; indexer: Indexer; workers: Worker[] } {
+  function follow({ config: chain, rpc, attestation }: Chain): {
+    chainId: number
+    indexer: Indexer
+    workers: Worker[]
+  } {
     const { chainId } = chain
     let frame: Frame | undefined
     const indexer = createMarketIndexer({
       chain,
       rpc,
       databaseUrl: databaseUrl.reveal(),
+      link: (tx, internalIds) => linkPublished(tx, context, { config: chain, attestation }, internalIds),
       onEvent(event) {
         if (event.type === 'failed') frame?.failing(event.error)
         else frame?.working()

@@ -6,7 +6,7 @@ import { applyIdentityEvents, finalizeAgents } from '../agents/mirror.ts'
 import { applyEscrowEvents } from '../escrows/mirror.ts'
 import { createEventReader, type EventOf, type MarketEvent } from '../events.ts'
 import { applyMerchantEvents, finalizeProducts } from '../merchants/mirror.ts'
-import { applyReviewEvents, finalizeReviews } from '../reviews/mirror.ts'
+import { applyReviewEvents, finalizeReviews, type Link } from '../reviews/mirror.ts'
 
 export type IndexedChain = Pick<
   ChainConfig,
@@ -17,11 +17,12 @@ export interface IndexingOptions {
   chain: IndexedChain
   rpc: RpcPool
   databaseUrl: string
+  link: Link
   onEvent?: ((event: IndexerEvent) => void) | undefined
 }
 
 /** Feeds the nouns' tables with what happens on a chain. */
-export function createMarketIndexer({ chain, rpc, databaseUrl, onEvent }: IndexingOptions): Indexer {
+export function createMarketIndexer({ chain, rpc, databaseUrl, link, onEvent }: IndexingOptions): Indexer {
   const { chainId } = chain
   const reader = createEventReader(chain.contracts)
 
@@ -34,7 +35,7 @@ export function createMarketIndexer({ chain, rpc, databaseUrl, onEvent }: Indexi
     await Promise.all([
       applyIdentityEvents(tx, chainId, of('IdentityRegistry'), isFinal),
       applyMerchantEvents(tx, chainId, of('MerchantRegistry'), isFinal),
-      applyReviewEvents(tx, chainId, of('ReviewRegistry'), isFinal),
+      applyReviewEvents(tx, chainId, of('ReviewRegistry'), isFinal, link),
       applyEscrowEvents(tx, chainId, [...of('CommissionEscrow'), ...of('SplitRouter')]),
     ])
   }

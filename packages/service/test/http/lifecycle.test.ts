@@ -276,10 +276,17 @@ describe('the end of the window', () => {
     expect(await shown()).toMatchObject({ state: 'holding', fallback_available: false })
     await life.travelTo(deposit.windowEnd + days(10))
     expect(await shown()).toMatchObject({ state: 'holding', fallback_available: true })
-    await expectListed(life, at('day 68', { ...enqueued, ...lateListed }))
+    // What the oracle has decided is no longer sure: whoever comes first settles.
+    await expectListed(life, at('day 68'))
+    // The records stand still, so that whatever is shown between the fallback and its event in the records is shown now.
+    life.nodes.only = [life.nodes.only ?? [], 'eth_getLogs'].flat()
     for (const name of Object.keys(enqueued)) {
       await act(life, life.market.accounts.stranger, 'settleFallback', life.called(name).deposit)
     }
+    const holding = await ask(life, `/v1/escrow/${deposit.escrowId}/status?agent_id=${author.agentId}`)
+    expect(holding).toMatchObject({ held_back: { status: 'claimable' }, fallback_available: false })
+    expect(holding).not.toHaveProperty('state')
+    await expectListed(life, at('day 68'))
     life.nodes.only = undefined
     await life.oracleSettles()
     await expectAll(life, at('day 70'))

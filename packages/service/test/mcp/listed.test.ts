@@ -44,6 +44,25 @@ function* within(value: unknown): Generator<Json> {
   for (const child of Object.values(value)) yield* within(child)
 }
 
+/** Numbers and texts, with the fields on the way to them. */
+function* leaves(schema: unknown, path: string[] = []): Generator<[string[], Json]> {
+  if (typeof schema !== 'object' || schema === null) return
+  const { properties = {}, type, examples: _, ...rest } = schema as Json
+  if (['integer', 'number', 'string'].some((leaf) => [type].flat().includes(leaf)))
+    yield [path, schema as Json]
+  for (const [name, field] of Object.entries(properties as Json)) yield* leaves(field, [...path, name])
+  for (const part of Object.values(rest)) yield* leaves(part, path)
+}
+
+const OF_MONEY = new Set(['commission', 'earnings', 'escrow_pending', 'cashback', 'held_back'])
+const NO_MONEY = /(_bps|Bps|count|status|action_needed|eligible_at)$/
+
+const isMoney = (path: string[]) => {
+  const field = path.at(-1) ?? ''
+  if (NO_MONEY.test(field)) return false
+  return /usdc|amount|price|budget$/.test(field) || path.some((name) => OF_MONEY.has(name))
+}
+
 describe('tools/list', () => {
   it.each([
     ['link_messenger [MCP-03]'],
@@ -137,6 +156,25 @@ describe('tools/list', () => {
       for (const schema of within({ inputSchema, outputSchema })) {
         for (const key of ['$ref', '$defs', 'about', 'shown']) expect(schema, name).not.toHaveProperty(key)
       }
+    }
+  })
+
+  it('has one unit of money, USDC base units, and says so at every amount; the balance of a wallet alone is in whole USDC', () => {
+    const amounts = [...tools.values()].flatMap(({ name, inputSchema, outputSchema }) =>
+      [...leaves({ inputSchema, outputSchema })]
+        .filter(([path]) => isMoney(path))
+        .map(([path, { description }]) => [`${name} ${path.join('.')}`, path.at(-1), description] as const),
+    )
+    expect(amounts.length).toBeGreaterThan(30)
+    for (const [place, field, description] of amounts) {
+      expect(description, place).toMatch(
+        field === 'usdc_wallet_balance' ? /in whole USDC/ : /USDC base units/,
+      )
+    }
+    for (const { name, description = '' } of tools.values()) {
+      expect(description, name).not.toMatch(/(?<!USDC )base units/)
+      const texts = description.split(/(?<=[.;]) /).filter((text) => text.includes('usdc_wallet_balance'))
+      for (const text of texts) expect(text, name).toMatch(/whole USDC/)
     }
   })
 

@@ -2,7 +2,6 @@ import { type Product, registerIdentity } from '@referrer/contracts/local'
 import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import { type Hex, keccak256, stringToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { refreshLinks } from '../../src/reviews/ref-links.ts'
 import { startService } from '../../src/service.ts'
 import { until } from '../../src/workers/testing.ts'
 import { call } from '../calls.ts'
@@ -133,7 +132,6 @@ describe('a review on a proof', () => {
     })
     expect(onChain).toMatchObject({ agentId, ...product, contentHash: content_hash, proofKind: 1 })
 
-    await refreshLinks(m.service.context).run({ signal: AbortSignal.timeout(30_000), sql: m.sql })
     expect(await review(desk, internalId)).toMatchObject({
       internal_id: internalId,
       on_chain_id,

@@ -1,6 +1,7 @@
 // An author with proofs of what it knows, and what it submits on them.
 import { type Product, registerIdentity } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
+import type { Overrides } from '../../src/service.ts'
 import { until } from '../../src/workers/testing.ts'
 import { must } from '../http/caller.ts'
 import { travel } from '../http/chain.ts'
@@ -29,9 +30,9 @@ export interface Desk {
   product: Product
 }
 
-export async function startDesk(): Promise<Desk> {
+export async function startDesk(overrides: Overrides = {}): Promise<Desk> {
   // More blocks than a test takes back.
-  const m = await startTestMarket({ confirmations: 5 })
+  const m = await startTestMarket({ confirmations: 5, overrides })
   const owner = m.market.accounts.reviewer
   const merchantId = await openRecorded(m)
   const agentId = await registerIdentity(m.market, owner)
