@@ -83,7 +83,8 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
   return {
     fetch,
     async ready() {
-      const [known] = await Promise.all([readLeast(settings, facilitatorOf(settings).supported), marketNow()])
+      await marketNow()
+      const known = await readLeast(settings, facilitatorOf(settings).supported)
       if (settings.fixedPrice !== undefined) requireLeast(settings.fixedPrice, known)
       least = known
     },

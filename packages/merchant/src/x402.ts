@@ -204,7 +204,8 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
     extensions,
     route,
     async ready() {
-      const [least] = await Promise.all([readLeast(settings, facilitator.supported), marketNow()])
+      await marketNow()
+      const least = await readLeast(settings, facilitator.supported)
       for (const price of prices) requireLeast(price, least)
     },
   }
