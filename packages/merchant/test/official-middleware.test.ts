@@ -25,7 +25,7 @@ let agent: { buyer: LocalAccount; buyerAgentId: bigint }
 const servers: Server[] = []
 
 beforeAll(async () => {
-  m = await startTestFacilitator()
+  m = await startTestFacilitator({ keepsTime: true })
   const { buyer } = m.market.accounts
   await mintUsdc(m.market, buyer.address, 100n * PRICE)
   agent = { buyer, buyerAgentId: await m.newAgent(buyer) }
