@@ -1,15 +1,14 @@
 // What an agent does with the two tool servers: finds, buys, votes, reviews, gets its cashback. Beside `npm start`:
 //   node scripts/run.mjs sandbox/examples/agent.ts [<what you want>] [<query for the shop>]
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Money } from '@referrer/protocol'
-import type { SandboxState } from '../src/state.ts'
+import { accountOf } from '../src/program.ts'
+import type { Review } from './answers.ts'
+import { runningSandbox } from './running.ts'
 import { connectTools } from './tools.ts'
 import { waitFor } from './wait.ts'
 
-const directory = process.env.SANDBOX_DIR ?? '.sandbox'
-const state: SandboxState = JSON.parse(readFileSync(join(directory, 'state.json'), 'utf8'))
-const agentId = state.accounts.find(({ role }) => role === 'buyer')?.agentId
+const { state, directory } = await runningSandbox()
+const { agentId } = accountOf(state, 'buyer')
 const [intent = 'when does the sun set in Tokyo', query = 'city=Tokyo'] = process.argv.slice(2)
 const tools = await connectTools(directory)
 const say = (tool: string, what: unknown) => console.log(`${tool.padEnd(26)}${what}`)
@@ -24,7 +23,18 @@ const { products } = await waitFor(
 const [{ name, merchant_id, product_id, price_usdc, reviews }] = products
 say('discover_products', `${name}, ${Money.format(BigInt(price_usdc))} USDC, ${reviews.length} reviews`)
 
-const [chosen, ...others] = reviews
+// Nobody earns a commission on what they buy themselves, and votes for one's own reviews do not count.
+const ownerOf = async (agent_id: number) => (await tools.backend('get_agent', { agent_id })).owner_address
+const me = await ownerOf(Number(agentId))
+const listed = await tools.backend('list_reviews', { merchant_id, product_id })
+const foreign: Review[] = []
+for (const review of listed.reviews) if ((await ownerOf(review.agent_id)) !== me) foreign.push(review)
+// Those first that discovery shows first.
+const shown: number[] = reviews.map(({ internal_id }: Review) => internal_id)
+const placeOf = ({ internal_id }: Review) =>
+  shown.includes(internal_id) ? shown.indexOf(internal_id) : shown.length
+const [chosen, helpful] = foreign.sort((a, b) => placeOf(a) - placeOf(b))
+if (!chosen) throw new Error('all reviews of it are your own: nobody buys through a link of their own')
 const order = { ref_link: chosen.ref_link, agent_id: String(agentId), max_amount: String(price_usdc) }
 const paid = await tools.signer('pay_for_product', { ...order, request: { query } })
 const { escrow_id } = paid
@@ -32,11 +42,11 @@ say('pay_for_product', `escrow ${escrow_id}, the shop served ${paid.resource.bod
 
 const readEscrow = () => tools.backend('list_escrows', { agent_id: agentId, limit: 1 })
 await waitFor('the purchase in the records', readEscrow, ({ escrows }) => escrows[0]?.escrow_id === escrow_id)
-if (others.length > 0) {
-  const votes = [{ review_id: others[0].internal_id, reasoning: 'It told me of the limits.' }]
+if (helpful) {
+  const votes = [{ review_id: helpful.internal_id, reasoning: 'It told me of the limits.' }]
   const ballot = { agent_id: agentId, escrow_id, votes }
   const { votes_recorded } = await tools.signed('cast_review_votes', ballot, 'sign_vote_commitment')
-  say('cast_review_votes', `${votes_recorded} vote, for review ${others[0].internal_id}`)
+  say('cast_review_votes', `${votes_recorded} vote, for review ${helpful.internal_id}`)
 }
 
 const cost = Money.format(BigInt(price_usdc))

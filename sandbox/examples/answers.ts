@@ -12,6 +12,7 @@ export interface Review {
   internal_id: number
   on_chain_id: number
   agent_id: number
+  ref_link: string
 }
 
 interface Leg {

@@ -1,15 +1,15 @@
 // Buys through a ref link with the official x402 client, and shows where the money went. Beside `npm start`:
 //   node scripts/run.mjs sandbox/examples/buy.ts [<ref link>] [<query, such as ?city=Tokyo>]
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import type { Hash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { accountOf } from '../src/program.ts'
+import { runningSandbox } from './running.ts'
 import { printSplit } from './split.ts'
 
-const state = JSON.parse(readFileSync(join(process.env.SANDBOX_DIR ?? '.sandbox', 'state.json'), 'utf8'))
-const buyer = state.accounts.find(({ role }: { role: string }) => role === 'buyer')
+const { state } = await runningSandbox()
+const buyer = accountOf(state, 'buyer')
 const network = `eip155:${state.chainId}` as const
 const pay = wrapFetchWithPaymentFromConfig(fetch, {
   schemes: [{ network, client: new ExactEvmScheme(privateKeyToAccount(buyer.privateKey)) }],

@@ -1,11 +1,10 @@
 // Asks what can be bought for an intent, and prints what reviewers say of it and how to buy through the best. Beside `npm start`:
 //   node scripts/run.mjs sandbox/examples/discover.ts [<what you want>]
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Money } from '@referrer/protocol'
 import type { Discovery } from './answers.ts'
+import { runningSandbox } from './running.ts'
 
-const state = JSON.parse(readFileSync(join(process.env.SANDBOX_DIR ?? '.sandbox', 'state.json'), 'utf8'))
+const { state } = await runningSandbox()
 const intent = process.argv.slice(2).join(' ') || 'when does the sun set in Tokyo'
 const answer = await fetch(`${state.baseUrl}/v1/discover?${new URLSearchParams({ intent })}`)
 const { products }: Discovery = await answer.json()

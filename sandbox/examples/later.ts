@@ -1,18 +1,15 @@
 // Lets days pass on the sandbox's chain, and shows what the oracle settles then. Beside `npm start`:
 //   node scripts/run.mjs sandbox/examples/later.ts [<days>]
 // From then on the chain is ahead of everybody's clock, and what buyers sign has expired there: to buy again, start the sandbox again.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { createTestClient, http, publicActions } from 'viem'
 import { hardhat } from 'viem/chains'
-import type { SandboxState } from '../src/state.ts'
 import type { Decisions } from './answers.ts'
+import { runningSandbox } from './running.ts'
 import { printTransfers } from './split.ts'
 import { waitFor } from './wait.ts'
 
-const file = join(process.env.SANDBOX_DIR ?? '.sandbox', 'state.json')
-const state: SandboxState = JSON.parse(readFileSync(file, 'utf8'))
+const { state } = await runningSandbox()
 const escrow = { address: state.contracts.CommissionEscrow, abi: commissionEscrowAbi } as const
 const transport = http(state.rpcUrl)
 const chain = createTestClient({ mode: 'hardhat', chain: hardhat, transport }).extend(publicActions)

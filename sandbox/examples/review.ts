@@ -1,7 +1,5 @@
 // What a buyer does after buying: votes, publishes a review of the purchase, and gets the cashback. Beside `npm start`, after buy.ts:
 //   node scripts/run.mjs sandbox/examples/review.ts [<rating, 1 to 5>]
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { ContentHash, Money } from '@referrer/protocol'
 import { commissionEscrowAbi, reviewRegistryAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { createWalletClient, http, parseEventLogs, publicActions } from 'viem'
@@ -9,15 +7,14 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { callerOf } from '../src/caller.ts'
 import { accountOf } from '../src/program.ts'
-import type { SandboxState } from '../src/state.ts'
 import type { Escrow, ExplainedRank, Review, Reviewable } from './answers.ts'
+import { runningSandbox } from './running.ts'
 import { printAmount } from './split.ts'
 import { waitFor } from './wait.ts'
 
 const rating = Number(process.argv[2] ?? 4)
 if (![1, 2, 3, 4, 5].includes(rating)) throw new Error('which rating? 1, 2, 3, 4 or 5, or nothing for 4')
-const file = join(process.env.SANDBOX_DIR ?? '.sandbox', 'state.json')
-const state: SandboxState = JSON.parse(readFileSync(file, 'utf8'))
+const { state } = await runningSandbox()
 const { CommissionEscrow, ReviewRegistry, USDC } = state.contracts
 const { privateKey, agentId = 0 } = accountOf(state, 'buyer')
 const buyer = privateKeyToAccount(privateKey)

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import { createPublicClient, http, keccak256, toBytes } from 'viem'
@@ -13,7 +13,7 @@ import {
   until,
 } from '../test/sandbox.ts'
 import { readPorts } from './ports.ts'
-import { databaseDirectory, type SandboxState } from './state.ts'
+import { databaseDirectory, statePath as defaultPath, type SandboxState } from './state.ts'
 
 describe('npm start', () => {
   let sandbox: TestSandbox
@@ -28,8 +28,8 @@ describe('npm start', () => {
 
   const statePath = () => join(sandbox.directory, 'state.json')
   const databaseOf = (offset: string) =>
-    databaseDirectory(statePath(), readPorts({ PORT_OFFSET: offset }).service)
-  const again = (offset: string) => runSandbox({ SANDBOX_DIR: sandbox.directory, PORT_OFFSET: offset })
+    databaseDirectory(defaultPath({ PORT_OFFSET: offset }), readPorts({ PORT_OFFSET: offset }).service)
+  const again = (offset: string) => runSandbox({ PORT_OFFSET: offset })
   const client = () => createPublicClient({ transport: http(state.rpcUrl) })
 
   it('serves a chain on which every contract is deployed', async () => {
@@ -147,7 +147,17 @@ describe('npm start', () => {
     const second = again(sandbox.offset)
     const [code] = await second.ended
     expect(code).toBe(1)
-    expect(second.output.text.trim()).toMatch(/^port \d+ \(chain\) is in use: .*PORT_OFFSET=100 npm start$/)
+    expect(second.output.text.trim()).toMatch(/^port \d+ \(chain\) is in use: .*PORT_OFFSET=\d+ npm start$/)
+    expect(existsSync(statePath())).toBe(true)
+  })
+
+  it('says in one line that a running one has its directory, and leaves it alone', async () => {
+    const second = runSandbox({ SANDBOX_DIR: sandbox.directory, PORT_OFFSET: await freeOffset() })
+    const [code] = await second.ended
+    expect(code).toBe(1)
+    expect(second.output.text.trim()).toBe(
+      `the sandbox at ${state.baseUrl} keeps its state in ${sandbox.directory}: stop it, or name another directory with SANDBOX_DIR`,
+    )
     expect(existsSync(statePath())).toBe(true)
   })
 
@@ -160,7 +170,7 @@ describe('npm start', () => {
       second.child.kill('SIGINT')
       expect(await second.ended).toEqual([0, null])
       expect(second.output.text).not.toContain('sandbox ready')
-      expect(existsSync(statePath())).toBe(false)
+      expect(JSON.parse(readFileSync(statePath(), 'utf8'))).toEqual(state)
       expect(existsSync(databaseOf(other))).toBe(false)
       const { workers } = await (await fetch(`${state.baseUrl}/readyz`)).json()
       expect(workers).toEqual(workers.map((worker: object) => ({ ...worker, state: 'running', restarts: 0 })))

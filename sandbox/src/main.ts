@@ -4,7 +4,7 @@ import { bringUp } from './bring-up.ts'
 import { createEnds } from './ends.ts'
 import { readPorts, requireFree } from './ports.ts'
 import { screen } from './screen.ts'
-import { removeState, statePath, writeState } from './state.ts'
+import { removeState, requireOwnDirectory, statePath, writeState } from './state.ts'
 import { removeToolServers, writeToolServers } from './tool-servers.ts'
 
 const HELP = `Runs the market on this machine, for trying out and for development.
@@ -13,7 +13,7 @@ const HELP = `Runs the market on this machine, for trying out and for developmen
 
 Environment:
   PORT_OFFSET   shifts every port, so that sandboxes can run side by side (default 0)
-  SANDBOX_DIR   where state.json is written, another for each that runs (default .sandbox)
+  SANDBOX_DIR   where state.json is written, another for each that runs (default .sandbox, or .sandbox-<PORT_OFFSET>)
   LOG_LEVEL     what the service and the facilitator log (default warn)
 
 What runs, and every account's key, is written to state.json; referrer-mcp.json beside it names the tool servers. Ctrl-C ends it.`
@@ -26,6 +26,7 @@ async function main() {
   const ports = readPorts(process.env)
   const path = statePath(process.env)
   await requireFree(ports)
+  await requireOwnDirectory(path)
   forget(path)
 
   const ends = createEnds()

@@ -18,11 +18,12 @@ describe('the ports of the sandbox', () => {
   it.each(['chain', 'service', 'facilitator', 'shop'] as const)(
     'are refused in one line when that of the %s is taken',
     async (name) => {
-      const ports = readPorts({ PORT_OFFSET: await freeOffset() })
+      const offset = await freeOffset()
+      const ports = readPorts({ PORT_OFFSET: offset })
       const taker = createServer().listen(ports[name], HOST)
       await once(taker, 'listening')
       await expect(requireFree(ports)).rejects.toThrow(
-        `port ${ports[name]} (${name}) is in use: stop what uses it, or shift all ports with PORT_OFFSET=100 npm start`,
+        `port ${ports[name]} (${name}) is in use: stop what uses it, or shift all ports with PORT_OFFSET=${Number(offset) + 100} npm start`,
       )
       taker.close()
     },

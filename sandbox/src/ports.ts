@@ -10,13 +10,20 @@ export interface Ports {
   shop: number
 }
 
+const MOST = 56_000
+const STEP = 100
 const DEFAULTS: Ports = { chain: 8545, service: 8080, facilitator: 8081, shop: 8083 }
 
-export function readPorts(env: NodeJS.ProcessEnv): Ports {
+export function readOffset(env: NodeJS.ProcessEnv): number {
   const offset = Number(env.PORT_OFFSET ?? 0)
-  if (!Number.isInteger(offset) || offset < 0 || offset > 56_000) {
-    throw new Error(`PORT_OFFSET must be a whole number from 0 to 56000, not "${env.PORT_OFFSET}"`)
+  if (!Number.isInteger(offset) || offset < 0 || offset > MOST) {
+    throw new Error(`PORT_OFFSET must be a whole number from 0 to ${MOST}, not "${env.PORT_OFFSET}"`)
   }
+  return offset
+}
+
+export function readPorts(env: NodeJS.ProcessEnv): Ports {
+  const offset = readOffset(env)
   const { chain, service, facilitator, shop } = DEFAULTS
   return {
     chain: chain + offset,
@@ -30,8 +37,9 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
 export async function requireFree(ports: Ports): Promise<void> {
   for (const [name, port] of Object.entries(ports)) {
     if (await isTaken(port)) {
+      const other = (ports.service - DEFAULTS.service + STEP) % MOST
       throw new Error(
-        `port ${port} (${name}) is in use: stop what uses it, or shift all ports with PORT_OFFSET=100 npm start`,
+        `port ${port} (${name}) is in use: stop what uses it, or shift all ports with PORT_OFFSET=${other} npm start`,
       )
     }
   }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Addresses } from '@referrer/contracts/deploy'
 import type { AccountRole } from '@referrer/contracts/local'
 import type { Address, Hex } from 'viem'
+import { readOffset } from './ports.ts'
 
 /** What runs and who is who: written when the sandbox is up, for scripts and tools. */
 export interface SandboxState {
@@ -41,8 +42,37 @@ export interface SandboxAccount {
 
 const DEFAULT_DIRECTORY = fileURLToPath(new URL('../../.sandbox', import.meta.url))
 
+/** Sandboxes side by side have ports of their own, and so each has a directory of its own. */
 export function statePath(env: NodeJS.ProcessEnv): string {
-  return join(env.SANDBOX_DIR ?? DEFAULT_DIRECTORY, 'state.json')
+  const offset = readOffset(env)
+  const directory = env.SANDBOX_DIR ?? (offset === 0 ? DEFAULT_DIRECTORY : `${DEFAULT_DIRECTORY}-${offset}`)
+  return join(directory, 'state.json')
+}
+
+/** The state that a sandbox left or keeps here; undefined where there is none. */
+export function readState(path: string): SandboxState | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new Error(`${path} cannot be read (${error instanceof Error ? error.message : error}): remove it`)
+  }
+}
+
+export async function isRunning({ baseUrl }: SandboxState): Promise<boolean> {
+  return fetch(`${baseUrl}/healthz`).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Fails with one line where another sandbox keeps its state: whoever started here would take it away. */
+export async function requireOwnDirectory(path: string): Promise<void> {
+  const state = readState(path)
+  if (!state || !(await isRunning(state))) return
+  throw new Error(
+    `the sandbox at ${state.baseUrl} keeps its state in ${dirname(path)}: stop it, or name another directory with SANDBOX_DIR`,
+  )
 }
 
 /**

@@ -2,13 +2,12 @@
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readPorts, requireFree } from '../src/ports.ts'
-import type { SandboxAccount, SandboxState } from '../src/state.ts'
+import { type SandboxAccount, type SandboxState, statePath } from '../src/state.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -61,9 +60,9 @@ export interface TestSandbox extends Started {
 }
 
 export async function startTestSandbox(): Promise<TestSandbox> {
-  const directory = mkdtempSync(join(tmpdir(), 'referrer-sandbox-'))
   const offset = await freeOffset()
-  const started = runSandbox({ SANDBOX_DIR: directory, PORT_OFFSET: offset })
+  const directory = dirname(statePath({ PORT_OFFSET: offset }))
+  const started = runSandbox({ PORT_OFFSET: offset })
   await until(() => started.output.text.includes('sandbox ready'), started)
   const state: SandboxState = JSON.parse(readFileSync(join(directory, 'state.json'), 'utf8'))
   return {

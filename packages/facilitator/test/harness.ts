@@ -86,6 +86,8 @@ export interface HarnessOptions {
   chainId?: number
   /** Milliseconds between blocks; left out: a block per transaction. */
   blockTime?: number
+  /** The chain's clock is ours, however many blocks it makes: for clients whose payments hold for a minute of our time. */
+  keepsTime?: boolean
   /** How many blocks, its own included, make a transaction final. */
   confirmations?: number
   /** How many keys settle. */
@@ -105,7 +107,7 @@ const FIRST_FREE_ACCOUNT = 12
 export async function startTestFacilitator(options: HarnessOptions = {}): Promise<TestFacilitator> {
   const { chainId = 31_337, relayers: relayerCount = 1, buyers: buyerCount = 2 } = options
   const [chain, database, shop] = await Promise.all([
-    startLocalChain({ chainId, port: 0 }),
+    startLocalChain({ chainId, port: 0, keepsTime: options.keepsTime ?? false }),
     options.databaseUrl === undefined ? freshDatabase(migrations) : joinDatabase(options.databaseUrl),
     startTestShop(),
   ])

@@ -4,13 +4,20 @@ import type { Sale } from './sale.ts'
 
 const RETRY_SECONDS = 5
 
+/** Why no payment was taken. Buyers who read the facilitator's answers look for `errorReason` and `errorMessage`. */
+export const said = (message: string, reason: string) => ({
+  error: message,
+  errorReason: reason,
+  errorMessage: message,
+})
+
 export function plain(status: number, body: { error: string; transaction?: string }): Response {
   return Response.json(body, { status, headers: { 'cache-control': 'no-store' } })
 }
 
 /** The same request may be sent again. */
 export function later(status: 503 | 504, error: string): Response {
-  const response = plain(status, { error })
+  const response = plain(status, said(error, 'settle_failed'))
   response.headers.set('retry-after', String(RETRY_SECONDS))
   return response
 }

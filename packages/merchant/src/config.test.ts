@@ -45,7 +45,7 @@ describe('createReferralEndpoint', () => {
     ['signingKey', ['0x1234', 'key']],
   ])('says what %s must be', (name, values) => {
     for (const value of values) {
-      expect(made({ [name]: value })).toThrow(new RegExp(`^createReferralEndpoint: ${name} must be `))
+      expect(made({ [name]: value })).toThrow(new RegExp(`^@referrer/merchant: ${name} must be `))
     }
   })
 

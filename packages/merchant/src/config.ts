@@ -9,7 +9,8 @@ import type { Sale } from './sale.ts'
 /** USDC: base units as a bigint, or decimal text such as `'0.10'`. */
 export type Price = bigint | string
 
-export interface ReferralConfig {
+/** Where the market is, and how to settle at it. */
+export interface MarketConfig {
   chainId: number
   /** One node, or several that stand in for each other. */
   rpcUrl: string | readonly string[]
@@ -20,26 +21,12 @@ export interface ReferralConfig {
   setupUrl: string
   /** Yours. Payments through links to other merchants' products would pay them, so they are refused. */
   merchantId: number | bigint
-  /**
-   * A function sees the request first: it may price it, or answer with a `Response` of its own (a 404 for what you do not
-   * sell, a 400 for input that you could not serve) before anybody pays.
-   */
-  price: Price | ((request: Request) => Price | Response | Promise<Price | Response>)
   product?: {
     /** The product sold here, as listed on-chain. A link to another of your products is then settled on this one's terms. */
     id?: Hex
-    description?: string
-    mimeType?: string
   }
-  /**
-   * Called once the money has moved. Anything JSON-able becomes the body, joined by `transaction`; a `Response` is sent as it
-   * is, joined by `transaction` where it is JSON. When it throws, or answers 500 or above, the buyer may send the same payment again.
-   */
-  serve(request: Request, sale: Sale): unknown
   /** A hot key that is allowed to settle for you: signs what is sent to the facilitator. */
   signingKey?: Hex | RequestSignature.RequestSigner
-  /** Where buyers reach this endpoint, if a proxy stands before it. The query of the request is kept. */
-  publicUrl?: string
   /** Shared by all processes that serve this endpoint. Without it each remembers for itself. */
   ledger?: Ledger
   /** How long the facilitator may take to settle. */
@@ -53,8 +40,24 @@ export interface ReferralConfig {
   onEvent?: (event: MerchantEvent) => void
 }
 
+export interface ReferralConfig extends MarketConfig {
+  /**
+   * A function sees the request first: it may price it, or answer with a `Response` of its own (a 404 for what you do not
+   * sell, a 400 for input that you could not serve) before anybody pays.
+   */
+  price: Price | ((request: Request) => Price | Response | Promise<Price | Response>)
+  product?: MarketConfig['product'] & { description?: string; mimeType?: string }
+  /**
+   * Called once the money has moved. Anything JSON-able becomes the body, joined by `transaction`; a `Response` is sent as it
+   * is, joined by `transaction` where it is JSON. When it throws, or answers 500 or above, the buyer may send the same payment again.
+   */
+  serve(request: Request, sale: Sale): unknown
+  /** Where buyers reach this endpoint, if a proxy stands before it. The query of the request is kept. */
+  publicUrl?: string
+}
+
 /** The configuration once it is checked, with its defaults. */
-export interface Settings {
+export interface MarketSettings {
   chainId: number
   network: X402.Network.Network
   rpcUrls: readonly string[]
@@ -62,13 +65,8 @@ export interface Settings {
   facilitatorUrl: string
   setupUrl: string
   merchantId: bigint
-  priceOf(request: Request): Promise<bigint | Response>
   productId: Hex | undefined
-  description: string | undefined
-  mimeType: string | undefined
-  serve(request: Request, sale: Sale): unknown
   signer: RequestSignature.RequestSigner | undefined
-  publicUrl: URL | undefined
   ledger: Ledger | undefined
   timeoutMs: number
   refreshMs: number
@@ -77,14 +75,37 @@ export interface Settings {
   tell(event: MerchantEvent): void
 }
 
+export interface Settings extends MarketSettings {
+  /** Undefined where it depends on the request. */
+  fixedPrice: bigint | undefined
+  priceOf(request: Request): Promise<bigint | Response>
+  description: string | undefined
+  mimeType: string | undefined
+  serve(request: Request, sale: Sale): unknown
+  publicUrl: URL | undefined
+}
+
 const TIMEOUT_MS = 58_000
 const REFRESH_MS = 5 * 60_000
 /** The offer also travels in a header, and all headers together have 16 KiB. */
 const MAX_TEXT_CHARS = 500
 
 export function readConfig(config: ReferralConfig): Settings {
-  const { product = {}, onEvent } = config
+  const { product = {}, price, publicUrl } = config
   if (typeof config.serve !== 'function') refuse('serve', 'a function')
+  return {
+    ...readMarketConfig(config),
+    fixedPrice: typeof price === 'function' ? undefined : amountOf(price),
+    priceOf: pricing(price),
+    description: shortText(product.description, 'product.description'),
+    mimeType: shortText(product.mimeType, 'product.mimeType'),
+    serve: config.serve.bind(config),
+    publicUrl: publicUrl === undefined ? undefined : webUrl(publicUrl, 'publicUrl'),
+  }
+}
+
+export function readMarketConfig(config: MarketConfig): MarketSettings {
+  const { product = {}, onEvent } = config
   return {
     chainId: positive(config.chainId, 'chainId'),
     network: X402.Network.from(config.chainId),
@@ -95,13 +116,8 @@ export function readConfig(config: ReferralConfig): Settings {
     facilitatorUrl: webUrl(config.facilitatorUrl, 'facilitatorUrl').href.replace(/\/+$/, ''),
     setupUrl: webUrl(config.setupUrl, 'setupUrl').href,
     merchantId: identity(config.merchantId),
-    priceOf: pricing(config.price),
     productId: product.id === undefined ? undefined : ProductId.parse(product.id),
-    description: shortText(product.description, 'product.description'),
-    mimeType: shortText(product.mimeType, 'product.mimeType'),
-    serve: config.serve.bind(config),
     signer: signerOf(config.signingKey),
-    publicUrl: config.publicUrl === undefined ? undefined : webUrl(config.publicUrl, 'publicUrl'),
     ledger: config.ledger,
     timeoutMs: positive(config.timeoutMs ?? TIMEOUT_MS, 'timeoutMs'),
     refreshMs: positive(config.refreshMs ?? REFRESH_MS, 'refreshMs'),
@@ -129,7 +145,7 @@ function pricing(price: ReferralConfig['price']): Settings['priceOf'] {
   }
 }
 
-function amountOf(price: Price): bigint {
+export function amountOf(price: Price): bigint {
   const amount = typeof price === 'bigint' ? price : Money.parse(price)
   if (amount <= 0n || amount > BigInt(Number.MAX_SAFE_INTEGER)) {
     refuse('price', `from 0.000001 to ${Money.format(BigInt(Number.MAX_SAFE_INTEGER))} USDC`)
@@ -173,5 +189,5 @@ function shortText(value: string | undefined, what: string): string | undefined 
 }
 
 function refuse(what: string, expected: string): never {
-  throw new TypeError(`createReferralEndpoint: ${what} must be ${expected}`)
+  throw new TypeError(`@referrer/merchant: ${what} must be ${expected}`)
 }

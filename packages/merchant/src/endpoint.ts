@@ -1,15 +1,20 @@
 import { ProtocolError, X402 } from '@referrer/protocol'
 import { later, plain } from './answers.ts'
 import { type ReferralConfig, readConfig } from './config.ts'
+import { facilitatorOf } from './facilitator.ts'
+import { readLeast, requireLeast } from './least.ts'
 import { connectTo, type Market, watchMarket } from './market.ts'
 import { type Buyer, buyerOf, makeOffer, type Offer, readBuyer } from './offer.ts'
-import { type Payment, readPayment } from './payment.ts'
+import { type GetHeader, type Payment, readPayment } from './payment.ts'
 import { createTill } from './till.ts'
 
 export interface ReferralEndpoint {
   /** Answers GET and POST on the endpoint's URL. Never throws. */
   fetch(request: Request): Promise<Response>
-  /** Reads the market now instead of at the first request: await it at the start to notice a wrong configuration. */
+  /**
+   * Reads the market now instead of at the first request, and asks the facilitator for the least amount that it settles: await it at the
+   * start to notice a wrong configuration, or a price that nobody could pay.
+   */
   ready(): Promise<void>
 }
 
@@ -21,6 +26,8 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
   const client = connectTo(settings)
   const marketNow = watchMarket(client, settings)
   const take = createTill(settings, client)
+  /** Known once `ready` has asked for it. */
+  let least = 0n
 
   async function offerTo(
     buyer: Buyer,
@@ -35,6 +42,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
     try {
       const amount = await settings.priceOf(request)
       if (typeof amount !== 'bigint') return amount
+      requireLeast(amount, least)
       return { offer: makeOffer(settings, market, { url: request.url, amount, buyer }), market }
     } catch (error) {
       settings.tell({ type: 'price_failed', error })
@@ -48,9 +56,17 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       response.headers.set('allow', 'GET, POST')
       return response
     }
-    const header = request.headers.get(X402.PAYMENT_SIGNATURE_HEADER)
-    if (header === null) {
-      const buyer = readBuyer(request.headers)
+    const get: GetHeader = (name) => request.headers.get(name)
+    let payment: Payment | undefined
+    try {
+      payment = readPayment(get, settings.network)
+    } catch (error) {
+      const made = await offerTo(NOBODY, request)
+      const message = error instanceof ProtocolError ? error.message : String(error)
+      return 'offer' in made ? made.offer.answer({ reason: 'invalid_payment', message }) : made
+    }
+    if (!payment) {
+      const buyer = readBuyer(get)
       if (!buyer) {
         const names = `${X402.REFERRER_TOKEN_HEADER} and ${X402.REFERRER_BUYER_AGENT_ID_HEADER}`
         return plain(400, { error: `${names} must be short printable ASCII: send the token of the ref link` })
@@ -59,15 +75,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       return 'offer' in made ? made.offer.answer() : made
     }
 
-    let payment: Payment
-    try {
-      payment = readPayment(header, settings.network)
-    } catch (error) {
-      const made = await offerTo(NOBODY, request)
-      const message = error instanceof ProtocolError ? error.message : String(error)
-      return 'offer' in made ? made.offer.answer({ reason: 'invalid_payment', message }) : made
-    }
-    // The retry of a payment need not name the link again: the payment does.
+    // The retry of a payment need not name the link again where the payment does.
     const { attributionToken = '', buyerAgentId } = payment
     return take(request, payment, () => offerTo(buyerOf(attributionToken, buyerAgentId) ?? NOBODY, request))
   }
@@ -76,6 +84,9 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
     fetch,
     async ready() {
       await marketNow()
+      const known = await readLeast(settings, facilitatorOf(settings).supported)
+      if (settings.fixedPrice !== undefined) requireLeast(settings.fixedPrice, known)
+      least = known
     },
   }
 }

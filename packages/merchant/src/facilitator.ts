@@ -1,6 +1,6 @@
 import { RequestSignature, X402 } from '@referrer/protocol'
 import { readJson } from './body.ts'
-import type { Settings } from './config.ts'
+import type { MarketSettings } from './config.ts'
 import type { Payment } from './payment.ts'
 
 /** What became of a payment that was sent to the facilitator. */
@@ -32,27 +32,55 @@ const MAX_MESSAGE_CHARS = 500
 export const USED = 'authorization already used'
 
 type Fields = Record<string, unknown>
+type Requirements = X402.PaymentRequirements.PaymentRequirements
 
-export function facilitatorOf(settings: Settings) {
+export type Verified =
+  | { isValid: true; payer: string | undefined }
+  | { isValid: false; reason: string; message: string; payer: string | undefined }
+
+export function facilitatorOf(settings: MarketSettings) {
   const { facilitatorUrl, chainId, signer, timeoutMs, fetch, now } = settings
 
   /** Says `unsure` whenever the money might have moved, and never throws. */
-  async function settle(
-    payment: Payment,
-    requirements: X402.PaymentRequirements.PaymentRequirements,
-  ): Promise<Outcome> {
-    const body = `{"x402Version":${X402.VERSION},"paymentPayload":${payment.json},"paymentRequirements":${JSON.stringify(requirements)}}`
-    let headers: Record<string, string>
+  async function settle(payment: Payment, requirements: Requirements): Promise<Outcome> {
+    let request: RequestInit
     try {
-      headers = { 'content-type': 'application/json', ...(await signatureOf(body)) }
+      request = await requestOf(payment, requirements)
     } catch (error) {
       return { kind: 'turned away', message: `signingKey does not sign: ${reasonOf(error)}` }
     }
     try {
-      return outcomeOf(await ask(`${facilitatorUrl}/settle`, timeoutMs, { method: 'POST', headers, body }))
+      return outcomeOf(await ask(`${facilitatorUrl}/settle`, timeoutMs, request))
     } catch (error) {
       return { kind: 'unsure', message: `no answer to /settle: ${reasonOf(error)}` }
     }
+  }
+
+  /** Whether the payment would settle. Throws where the facilitator does not say. */
+  async function verify(payment: Payment, requirements: Requirements): Promise<Verified> {
+    const request = await requestOf(payment, requirements)
+    const { status, json } = await ask(`${facilitatorUrl}/verify`, timeoutMs, request)
+    const { isValid, invalidReason, invalidMessage, payer } = fieldsOf(json)
+    if (status === 200 && isValid === true) return { isValid, payer: textOf(payer) }
+    if (status !== 200 || isValid !== false) {
+      throw new Error(`/verify answered ${status}${inWords(json)}: ${adviceOn(status)}`)
+    }
+    const reason = textOf(invalidReason) ?? 'invalid_payment'
+    return { isValid, reason, message: textOf(invalidMessage) ?? reason, payer: textOf(payer) }
+  }
+
+  /** What can be paid at this facilitator. Throws where it does not say. */
+  async function supported(): Promise<unknown> {
+    const { status, json } = await ask(`${facilitatorUrl}/supported`, timeoutMs, {})
+    if (status === 200) return json
+    throw new Error(`${facilitatorUrl}/supported answered ${status}: ${adviceOn(status)}`)
+  }
+
+  /** Signed over the exact bytes that are sent, where there is a key. */
+  async function requestOf(payment: Payment, requirements: Requirements): Promise<RequestInit> {
+    const body = `{"x402Version":${X402.VERSION},"paymentPayload":${payment.json},"paymentRequirements":${JSON.stringify(requirements)}}`
+    const headers = { 'content-type': 'application/json', ...(await signatureOf(body)) }
+    return { method: 'POST', headers, body }
   }
 
   async function signatureOf(body: string): Promise<Record<string, string>> {
@@ -82,18 +110,14 @@ export function facilitatorOf(settings: Settings) {
     return { status: response.status, json: await readJson(response, MAX_ANSWER_BYTES) }
   }
 
-  return { settle, standingOf }
+  return { settle, verify, supported, standingOf }
 }
 
 function outcomeOf({ status, json }: { status: number; json: unknown }): Outcome {
-  const { success, transaction, payer, errorReason, errorMessage, retryable, pending, error, detail } =
-    fieldsOf(json)
+  const { success, transaction, payer, errorReason, errorMessage, retryable, pending } = fieldsOf(json)
   if (status >= 300 && status < 500 && status !== 408) {
-    const said = [error, detail].map(textOf).filter(Boolean).join(': ')
-    return {
-      kind: 'turned away',
-      message: `/settle answered ${status}${said && ` (${said})`}: ${adviceOn(status)}`,
-    }
+    const message = `/settle answered ${status}${inWords(json)}: ${adviceOn(status)}`
+    return { kind: 'turned away', message }
   }
   // Only what decides is insisted on: money that moved must not be called lost over a field that nobody needs.
   const hash = hashOf(transaction)
@@ -110,6 +134,12 @@ function outcomeOf({ status, json }: { status: number; json: unknown }): Outcome
   if (message.startsWith(USED)) return { kind: 'used', transaction: hash, message }
   if (retryable === true && reason === 'settle_failed') return { kind: 'not now', message }
   return { kind: 'refused', reason, message, transaction: hash ?? '' }
+}
+
+function inWords(json: unknown): string {
+  const { error, detail } = fieldsOf(json)
+  const said = [error, detail].map(textOf).filter(Boolean).join(': ')
+  return said && ` (${said})`
 }
 
 function adviceOn(status: number): string {

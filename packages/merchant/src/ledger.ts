@@ -1,5 +1,6 @@
 // Each payment is served once: what is being settled, what was served, and what is owed to buyers who have paid.
-import type { Settings } from './config.ts'
+import type { MarketSettings } from './config.ts'
+import { USED } from './facilitator.ts'
 import type { Payment } from './payment.ts'
 import type { Sale } from './sale.ts'
 
@@ -28,6 +29,16 @@ export type Claim =
       back(): Promise<void>
     }
 
+export type Granted = Extract<Claim, { isGranted: true }>
+
+/** What a buyer is told whose claim is not granted. */
+export const REPEATED = {
+  busy: 'this payment is being settled: wait for its answer, and do not sign another',
+  taken: 'this payment is being settled or was used already: do not sign another before you know',
+  served: USED,
+  altered: 'this authorisation came before in another payment: send that one again',
+}
+
 type Entry =
   | { state: 'busy' }
   | { state: 'served'; transaction: string; until: number }
@@ -53,7 +64,7 @@ const END_OF_TIME = 253_402_300_799
 /** Of all endpoints of the process: one payment, sent to two of them at once, is settled once and looks good to both. */
 const entries = new Map<string, Entry>()
 
-export function openLedger(endpoint: Pick<Settings, 'ledger' | 'now' | 'tell'>) {
+export function openLedger(endpoint: Pick<MarketSettings, 'ledger' | 'now' | 'tell'>) {
   const { ledger, now, tell } = endpoint
   const seconds = () => Math.floor(now() / 1_000)
 

@@ -13,7 +13,7 @@ import {
   parseEventLogs,
   stringToBytes,
 } from 'viem'
-import type { Settings } from './config.ts'
+import type { MarketSettings } from './config.ts'
 
 export interface Market {
   splitRouter: Address
@@ -42,7 +42,7 @@ const TOKEN_DOMAIN = parseAbi([
   'function version() view returns (string)',
 ])
 
-type Nodes = Pick<Settings, 'chainId' | 'rpcUrls' | 'addressRegistry' | 'fetch'>
+type Nodes = Pick<MarketSettings, 'chainId' | 'rpcUrls' | 'addressRegistry' | 'fetch'>
 
 export function connectTo({ rpcUrls, fetch }: Pick<Nodes, 'rpcUrls' | 'fetch'>): PublicClient {
   const options = { fetchFn: fetch, timeout: NODE_TIMEOUT_MS, retryCount: 1 }
@@ -108,7 +108,7 @@ export async function isRecorded(
 }
 
 /** Reads the market when it is first needed, and again when it has got old. Failures are not kept; all who wait share one read. */
-export function watchMarket(client: PublicClient, settings: Settings): () => Promise<Market> {
+export function watchMarket(client: PublicClient, settings: MarketSettings): () => Promise<Market> {
   let known: { market: Market; readAt: number } | undefined
   let reading: Promise<Market> | undefined
 

@@ -1,8 +1,9 @@
 // The 402: what is sold, for how much, and whom to pay.
 import { AttributionToken, X402 } from '@referrer/protocol'
+import { said } from './answers.ts'
 import type { Settings } from './config.ts'
 import type { Market } from './market.ts'
-import { termsOf } from './payment.ts'
+import { type GetHeader, termsOf } from './payment.ts'
 
 /** What a buyer says about itself; it comes back with the payment. */
 export interface Buyer {
@@ -24,16 +25,14 @@ export interface Offer {
   answer(refusal?: Refusal): Response
 }
 
-const MAX_TIMEOUT_SECONDS = 60
+export const MAX_TIMEOUT_SECONDS = 60
 const MAX_AGENT_ID_CHARS = 256
 const MAX_URL_CHARS = 2_048
 const PRINTABLE = /^[\x20-\x7e]*$/
 
 /** The headers of a first request, or undefined where they are longer or stranger than any honest ones. */
-export function readBuyer(headers: Headers): Buyer | undefined {
-  const token = headers.get(X402.REFERRER_TOKEN_HEADER) ?? ''
-  const buyerAgentId = headers.get(X402.REFERRER_BUYER_AGENT_ID_HEADER)
-  return buyerOf(token, buyerAgentId ?? undefined)
+export function readBuyer(get: GetHeader): Buyer | undefined {
+  return buyerOf(get(X402.REFERRER_TOKEN_HEADER) ?? '', get(X402.REFERRER_BUYER_AGENT_ID_HEADER) ?? undefined)
 }
 
 export function buyerOf(attributionToken: string, buyerAgentId: string | undefined): Buyer | undefined {
@@ -47,19 +46,18 @@ const isShort = (text: string, max: number) => text.length <= max && PRINTABLE.t
 
 export function makeOffer(
   settings: Settings,
-  { splitRouter, usdc, token }: Market,
+  market: Market,
   { url, amount, buyer }: { url: string; amount: bigint; buyer: Buyer },
 ): Offer {
   const { network, setupUrl, description, mimeType } = settings
-  const productId = soldUnder(settings, buyer.attributionToken)
   const requirements: X402.PaymentRequirements.PaymentRequirements = {
     scheme: 'exact',
     network,
-    asset: usdc,
+    asset: market.usdc,
     amount: amount.toString(),
-    payTo: splitRouter,
+    payTo: market.splitRouter,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    extra: { ...token, authorizationType: 'ReceiveWithAuthorization', ...(productId && { productId }) },
+    extra: extraOf(settings, market, buyer.attributionToken),
   }
   const resource = {
     url: resourceUrl(settings, url),
@@ -70,7 +68,7 @@ export function makeOffer(
   function answer(refusal?: Refusal): Response {
     const body = {
       x402Version: X402.VERSION,
-      ...(refusal && { error: refusal.message, errorReason: refusal.reason }),
+      ...(refusal && said(refusal.message, refusal.reason)),
       resource,
       accepts: [requirements],
       extensions: { ...buyer, setup_url: setupUrl },
@@ -90,10 +88,15 @@ export function makeOffer(
   return { requirements, amount, answer }
 }
 
-/** The product sold, where the link leads to another one. */
-function soldUnder({ productId }: Settings, token: string) {
-  const linked = termsOf(token)?.productId
-  return linked === undefined || linked === productId ? undefined : productId
+/** The token's domain and the authorisation that we would rather have; the product sold, where the link leads to another one. */
+export function extraOf(
+  { productId }: Pick<Settings, 'productId'>,
+  { token }: Pick<Market, 'token'>,
+  attributionToken: string,
+): X402.PaymentRequirements.Extra {
+  const linked = termsOf(attributionToken)?.productId
+  const isOther = productId !== undefined && linked !== undefined && linked !== productId
+  return { ...token, authorizationType: 'ReceiveWithAuthorization', ...(isOther && { productId }) }
 }
 
 function resourceUrl({ publicUrl }: Settings, requested: string): string {

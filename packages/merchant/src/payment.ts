@@ -24,16 +24,43 @@ const ADDRESS = /^0x[0-9a-f]{40}$/
 const BYTES32 = /^0x[0-9a-f]{64}$/
 const DECIMAL = /^[0-9]{1,78}$/
 
-/** Throws a `ProtocolError` that says what is wrong with the header. */
-export function readPayment(header: string, network: X402.Network.Network): Payment {
-  const payload = fieldsOf(X402.decodeHeader(header))
-  const json = textOfJson(payload)
+/** How frameworks give a header of a request. */
+export type GetHeader = (name: string) => string | null | undefined
+
+/** Throws a `ProtocolError` that says what is wrong with the request's payment; undefined: it brings none. */
+export function readPayment(get: GetHeader, network: X402.Network.Network): Payment | undefined {
+  const header = get(X402.PAYMENT_SIGNATURE_HEADER) ?? undefined
+  return header === undefined
+    ? undefined
+    : paymentOf(completed(fieldsOf(X402.decodeHeader(header)), get), network)
+}
+
+/**
+ * The payload with what its request tells of link and buyer, where a strict client has dropped the extensions that it does not know.
+ * A payload that names its link is complete: whoever adds headers to it changes nothing.
+ */
+export function completed<P extends object>(payload: P, get: GetHeader): P {
+  const extensions = fieldsOf((payload as Fields).extensions)
+  if (textOf(extensions.attributionToken)) return payload
+  const told = {
+    attributionToken: get(X402.REFERRER_TOKEN_HEADER) || undefined,
+    buyerAgentId: get(X402.REFERRER_BUYER_AGENT_ID_HEADER) || undefined,
+    attributionSalt: get(X402.REFERRER_ATTRIBUTION_SALT_HEADER) || undefined,
+  }
+  if (told.attributionToken === undefined) return payload
+  return { ...payload, extensions: { ...told, ...extensions, attributionToken: told.attributionToken } }
+}
+
+/** Throws a `ProtocolError` where it is nested too deep for JSON. */
+export function paymentOf(payload: object, network: X402.Network.Network): Payment {
+  const given = fieldsOf(payload)
+  const json = textOfJson(given)
   const fingerprint = keccak256(stringToBytes(json))
-  const { from, nonce, value, validBefore } = fieldsOf(fieldsOf(payload.payload).authorization)
+  const { from, nonce, value, validBefore } = fieldsOf(fieldsOf(given.payload).authorization)
   const payer = matching(ADDRESS, from) as Address | undefined
   const nonceRead = matching(BYTES32, nonce) as Hex | undefined
   const until = matching(DECIMAL, validBefore)
-  const { attributionToken, buyerAgentId } = fieldsOf(payload.extensions)
+  const { attributionToken, buyerAgentId } = fieldsOf(given.extensions)
   const amount = matching(DECIMAL, value)
   return {
     key: `${network}:${payer && nonceRead ? `${payer}:${nonceRead}` : fingerprint}`,

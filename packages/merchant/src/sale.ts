@@ -1,3 +1,5 @@
+import type { Payment } from './payment.ts'
+
 /** A purchase whose money has moved. */
 export interface Sale {
   /** Names this purchase and no other, also when it is served a second time after a failure. One transaction can hold several. */
@@ -10,4 +12,19 @@ export interface Sale {
   attributionToken: string
   /** The agent that bought, where one did. */
   buyerAgentId?: string
+}
+
+export function saleOf(
+  payment: Payment,
+  amount: bigint,
+  { transaction, payer }: { transaction: string; payer: string | undefined },
+): Sale {
+  return {
+    id: payment.key,
+    transaction,
+    payer: payer ?? payment.payer ?? '',
+    amount,
+    attributionToken: payment.attributionToken ?? '',
+    ...(payment.buyerAgentId !== undefined && { buyerAgentId: payment.buyerAgentId }),
+  }
 }

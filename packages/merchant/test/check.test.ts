@@ -4,14 +4,19 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { getRequestListener } from '@hono/node-server'
 import { confirmed, listProduct, privateKeyOf } from '@referrer/contracts/local'
 import { X402 } from '@referrer/protocol'
 import { merchantRegistryAbi } from '@referrer/protocol/abi'
+import { ExactEvmScheme } from '@x402/evm/exact/server'
+import { paymentMiddleware, x402ResourceServer } from '@x402/hono'
+import { Hono } from 'hono'
 import { type Hex, keccak256, stringToBytes } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HELP, runCommand } from '../src/check/command.ts'
 import { nodeHandler } from '../src/node.ts'
-import { shopOf, startWorld, type World } from './world.ts'
+import { officialReferral } from '../src/x402.ts'
+import { configOf, PRICE, shopOf, startWorld, supporting, type World } from './world.ts'
 
 let world: World
 let server: Server
@@ -30,11 +35,8 @@ afterAll(async () => {
 })
 beforeEach(() => {
   listener = nodeHandler(shopOf(world))
-  world.facilitator.says({}, () => ({
-    kinds: [{ x402Version: 2, scheme: 'exact', network: `eip155:${world.local.chain.id}` }],
-    extensions: [],
-    signers: {},
-  }))
+  world.facilitator.says({})
+  world.facilitator.supports(supporting())
 })
 
 const market = () => [
@@ -106,6 +108,19 @@ function spoiled(spoil: Spoil): RequestListener {
       return Response.json(body, { status: response.status, headers })
     },
   })
+}
+
+/** A shop on the official middleware. */
+function official(): RequestListener {
+  const referral = officialReferral(configOf(world))
+  const resources = new x402ResourceServer(referral.facilitator).register(
+    referral.network,
+    new ExactEvmScheme(),
+  )
+  for (const extension of referral.extensions) resources.registerExtension(extension)
+  const app = new Hono()
+  app.use(paymentMiddleware({ '/buy': referral.route(PRICE) }, resources))
+  return getRequestListener(app.fetch)
 }
 
 describe('check', () => {
@@ -314,13 +329,48 @@ describe('check of a merchant', () => {
     expect(await keyed(stranger)).toEqual({})
   })
 
+  it('passes an endpoint on the official middleware, whose body is empty and whose offer is in the header', async () => {
+    listener = official()
+    expect(await (await fetch(url)).json()).toEqual({})
+    expect(await failures([...seller(), '--facilitator', world.facilitator.url])).toEqual({})
+  })
+
+  it('says what is wrong with an offer that only the header makes', async () => {
+    const shop = shopOf(world)
+    listener = nodeHandler({
+      ...shop,
+      async fetch(request) {
+        const { status, headers } = await shop.fetch(request)
+        const offer = X402.decodeHeader(headers.get('PAYMENT-REQUIRED')) as Offer
+        Object.assign(offer.accepts[0], { payTo: world.market.accounts.merchant.address })
+        return Response.json(
+          {},
+          { status, headers: { 'PAYMENT-REQUIRED': X402.encodeHeader(offer, 'standard') } },
+        )
+      },
+    })
+    expect(Object.keys(await failures())).toEqual(['payto_is_splitrouter', 'offer_payTo'])
+  })
+
+  it('says when the price is below the least amount that the facilitator settles', async () => {
+    const check = async (extra: object) => {
+      world.facilitator.supports(supporting(extra))
+      return failures(['--facilitator', world.facilitator.url])
+    }
+    expect(await check({ leastAmount: String(PRICE) })).toEqual({})
+    expect(await check({ leastAmount: String(PRICE + 1n) })).toEqual({
+      price_reaches_least_amount:
+        'the price 0.25 is below the least amount 0.250001 that the facilitator settles: raise it',
+    })
+  })
+
   it('says whether the facilitator settles on its chain', async () => {
     const check = (facilitator = world.facilitator.url) => failures(['--facilitator', facilitator])
-    world.facilitator.says({}, { kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:1' }] })
+    world.facilitator.supports({ kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:1' }] })
     expect((await check()).facilitator_settles_here).toContain(
       'does not settle "exact" payments on eip155:31337',
     )
-    world.facilitator.says({}, { status: 404, text: '' })
+    world.facilitator.supports({ status: 404, text: '' })
     expect((await check()).facilitator_settles_here).toContain('answered 404')
     expect((await check('http://127.0.0.1:3')).facilitator_settles_here).toContain('ECONNREFUSED')
   })

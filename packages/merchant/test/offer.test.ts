@@ -8,11 +8,14 @@ import {
   configOf,
   ENDPOINT,
   headerOf,
+  PRICE,
   PRODUCT_ID,
   SETUP_URL,
   shopOf,
   startWorld,
+  supporting,
   tokenFor,
+  told,
   type World,
 } from './world.ts'
 
@@ -222,7 +225,9 @@ describe('the market', () => {
     const response = await shop.fetch(ask())
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('5')
-    expect(await bodyOf(response)).toEqual({ error: 'the market cannot be read right now; try again' })
+    expect(await bodyOf(response)).toEqual(
+      told('the market cannot be read right now; try again', 'settle_failed'),
+    )
     expect(shop.events).toMatchObject([{ type: 'market_unavailable' }])
     await expect(shop.ready()).rejects.toThrow()
     counted.isDown = false
@@ -313,5 +318,48 @@ describe('strange requests', () => {
       }),
       { numRuns: 300 },
     )
+  })
+})
+
+describe('an endpoint', () => {
+  it('is not ready with a price below the least amount that the facilitator settles', async () => {
+    const readyWith = (extra?: object) => {
+      world.facilitator.supports(supporting(extra))
+      return shopOf(world).ready()
+    }
+    try {
+      await readyWith()
+      await readyWith({ leastAmount: String(PRICE) })
+      await expect(readyWith({ leastAmount: String(PRICE + 1n) })).rejects.toThrow(
+        'the price 0.25 USDC is below the least amount 0.250001 USDC that the facilitator settles: raise it',
+      )
+    } finally {
+      world.facilitator.supports(supporting())
+    }
+  })
+
+  it('makes no offer below the least amount once it is ready, where the price depends on the request', async () => {
+    world.facilitator.supports(supporting({ leastAmount: '1000' }))
+    const shop = shopOf(world, { price: ({ url }) => (url.endsWith('?cheap') ? 999n : 1_000n) })
+    try {
+      await shop.ready()
+      expect((await shop.fetch(ask())).status).toBe(402)
+      expect((await shop.fetch(new Request(`${ENDPOINT}?cheap`))).status).toBe(500)
+      expect(shop.events).toMatchObject([{ type: 'price_failed' }])
+      expect(String((shop.events[0] as { error: unknown }).error)).toContain('least amount 0.001 USDC')
+    } finally {
+      world.facilitator.supports(supporting())
+    }
+  })
+
+  it('is not ready when the facilitator settles elsewhere, or does not answer', async () => {
+    try {
+      world.facilitator.supports({ kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:1' }] })
+      await expect(shopOf(world).ready()).rejects.toThrow('does not settle on eip155:31337')
+    } finally {
+      world.facilitator.supports(supporting())
+    }
+    const nobody = shopOf(world, { facilitatorUrl: 'http://127.0.0.1:3' })
+    await expect(nobody.ready()).rejects.toThrow('check facilitatorUrl')
   })
 })

@@ -17,6 +17,7 @@ import {
   startWorld,
   TRANSACTION,
   tokenFor,
+  told,
   type World,
 } from './world.ts'
 
@@ -75,9 +76,9 @@ describe('a payment is served once', () => {
     expect(shop.sales).toHaveLength(1)
     expect(world.facilitator.asked).toHaveLength(1)
     const refused = responses.find(({ status }) => status === 409)
-    expect(refused && (await bodyOf(refused))).toEqual({
-      error: 'this payment is being settled: wait for its answer, and do not sign another',
-    })
+    expect(refused && (await bodyOf(refused))).toEqual(
+      told('this payment is being settled: wait for its answer, and do not sign another', 'invalid_payment'),
+    )
   })
 
   it('also when it comes again later, in another spelling', async () => {
@@ -90,10 +91,9 @@ describe('a payment is served once', () => {
     for (const again of [header, Base64.encode(stringToBytes(JSON.stringify(respelled)), 'standard')]) {
       const response = await shop.fetch(retry({ header: again }))
       expect(response.status).toBe(409)
-      expect(await bodyOf(response)).toEqual({
-        error: 'authorization already used',
-        transaction: TRANSACTION,
-      })
+      expect(await bodyOf(response)).toEqual(
+        told('authorization already used', 'invalid_payment', { transaction: TRANSACTION }),
+      )
     }
     expect(shop.sales).toHaveLength(1)
     expect(world.facilitator.asked).toHaveLength(1)
@@ -125,9 +125,12 @@ describe('a payment is served once', () => {
     const responses = await Promise.all([here.fetch(retry(payment)), there.fetch(retry(payment))])
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
     const refused = responses.find(({ status }) => status === 409)
-    expect(refused && (await bodyOf(refused))).toEqual({
-      error: 'this payment is being settled or was used already: do not sign another before you know',
-    })
+    expect(refused && (await bodyOf(refused))).toEqual(
+      told(
+        'this payment is being settled or was used already: do not sign another before you know',
+        'invalid_payment',
+      ),
+    )
     const [[key, until] = []] = ledger.held
     const { from, nonce, validBefore } = payment.payload.payload.authorization
     expect(key).toBe(`eip155:${world.local.chain.id}:${from}:${nonce}`.toLowerCase())
@@ -233,10 +236,13 @@ describe('a payment that was not served', () => {
     expect((await shop.fetch(retry(payment, { signal: gone.signal }))).status).toBe(503)
     const dearer = await shop.fetch(new Request(`${ENDPOINT}?dear`, { headers }))
     expect(dearer.status).toBe(409)
-    expect(await bodyOf(dearer)).toEqual({
-      error: 'you have paid for something that costs less: send the request again that you paid for',
-      transaction: TRANSACTION,
-    })
+    expect(await bodyOf(dearer)).toEqual(
+      told(
+        'you have paid for something that costs less: send the request again that you paid for',
+        'invalid_payment',
+        { transaction: TRANSACTION },
+      ),
+    )
     expect(shop.sales).toHaveLength(0)
     expect((await shop.fetch(retry(payment))).status).toBe(200)
     expect(shop.sales).toHaveLength(1)
@@ -342,7 +348,9 @@ describe('a payment whose settlement nobody heard of', () => {
         world.facilitator.says(settle, standing(settled))
         const response = await (await elsewhere({ ledger: sharedLedger(), ...changes })).fetch(retry(payment))
         expect(response.status).toBe(409)
-        expect(await bodyOf(response)).toEqual({ error: 'authorization already used', transaction: settled })
+        expect(await bodyOf(response)).toEqual(
+          told('authorization already used', 'invalid_payment', { transaction: settled }),
+        )
       }
     }
   })
@@ -354,7 +362,9 @@ describe('a payment whose settlement nobody heard of', () => {
     const now = () => Date.now() + 120_000
     const response = await counting({ now }).fetch(retry(payment))
     expect(response.status).toBe(409)
-    expect(await bodyOf(response)).toEqual({ error: 'authorization already used', transaction })
+    expect(await bodyOf(response)).toEqual(
+      told('authorization already used', 'invalid_payment', { transaction }),
+    )
   })
 
   it('is served by another process that shares the ledger', async () => {
@@ -390,7 +400,7 @@ describe('a payment whose settlement nobody heard of', () => {
       const shop = counting(ledger && { ledger })
       const response = await shop.fetch(retry({ header: X402.PaymentPayload.serialize(guessed) }))
       expect([response.status, shop.sales.length]).toEqual([409, 0])
-      expect(await bodyOf(response)).toEqual({ error: 'authorization already used' })
+      expect(await bodyOf(response)).toEqual(told('authorization already used', 'invalid_payment'))
     }
   })
 

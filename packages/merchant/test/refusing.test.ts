@@ -15,6 +15,7 @@ import {
   shopOf,
   startWorld,
   TRANSACTION,
+  told,
   type World,
 } from './world.ts'
 
@@ -53,6 +54,7 @@ describe('a payment that is not settled', () => {
         x402Version: 2,
         error: 'because',
         errorReason,
+        errorMessage: 'because',
         accepts: [{ amount: String(PRICE) }],
       })
       expect(body.extensions).toEqual({
@@ -81,7 +83,7 @@ describe('a payment that is not settled', () => {
   it('that was used before gets 409 with its transaction, never 402', async () => {
     const { response, body, events } = await answerTo(alreadyUsed(TRANSACTION))
     expect(response.status).toBe(409)
-    expect(body).toEqual({ error: 'authorization already used', transaction: TRANSACTION })
+    expect(body).toEqual(told('authorization already used', 'invalid_payment', { transaction: TRANSACTION }))
     expect(events).toMatchObject([{ type: 'repeated', transaction: TRANSACTION }])
   })
 
@@ -91,7 +93,7 @@ describe('a payment that is not settled', () => {
     )
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('5')
-    expect(body).toEqual({ error: 'busy; send it again' })
+    expect(body).toEqual(told('busy; send it again', 'settle_failed'))
   })
 
   it('whose outcome is open gets 504, which says not to sign another', async () => {
@@ -158,7 +160,8 @@ describe('a payment that is not settled', () => {
       const { response, body, events } = await answerTo({ status, text })
       expect(response.status).toBe(503)
       expect(response.headers.get('retry-after')).toBe('5')
-      expect(body).toEqual({ error: 'payments cannot be settled right now; send the same one again' })
+      const message = 'payments cannot be settled right now; send the same one again'
+      expect(body).toEqual(told(message, 'settle_failed'))
       expect(events).toMatchObject([{ type: 'facilitator_refused' }])
       expect(JSON.stringify(events)).toContain(`${status} (unauthorized: signer not allowed)`)
       expect(JSON.stringify(events)).toContain(advice)

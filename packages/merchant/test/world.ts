@@ -90,14 +90,19 @@ export type Facilitator = Awaited<ReturnType<typeof startFacilitator>>
 /** A local HTTP server in place of a facilitator: answers by script, and keeps what it was asked. */
 export async function startFacilitator() {
   const asked: Asked[] = []
-  const state: { settle: Script; standing: Script } = { settle: settledBy(), standing: () => 'cut' }
+  const state: { settle: Script; standing: Script; supported: Reply } = {
+    settle: settledBy(),
+    standing: () => 'cut',
+    supported: supporting(),
+  }
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const { method = '', url: path = '', headers } = request
     const one = { method, path, headers, text: Buffer.concat(chunks).toString() }
     asked.push(one)
-    const reply = await (path === '/settle' ? state.settle : state.standing)(one)
+    const script = path === '/settle' ? state.settle : state.standing
+    const reply = path === '/supported' ? state.supported : await script(one)
     if (reply === 'hang') return
     if (reply === 'cut') request.socket.destroy()
     else if (reply.text !== undefined) response.writeHead(Number(reply.status)).end(reply.text)
@@ -113,6 +118,9 @@ export async function startFacilitator() {
       state.settle = typeof settle === 'function' ? settle : () => settle
       state.standing = typeof standing === 'function' ? standing : () => standing
     },
+    supports(supported: Reply) {
+      state.supported = supported
+    },
     async close() {
       server.closeAllConnections()
       server.close()
@@ -120,6 +128,21 @@ export async function startFacilitator() {
     },
   }
 }
+
+/** As a facilitator answers that settles on the test's chain, from the least amount on where it names one. */
+export const supporting = (extra?: object) => ({
+  kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:31337', ...(extra && { extra }) }],
+  extensions: [],
+  signers: {},
+})
+
+/** As the endpoint tells why it took no payment. */
+export const told = (message: string, reason: string, rest: object = {}) => ({
+  error: message,
+  errorReason: reason,
+  errorMessage: message,
+  ...rest,
+})
 
 /** As a facilitator answers that has settled. */
 export function settledBy(transaction: string = TRANSACTION): Script {

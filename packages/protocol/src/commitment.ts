@@ -106,7 +106,7 @@ export type MessageInput<K extends PrimaryType> = {
 
 export type Domain = { name: string; version: string; chainId: number; verifyingContract: Address }
 
-/** Typed data exactly as step 1 returns it and as viem and ethers sign it. */
+/** Typed data exactly as step 1 returns it, and as viem and EIP-1193 wallets sign it; for ethers see `forEthers`. */
 export type Commitment<K extends PrimaryType = PrimaryType> = K extends PrimaryType
   ? {
       types: Record<string, { name: string; type: string }[]>
@@ -148,6 +148,12 @@ export function parse(value: unknown): Commitment {
   )
   if (!isSame(ours, value)) read.refuse(primaryType, 'unchanged, as step 1 returned it')
   return ours
+}
+
+/** The arguments of `signTypedData` of ethers 6, which makes the domain's type itself and refuses to find it in `types`. */
+export function forEthers(commitment: Commitment) {
+  const { EIP712Domain: _, ...types } = commitment.types
+  return { domain: commitment.domain, types, message: commitment.message }
 }
 
 export function digest(commitment: Commitment): Hex {

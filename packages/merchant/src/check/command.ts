@@ -14,7 +14,7 @@ export const HELP = `Checks whether a referral endpoint answers as buyers need i
   --registry <address>   the market's address registry
   --merchant-id <id>     also check that the merchant is active
   --product-id <hex>     also check that its product is active, and its least price
-  --facilitator <url>    also check that this facilitator settles on the chain
+  --facilitator <url>    also check that this facilitator settles on the chain, and so small a price
   --json                 print {pass, checks: [{name, ok, detail}]}
   --help                 print this
 

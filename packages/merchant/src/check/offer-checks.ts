@@ -6,7 +6,7 @@ import { type Check, check } from './report.ts'
 
 /** What the marketplace checks before it calls an endpoint ready. */
 export function readinessChecks({ get }: Answers, market: Market | undefined): Check[] {
-  const extensions = fieldsOf(get.body.extensions)
+  const extensions = fieldsOf(get.offer.extensions)
   const checks = [
     check(
       'returns_402',
@@ -23,7 +23,7 @@ export function readinessChecks({ get }: Answers, market: Market | undefined): C
   ]
   if (!market) return checks
   const router = market.splitRouter
-  const isPaid = [get.body, ...offersOf(get.body)].some((offer) => isSame(offer.payTo, router))
+  const isPaid = [get.offer, ...offersOf(get.offer)].some((offer) => isSame(offer.payTo, router))
   const fix = `no payTo is ${router}: read it from the address registry when you start, under keccak256("SPLIT_ROUTER")`
   return [...checks.slice(0, 1), check('payto_is_splitrouter', isPaid, router, fix), ...checks.slice(1)]
 }
@@ -31,8 +31,8 @@ export function readinessChecks({ get }: Answers, market: Market | undefined): C
 /** What else can keep a buyer from paying, or from being attributed. */
 export function offerChecks(answers: Answers): Check[] {
   const { get, post, agent, unpaid } = answers
-  const extensions = fieldsOf(get.body.extensions)
-  const named = fieldsOf(agent.body.extensions).buyerAgentId
+  const extensions = fieldsOf(get.offer.extensions)
+  const named = fieldsOf(agent.offer.extensions).buyerAgentId
   const setupUrl = extensions.setup_url
   return [
     check(
@@ -43,7 +43,7 @@ export function offerChecks(answers: Answers): Check[] {
     ),
     check(
       'get_and_post_agree',
-      isDeepStrictEqual(firstOffer(get.body), firstOffer(post.body)),
+      isDeepStrictEqual(firstOffer(get.offer), firstOffer(post.offer)),
       'the same offer',
       'GET and POST make different offers: answer both alike',
     ),
@@ -75,8 +75,8 @@ export function offerChecks(answers: Answers): Check[] {
     header(get),
     check(
       'names_resource',
-      isWebUrl(fieldsOf(get.body.resource).url),
-      String(fieldsOf(get.body.resource).url),
+      isWebUrl(fieldsOf(get.offer.resource).url),
+      String(fieldsOf(get.offer.resource).url),
       'add resource: {url}, which official x402 clients need',
     ),
     check(
@@ -91,7 +91,7 @@ export function offerChecks(answers: Answers): Check[] {
 /** The first offer, which is the one that buyers take, beside what the chain says. */
 export function termsChecks({ get }: Answers, market: Market, chainId: number): Check[] {
   const { splitRouter, usdc, token } = market
-  const { network, asset, amount, payTo, maxTimeoutSeconds, scheme, extra } = firstOffer(get.body)
+  const { network, asset, amount, payTo, maxTimeoutSeconds, scheme, extra } = firstOffer(get.offer)
   const { name, version } = fieldsOf(extra)
   const expected = (field: string, value: unknown, wanted: string, ok = value === wanted): Check =>
     check(`offer_${field}`, ok, wanted, `accepts[0].${field} is ${shown(value)}: set it to ${shown(wanted)}`)
@@ -122,22 +122,22 @@ export function termsChecks({ get }: Answers, market: Market, chainId: number): 
 }
 
 export const priceOf = ({ get }: Answers): bigint | undefined => {
-  const { amount } = firstOffer(get.body)
+  const { amount } = firstOffer(get.offer)
   return typeof amount === 'string' && /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : undefined
 }
 
-function readable({ body }: Answer): Check {
+function readable({ offer }: Answer): Check {
   const name = 'reads_as_an_offer'
   try {
-    X402.PaymentRequired.parse(body)
+    X402.PaymentRequired.parse(offer)
     return check(name, true, 'x402Version 2', '')
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
-    return check(name, false, '', `buyers cannot read the body of the 402: ${error.message}`)
+    return check(name, false, '', `buyers cannot read the 402: ${error.message}`)
   }
 }
 
-function header({ headers, body }: Answer): Check {
+function header({ headers, body, offer }: Answer): Check {
   const name = 'payment_required_header'
   const text = headers.get(X402.PAYMENT_REQUIRED_HEADER)
   if (text === null) {
@@ -163,7 +163,8 @@ function header({ headers, body }: Answer): Check {
   const fix = isPadded
     ? 'PAYMENT-REQUIRED and the body differ: make both from one object'
     : 'PAYMENT-REQUIRED is base64url or unpadded: official clients read padded standard base64 only'
-  return check(name, isPadded && isDeepStrictEqual(read, body), 'equals the body', fix)
+  const found = offer === body ? 'equals the body' : 'is the offer: the body makes none'
+  return check(name, isPadded && isDeepStrictEqual(read, offer), found, fix)
 }
 
 const offersOf = (body: Fields): Fields[] => (Array.isArray(body.accepts) ? body.accepts.map(fieldsOf) : [])

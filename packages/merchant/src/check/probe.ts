@@ -6,6 +6,8 @@ export interface Answer {
   status: number
   headers: Headers
   body: Fields
+  /** The body where it makes an offer, else what the header says: official middleware answers with an empty body. */
+  offer: Fields
 }
 
 export type Fields = Record<string, unknown>
@@ -45,7 +47,9 @@ export async function ask(
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const response = await fetch(url, { method, headers, redirect: 'manual', signal })
   const body = fieldsOf(await readJson(response, MAX_BYTES))
-  return { status: response.status, headers: response.headers, body }
+  const header = response.headers.get(X402.PAYMENT_REQUIRED_HEADER)
+  const offer = fieldsOf(X402.PaymentRequired.fromResponse({ header, body }))
+  return { status: response.status, headers: response.headers, body, offer }
 }
 
 export const fieldsOf = (value: unknown): Fields =>

@@ -1,5 +1,6 @@
-import { X402 } from '@referrer/protocol'
+import { Money, X402 } from '@referrer/protocol'
 import type { Address, Hex, PublicClient } from 'viem'
+import { termsOfSettling } from '../least.ts'
 import { connectTo, type Market, readMarket } from '../market.ts'
 import { chainChecks } from './chain-checks.ts'
 import { offerChecks, priceOf, readinessChecks, termsChecks } from './offer-checks.ts'
@@ -43,7 +44,9 @@ export async function checkEndpoint(options: CheckOptions): Promise<Report> {
     ...(market ? termsChecks(answers, market, chainId) : []),
     ...offerChecks(answers),
     ...(market ? await sellerChecks(client, market, options, answers) : []),
-    ...(facilitatorUrl === undefined ? [] : [await facilitatorCheck(facilitatorUrl, chainId)]),
+    ...(facilitatorUrl === undefined
+      ? []
+      : await facilitatorChecks(facilitatorUrl, chainId, priceOf(answers))),
   ])
 }
 
@@ -62,19 +65,30 @@ async function sellerChecks(
   }
 }
 
-async function facilitatorCheck(facilitatorUrl: string, chainId: number): Promise<Check> {
+async function facilitatorChecks(
+  facilitatorUrl: string,
+  chainId: number,
+  price: bigint | undefined,
+): Promise<Check[]> {
   const name = 'facilitator_settles_here'
   const network = X402.Network.from(chainId)
   try {
     const { status, body } = await ask(`${facilitatorUrl.replace(/\/+$/, '')}/supported`, 'GET')
-    const kinds = Array.isArray(body.kinds) ? body.kinds : []
-    const isSupported = kinds.some((kind) => kind?.scheme === 'exact' && kind?.network === network)
+    const terms = termsOfSettling(body, network)
     const fix =
       status === 200
         ? `${facilitatorUrl} does not settle "exact" payments on ${network}: name another facilitator`
         : `${facilitatorUrl}/supported answered ${status}: check --facilitator`
-    return check(name, isSupported, network, fix)
+    return [check(name, terms !== undefined, network, fix), ...leastCheck(price, terms?.least)]
   } catch (error) {
-    return check(name, false, '', `no answer from ${facilitatorUrl}: ${reasonOf(error)}; check --facilitator`)
+    const fix = `no answer from ${facilitatorUrl}: ${reasonOf(error)}; check --facilitator`
+    return [check(name, false, '', fix)]
   }
+}
+
+function leastCheck(price: bigint | undefined, least = 0n): Check[] {
+  if (price === undefined || least === 0n) return []
+  const [asked, needed] = [Money.format(price), Money.format(least)]
+  const fix = `the price ${asked} is below the least amount ${needed} that the facilitator settles: raise it`
+  return [check('price_reaches_least_amount', price >= least, `${asked} USDC, at least ${needed}`, fix)]
 }

@@ -1,0 +1,84 @@
+// A payment goes to the facilitator: what became of it, and where the answer leaves that open, what can be found out besides.
+import type { X402 } from '@referrer/protocol'
+import type { Hex, PublicClient } from 'viem'
+import type { MarketSettings } from './config.ts'
+import { facilitatorOf, type Outcome, type Standing, USED } from './facilitator.ts'
+import type { Granted } from './ledger.ts'
+import { isRecorded, type Market } from './market.ts'
+import { type Payment, termsOf } from './payment.ts'
+
+export interface Attempt {
+  payment: Payment
+  claim: Granted
+  requirements: X402.PaymentRequirements.PaymentRequirements
+  market: Market
+}
+
+/** How far the clocks of the chain and of this machine may be apart. */
+const CLOCK_SKEW_SECONDS = 60
+export const UNSURE =
+  'it is not known yet whether this payment was settled: send the same PAYMENT-SIGNATURE again, and do not sign a new one'
+const ELSEWHERE = "the ref link leads to another merchant's product, which is not sold here"
+
+/** Whether the payment would pay another merchant. Whoever served it would serve for nothing. */
+export function objectionTo(
+  { attributionToken }: Payment,
+  { merchantId }: Pick<MarketSettings, 'merchantId'>,
+) {
+  const terms = termsOf(attributionToken)
+  return terms && BigInt(terms.merchantId) !== merchantId ? ELSEWHERE : undefined
+}
+
+export function createSettlement(settings: MarketSettings, client: PublicClient) {
+  const { merchantId, now } = settings
+  const facilitator = facilitatorOf(settings)
+
+  async function settle(attempt: Attempt): Promise<Outcome> {
+    const { payment, claim, requirements } = attempt
+    const objection = objectionTo(payment, settings)
+    if (objection) return { kind: 'refused', reason: 'invalid_payment', message: objection, transaction: '' }
+    const started = Math.floor(now() / 1_000)
+    const outcome = await facilitator.settle(payment, requirements)
+    const { kind } = outcome
+    if (kind === 'used' ? claim.unservedSince === undefined : kind !== 'unsure' && kind !== 'refused')
+      return outcome
+
+    const standing: Standing | undefined =
+      kind === 'used' && outcome.transaction
+        ? { status: 'settled', transaction: outcome.transaction, message: undefined }
+        : await facilitator.standingOf(payment)
+    if (standing?.status === 'settled' && standing.transaction) {
+      // Payer and nonce can be read on the chain: whoever is refused has proved nothing with them, unless this very payment came before.
+      if (kind === 'refused' && !claim.isDoubtful)
+        return { kind: 'used', transaction: undefined, message: USED }
+      // Whoever could have been served for it before must not be served now: then only what was settled since counts.
+      return ours(attempt, standing.transaction, claim.unservedSince ?? started - CLOCK_SKEW_SECONDS)
+    }
+    const isOver = standing !== undefined && standing.status !== 'pending'
+    if (kind === 'unsure' && isOver && standing.status !== 'unknown') {
+      const { message = 'the payment was not settled', transaction = '' } = standing
+      return { kind: 'refused', reason: 'settle_failed', message, transaction }
+    }
+    // A refusal now says nothing about the time before: an expired authorisation may have been settled while it was good.
+    if (kind === 'refused' && claim.isDoubtful && !isOver) return { kind: 'unsure', message: outcome.message }
+    return outcome
+  }
+
+  /** A settlement that we did not hear of ourselves counts when the chain shows it as a sale of this merchant. */
+  async function ours(attempt: Attempt, transaction: string, since: number): Promise<Outcome> {
+    const { payment, requirements, market } = attempt
+    const { payer, nonce, value: amount } = payment
+    if (!payer || !nonce || amount === undefined) return { kind: 'used', transaction, message: USED }
+    const wanted = { payer, nonce, amount, merchantId, productId: settings.productId, since }
+    try {
+      const isOurs =
+        amount === BigInt(requirements.amount) &&
+        (await isRecorded(client, market, { transaction: transaction as Hex, ...wanted }))
+      return isOurs ? { kind: 'settled', transaction, payer } : { kind: 'used', transaction, message: USED }
+    } catch {
+      return { kind: 'unsure', message: `${transaction} could not be read from the chain` }
+    }
+  }
+
+  return settle
+}

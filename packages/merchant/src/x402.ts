@@ -1,0 +1,212 @@
+// For shops that stay with the official x402 middleware: what it needs to sell through ref links.
+
+import type { X402 } from '@referrer/protocol'
+import { type FacilitatorClient, FacilitatorResponseError, type RouteConfig } from '@x402/core/server'
+import type {
+  PaymentPayload,
+  PaymentRequirements,
+  ResourceServerExtension,
+  SettleResponse,
+  SupportedResponse,
+  VerifyResponse,
+} from '@x402/core/types'
+import { amountOf, type MarketConfig, type Price, readMarketConfig } from './config.ts'
+import { facilitatorOf } from './facilitator.ts'
+import { readLeast, requireLeast } from './least.ts'
+import { type Claim, openLedger, REPEATED } from './ledger.ts'
+import { connectTo, watchMarket } from './market.ts'
+import { extraOf, MAX_TIMEOUT_SECONDS, readBuyer } from './offer.ts'
+import { completed, type GetHeader, type Payment, paymentOf, readPayment } from './payment.ts'
+import { saleOf } from './sale.ts'
+import { createSettlement, objectionTo, UNSURE } from './settlement.ts'
+
+export type { MarketConfig } from './config.ts'
+
+type RequestContext = { adapter: { getHeader(name: string): string | undefined } }
+type Requirements = X402.PaymentRequirements.PaymentRequirements
+
+export interface OfficialReferral {
+  network: X402.Network.Network
+  /** For `new x402ResourceServer(…)`: settles each payment once, signed where there is a key, and refuses what would pay others. */
+  facilitator: FacilitatorClient
+  /** For `registerExtension` of the resource server, each. */
+  extensions: ResourceServerExtension[]
+  /** A route of the middleware, paid to the split router. */
+  route(price: Price | ((context: RequestContext) => Price | Promise<Price>)): RouteConfig
+  /** Reads the market and the facilitator's terms now: await it at the start to notice a wrong configuration or price. */
+  ready(): Promise<void>
+}
+
+/** What a shop on `@x402/hono` or `@x402/express` registers to sell through ref links. */
+export function officialReferral(config: MarketConfig): OfficialReferral {
+  const settings = readMarketConfig(config)
+  const { network, setupUrl, tell } = settings
+  const client = connectTo(settings)
+  const marketNow = watchMarket(client, settings)
+  const facilitator = facilitatorOf(settings)
+  const settlement = createSettlement(settings, client)
+  const ledger = openLedger(settings)
+  const prices: bigint[] = []
+
+  /** The link and the buyer of a request: the payment's, where it has one. */
+  function buyerOf(get: GetHeader) {
+    let payment: Payment | undefined
+    try {
+      payment = readPayment(get, network)
+    } catch {
+      // The middleware refuses it.
+    }
+    const { attributionToken, buyerAgentId } = payment ?? readBuyer(get) ?? {}
+    return { attributionToken: attributionToken ?? '', buyerAgentId }
+  }
+
+  async function claimOf(payment: Payment): Promise<Claim> {
+    try {
+      return await ledger.claim(payment)
+    } catch (error) {
+      tell({ type: 'ledger_failed', error })
+      throw new FacilitatorResponseError('payments cannot be taken right now; send the same one again')
+    }
+  }
+
+  async function verify(payload: PaymentPayload, requirements: PaymentRequirements): Promise<VerifyResponse> {
+    const payment = paymentOf(payload, network)
+    const invalid = (reason: string, message: string): VerifyResponse => ({
+      isValid: false,
+      // The middleware shows buyers nothing else.
+      invalidReason: `${reason}: ${message}`,
+      invalidMessage: message,
+      ...(payment.payer && { payer: payment.payer }),
+    })
+    const objection = objectionTo(payment, settings)
+    if (objection) return invalid('invalid_payment', objection)
+    const claim = await claimOf(payment)
+    if (!claim.isGranted) return invalid('invalid_payment', REPEATED[claim.why])
+    await claim.back()
+    // Perhaps settled already, for which the facilitator would refuse it: settling it again finds out.
+    if (claim.isDoubtful) return { isValid: true, ...(payment.payer && { payer: payment.payer }) }
+    try {
+      const verified = await facilitator.verify(payment, requirements as Requirements)
+      if (!verified.isValid) return invalid(verified.reason, verified.message)
+      return { isValid: true, ...(verified.payer && { payer: verified.payer }) }
+    } catch (error) {
+      tell({ type: 'facilitator_refused', message: error instanceof Error ? error.message : String(error) })
+      throw new FacilitatorResponseError('payments cannot be checked right now; send the same one again')
+    }
+  }
+
+  /** Throws where it is open whether the buyer has paid: the middleware then answers 502, and no 402 that invites to pay again. */
+  async function settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<SettleResponse> {
+    const payment = paymentOf(payload, network)
+    const failed = (errorReason: string, errorMessage: string, transaction = ''): SettleResponse => ({
+      success: false,
+      errorReason,
+      errorMessage,
+      transaction,
+      network,
+      ...(payment.payer && { payer: payment.payer }),
+    })
+    const claim = await claimOf(payment)
+    if (!claim.isGranted) {
+      tell({ type: 'repeated', payment: payment.key })
+      return failed('invalid_payment', REPEATED[claim.why], claim.transaction)
+    }
+    const market = await marketNow().catch(async (error: unknown) => {
+      await claim.back()
+      throw new FacilitatorResponseError(`the market cannot be read right now: ${error}`)
+    })
+    const attempt = { payment, claim, market, requirements: requirements as Requirements }
+    const outcome = await settlement(attempt)
+    switch (outcome.kind) {
+      case 'settled': {
+        const sale = saleOf(payment, BigInt(requirements.amount), outcome)
+        claim.served(sale.transaction)
+        tell({ type: 'sold', sale })
+        return { success: true, transaction: sale.transaction, network, payer: sale.payer }
+      }
+      case 'used':
+        if (outcome.transaction) claim.served(outcome.transaction)
+        else await claim.drop()
+        tell({ type: 'repeated', payment: payment.key })
+        return failed('invalid_payment', outcome.message, outcome.transaction)
+      case 'refused':
+        await claim.drop()
+        tell({ type: 'refused', payment: payment.key, reason: outcome.reason, message: outcome.message })
+        return failed(outcome.reason, outcome.message, outcome.transaction)
+      case 'not now':
+        await claim.back()
+        throw new FacilitatorResponseError(outcome.message)
+      case 'turned away':
+        await claim.back()
+        tell({ type: 'facilitator_refused', message: outcome.message })
+        throw new FacilitatorResponseError('payments cannot be settled right now; send the same one again')
+      case 'pending':
+      case 'unsure':
+        await claim.doubt()
+        tell({ type: 'unsure', payment: payment.key, message: outcome.message })
+        throw new FacilitatorResponseError(UNSURE)
+    }
+  }
+
+  const headersOf =
+    ({ adapter }: RequestContext): GetHeader =>
+    (name) =>
+      adapter.getHeader(name)
+
+  const extensions: ResourceServerExtension[] = [
+    {
+      key: 'attributionToken',
+      enrichDeclaration: (_, context) => buyerOf(headersOf(context as RequestContext)).attributionToken,
+      hooks: {
+        /** The middleware sends this very payload to the facilitator, so what a strict client left out is added to it. */
+        async onBeforeVerify(_, { paymentPayload, transportContext }) {
+          const { request } = transportContext as { request: RequestContext }
+          Object.assign(paymentPayload, completed(paymentPayload, headersOf(request)))
+        },
+      },
+    },
+    {
+      key: 'buyerAgentId',
+      enrichDeclaration: (_, context) => buyerOf(headersOf(context as RequestContext)).buyerAgentId,
+    },
+  ]
+
+  function route(price: Parameters<OfficialReferral['route']>[0]): RouteConfig {
+    if (typeof price !== 'function') prices.push(amountOf(price))
+    return {
+      accepts: {
+        scheme: 'exact',
+        network,
+        payTo: async () => (await marketNow()).splitRouter,
+        async price(context) {
+          const amount = amountOf(typeof price === 'function' ? await price(context) : price)
+          const market = await marketNow()
+          const { attributionToken } = buyerOf(headersOf(context))
+          return {
+            asset: market.usdc,
+            amount: String(amount),
+            extra: extraOf(settings, market, attributionToken),
+          }
+        },
+        maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+      },
+      extensions: { attributionToken: '', buyerAgentId: '', setup_url: setupUrl },
+    }
+  }
+
+  return {
+    network,
+    facilitator: {
+      verify,
+      settle,
+      getSupported: async () => (await facilitator.supported()) as SupportedResponse,
+    },
+    extensions,
+    route,
+    async ready() {
+      await marketNow()
+      const least = await readLeast(settings, facilitator.supported)
+      for (const price of prices) requireLeast(price, least)
+    },
+  }
+}

@@ -1,0 +1,44 @@
+// What somebody sees who runs an example first and reads later.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { statePath } from '../src/state.ts'
+import { freeOffset, run } from './sandbox.ts'
+
+const EXAMPLES = ['discover', 'buy', 'review', 'later', 'agent']
+const NONE =
+  'no sandbox runs: start one with npm start, wait for "sandbox ready", and try again with the same PORT_OFFSET'
+
+async function example(name: string, PORT_OFFSET: string) {
+  const file = fileURLToPath(new URL(`../examples/${name}.ts`, import.meta.url))
+  const { output, ended } = run(file, { PORT_OFFSET })
+  return { code: (await ended)[0], said: output.text.trim() }
+}
+
+describe('an example', () => {
+  it('says in one line that no sandbox runs', async () => {
+    const offset = await freeOffset()
+    const all = await Promise.all(EXAMPLES.map((name) => example(name, offset)))
+    expect(all).toEqual(EXAMPLES.map(() => ({ code: 1, said: NONE })))
+  })
+
+  it('says the same when a sandbox was killed and left its state behind', async () => {
+    const offset = await freeOffset()
+    const path = statePath({ PORT_OFFSET: offset })
+    mkdirSync(dirname(path))
+    try {
+      writeFileSync(path, JSON.stringify({ baseUrl: 'http://127.0.0.1:3', accounts: [] }))
+      expect(await example('discover', offset)).toEqual({ code: 1, said: NONE })
+    } finally {
+      rmSync(dirname(path), { recursive: true })
+    }
+  })
+})
+
+it('each PORT_OFFSET has a directory of its own, and no offset the usual one', () => {
+  expect(statePath({})).toMatch(/\.sandbox[/\\]state\.json$/)
+  expect(statePath({ PORT_OFFSET: '0' })).toBe(statePath({}))
+  expect(statePath({ PORT_OFFSET: '100' })).toMatch(/\.sandbox-100[/\\]state\.json$/)
+  expect(statePath({ PORT_OFFSET: '100', SANDBOX_DIR: '/mine' })).toBe('/mine/state.json')
+})
