@@ -96,9 +96,9 @@ export async function startStandIn({
       )
     }
     if (incoming.url === `/v1/spending-limits/budget?chain_id=${chainId}`) {
-      const signed = RequestSignature.parse(new Headers(incoming.headers as Record<string, string>))
-      const owner = await RequestSignature.verify({ ...signed, body: '' }, Date.now() / 1_000)
       try {
+        const signed = RequestSignature.parse(new Headers(incoming.headers as Record<string, string>))
+        const owner = await RequestSignature.verify({ ...signed, body: '' }, Date.now() / 1_000)
         return void outgoing.end(JSON.stringify({ chain_id: chainId, ...(await standIn.budgetOf(owner)) }))
       } catch {
         return void outgoing.writeHead(500).end('{"error":"get failed"}')
