@@ -134,6 +134,7 @@ describe.each(FRAMEWORKS)('a server on the official middleware for %s', (_, fram
     expect(taken?.headers).toMatchObject({
       'x-referrer-token': expect.any(String),
       'x-referrer-buyer-agent-id': expect.any(String),
+      'x-referrer-attribution-salt': expect.any(String),
     })
   })
 

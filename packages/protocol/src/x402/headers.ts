@@ -9,6 +9,8 @@ export const PAYMENT_SIGNATURE_HEADER = 'PAYMENT-SIGNATURE'
 export const PAYMENT_RESPONSE_HEADER = 'PAYMENT-RESPONSE'
 export const REFERRER_TOKEN_HEADER = 'X-Referrer-Token'
 export const REFERRER_BUYER_AGENT_ID_HEADER = 'X-Referrer-Buyer-Agent-Id'
+/** Beside a payment whose client cannot carry `extensions.attributionSalt`. */
+export const REFERRER_ATTRIBUTION_SALT_HEADER = 'X-Referrer-Attribution-Salt'
 
 /** Node and most proxies allow 16 KiB for all headers together. */
 export const MAX_HEADER_CHARS = 16_384

@@ -77,7 +77,10 @@ async function handOver(context: Context, chain: Chain, entry: Entry, isPaid: bo
   if (!isEchoMissing(answer, entry)) return answer
   if (!isPaid && !(await isUntouched(context, chain, entry))) return answer
   // Official middleware makes its offer anew for the payment and compares; a shop on it knows the link only from the headers of the same request.
-  return hand(context, entry, deadline, referrerHeaders(entry.token, entry.agentId))
+  return hand(context, entry, deadline, {
+    ...referrerHeaders(entry.token, entry.agentId),
+    [X402.REFERRER_ATTRIBUTION_SALT_HEADER]: entry.salt,
+  })
 }
 
 /** Refused, with an offer that does not name the link. */
