@@ -1,3 +1,4 @@
+import { ProtocolError } from '../error.ts'
 import { reader } from '../read.ts'
 import * as Extensions from './extensions.ts'
 import { decodeHeader, encodeHeader, VERSION } from './headers.ts'
@@ -48,4 +49,30 @@ export function serialize(required: PaymentRequired): string {
 
 export function deserialize(header: unknown): ReceivedPaymentRequired {
   return parse(decodeHeader(header))
+}
+
+/**
+ * What a 402 asks for, as it came: nothing in it is checked but that it makes offers in a version that buyers here can pay, so that a check can tell
+ * what is wrong with it. `parse` reads it for buying. The body counts where it makes an offer, else the header: official middleware
+ * sends an empty body. Where neither does, it is the body.
+ */
+export function fromResponse({ header, body }: { header: string | null; body: unknown }): unknown {
+  if (makesOffers(body)) return body
+  const inHeader = header === null ? undefined : decodedIn(header)
+  return makesOffers(inHeader) ? inHeader : body
+}
+
+/** A body of version 1 beside a header of version 2 is for older clients. */
+function makesOffers(value: unknown): boolean {
+  const { accepts, x402Version = VERSION } = Object(value) as Record<string, unknown>
+  return Array.isArray(accepts) && accepts.length > 0 && x402Version === VERSION
+}
+
+function decodedIn(header: string): unknown {
+  try {
+    return decodeHeader(header)
+  } catch (error) {
+    if (error instanceof ProtocolError) return undefined
+    throw error
+  }
 }

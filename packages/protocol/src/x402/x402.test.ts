@@ -194,6 +194,57 @@ describe('payment required', () => {
   })
 })
 
+describe('payment required of a response', () => {
+  const inHeader = { ...required, accepts: [{ ...requirements, amount: '7' }] }
+  const header = X402.PaymentRequired.serialize(inHeader as X402.PaymentRequired.PaymentRequired)
+  const read = (from: string | null, body: unknown) =>
+    X402.PaymentRequired.fromResponse({ header: from, body })
+
+  test('is the body where it makes an offer, whatever the header says', () => {
+    const loose = { accepts: [{ payTo: SPLIT_ROUTER }] }
+    for (const body of [required, loose]) {
+      for (const from of [header, null, '%']) expect(read(from, body)).toBe(body)
+    }
+  })
+
+  test('is the header where the body makes none, as official middleware answers', () => {
+    const official = encodePaymentRequiredHeader(inHeader as Official.PaymentRequired)
+    for (const body of [
+      {},
+      undefined,
+      null,
+      'x',
+      [],
+      { accepts: [] },
+      { accepts: 'x' },
+      { x402Version: 2 },
+    ]) {
+      expect(read(official, body)).toEqual(inHeader)
+      expect(X402.PaymentRequired.parse(read(header, body))).toEqual(inHeader)
+    }
+  })
+
+  test('is the header beside a body for clients of version 1', () => {
+    const older = { x402Version: 1, accepts: [{ maxAmountRequired: '5' }] }
+    expect(read(header, older)).toEqual(inHeader)
+    expect(read(null, older)).toBe(older)
+  })
+
+  test('is the body as it came where neither makes an offer', () => {
+    const body = { payTo: SPLIT_ROUTER }
+    const empty = X402.encodeHeader({ ...required, accepts: [] }, 'standard')
+    for (const from of [null, '', '%', 'A'.repeat(16_385), btoa('7'), btoa('null'), empty]) {
+      expect(read(from, body)).toBe(body)
+      expect(read(from, undefined)).toBeUndefined()
+    }
+  })
+
+  test('is never more than what came, however hostile', async () => {
+    await expectOnlyProtocolErrors(hostileText(header), (from) => read(from as string, {}))
+    await expectOnlyProtocolErrors(hostileJson(required), (body) => read(null, body))
+  })
+})
+
 describe('extensions', () => {
   const buyer = (value: unknown) => codeOf(() => X402.Extensions.buyerAgentId({ buyerAgentId: value }))
 
