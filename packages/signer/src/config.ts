@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { parseWebUrl } from '@referrer/net'
-import { type Address, getAddress, isAddress } from 'viem'
-import { AgentKey, createKeys, type Keys } from './keys.ts'
+import { type Address, getAddress, isAddress, type PrivateKeyAccount } from 'viem'
+import { createKeys, type Keys, readKey } from './keys.ts'
 import { Refused } from './refused.ts'
 
 export interface Config {
@@ -15,10 +15,27 @@ export interface Config {
   ATTESTATION_PUB_KEYS?: string[]
   SIGNER_STATE_DIR: string
   ALLOW_PRIVATE_HOSTS: boolean
+  /** USDC base units; undefined: the operator wants no limit. */
+  MAX_PER_PURCHASE: bigint | undefined
+  /** Of all wallets together, in a UTC day. */
+  MAX_PER_DAY: bigint | undefined
+  ALLOW_UNREADABLE_CAPS: boolean
 }
 
 type Env = Readonly<Record<string, string | undefined>>
-type Optional = Exclude<keyof Config, 'keys' | 'SIGNER_STATE_DIR' | 'ALLOW_PRIVATE_HOSTS'>
+type Optional = Exclude<
+  keyof Config,
+  | 'keys'
+  | 'SIGNER_STATE_DIR'
+  | 'ALLOW_PRIVATE_HOSTS'
+  | 'MAX_PER_PURCHASE'
+  | 'MAX_PER_DAY'
+  | 'ALLOW_UNREADABLE_CAPS'
+>
+
+const KEY = 'private key of secp256k1: 0x and 64 hex digits'
+const DEFAULT_MAX_PER_PURCHASE = 5_000_000n
+const DEFAULT_MAX_PER_DAY = 20_000_000n
 
 export const VARIABLES = {
   AGENT_KEYS: 'keys of agents: agentId:key, separated by commas',
@@ -29,18 +46,24 @@ export const VARIABLES = {
   COMMISSION_ESCROW_ADDRESS:
     'the commission escrow of the marketplace; all other contracts are found through it',
   REFERRER_AGENT_MCP_URL: 'the tools of the marketplace, ending in /mcp',
+  MAX_PER_PURCHASE: `the most that one purchase may cost, in USDC base units, or unlimited (default ${DEFAULT_MAX_PER_PURCHASE}, which is 5 USDC)`,
+  MAX_PER_DAY: `the most that all wallets of this signer together may pay in a UTC day, in USDC base units, or unlimited (default ${DEFAULT_MAX_PER_DAY}, which is 20 USDC)`,
+  ALLOW_UNREADABLE_CAPS:
+    "true pays also where the owner's spending caps cannot be read from the marketplace (default false)",
   SIGNER_STATE_DIR: 'where purchases are written down (default ~/.referrer-signer)',
   ALLOW_PRIVATE_HOSTS: 'true lets shops be on this machine, for a sandbox (default false)',
   FACILITATOR_URL: 'where payments are settled (default: what the marketplace says)',
   ATTESTATION_PUB_KEYS: 'the keys that ref links must be signed with (default: what the marketplace says)',
 } as const
 
-/** Every bad variable has its own line; none tells a value. */
+/** Names every bad variable; none of the values. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 
   constructor(problems: readonly string[]) {
-    super(`The configuration cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    const [only, ...others] = problems
+    const list = others.length === 0 ? ` ${only}` : problems.map((problem) => `\n  ${problem}`).join('')
+    super(`The configuration cannot be used:${list}`)
   }
 }
 
@@ -67,8 +90,25 @@ export function readConfig(env: Env): Config {
       isAddress(text) ? getAddress(text) : undefined,
     )
 
-  const byAgent = read('AGENT_KEYS', 'agentId:key, separated by commas, each agent once', readKeys)
-  const fallback = read('AGENT_PRIVATE_KEY', 'a private key', (text) => new AgentKey(text))
+  const flag = (name: keyof typeof VARIABLES) =>
+    read(name, 'true or false', (text) => ({ true: true, false: false })[text]) ?? false
+  /** Null: no limit. */
+  const limit = (name: keyof typeof VARIABLES, otherwise: bigint) => {
+    const amount = read(name, 'a whole number of USDC base units, or unlimited', (text) => {
+      if (text === 'unlimited') return null
+      return /^(?:0|[1-9]\d{0,29})$/.test(text) ? BigInt(text) : undefined
+    })
+    return amount === null ? undefined : (amount ?? otherwise)
+  }
+
+  const texts = read('AGENT_KEYS', 'agentId:key, separated by commas, each agent once', readKeys)
+  const byAgent = new Map<string, PrivateKeyAccount>()
+  for (const [agentId, text] of texts ?? []) {
+    const account = readKey(text)
+    if (account) byAgent.set(agentId, account)
+    else problems.push(`AGENT_KEYS: the key of agent ${agentId} is no ${KEY}`)
+  }
+  const fallback = read('AGENT_PRIVATE_KEY', `a ${KEY}`, readKey)
   const settings = {
     BASE_RPC_URL: url('BASE_RPC_URL'),
     CHAIN_ID: read('CHAIN_ID', 'a whole number from 1 up', (text) =>
@@ -85,15 +125,17 @@ export function readConfig(env: Env): Config {
     ),
   }
   const config = {
-    keys: createKeys(byAgent ?? new Map(), fallback),
+    keys: createKeys(byAgent, fallback),
     ...(Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Pick<
       Config,
       Optional
     >),
     // Hosts start programs without a shell, which would know what the tilde is.
     SIGNER_STATE_DIR: (env.SIGNER_STATE_DIR?.trim() || '~/.referrer-signer').replace(/^~(?=\/)/, homedir()),
-    ALLOW_PRIVATE_HOSTS:
-      read('ALLOW_PRIVATE_HOSTS', 'true or false', (text) => ({ true: true, false: false })[text]) ?? false,
+    ALLOW_PRIVATE_HOSTS: flag('ALLOW_PRIVATE_HOSTS'),
+    MAX_PER_PURCHASE: limit('MAX_PER_PURCHASE', DEFAULT_MAX_PER_PURCHASE),
+    MAX_PER_DAY: limit('MAX_PER_DAY', DEFAULT_MAX_PER_DAY),
+    ALLOW_UNREADABLE_CAPS: flag('ALLOW_UNREADABLE_CAPS'),
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config
@@ -106,12 +148,17 @@ export function need<K extends Optional>(config: Config, ...names: K[]): Require
   throw new Refused(`the signer lacks ${missing.join(' and ')}: set it in the environment of the signer`)
 }
 
-function readKeys(text: string): Map<string, AgentKey> | undefined {
-  const keys = new Map<string, AgentKey>()
+/** Where the marketplace is, without its tools. */
+export const marketUrl = (config: Config): string =>
+  need(config, 'REFERRER_AGENT_MCP_URL').REFERRER_AGENT_MCP_URL.replace(/\/mcp$/, '')
+
+/** The texts of keys, by agent. */
+function readKeys(text: string): Map<string, string> | undefined {
+  const keys = new Map<string, string>()
   for (const entry of text.split(',')) {
     const [, agentId, key] = /^\s*(0|[1-9]\d{0,77}):\s*(\S+)\s*$/.exec(entry) ?? []
     if (agentId === undefined || key === undefined || keys.has(agentId)) return undefined
-    keys.set(agentId, new AgentKey(key))
+    keys.set(agentId, key)
   }
   return keys
 }

@@ -4,48 +4,45 @@ import { Refused } from './refused.ts'
 
 const HEX_KEY = /^(?:0x)?([0-9a-fA-F]{64})$/
 
-/** A private key that nothing prints. Whether it is one shows when it is first used. */
-export class AgentKey {
-  readonly #text: string
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  account(): PrivateKeyAccount {
-    const digits = HEX_KEY.exec(this.#text)?.[1]
-    try {
-      if (digits) return privateKeyToAccount(`0x${digits}`)
-    } catch {
-      // What the library says may quote the key.
-    }
-    throw new Refused('sign: the configured key is no secp256k1 private key (0x and 64 hex digits)')
+/** The account of a private key, which nothing prints. Undefined: the text is no private key. */
+export function readKey(text: string): PrivateKeyAccount | undefined {
+  const digits = HEX_KEY.exec(text)?.[1]
+  try {
+    return digits ? privateKeyToAccount(`0x${digits}`) : undefined
+  } catch {
+    // What the library says may quote the key.
+    return undefined
   }
 }
 
 export interface Keys {
-  /** The key of an agent, or the one for agents that have none. */
-  ofAgent(agentId: bigint | string): AgentKey
+  /** The account of an agent, or the one for agents that have none. */
+  ofAgent(agentId: bigint | string): PrivateKeyAccount
   /** For purchases in nobody's name. */
-  ofNoAgent(): AgentKey
+  ofNoAgent(): PrivateKeyAccount
   /** Those with a key of their own. */
   agents: string[]
-  fallback: AgentKey | undefined
+  fallback: PrivateKeyAccount | undefined
+  all: PrivateKeyAccount[]
 }
 
-export function createKeys(byAgent: ReadonlyMap<string, AgentKey>, fallback: AgentKey | undefined): Keys {
+export function createKeys(
+  byAgent: ReadonlyMap<string, PrivateKeyAccount>,
+  fallback: PrivateKeyAccount | undefined,
+): Keys {
   return {
     agents: [...byAgent.keys()],
     fallback,
+    all: [...byAgent.values(), ...(fallback ? [fallback] : [])],
     ofAgent(agentId) {
-      const key = byAgent.get(String(agentId)) ?? fallback
-      if (!key) throw new Refused(`no key for agent ${agentId}`)
-      return key
+      const account = byAgent.get(String(agentId)) ?? fallback
+      if (!account) throw new Refused(`no key for agent ${agentId}`)
+      return account
     },
     ofNoAgent() {
       const [only, ...others] = byAgent.values()
-      const key = fallback ?? (others.length === 0 ? only : undefined)
-      if (key) return key
+      const account = fallback ?? (others.length === 0 ? only : undefined)
+      if (account) return account
       throw new Refused(
         'no key for a purchase without an agent: set AGENT_PRIVATE_KEY, or name the buying agent as agent_id',
       )

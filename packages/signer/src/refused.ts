@@ -4,6 +4,13 @@ import { BaseError } from 'viem'
 /** A refusal. Its message is all that the caller sees, and says what to do next. */
 export class Refused extends Error {
   override readonly name = 'Refused'
+  /** What the caller gets all the same. */
+  readonly data: Record<string, unknown> | undefined
+
+  constructor(message: string, data?: Record<string, unknown>) {
+    super(message)
+    this.data = data
+  }
 }
 
 export const isExpected = (error: unknown): boolean =>

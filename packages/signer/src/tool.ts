@@ -2,7 +2,7 @@
 import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import type { Context } from './context.ts'
-import { explain, isExpected } from './refused.ts'
+import { explain, isExpected, Refused } from './refused.ts'
 
 export interface ToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
   name: string
@@ -37,7 +37,9 @@ export const tool = <I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpe
           return { structuredContent, content: [{ type: 'text', text }] }
         } catch (error) {
           context.log(`${name}: ${isExpected(error) ? 'refused' : `failed, ${error}`}`)
-          return { isError: true, content: [{ type: 'text', text: explain(error) }] }
+          const data = error instanceof Refused ? error.data : undefined
+          const texts = [explain(error), ...(data ? [JSON.stringify(data)] : [])]
+          return { isError: true, content: texts.map((text) => ({ type: 'text', text })) }
         }
       },
     )

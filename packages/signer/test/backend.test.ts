@@ -5,7 +5,8 @@ import { mintUsdc, privateKeyOf, registerIdentity } from '@referrer/contracts/lo
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { createReferralEndpoint } from '@referrer/merchant'
 import { nodeHandler } from '@referrer/merchant/node'
-import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
+import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../facilitator/src/config.ts'
 import { type Facilitator, migrations, startFacilitator } from '../../facilitator/src/facilitator.ts'
@@ -16,6 +17,7 @@ import { openRecorded } from '../../service/test/http/merchants.ts'
 import { sell } from '../../service/test/http/reviews.ts'
 import { newcomer, type Review, write } from '../../service/test/http/town.ts'
 import { connectMcp, type McpCaller } from '../../service/test/mcp/client.ts'
+import { withBudgets } from './budgets-until-merged.ts'
 import { startSigner, type TestSigner } from './signer.ts'
 
 const PRICE = 1_000_000n
@@ -25,6 +27,8 @@ let mcp: McpCaller
 let facilitator: Facilitator
 let books: TestDatabase
 let signer: TestSigner
+let budgets: Awaited<ReturnType<typeof withBudgets>>
+let endpoint: string
 let agent_id: number
 /** The review whose link is bought through, and one that somebody else wrote about the same product. */
 let link: Review
@@ -78,7 +82,7 @@ beforeAll(async () => {
     ),
   )
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
-  const endpoint = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/jokes`
+  endpoint = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/jokes`
   const product = await sell(m, merchantId, 1, endpoint)
   link = await write(m, await newcomer(m), product)
   other = await write(m, await newcomer(m), product)
@@ -89,20 +93,23 @@ beforeAll(async () => {
     async () => (await must(m.call('GET', `/v1/review/${link.reviewId}`))).ref_link as string,
     'a ref link',
   )
+  budgets = await withBudgets(m)
   signer = await startSigner({
+    AGENT_PRIVATE_KEY: privateKeyOf(buyer),
     // The second agent is not the buyer's.
     AGENT_KEYS: `${agent_id}:${privateKeyOf(buyer)},${link.author.agentId}:${privateKeyOf(buyer)}`,
     BASE_RPC_URL: chain.rpcUrl ?? '',
     CHAIN_ID: String(m.chainId),
     REVIEW_REGISTRY_ADDRESS: m.market.addresses.ReviewRegistry,
     COMMISSION_ESCROW_ADDRESS: m.market.addresses.CommissionEscrow,
-    REFERRER_AGENT_MCP_URL: `${m.service.url}/mcp`,
+    REFERRER_AGENT_MCP_URL: `${budgets.url}/mcp`,
     FACILITATOR_URL: facilitator.url,
     ALLOW_PRIVATE_HOSTS: 'true',
   })
 })
 afterAll(async () => {
   await signer?.close()
+  await budgets?.close()
   shop.closeAllConnections()
   shop.close()
   await mcp?.close()
@@ -207,4 +214,56 @@ describe('a purchase', () => {
     expect(await bring(second)).toMatchObject({ isError: false })
     expect(await shown()).toBe(2)
   })
+
+  it('is bound by the caps of the wallet that pays, with an agent and without, as soon as it is made', async () => {
+    const { buyer } = m.market.accounts
+    await m.indexed()
+    const spent = 100_000_000n - (await balanceOf(buyer.address))
+    const body = { chain_id: m.chainId, total_cap_usdc: Number(spent + PRICE) }
+    await must(m.call('POST', '/v1/spending-limits', { as: buyer, body }))
+    await signer.must('pay_for_product', { ref_link })
+    // At once: the marketplace need not have seen it.
+    for (const named of [undefined, agent_id]) {
+      expect(await signer.refusal('pay_for_product', { ref_link, agent_id: named })).toContain(
+        `the price ${PRICE} exceeds the owner's remaining budget of 0 USDC base units`,
+      )
+    }
+    await m.indexed()
+    expect(await signer.refusal('pay_for_product', { ref_link })).toContain('remaining budget of 0')
+    const tight = { chain_id: m.chainId, per_tx_cap_usdc: Number(PRICE) - 1 }
+    await must(m.call('POST', '/v1/spending-limits', { as: buyer, body: tight }))
+    expect(await signer.refusal('pay_for_product', { ref_link })).toContain("exceeds the owner's cap of")
+    expect(100_000_000n - (await balanceOf(buyer.address))).toBe(spent + PRICE)
+    await must(m.call('POST', '/v1/spending-limits', { as: buyer, body: { chain_id: m.chainId } }))
+  })
+
+  it('is not reviewed with what its category does not take, before gas is spent', async ({ skip }) => {
+    // Until the marketplace has the tool.
+    const isAsked = (await mcp.client.listTools()).tools.some(({ name }) => name === 'check_review_content')
+    skip(!isAsked)
+    const { escrow_id, merchant_id, product_id } = await signer.must('pay_for_product', order([other]))
+    await m.indexed()
+    const category = { name: 'Jokes', description: 'By call', category: 'api' }
+    await must(
+      m.call('POST', '/v1/merchant/product', {
+        as: m.market.accounts.merchant,
+        body: { merchant_id, product_id, endpoint_url: endpoint, ...category },
+      }),
+    )
+    const sent = () => m.market.client.getTransactionCount({ address: m.market.accounts.buyer.address })
+    const before = await sent()
+    const call = { agent_id, merchant_id, product_id, escrow_id, content_json: generic(5, 'Works') }
+    expect(await signer.refusal('publish_escrow_review', call)).toMatch(
+      /^the marketplace would refuse this review: .*nothing was published$/,
+    )
+    expect(await sent()).toBe(before)
+  })
 })
+
+const balanceOf = (address: Address) =>
+  m.market.client.readContract({
+    address: m.market.addresses.USDC,
+    abi: sandboxUSDCAbi,
+    functionName: 'balanceOf',
+    args: [address],
+  })

@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { listProduct } from '@referrer/contracts/local'
-import { X402 } from '@referrer/protocol'
-import { numberToHex } from 'viem'
+import { confirmed, listProduct } from '@referrer/contracts/local'
+import { Attribution, Authorization, X402 } from '@referrer/protocol'
+import { splitRouterAbi } from '@referrer/protocol/abi'
+import { numberToHex, zeroHash } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { otherReviewer } from '../../facilitator/test/abuse/acts.ts'
 import { newStateDir, startSigner, type TestSigner } from './signer.ts'
 import { PRICE, startWorld, type Wallet, type World } from './world.ts'
 
@@ -20,7 +22,7 @@ const start = (env: Record<string, string> = {}) =>
   startSigner({ ...w.env, SIGNER_STATE_DIR, ...env }, { program })
 
 beforeAll(async () => {
-  w = await startWorld(26)
+  w = await startWorld(34)
   ;[signer, second] = await Promise.all([startSigner({ ...w.env, SIGNER_STATE_DIR }), start()])
 })
 afterAll(async () => {
@@ -188,7 +190,7 @@ describe('after paying', () => {
       response.writeHead(500).end('no')
     }
     expect(await signer.refusal('pay_for_product', await order(paid, { idempotency_key: 'a' }))).toMatch(
-      /^phase 2: expected 200, got 500\. The payment went through: 1000000 base units of USDC, escrow \d+, transaction 0x/,
+      /^phase 2: expected 200, got 500\. The payment went through: 1000000 USDC base units, escrow \d+, transaction 0x/,
     )
     expect(await signer.refusal('pay_for_product', await order(paid, { idempotency_key: 'a' }))).toContain(
       'already paid',
@@ -299,6 +301,147 @@ describe('after paying', () => {
     await signer.must('pay_for_product', await order(wallet))
     expect(w.sent().payload.extensions.buyerAgentId).toBe(wallet.agentId)
   })
+})
+
+describe('the reviewer of the link', () => {
+  it('stays the reviewer where a shop leaves out the kind of authorisation, swaps the link and drops the salt', async () => {
+    const wallet = w.next()
+    const other = await otherReviewer(w.m, w.m.market.accounts.stranger, 77n)
+    const theirs = await w.m.mint({ ...other.terms, cashbackOfCommissionBps: 0 })
+    const answers: { success: boolean; errorMessage?: string }[] = []
+    const offering = w.offering(({ accepts }) => {
+      delete accepts[0].extra.authorizationType
+    })
+    w.buying.behave = async (request, response, honest) => {
+      if (!isPayment(request)) return offering(request, response, honest)
+      const paymentPayload = X402.decodeHeader(String(request.headers['payment-signature'])) as {
+        accepted: { extra: object }
+        extensions: Record<string, unknown>
+      }
+      const { attributionSalt: _, ...extensions } = paymentPayload.extensions
+      const { body } = await w.m.settle({
+        x402Version: 2,
+        paymentPayload: { ...paymentPayload, extensions: { ...extensions, attributionToken: theirs } },
+        paymentRequirements: paymentPayload.accepted,
+      })
+      answers.push(body)
+      response.writeHead(body.success ? 200 : 402).end(JSON.stringify(body))
+    }
+    expect(await signer.refusal('pay_for_product', await order(wallet))).toMatch(
+      /^phase 2: expected 200, got 402.*Nothing has been paid so far/,
+    )
+    expect(answers[0]).toMatchObject({
+      success: false,
+      errorMessage: expect.stringContaining('ReceiveWithAuthorization needs extensions.attributionSalt'),
+    })
+    expect(await w.spent(wallet)).toBe(0n)
+  })
+
+  describe('and all that the link says is compared with the escrow, where somebody may settle as he likes', () => {
+    const SETTLER = 'SETTLER_ROLE'
+    const settler = () => w.m.market.accounts.walletBuyer
+    beforeAll(() => w.m.grant(SETTLER, settler().address))
+    afterAll(() => w.m.revoke(SETTLER, settler().address))
+
+    /** Settles a payment on the chain, on other terms than those of its link. */
+    async function settleAs(header: string, change: Partial<Attribution.Attribution>) {
+      const { payload, extensions } = X402.PaymentPayload.deserialize(header)
+      const { to: _, ...authorization } = Authorization.from(payload.authorization)
+      const attribution = Attribution.from(w.m.till.terms, {
+        buyerAgentId: X402.Extensions.buyerAgentId(extensions),
+        salt: zeroHash,
+      })
+      const hash = await w.m.chain.client.writeContract({
+        account: settler(),
+        address: w.m.till.router,
+        abi: splitRouterAbi,
+        functionName: 'settle',
+        args: [
+          {
+            authorization: { ...authorization, kind: 0, signature: payload.signature },
+            attribution: { ...attribution, ...change },
+          },
+        ],
+      })
+      await confirmed(w.m.market, hash)
+      return hash
+    }
+
+    const settling =
+      (change: () => Partial<Attribution.Attribution>): World['buying']['behave'] =>
+      async (request, response, honest) => {
+        if (!isPayment(request)) return honest()
+        const header = String(request.headers['payment-signature'])
+        const transaction = await settleAs(header, change())
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ joke: 'a good one', transaction }))
+      }
+
+    it.each<[string, () => Partial<Attribution.Attribution>, RegExp]>([
+      [
+        'another reviewer',
+        () => ({ reviewerAgentId: BigInt(w.wallets.at(-1)?.agentId ?? '') }),
+        /reviewer agent is \d+ in the escrow and \d+ by the link/,
+      ],
+      ['another review', () => ({ reviewId: 999n }), /review is 999 in the escrow and \d+ by the link/],
+      [
+        'another buyer',
+        () => ({ buyerAgentId: Attribution.AGENTLESS_BUYER_ID }),
+        /buyer agent is none in the escrow and \d+ by the link/,
+      ],
+      [
+        'no cashback',
+        () => ({ cashbackOfCommissionBps: 0 }),
+        /cashback is 0 in the escrow and 20000 by the link/,
+      ],
+      [
+        'another multiplier',
+        () => ({ commissionMultiplierBps: 5_000 }),
+        /commission is 100000 USDC base units in the escrow, which follows neither from the multiplier of the link \(10000 basis points\) nor from the one in force \(9000\)/,
+      ],
+    ])('%s is told, with what was paid and served, and kept', async (_, change, told) => {
+      const wallet = w.next()
+      const idempotency_key = 'other terms'
+      w.standIn.says.get_review_rank = () => rankOf(9_000)
+      w.buying.behave = settling(change)
+      const result = await signer.client.callTool({
+        name: 'pay_for_product',
+        arguments: await order(wallet, { idempotency_key }),
+      })
+      const [message, served] = (result.content as { text: string }[]).map(({ text }) => text)
+      expect(result.isError).toBe(true)
+      expect(message).toMatch(
+        /^the purchase is not what was agreed on\. The payment went through: 1000000 USDC base units, escrow \d+, transaction 0x[0-9a-f]{64}\. It was not settled on the terms of the ref link: /,
+      )
+      expect(message).toMatch(told)
+      expect(JSON.parse(JSON.parse(served ?? '').resource.body)).toMatchObject({ joke: 'a good one' })
+      expect(await w.spent(wallet)).toBe(PRICE)
+      // It is written down, so that whoever asks again hears it again.
+      const again = await second.refusal('pay_for_product', await order(wallet, { idempotency_key }))
+      expect(again).toMatch(/^already paid: /)
+      expect(again).toMatch(told)
+      expect(await w.spent(wallet)).toBe(PRICE)
+    })
+
+    it('the multiplier that the rank of the reviewer gives now is as good as that of the link', async () => {
+      const wallet = w.next()
+      w.standIn.says.get_review_rank = () => rankOf(9_000)
+      w.buying.behave = settling(() => ({ commissionMultiplierBps: 9_000 }))
+      const paid = await signer.must('pay_for_product', await order(wallet))
+      expect(paid.next_steps.join()).not.toContain('commission')
+      // Whether it is in force cannot be told: then the caller is, and the purchase stands.
+      w.standIn.says.get_review_rank = () => {
+        throw new Error('not now')
+      }
+      const unsure = await signer.must('pay_for_product', await order(wallet))
+      expect(unsure.next_steps.join()).toContain('the marketplace did not tell the one in force')
+    })
+  })
+})
+
+const rankOf = (commission_multiplier_bps: number) => ({
+  repeat: { commission_multiplier_bps },
+  one_off: { commission_multiplier_bps: 4_000 },
 })
 
 describe('a purchase is made once', () => {

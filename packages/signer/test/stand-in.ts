@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
-import { Commitment, VotesHash } from '@referrer/protocol'
+import { Commitment, RequestSignature, VotesHash } from '@referrer/protocol'
 import type { Address } from 'viem'
 import { z } from 'zod'
 
@@ -15,22 +15,37 @@ export interface StandIn {
   asked: { tool: string; input: Fields }[]
   /** What it answers, by tool; an error is a refusal with its message. */
   says: Record<string, (input: Fields) => Answer>
+  /** What the caps of a wallet leave; an error is one of the marketplace. */
+  budgetOf(owner: Address): Answer | Promise<Answer>
   close(): Promise<void>
 }
 
 export interface StandInOptions {
   chainId: number
   reviewRegistry: Address
-  attestationPubKey?: string
+  /** The current one, then the one before. */
+  attestationPubKeys?: string[]
 }
 
-const TOOLS = ['resolve_ref_link', 'get_pending_intents', 'cast_review_votes', 'get_escrow_terms']
+const TOOLS = [
+  'resolve_ref_link',
+  'cast_review_votes',
+  'get_escrow_terms',
+  'get_review_rank',
+  'check_review_content',
+]
+export const NO_CAPS = {
+  per_tx_cap_usdc: null,
+  remaining_budget: null,
+  budget_enforced: false,
+  as_of_block: 0,
+}
 const NONCE = `0x${'2a'.padStart(64, '0')}` as const
 
 export async function startStandIn({
   chainId,
   reviewRegistry,
-  attestationPubKey,
+  attestationPubKeys = [],
 }: StandInOptions): Promise<StandIn> {
   const registry = { chainId, reviewRegistry }
   const inAnHour = () => Math.floor(Date.now() / 1_000) + 3_600
@@ -39,21 +54,7 @@ export async function startStandIn({
     asked: [],
     says: {
       resolve_ref_link: () => ({ facilitator_url: null }),
-      get_pending_intents: ({ agent_id, agent_sig }) =>
-        agent_sig
-          ? {
-              status: 'ok',
-              intents: [],
-              remaining_budget: null,
-              per_tx_cap_usdc: null,
-              budget_enforced: false,
-            }
-          : Commitment.envelope(
-              Commitment.from('IntentAccessCommitment', {
-                ...registry,
-                message: { agentId: Number(agent_id), nonce: NONCE, expiry: inAnHour() },
-              }),
-            ),
+      check_review_content: () => ({ valid: true }),
       cast_review_votes: ({ agent_id, escrow_id, votes, agent_sig }) => {
         const given = (votes as { review_id: number; reasoning: string }[]).map(
           ({ review_id, reasoning }) => ({
@@ -72,6 +73,7 @@ export async function startStandIn({
         return Commitment.envelope(Commitment.from('VoteCommitment', { ...registry, message }))
       },
     },
+    budgetOf: () => NO_CAPS,
     close: async () => {},
   }
 
@@ -88,7 +90,19 @@ export async function startStandIn({
   })
   const server = createServer(async (incoming, outgoing) => {
     if (incoming.url === '/.well-known/referrer-agent') {
-      return void outgoing.end(JSON.stringify({ chains: [{ chainId, attestationPubKey }] }))
+      const [attestationPubKey] = attestationPubKeys
+      return void outgoing.end(
+        JSON.stringify({ chains: [{ chainId, attestationPubKey, attestationPubKeys }] }),
+      )
+    }
+    if (incoming.url === `/v1/spending-limits/budget?chain_id=${chainId}`) {
+      try {
+        const signed = RequestSignature.parse(new Headers(incoming.headers as Record<string, string>))
+        const owner = await RequestSignature.verify({ ...signed, body: '' }, Date.now() / 1_000)
+        return void outgoing.end(JSON.stringify({ chain_id: chainId, ...(await standIn.budgetOf(owner)) }))
+      } catch {
+        return void outgoing.writeHead(500).end('{"error":"get failed"}')
+      }
     }
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)

@@ -165,6 +165,42 @@ describe('publish_escrow_review', () => {
     )
   })
 
+  it('sends nothing about what the marketplace would refuse, and goes on where that cannot be told', async () => {
+    const { buyer } = market.accounts
+    const { check_review_content: check } = standIn.says
+    const escrow_id = await buy(buyer, agents.buyer)
+    const call = { agent_id: String(agents.buyer), merchant_id: 0, product_id: product.productId, escrow_id }
+    const sent = () => chain.client.getTransactionCount({ address: buyer.address })
+    const before = await sent()
+    standIn.asked.length = 0
+    standIn.says.check_review_content = () => ({
+      valid: false,
+      problem: 'latency_ms is required: invalid input',
+      content_needs: { category: 'api' },
+    })
+    expect(await signer.refusal('publish_escrow_review', { ...call, content_json: CONTENT })).toBe(
+      'the marketplace would refuse this review: latency_ms is required: invalid input, where {"category":"api"}. Correct content_json; nothing was published',
+    )
+    expect(standIn.asked.at(-1)?.input).toEqual({
+      merchant_id: Number(product.merchantId),
+      product_id: product.productId,
+      content_json: CONTENT,
+      chain_id: chain.chain.id,
+    })
+    expect(await sent()).toBe(before)
+    standIn.says.check_review_content = () => {
+      throw new Error('no such tool')
+    }
+    const { review_id, next_steps } = await publish(escrow_id)
+    expect(next_steps.join()).toContain('did not say beforehand whether it takes this content (no such tool)')
+    standIn.says.check_review_content = () => ({ valid: false, problem: 'rating is required' })
+    expect(
+      await signer.refusal('update_review_content_onchain', { review_id, content_json: '{"rating":9}' }),
+    ).toContain('the marketplace would refuse this review: rating is required')
+    expect(await sent()).toBe(before + 1)
+    if (check) standIn.says.check_review_content = check
+  })
+
   it('refuses strangers, purchases of no agent and text that is no JSON', async () => {
     const escrow_id = await buy(market.accounts.walletBuyer)
     const call = { agent_id: String(agents.wallet), merchant_id: 0, product_id: product.productId, escrow_id }

@@ -55,20 +55,9 @@ export async function connect({ config, timeouts }: Context, wanted?: number): P
 }
 
 /** Everything is found through the one escrow that the operator named. */
-export async function readMarket({ client }: Chain, { config }: Context): Promise<Market> {
+export async function readMarket(chain: Chain, { config }: Context): Promise<Market> {
   const { COMMISSION_ESCROW_ADDRESS: escrow } = need(config, 'COMMISSION_ESCROW_ADDRESS')
-  const registry = await client.readContract({
-    address: escrow,
-    abi: commissionEscrowAbi,
-    functionName: 'ADDRESSES',
-  })
-  const named = (key: string) =>
-    client.readContract({
-      address: registry,
-      abi: addressRegistryAbi,
-      functionName: 'getAddress',
-      args: [keccak256(stringToBytes(key))],
-    })
+  const named = await registryOf(chain, escrow)
   const [router, usdc, current] = await Promise.all([
     named('SPLIT_ROUTER'),
     named('USDC'),
@@ -80,4 +69,23 @@ export async function readMarket({ client }: Chain, { config }: Context): Promis
     )
   }
   return { escrow, router, usdc }
+}
+
+export const readMerchantRegistry = async (chain: Chain, escrow: Address): Promise<Address> =>
+  (await registryOf(chain, escrow))('MERCHANT_REGISTRY')
+
+/** Looks names up in the address registry of an escrow. */
+async function registryOf({ client }: Chain, escrow: Address): Promise<(name: string) => Promise<Address>> {
+  const address = await client.readContract({
+    address: escrow,
+    abi: commissionEscrowAbi,
+    functionName: 'ADDRESSES',
+  })
+  return (name) =>
+    client.readContract({
+      address,
+      abi: addressRegistryAbi,
+      functionName: 'getAddress',
+      args: [keccak256(stringToBytes(name))],
+    })
 }

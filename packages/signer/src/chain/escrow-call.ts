@@ -24,7 +24,7 @@ export async function callEscrow<F extends 'bind' | 'settleFallback', E extends 
   argsOf: (terms: EscrowTerms) => Call<Abi, F>['args'],
   eventName: E,
 ) {
-  const account = context.config.keys.ofAgent(agent_id).account()
+  const account = context.config.keys.ofAgent(agent_id)
   const { COMMISSION_ESCROW_ADDRESS: address } = need(context.config, 'COMMISSION_ESCROW_ADDRESS')
   const chain = await connect(context, chain_id)
   const args = argsOf(await readTerms(context, chain, escrow_id))

@@ -36,6 +36,9 @@ const SENTENCES: Record<string, (args: Args) => string> = {
   ContentUnchanged: () => 'unchanged hash: this is the content that is published already',
 }
 
+export const isRevert = (error: unknown): boolean =>
+  error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError) !== null
+
 /** What a failed call was refused for; any other error stays as it is. */
 export function readRevert(error: unknown): unknown {
   if (!(error instanceof BaseError)) return error

@@ -27,7 +27,7 @@ export async function authorize(
   account: PrivateKeyAccount,
   { order, link, offer }: { order: Order; link: Link; offer: Offer },
 ): Promise<Payment> {
-  const [accepted] = offer.accepts
+  const { requirements, accepted } = offer
   const { idempotencyKey, agentId } = order
   const secret =
     idempotencyKey === undefined ? context.randomSecret() : Attribution.idempotencySecret(idempotencyKey)
@@ -45,15 +45,17 @@ export async function authorize(
   const authorization: Authorization.Authorization = {
     from: account.address,
     to: market.router,
-    value: BigInt(accepted.amount),
+    value: BigInt(requirements.amount),
     validAfter: 0n,
-    validBefore: BigInt(now + Math.min(accepted.maxTimeoutSeconds, LONGEST_SECONDS) + MARGIN_SECONDS),
+    validBefore: BigInt(now + Math.min(requirements.maxTimeoutSeconds, LONGEST_SECONDS) + MARGIN_SECONDS),
     nonce: Attribution.attributionNonce(attribution),
   }
-  const type = accepted.extra.authorizationType ?? 'TransferWithAuthorization'
-  const { name, version } = accepted.extra
+  const { name, version } = requirements.extra
   const domain = { name, version, chainId: chain.chainId, verifyingContract: market.usdc }
-  const signature = await account.signTypedData(Authorization.typedData(type, domain, authorization))
+  // Whatever a shop advertises: only the router can redeem this kind, and the facilitator settles it for the link of its nonce alone.
+  const signature = await account.signTypedData(
+    Authorization.typedData('ReceiveWithAuthorization', domain, authorization),
+  )
   // Whatever agent a shop echoes, the buyer is who asked.
   const { buyerAgentId: _echoed, ...extensions } = offer.extensions
   const header = X402.PaymentPayload.serialize({
@@ -63,6 +65,7 @@ export async function authorize(
     payload: { signature, authorization: textOf(authorization) },
     extensions: {
       ...extensions,
+      attributionToken: link.token,
       ...(agentId !== undefined && { buyerAgentId: agentId }),
       attributionSalt: salt,
     },

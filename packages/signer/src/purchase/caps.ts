@@ -1,86 +1,147 @@
-// How much may be paid: by the caller's word, by the owner's caps, and by the balance.
-import { sandboxUSDCAbi } from '@referrer/protocol/abi'
-import type { PrivateKeyAccount } from 'viem'
+// How much may be paid: by the caller's word, by the signer's own limits, by the owner's caps, and by the balance.
+import { RequestSignature } from '@referrer/protocol'
+import { commissionEscrowAbi, identityRegistryAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
+import { type Address, isAddressEqual, type PrivateKeyAccount } from 'viem'
 import { z } from 'zod'
-import { withBackend } from '../backend.ts'
 import type { Chain, Market } from '../chain/chain.ts'
+import { isRevert } from '../chain/reverts.ts'
+import { marketUrl } from '../config.ts'
 import type { Context } from '../context.ts'
-import { Refused } from '../refused.ts'
-import { signExpected } from '../sign-commitment.ts'
+import { explain, Refused } from '../refused.ts'
+import { jsonOf } from './link.ts'
 import type { Order } from './order.ts'
 
-const Step1 = z.object({ commitment: z.unknown(), nonce: z.string(), expiry: z.int() })
-const Budget = z.object({
-  per_tx_cap_usdc: z.int().nullish(),
-  remaining_budget: z.int().nullish(),
-  budget_enforced: z.boolean(),
-})
+const MAX_BYTES = 64 * 1024
+const Budget = z
+  .object({
+    per_tx_cap_usdc: z.int().min(0).nullable(),
+    remaining_budget: z.int().min(0).nullable(),
+    budget_enforced: z.boolean(),
+    as_of_block: z.int().min(0),
+  })
+  .refine((budget) => !budget.budget_enforced || budget.remaining_budget !== null)
 
-/** What nobody could tell, for the caller to know. */
+/** What the caps of a wallet leave, as of a block. */
+export interface Budget {
+  owner: Address
+  /** Null: no daily or total cap is set. */
+  remaining: bigint | null
+  asOfBlock: number
+}
+
+export interface Affordable {
+  /** Who owns the buying agent, where that is not the wallet that pays. */
+  agentOwner: Address | null
+  /** Those that bind this purchase. */
+  budgets: Budget[]
+  /** What could not be checked. */
+  notes: string[]
+}
+
 export async function requireAffordable(
   context: Context,
   chain: Chain,
-  { usdc }: Market,
+  market: Market,
   account: PrivateKeyAccount,
   { agentId, maxAmount }: Order,
   price: bigint,
-): Promise<string[]> {
+): Promise<Affordable> {
   if (maxAmount !== undefined && price > maxAmount) {
     throw new Refused(`live price ${price} exceeds max_amount ${maxAmount}; nothing was paid`)
   }
-  const notes = agentId === undefined ? [] : await requireWithinCaps(context, chain, account, agentId, price)
+  const { MAX_PER_PURCHASE: most } = context.config
+  if (most !== undefined && price > most) {
+    throw new Refused(
+      `the price ${price} exceeds what this signer pays for one purchase, ${most} USDC base units: its operator can raise MAX_PER_PURCHASE; nothing was paid`,
+    )
+  }
+  const owner = await ownerOf(chain, market, agentId)
+  const agentOwner = owner && !isAddressEqual(owner, account.address) ? owner : null
+  const capped: Pick<Affordable, 'budgets' | 'notes'> = { budgets: [], notes: [] }
+  for (const wallet of [account.address, ...(agentOwner ? [agentOwner] : [])]) {
+    const budget = await readBudget(context, chain, wallet, price).catch((error: unknown) => {
+      if (error instanceof OverCap) throw error
+      return explain(error)
+    })
+    if (typeof budget !== 'string') capped.budgets.push(budget)
+    else capped.notes.push(unreadable(context, wallet, budget))
+  }
   const balance = await chain.client.readContract({
-    address: usdc,
+    address: market.usdc,
     abi: sandboxUSDCAbi,
     functionName: 'balanceOf',
     args: [account.address],
   })
   if (balance < price) {
     throw new Refused(
-      `the price is ${price} and ${account.address} has ${balance} base units of USDC: send it more; nothing was paid`,
+      `the price is ${price} and ${account.address} has ${balance} USDC base units: send it more; nothing was paid`,
     )
   }
-  return notes
+  return { agentOwner, ...capped }
 }
 
-async function requireWithinCaps(
-  context: Context,
-  chain: Chain,
-  account: PrivateKeyAccount,
-  agentId: string,
-  price: bigint,
-): Promise<string[]> {
-  const budget = await readBudget(context, chain, account, agentId).catch(() => undefined)
-  if (!budget) {
-    return ["The owner's spending caps could not be read before paying: check them before the next purchase."]
+/** A cap that was read, and leaves no room. */
+export class OverCap extends Refused {}
+
+function unreadable({ config }: Context, wallet: Address, why: string): string {
+  if (config.ALLOW_UNREADABLE_CAPS) {
+    return `The spending caps of ${wallet} could not be read before paying (${why}): check them before the next purchase.`
   }
-  const { per_tx_cap_usdc: cap, remaining_budget: remaining, budget_enforced: isEnforced } = budget
-  if (typeof cap === 'number' && price > BigInt(cap)) {
-    throw new Refused(
-      `the price ${price} exceeds the owner's cap of ${cap} for one purchase; nothing was paid`,
-    )
-  }
-  if (isEnforced && typeof remaining === 'number' && price > BigInt(remaining)) {
-    throw new Refused(
-      `the price ${price} exceeds the owner's remaining budget of ${remaining}; nothing was paid`,
-    )
-  }
-  return []
+  throw new Refused(
+    `the spending caps of ${wallet} cannot be read (${why}): try again later, or let the operator of the signer set ALLOW_UNREADABLE_CAPS=true to pay without them; nothing was paid`,
+  )
 }
 
-function readBudget(
+/** Undefined: no agent buys, or none that exists. */
+async function ownerOf(
+  { client }: Chain,
+  { escrow }: Market,
+  agentId: string | undefined,
+): Promise<Address | undefined> {
+  if (agentId === undefined) return undefined
+  const address = await client.readContract({
+    address: escrow,
+    abi: commissionEscrowAbi,
+    functionName: 'IDENTITIES',
+  })
+  return client
+    .readContract({ address, abi: identityRegistryAbi, functionName: 'ownerOf', args: [BigInt(agentId)] })
+    .catch((error: unknown) => {
+      if (isRevert(error)) return undefined
+      throw error
+    })
+}
+
+/** Only the wallet itself may ask what its caps leave. */
+async function readBudget(
   context: Context,
   { chainId }: Chain,
-  account: PrivateKeyAccount,
-  agentId: string,
-): Promise<z.output<typeof Budget>> {
-  const who = { agent_id: Number(agentId), chain_id: chainId }
-  return withBackend(context, async (ask) => {
-    const { commitment, nonce, expiry } = Step1.parse(await ask('get_pending_intents', who))
-    const agent_sig = await signExpected(account, 'IntentAccessCommitment', commitment, {
-      chainId,
-      message: { agentId },
+  wallet: Address,
+  price: bigint,
+): Promise<Budget> {
+  const account = context.config.keys.all.find(({ address }) => isAddressEqual(address, wallet))
+  if (!account) {
+    throw new Refused('it owns the buying agent, and the signer has no key of it to ask the marketplace with')
+  }
+  const url = new URL(`${marketUrl(context.config)}/v1/spending-limits/budget?chain_id=${chainId}`)
+  const signed = await RequestSignature.sign(account, '', Math.floor(context.now() / 1_000))
+  const { status, body } = await context
+    .get(url, {
+      headers: RequestSignature.serialize(signed),
+      timeoutMs: context.timeouts.answer,
+      maxBytes: MAX_BYTES,
+      isOurs: true,
     })
-    return Budget.parse(await ask('get_pending_intents', { ...who, nonce, expiry, agent_sig }))
-  })
+    .catch(() => {
+      throw new Refused('the marketplace at REFERRER_AGENT_MCP_URL does not answer')
+    })
+  const budget = status === 200 ? Budget.safeParse(jsonOf(body)).data : undefined
+  if (!budget) throw new Refused(`the marketplace answers ${status} without a budget`)
+  const { per_tx_cap_usdc: cap, remaining_budget: remaining, as_of_block: asOfBlock } = budget
+  if (cap !== null && price > BigInt(cap)) {
+    throw new OverCap(
+      `the price ${price} exceeds the owner's cap of ${cap} USDC base units for one purchase of ${wallet}: the owner can raise it at the marketplace; nothing was paid`,
+    )
+  }
+  return { owner: wallet, remaining: remaining === null ? null : BigInt(remaining), asOfBlock }
 }

@@ -7,15 +7,16 @@ import type { Chain } from '../chain/chain.ts'
 import { eventNotFound } from '../chain/send.ts'
 import type { Context } from '../context.ts'
 import { explain, Refused } from '../refused.ts'
+import { depositIn, inspect } from './deposit.ts'
 import { askFacilitator } from './facilitator.ts'
 import type { Entry, Journal } from './journal.ts'
 import { jsonOf } from './link.ts'
-import { findTransaction, isFinal, isSplitIn, lookAtMoney, type Money, tell } from './money.ts'
-import { bodyOf, headersOf, MAX_SHOP_BYTES, reasonOf } from './offer.ts'
+import { isFinal, lookAtMoney, type Money, type Settled, tell } from './money.ts'
+import { bodyOf, headerOf, headersOf, MAX_SHOP_BYTES, offeredIn, reasonOf, referrerHeaders } from './offer.ts'
+import { resourceOf } from './resource.ts'
 
 export interface Delivered {
-  escrowId: number
-  transaction: Hash
+  money: Settled & { transaction: Hash }
   answer: Fetched
   /** What could not be checked. */
   doubts: string[]
@@ -28,15 +29,21 @@ const AGAIN_MS = 2_000
 const HASH = /^0x[0-9a-fA-F]{64}$/
 const LONGEST_SAYING = 200
 
+interface Delivery {
+  signal: AbortSignal
+  /** An earlier call has paid it. */
+  isPaid: boolean
+}
+
 /** A purchase that succeeds is still open in the journal: it is closed when the caller hears of it. */
 export async function deliver(
   context: Context,
   chain: Chain,
   journal: Journal,
   entry: Entry,
-  signal: AbortSignal,
+  { signal, isPaid }: Delivery,
 ): Promise<Delivered> {
-  const answer = await hand(context, entry).catch((error: unknown) => reasonOf(error))
+  const answer = await handOver(context, chain, entry, isPaid).catch((error: unknown) => reasonOf(error))
   const failure = failureOf(answer)
   const claimed = failure === undefined ? claimedIn(answer as Fetched) : undefined
   const money = await settleAccounts(context, chain, journal, entry, { claimed, signal })
@@ -45,26 +52,63 @@ export async function deliver(
     throw new Refused(`the purchase failed: the shop answered 200 without a transaction. ${money.text}`)
   }
   if (money.state !== 'settled') {
-    const isMined = (await isSplitIn(chain, entry, claimed)) === false
+    const isMined = (await depositIn(chain, entry, claimed)) === null
     const why = isMined
       ? eventNotFound('EscrowDeposited of this payment', claimed).message
       : 'nothing proves it on the chain'
     throw new Refused(`the shop claims that transaction ${claimed} paid it: ${why}. ${money.text}`)
   }
-  const { escrowId, transaction } = money
-  const doubts = transaction
-    ? []
-    : ['tx_hash is what the shop says: the transaction was not found on the chain.']
-  return { escrowId, transaction: transaction ?? claimed, answer: answer as Fetched, doubts }
+  const served = answer as Fetched
+  if (money.differences.length > 0) {
+    // Whoever is told needs no second telling.
+    if (!signal.aborted) await close(context, journal, entry, { ...money, isServed: true })
+    throw new Refused(`the purchase is not what was agreed on. ${money.text}`, {
+      resource: resourceOf(served),
+    })
+  }
+  const { text: _, doubts, transaction, ...settled } = money
+  return { money: { ...settled, transaction: transaction ?? claimed }, answer: served, doubts }
 }
 
-/** The same request as the probe, and no header of ours but the payment. */
-async function hand(context: Context, { url, posted, header }: Entry): Promise<Fetched> {
+/** The same request as the probe, and no header of ours but the payment: so all shops can be paid that know ref links. */
+async function handOver(context: Context, chain: Chain, entry: Entry, isPaid: boolean): Promise<Fetched> {
   const deadline = context.now() + context.timeouts.pay
+  const answer = await hand(context, entry, deadline)
+  if (!isEchoMissing(answer, entry)) return answer
+  if (!isPaid && !(await isUntouched(context, chain, entry))) return answer
+  // Official middleware makes its offer anew for the payment and compares; a shop on it knows the link only from the headers of the same request.
+  return hand(context, entry, deadline, {
+    ...referrerHeaders(entry.token, entry.agentId),
+    [X402.REFERRER_ATTRIBUTION_SALT_HEADER]: entry.salt,
+  })
+}
+
+/** Refused, with an offer that does not name the link. */
+const isEchoMissing = (answer: Fetched, { token }: Entry): boolean => {
+  if (answer.status !== 402 && answer.status !== 400) return false
+  const { attributionToken } = Object(offeredIn(answer).extensions) as Record<string, unknown>
+  return attributionToken !== token
+}
+
+/** Nobody has settled it, and nobody is about to. */
+async function isUntouched(context: Context, chain: Chain, entry: Entry): Promise<boolean> {
+  const [money, word] = await Promise.all([
+    lookAtMoney(chain, entry).catch(() => undefined),
+    askFacilitator(context, entry),
+  ])
+  return money?.state === 'open' && !word?.isPending && word?.transaction === undefined
+}
+
+async function hand(
+  context: Context,
+  { url, posted, header }: Entry,
+  deadline: number,
+  more: Record<string, string> = {},
+): Promise<Fetched> {
   for (;;) {
     const answer = await context.get(new URL(url), {
       ...bodyOf(posted),
-      headers: { ...headersOf(posted), [X402.PAYMENT_SIGNATURE_HEADER]: header },
+      headers: { ...headersOf(posted), [X402.PAYMENT_SIGNATURE_HEADER]: header, ...more },
       timeoutMs: Math.max(1, deadline - context.now()),
       maxBytes: MAX_SHOP_BYTES,
     })
@@ -76,28 +120,28 @@ async function hand(context: Context, { url, posted, header }: Entry): Promise<F
 function failureOf(answer: Fetched | string): string | undefined {
   if (typeof answer === 'string') return `phase 2: the shop gives no answer (${answer})`
   if (answer.status === 200) return undefined
-  const { error } = Object(jsonOf(answer.body)) as { error?: unknown }
-  const saying =
-    typeof error === 'string' ? ` (the shop says ${JSON.stringify(error.slice(0, LONGEST_SAYING))})` : ''
+  const said = sayingOf(answer)
+  const saying = said === undefined ? '' : ` (the shop says ${JSON.stringify(said.slice(0, LONGEST_SAYING))})`
   return `phase 2: expected 200, got ${answer.status}${saying}`
+}
+
+/** Why a shop refuses, in its own words: in the body, or in the headers that official middleware puts it in. */
+function sayingOf({ headers, body }: Fetched): string | undefined {
+  const { errorMessage, errorReason } = headerOf(headers, X402.PAYMENT_RESPONSE_HEADER) ?? {}
+  const { error } = Object(jsonOf(body)) as { error?: unknown }
+  const { error: inHeader } = headerOf(headers, X402.PAYMENT_REQUIRED_HEADER) ?? {}
+  const said = [error, errorMessage, errorReason, inHeader]
+  return said.find((value): value is string => typeof value === 'string' && value !== '')
 }
 
 /** In the body of JSON, or in the header beside anything else. */
 function claimedIn({ headers, body }: Fetched): Hash | undefined {
   const { transaction } = Object(jsonOf(body)) as { transaction?: unknown }
-  const named = [transaction, inHeader(headers[X402.PAYMENT_RESPONSE_HEADER.toLowerCase()])]
+  const named = [transaction, headerOf(headers, X402.PAYMENT_RESPONSE_HEADER)?.transaction]
   return named.find((value) => typeof value === 'string' && HASH.test(value)) as Hash | undefined
 }
 
-function inHeader(header: unknown): unknown {
-  try {
-    return (Object(X402.decodeHeader(header)) as { transaction?: unknown }).transaction
-  } catch {
-    return undefined
-  }
-}
-
-type Account = (Money | { state: 'unread' }) & { text: string }
+type Account = (Money | { state: 'unread' }) & { text: string; doubts: string[] }
 
 /** Waits for the money where somebody says that it is on its way, and writes down what became of it. */
 async function settleAccounts(
@@ -116,20 +160,23 @@ async function settleAccounts(
       await sleep(LOOK_EVERY_MS)
       money = await lookAtMoney(chain, entry)
     }
-    if (money.state === 'settled') {
-      money.transaction = await findTransaction(chain, entry, money.escrowId, [claimed, word?.transaction])
-    }
+    const doubts =
+      money.state === 'settled'
+        ? await inspect(context, chain, entry, money, [claimed, word?.transaction])
+        : []
     // Nobody hears that it was paid, or not yet: it stays open, and the next call is told.
     const isUnheard = (signal.aborted || claimed !== undefined) && money.state === 'settled'
-    if (isFinal(money) && !isUnheard) {
-      await journal.close(entry, money).catch(() => context.log('the journal cannot be written'))
-    }
+    if (isFinal(money) && !isUnheard) await close(context, journal, entry, money)
     const saying = word?.message ? ` The facilitator says ${JSON.stringify(word.message)}.` : ''
-    return { ...money, text: tell(money, entry) + saying }
+    return { ...money, text: tell(money, entry) + saying, doubts }
   } catch (error) {
     return {
       state: 'unread',
       text: `What became of the money could not be read (${explain(error)}): do not pay again; when you call this tool again, it looks first.`,
+      doubts: [],
     }
   }
 }
+
+const close = (context: Context, journal: Journal, ...closed: Parameters<Journal['close']>): Promise<void> =>
+  journal.close(...closed).catch(() => context.log('the journal cannot be written'))

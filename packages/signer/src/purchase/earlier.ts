@@ -2,15 +2,16 @@
 import type { Chain } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
 import { Refused } from '../refused.ts'
+import { inspect } from './deposit.ts'
 import { askFacilitator } from './facilitator.ts'
 import { type Entry, type Journal, keyHash } from './journal.ts'
 import type { Link } from './link.ts'
-import { findTransaction, isFinal, lookAtMoney, type Money, tell } from './money.ts'
+import { isFinal, lookAtMoney, type Money, type Settled, tell, tellDifferences } from './money.ts'
 import type { Order } from './order.ts'
 
 export interface Unserved {
   entry: Entry
-  money: Extract<Money, { state: 'settled' }>
+  money: Settled
 }
 
 /**
@@ -39,7 +40,7 @@ export async function requireNothingEarlier(
     if (money.state === 'never' || money.state === 'refunded') continue
     if (money.state === 'settled') {
       throw new Refused(
-        `an earlier purchase of this product had an unknown outcome, and was paid: escrow ${money.escrowId}, transaction ${money.transaction ?? 'unknown'}. Nothing was paid again. To buy it once more, call again.`,
+        `an earlier purchase of this product had an unknown outcome, and was paid: escrow ${money.escrowId}, transaction ${money.transaction ?? 'unknown'}.${tellDifferences(money)} Nothing was paid again. To buy it once more, call again.`,
       )
     }
     throw new Refused(`an earlier purchase of this product is not decided yet. ${tell(money, entry)}`)
@@ -67,13 +68,16 @@ async function unservedOf(
     requireSameRequest(entry, order, money)
     return money
   }
-  if (money.state === 'settled') throw alreadyPaid(money.escrowId, money.transaction)
+  if (money.state === 'settled') throw alreadyPaid(money)
   throw new Refused(`the purchase of this idempotency_key is not decided yet. ${tell(money, entry)}`)
 }
 
-export const alreadyPaid = (escrowId: number, transaction: string | null, more = ''): Refused =>
+export const alreadyPaid = (
+  { escrowId, transaction, differences }: Pick<Settled, 'escrowId' | 'transaction' | 'differences'>,
+  more = '',
+): Refused =>
   new Refused(
-    `already paid: the purchase of this idempotency_key is escrow ${escrowId}${transaction ? `, transaction ${transaction}` : ''}; nothing was paid again${more}`,
+    `already paid: the purchase of this idempotency_key is escrow ${escrowId}${transaction ? `, transaction ${transaction}` : ''}; nothing was paid again${more}${tellDifferences({ differences })}`,
   )
 
 /** Looks at the chain, and writes down what is final. */
@@ -87,7 +91,7 @@ async function reconcile(
   const money = await lookAtMoney(chain, entry)
   if (money.state === 'settled') {
     const word = await askFacilitator(context, entry)
-    money.transaction = await findTransaction(chain, entry, money.escrowId, [word?.transaction])
+    await inspect(context, chain, entry, money, [word?.transaction])
   }
   if (signal.aborted) throw callerGone()
   if (isFinal(money)) await journal.close(entry, money)
@@ -99,7 +103,7 @@ function requireSameRequest(entry: Entry, { query, posted }: Order, money: Unser
   const isSame = entry.query === query && JSON.stringify(entry.posted) === JSON.stringify(posted)
   if (isSame) return
   const why = ` for another request (${entry.query || 'no query'}): repeat it with that request, or take another key`
-  throw alreadyPaid(money.escrowId, money.transaction, why)
+  throw alreadyPaid(money, why)
 }
 
 export const callerGone = (): Refused => new Refused('the caller has gone; nothing was paid')

@@ -19,6 +19,8 @@ const Entry = z.object({
   salt: hex(32),
   /** Null: in no agent's name. */
   agentId: z.string().nullable(),
+  /** Who owned the agent when it was signed, where that is not the payer. */
+  agentOwner: hex(20).nullable().default(null),
   merchantId: z.int(),
   productId: hex(32),
   reviewId: z.int(),
@@ -48,6 +50,10 @@ const Entry = z.object({
         transaction: hex(32).nullable(),
         /** Whether the shop has given what was bought, as far as is known. */
         isServed: z.boolean(),
+        /** The block in which it was seen: settled in this one, or before. */
+        block: z.int().default(0),
+        /** In which points the escrow is not what the link says. */
+        differences: z.array(z.string()).default([]),
       }),
       z.object({ state: z.literal('never') }),
       z.object({ state: z.literal('refunded') }),
@@ -69,11 +75,21 @@ export interface Journal {
 
 const OPEN = '.open.json'
 const CLOSED = '.json'
+const PURCHASES = 'purchases'
+/** A folder for each UTC day, in which a purchase that was signed then has an empty file: its day is counted without reading all others. */
+const DAYS = 'days'
+
+const walletOf = (chainId: number, payer: Address) => `${chainId}-${payer.toLowerCase()}`
+const stemOf = ({ key, nonce }: Entry) => (key ? `key-${key}` : `nonce-${nonce}`)
+
+/** As signedAt begins. */
+export const dayOf = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10)
 
 /** The purchases of one wallet on one chain. */
 export function openJournal(stateDir: string, chainId: number, payer: Address): Journal {
-  const folder = join(stateDir, 'purchases', `${chainId}-${payer.toLowerCase()}`)
-  const nameOf = ({ key, nonce }: Entry) => join(folder, key ? `key-${key}` : `nonce-${nonce}`)
+  const wallet = walletOf(chainId, payer)
+  const folder = join(stateDir, PURCHASES, wallet)
+  const nameOf = (entry: Entry) => join(folder, stemOf(entry))
   return {
     async listOpen() {
       const names = await namesIn(folder)
@@ -83,16 +99,18 @@ export function openJournal(stateDir: string, chainId: number, payer: Address): 
       return entries.filter((entry) => entry !== undefined)
     },
     async findByKey(key) {
-      const name = join(folder, `key-${key}`)
-      return (await readEntry(name + OPEN)) ?? (await readEntry(name + CLOSED))
+      return readNamed(join(folder, `key-${key}`))
     },
     async record(entry) {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      for (const parent of [stateDir, dirname(folder)]) await sync(parent)
-      await writeSafely(folder, nameOf(entry) + OPEN, entry)
+      const day = join(stateDir, DAYS, entry.signedAt.slice(0, 10))
+      for (const made of [folder, day]) await mkdir(made, { recursive: true, mode: 0o700 })
+      for (const parent of [stateDir, dirname(folder), dirname(day)]) await sync(parent)
+      // First its day: a purchase that is written down is always counted.
+      await writeSafely(day, join(day, `${wallet}.${stemOf(entry)}`), '')
+      await writeSafely(folder, nameOf(entry) + OPEN, textOf(entry))
     },
     async close(entry, outcome) {
-      await writeSafely(folder, nameOf(entry) + CLOSED, { ...entry, outcome })
+      await writeSafely(folder, nameOf(entry) + CLOSED, textOf({ ...entry, outcome }))
       await rm(nameOf(entry) + OPEN, { force: true })
     },
   }
@@ -103,13 +121,30 @@ export const keyHash = (idempotencyKey: string): Hex =>
 
 /** Of all wallets. */
 export async function listAllOpen(stateDir: string): Promise<Entry[]> {
-  const folder = join(stateDir, 'purchases')
+  const folder = join(stateDir, PURCHASES)
   const names = await namesIn(folder)
   const wallets = names.flatMap((name) => {
     const [, chainId, payer] = /^(\d+)-(0x[0-9a-f]{40})$/.exec(name) ?? []
     return payer ? [openJournal(stateDir, Number(chainId), payer as Address)] : []
   })
   return (await Promise.all(wallets.map((journal) => journal.listOpen()))).flat()
+}
+
+/** The UTC days on which something was signed, newest first. */
+export const listDays = async (stateDir: string): Promise<string[]> =>
+  (await namesIn(join(stateDir, DAYS))).sort().toReversed()
+
+/** What was signed on a day, by all wallets. */
+export async function listDay(stateDir: string, day: string): Promise<Entry[]> {
+  const names = await namesIn(join(stateDir, DAYS, day))
+  const entries = await Promise.all(
+    names.map((name) => {
+      const [, wallet, stem] = /^(\d+-0x[0-9a-f]{40})\.((?:key|nonce)-0x[0-9a-f]{64})$/.exec(name) ?? []
+      return wallet && stem ? readNamed(join(stateDir, PURCHASES, wallet, stem)) : undefined
+    }),
+  )
+  // A purchase of a name that expired may have been signed again on another day.
+  return entries.filter((entry): entry is Entry => entry?.signedAt.startsWith(day) ?? false)
 }
 
 const namesIn = (folder: string): Promise<string[]> =>
@@ -120,6 +155,9 @@ const namesIn = (folder: string): Promise<string[]> =>
 
 const unreadable = (path: string, { code }: NodeJS.ErrnoException) =>
   new Refused(`the journal cannot be read (${code}): make ${path} readable; nothing was paid`)
+
+const readNamed = async (name: string): Promise<Entry | undefined> =>
+  (await readEntry(name + OPEN)) ?? (await readEntry(name + CLOSED))
 
 async function readEntry(path: string): Promise<Entry | undefined> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -136,12 +174,14 @@ async function readEntry(path: string): Promise<Entry | undefined> {
   }
 }
 
+const textOf = (entry: Entry) => `${JSON.stringify(entry, null, 2)}\n`
+
 /** Whole or not at all, whenever the power fails. */
-async function writeSafely(folder: string, path: string, entry: Entry): Promise<void> {
+async function writeSafely(folder: string, path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`
   const file = await open(temporary, 'w', 0o600)
   try {
-    await file.writeFile(`${JSON.stringify(entry, null, 2)}\n`)
+    await file.writeFile(text)
     await file.sync()
   } finally {
     await file.close()

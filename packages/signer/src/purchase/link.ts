@@ -3,7 +3,7 @@ import { AttestationKey, AttributionToken, RefLink } from '@referrer/protocol'
 import { isAddressEqual } from 'viem'
 import { z } from 'zod'
 import type { Chain, Market } from '../chain/chain.ts'
-import { need } from '../config.ts'
+import { marketUrl, need } from '../config.ts'
 import type { Context } from '../context.ts'
 import { explain, Refused } from '../refused.ts'
 
@@ -14,7 +14,14 @@ export interface Link {
 
 const MAX_MANIFEST_BYTES = 256 * 1024
 const Manifest = z.object({
-  chains: z.array(z.object({ chainId: z.int(), attestationPubKey: z.string().optional() })),
+  chains: z.array(
+    z.object({
+      chainId: z.int(),
+      attestationPubKey: z.string().optional(),
+      /** Those that it signs and has signed with. */
+      attestationPubKeys: z.array(z.string()).optional(),
+    }),
+  ),
 })
 
 /** The terms of a link, once they are seen to be signed by the marketplace. */
@@ -25,7 +32,7 @@ export async function openLink(context: Context, refLink: string): Promise<Link>
   if (chainId !== ours) {
     throw new Refused(`wrong chain: the ref link is for chain ${chainId}, and the signer is set to ${ours}`)
   }
-  const keys = context.config.ATTESTATION_PUB_KEYS ?? [await publishedKey(context, chainId)]
+  const keys = context.config.ATTESTATION_PUB_KEYS ?? (await publishedKeys(context, chainId))
   const [first = ''] = keys
   const ring = await AttestationKey.keyRing(keys.find((key) => AttestationKey.kidOf(key) === kid) ?? first)
   try {
@@ -42,15 +49,16 @@ export function requireOurRouter({ terms }: Link, { chainId }: Chain, { router }
   )
 }
 
-/** What the marketplace says that it signs with. */
-async function publishedKey(context: Context, chainId: number): Promise<string> {
-  const { REFERRER_AGENT_MCP_URL: mcp } = need(context.config, 'REFERRER_AGENT_MCP_URL')
-  const url = new URL(`${mcp.replace(/\/mcp$/, '')}/.well-known/referrer-agent`)
+/** What the marketplace says that it signs with, and with what before. */
+async function publishedKeys(context: Context, chainId: number): Promise<string[]> {
+  const url = new URL(`${marketUrl(context.config)}/.well-known/referrer-agent`)
   const options = { timeoutMs: context.timeouts.answer, maxBytes: MAX_MANIFEST_BYTES, isOurs: true }
   const { status, body } = await context.get(url, options).catch(() => ({ status: 0, body: Buffer.of() }))
   const manifest = status === 200 ? Manifest.safeParse(jsonOf(body)).data : undefined
-  const key = manifest?.chains.find((entry) => entry.chainId === chainId)?.attestationPubKey
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key
+  const { attestationPubKey = '', attestationPubKeys = [] } =
+    manifest?.chains.find((entry) => entry.chainId === chainId) ?? {}
+  const usable = [attestationPubKey, ...attestationPubKeys].filter((key) => /^[0-9a-f]{64}$/.test(key))
+  if (usable.length > 0) return usable
   throw new Refused(
     `the marketplace does not tell which key signs the ref links of chain ${chainId}: try again later, or set ATTESTATION_PUB_KEYS`,
   )

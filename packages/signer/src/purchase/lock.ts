@@ -1,4 +1,4 @@
-// One purchase at a time for a wallet, whatever processes share its journal.
+// One at a time for a name, such as a wallet's, whatever processes share the journal.
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -57,7 +57,7 @@ export async function withLock<T>(
 
 const taken = (path: string) =>
   new Refused(
-    `another signer is buying with this wallet; try again shortly (if none is running, remove ${path}); nothing was paid`,
+    `another purchase of this wallet, or of this signer, is being made; try again shortly (if none is running, remove ${path}); nothing was paid`,
   )
 
 /** A link appears with its content, or not at all because there is one. */

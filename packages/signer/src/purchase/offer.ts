@@ -8,7 +8,13 @@ import { explain, Refused } from '../refused.ts'
 import { jsonOf, type Link } from './link.ts'
 import type { Order, Posted } from './order.ts'
 
-export type Offer = X402.PaymentRequired.ReceivedPaymentRequired
+export interface Offer {
+  requirements: X402.PaymentRequirements.PaymentRequirements
+  /** The same as it came: official middleware takes a payment only for exactly what it offered. */
+  accepted: X402.PaymentRequirements.PaymentRequirements
+  resource: X402.PaymentRequired.ResourceInfo | undefined
+  extensions: Record<string, unknown>
+}
 
 export const MAX_SHOP_BYTES = 1024 * 1024
 const DOMAIN = parseAbi(['function DOMAIN_SEPARATOR() view returns (bytes32)'])
@@ -18,11 +24,7 @@ export async function askOffer(context: Context, link: Link, order: Order): Prom
   const answer = await context
     .get(urlOf(link, order), {
       ...bodyOf(posted),
-      headers: {
-        ...headersOf(posted),
-        [X402.REFERRER_TOKEN_HEADER]: link.token,
-        ...(agentId !== undefined && { [X402.REFERRER_BUYER_AGENT_ID_HEADER]: agentId }),
-      },
+      headers: { ...headersOf(posted), ...referrerHeaders(link.token, agentId) },
       timeoutMs: context.timeouts.probe,
       maxBytes: MAX_SHOP_BYTES,
     })
@@ -48,6 +50,12 @@ export const headersOf = (posted: Posted | null) => ({
   ...(posted && { 'content-type': posted.type }),
 })
 
+/** Who sent the buyer, and which agent buys. */
+export const referrerHeaders = (token: string, agentId: string | null | undefined) => ({
+  [X402.REFERRER_TOKEN_HEADER]: token,
+  ...(typeof agentId === 'string' && { [X402.REFERRER_BUYER_AGENT_ID_HEADER]: agentId }),
+})
+
 /** A host may be refused without being asked. */
 export function reasonOf(error: unknown): string {
   if (error instanceof HostNotAllowed) {
@@ -56,22 +64,39 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown'
 }
 
-/** The body counts; the header is for shops that put it only there. */
-function readOffer({ headers, body }: Fetched): Offer {
+function readOffer(answer: Fetched): Offer {
+  const { x402Version, accepts, resource, extensions } = offeredIn(answer)
   try {
-    return X402.PaymentRequired.parse(jsonOf(body))
+    if (x402Version !== X402.VERSION) {
+      throw new Refused(
+        `the answer has no offer of x402 version ${X402.VERSION}, in its body or in PAYMENT-REQUIRED`,
+      )
+    }
+    const [accepted] = Array.isArray(accepts) ? accepts : []
+    return {
+      requirements: X402.PaymentRequirements.parse(accepted),
+      accepted,
+      resource: resource === undefined ? undefined : X402.PaymentRequired.parseResource(resource),
+      extensions: Object(extensions) as Record<string, unknown>,
+    }
   } catch (error) {
-    const header = headers[X402.PAYMENT_REQUIRED_HEADER.toLowerCase()]
-    if (header !== undefined) return offerOr(() => X402.PaymentRequired.deserialize(header))
     throw badOffer(explain(error))
   }
 }
 
-function offerOr(read: () => Offer): Offer {
+/** What a 402 says, whatever it is: its body where that makes an offer, else the header, in which official middleware puts it. */
+export function offeredIn({ headers, body }: Fetched): Record<string, unknown> {
+  const inBody = Object(jsonOf(body)) as Record<string, unknown>
+  if (Array.isArray(inBody.accepts) && inBody.accepts.length > 0) return inBody
+  return headerOf(headers, X402.PAYMENT_REQUIRED_HEADER) ?? inBody
+}
+
+/** The object in a header of x402. Undefined: there is none that can be read. */
+export function headerOf(headers: Fetched['headers'], name: string): Record<string, unknown> | undefined {
   try {
-    return read()
-  } catch (error) {
-    throw badOffer(explain(error))
+    return Object(X402.decodeHeader(headers[name.toLowerCase()])) as Record<string, unknown>
+  } catch {
+    return undefined
   }
 }
 
@@ -84,7 +109,7 @@ export async function requireGoodOffer(
   link: Link,
   offer: Offer,
 ): Promise<void> {
-  const [{ network, asset, payTo, extra }] = offer.accepts
+  const { network, asset, payTo, extra } = offer.requirements
   const ours = X402.Network.from(chain.chainId)
   if (network !== ours) throw badOffer(`it is for ${network}, and the signer pays on ${ours}`)
   if (!isAddressEqual(asset, market.usdc))
@@ -92,7 +117,8 @@ export async function requireGoodOffer(
   if (!isAddressEqual(payTo, market.router)) {
     throw badOffer(`it wants the money at ${payTo}, and the split router is ${market.router}`)
   }
-  if (offer.extensions.attributionToken !== link.token) {
+  // A shop that has never heard of ref links names none: the payment brings it along.
+  if ((offer.extensions.attributionToken ?? link.token) !== link.token) {
     throw badOffer('it is for another ref link (extensions.attributionToken)')
   }
   const { name, version } = extra

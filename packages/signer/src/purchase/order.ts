@@ -1,7 +1,7 @@
 // What a caller asks for, before anything is looked up.
 import { Ids } from '@referrer/protocol'
 import { z } from 'zod'
-import { chainId, decimal } from '../fields.ts'
+import { chainId, decimal, idText, USDC_UNITS } from '../fields.ts'
 import { Refused } from '../refused.ts'
 import { orFail } from '../sign-commitment.ts'
 
@@ -13,9 +13,7 @@ const LONGEST_REASONING = 280
 
 export const OrderInput = z.strictObject({
   ref_link: z.string().describe('The ref_link of a review: it ends in /r/<token>.'),
-  agent_id: decimal(
-    'The agent that buys, as a decimal string. Left out: the wallet buys for itself.',
-  ).optional(),
+  agent_id: idText('The agent that buys. Left out: the wallet buys for itself.').optional(),
   submit_votes: z
     .array(
       z.strictObject({
@@ -33,7 +31,7 @@ export const OrderInput = z.strictObject({
       description: 'Votes for the reviews that informed the purchase, cast once it is paid. Needs agent_id.',
     }),
   max_amount: decimal(
-    'The most that may be paid, in USDC base units (1000000 is 1 USDC), as a decimal string. A higher price is refused.',
+    `The most that may be paid, in ${USDC_UNITS}, as a decimal string. A higher price is refused.`,
   ).optional(),
   idempotency_key: z
     .string()

@@ -1,6 +1,6 @@
 // A purchase, in an order in which whatever can be refused is refused before anything is signed.
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import type { PrivateKeyAccount } from 'viem'
+import type { Address, PrivateKeyAccount } from 'viem'
 import { type Chain, connect, type Market, readMarket } from '../chain/chain.ts'
 import { need } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -15,6 +15,7 @@ import { type Link, openLink, requireOurRouter } from './link.ts'
 import { withLock } from './lock.ts'
 import { askOffer, requireGoodOffer, urlOf } from './offer.ts'
 import type { Order } from './order.ts'
+import { reserve } from './reserve.ts'
 import { castVotes } from './votes.ts'
 
 export interface Paid extends Delivered {
@@ -36,7 +37,7 @@ export async function pay(
   { wanted, signal }: { wanted: number | undefined; signal: AbortSignal },
 ): Promise<Paid> {
   const { keys, SIGNER_STATE_DIR: stateDir } = context.config
-  const account = (order.agentId === undefined ? keys.ofNoAgent() : keys.ofAgent(order.agentId)).account()
+  const account = order.agentId === undefined ? keys.ofNoAgent() : keys.ofAgent(order.agentId)
   need(context.config, 'BASE_RPC_URL', 'CHAIN_ID', 'COMMISSION_ESCROW_ADDRESS')
   if (order.votes) need(context.config, 'REFERRER_AGENT_MCP_URL')
   const link = await openLink(context, order.refLink)
@@ -54,7 +55,7 @@ export async function pay(
         journal,
         requireHeld,
       })
-      const { escrowId, transaction } = bought
+      const { escrowId, transaction } = bought.money
       const { agentId, votes } = order
       const cast =
         votes && agentId !== undefined
@@ -63,8 +64,9 @@ export async function pay(
       // Whoever asked has gone: the next call is told.
       if (signal.aborted)
         throw new Refused(`the purchase is paid: escrow ${escrowId}, transaction ${transaction}`)
-      const outcome = { state: 'settled', escrowId, transaction, isServed: true } as const
-      await journal.close(entry, outcome).catch(() => context.log('the journal cannot be written'))
+      await journal
+        .close(entry, { ...bought.money, isServed: true })
+        .catch(() => context.log('the journal cannot be written'))
       return { ...bought, ...cast, link, payer: account.address }
     }),
   )
@@ -89,29 +91,39 @@ async function buy(
   const unserved = await requireNothingEarlier(context, chain, journal, { order, link, signal })
   if (unserved) {
     const { entry, money } = unserved
-    const delivered = await deliver(context, chain, journal, entry, signal).catch((error: unknown) => {
+    const again = { signal, isPaid: true }
+    const delivered = await deliver(context, chain, journal, entry, again).catch((error: unknown) => {
+      if (error instanceof Refused && error.data) throw error
       const why = `. The shop was handed the payment once more: ${explain(error)}`
-      throw alreadyPaid(money.escrowId, money.transaction, why)
+      throw alreadyPaid({ ...money, differences: [] }, why)
     })
     return { ...delivered, entry, amount: BigInt(entry.amount), notes: [HANDED_AGAIN, ...delivered.doubts] }
   }
   const offer = await askOffer(context, link, order)
   await requireGoodOffer(chain, market, link, offer)
-  const amount = BigInt(offer.accepts[0].amount)
-  const notes = await requireAffordable(context, chain, market, account, order, amount)
+  const amount = BigInt(offer.requirements.amount)
+  const { agentOwner, budgets, notes } = await requireAffordable(
+    context,
+    chain,
+    market,
+    account,
+    order,
+    amount,
+  )
   const payment = await authorize(context, chain, market, account, { order, link, offer })
   await requireUnused(chain, market, payment)
   const fromBlock = await chain.client.getBlockNumber()
-  const entry = entryOf(context, { chain, market, order, link, payment, fromBlock })
-  // From here on there is no way back: a caller that has given up must not pay.
-  if (signal.aborted) throw callerGone()
-  await requireHeld()
-  await journal.record(entry).catch((error: NodeJS.ErrnoException) => {
-    throw new Refused(
-      `the journal cannot be written (${error.code}): make room in SIGNER_STATE_DIR; nothing was paid`,
-    )
+  const entry = entryOf(context, { chain, market, order, link, payment, fromBlock, agentOwner })
+  await reserve(context, chain, entry, {
+    journal,
+    budgets,
+    async beforeTaking() {
+      // From here on there is no way back: a caller that has given up must not pay.
+      if (signal.aborted) throw callerGone()
+      await requireHeld()
+    },
   })
-  const delivered = await deliver(context, chain, journal, entry, signal)
+  const delivered = await deliver(context, chain, journal, entry, { signal, isPaid: false })
   return { ...delivered, entry, amount, notes: [...notes, ...delivered.doubts] }
 }
 
@@ -126,7 +138,8 @@ async function requireUnused(
     client.readContract({ address: escrow, abi: commissionEscrowAbi, functionName: 'escrowOf', args }),
     client.readContract({ address: usdc, abi: sandboxUSDCAbi, functionName: 'authorizationState', args }),
   ])
-  if (escrowId !== 0n) throw alreadyPaid(whole(escrowId, 'escrow'), null)
+  if (escrowId !== 0n)
+    throw alreadyPaid({ escrowId: whole(escrowId, 'escrow'), transaction: null, differences: [] })
   if (isUsed) {
     throw new Refused(
       'the authorisation of this idempotency_key was used or cancelled: take another key; nothing was paid',
@@ -136,9 +149,17 @@ async function requireUnused(
 
 function entryOf(
   context: Context,
-  parts: { chain: Chain; market: Market; order: Order; link: Link; payment: Payment; fromBlock: bigint },
+  parts: {
+    chain: Chain
+    market: Market
+    order: Order
+    link: Link
+    payment: Payment
+    fromBlock: bigint
+    agentOwner: Address | null
+  },
 ): Entry {
-  const { chain, market, order, link, payment, fromBlock } = parts
+  const { chain, market, order, link, payment, fromBlock, agentOwner } = parts
   const { authorization } = payment
   return {
     chainId: chain.chainId,
@@ -146,6 +167,7 @@ function entryOf(
     nonce: authorization.nonce,
     salt: payment.salt,
     agentId: order.agentId ?? null,
+    agentOwner,
     merchantId: link.terms.merchantId,
     productId: link.terms.productId,
     reviewId: link.terms.reviewId,

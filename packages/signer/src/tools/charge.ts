@@ -1,7 +1,7 @@
 import { Attribution, AttributionToken, Commitment } from '@referrer/protocol'
 import type { Address, Hash } from 'viem'
 import { z } from 'zod'
-import { decimal } from '../fields.ts'
+import { idText } from '../fields.ts'
 import { orFail, signCommitment } from '../sign-commitment.ts'
 import { tool } from '../tool.ts'
 import { SIGNS, SignedOutput } from './sign.ts'
@@ -10,11 +10,11 @@ export const signCharge = tool({
   name: 'sign_charge_commitment',
   title: 'Sign a ChargeCommitment',
   description:
-    'For a purchase that was paid by a plain USDC transfer to the split router instead of x402: signs that this transfer pays for this ref link. Send the signature as buyerSignature to POST {facilitator}/mpp/charge with the same txHash, attributionToken, buyerAgentId and chainId. The key of buyerAgentId must be that of the wallet that made the transfer. Leave buyerAgentId out here and there for a purchase in no agent\'s name. Normally use pay_for_product instead, which needs no transfer. Errors: "no key for agent N", "compute digest: …" for malformed fields, "sign: …" for a broken key.',
+    'For a purchase that was paid by a plain USDC transfer to the split router instead of x402: signs that this transfer pays for this ref link. Send the signature as buyerSignature to POST {facilitator}/mpp/charge with the same txHash, attributionToken, buyerAgentId and chainId. The key of buyerAgentId must be that of the wallet that made the transfer. Leave buyerAgentId out here and there for a purchase in no agent\'s name. Normally use pay_for_product instead, which needs no transfer. Errors: "no key for agent N", "compute digest: …" for malformed fields, "sign: …" when the key cannot sign.',
   input: z.strictObject({
     txHash: z.string().describe('The transaction of the transfer: 0x and 64 hex digits.'),
     attributionToken: z.string().min(1).describe('The token of the ref link: what follows /r/.'),
-    buyerAgentId: decimal('The agent that buys, as a decimal string.').optional(),
+    buyerAgentId: idText('The agent that buys.').optional(),
     chainId: z.int().describe('The chain of the transfer; never 0.'),
     splitRouterAddr: z.string().describe('The split router that the transfer went to.'),
   }),
@@ -23,7 +23,7 @@ export const signCharge = tool({
   async handle({ config: { keys } }, { txHash, attributionToken, buyerAgentId, chainId, splitRouterAddr }) {
     const agentless = String(Attribution.AGENTLESS_BUYER_ID)
     const isAgent = buyerAgentId !== undefined && buyerAgentId !== agentless
-    const account = (isAgent ? keys.ofAgent(buyerAgentId) : keys.ofNoAgent()).account()
+    const account = isAgent ? keys.ofAgent(buyerAgentId) : keys.ofNoAgent()
     const commitment = orFail('compute digest', () =>
       Commitment.from('ChargeCommitment', {
         chainId,

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { connect } from '../chain/chain.ts'
 import { readRevert } from '../chain/reverts.ts'
 import { eventNotFound, send } from '../chain/send.ts'
+import { checkContent } from '../check-content.ts'
 import { need } from '../config.ts'
 import { chainId, contentJson, id, time, whole } from '../fields.ts'
 import { tool } from '../tool.ts'
@@ -13,7 +14,7 @@ export const updateReviewContent = tool({
   name: 'update_review_content_onchain',
   title: 'Edit a buyer review on the chain',
   description:
-    'Replaces the content hash of a buyer\'s review, within 7 days of its publication. Sends a transaction (the author\'s wallet pays the gas). Next, and always: call update_review_content of the marketplace with the same content_json; until then readers see the old text. Refusals begin with: "wrong proof type" (only reviews that rest on a purchase can be edited), "edit window closed", "unchanged hash", "not the owner", "no such review", "wrong chain"; "no key for agent N": the author\'s key is not here. "tx reverted": nothing changed.',
+    'Replaces the content hash of a buyer\'s review, within 7 days of its publication. Sends a transaction (the author\'s wallet pays the gas). Next, and always: call update_review_content of the marketplace with the same content_json; until then readers see the old text. "the marketplace would refuse this review" says what is wrong with the content, before gas is spent. Refusals begin with: "wrong proof type" (only reviews that rest on a purchase can be edited), "edit window closed", "unchanged hash", "not the owner", "no such review", "wrong chain"; "no key for agent N": the author\'s key is not here. "tx reverted": nothing changed.',
   input: z.strictObject({
     review_id: id('The id of the review on the chain, from publish_escrow_review (not the internal one).'),
     content_json: contentJson,
@@ -38,7 +39,8 @@ export const updateReviewContent = tool({
         throw readRevert(error)
       })
     const { agentId, merchantId, productId } = review
-    const account = context.config.keys.ofAgent(agentId).account()
+    const account = context.config.keys.ofAgent(agentId)
+    const notes = await checkContent(context, { chainId: chain.chainId, merchantId, productId, content })
     const contentHash = ContentHash.contentHash({ agentId, merchantId, productId, content })
     const { logs, transactionHash } = await send(context, chain, account, {
       ...registry,
@@ -57,6 +59,7 @@ export const updateReviewContent = tool({
       edited_at: time(event.args.editedAt),
       next_steps: [
         `Call update_review_content of the marketplace with review_id ${review_id} and exactly the same content_json; until then readers see the old text.`,
+        ...notes,
       ],
     }
   },

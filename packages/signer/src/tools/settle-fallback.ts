@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callEscrow } from '../chain/escrow-call.ts'
 import type { EscrowTerms } from '../chain/terms.ts'
-import { chainId, id, whole } from '../fields.ts'
+import { chainId, id, USDC_UNITS, whole } from '../fields.ts'
 import { tool } from '../tool.ts'
 
 export const settleFallback = tool({
@@ -18,8 +18,8 @@ export const settleFallback = tool({
     tx_hash: z.string(),
     escrow_id: z.int(),
     settled_by: z.string(),
-    held_back_to_treasury: z.int().describe('USDC base units.'),
-    cashback_to_reviewer: z.int().describe('USDC base units.'),
+    held_back_to_treasury: z.int().describe(`In ${USDC_UNITS}.`),
+    cashback_to_reviewer: z.int().describe(`In ${USDC_UNITS}.`),
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   async handle(context, input) {

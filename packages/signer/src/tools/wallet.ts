@@ -1,11 +1,12 @@
 import { commissionEscrowAbi, identityRegistryAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { BaseError, ContractFunctionRevertedError, isAddressEqual, type PrivateKeyAccount } from 'viem'
+import { isAddressEqual, type PrivateKeyAccount } from 'viem'
 import { z } from 'zod'
 import { type Chain, connect, type Market, readMarket } from '../chain/chain.ts'
+import { isRevert } from '../chain/reverts.ts'
 import type { Context } from '../context.ts'
-import { id, time } from '../fields.ts'
-import type { AgentKey } from '../keys.ts'
+import { id, time, USDC_UNITS } from '../fields.ts'
 import { listAllOpen } from '../purchase/journal.ts'
+import { signedToday } from '../purchase/reserve.ts'
 import { explain } from '../refused.ts'
 import { tool } from '../tool.ts'
 
@@ -14,9 +15,9 @@ const Wallet = z.object({
     .string()
     .nullable()
     .describe('Null: the key for all other agents and for purchases without one.'),
-  address: z.string().nullable(),
-  eth_wei: z.string().nullable(),
-  usdc: z.string().nullable().describe('Base units.'),
+  address: z.string(),
+  eth_wei: z.string().nullable().describe('ETH for gas, in wei.'),
+  usdc: z.string().nullable().describe(`In ${USDC_UNITS}.`),
   owns_agent: z.boolean().nullable().describe('Whether the address owns the agent on the chain.'),
   problem: z.string().nullable(),
 })
@@ -25,18 +26,30 @@ export const walletStatus = tool({
   name: 'get_wallet_status',
   title: 'The wallets of this signer',
   description:
-    'Tells for which agents the signer has keys, their addresses and balances (USDC pays for products, ETH for the gas of publish_escrow_review, bind_escrow and the like), whether each address owns its agent, and which purchases were signed without an outcome so far. Use it first, and whenever a payment failed in a way that is not clear. It never shows keys. What cannot be read is null, and problem says why.',
+    'Tells for which agents the signer has keys, their addresses and balances (USDC pays for products, ETH for the gas of publish_escrow_review, bind_escrow and the like), whether each address owns its agent, how much this signer may pay, and which purchases were signed without an outcome so far. Use it first, and whenever a payment failed in a way that is not clear. It never shows keys. What cannot be read is null, and problem says why.',
   input: z.strictObject({ agent_id: id('Only this agent.').optional() }),
   output: z.object({
     chain_id: z.int().nullable(),
     chain_problem: z.string().nullable(),
     wallets: z.array(Wallet),
+    limits: z
+      .object({
+        max_per_purchase: z.string().nullable().describe(`For one purchase, in ${USDC_UNITS}.`),
+        max_per_day: z
+          .string()
+          .nullable()
+          .describe(`For all wallets together in a UTC day, in ${USDC_UNITS}.`),
+        signed_today: z
+          .string()
+          .describe(`What was paid today or may still be, of all wallets together, in ${USDC_UNITS}.`),
+      })
+      .describe("The signer's own limits, beside the caps of the owner. Null: none."),
     open_purchases: z.array(
       z.object({
         payer: z.string(),
         nonce: z.string(),
         agent_id: z.string().nullable(),
-        amount: z.string(),
+        amount: z.string().describe(`In ${USDC_UNITS}.`),
         merchant_id: z.int(),
         product_id: z.string(),
         signed_at: z.string(),
@@ -47,14 +60,18 @@ export const walletStatus = tool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   async handle(context, { agent_id }) {
     const { keys, CHAIN_ID, SIGNER_STATE_DIR } = context.config
-    const all: [string | null, AgentKey][] = keys.agents.map((agentId) => [agentId, keys.ofAgent(agentId)])
+    const all: [string | null, PrivateKeyAccount][] = keys.agents.map((agentId) => [
+      agentId,
+      keys.ofAgent(agentId),
+    ])
     if (keys.fallback) all.push([null, keys.fallback])
     const asked: typeof all = agent_id === undefined ? all : [[String(agent_id), keys.ofAgent(agent_id)]]
     const place = await placeOf(context).catch((error: unknown) => explain(error))
     return {
       chain_id: CHAIN_ID ?? null,
       chain_problem: typeof place === 'string' ? place : null,
-      wallets: await Promise.all(asked.map(([agentId, key]) => look(agentId, key, place))),
+      wallets: await Promise.all(asked.map(([agentId, account]) => look(agentId, account, place))),
+      limits: await limitsOf(context),
       open_purchases: (await listAllOpen(SIGNER_STATE_DIR)).map((entry) => ({
         payer: entry.payer,
         nonce: entry.nonce,
@@ -69,6 +86,16 @@ export const walletStatus = tool({
   },
 })
 
+async function limitsOf(context: Context) {
+  const { MAX_PER_PURCHASE, MAX_PER_DAY } = context.config
+  const signed = await signedToday(context)
+  return {
+    max_per_purchase: MAX_PER_PURCHASE === undefined ? null : String(MAX_PER_PURCHASE),
+    max_per_day: MAX_PER_DAY === undefined ? null : String(MAX_PER_DAY),
+    signed_today: String(signed.reduce((sum, { amount }) => sum + BigInt(amount), 0n)),
+  }
+}
+
 interface Place {
   chain: Chain
   market: Market
@@ -81,29 +108,23 @@ async function placeOf(context: Context): Promise<Place> {
 
 async function look(
   agentId: string | null,
-  key: AgentKey,
+  account: PrivateKeyAccount,
   place: Place | string,
 ): Promise<z.input<typeof Wallet>> {
+  const { address } = account
   const nothing = {
     agent_id: agentId,
-    address: null,
+    address,
     eth_wei: null,
     usdc: null,
     owns_agent: null,
     problem: null,
   }
-  let account: PrivateKeyAccount
+  if (typeof place === 'string') return nothing
   try {
-    account = key.account()
+    return { ...nothing, ...(await read(agentId, account, place)) }
   } catch (error) {
     return { ...nothing, problem: explain(error) }
-  }
-  const { address } = account
-  if (typeof place === 'string') return { ...nothing, address }
-  try {
-    return { ...nothing, address, ...(await read(agentId, account, place)) }
-  } catch (error) {
-    return { ...nothing, address, problem: explain(error) }
   }
 }
 
@@ -139,6 +160,3 @@ async function read(
           )
   return { eth_wei: String(eth), usdc: String(usdc), owns_agent: ownsAgent }
 }
-
-const isRevert = (error: unknown): boolean =>
-  error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError) !== null
