@@ -14,13 +14,22 @@ import {
   type Purchase,
   publishWithProof,
   registerIdentity,
+  SANDBOX_TOKEN,
   settlePurchases,
   signPurchase,
   startLocalChain,
 } from '@referrer/contracts/local'
 import { Attribution, Authorization } from '@referrer/protocol'
 import { commissionEscrowAbi, reviewRegistryAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { type Hex, keccak256, type LocalAccount, numberToHex, type TransactionReceipt, toBytes } from 'viem'
+import {
+  type Hex,
+  keccak256,
+  type LocalAccount,
+  numberToHex,
+  parseEventLogs,
+  type TransactionReceipt,
+  toBytes,
+} from 'viem'
 import { report } from './report.ts'
 
 const { values: flags } = parseArgs({ options: { help: { type: 'boolean', default: false } } })
@@ -40,8 +49,8 @@ const market = await deployMarket(client)
 const { accounts, addresses } = market
 const gasOf = async (hash: Hex) => Number((await confirmed(market, hash)).gasUsed)
 
-// The first four sellers make up the usual batch; all sixteen, the batch in which nobody shares a storage word with anybody.
-const PEOPLE = 16
+// The first four sellers make up the usual batch; as many as it has items, the batch in which nobody shares a storage word with anybody.
+const PEOPLE = 32
 const gas = { list: 0, publish: 0 }
 const sellers: { product: Product; reviewerAgentId: bigint; reviewId: bigint }[] = []
 for (let index = 0; index < PEOPLE; index++) {
@@ -78,6 +87,7 @@ async function purchase(
   buyer: LocalAccount,
   type: Authorization.AuthorizationType,
   amongSellers = 4,
+  buyerAgentId = Attribution.AGENTLESS_BUYER_ID,
 ): Promise<Purchase> {
   const seller = sellers[++purchases % amongSellers]
   if (!seller) throw new Error('no seller')
@@ -89,7 +99,7 @@ async function purchase(
       ...seller.product,
       reviewId: seller.reviewId,
       reviewerAgentId: seller.reviewerAgentId,
-      buyerAgentId: Attribution.AGENTLESS_BUYER_ID,
+      buyerAgentId,
       cashbackOfCommissionBps: 2_000,
       commissionMultiplierBps: 7_000,
     },
@@ -120,6 +130,46 @@ async function perPurchase(size: number, amongSellers = 4): Promise<number> {
   return Math.round(Number(receipt.gasUsed) / size)
 }
 
+/** Escrows of as many buyers, all of them agents, with cashback that was earned. */
+async function escrowsOf(amongSellers: number) {
+  const deposits: ReturnType<typeof termsOf>[] = []
+  for (const [index, agentId] of buyerAgents.entries()) {
+    const buyer = developmentAccount(300 + index)
+    const one = await purchase(buyer, 'ReceiveWithAuthorization', amongSellers, agentId)
+    deposits.push(termsOf(await settlePurchases(market, [one])))
+  }
+  return deposits
+}
+
+async function perEscrow(eventName: 'EscrowSettled' | 'CashbackReleased', hash: Hex): Promise<number> {
+  const { logs, gasUsed } = await confirmed(market, hash)
+  const done = parseEventLogs({ abi: commissionEscrowAbi, eventName, logs }).length
+  if (done !== PEOPLE) throw new Error(`only ${done} escrows of a batch of ${PEOPLE} were done`)
+  return Math.round(Number(gasUsed) / PEOPLE)
+}
+
+const releaseBatch = async (escrows: ReturnType<typeof termsOf>[]) =>
+  perEscrow(
+    'CashbackReleased',
+    await client.writeContract({
+      ...escrow,
+      account: accounts.oracle,
+      functionName: 'releaseBatch',
+      args: [escrows],
+    }),
+  )
+
+const settleBatch = async (escrows: ReturnType<typeof termsOf>[]) =>
+  perEscrow(
+    'EscrowSettled',
+    await client.writeContract({
+      ...escrow,
+      account: accounts.oracle,
+      functionName: 'settleBatch',
+      args: [escrows.map((terms) => ({ terms, contradicted: false, cashbackEarned: true }))],
+    }),
+  )
+
 async function bareTransfer(payer: LocalAccount): Promise<number> {
   const { timestamp } = await client.getBlock()
   const message = {
@@ -130,7 +180,7 @@ async function bareTransfer(payer: LocalAccount): Promise<number> {
     validBefore: timestamp + 3_600n,
     nonce: keccak256('0x01'),
   }
-  const domain = { name: 'USDC', version: '2', chainId: client.chain.id, verifyingContract: addresses.USDC }
+  const domain = { ...SANDBOX_TOKEN, chainId: client.chain.id, verifyingContract: addresses.USDC }
   const signature = await payer.signTypedData(
     Authorization.typedData('TransferWithAuthorization', domain, message),
   )
@@ -151,13 +201,19 @@ async function pass(days: number) {
 }
 
 const escrow = { address: addresses.CommissionEscrow, abi: commissionEscrowAbi } as const
+const buyerAgents: bigint[] = []
+for (let index = 0; index < PEOPLE; index++) {
+  const buyer = developmentAccount(300 + index)
+  await client.setBalance({ address: buyer.address, value: 10n ** 18n })
+  buyerAgents.push(await registerIdentity(market, buyer))
+}
 const floor = await bareTransfer(accounts.buyer)
 await settleOne(accounts.buyer)
 const one = await settleOne(accounts.buyer)
 const transfer = await settleOne(accounts.buyer, 'TransferWithAuthorization')
 const ofFour = await perPurchase(4)
-const ofSixteen = await perPurchase(PEOPLE)
-const ofSixteenApart = await perPurchase(PEOPLE, PEOPLE)
+const ofSixteen = await perPurchase(16)
+const ofSixteenApart = await perPurchase(16, 16)
 
 const buyerAgentId = await registerIdentity(market, accounts.buyer)
 const bind = await gasOf(
@@ -186,7 +242,14 @@ const release = await gasOf(
     args: [terms],
   }),
 )
+const few = await escrowsOf(4)
+const apart = await escrowsOf(PEOPLE)
+const released = await escrowsOf(PEOPLE)
+const releaseOfMany = await releaseBatch(released)
 await pass(60)
+const settleOfMany = await settleBatch(few)
+const settleApart = await settleBatch(apart)
+const settleReleased = await settleBatch(released)
 const settle = await gasOf(
   await client.writeContract({
     ...escrow,
@@ -219,7 +282,11 @@ const figures: Record<string, number> = {
   'publish, escrow proof': publishWithEscrow,
   bind,
   'release cashback': release,
+  [`release cashback in a batch of ${PEOPLE}`]: releaseOfMany,
   settle,
+  [`settle and pay the cashback in a batch of ${PEOPLE}`]: settleOfMany,
+  [`the same, ${PEOPLE} reviewers`]: settleApart,
+  [`settle in a batch of ${PEOPLE}, cashback released before`]: settleReleased,
   fallback,
   list: gas.list,
 }

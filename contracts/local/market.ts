@@ -54,6 +54,9 @@ export interface Purchase {
   attribution: Attribution.Attribution
 }
 
+/** The EIP-712 domain that the sandbox token signs with, the same as on Base. */
+export const SANDBOX_TOKEN = { name: 'USD Coin', version: '2' } as const
+
 const AUTHORIZATION_KINDS = ['ReceiveWithAuthorization', 'TransferWithAuthorization'] as const
 
 /** Deploys everything, with the roles held by the development accounts. */
@@ -233,7 +236,7 @@ export async function signPurchase(
     validBefore: timestamp + 3_600n,
     nonce: options.nonce ?? Attribution.attributionNonce(attribution),
   }
-  const domain = { name: 'USDC', version: '2', chainId: client.chain.id, verifyingContract: addresses.USDC }
+  const domain = { ...SANDBOX_TOKEN, chainId: client.chain.id, verifyingContract: addresses.USDC }
   const signature = await buyer.signTypedData(Authorization.typedData(type, domain, authorization))
   const { to: _router, ...signed } = authorization
   return {

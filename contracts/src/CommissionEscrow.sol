@@ -47,6 +47,15 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         uint256 windowEnd;
     }
 
+    /// @param terms The escrow's
+    /// @param contradicted Whether the buyers contradicted the review
+    /// @param cashbackEarned Whether the buyer earned the cashback
+    struct Settlement {
+        Terms terms;
+        bool contradicted;
+        bool cashbackEarned;
+    }
+
     /// @notice Where an escrow stands.
     enum State {
         None,
@@ -56,6 +65,10 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     /// @notice The buyer id of a purchase that no agent made. Agent 0 is a real agent.
     uint256 public constant AGENTLESS = Identities.AGENTLESS;
+
+    /// @dev What one escrow of a batch may use. Several times what it needs, and what it costs at most when the token or the identity
+    /// registry burns all it gets.
+    uint256 private constant GAS_PER_ESCROW = 320_000;
 
     uint256 private constant SETTLED = 1;
     uint256 private constant CASHBACK_RELEASED = 2;
@@ -117,6 +130,10 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         uint256 cashbackToReviewer
     );
 
+    /// @notice An escrow of a batch was left as it was; the others are not affected.
+    /// @param reason The error, as `settle` or `releaseCashback` would have reverted with; empty when it ran out of its gas
+    event EscrowSkipped(uint256 indexed escrowId, address indexed payer, bytes32 indexed nonce, bytes reason);
+
     /// @notice Fees went to the treasury.
     event FeesCollected(address indexed treasury, uint256 amount);
 
@@ -132,6 +149,8 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
     error NotBound(uint256 escrowId);
     error WindowOpen(uint256 windowEnd, uint256 timestamp);
     error FallbackTooEarly(uint256 availableAt, uint256 timestamp);
+    error NotEnoughGas(uint256 available, uint256 needed);
+    error OnlySelf(address caller);
 
     constructor(
         address admin,
@@ -164,13 +183,17 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         uint256 existing = _records[terms.payer][terms.nonce];
         if (existing != 0) revert PaymentAlreadySplit(terms.payer, terms.nonce, _idOf(existing));
 
+        // Before the sums are read: they share one word, which is then loaded once.
+        uint256 balance = TOKEN.balanceOf(address(this));
         uint64 held = totalHeld + (terms.heldBack + terms.cashback).toUint64();
         uint64 owedFees = fees + fee.toUint64();
         uint256 owing = uint256(held) + owedFees + totalClaimable;
-        uint256 balance = TOKEN.balanceOf(address(this));
         if (balance < owing) revert Underfunded(owing, balance);
 
-        escrowId = lastEscrowId + 1;
+        unchecked {
+            // 2^48 purchases would take more gas than there will ever be.
+            escrowId = lastEscrowId + 1;
+        }
         lastEscrowId = uint48(escrowId);
         totalHeld = held;
         fees = owedFees;
@@ -215,13 +238,24 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     /// @notice Pays the buyer the cashback as soon as it is earned.
     function releaseCashback(Terms calldata terms) external onlyRole(ORACLE_ROLE) whenNotPaused {
-        uint256 record = _requireOpen(terms);
-        if (record & CASHBACK_RELEASED != 0) revert CashbackAlreadyReleased(terms.escrowId);
-        if (record & BOUND == 0) revert NotBound(terms.escrowId);
-        _records[terms.payer][terms.nonce] = record | CASHBACK_RELEASED;
-        totalHeld -= terms.cashback.toUint64();
-        emit CashbackReleased(terms.escrowId, terms.payer, terms.cashback);
-        _pay(terms.payer, terms.cashback);
+        _release(terms);
+    }
+
+    /// @notice Releases the cashback of many escrows; each alone succeeds or fails. Look for `CashbackReleased` or `EscrowSkipped` for each.
+    function releaseBatch(Terms[] calldata escrows) external onlyRole(ORACLE_ROLE) whenNotPaused {
+        for (uint256 i = 0; i < escrows.length; ++i) {
+            _requireGas();
+            try this.releaseOne{gas: GAS_PER_ESCROW}(escrows[i]) {}
+            catch (bytes memory reason) {
+                _skip(escrows[i], reason);
+            }
+        }
+    }
+
+    /// @notice One escrow of `releaseBatch`. Only this contract calls it.
+    function releaseOne(Terms calldata terms) external {
+        if (msg.sender != address(this)) revert OnlySelf(msg.sender);
+        _release(terms);
     }
 
     /// @notice Settles an escrow once its window has ended.
@@ -232,10 +266,24 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         onlyRole(ORACLE_ROLE)
         whenNotPaused
     {
-        uint256 record = _requireOpen(terms);
-        if (block.timestamp < terms.windowEnd) revert WindowOpen(terms.windowEnd, block.timestamp);
-        if (cashbackEarned && record & BOUND == 0) revert NotBound(terms.escrowId);
-        _settle(terms, record, contradicted, cashbackEarned, false);
+        _settleDue(terms, contradicted, cashbackEarned, msg.sender);
+    }
+
+    /// @notice Settles many escrows; each alone succeeds or fails. Look for `EscrowSettled` or `EscrowSkipped` for each.
+    function settleBatch(Settlement[] calldata escrows) external onlyRole(ORACLE_ROLE) whenNotPaused {
+        for (uint256 i = 0; i < escrows.length; ++i) {
+            _requireGas();
+            try this.settleOne{gas: GAS_PER_ESCROW}(escrows[i], msg.sender) {}
+            catch (bytes memory reason) {
+                _skip(escrows[i].terms, reason);
+            }
+        }
+    }
+
+    /// @notice One escrow of `settleBatch`. Only this contract calls it.
+    function settleOne(Settlement calldata settlement, address settledBy) external {
+        if (msg.sender != address(this)) revert OnlySelf(msg.sender);
+        _settleDue(settlement.terms, settlement.contradicted, settlement.cashbackEarned, settledBy);
     }
 
     // ---- anyone
@@ -245,7 +293,7 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         uint256 record = _requireOpen(terms);
         uint256 availableAt = Math.max(terms.windowEnd, resumedAt) + FALLBACK_DELAY;
         if (block.timestamp < availableAt) revert FallbackTooEarly(availableAt, block.timestamp);
-        _settle(terms, record, true, false, true);
+        _settle(terms, record, true, false, msg.sender, true);
     }
 
     /// @notice Sends the collected fees to the treasury.
@@ -305,9 +353,31 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     // ---- inside
 
-    function _settle(Terms calldata terms, uint256 record, bool contradicted, bool cashbackEarned, bool fallbackUsed)
-        private
-    {
+    function _release(Terms calldata terms) private {
+        uint256 record = _requireOpen(terms);
+        if (record & CASHBACK_RELEASED != 0) revert CashbackAlreadyReleased(terms.escrowId);
+        if (record & BOUND == 0) revert NotBound(terms.escrowId);
+        _records[terms.payer][terms.nonce] = record | CASHBACK_RELEASED;
+        totalHeld -= terms.cashback.toUint64();
+        emit CashbackReleased(terms.escrowId, terms.payer, terms.cashback);
+        _pay(terms.payer, terms.cashback);
+    }
+
+    function _settleDue(Terms calldata terms, bool contradicted, bool cashbackEarned, address settledBy) private {
+        uint256 record = _requireOpen(terms);
+        if (block.timestamp < terms.windowEnd) revert WindowOpen(terms.windowEnd, block.timestamp);
+        if (cashbackEarned && record & BOUND == 0) revert NotBound(terms.escrowId);
+        _settle(terms, record, contradicted, cashbackEarned, settledBy, false);
+    }
+
+    function _settle(
+        Terms calldata terms,
+        uint256 record,
+        bool contradicted,
+        bool cashbackEarned,
+        address settledBy,
+        bool fallbackUsed
+    ) private {
         _records[terms.payer][terms.nonce] = record | SETTLED;
         uint256 cashback = record & CASHBACK_RELEASED == 0 ? terms.cashback : 0;
         totalHeld -= (terms.heldBack + cashback).toUint64();
@@ -319,7 +389,7 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
         emit EscrowSettled(
             terms.escrowId,
-            msg.sender,
+            settledBy,
             fallbackUsed,
             contradicted ? 0 : terms.heldBack,
             contradicted ? terms.heldBack : 0,
@@ -328,6 +398,16 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         );
         _pay(contradicted ? treasury : reviewer, terms.heldBack);
         _pay(cashbackEarned ? terms.payer : reviewer, cashback);
+    }
+
+    function _skip(Terms calldata terms, bytes memory reason) private {
+        emit EscrowSkipped(terms.escrowId, terms.payer, terms.nonce, reason);
+    }
+
+    /// @dev A call gets at most 63/64 of what is left: without this, a caller who sends too little gas could make good escrows be skipped.
+    function _requireGas() private view {
+        uint256 needed = GAS_PER_ESCROW + GAS_PER_ESCROW / 32;
+        if (gasleft() < needed) revert NotEnoughGas(gasleft(), needed);
     }
 
     function _treasury() private view returns (address) {

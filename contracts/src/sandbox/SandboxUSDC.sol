@@ -9,7 +9,7 @@ import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/Signa
 /// @notice Behaves as the real token where the protocol can tell: EIP-3009 in both overloads, cancelling, the block list, pausing, and
 /// the same revert strings. As in the real token, a balance and its block flag share one storage word.
 contract SandboxUSDC is Ownable, EIP712 {
-    string public constant name = "USDC";
+    string public constant name = "USD Coin";
     string public constant symbol = "USDC";
     string public constant version = "2";
     uint8 public constant decimals = 6;

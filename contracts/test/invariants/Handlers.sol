@@ -43,6 +43,46 @@ abstract contract Handlers is Trade {
         _oracleSettle(seed, entry);
     }
 
+    /// @dev Some escrows, one of them twice, and one whose terms were altered: each alone is released or skipped.
+    function releaseBatch(uint256 seed) external turn {
+        if (entries.length == 0) return;
+        uint256[4] memory picks = _somePicks(seed);
+        CommissionEscrow.Terms[] memory batch = new CommissionEscrow.Terms[](5);
+        for (uint256 i = 0; i < 4; ++i) batch[i] = entries[picks[i]].terms;
+        batch[4] = _altered(entries[picks[0]].terms);
+        bytes memory data = abi.encodeCall(escrow.releaseBatch, (batch));
+        if (!act(Action.ReleaseCashback, oracle, address(escrow), data, !escrow.paused())) return;
+        ++expectedSkips;
+        for (uint256 i = 0; i < 4; ++i) {
+            Entry storage entry = entries[picks[i]];
+            if (!_count(Action.ReleaseInBatch, !entry.settled && !entry.released && entry.bound)) continue;
+            entry.released = true;
+            credit(entry.terms.payer, entry.terms.cashback);
+        }
+    }
+
+    /// @dev The same with settlements. Of the one that is there twice, the first decides.
+    function oracleSettleBatch(uint256 seed) external turn {
+        if (entries.length == 0) return;
+        uint256[4] memory picks = _somePicks(seed);
+        _wait(seed, entries[picks[0]].terms.windowEnd);
+        CommissionEscrow.Settlement[] memory batch = new CommissionEscrow.Settlement[](5);
+        for (uint256 i = 0; i < 4; ++i) {
+            batch[i] = CommissionEscrow.Settlement(entries[picks[i]].terms, seed >> i & 1 == 0, seed >> (8 + i) & 1 == 0);
+        }
+        batch[4] = CommissionEscrow.Settlement(_altered(entries[picks[0]].terms), false, false);
+        bytes memory data = abi.encodeCall(escrow.settleBatch, (batch));
+        if (!act(Action.OracleSettle, oracle, address(escrow), data, !escrow.paused())) return;
+        ++expectedSkips;
+        for (uint256 i = 0; i < 4; ++i) {
+            Entry storage entry = entries[picks[i]];
+            bool expected =
+                !entry.settled && clock >= entry.terms.windowEnd && (!batch[i].cashbackEarned || entry.bound);
+            if (!_count(Action.OracleSettleInBatch, expected)) continue;
+            bookSettlement(entry, batch[i].contradicted, batch[i].cashbackEarned);
+        }
+    }
+
     /// @dev A public registry of identities is upgraded and no longer tells wallets. Owners stand in for them; nothing is locked.
     function loseWallets(uint256 seed) external turn {
         vm.mockCallRevert(address(identities), abi.encodeWithSelector(identities.getAgentWallet.selector), "gone");
@@ -227,6 +267,7 @@ abstract contract Handlers is Trade {
             terms = entry.terms;
             _attack(attacker, address(escrow), abi.encodeCall(escrow.releaseCashback, (terms)));
             _attack(attacker, address(escrow), abi.encodeCall(escrow.settle, (terms, false, true)));
+            _attackInBatch(attacker, terms);
             if (terms.payer != attacker) {
                 _attack(attacker, address(escrow), abi.encodeCall(escrow.bind, (terms, attackerAgent)));
             }
@@ -265,6 +306,18 @@ abstract contract Handlers is Trade {
             address(identities),
             abi.encodeCall(identities.unsetAgentWallet, (reviewerAgents[roll(seed, "reviewer", 2)]))
         );
+    }
+
+    /// @dev Nor by a batch, nor by what a batch calls for each of its escrows; not even the oracle calls that.
+    function _attackInBatch(address attacker, CommissionEscrow.Terms memory terms) private {
+        CommissionEscrow.Settlement[] memory settlements = new CommissionEscrow.Settlement[](1);
+        settlements[0] = CommissionEscrow.Settlement(terms, false, true);
+        CommissionEscrow.Terms[] memory releases = new CommissionEscrow.Terms[](1);
+        releases[0] = terms;
+        _attack(attacker, address(escrow), abi.encodeCall(escrow.settleBatch, (settlements)));
+        _attack(attacker, address(escrow), abi.encodeCall(escrow.releaseBatch, (releases)));
+        _attack(oracle, address(escrow), abi.encodeCall(escrow.settleOne, (settlements[0], oracle)));
+        _attack(oracle, address(escrow), abi.encodeCall(escrow.releaseOne, (terms)));
     }
 
     // ---- the end
@@ -306,6 +359,27 @@ abstract contract Handlers is Trade {
         bytes memory data = abi.encodeCall(escrow.settle, (entry.terms, contradicted, earned));
         if (!act(Action.OracleSettle, oracle, address(escrow), data, expected)) return;
         bookSettlement(entry, contradicted, earned);
+    }
+
+    /// @dev Counts what the books expect of one escrow of a batch; whether it came so is seen in the records and in the logs.
+    function _count(Action action, bool expected) private returns (bool) {
+        if (expected) {
+            ++successes[uint256(action)];
+        } else {
+            ++refusals[uint256(action)];
+            ++expectedSkips;
+        }
+        return expected;
+    }
+
+    function _somePicks(uint256 seed) private view returns (uint256[4] memory picks) {
+        for (uint256 i = 0; i < 3; ++i) picks[i] = uint256(keccak256(abi.encode(seed, "pick", i))) % entries.length;
+        picks[3] = picks[roll(seed, "twice", 3)];
+    }
+
+    function _altered(CommissionEscrow.Terms memory terms) private pure returns (CommissionEscrow.Terms memory copy) {
+        copy = abi.decode(abi.encode(terms), (CommissionEscrow.Terms));
+        copy.heldBack += 1;
     }
 
     function _attack(address attacker, address target, bytes memory data) private {

@@ -25,6 +25,7 @@ contract MarketHandler is Handlers {}
 ///    rules give them, and all balances together are all money ever minted.
 /// 4. Nothing is paid twice: a payment leads to one escrow or one refund, also when it was front-run, signed as both kinds or put into a
 ///    batch with itself; a cancelled one leads to none. Seen in the logs, not in the books.
+///    The same holds for escrows that the oracle settles or releases in a batch: each alone, once, whatever else is in it.
 /// 5. Settled is final: an escrow never goes back, its terms never change but by a bind, ids count up by one.
 /// 6. Nobody without a role moves another's money: attackers call everything there is with their own and with replayed arguments. Every
 ///    call that succeeds against expectation, or fails against it, is a surprise; there are none.
@@ -64,6 +65,8 @@ contract MarketInvariants is StdInvariant, Cheats {
             handler.bind.selector,
             handler.releaseCashback.selector,
             handler.oracleSettle.selector,
+            handler.releaseBatch.selector,
+            handler.oracleSettleBatch.selector,
             handler.settleFallback.selector,
             handler.loseWallets.selector,
             handler.pauseForLong.selector,
@@ -112,7 +115,7 @@ contract MarketInvariants is StdInvariant, Cheats {
         for (uint256 i = 0; i < uint256(Books.Action.Attack); ++i) {
             assertGt(handler.successes(i), 0, string.concat("never succeeded: action ", vm.toString(i)));
         }
-        Books.Action[12] memory guarded = [
+        Books.Action[14] memory guarded = [
             Books.Action.Settle,
             Books.Action.SettleCommitted,
             Books.Action.SettleInBatch,
@@ -123,6 +126,8 @@ contract MarketInvariants is StdInvariant, Cheats {
             Books.Action.Bind,
             Books.Action.ReleaseCashback,
             Books.Action.OracleSettle,
+            Books.Action.ReleaseInBatch,
+            Books.Action.OracleSettleInBatch,
             Books.Action.Fallback,
             Books.Action.Attack
         ];
@@ -130,13 +135,16 @@ contract MarketInvariants is StdInvariant, Cheats {
             uint256 action = uint256(guarded[i]);
             assertGt(handler.refusals(action), 0, string.concat("never refused: action ", vm.toString(action)));
         }
-        bytes4[9] memory reasons = [
+        bytes4[12] memory reasons = [
             SplitRouter.PriceTooLow.selector,
             SplitRouter.NotTheBuyersAgent.selector,
             SplitRouter.SelfReferral.selector,
             Pausable.EnforcedPause.selector,
             CommissionEscrow.FallbackTooEarly.selector,
             CommissionEscrow.NotBound.selector,
+            CommissionEscrow.TermsMismatch.selector,
+            CommissionEscrow.AlreadySettled.selector,
+            CommissionEscrow.OnlySelf.selector,
             MerchantRegistry.MerchantNotActive.selector,
             ReviewRegistry.UnknownEscrow.selector,
             AddressRegistry.OwnerRequired.selector

@@ -70,7 +70,7 @@ contract UsdcIssuerTest is MarketTest {
     }
 
     function test_succeeds_whenItsDomainIsUsdcTwo() public view {
-        assertEq(usdc.DOMAIN_SEPARATOR(), domainSeparator("USDC", "2", address(usdc)));
+        assertEq(usdc.DOMAIN_SEPARATOR(), domainSeparator("USD Coin", "2", address(usdc)));
         assertEq(usdc.decimals(), 6);
         assertEq(usdc.symbol(), "USDC");
     }

@@ -8,6 +8,8 @@ const LEVELS: Record<SenderEvent['type'], Level> = {
   stored: 'debug',
   broadcast: 'info',
   waiting: 'warn',
+  unfunded: 'warn',
+  funded: 'info',
   mined: 'info',
   reorganised: 'warn',
   confirmed: 'debug',
@@ -26,7 +28,9 @@ export function createEventLog(log: Logger): OnSettlement {
     else if (told.type === 'ended') log.debug({ chain, seconds: told.seconds }, `payment ${told.status}`)
     else {
       const { type, ...event } = plain(told.event)
-      log[LEVELS[told.event.type]]({ chain, ...event }, `sender ${type}`)
+      // Of an account without gas one line tells it, not one for each transaction that waits.
+      const isTold = told.event.type === 'waiting' && told.event.lacksFunds
+      log[isTold ? 'debug' : LEVELS[told.event.type]]({ chain, ...event }, `sender ${type}`)
     }
   }
 }

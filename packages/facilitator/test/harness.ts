@@ -14,6 +14,7 @@ import {
   privateKeyOf,
   publishWithProof,
   registerIdentity,
+  SANDBOX_TOKEN,
   startLocalChain,
 } from '@referrer/contracts/local'
 import { connect, type Sql } from '@referrer/database'
@@ -134,7 +135,7 @@ export async function startTestFacilitator(options: HarnessOptions = {}): Promis
     chainId,
     usdc: market.addresses.USDC,
     router: market.addresses.SplitRouter,
-    token: { name: 'USDC', version: '2' },
+    token: SANDBOX_TOKEN,
     terms,
     attributionToken: await mint(),
   }

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mintUsdc } from '@referrer/contracts/local'
+import { mintUsdc, SANDBOX_TOKEN } from '@referrer/contracts/local'
 import { x402Client, x402HTTPClient } from '@x402/core/client'
 import { type HTTPAdapter, HTTPFacilitatorClient } from '@x402/core/server'
 import type { ResourceServerExtension } from '@x402/core/types'
@@ -173,7 +173,7 @@ describe('the official facilitator client', () => {
           x402Version: 2,
           scheme: 'exact',
           network: `eip155:${m.chainId}`,
-          extra: { ...m.till.token, asset: m.till.usdc, payTo: m.till.router, leastAmount: '10000' },
+          extra: { ...SANDBOX_TOKEN, asset: m.till.usdc, payTo: m.till.router, leastAmount: '10000' },
         },
       ],
       extensions: ['attributionToken', 'buyerAgentId'],

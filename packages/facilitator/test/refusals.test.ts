@@ -1,5 +1,5 @@
 // What is not settled, and why: `/settle` and `/verify` say the same, and nothing has happened.
-import { mintUsdc } from '@referrer/contracts/local'
+import { mintUsdc, SANDBOX_TOKEN } from '@referrer/contracts/local'
 import type { Address, Hex, LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -181,7 +181,7 @@ describe('an invalid payment', () => {
     const stolen = { signature, authorization: { ...authorization, from } }
     const stolenBody = { ...body, paymentPayload: { ...body.paymentPayload, payload: stolen } }
     await expectRefused(stolenBody, { ...invalid(), payer: from })
-    const otherToken = { ...m.till, token: { name: 'USDC', version: '1' } }
+    const otherToken = { ...m.till, token: { ...SANDBOX_TOKEN, version: '1' } }
     await expectRefused(await payloadOf(otherToken, buyer, Number(await now()), extra({})), invalid())
   })
 

@@ -171,7 +171,7 @@ describe('check', () => {
     ['offer_asset', 'set it to "0x', changeOffer({ asset: `0x${'00'.repeat(20)}` })],
     ['offer_amount', 'as decimal text', changeOffer({ amount: 250_000 })],
     ['offer_maxTimeoutSeconds', 'set it to 60', changeOffer({ maxTimeoutSeconds: 300 })],
-    ['offer_extra', 'set name to "USDC"', changeOffer({ extra: { name: 'USD Coin', version: '2' } })],
+    ['offer_extra', 'set name to "USD Coin"', changeOffer({ extra: { name: 'USDC', version: '2' } })],
     ['echoes_token_exactly', 'echo the header unchanged', changeExtensions({ attributionToken: '' })],
     [
       'echoes_attribution',

@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { SANDBOX_TOKEN } from '@referrer/contracts/local'
 import { Authorization, X402 } from '@referrer/protocol'
 import { PaymentPayloadV2Schema, PaymentRequiredV2Schema } from '@x402/core/schemas'
 import { ExactEvmScheme } from '@x402/evm'
@@ -82,7 +83,7 @@ it('signs a payment that the router could redeem [REF-14, REF-16, REF-18, REF-19
   const { signature, authorization } = X402.PaymentPayload.parse(paymentPayload).payload
   const { USDC, SplitRouter } = world.market.addresses
   expect(authorization.to).toBe(SplitRouter)
-  const token = { name: 'USDC', version: '2', chainId: world.local.chain.id, verifyingContract: USDC }
+  const token = { ...SANDBOX_TOKEN, chainId: world.local.chain.id, verifyingContract: USDC }
   expect(await Authorization.recover('TransferWithAuthorization', token, authorization, signature)).toBe(
     world.market.accounts.walletBuyer.address,
   )

@@ -46,6 +46,7 @@ const FOLLOWED = {
       'EscrowBound',
       'CashbackReleased',
       'EscrowSettled',
+      'EscrowSkipped',
       'PayoutDeferred',
       'PayoutClaimed',
     ],

@@ -66,6 +66,7 @@ export function fold(chain: number, events: ChainEvent[]): World {
     review_edits: [],
     escrows: [],
     payouts: [],
+    skipped_escrows: [],
   }
 
   const agent = (id: bigint) => found(world.identities, (row) => row.agent_id === id)
@@ -248,6 +249,12 @@ export function fold(chain: number, events: ChainEvent[]): World {
           cashback_to_buyer: args.cashbackToBuyer,
           cashback_to_reviewer: args.cashbackToReviewer,
         })
+        break
+      }
+      case 'EscrowSkipped': {
+        const { escrowId: escrow_id, payer, nonce, reason } = event.args
+        const skipped = { contract, payer: lower(payer), nonce, escrow_id, reason }
+        world.skipped_escrows.push({ ...position, ...skipped, transaction_hash: event.transactionHash })
         break
       }
       case 'PayoutDeferred':

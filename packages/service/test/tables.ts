@@ -16,6 +16,7 @@ const MIRRORED: (keyof World)[] = [
   'review_edits',
   'escrows',
   'payouts',
+  'skipped_escrows',
 ]
 
 /** Rows of `schema.table` of a chain, in comparable form. */

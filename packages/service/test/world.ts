@@ -120,6 +120,18 @@ export interface Payout {
   happened_at: bigint
 }
 
+export interface SkippedEscrow {
+  chain_id: bigint
+  block_number: bigint
+  log_index: number
+  contract: Hex
+  payer: Hex
+  nonce: Hex
+  escrow_id: bigint
+  transaction_hash: Hex
+  reason: Hex
+}
+
 export interface World {
   identities: Identity[]
   ownership_changes: OwnershipChange[]
@@ -130,4 +142,5 @@ export interface World {
   review_edits: ReviewEdit[]
   escrows: Escrow[]
   payouts: Payout[]
+  skipped_escrows: SkippedEscrow[]
 }

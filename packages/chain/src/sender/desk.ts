@@ -71,7 +71,7 @@ async function conclude(desk: Desk, flight: Flight, receipt: Receipt): Promise<v
 
 /** Why a mined transaction reverted, as far as nodes still know the state it met. */
 async function replay(
-  { rpc, account, signal }: Desk,
+  { rpc, account, errors, signal }: Desk,
   { to, data, value, gas }: Flight,
   { blockNumber, gasUsed }: Receipt,
 ): Promise<string> {
@@ -81,7 +81,7 @@ async function replay(
     try {
       await rpc.request('eth_call', [call, numberToHex(block)], { signal })
     } catch (error) {
-      if (isRevert(error)) return `mined, but ${revertReason(error.data)}`
+      if (isRevert(error)) return `mined, but ${revertReason(error.data, errors)}`
       if (!(error instanceof RpcError)) throw error
     }
   }

@@ -1,10 +1,11 @@
 import { type Hex, hexToBigInt, keccak256, numberToHex } from 'viem'
+import { smallest } from '../bigint.ts'
 import { RpcError } from '../rpc/index.ts'
 import { deliver, type Parcel } from './courier.ts'
 import { type Fees, quote } from './fees.ts'
 import { isRevert, revertReason } from './revert-reason.ts'
 import type { Sight } from './sight.ts'
-import { giveNonce, nextNonce, postpone, readWaiting, refuse, storeSigned } from './store.ts'
+import { giveNonce, hasUnfunded, nextNonce, postpone, readWaiting, refuse, storeSigned } from './store.ts'
 import type { Desk, Flight, Intent, Signed, Waiting } from './types.ts'
 
 /** A revert is believed when it was seen this often in a row: a node that lags reverts what depends on news. */
@@ -22,10 +23,14 @@ export async function dispatch(desk: Desk, unmined: Flight[], sights: Sight[]): 
   const signer = signerOf(desk)
   const free = maxInFlight - unmined.length
   if (free <= 0) return 0
-  const line = await readWaiting(leadership.sql, signer, desk.now(), free)
+  const spent = unmined.reduce((sum, flight) => sum + costOf(flight), 0n)
+  const isFunded =
+    desk.unfunded !== undefined && (await readBalance(desk)) - spent >= (desk.unfunded.cheapest ?? 0n)
+  if (isFunded) desk.unfunded = { cheapest: undefined }
+  const line = await readWaiting(leadership.sql, signer, { now: desk.now(), limit: free, isFunded })
   if (line.length === 0) return 0
   const fees = await readFees(desk)
-  let balance = (await readBalance(desk)) - unmined.reduce((sum, flight) => sum + costOf(flight), 0n)
+  let balance = (await readBalance(desk)) - spent
   let nonce = Math.max(await nextNonce(leadership.sql, signer), countOf(sights))
   const open = unmined.map((flight) => flight.nonce)
   const parcels: Parcel[] = []
@@ -49,6 +54,10 @@ export async function dispatch(desk: Desk, unmined: Flight[], sights: Sight[]): 
     nonce += 1
   }
   await deliver(desk, parcels)
+  if (desk.unfunded && !(await hasUnfunded(leadership.sql, signer))) {
+    desk.unfunded = undefined
+    desk.emit({ type: 'funded' })
+  }
   return parcels.length
 }
 
@@ -74,21 +83,25 @@ async function prepare(
     const reason = `waits for a lower base fee: it is ${fees.baseFee} wei, the cap is ${desk.maxFeePerGas}`
     return hold(desk, intent, reason)
   }
-  const poor = (gas: bigint) => {
-    const cost = intent.value + gas * fees.maxFeePerGas
-    if (cost <= balance) return undefined
-    return `waits for funds: needs ${cost} wei, ${desk.account.address} has ${balance} left`
-  }
-  const early = poor(LEAST_GAS)
-  if (early) return hold(desk, intent, early)
+  const costWith = (gas: bigint) => intent.value + gas * fees.maxFeePerGas
+  const least = costWith(LEAST_GAS)
+  if (least > balance) return holdUnfunded(desk, intent, least, balance)
   const gas = intent.knownGas ?? (await simulate(desk, intent))
   if (typeof gas === 'string') return hold(desk, intent, gas)
-  if (typeof gas !== 'bigint') return holdReverted(desk, intent, revertReason(gas.data), open)
+  if (typeof gas !== 'bigint') return holdReverted(desk, intent, revertReason(gas.data, desk.errors), open)
   if (intent.maxGas !== null && gas > intent.maxGas) {
     return holdReverted(desk, intent, `takes ${gas} gas, more than ${intent.maxGas}`, open)
   }
-  const late = poor(gas)
-  return late ? hold(desk, intent, late) : gas
+  const cost = costWith(gas)
+  return cost > balance ? holdUnfunded(desk, intent, cost, balance) : gas
+}
+
+/** It goes as soon as the account can pay for it; of the signer that is told once, for all that wait. */
+async function holdUnfunded(desk: Desk, intent: Waiting, cost: bigint, balance: bigint): Promise<undefined> {
+  const reason = `waits for funds: needs ${cost} wei, ${desk.account.address} has ${balance} left`
+  if (!desk.unfunded) desk.emit({ type: 'unfunded', reason })
+  desk.unfunded = { cheapest: smallest(desk.unfunded?.cheapest ?? cost, cost) }
+  return hold(desk, intent, reason, { lacksFunds: true })
 }
 
 /** The gas it takes, the revert, or what else is wrong with it. */
@@ -109,13 +122,17 @@ async function hold(
   desk: Desk,
   intent: Waiting,
   reason: string,
-  revert: { reverts: number; afterNonce: number | null } = { reverts: 0, afterNonce: null },
+  {
+    lacksFunds = false,
+    reverts = 0,
+    afterNonce = null,
+  }: { lacksFunds?: boolean; reverts?: number; afterNonce?: number | null } = {},
 ): Promise<undefined> {
   const retryAt = new Date(desk.now().getTime() + desk.retryAfterMs)
   await desk.leadership.transaction((tx) =>
-    postpone(tx, signerOf(desk), intent.id, { reason, retryAt, ...revert }),
+    postpone(tx, signerOf(desk), intent.id, { reason, lacksFunds, retryAt, reverts, afterNonce }),
   )
-  if (reason !== intent.reason) desk.emit({ type: 'waiting', intent: intent.id, reason })
+  if (reason !== intent.reason) desk.emit({ type: 'waiting', intent: intent.id, reason, lacksFunds })
 }
 
 /** It may depend on what is still in flight, so it is judged after that. */

@@ -28,5 +28,6 @@ export {
   type TransactionStatus,
   withdrawTransaction,
 } from './outbox.ts'
+export { revertReason } from './revert-reason.ts'
 export { createSender, type Sender, type SenderOptions } from './sender.ts'
 export type { SenderEvent, TransactionState } from './types.ts'

@@ -70,7 +70,8 @@ export async function handOverTransaction(
 ): Promise<boolean> {
   const [moved] = await tx<{ chain_id: bigint }[]>`
     UPDATE sender.intents
-    SET from_address = ${bytes(to)}, reason = NULL, reverts = 0, after_nonce = NULL, retry_at = '-infinity', changed_at = now()
+    SET from_address = ${bytes(to)}, reason = NULL, lacks_funds = false, reverts = 0, after_nonce = NULL,
+      retry_at = '-infinity', changed_at = now()
     WHERE id = ${id} AND state = 'enqueued' AND from_address = ${bytes(from)} RETURNING chain_id`
   if (!moved) return false
   await tx`SELECT pg_notify('sender', ${wakeWord(Number(moved.chain_id), to)})`

@@ -84,5 +84,5 @@ async function loseNonceForGood(desk: Desk, flight: Flight, sights: Sight[]): Pr
 async function explain(desk: Desk, { id, reason: known }: Flight, reason: string | null): Promise<void> {
   if (reason === known) return
   await desk.leadership.transaction((tx) => noteReason(tx, id, reason))
-  if (reason) desk.emit({ type: 'waiting', intent: id, reason })
+  if (reason) desk.emit({ type: 'waiting', intent: id, reason, lacksFunds: false })
 }

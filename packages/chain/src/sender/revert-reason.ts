@@ -1,15 +1,18 @@
-import { decodeErrorResult, type Hex } from 'viem'
+import { type Abi, type AbiParameter, decodeErrorResult, type Hex } from 'viem'
 import { RpcError } from '../rpc/index.ts'
 
-/** In words where the contract gave words; its custom errors only the caller can name, so they stay bytes. */
-export function revertReason(data: unknown): string {
+/** In words where the contract gave words, else the error's name with what it carries. `errors`: those of the contracts that are called. */
+export function revertReason(data: unknown, errors: Abi): string {
   if (typeof data !== 'string' || data === '0x') return 'reverted without a reason'
   try {
-    const { errorName, args } = decodeErrorResult({ data: data as Hex })
-    if (errorName === 'Panic') return `reverted with panic 0x${BigInt(args?.[0] as bigint).toString(16)}`
-    return `reverted: ${args?.[0]}`
+    const { errorName, args = [], abiItem } = decodeErrorResult({ abi: errors, data: data as Hex })
+    if (errorName === 'Error') return `reverted: ${args[0]}`
+    if (errorName === 'Panic') return `reverted with panic 0x${(args[0] as bigint).toString(16)}`
+    const inputs: readonly AbiParameter[] = 'inputs' in abiItem ? abiItem.inputs : []
+    const carried = args.map((value, at) => [inputs[at]?.name, value].filter(Boolean).join(' '))
+    return `reverted with ${errorName}(${carried.join(', ')})`
   } catch {
-    return `reverted with ${data}`
+    return 'reverted with an error that none of the known contracts declares'
   }
 }
 

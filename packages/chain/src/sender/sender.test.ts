@@ -1,6 +1,6 @@
 import { type LocalChain, startLocalChain } from '@referrer/contracts/local'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
-import { type Hex, type LocalAccount, parseEther } from 'viem'
+import { encodeErrorResult, type Hex, type LocalAccount, parseAbi, parseEther, size } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chainMigrations } from '../index.ts'
 import {
@@ -245,6 +245,50 @@ describe('an intent that cannot go', () => {
     await reached(database, id, 'sent')
   })
 
+  it('tells once that its account lacks gas, and goes on as soon as it has some, however long until the next trial', async () => {
+    await local.client.setBalance({ address: signer.address, value: 1_000n })
+    const gifts = await Promise.all(Array.from({ length: 20 }, () => gift()))
+    const sender = start({ retryAfterMs: 3_600_000, maxInFlight: 32 })
+    const waiting = async () =>
+      (await Promise.all(gifts.map(({ id }) => reached(database, id, 'enqueued')))).map(
+        ({ reason }) => reason,
+      )
+    await until(async () => (await waiting()).every((reason) => reason?.startsWith('waits for funds')))
+    await local.client.setBalance({ address: signer.address, value: 2_000n })
+    await sender.looksAgain()
+    const told = (type: string) => sender.events.filter((event) => event.type === type)
+    expect(told('unfunded')).toMatchObject([
+      { reason: expect.stringMatching(/^waits for funds: needs \d+ wei/) },
+    ])
+    expect(told('waiting')).toMatchObject(gifts.map(() => ({ lacksFunds: true })))
+    expect(told('funded')).toEqual([])
+
+    await local.client.setBalance({ address: signer.address, value: parseEther('1') })
+    for (const { id } of gifts) await reached(database, id, 'sent')
+    await sender.seen('funded')
+    expect(told('unfunded')).toHaveLength(1)
+    await mine(CONFIRMATIONS)
+    for (const { id } of gifts) await reached(database, id, 'confirmed')
+  })
+
+  it('names the error of the contract, with what it carries, and tells no bytes of one that it does not know', async () => {
+    const to = freshAddress()
+    const errors = parseAbi(['error WindowOpen(uint256 windowEnd, uint256 timestamp)'])
+    const data = encodeErrorResult({ abi: errors, errorName: 'WindowOpen', args: [70n, 60n] })
+    await local.client.setCode({ address: to, bytecode: reverting(data) })
+    const known = await gift({ to, value: 0n })
+    const other = await freshSigner(local.client)
+    const unknown = await enqueueGift(database, chainId, other, { to, value: 0n })
+    start({ errors })
+    start({ signers: [other] })
+    expect((await reached(database, known.id, 'failed')).reason).toBe(
+      'reverted with WindowOpen(windowEnd 70, timestamp 60)',
+    )
+    expect((await reached(database, unknown.id, 'failed')).reason).toBe(
+      'reverted with an error that none of the known contracts declares',
+    )
+  })
+
   it('waits while the base fee is above the cap', async () => {
     const { id } = await gift()
     start({ maxFeePerGas: 1n })
@@ -286,6 +330,12 @@ describe('a transaction that reverts on the chain', () => {
     expect(await reached(database, good.id, 'confirmed')).toMatchObject({ nonce: 1 })
   })
 })
+
+/** Copies what follows it into memory, and reverts with that. */
+function reverting(data: Hex): Hex {
+  const length = size(data).toString(16).padStart(2, '0')
+  return `0x60${length}600c60003960${length}6000fd${data.slice(2)}`
+}
 
 const lower = (address: string) => address.toLowerCase()
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LocalAccount } from 'viem'
+import type { Abi, LocalAccount } from 'viem'
 import { type Leadership, lead } from '../leadership.ts'
 import { RpcError, type RpcPool } from '../rpc/index.ts'
 import { round } from './desk.ts'
@@ -17,6 +17,8 @@ export interface SenderOptions {
   confirmations: number
   /** The most that is ever paid for a unit of gas, in wei. */
   maxFeePerGas: bigint
+  /** The errors of the contracts that are called, by which a revert is named; what they do not declare stays unnamed. */
+  errors?: Abi
   /** How long a transaction may wait to be mined before its fee is raised, and a nonce be missing before it is filled. */
   stuckAfterMs?: number
   /** How many transactions of a signer wait in the nodes' pools at once; nodes keep sixteen an account for sure. */
@@ -77,6 +79,7 @@ export function createSender(options: SenderOptions): Sender {
         stuckAfterMs: 30_000,
         retryAfterMs: 5_000,
         maxInFlight: 16,
+        errors: [],
         now: () => new Date(),
         ...options,
         account,
@@ -85,6 +88,7 @@ export function createSender(options: SenderOptions): Sender {
         emit,
         handed: createHanded(),
         gap: undefined,
+        unfunded: undefined,
         stumbledAt: undefined,
       }
       while (!signal.aborted) {

@@ -71,11 +71,11 @@ export async function readFlights(sql: Queryable, { chainId, address }: Signer):
   }))
 }
 
+/** Those whose time has come, oldest first; `isFunded`: and those that had nothing but money to wait for. */
 export async function readWaiting(
   sql: Queryable,
   { chainId, address }: Signer,
-  now: Date,
-  limit: number,
+  { now, limit, isFunded }: { now: Date; limit: number; isFunded: boolean },
 ): Promise<Waiting[]> {
   const rows = await sql<
     (IntentRow & {
@@ -86,7 +86,8 @@ export async function readWaiting(
     })[]
   >`
     SELECT id, to_address, data, value, reason, known_gas, max_gas, reverts, after_nonce FROM sender.intents
-    WHERE chain_id = ${chainId} AND from_address = ${bytes(address)} AND state = 'enqueued' AND retry_at <= ${now}
+    WHERE chain_id = ${chainId} AND from_address = ${bytes(address)} AND state = 'enqueued'
+      AND (retry_at <= ${now} OR (lacks_funds AND ${isFunded}))
     ORDER BY id LIMIT ${limit}`
   return rows.map((row) => ({
     ...intentOf(row),
@@ -115,7 +116,7 @@ export async function giveNonce(
 ): Promise<boolean> {
   const { count } = await tx`
     UPDATE sender.intents
-    SET state = 'sent', nonce = ${nonce}, gas = ${gas}, reason = NULL, reverts = 0, after_nonce = NULL, changed_at = now()
+    SET state = 'sent', nonce = ${nonce}, gas = ${gas}, reason = NULL, lacks_funds = false, reverts = 0, after_nonce = NULL, changed_at = now()
     WHERE id = ${id} AND state = 'enqueued' AND from_address = ${bytes(address)}`
   return count === 1
 }
@@ -140,15 +141,24 @@ export async function postpone(
   id: bigint,
   {
     reason,
+    lacksFunds,
     retryAt,
     reverts,
     afterNonce,
-  }: { reason: string; retryAt: Date; reverts: number; afterNonce: number | null },
+  }: { reason: string; lacksFunds: boolean; retryAt: Date; reverts: number; afterNonce: number | null },
 ): Promise<void> {
   await tx`
     UPDATE sender.intents
-    SET reason = ${reason}, retry_at = ${retryAt}, reverts = ${reverts}, after_nonce = ${afterNonce}, changed_at = now()
+    SET reason = ${reason}, lacks_funds = ${lacksFunds}, retry_at = ${retryAt}, reverts = ${reverts}, after_nonce = ${afterNonce}, changed_at = now()
     WHERE id = ${id} AND state = 'enqueued' AND from_address = ${bytes(address)}`
+}
+
+/** Whether anything in this signer's line waits for money. */
+export async function hasUnfunded(sql: Queryable, { chainId, address }: Signer): Promise<boolean> {
+  const { count } = await sql`
+    SELECT FROM sender.intents
+    WHERE chain_id = ${chainId} AND from_address = ${bytes(address)} AND state = 'enqueued' AND lacks_funds LIMIT 1`
+  return count > 0
 }
 
 /** It can never go. False: it is no longer in this signer's line. */

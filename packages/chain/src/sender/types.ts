@@ -1,4 +1,4 @@
-import type { Address, Hex, LocalAccount } from 'viem'
+import type { Abi, Address, Hex, LocalAccount } from 'viem'
 import type { Leadership } from '../leadership.ts'
 import type { RpcPool } from '../rpc/index.ts'
 import type { Fees } from './fees.ts'
@@ -53,7 +53,11 @@ export type SenderEvent = { signer: Address } & (
   | { type: 'active' }
   /** Signed and known to nobody yet; then in the database; then given to the nodes. */
   | { type: 'signed' | 'stored' | 'broadcast'; intent: bigint; nonce: number; hash: Hex }
-  | { type: 'waiting'; intent: bigint; reason: string }
+  /** `lacksFunds`: told of the signer already, for all that waits. */
+  | { type: 'waiting'; intent: bigint; reason: string; lacksFunds: boolean }
+  /** The account cannot pay for what is in the line; told once, until it can pay for all of it. */
+  | { type: 'unfunded'; reason: string }
+  | { type: 'funded' }
   | { type: 'mined'; intent: bigint; hash: Hex; blockNumber: number }
   | { type: 'reorganised'; intent: bigint }
   | { type: 'confirmed'; intent: bigint; hash: Hex }
@@ -76,12 +80,15 @@ export interface Desk {
   retryAfterMs: number
   maxInFlight: number
   maxFeePerGas: bigint
+  errors: Abi
   now: () => Date
   signal: AbortSignal
   emit(event: EventOfSigner): void
   handed: Handed
   /** Since when the chain has waited for a nonce that nothing in flight has. */
   gap: { nonce: number; since: Date } | undefined
+  /** While the account cannot pay for all that is in the line: what the cheapest of it costs, where that is known. */
+  unfunded: { cheapest: bigint | undefined } | undefined
   /** The intent whose simulation the nodes last left unanswered. */
   stumbledAt: bigint | undefined
 }

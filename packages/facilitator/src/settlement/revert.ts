@@ -2,7 +2,7 @@
 import { commissionEscrowAbi, merchantRegistryAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import { type Abi, decodeErrorResult, type Hex } from 'viem'
 
-const errors = [...splitRouterAbi, ...merchantRegistryAbi, ...commissionEscrowAbi].filter(
+export const errors = [...splitRouterAbi, ...merchantRegistryAbi, ...commissionEscrowAbi].filter(
   ({ type }) => type === 'error',
 ) as Abi
 

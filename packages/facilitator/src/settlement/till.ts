@@ -10,7 +10,7 @@ import { createDesk, type Result, resultOf, unreachable } from './desk.ts'
 import type { OnSettlement } from './events.ts'
 import { type Order, toFinish, toRefund, toRefundDeposit, toSettle, toSplitDeposit } from './order.ts'
 import { probe } from './probe.ts'
-import { explainRevert } from './revert.ts'
+import { errors, explainRevert } from './revert.ts'
 import { GAS_PER_PURCHASE, simulate } from './simulation.ts'
 import { adopt, blame, findRow, type Row } from './store.ts'
 import type { Deposit } from './types.ts'
@@ -207,6 +207,7 @@ export function createTill(context: Context, chain: Chain, onEvent: OnSettlement
         signers: [...chain.relayers],
         confirmations: chain.confirmations,
         maxFeePerGas: chain.maxFeePerGas,
+        errors,
         stuckAfterMs: STUCK_AFTER_MS,
         watchIntervalMs: context.config.watchIntervalMs,
         onEvent(event) {

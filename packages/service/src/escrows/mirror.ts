@@ -52,6 +52,19 @@ const payouts: Table = {
   },
 }
 
+const skipped: Table = {
+  name: 'chain.skipped_escrows',
+  key: { chain_id: 'bigint', block_number: 'bigint', log_index: 'integer' },
+  columns: {
+    contract: 'bytea',
+    payer: 'bytea',
+    nonce: 'bytea',
+    escrow_id: 'numeric',
+    transaction_hash: 'bytea',
+    reason: 'bytea',
+  },
+}
+
 /** What was bought, and where its commission went. */
 export async function applyEscrowEvents(
   tx: Transaction,
@@ -61,9 +74,11 @@ export async function applyEscrowEvents(
   const buyerOwners = await ownersOfBuyers(tx, chainId, events)
   const rows = new Changes()
   const paid: Row[] = []
+  const left: Row[] = []
   for (const event of events) {
     const at = event.timestamp
     const contract = { chain_id: chainId, contract: event.address }
+    const position = { block_number: event.blockNumber, log_index: event.logIndex }
     switch (event.name) {
       case 'EscrowDeposited': {
         const { args } = event
@@ -115,17 +130,26 @@ export async function applyEscrowEvents(
         )
         break
       }
+      case 'EscrowSkipped': {
+        const { escrowId, payer, nonce, reason } = event.args
+        const { transactionHash: transaction_hash } = event
+        left.push({ ...contract, ...position, escrow_id: escrowId, payer, nonce, transaction_hash, reason })
+        break
+      }
       case 'PayoutDeferred':
       case 'PayoutClaimed': {
         const { account, amount } = event.args
-        const position = { block_number: event.blockNumber, log_index: event.logIndex }
         const claimed = event.name === 'PayoutClaimed'
         paid.push({ ...contract, ...position, account, claimed, amount, happened_at: at })
         break
       }
     }
   }
-  await Promise.all([writeChanges(tx, escrows, rows), insertRows(tx, payouts, paid)])
+  await Promise.all([
+    writeChanges(tx, escrows, rows),
+    insertRows(tx, payouts, paid),
+    insertRows(tx, skipped, left),
+  ])
 }
 
 /** Who owned the buying agents when they bought. An agent may change hands in the same block, before or after. */

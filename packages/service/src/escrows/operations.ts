@@ -7,6 +7,7 @@ import { refused } from '../market-error.ts'
 import { bestEffort } from '../onchain.ts'
 import { time, whole } from '../present.ts'
 import { nameOf, votesMissing } from '../votes/gate.ts'
+import { holdsMoney } from './holding.ts'
 import { cashbackLeg, heldBackLeg, isCashbackOpen, isSettled, Leg } from './legs.ts'
 import { type Standing, standingOf } from './standing.ts'
 import { type EscrowRow, escrowsOfAgent, findEscrowOfAgent } from './store.ts'
@@ -17,7 +18,7 @@ export const Escrow = z
     role: z.enum(['reviewer', 'buyer', 'reviewer+buyer']),
     state: z.enum(['holding', 'settled']).optional().meta({
       about:
-        'As the chain has it now. Only of a single escrow, and left out when the chain cannot be read or the records are behind it.',
+        'As the chain has it now; an escrow that holds nothing is `settled` when its window ends, since nobody spends gas on it. Only of a single escrow, and left out when the chain cannot be read or the records are behind it.',
     }),
     held_back: Leg,
     cashback: Leg,
@@ -66,8 +67,13 @@ export async function escrowStatus(
   ])
   const row = standing ? unsettled : found
   const isAgreed = standing && (standing.state === 'settled') === isSettled(row)
-  return shown(row, { agentId, withoutVotes, now: new Date(clock()), ...(isAgreed && { standing }) })
+  const now = new Date(clock())
+  return shown(row, { agentId, withoutVotes, now, ...(isAgreed && { standing: told(standing, row, now) }) })
 }
+
+/** What holds nothing stays on the chain as it is: there is nothing to wait for after its window, and nothing to trigger. */
+const told = (standing: Standing, row: EscrowRow, now: Date): Standing =>
+  holdsMoney(row) || now < row.window_end ? standing : { state: 'settled', isFallbackOpen: false }
 
 /** Votes matter where the cashback can still be earned by a buyer that is known. */
 function withoutVotesOf(sql: Queryable, chainId: number, rows: EscrowRow[]): Promise<Set<string>> {

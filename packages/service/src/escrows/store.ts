@@ -2,6 +2,7 @@ import type { Queryable } from '@referrer/database'
 import type { Page } from '../db/page.ts'
 import { buyerReview } from './buyer-review.ts'
 import { isPledged } from './pledged.ts'
+import { wasSkipped } from './skipped.ts'
 
 /** A purchase and where its commission went. */
 export type EscrowRow = {
@@ -104,7 +105,7 @@ const aroundIt = (sql: Queryable, chainId: number) => sql`
     SELECT d.contradicted, d.cashback_earned
     FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
     WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract AND d.kind = 'settle'
-      AND i.state <> 'failed' AND e.settled_at IS NULL
+      AND i.state <> 'failed' AND NOT ${wasSkipped(sql)} AND e.settled_at IS NULL
       AND (SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}) < e.window_end + ${SURE}::interval
     ORDER BY d.attempt DESC LIMIT 1) AS decision ON true`
 

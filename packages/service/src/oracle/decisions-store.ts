@@ -1,13 +1,15 @@
 // What the oracle has decided to do with escrows, and which escrows it may decide about now.
 import { enqueueTransaction } from '@referrer/chain'
 import type { Queryable, Transaction } from '@referrer/database'
-import type { Address, Hex } from 'viem'
+import type { Address } from 'viem'
 import type { Chain } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { buyerReview } from '../escrows/buyer-review.ts'
 import { isPledged } from '../escrows/pledged.ts'
+import { wasSkipped } from '../escrows/skipped.ts'
 import type { TermsRow } from '../escrows/store.ts'
 import { hex } from '../present.ts'
+import { batchesOf, callOf, labelOf } from './calls.ts'
 
 export type Kind = 'release' | 'settle'
 
@@ -29,6 +31,8 @@ export type Undecided = TermsRow & {
   buyer_review: bigint | null
   /** Whether the review that led to the purchase pledges its cashback. */
   is_pledged: boolean
+  /** Whether a batch was sent with it and left it as it was. */
+  was_skipped: boolean
 }
 
 export interface Decision {
@@ -37,8 +41,6 @@ export interface Decision {
   contradicted: boolean
   cashbackEarned: boolean
   inputs: Record<string, unknown>
-  /** The call that carries it out. */
-  data: Hex
 }
 
 /**
@@ -56,12 +58,16 @@ export const undecided = (sql: Queryable, chainId: number) => sql`
   (SELECT m.internal_id FROM ${buyerReview(sql, chainId)} AND m.content IS NOT NULL ORDER BY c.published_at LIMIT 1) AS buyer_review,
   coalesce((
     SELECT ${isPledged(sql)} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
-    WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id), false) AS is_pledged`
+    WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id), false) AS is_pledged,
+  EXISTS (
+    SELECT FROM chain.skipped_escrows AS s
+    WHERE s.chain_id = ${chainId} AND s.payer = e.payer AND s.nonce = e.nonce AND s.contract = e.contract) AS was_skipped`
 
 /** To be joined to an escrow `e`: the last decision of that kind, as `last`. */
 export const lastDecision = (sql: Queryable, chainId: number, kind: Kind) => sql`
   LATERAL (
-    SELECT d.attempt, d.decided_at, i.state, i.block_number, i.from_address
+    SELECT d.attempt, d.decided_at, i.block_number, i.from_address,
+      CASE WHEN i.state = 'confirmed' AND ${wasSkipped(sql)} THEN 'failed' ELSE i.state END AS state
     FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
     WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract AND d.kind = ${kind}
     ORDER BY d.attempt DESC LIMIT 1) AS last`
@@ -81,7 +87,10 @@ export const mayDecide = (sql: Queryable, chainId: number, { from, now }: By) =>
     last.state IN ('enqueued', 'sent') AND last.from_address <> ${bytesOf(from)}
     AND last.decided_at + ${OTHER_KEY_SECONDS} * interval '1 second' <= ${now}))`
 
-/** Writes decisions down and puts their transactions into the outbox. The caller holds decisions. */
+/**
+ * Writes decisions down and puts their transactions into the outbox. The caller holds decisions. An attempt at an escrow is in one
+ * transaction only, so that the first of a batch names it.
+ */
 export async function enterDecisions(
   tx: Transaction,
   { config: { chainId } }: Chain,
@@ -89,19 +98,24 @@ export async function enterDecisions(
   decisions: readonly Decision[],
 ): Promise<void> {
   if (decisions.length === 0) return
+  const batches = batchesOf(decisions)
   const transactionIds = await Promise.all(
-    decisions.map(({ escrow, kind, data }) =>
-      enqueueTransaction(tx, {
+    batches.map((batch) => {
+      const [{ kind, escrow }] = batch
+      return enqueueTransaction(tx, {
         chainId,
         from,
         to: hex(escrow.contract),
-        data,
+        data: callOf(batch),
         key: `oracle/${kind}/${hex(escrow.contract)}/${hex(escrow.payer)}/${hex(escrow.nonce)}/${escrow.attempts + 1}`,
-        label: `${kind} escrow ${escrow.escrow_id}`,
-      }),
-    ),
+        label: labelOf(batch),
+      })
+    }),
   )
-  const column = <T>(pick: (decision: Decision) => T) => decisions.map(pick)
+  const entries = batches.flatMap((batch, at) =>
+    batch.map((decision) => ({ ...decision, transactionId: transactionIds[at] ?? null })),
+  )
+  const column = <T>(pick: (entry: (typeof entries)[number]) => T) => entries.map(pick)
   await tx`
     INSERT INTO market.escrow_decisions (chain_id, contract, payer, nonce, kind, attempt, escrow_id, contradicted, cashback_earned,
       inputs, decided_at, transaction_id)
@@ -117,7 +131,7 @@ export async function enterDecisions(
       ${column(({ contradicted }) => contradicted)}::boolean[],
       ${column(({ cashbackEarned }) => cashbackEarned)}::boolean[],
       ${column(({ inputs }) => JSON.stringify(inputs))}::text[],
-      ${transactionIds}::bigint[]
+      ${column(({ transactionId }) => transactionId)}::bigint[]
     ) AS d (contract, payer, nonce, kind, attempt, escrow_id, contradicted, cashback_earned, inputs, transaction_id)`
 }
 

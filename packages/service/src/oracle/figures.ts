@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { holdingMoney } from '../escrows/holding.ts'
 import { COUNTED } from '../workers/job-counts.ts'
 import type { Kind } from './decisions-store.ts'
 
@@ -8,7 +9,7 @@ export interface OracleFigures {
   kind: Kind
   /** Its decisions of that kind that the chain does not show yet. */
   open: number
-  /** How long ago the window of the first escrow ended that is not settled and waits for no dispute; 0: of none. */
+  /** How long ago the window of the first escrow ended that is not settled, holds something and waits for no dispute; 0: of none. */
   oldestDueSeconds: number
 }
 
@@ -21,7 +22,7 @@ export function oracleFigures({ sql, chains, clock }: Pick<Context, 'sql' | 'cha
         WHERE d.chain_id = chain.id AND d.kind = kinds.kind AND d.is_open LIMIT ${COUNTED}) AS counted) AS open,
       greatest(0, (
         SELECT extract(epoch FROM ${new Date(clock())}::timestamptz - e.window_end) FROM chain.escrows AS e
-        WHERE e.chain_id = chain.id AND e.settled_at IS NULL AND NOT EXISTS (
+        WHERE e.chain_id = chain.id AND e.settled_at IS NULL AND ${holdingMoney(sql)} AND NOT EXISTS (
           SELECT FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
           WHERE c.chain_id = e.chain_id AND c.review_id = e.review_id AND m.comparison_outcome = 'disputed')
         ORDER BY e.window_end LIMIT 1))::float8 AS "oldestDueSeconds"

@@ -1,11 +1,9 @@
 // Cashback is paid as soon as it is earned: the review that led to the purchase pledges it, the purchase is an agent's, the buyer's review
 // of it is published, and the buyer has voted where there was something to vote on.
 import type { Queryable, Transaction } from '@referrer/database'
-import { commissionEscrowAbi } from '@referrer/protocol/abi'
-import { type Address, encodeFunctionData } from 'viem'
+import type { Address } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { BY_ESCROW } from '../escrows/buyer-review.ts'
-import { termsOf } from '../escrows/standing.ts'
 import { whole } from '../present.ts'
 import { nameOf, votesMissing } from '../votes/gate.ts'
 import type { Batch, Mark } from '../workers/following.ts'
@@ -161,9 +159,4 @@ const decisionOf = (escrow: Releasable): Decision => ({
     votes_missing: false,
     cashback_pledged: true,
   },
-  data: encodeFunctionData({
-    abi: commissionEscrowAbi,
-    functionName: 'releaseCashback',
-    args: [termsOf(escrow)],
-  }),
 })

@@ -1,9 +1,8 @@
 // Escrows are settled once their window has ended, from what the records say of the review and of the buyer then.
 import type { Transaction } from '@referrer/database'
-import { commissionEscrowAbi } from '@referrer/protocol/abi'
-import { type Address, encodeFunctionData, type Hex, hexToBigInt } from 'viem'
+import { type Address, type Hex, hexToBigInt } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { termsOf } from '../escrows/standing.ts'
+import { holdingMoney } from '../escrows/holding.ts'
 import { time, whole } from '../present.ts'
 import { nameOf, votesMissing } from '../votes/gate.ts'
 import { isContradicted } from './contradicted.ts'
@@ -66,7 +65,7 @@ export function settleDue(
   })
 }
 
-/** Those that the contract lets us settle, and of whose window the records have all. */
+/** Those that hold something, that the contract lets us settle, and of whose window the records have all. */
 function findDue(
   tx: Transaction,
   chainId: number,
@@ -81,7 +80,7 @@ function findDue(
           WHERE u.chain_id = ${chainId} AND u.merchant_id = e.merchant_id AND u.product_id = e.product_id)) AS may_decide
     FROM (
       SELECT * FROM chain.escrows
-      WHERE chain_id = ${chainId} AND settled_at IS NULL AND window_end <= least(
+      WHERE chain_id = ${chainId} AND settled_at IS NULL AND ${holdingMoney(tx)} AND window_end <= least(
           ${head.time}, (SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}))
         ${after ? tx`AND (window_end, escrow_id, contract) > (${after.window_end}, ${after.escrow_id}, ${after.contract})` : tx``}
       ORDER BY window_end, escrow_id, contract LIMIT ${PAGE}
@@ -119,11 +118,6 @@ function decisionOf(escrow: Due, head: Head, areVotesMissing: boolean): Decision
       votes_missing: areVotesMissing,
       cashback_pledged: is_pledged,
     },
-    data: encodeFunctionData({
-      abi: commissionEscrowAbi,
-      functionName: 'settle',
-      args: [termsOf(escrow), contradicted, cashbackEarned],
-    }),
   }
 }
 

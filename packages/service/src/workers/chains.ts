@@ -9,6 +9,7 @@ import {
 } from '@referrer/chain'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Chain, ChainHealth, Context, SenderHealth } from '../context.ts'
+import { ERRORS } from '../onchain-errors.ts'
 import { linkPublished } from '../reviews/ref-links.ts'
 import type { Frame, Worker } from './frame.ts'
 import { createMarketIndexer } from './indexing.ts'
@@ -81,6 +82,7 @@ export function followChains(context: ChainsContext, onEvent: (event: ChainEvent
           signers,
           confirmations,
           maxFeePerGas: BigInt(maxFeePerGasGwei) * GWEI,
+          errors: ERRORS,
           onEvent(event) {
             if (event.type === 'trouble') frame.failing(event.error)
             else frame.working()

@@ -22,6 +22,8 @@ const LEVELS: Record<WorkEvent['type'], Level> = {
   'sender.stored': 'debug',
   'sender.broadcast': 'info',
   'sender.waiting': 'warn',
+  'sender.unfunded': 'warn',
+  'sender.funded': 'info',
   'sender.mined': 'info',
   'sender.reorganised': 'warn',
   'sender.confirmed': 'info',
@@ -47,7 +49,9 @@ export function createEventLog(log: Logger, now: () => number = Date.now): (even
     const isDue = isProgress && now() - (toldAt.get(event.chain) ?? 0) >= PROGRESS_MS
     if (isDue) toldAt.set(event.chain, now())
     const isLate = event.type === 'job.done' && event.error !== undefined
-    log[isDue ? 'info' : isLate ? 'warn' : LEVELS[event.type]](rest, type)
+    // Of an account without gas one line tells it, not one for each transaction that waits.
+    const isTold = event.type === 'sender.waiting' && event.lacksFunds
+    log[isDue ? 'info' : isLate ? 'warn' : isTold ? 'debug' : LEVELS[event.type]](rest, type)
   }
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { listProduct, openMerchant, registerIdentity } from '@referrer/contracts/local'
+import { listProduct, openMerchant, registerIdentity, SANDBOX_TOKEN } from '@referrer/contracts/local'
 import { getAddress, type Hex, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
@@ -55,7 +55,7 @@ const accepts = (payTo: unknown) => ({
   amount: '1000000',
   payTo,
   maxTimeoutSeconds: 60,
-  extra: { name: 'USDC', version: '2' },
+  extra: SANDBOX_TOKEN,
 })
 /** What an endpoint answers that sells through ref links. */
 const selling = (more: object = {}) => ({
