@@ -36,12 +36,10 @@ export const unavailable = (what: string, cause: unknown) => new MarketError('un
 
 /** Refused for now: what may be done until then is done. */
 export class Exhausted extends MarketError {
-  readonly detail: string
   readonly retryAfterSeconds: number
 
   constructor(detail: string, retryAfterSeconds: number) {
-    super('rate limited', `rate limited: ${detail}`)
-    this.detail = detail
+    super('rate limited', `rate limited: ${detail}`, { detail })
     this.retryAfterSeconds = retryAfterSeconds
   }
 }

@@ -1,6 +1,6 @@
 // Whatever strangers wrote is data to the model that reads it. Answers say which fields that is in a field of their own, beside the text and
 // not around it: no text can end it or stand in for it.
-import type { Json } from '../http/json-schema.ts'
+import type { Json } from '@referrer/process/openapi'
 
 export const UNTRUSTED = 'untrusted_text'
 
