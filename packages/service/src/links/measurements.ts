@@ -19,6 +19,7 @@ export const measurementsIn = (text: string, schema: Fields): Measurement[] =>
   measurementsOf(fieldsOf(measure(text)), schema)
     .filter(({ key }) => !ELSEWHERE.has(key))
     .slice(0, MOST)
+    .map(({ name, value }) => ({ name, value }))
 
 /** Those of a part carry its name and its unit: of `latency_ms.p50`, latency p50 in ms. */
 function measurementsOf(value: Fields, schema: Fields): (Measurement & { key: string })[] {
