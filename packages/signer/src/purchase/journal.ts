@@ -132,7 +132,10 @@ export async function listAllOpen(stateDir: string): Promise<Entry[]> {
 
 /** The UTC days on which something was signed, newest first. */
 export const listDays = async (stateDir: string): Promise<string[]> =>
-  (await namesIn(join(stateDir, DAYS))).sort().toReversed()
+  (await namesIn(join(stateDir, DAYS)))
+    .filter((name) => /^\d{4}-\d\d-\d\d$/.test(name))
+    .sort()
+    .toReversed()
 
 /** What was signed on a day, by all wallets. */
 export async function listDay(stateDir: string, day: string): Promise<Entry[]> {

@@ -84,11 +84,11 @@ function readOffer(answer: Fetched): Offer {
   }
 }
 
-/** What a 402 says, whatever it is: its body where that makes an offer, else the header, in which official middleware puts it. */
+/** What a 402 says, whatever it is. */
 export function offeredIn({ headers, body }: Fetched): Record<string, unknown> {
-  const inBody = Object(jsonOf(body)) as Record<string, unknown>
-  if (Array.isArray(inBody.accepts) && inBody.accepts.length > 0) return inBody
-  return headerOf(headers, X402.PAYMENT_REQUIRED_HEADER) ?? inBody
+  const given = headers[X402.PAYMENT_REQUIRED_HEADER.toLowerCase()]
+  const header = typeof given === 'string' ? given : null
+  return Object(X402.PaymentRequired.fromResponse({ header, body: jsonOf(body) })) as Record<string, unknown>
 }
 
 /** The object in a header of x402. Undefined: there is none that can be read. */

@@ -4,7 +4,7 @@ import type { Chain } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { type Budget, OverCap } from './caps.ts'
-import { dayOf, type Entry, type Journal, listAllOpen, listDay, listDays } from './journal.ts'
+import { type Entry, type Journal, listAllOpen, listDay, listDays } from './journal.ts'
 import { withLock } from './lock.ts'
 import { lookAtMoney } from './money.ts'
 
@@ -36,21 +36,21 @@ export function reserve(
   })
 }
 
-/** What all wallets of this signer have signed since midnight UTC, and may have paid. */
-export async function signedToday({
-  config: { SIGNER_STATE_DIR: stateDir },
-  now,
-}: Context): Promise<Entry[]> {
-  const today = dayOf(now())
-  const days = (await listDays(stateDir)).filter((day) => day >= today)
-  const entries = (await Promise.all(days.map((day) => listDay(stateDir, day)))).flat()
+/** What all wallets of this signer have signed since a UTC day began, and may have paid. */
+export async function signedSince(stateDir: string, day: string): Promise<Entry[]> {
+  const days = (await listDays(stateDir)).filter((each) => each >= day)
+  const entries = (await Promise.all(days.map((each) => listDay(stateDir, each)))).flat()
   return entries.filter(({ outcome }) => outcome === null || outcome.state === 'settled')
 }
 
-async function requireRoomToday(context: Context, chain: Chain, { amount }: Entry): Promise<void> {
-  const { MAX_PER_DAY: most } = context.config
+async function requireRoomToday(
+  { config: { MAX_PER_DAY: most, SIGNER_STATE_DIR: stateDir } }: Context,
+  chain: Chain,
+  { amount, signedAt }: Entry,
+): Promise<void> {
   if (most === undefined) return
-  const room = await roomIn(most, amount, await signedToday(context), (entry) => isVoid(chain, entry))
+  const signed = await signedSince(stateDir, signedAt.slice(0, 10))
+  const room = await roomIn(most, amount, signed, (entry) => isVoid(chain, entry))
   if (room >= BigInt(amount)) return
   throw new Refused(
     `the price ${amount} exceeds the ${room} USDC base units that are left today of the ${most} that this signer pays in a UTC day: wait until midnight UTC, or let its operator raise MAX_PER_DAY; nothing was paid`,

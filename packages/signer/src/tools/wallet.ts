@@ -5,8 +5,8 @@ import { type Chain, connect, type Market, readMarket } from '../chain/chain.ts'
 import { isRevert } from '../chain/reverts.ts'
 import type { Context } from '../context.ts'
 import { id, time, USDC_UNITS } from '../fields.ts'
-import { listAllOpen } from '../purchase/journal.ts'
-import { signedToday } from '../purchase/reserve.ts'
+import { dayOf, listAllOpen } from '../purchase/journal.ts'
+import { signedSince } from '../purchase/reserve.ts'
 import { explain } from '../refused.ts'
 import { tool } from '../tool.ts'
 
@@ -87,8 +87,8 @@ export const walletStatus = tool({
 })
 
 async function limitsOf(context: Context) {
-  const { MAX_PER_PURCHASE, MAX_PER_DAY } = context.config
-  const signed = await signedToday(context)
+  const { MAX_PER_PURCHASE, MAX_PER_DAY, SIGNER_STATE_DIR } = context.config
+  const signed = await signedSince(SIGNER_STATE_DIR, dayOf(context.now()))
   return {
     max_per_purchase: MAX_PER_PURCHASE === undefined ? null : String(MAX_PER_PURCHASE),
     max_per_day: MAX_PER_DAY === undefined ? null : String(MAX_PER_DAY),
