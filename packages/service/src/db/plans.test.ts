@@ -22,7 +22,7 @@ import { meanRanksOf, ranksOf } from '../ranks/store.ts'
 import { endpointsOf } from '../resources/store.ts'
 import { countProductsToReview, productsNotBought, productsToReview } from '../reviewable/store.ts'
 import { listDisputes } from '../reviews/disputes.ts'
-import { findToLink, findUnlinkedProducts } from '../reviews/ref-token-store.ts'
+import { findToLink, findUnlinkedProducts, holdPublished } from '../reviews/ref-token-store.ts'
 import {
   countReviewsOfAgent,
   findPurchases,
@@ -207,7 +207,7 @@ const sorted = (plan: Node) =>
     .filter((node) => /Sort|Hash/.test(node['Node Type']))
     .reduce((most, node) => Math.max(most, ...(node.Plans ?? []).map(rowsOf)), 0)
 /** These have a few rows a chain: reading them whole is the best there is. */
-const SMALL = ['counts', 'rank_sums', 'places']
+const SMALL = ['counts', 'rank_sums', 'places', 'checkpoints']
 const wholeTables = (plan: Node) =>
   nodesOf(plan)
     .filter((node) => node['Node Type'].endsWith('Seq Scan'))
@@ -422,6 +422,10 @@ const reads: Record<string, Read> = {
         { chainId: CHAIN, merchantId: 1n, productId: productId(1) },
         { tokenKey: 'new', below: 10n ** 9n, limit: 100 },
       ),
+  },
+  'reviews that come to the chain with their texts': {
+    size: page.limit,
+    read: (sql) => holdPublished(sql as unknown as Transaction, firstIds),
   },
   'products that need links': {
     size: 100,
