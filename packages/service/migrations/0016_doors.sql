@@ -9,6 +9,9 @@ CREATE TABLE market.secrets (
 INSERT INTO market.secrets
 VALUES ('sign-in nonces', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
 
+-- Of a wallet that is a contract: the chain that it signed in for. Elsewhere the same address may be somebody else's.
+ALTER TABLE market.sessions ADD COLUMN chain_id bigint;
+
 -- How much was written for whom on a day (UTC): by owners, or by clients that nobody knows.
 CREATE TABLE market.written (
   day   date   NOT NULL,

@@ -3,7 +3,7 @@ import { RequestSignature } from '@referrer/protocol'
 import type { Address, Hex } from 'viem'
 import { type Context, once } from '../context.ts'
 import { replayGuard } from './replays.ts'
-import { sessionOf, TOKEN } from './sessions.ts'
+import { type Holder, sessionOf, TOKEN } from './sessions.ts'
 
 /** Nobody that we know. The message says what is wrong with the credentials. */
 export class Unauthenticated extends Error {
@@ -85,11 +85,11 @@ export async function identify(
   context: Context,
   credentials: Credentials,
   request: SignedRequest,
-): Promise<Address> {
+): Promise<Holder> {
   if ('token' in credentials) {
-    const address = await sessionOf(context, credentials.token)
-    if (!address) throw new Unauthenticated('unknown or expired session')
-    return address
+    const holder = await sessionOf(context, credentials.token)
+    if (!holder) throw new Unauthenticated('unknown or expired session')
+    return holder
   }
   // Once more: a body that trickles in must not outlast what the guard remembers.
   requireWithinWindow(credentials, context.clock())
@@ -98,7 +98,7 @@ export async function identify(
   if (!READS.has(request.method) && !(await guardOf(context)(signer, credentials.timestamp, request))) {
     throw new Unauthenticated('replayed request')
   }
-  return signer
+  return { address: signer, chainId: undefined }
 }
 
 const EMPTY = Buffer.alloc(0)

@@ -18,6 +18,13 @@ export interface Session {
   expiresAt: Date
 }
 
+/** Whom a session stands for. */
+export interface Holder {
+  address: Address
+  /** Of a wallet that is a contract: on this chain alone, since the same address may be somebody else's on another. */
+  chainId: number | undefined
+}
+
 /** What may open one session only. */
 interface Once {
   digest: Buffer
@@ -27,7 +34,7 @@ interface Once {
 /** Undefined: what opens it has opened one before. Of those that come at the same moment, on whichever replica, one is first. */
 export async function openSession(
   { sql, clock, config }: Context,
-  caller: Address,
+  { address: caller, chainId }: Holder,
   once?: Once,
 ): Promise<Session | undefined> {
   const token = randomBytes(32).toString('base64url')
@@ -35,8 +42,8 @@ export async function openSession(
   const expiresAt = new Date(clock() + seconds * 1_000)
   const { count } = await sql`
     WITH first AS (${once ? remember(sql, once) : sql`SELECT`})
-    INSERT INTO market.sessions (token_hash, address, expires_at)
-    SELECT ${hashOf(token)}, ${bytesOf(caller)}, ${expiresAt}::timestamptz FROM first`
+    INSERT INTO market.sessions (token_hash, address, chain_id, expires_at)
+    SELECT ${hashOf(token)}, ${bytesOf(caller)}, ${chainId ?? null}::bigint, ${expiresAt}::timestamptz FROM first`
   return count === 1 ? { token, expiresAt } : undefined
 }
 
@@ -45,20 +52,21 @@ const remember = (sql: Queryable, { digest, forgetAt }: Once) => sql`
   ON CONFLICT DO NOTHING RETURNING digest`
 
 /** Whose session it is; nobody's once it has expired or was closed. */
-export async function sessionOf(context: Context, token: string): Promise<Address | undefined> {
+export async function sessionOf(context: Context, token: string): Promise<Holder | undefined> {
   const row = await read(context)(hashOf(token))
   if (!row || row.expires_at.getTime() <= context.clock()) return undefined
-  return address(context.recovery, row.address)
+  const chainId = row.chain_id === null ? undefined : Number(row.chain_id)
+  return { address: address(context.recovery, row.address), chainId }
 }
 
-type SessionRow = { token_hash: Buffer; address: Buffer; expires_at: Date }
+type SessionRow = { token_hash: Buffer; address: Buffer; chain_id: bigint | null; expires_at: Date }
 
 const read = once(({ sql }) =>
   gather<Buffer, SessionRow | undefined>({
     keyOf: (hash) => hash.toString('latin1'),
     ask: async (hashes) => {
       const rows = await sql<SessionRow[]>`
-        SELECT token_hash, address, expires_at FROM market.sessions WHERE token_hash = ANY(${hashes}::bytea[])`
+        SELECT token_hash, address, chain_id, expires_at FROM market.sessions WHERE token_hash = ANY(${hashes}::bytea[])`
       return hashes.map((hash) => rows.find(({ token_hash }) => token_hash.equals(hash)))
     },
   }),

@@ -19,7 +19,7 @@ import type { Chain, Context } from '../context.ts'
 import { unavailable } from '../market-error.ts'
 import { Unauthenticated } from './caller.ts'
 import { endOfNonce, NONCE_SECONDS } from './nonces.ts'
-import { openSession, type Session } from './sessions.ts'
+import { type Holder, openSession, type Session } from './sessions.ts'
 import { LONGEST_MESSAGE, parseSignInMessage, type SignInMessage } from './sign-in-message.ts'
 
 /** In characters: a contract wallet's may bring what deploys it. */
@@ -27,7 +27,7 @@ export const LONGEST_SIGNATURE = 20_000
 /** What clocks may differ by. */
 const SKEW_MS = 60_000
 /** Enough to deploy a wallet and ask it; what a stranger's contract can make a node do must end. */
-const GAS = numberToHex(3_000_000)
+const GAS = numberToHex(2_000_000)
 /** Some wallets agree to anything that the zero address asks, which only simulations can send from. */
 const ASKER = '0x0000000000000000000000000000000000006492'
 
@@ -43,11 +43,10 @@ export async function signIn(
   if (!message) throw new Unauthenticated('the message is not one of EIP-4361 (Sign-In with Ethereum)')
   const chain = checkMessage(context, message)
   const end = await checkNonce(context, message.nonce)
-  if (!(await isSigned(context, chain, message.address, hashMessage(text), signature))) {
-    throw new Unauthenticated('bad signature')
-  }
+  const holder = await holderOf(context, chain, message.address, hashMessage(text), signature)
+  if (!holder) throw new Unauthenticated('bad signature')
   return opened(
-    await openSession(context, message.address, {
+    await openSession(context, holder, {
       digest: createHash('sha256').update(`sign-in ${message.nonce}`).digest(),
       // Longer than it is valid, whatever the clocks.
       forgetAt: new Date(end.getTime() + NONCE_SECONDS * 1_000),
@@ -67,7 +66,7 @@ export async function signInByRequest(
   if (!caller) throw new Unauthenticated('signature required')
   const host = hostOf(context)
   if (domain !== host) throw new Unauthenticated(`the body is for another domain: it must name ${host}`)
-  return opened(await openSession(context, caller))
+  return opened(await openSession(context, { address: caller, chainId: undefined }))
 }
 
 function opened(session: Session | undefined): Session {
@@ -103,17 +102,20 @@ async function checkNonce(context: Context, nonce: string): Promise<Date> {
   return end
 }
 
-async function isSigned(
+/** Undefined: it did not sign. */
+async function holderOf(
   { recovery }: Context,
   chain: Chain,
   address: Address,
   digest: Hash,
   signature: string,
-): Promise<boolean> {
-  if (!isHex(signature) || signature.length > LONGEST_SIGNATURE || signature.length % 2 === 1) return false
+): Promise<Holder | undefined> {
+  if (!isHex(signature) || signature.length > LONGEST_SIGNATURE || signature.length % 2 === 1)
+    return undefined
   const signer = await recovery.recoverAddress(hexToBytes(digest), signature).catch(() => undefined)
-  if (signer && isAddressEqual(signer, address)) return true
-  return inTurns(() => isSignedByWallet(chain, address, digest, signature))
+  if (signer && isAddressEqual(signer, address)) return { address, chainId: undefined }
+  const isIts = await inTurns(() => isSignedByWallet(chain, address, digest, signature))
+  return isIts ? { address, chainId: chain.config.chainId } : undefined
 }
 
 /** A node is asked for strangers: only so much at once. */

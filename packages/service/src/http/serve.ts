@@ -2,6 +2,7 @@ import { clientOf, createLimiter } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { type Credentials, identify, readCredentials, Unauthenticated } from '../auth/caller.ts'
+import type { Holder } from '../auth/sessions.ts'
 import { chainOf } from '../chain-of.ts'
 import type { Chain, Context } from '../context.ts'
 import { Exhausted, MarketError } from '../market-error.ts'
@@ -77,14 +78,18 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
   })
 
   async function answerTo(request: FastifyRequest): Promise<unknown> {
-    const caller = route.auth === 'none' ? undefined : await callerOf(context, route, request)
-    return handle({
-      context,
-      caller,
+    const holder = route.auth === 'none' ? undefined : await callerOf(context, route, request)
+    const asked = {
       params: fields(route.params, request.params),
       query: fields(route.query, request.query),
       body: bodyOf(route, request.body),
       chain: chainIn(context, route, request.query),
+    }
+    if (holder) requireChainOf(holder, route, asked)
+    return handle({
+      context,
+      caller: holder?.address,
+      ...asked,
       isChainNamed: (request.query as Record<string, unknown>).chain_id !== undefined,
       token: tokenOf(request),
       client: clientOf(request.ip),
@@ -114,10 +119,25 @@ async function callerOf(context: Context, route: Route, request: FastifyRequest)
   const body = Buffer.isBuffer(request.body) ? request.body : EMPTY
   const target = () => targetOf(context, route, request)
   const caller = await identify(context, given, { method: request.method, target, body })
-  if (route.auth === 'admin' && !context.config.adminAddresses.has(caller)) {
+  if (route.auth === 'admin' && !context.config.adminAddresses.has(caller.address)) {
     throw new MarketError('unauthorized', 'not authorized')
   }
   return caller
+}
+
+/** A wallet that is a contract speaks for itself on the chain that it signed in for, whether the query names the chain or the body. */
+function requireChainOf(
+  { chainId }: Holder,
+  { takesChain, auth }: Route,
+  { query, body, chain }: { query: unknown; body: unknown; chain: Chain },
+): void {
+  const isOfChain = takesChain || auth === 'admin'
+  const named = Object(body).chain_id ?? Object(query).chain_id
+  const asked: unknown = named ?? (isOfChain ? chain.config.chainId : undefined)
+  if (chainId === undefined || asked === undefined || asked === chainId) return
+  throw new Unauthenticated(
+    `the session is of a contract of chain ${chainId}: sign in for the chain that you ask for`,
+  )
 }
 
 /** A copy with a query that nobody reads, or with its path or a number spelled otherwise, is the same request. */

@@ -263,7 +263,7 @@ describe('the table of errors (reviews, proofs, discovery, agents, votes, cashba
     }
     const missing = routes.filter((route) => !isAsked(route)).map(({ path }) => path)
     const others =
-      /^\/(\.well-known|skill\.md|admin|r|mpp|v1\/auth|v1\/intents|v1\/merchant|v1\/.*\/(comparison|dispute|decisions)$)/
+      /^\/(\.well-known|skill\.md|admin|r|mpp|v1\/auth|v1\/intents|v1\/merchant|v1\/.*\/(comparison|dispute|decisions|budget)$)/
     for (const path of missing) expect(path).toMatch(others)
   })
 

@@ -10,12 +10,16 @@ beforeAll(async () => {
 afterAll(() => m.close())
 
 describe('a database that cannot answer', () => {
-  const TEXTS: Record<string, string> = { 'GET /v1/spending-limits': 'get failed' }
-  /** Made when the service starts. */
+  const TEXTS: Record<string, string> = {
+    'GET /v1/spending-limits': 'get failed',
+    'GET /v1/spending-limits/budget': 'get failed',
+  }
+  /** Made when the service starts, or with what was read once. */
   const WITHOUT_DATABASE = new Set([
     '/.well-known/referrer-agent',
     '/.well-known/referrer-agent.txt',
     '/skill.md',
+    '/v1/auth/nonce',
   ])
   const reads = routes
     .filter(({ method, path, auth }) => method === 'GET' && !WITHOUT_DATABASE.has(path) && auth !== 'admin')

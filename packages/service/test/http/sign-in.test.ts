@@ -17,11 +17,12 @@ import { verifySiweMessage } from 'viem/siwe'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Service, startService } from '../../src/service.ts'
 import { type Caller, callerOf, must, signInMessage } from './caller.ts'
-import { AGREEABLE, ECHO, GREEDY, ownedBy, SULLEN } from './contract-wallets.ts'
+import { AGREEABLE, ECHO, ownedBy, SULLEN } from './contract-wallets.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 
 const PATH = '/v1/auth/session'
 const MINUTE = 60_000
+const OTHER_CHAIN = 31_338
 
 let m: TestMarket
 let second: Service
@@ -30,7 +31,7 @@ let replicas: Caller[]
 let owner: LocalAccount
 
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startTestMarket({ chainIds: [31_337, OTHER_CHAIN] })
   second = await startService(m.service.context.config)
   replicas = [m.call, callerOf(second.url)]
   owner = m.market.accounts.reviewer
@@ -140,7 +141,7 @@ describe('a sign-in', () => {
     ['another scheme', { scheme: 'http' }, 'the scheme must be https://'],
     ['a URI elsewhere', { uri: 'https://evil.test/market.test' }, 'URI must be one of https://market.test'],
     ['a URI of another scheme', { uri: 'http://market.test' }, 'URI must be one of https://market.test'],
-    ['a chain that is not served', { chainId: 1 }, 'Chain ID must be one of 31337'],
+    ['a chain that is not served', { chainId: 1 }, 'Chain ID must be one of 31337, 31338'],
     [
       'a nonce of its own',
       { nonce: 'abcdefgh12345678' },
@@ -255,9 +256,10 @@ describe('a wallet that is a contract', () => {
     expect((await send(message, `0x${'ab'.repeat(300)}`)).status).toBe(200)
   })
 
-  it.each([
+  it.each<[string, Hex]>([
     ['refuses', SULLEN],
-    ['burns all gas', GREEDY],
+    // The invalid instruction, which takes all there is.
+    ['burns all gas', '0xfe'],
     ['echoes', ECHO],
   ])('does not sign in when it %s', async (_, bytecode) => {
     const message = await signInMessage(m.call, await walletWith(bytecode))
@@ -290,6 +292,38 @@ describe('a wallet that is a contract', () => {
     expect(status).toBe(200)
     expect(await signerOf(body.token)).toBe(wallet.toLowerCase())
     expect(await m.market.client.getCode({ address: wallet })).toBeUndefined()
+  })
+
+  it('stands for its address on the chain that it signed in for, and on no other, where that may be somebody else', async () => {
+    const key = somebody()
+    const wallet = await walletWith(ownedBy(key.address))
+    const chains = m.chains.map(({ chain }) => chain.chain.id)
+    const { body } = await signed(key, await signInMessage(m.call, wallet))
+    const { token } = body
+    const limit = (chain_id: number) =>
+      m.call('POST', '/v1/spending-limits', { token, body: { chain_id, per_tx_cap_usdc: 1 } })
+    const answers = []
+    for (const chain of chains) {
+      answers.push([
+        (await limit(chain)).status,
+        (await m.call('GET', `/v1/spending-limits/budget?chain_id=${chain}`, { token })).status,
+        (await m.call('GET', `/v1/review-rank/0?chain_id=${chain}`, { token })).status,
+      ])
+    }
+    expect(answers).toEqual([
+      [200, 200, 200],
+      [401, 401, 401],
+    ])
+    expect(await limit(OTHER_CHAIN)).toMatchObject(
+      refused('the session is of a contract of chain 31337: sign in for the chain that you ask for'),
+    )
+    expect((await m.call('DELETE', PATH, { token })).status).toBe(204)
+    // A key is the same account everywhere.
+    const { body: ofKey } = await signed(key, await signInMessage(m.call, key.address))
+    const elsewhere = { chain_id: OTHER_CHAIN, per_tx_cap_usdc: 1 }
+    expect(
+      (await m.call('POST', '/v1/spending-limits', { token: ofKey.token, body: elsewhere })).status,
+    ).toBe(200)
   })
 
   it('is told so when the chain cannot be asked, and can try the same message again', async () => {
