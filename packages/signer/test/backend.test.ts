@@ -1,5 +1,5 @@
 // The signer beside the whole marketplace: service, facilitator and shop on one chain.
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mintUsdc, privateKeyOf, registerIdentity } from '@referrer/contracts/local'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
@@ -17,7 +17,6 @@ import { openRecorded } from '../../service/test/http/merchants.ts'
 import { sell } from '../../service/test/http/reviews.ts'
 import { newcomer, type Review, write } from '../../service/test/http/town.ts'
 import { connectMcp, type McpCaller } from '../../service/test/mcp/client.ts'
-import { withBudgets } from './budgets-until-merged.ts'
 import { startSigner, type TestSigner } from './signer.ts'
 
 const PRICE = 1_000_000n
@@ -27,7 +26,6 @@ let mcp: McpCaller
 let facilitator: Facilitator
 let books: TestDatabase
 let signer: TestSigner
-let budgets: Awaited<ReturnType<typeof withBudgets>>
 let endpoint: string
 let agent_id: number
 /** The review whose link is bought through, and one that somebody else wrote about the same product. */
@@ -93,7 +91,6 @@ beforeAll(async () => {
     async () => (await must(m.call('GET', `/v1/review/${link.reviewId}`))).ref_link as string,
     'a ref link',
   )
-  budgets = await withBudgets(m)
   signer = await startSigner({
     AGENT_PRIVATE_KEY: privateKeyOf(buyer),
     // The second agent is not the buyer's.
@@ -102,14 +99,13 @@ beforeAll(async () => {
     CHAIN_ID: String(m.chainId),
     REVIEW_REGISTRY_ADDRESS: m.market.addresses.ReviewRegistry,
     COMMISSION_ESCROW_ADDRESS: m.market.addresses.CommissionEscrow,
-    REFERRER_AGENT_MCP_URL: `${budgets.url}/mcp`,
+    REFERRER_AGENT_MCP_URL: `${m.service.url}/mcp`,
     FACILITATOR_URL: facilitator.url,
     ALLOW_PRIVATE_HOSTS: 'true',
   })
 })
 afterAll(async () => {
   await signer?.close()
-  await budgets?.close()
   shop.closeAllConnections()
   shop.close()
   await mcp?.close()
@@ -215,6 +211,57 @@ describe('a purchase', () => {
     expect(await shown()).toBe(2)
   })
 
+  it('goes where the merchant sells now, and a plain transfer is charged at the price there, though the link names the former address', async () => {
+    const { merchant, buyer } = m.market.accounts
+    const { escrow_id, merchant_id, product_id } = await signer.must('pay_for_product', { ref_link })
+    const moved = endpoint.replace('/jokes', '/better-jokes')
+    const describe = (endpoint_url: string) =>
+      must(
+        m.call('POST', '/v1/merchant/product', {
+          as: merchant,
+          body: {
+            merchant_id,
+            product_id,
+            endpoint_url,
+            name: 'Jokes',
+            description: 'By call',
+            category: '',
+          },
+        }),
+      )
+    const asked: (string | undefined)[] = []
+    const note = ({ url }: IncomingMessage) => void asked.push(url)
+    await describe(moved)
+    shop.on('request', note)
+    const again = await signer.must('pay_for_product', { ref_link })
+    expect(again.escrow_id).toBeGreaterThan(escrow_id)
+    const token = ref_link.split('/r/')[1] ?? ''
+    const { USDC, SplitRouter } = m.market.addresses
+    const txHash = await m.market.client.writeContract({
+      account: buyer,
+      chain: null,
+      address: USDC,
+      abi: sandboxUSDCAbi,
+      functionName: 'transfer',
+      args: [SplitRouter, PRICE],
+    })
+    const charge = { txHash, attributionToken: token, buyerAgentId: '', chainId: m.chainId }
+    const { signature } = await signer.must('sign_charge_commitment', {
+      ...{ txHash, attributionToken: token, buyerAgentId: '' },
+      ...{ chainId: m.chainId, splitRouterAddr: SplitRouter },
+    })
+    const charged = await fetch(`${facilitator.url}/mpp/charge`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...charge, buyerSignature: signature }),
+    })
+    expect(await charged.json()).toMatchObject({ success: true })
+    shop.off('request', note)
+    await describe(endpoint)
+    expect(new Set(asked)).toEqual(new Set([new URL(moved).pathname]))
+    expect(asked).toHaveLength(3)
+  })
+
   it('is bound by the caps of the wallet that pays, with an agent and without, as soon as it is made', async () => {
     const { buyer } = m.market.accounts
     await m.indexed()
@@ -237,10 +284,7 @@ describe('a purchase', () => {
     await must(m.call('POST', '/v1/spending-limits', { as: buyer, body: { chain_id: m.chainId } }))
   })
 
-  it('is not reviewed with what its category does not take, before gas is spent', async ({ skip }) => {
-    // Until the marketplace has the tool.
-    const isAsked = (await mcp.client.listTools()).tools.some(({ name }) => name === 'check_review_content')
-    skip(!isAsked)
+  it('is not reviewed with what its category does not take, before gas is spent', async () => {
     const { escrow_id, merchant_id, product_id } = await signer.must('pay_for_product', order([other]))
     await m.indexed()
     const category = { name: 'Jokes', description: 'By call', category: 'api' }

@@ -1,7 +1,8 @@
-import { guardedFetch, HostNotAllowed, Unreachable } from '@referrer/net'
+import { type Fetched, guardedFetch, HostNotAllowed, Unreachable } from '@referrer/net'
 import { Attribution, type AttributionToken, ProtocolError, X402 } from '@referrer/protocol'
 import type { Hex } from 'viem'
 import type { Context } from '../context.ts'
+import { endpointOf } from '../market/endpoint.ts'
 import { Refused } from '../payment/refused.ts'
 import type { ChargeRequest } from './request.ts'
 
@@ -14,10 +15,11 @@ export interface Offer {
 
 /** Asks the endpoint of the link as a buyer does before paying. Throws `Refused`: what is not offered now may be offered later. */
 export async function askOffer(
-  { config, lookup }: Context,
+  context: Context,
   { chain, token, buyerAgentId }: ChargeRequest,
-  { merchantEndpoint }: AttributionToken.Payload,
+  terms: AttributionToken.Payload,
 ): Promise<Offer> {
+  const { config, lookup } = context
   const headers = {
     [X402.REFERRER_TOKEN_HEADER]: token,
     ...(buyerAgentId !== Attribution.AGENTLESS_BUYER_ID && {
@@ -25,13 +27,13 @@ export async function askOffer(
     }),
   }
   try {
-    const { status, body } = await guardedFetch(
+    const { status, ...answer } = await guardedFetch(
       { allowPrivateHosts: config.allowPrivateHosts, lookup },
-      new URL(merchantEndpoint),
+      new URL(await endpointOf(context, token, terms)),
       { headers },
     )
     if (status !== 402) throw noOffer(`it answered ${status} instead of 402`)
-    const { network, asset, payTo, amount, extra } = X402.PaymentRequirements.parse(firstOffer(body))
+    const { network, asset, payTo, amount, extra } = X402.PaymentRequirements.parse(firstOffer(answer))
     const { SplitRouter, USDC } = chain.contracts
     if (network !== chain.network || asset !== USDC || payTo !== SplitRouter) {
       throw noOffer(`it does not offer to be paid in USDC at ${SplitRouter} on ${chain.network}`)
@@ -39,16 +41,25 @@ export async function askOffer(
     return { amount: BigInt(amount), productId: extra.productId }
   } catch (error) {
     if (error instanceof HostNotAllowed || error instanceof Unreachable) throw noOffer(error.message, error)
-    if (error instanceof ProtocolError || error instanceof SyntaxError) {
-      throw noOffer('its offer cannot be read', error)
-    }
+    if (error instanceof ProtocolError) throw noOffer('its offer cannot be read', error)
     throw error
   }
 }
 
-function firstOffer(body: Buffer): unknown {
-  const { accepts } = Object(JSON.parse(body.toString())) as { accepts?: unknown }
+/** In the body or, as official middleware has it, in the header. */
+function firstOffer({ headers, body }: Pick<Fetched, 'headers' | 'body'>): unknown {
+  const header = headers[X402.PAYMENT_REQUIRED_HEADER.toLowerCase()]
+  const given = { header: typeof header === 'string' ? header : null, body: jsonOf(body) }
+  const { accepts } = Object(X402.PaymentRequired.fromResponse(given)) as { accepts?: unknown }
   return Array.isArray(accepts) ? accepts[0] : undefined
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return undefined
+  }
 }
 
 const noOffer = (why: string, cause?: unknown) =>

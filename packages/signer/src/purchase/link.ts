@@ -10,9 +10,13 @@ import { explain, Refused } from '../refused.ts'
 export interface Link {
   token: string
   terms: AttributionToken.Payload
+  /** Where the merchant sells now: a link outlives the address that it was made with. */
+  endpoint: string
 }
 
-const MAX_MANIFEST_BYTES = 256 * 1024
+const MAX_ANSWER_BYTES = 256 * 1024
+const Resolved = z.object({ token: z.string(), merchant_endpoint: z.httpUrl() })
+const Closed = z.object({ error: z.literal('not found') })
 const Manifest = z.object({
   chains: z.array(
     z.object({
@@ -35,11 +39,27 @@ export async function openLink(context: Context, refLink: string): Promise<Link>
   const keys = context.config.ATTESTATION_PUB_KEYS ?? (await publishedKeys(context, chainId))
   const [first = ''] = keys
   const ring = await AttestationKey.keyRing(keys.find((key) => AttestationKey.kidOf(key) === kid) ?? first)
-  try {
-    return { token, terms: await AttributionToken.verify(token, ring) }
-  } catch (error) {
+  const terms = await AttributionToken.verify(token, ring).catch((error: unknown) => {
     throw new Refused(`the ref link does not hold: ${explain(error)}; nothing was paid`)
+  })
+  return { token, terms, endpoint: await endpointNow(context, token, terms) }
+}
+
+/** As the marketplace tells. Where it does not, the link's own: money goes to the same merchant by either. */
+async function endpointNow(
+  context: Context,
+  token: string,
+  { merchantEndpoint }: AttributionToken.Payload,
+): Promise<string> {
+  if (context.config.REFERRER_AGENT_MCP_URL === undefined) return merchantEndpoint
+  const { status, body } = await askMarket(context, `/r/${token}`)
+  if (status === 404 && Closed.safeParse(jsonOf(body)).success) {
+    throw new Refused(
+      'the ref link is closed: its product or its merchant sells no more. Take another review; nothing was paid',
+    )
   }
+  const resolved = status === 200 ? Resolved.safeParse(jsonOf(body)).data : undefined
+  return resolved?.token === token ? resolved.merchant_endpoint : merchantEndpoint
 }
 
 export function requireOurRouter({ terms }: Link, { chainId }: Chain, { router }: Market): void {
@@ -51,9 +71,7 @@ export function requireOurRouter({ terms }: Link, { chainId }: Chain, { router }
 
 /** What the marketplace says that it signs with, and with what before. */
 async function publishedKeys(context: Context, chainId: number): Promise<string[]> {
-  const url = new URL(`${marketUrl(context.config)}/.well-known/referrer-agent`)
-  const options = { timeoutMs: context.timeouts.answer, maxBytes: MAX_MANIFEST_BYTES, isOurs: true }
-  const { status, body } = await context.get(url, options).catch(() => ({ status: 0, body: Buffer.of() }))
+  const { status, body } = await askMarket(context, '/.well-known/referrer-agent')
   const manifest = status === 200 ? Manifest.safeParse(jsonOf(body)).data : undefined
   const { attestationPubKey = '', attestationPubKeys = [] } =
     manifest?.chains.find((entry) => entry.chainId === chainId) ?? {}
@@ -62,6 +80,17 @@ async function publishedKeys(context: Context, chainId: number): Promise<string[
   throw new Refused(
     `the marketplace does not tell which key signs the ref links of chain ${chainId}: try again later, or set ATTESTATION_PUB_KEYS`,
   )
+}
+
+/** Status 0: no answer. */
+function askMarket(context: Context, path: string): Promise<{ status: number; body: Buffer }> {
+  const options = { timeoutMs: context.timeouts.answer, maxBytes: MAX_ANSWER_BYTES, isOurs: true }
+  return context
+    .get(new URL(`${marketUrl(context.config)}${path}`), {
+      ...options,
+      headers: { accept: 'application/json' },
+    })
+    .catch(() => ({ status: 0, body: Buffer.of() }))
 }
 
 export function jsonOf(body: Buffer): unknown {

@@ -37,8 +37,8 @@ export async function askOffer(context: Context, link: Link, order: Order): Prom
 }
 
 /** The shop's own, with what the buyer adds. */
-export function urlOf({ terms }: Link, { query }: Pick<Order, 'query'>): URL {
-  const url = new URL(terms.merchantEndpoint)
+export function urlOf({ endpoint }: Link, { query }: Pick<Order, 'query'>): URL {
+  const url = new URL(endpoint)
   for (const [name, value] of new URLSearchParams(query)) url.searchParams.append(name, value)
   return url
 }
