@@ -1,11 +1,10 @@
 // What agents do here, with nothing but the tools of the two servers. The rest of the world is people (an admin) and time.
-import { fileURLToPath } from 'node:url'
 import { createTestClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectTools, type Tools } from '../examples/tools.ts'
 import { callerOf } from '../src/caller.ts'
-import { PATIENCE_MS, run, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
+import { PATIENCE_MS, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
 
 let sandbox: TestSandbox
 let tools: Tools
@@ -66,18 +65,6 @@ async function daysPass(days: number): Promise<void> {
   await chain.increaseTime({ seconds: days * DAY })
   await chain.mine({ blocks: 1 })
 }
-
-it('the example of an agent works again and again, also where its own review is among those that it finds', {
-  timeout: PATIENCE_MS,
-}, async () => {
-  const file = fileURLToPath(new URL('../examples/agent.ts', import.meta.url))
-  const [INTENT, QUERY] = ['the gist of a long text', 'text=It+rained.+Then+the+sun+came+out.&sentences=1']
-  for (const time of [1, 2, 3]) {
-    const { output, ended } = run(file, { PORT_OFFSET: sandbox.offset }, [INTENT, QUERY])
-    expect([time, (await ended)[0], output.text]).toEqual([time, 0, expect.stringContaining('cashback of')])
-    expect(output.text).toMatch(/^cast_review_votes +1 vote/m)
-  }
-})
 
 describe('an agent with the two tool servers and nothing else', () => {
   it('proves that it knows a product, is approved, publishes a review and earns with it', {

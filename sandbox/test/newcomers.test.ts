@@ -2,17 +2,17 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { statePath } from '../src/state.ts'
-import { freeOffset, run } from './sandbox.ts'
+import { freeOffset, PATIENCE_MS, run, startTestSandbox, type TestSandbox } from './sandbox.ts'
 
 const EXAMPLES = ['discover', 'buy', 'review', 'later', 'agent']
 const NONE =
   'no sandbox runs: start one with npm start, wait for "sandbox ready", and try again with the same PORT_OFFSET'
 
-async function example(name: string, PORT_OFFSET: string) {
+async function example(name: string, PORT_OFFSET: string, args: string[] = []) {
   const file = fileURLToPath(new URL(`../examples/${name}.ts`, import.meta.url))
-  const { output, ended } = run(file, { PORT_OFFSET })
+  const { output, ended } = run(file, { PORT_OFFSET }, args)
   return { code: (await ended)[0], said: output.text.trim() }
 }
 
@@ -41,4 +41,22 @@ it('each PORT_OFFSET has a directory of its own, and no offset the usual one', (
   expect(statePath({ PORT_OFFSET: '0' })).toBe(statePath({}))
   expect(statePath({ PORT_OFFSET: '100' })).toMatch(/\.sandbox-100[/\\]state\.json$/)
   expect(statePath({ PORT_OFFSET: '100', SANDBOX_DIR: '/mine' })).toBe('/mine/state.json')
+})
+
+describe('the example of an agent', () => {
+  let sandbox: TestSandbox
+  beforeAll(async () => {
+    sandbox = await startTestSandbox()
+  }, PATIENCE_MS)
+  afterAll(() => sandbox.end())
+
+  it('works again and again, also where its own reviews are among those that it finds', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    for (const time of [1, 2, 3]) {
+      const { code, said } = await example('agent', sandbox.offset)
+      expect([time, code, said]).toEqual([time, 0, expect.stringContaining('cashback of')])
+      expect(said).toMatch(/^cast_review_votes +1 vote/m)
+    }
+  })
 })

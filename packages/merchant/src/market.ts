@@ -32,6 +32,8 @@ export interface Recorded {
   amount: bigint
   merchantId: bigint
   productId: Hex | undefined
+  /** Of its ref link: whoever settles a payment himself chooses others. */
+  link: { reviewId: number; reviewerAgentId: number; cashbackOfCommissionBps: number }
   /** Unix seconds; a record of before does not count. */
   since: number
 }
@@ -80,7 +82,7 @@ export function addressOf(client: PublicClient, addressRegistry: Address, key: s
 }
 
 /**
- * Whether the transaction split this payment for this merchant. The facilitator's word names payer and nonce only, and the same
+ * Whether the transaction split this payment for this merchant, as its ref link says. The facilitator's word names payer and nonce only, and the same
  * authorisation may have been spent at another shop. Throws where the chain cannot be asked or does not know the transaction yet.
  */
 export async function isRecorded(
@@ -100,6 +102,9 @@ export async function isRecorded(
       args.nonce === wanted.nonce &&
       args.merchantId === wanted.merchantId &&
       args.price === wanted.amount &&
+      args.reviewId === BigInt(wanted.link.reviewId) &&
+      args.reviewerAgentId === BigInt(wanted.link.reviewerAgentId) &&
+      args.cashback === (args.commission * BigInt(wanted.link.cashbackOfCommissionBps)) / 10_000n &&
       (wanted.productId === undefined || args.productId === wanted.productId),
   )
   if (!isThere) return false

@@ -68,8 +68,9 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
   async function ours(attempt: Attempt, transaction: string, since: number): Promise<Outcome> {
     const { payment, requirements, market } = attempt
     const { payer, nonce, value: amount } = payment
-    if (!payer || !nonce || amount === undefined) return { kind: 'used', transaction, message: USED }
-    const wanted = { payer, nonce, amount, merchantId, productId: settings.productId, since }
+    const link = termsOf(payment.attributionToken)
+    if (!payer || !nonce || !link || amount === undefined) return { kind: 'used', transaction, message: USED }
+    const wanted = { payer, nonce, amount, merchantId, productId: settings.productId, link, since }
     try {
       const isOurs =
         amount === BigInt(requirements.amount) &&

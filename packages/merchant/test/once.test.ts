@@ -1,5 +1,5 @@
-import { Base64, X402 } from '@referrer/protocol'
-import { stringToBytes } from 'viem'
+import { type AttributionToken, Base64, X402 } from '@referrer/protocol'
+import { type Hex, stringToBytes } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Ledger, ReferralConfig, Sale } from '../src/index.ts'
 import {
@@ -8,6 +8,7 @@ import {
   configOf,
   ENDPOINT,
   headerOf,
+  type Paid,
   PRICE,
   pay,
   refusal,
@@ -331,17 +332,21 @@ describe('a payment whose settlement nobody heard of', () => {
     expect(await bodyOf(response)).toMatchObject({ error: 'authorization expired' })
   })
 
-  it('is not served for a sale of another merchant, product or price, nor for somebody else', async () => {
+  it('is not served for a sale of another merchant, product, price or link, nor for somebody else', async () => {
     const { merchantId } = world.product
     const [mine, others, cheap] = [await pay(world), await pay(world), await pay(world, { value: 2_000n })]
     const transaction = await mine.settleOnChain()
-    for (const [{ payload }, settled, changes] of [
+    for (const [{ payload }, settled, changes, link] of [
       [mine, await others.settleOnChain(), {}],
       [cheap, await cheap.settleOnChain(), {}],
       [mine, transaction, { merchantId: merchantId + 1n, product: {} }],
       [mine, transaction, { product: { id: `0x${'cc'.repeat(32)}` } }],
-    ] as const) {
-      const attributionToken = await tokenFor(world, { merchantId: Number(changes.merchantId ?? merchantId) })
+      [mine, transaction, {}, { reviewId: Number(world.reviewId) + 1 }],
+      [mine, transaction, {}, { reviewerAgentId: Number(world.reviewerAgentId) + 1 }],
+      [mine, transaction, {}, { cashbackOfCommissionBps: 0 }],
+    ] as [Paid, Hex, Partial<ReferralConfig>, Partial<AttributionToken.Terms>?][]) {
+      const sold = { merchantId: Number(changes.merchantId ?? merchantId) }
+      const attributionToken = await tokenFor(world, { ...sold, ...link })
       const extensions = { ...payload.extensions, attributionToken }
       const payment = { header: X402.PaymentPayload.serialize({ ...payload, extensions }) }
       for (const settle of [alreadyUsed(settled), 'cut'] as const) {
