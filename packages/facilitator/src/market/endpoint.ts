@@ -2,7 +2,7 @@ import type { AttributionToken } from '@referrer/protocol'
 import { z } from 'zod'
 import type { Context } from '../context.ts'
 
-const Resolved = z.object({ token: z.string(), merchant_endpoint: z.httpUrl() })
+const Resolved = z.object({ token: z.string(), merchant_endpoint: z.url({ protocol: /^https?$/ }) })
 
 const PATIENCE_MS = 3_000
 

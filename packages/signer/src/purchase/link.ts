@@ -15,7 +15,7 @@ export interface Link {
 }
 
 const MAX_ANSWER_BYTES = 256 * 1024
-const Resolved = z.object({ token: z.string(), merchant_endpoint: z.httpUrl() })
+const Resolved = z.object({ token: z.string(), merchant_endpoint: z.url({ protocol: /^https?$/ }) })
 const Closed = z.object({ error: z.literal('not found') })
 const Manifest = z.object({
   chains: z.array(
