@@ -220,6 +220,27 @@ async function extraAt(url: string) {
   return X402.PaymentRequired.deserialize(offer.headers.get('PAYMENT-REQUIRED')).accepts[0].extra
 }
 
+it('a shop that does not hear what became of a payment answers 502, and serves the same payment when it comes again', async () => {
+  let isLost = true
+  const shop = await shops.hono({
+    async fetch(input, init) {
+      const answer = await fetch(input, init)
+      if (isLost && String(input).includes('/settle')) throw new TypeError('fetch failed')
+      return answer
+    },
+  })
+  const client = clientOf(await m.newBuyer())
+  const lost = await client.pay(shop.url, { headers: linked() })
+  expect(lost.status).toBe(502)
+  expect((await lost.json()).error).toContain('send the same PAYMENT-SIGNATURE again')
+  isLost = false
+  const again = { headers: { 'PAYMENT-SIGNATURE': client.sent.signature } }
+  const served = await fetch(shop.url, again)
+  expect(served.status).toBe(200)
+  expect(await escrowOf(served)).toMatchObject({ price: PRICE })
+  expect((await fetch(shop.url, again)).status).toBe(402)
+})
+
 describe('at a facilitator that wants signed settlements', () => {
   let strict: Awaited<ReturnType<TestFacilitator['startAnother']>>
   beforeAll(async () => {
