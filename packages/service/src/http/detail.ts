@@ -1,6 +1,7 @@
 // What is wrong with a body, for whoever sent it: which field, and what would be right. Of what was sent it repeats no more than names.
-import type { z } from 'zod'
+
 import { type Json, wholeJsonSchema } from '@referrer/process/openapi'
+import type { z } from 'zod'
 
 const MOST_CHARACTERS = 400
 /** The names in a path may be a stranger's. */

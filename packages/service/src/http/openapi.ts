@@ -67,7 +67,10 @@ export function describeRoutes(
     type: 'object',
     properties: {
       error: { type: 'string' },
-      detail: { type: 'string', description: 'Which field is wrong, and what would be right; or what to do.' },
+      detail: {
+        type: 'string',
+        description: 'Which field is wrong, and what would be right; or what to do.',
+      },
     },
     required: ['error'],
     additionalProperties: false,
