@@ -19,6 +19,7 @@ const FIXED = new Set([
   'GET /.well-known/referrer-agent',
   'GET /.well-known/referrer-agent.txt',
   'GET /skill.md',
+  'GET /v1/auth/nonce',
 ])
 const names = routes.map(({ method, path }) => `${method} ${path}`)
 
