@@ -2,7 +2,7 @@ import type { Queryable } from '@referrer/database'
 import type { Page } from '../db/page.ts'
 import { buyerReview } from './buyer-review.ts'
 import { isPledged } from './pledged.ts'
-import { wasSkipped } from './skipped.ts'
+import { skippedFor } from './skipped.ts'
 
 /** A purchase and where its commission went. */
 export type EscrowRow = {
@@ -102,7 +102,7 @@ const aroundIt = (sql: Queryable, chainId: number) => sql`
     SELECT d.contradicted, d.cashback_earned
     FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
     WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract AND d.kind = 'settle'
-      AND i.state <> 'failed' AND NOT ${wasSkipped(sql)} AND e.settled_at IS NULL
+      AND i.state <> 'failed' AND ${skippedFor(sql)} IS NULL AND e.settled_at IS NULL
     ORDER BY d.attempt DESC LIMIT 1) AS decision ON true`
 
 /** The newest of that id in which an agent has a part: escrow contracts that replace each other all count from 1. */
