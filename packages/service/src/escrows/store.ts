@@ -122,6 +122,13 @@ export async function findEscrowOfAgent(
   return row
 }
 
+/** By the time of the chain, as far as the records go. */
+export async function isWindowOver(sql: Queryable, chainId: number, windowEnd: Date): Promise<boolean> {
+  const { count } = await sql`
+    SELECT FROM indexer.checkpoints WHERE chain_id = ${chainId} AND block_time >= ${windowEnd}`
+  return count > 0
+}
+
 /** Of an id that several contracts gave, the newest. */
 export async function findTerms(
   sql: Queryable,
