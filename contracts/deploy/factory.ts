@@ -1,12 +1,19 @@
-import { type Account, type Address, formatEther, type Hex, isHex, parseTransaction } from 'viem'
+import {
+  type Account,
+  formatEther,
+  parseTransaction,
+  recoverTransactionAddress,
+  type TransactionSerializedLegacy,
+} from 'viem'
 import type { DeploymentClient } from './execute.ts'
 import { CREATE2_FACTORY } from './plan.ts'
 
-/** Who signed below: a key that nobody has, for the signature was made up and the signer computed from it. */
-const SIGNER: Address = '0x3fAB184622Dc19b6109349B94811493BF45362e2'
-/** Deploys the factory. It is the same on every chain, and so is the address that comes of it. */
-const TRANSACTION: Hex =
-  '0xf8a58085174876e800830186a08080b853604580600e600039806000f350fe7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf31ba02222222222222222222222222222222222222222222222222222222222222222a02222222222222222222222222222222222222222222222222222222222222222'
+/**
+ * Deploys the factory. It is the same on every chain, and so is the address that comes of it: nobody has the key of its signer, for the
+ * signature was made up and the signer computed from it.
+ */
+const TRANSACTION =
+  '0xf8a58085174876e800830186a08080b853604580600e600039806000f350fe7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf31ba02222222222222222222222222222222222222222222222222222222222222222a02222222222222222222222222222222222222222222222222222222222222222' as TransactionSerializedLegacy
 
 /** Brings the CREATE2 factory to a chain that lacks it, at the deployer's cost. Safe to run again after a crash at any point. */
 export async function deployFactory(
@@ -17,11 +24,12 @@ export async function deployFactory(
   const isThere = async () => (await client.getCode({ address: CREATE2_FACTORY })) !== undefined
   if (await isThere()) return tell(`the CREATE2 factory is at ${CREATE2_FACTORY} already`)
   const { gas = 0n, gasPrice = 0n } = parseTransaction(TRANSACTION) as { gas?: bigint; gasPrice?: bigint }
-  const missing = gas * gasPrice - (await client.getBalance({ address: SIGNER }))
+  const signer = await recoverTransactionAddress({ serializedTransaction: TRANSACTION })
+  const missing = gas * gasPrice - (await client.getBalance({ address: signer }))
   if (missing > 0n) {
-    tell(`sending ${formatEther(missing)} ETH to ${SIGNER}, which pays for the factory`)
+    tell(`sending ${formatEther(missing)} ETH to ${signer}, which pays for the factory`)
     await client.waitForTransactionReceipt({
-      hash: await client.sendTransaction({ account, to: SIGNER, value: missing }),
+      hash: await client.sendTransaction({ account, to: signer, value: missing }),
     })
   }
   const hash = await client.sendRawTransaction({ serializedTransaction: TRANSACTION }).catch((error) => {
@@ -30,7 +38,7 @@ export async function deployFactory(
         'Send it through a node that takes such transactions, then run again.',
     )
   })
-  if (isHex(hash)) await client.waitForTransactionReceipt({ hash })
+  await client.waitForTransactionReceipt({ hash })
   if (!(await isThere())) throw new Error(`transaction ${hash} left no factory at ${CREATE2_FACTORY}`)
   tell(`the CREATE2 factory is at ${CREATE2_FACTORY}`)
 }

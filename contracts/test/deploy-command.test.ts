@@ -104,16 +104,26 @@ describe('npm run deploy', () => {
 
 describe('npm run deploy -- factory', () => {
   it('brings the CREATE2 factory to a chain without it, once, and a deployment works from there', async () => {
-    const code = await local.client.getCode({ address: CREATE2_FACTORY })
-    await local.client.setCode({ address: CREATE2_FACTORY, bytecode: '0x' })
-    const without = await deploy(['--config', config, '--book', join(directory, 'none.json')])
-    expect(without).toMatchObject({ code: 1, output: expect.stringContaining('the command "factory"') })
-    expect(await deploy(['factory', '--config', config])).toMatchObject({ code: 0 })
-    expect(await local.client.getCode({ address: CREATE2_FACTORY })).toBe(code)
-    const before = await sent()
-    const again = await deploy(['factory', '--config', config])
-    expect(again).toMatchObject({ code: 0, output: expect.stringContaining('already') })
-    expect(await sent()).toBe(before)
+    const bare = await startLocalChain({ port: 0 })
+    try {
+      const env = { RPC_URL: bare.rpcUrl }
+      const factory = { address: CREATE2_FACTORY }
+      const code = await bare.client.getCode(factory)
+      await bare.client.setCode({ ...factory, bytecode: '0x' })
+      const onto = ['--config', config, '--book', join(directory, 'bare.json')]
+      const without = await deploy(onto, env)
+      expect(without).toMatchObject({ code: 1, output: expect.stringContaining('the command "factory"') })
+
+      const first = await deploy(['factory', '--config', config], env)
+      expect(first).toMatchObject({ code: 0, output: expect.stringContaining('sending 0.01 ETH') })
+      expect(await bare.client.getCode(factory)).toBe(code)
+      const again = await deploy(['factory', '--config', config], env)
+      expect(again).toMatchObject({ code: 0, output: expect.stringContaining('already') })
+      expect(await bare.client.getTransactionCount({ address: deployer.address })).toBe(1)
+      expect(await deploy(onto, env)).toMatchObject({ code: 0 })
+    } finally {
+      await bare.close()
+    }
   })
 })
 
