@@ -116,7 +116,7 @@ async function decideMuch(sql: Sql): Promise<void> {
     sql,
     (tx) => tx`
       INSERT INTO chain.skipped_escrows (chain_id, block_number, log_index, contract, payer, nonce, escrow_id, transaction_hash, reason)
-      SELECT chain_id, escrow_id, 0, contract, payer, nonce, escrow_id, nonce, ''::bytea FROM chain.escrows WHERE chain_id = ${CHAIN}`,
+      SELECT chain_id, row_number() OVER (), 0, contract, payer, nonce, escrow_id, nonce, ''::bytea FROM chain.escrows WHERE chain_id = ${CHAIN}`,
   )
   await sql`
     VACUUM ANALYZE market.disputes, market.dispute_decisions, market.escrow_decisions, sender.intents, chain.skipped_escrows`
