@@ -326,8 +326,7 @@ for (const [life, used] of Object.entries(lives)) {
   console.log('\nprice at which our fee alone pays for it (10 % commission × 0.65, of which 10 %)\n')
   console.log(table(breakEven(used, priceByFee)))
 }
-const allowed = 163_000n + 2n * 45_000n
 console.log(
-  `\nThe default least amount of 10,000 comes from the cell of 0.01 gwei and ETH at 3,500, for a life of ${allowed} gas (a purchase, and ` +
-    `45,000 each, as the targets allow, for release and settlement): ${costOf(allowed, '0.01', 3_500n)}, rounded up.`,
+  `\nThe default least amount of 10,000 comes from the cell of 0.01 gwei and ETH at 3,000 with each step alone: ` +
+    `${costOf(lives['each alone'], '0.01', 3_000n)}, rounded up.`,
 )

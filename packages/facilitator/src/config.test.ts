@@ -50,7 +50,7 @@ test('keys and chains are enough', () => {
     settlementAuth: 'optional',
     answerTimeoutMs: 45_000,
     gasPriceWei: 10_000_000n,
-    ethPriceUsd: 3_500n,
+    ethPriceUsd: 3_000n,
     payerBudget: 3_000_000n,
     merchantBudget: 300_000_000n,
     burnGasPerHour: 6_000_000n,

@@ -95,7 +95,7 @@ export const variables = {
   ETH_PRICE_USD: withDefault(
     Read.whole(1, 1_000_000_000),
     'what an ether is counted with in budgets, in whole dollars',
-    '3500',
+    '3000',
   ),
   PAYER_BUDGET: withDefault(
     Read.whole(0, Number.MAX_SAFE_INTEGER),

@@ -55,7 +55,7 @@ const Chain = z.strictObject(
     maxFeePerGasGwei: count(1).default(100),
     /**
      * The least that is settled, in base units of USDC. The default pays for the gas of one purchase from its settlement to the release
-     * of its escrow, 253,000, at 0.01 gwei and 3,500 USD for an ether.
+     * of its escrow, each step alone (291,000), at 0.01 gwei and 3,000 USD for an ether.
      */
     leastAmount: count(0).default(10_000).transform(BigInt),
     /** A newest block older than this means that the nodes stand still; left out: not looked at. */
