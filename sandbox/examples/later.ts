@@ -25,13 +25,16 @@ const { timestamp } = await chain.getBlock()
 console.log(`${days} days later it is ${new Date(Number(timestamp) * 1_000).toISOString().slice(0, 10)}`)
 
 const deposits = await chain.getContractEvents({ ...escrow, ...all, eventName: 'EscrowDeposited' })
-const ended = deposits.filter(({ args }) => args.windowEnd <= timestamp)
+const ended = deposits.filter(({ args }) => args.windowEnd <= timestamp && args.heldBack + args.cashback > 0n)
 const settled = await waitFor('settlements', readSettled, ({ length }) => length >= ended.length)
-for (const { args, transactionHash } of settled.slice(before.length)) {
+for (const { args, transactionHash, logIndex } of settled.slice(before.length)) {
   const response = await fetch(`${state.baseUrl}/v1/escrow/${args.escrowId}/decisions`)
   const { decisions }: Decisions = await response.json()
   const { contradicted, cashback_earned } = decisions.find(({ kind }) => kind === 'settle') ?? {}
   console.log(`escrow ${args.escrowId}: contradicted ${contradicted}, cashback earned ${cashback_earned}`)
   const { logs } = await chain.getTransactionReceipt({ hash: transactionHash })
-  printTransfers(state, logs)
+  // One transaction settles many: what belongs to this one stands between its event and that of the next.
+  const next = settled.find((each) => each.transactionHash === transactionHash && each.logIndex > logIndex)
+  const own = logs.filter((log) => log.logIndex > logIndex && log.logIndex < (next?.logIndex ?? Infinity))
+  printTransfers(state, own)
 }
