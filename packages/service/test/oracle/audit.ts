@@ -18,7 +18,7 @@ type Audited = Pick<TestMarket, 'sql' | 'market' | 'chainId'>
 
 export interface Allowed {
   /** How often the oracle sent something for an escrow in vain: its transaction reverted, or its batch skipped the escrow. */
-  reverted?: number
+  reverted?: number | 'any'
   /** Escrows that hold something, whose window has ended and that nobody has settled. */
   unsettled?: number
 }
@@ -42,7 +42,7 @@ export async function audit(m: Audited, { reverted = 0, unsettled = 0 }: Allowed
   auditEvents(events, world.escrows)
   await auditDecisions(m, events, world.escrows)
   const inVain = [...(await revertedOf(m)), ...named(events, 'EscrowSkipped')]
-  expect(inVain, 'what the oracle sent in vain').toHaveLength(reverted)
+  if (reverted !== 'any') expect(inVain, 'what the oracle sent in vain').toHaveLength(reverted)
   await auditMoney(m, events)
   await auditRanks(m.sql, m.chainId)
 }
