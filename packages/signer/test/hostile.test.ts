@@ -22,7 +22,7 @@ const start = (env: Record<string, string> = {}) =>
   startSigner({ ...w.env, SIGNER_STATE_DIR, ...env }, { program })
 
 beforeAll(async () => {
-  w = await startWorld(34)
+  w = await startWorld(35)
   ;[signer, second] = await Promise.all([startSigner({ ...w.env, SIGNER_STATE_DIR }), start()])
 })
 afterAll(async () => {
@@ -335,6 +335,34 @@ describe('the reviewer of the link', () => {
       errorMessage: expect.stringContaining('ReceiveWithAuthorization needs extensions.attributionSalt'),
     })
     expect(await w.spent(wallet)).toBe(0n)
+  })
+
+  it('what a shop put into its offer, and nobody else can read, keeps nobody from comparing', async () => {
+    const wallet = w.next()
+    const offering = w.offering(({ accepts, extensions }) => {
+      const productId = w.m.till.terms.productId.slice(2).toUpperCase()
+      Object.assign(accepts[0]?.extra as object, { productId })
+      Object.assign(extensions, { setup_url: 7 })
+    })
+    w.buying.behave = async (request, response, honest) => {
+      if (!isPayment(request)) return offering(request, response, honest)
+      const sent = X402.decodeHeader(request.headers['payment-signature']) as {
+        accepted: object
+        extensions: object
+      }
+      const paymentPayload = { ...sent, extensions: { ...sent.extensions, setup_url: undefined } }
+      const { body } = await w.m.settle({
+        x402Version: 2,
+        paymentPayload,
+        paymentRequirements: sent.accepted,
+      })
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ joke: 'a good one', transaction: body.transaction }))
+    }
+    const paid = await signer.must('pay_for_product', await order(wallet))
+    expect(paid.next_steps.join()).not.toContain('could not be read')
+    expect(await w.spent(wallet)).toBe(PRICE)
+    expect(payments()).toBe(1)
   })
 
   describe('and all that the link says is compared with the escrow, where somebody may settle as he likes', () => {
