@@ -30,7 +30,8 @@ import {
   type TransactionReceipt,
   toBytes,
 } from 'viem'
-import { report } from './report.ts'
+import { breakEven, costOf, priceByFee } from './break-even.ts'
+import { report, table } from './report.ts'
 
 const { values: flags } = parseArgs({ options: { help: { type: 'boolean', default: false } } })
 if (flags.help) {
@@ -270,7 +271,14 @@ const fallback = await gasOf(
 await close()
 
 /** The targets, where there is one. base/commerce-payments publishes 165,167 for a charge, which has fewer legs than our purchase. */
-const targets: Record<string, number> = { purchase: 165_000, 'purchase in a batch of 16': 115_000 }
+const targets: Record<string, number> = {
+  purchase: 165_000,
+  'purchase in a batch of 16': 115_000,
+  [`release cashback in a batch of ${PEOPLE}`]: 45_000,
+  [`settle and pay the cashback in a batch of ${PEOPLE}`]: 45_000,
+  [`the same, ${PEOPLE} reviewers`]: 45_000,
+  [`settle in a batch of ${PEOPLE}, cashback released before`]: 45_000,
+}
 const figures: Record<string, number> = {
   'bare EIP-3009 transfer': floor,
   purchase: one.gas,
@@ -306,3 +314,20 @@ report({
       : '',
   })),
 })
+
+/** A purchase, the release of its cashback and its settlement: the costliest life that one can have. */
+const lives = {
+  'oracle in batches': BigInt(one.gas + releaseOfMany + settleReleased),
+  'each alone': BigInt(one.gas + release + settle),
+}
+for (const [life, used] of Object.entries(lives)) {
+  console.log(`\nleast payment, in USDC base units, that is worth the ${used} gas of its life (${life})\n`)
+  console.log(table(breakEven(used, (cost) => cost)))
+  console.log('\nprice at which our fee alone pays for it (10 % commission × 0.65, of which 10 %)\n')
+  console.log(table(breakEven(used, priceByFee)))
+}
+const allowed = 163_000n + 2n * 45_000n
+console.log(
+  `\nThe default least amount of 10,000 comes from the cell of 0.01 gwei and ETH at 3,500, for a life of ${allowed} gas (a purchase, and ` +
+    `45,000 each, as the targets allow, for release and settlement): ${costOf(allowed, '0.01', 3_500n)}, rounded up.`,
+)

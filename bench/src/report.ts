@@ -22,7 +22,7 @@ export function report({ name, figures, ratios, rows }: Report): void {
   console.log(`\nwritten to bench/results/${name}.json`)
 }
 
-function table(rows: Report['rows']): string {
+export function table(rows: Report['rows']): string {
   const columns = Object.keys(rows[0] ?? {})
   const lines = [columns, ...rows.map((row) => columns.map((column) => String(row[column] ?? '')))]
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)))

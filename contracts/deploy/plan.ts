@@ -61,7 +61,9 @@ export async function planDeployment(
   const isThere = async (address: Address) => (await client.getCode({ address })) !== undefined
 
   if (!(await isThere(CREATE2_FACTORY))) {
-    throw new Error(`chain ${config.chainId} has no CREATE2 factory at ${CREATE2_FACTORY}: deploy it first`)
+    throw new Error(
+      `chain ${config.chainId} has no CREATE2 factory at ${CREATE2_FACTORY}: bring it there with the command "factory"`,
+    )
   }
 
   async function contract(name: ContractName, args: unknown[], known?: Address): Promise<Address> {

@@ -3,11 +3,14 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { addressRegistryAbi, splitRouterAbi } from '@referrer/protocol/abi'
+import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CREATE2_FACTORY } from '../deploy/index.ts'
 import { developmentAccounts, type LocalChain, privateKeyOf, startLocalChain } from '../local/index.ts'
 
 const MAIN = fileURLToPath(new URL('../deploy/main.ts', import.meta.url))
-const { deployer, treasury, settler } = developmentAccounts()
+const { deployer, treasury, settler, admin, guardian } = developmentAccounts()
 const directory = mkdtempSync(join(tmpdir(), 'referrer-deploy-'))
 const config = join(directory, 'config.json')
 const book = join(directory, 'book.json')
@@ -61,6 +64,13 @@ describe('npm run deploy', () => {
 
   it.each([
     ['no config', [], {}, 'name a config with --config'],
+    ['an unknown command', ['acept', '--config', config], {}, 'there is no command "acept"'],
+    [
+      'nothing deployed that could be accepted',
+      ['accept', '--config', config, '--book', '/nowhere.json'],
+      {},
+      'there is no address book at /nowhere.json: deploy first',
+    ],
     ['a missing file', ['--config', '/nowhere.json'], {}, '/nowhere.json'],
     ['no RPC endpoint', ['--config', config], { RPC_URL: undefined }, 'set RPC_URL'],
     [
@@ -89,5 +99,75 @@ describe('npm run deploy', () => {
     const { code, output } = await deploy(['--config', other])
     expect(code).toBe(1)
     expect(output).toContain(`RPC_URL serves chain ${local.chain.id}, the config is for chain 7`)
+  })
+})
+
+describe('npm run deploy -- factory', () => {
+  it('brings the CREATE2 factory to a chain without it, once, and a deployment works from there', async () => {
+    const bare = await startLocalChain({ port: 0 })
+    try {
+      const env = { RPC_URL: bare.rpcUrl }
+      const factory = { address: CREATE2_FACTORY }
+      const code = await bare.client.getCode(factory)
+      await bare.client.setCode({ ...factory, bytecode: '0x' })
+      const onto = ['--config', config, '--book', join(directory, 'bare.json')]
+      const without = await deploy(onto, env)
+      expect(without).toMatchObject({ code: 1, output: expect.stringContaining('the command "factory"') })
+
+      const first = await deploy(['factory', '--config', config], env)
+      expect(first).toMatchObject({ code: 0, output: expect.stringContaining('sending 0.01 ETH') })
+      expect(await bare.client.getCode(factory)).toBe(code)
+      const again = await deploy(['factory', '--config', config], env)
+      expect(again).toMatchObject({ code: 0, output: expect.stringContaining('already') })
+      expect(await bare.client.getTransactionCount({ address: deployer.address })).toBe(1)
+      expect(await deploy(onto, env)).toMatchObject({ code: 0 })
+    } finally {
+      await bare.close()
+    }
+  })
+})
+
+describe('npm run deploy -- accept', () => {
+  it('takes over what was handed to the key once its time has come, and prints what others have to accept', async () => {
+    const own = join(directory, 'own.json')
+    const ownBook = join(directory, 'own-book.json')
+    const parties = { treasury: treasury.address, admin: admin.address, registryOwner: guardian.address }
+    writeFileSync(
+      own,
+      JSON.stringify({ chainId: local.chain.id, sandbox: true, adminDelay: 3_600, ...parties }),
+    )
+    expect(await deploy(['--config', own, '--book', ownBook])).toMatchObject({ code: 0 })
+    const { contracts } = JSON.parse(readFileSync(ownBook, 'utf8'))
+    const ask = (env: Record<string, string | undefined> = {}) =>
+      deploy(['accept', '--config', own, '--book', ownBook], { DEPLOYER_PRIVATE_KEY: undefined, ...env })
+    const adminOf = (address: Address) =>
+      local.client.readContract({ address, abi: splitRouterAbi, functionName: 'defaultAdmin' })
+
+    const early = await ask({ ADMIN_PRIVATE_KEY: privateKeyOf(admin) })
+    expect(early.code).toBe(0)
+    expect(early.output.match(/^! .*become admin: to be sent by 0x\w+, after \d{4}-/gm)).toHaveLength(4)
+    expect(await adminOf(contracts.SplitRouter)).toBe(deployer.address)
+
+    await local.client.increaseTime({ seconds: 3_601 })
+    await local.client.mine({ blocks: 1 })
+    const printed = await ask()
+    expect(printed.output.match(/^! /gm)).toHaveLength(5)
+    const taken = await ask({ ADMIN_PRIVATE_KEY: privateKeyOf(admin) })
+    expect(taken.output.match(/^✓ .*become admin$/gm)).toHaveLength(4)
+    expect(taken.output).toContain(`! AddressRegistry: become owner: to be sent by ${guardian.address}`)
+    for (const name of ['MerchantRegistry', 'ReviewRegistry', 'CommissionEscrow', 'SplitRouter'])
+      expect(await adminOf(contracts[name]), name).toBe(admin.address)
+
+    await ask({ ADMIN_PRIVATE_KEY: privateKeyOf(guardian) })
+    const owner = {
+      address: contracts.AddressRegistry,
+      abi: addressRegistryAbi,
+      functionName: 'owner',
+    } as const
+    expect(await local.client.readContract(owner)).toBe(guardian.address)
+    expect(await ask({ ADMIN_PRIVATE_KEY: privateKeyOf(admin) })).toMatchObject({
+      code: 0,
+      output: 'nothing to accept\n',
+    })
   })
 })

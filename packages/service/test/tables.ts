@@ -136,7 +136,13 @@ export async function recordDifferences(
     return {
       ...{ chain_id, agent_id, merchant_id, product_id, published_hash, author_owner, proof_kind, proof_id },
       ...{ opinion_size: null, opinion_weight: null },
-      ...{ cashback_bps: cashbackOf(agent_id), content: null, content_hash: null, satisfaction_score: null },
+      ...{
+        cashback_bps: cashbackOf(agent_id),
+        content: null,
+        content_hash: null,
+        short_content: null,
+        satisfaction_score: null,
+      },
       ...{ comparison_outcome: 'pending', learned_in: null, repeated: 0 },
       ...{ ref_token: null, ref_key: null, ref_review_id: null },
     }

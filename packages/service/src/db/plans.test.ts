@@ -39,7 +39,7 @@ import { readLimit } from '../spending/store.ts'
 import { type EscrowKey, votesMissing } from '../votes/gate.ts'
 import { findVotable, findVotableReviews } from '../votes/store.ts'
 import { migrations } from './migrations.ts'
-import { fillMarket, productId, WHALES } from './testing.ts'
+import { asIndexer, fillMarket, productId, WHALES } from './testing.ts'
 
 const CHAIN = 1
 const ROWS = 50_000
@@ -112,7 +112,14 @@ async function decideMuch(sql: Sql): Promise<void> {
       decided_at, transaction_id)
     SELECT chain_id, contract, payer, nonce, 'settle', 1, escrow_id, false, false, '{}', now(), row_number() OVER () FROM chain.escrows
     WHERE chain_id = ${CHAIN}`
-  await sql`VACUUM ANALYZE market.disputes, market.dispute_decisions, market.escrow_decisions, sender.intents`
+  await asIndexer(
+    sql,
+    (tx) => tx`
+      INSERT INTO chain.skipped_escrows (chain_id, block_number, log_index, contract, payer, nonce, escrow_id, transaction_hash, reason)
+      SELECT chain_id, row_number() OVER (), 0, contract, payer, nonce, escrow_id, nonce, ''::bytea FROM chain.escrows WHERE chain_id = ${CHAIN}`,
+  )
+  await sql`
+    VACUUM ANALYZE market.disputes, market.dispute_decisions, market.escrow_decisions, sender.intents, chain.skipped_escrows`
 }
 
 /** Discovery knows all products, with a vector of each review and a price that is higher the better the product is. */

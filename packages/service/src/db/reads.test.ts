@@ -354,8 +354,9 @@ describe('products', () => {
   it('of a merchant are counted with its sales', async () => {
     const { sql } = database
     const [added] = await sql`
-      SELECT count(*) AS conversions, sum(price) AS gross, count(*) FILTER (WHERE settled_at IS NULL) AS held, count(settled_at) AS settled
-      FROM chain.escrows WHERE chain_id = ${CHAIN} AND merchant_id = ${merchant}`
+      SELECT count(*) AS conversions, sum(price) AS gross, count(*) FILTER (WHERE market.holds_money(e)) AS held,
+        count(*) FILTER (WHERE NOT market.holds_money(e)) AS settled
+      FROM chain.escrows AS e WHERE chain_id = ${CHAIN} AND merchant_id = ${merchant}`
     const mine = wares.filter(({ merchant_id }) => merchant_id === merchant)
     const active = mine.filter((product) => product.active)
     expect(await salesOf(sql, CHAIN, merchant)).toEqual({

@@ -1,7 +1,8 @@
 import type { Queryable } from '@referrer/database'
 import type { EscrowRow } from './store.ts'
 
-type Held = Pick<EscrowRow, 'held_back' | 'cashback' | 'cashback_released_at'>
+/** The moment, however it is told. */
+type Held = Pick<EscrowRow, 'held_back' | 'cashback'> & { cashback_released_at: unknown }
 
 /** Whether anything is left that a settlement would pay to somebody. What holds nothing is over with its window, without a transaction. */
 export const holdsMoney = ({ held_back, cashback, cashback_released_at }: Held): boolean =>

@@ -10,7 +10,7 @@ import { nameOf, votesMissing } from '../votes/gate.ts'
 import { holdsMoney } from './holding.ts'
 import { cashbackLeg, heldBackLeg, isCashbackOpen, isSettled, Leg } from './legs.ts'
 import { type Standing, standingOf } from './standing.ts'
-import { type EscrowRow, escrowsOfAgent, findEscrowOfAgent } from './store.ts'
+import { type EscrowRow, escrowsOfAgent, findEscrowOfAgent, isWindowOver } from './store.ts'
 
 export const Escrow = z
   .object({
@@ -67,13 +67,21 @@ export async function escrowStatus(
   ])
   const row = standing ? unsettled : found
   const isAgreed = standing && (standing.state === 'settled') === isSettled(row)
-  const now = new Date(clock())
-  return shown(row, { agentId, withoutVotes, now, ...(isAgreed && { standing: told(standing, row, now) }) })
+  const told = isAgreed && (await isOver(sql, chainId, row)) ? OVER : standing
+  return shown(row, {
+    agentId,
+    withoutVotes,
+    now: new Date(clock()),
+    ...(isAgreed && told && { standing: told }),
+  })
 }
 
-/** What holds nothing stays on the chain as it is: there is nothing to wait for after its window, and nothing to trigger. */
-const told = (standing: Standing, row: EscrowRow, now: Date): Standing =>
-  holdsMoney(row) || now < row.window_end ? standing : { state: 'settled', isFallbackOpen: false }
+const OVER: Standing = { state: 'settled', isFallbackOpen: false }
+
+/** What holds nothing stays on the chain as it is: after its window there is nothing to wait for, and nothing that a fallback would pay. */
+async function isOver(sql: Queryable, chainId: number, row: EscrowRow): Promise<boolean> {
+  return !holdsMoney(row) && (await isWindowOver(sql, chainId, row.window_end))
+}
 
 /** Votes matter where the cashback can still be earned by a buyer that is known. */
 function withoutVotesOf(sql: Queryable, chainId: number, rows: EscrowRow[]): Promise<Set<string>> {

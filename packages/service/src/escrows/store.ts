@@ -2,7 +2,7 @@ import type { Queryable } from '@referrer/database'
 import type { Page } from '../db/page.ts'
 import { buyerReview } from './buyer-review.ts'
 import { isPledged } from './pledged.ts'
-import { wasSkipped } from './skipped.ts'
+import { skippedFor } from './skipped.ts'
 
 /** A purchase and where its commission went. */
 export type EscrowRow = {
@@ -105,7 +105,7 @@ const aroundIt = (sql: Queryable, chainId: number) => sql`
     SELECT d.contradicted, d.cashback_earned
     FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
     WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract AND d.kind = 'settle'
-      AND i.state <> 'failed' AND NOT ${wasSkipped(sql)} AND e.settled_at IS NULL
+      AND i.state <> 'failed' AND ${skippedFor(sql)} IS NULL AND e.settled_at IS NULL
       AND (SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}) < e.window_end + ${SURE}::interval
     ORDER BY d.attempt DESC LIMIT 1) AS decision ON true`
 
@@ -124,6 +124,13 @@ export async function findEscrowOfAgent(
     )
     SELECT e.*, ${around(sql)} FROM found AS e ${aroundIt(sql, chainId)}`
   return row
+}
+
+/** By the time of the chain, as far as the records go. */
+export async function isWindowOver(sql: Queryable, chainId: number, windowEnd: Date): Promise<boolean> {
+  const { count } = await sql`
+    SELECT FROM indexer.checkpoints WHERE chain_id = ${chainId} AND block_time >= ${windowEnd}`
+  return count > 0
 }
 
 /** Of an id that several contracts gave, the newest. */

@@ -97,8 +97,8 @@ export const Stats = z
   .object({
     conversions: wholeNumber.meta({ about: 'Referred sales.' }),
     gross_revenue_usdc: wholeNumber.meta({ about: 'What buyers paid for them, in USDC base units.' }),
-    escrows_held: wholeNumber,
-    escrows_settled: wholeNumber,
+    escrows_held: wholeNumber.meta({ about: 'Escrows that hold money for somebody.' }),
+    escrows_settled: wholeNumber.meta({ about: 'Escrows that hold none, or no more.' }),
     products_active: wholeNumber,
     products_total: wholeNumber,
   })

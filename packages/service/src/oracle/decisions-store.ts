@@ -6,7 +6,7 @@ import type { Chain } from '../context.ts'
 import { bytesOf } from '../db/bytes.ts'
 import { buyerReview } from '../escrows/buyer-review.ts'
 import { isPledged } from '../escrows/pledged.ts'
-import { wasSkipped } from '../escrows/skipped.ts'
+import { skippedFor } from '../escrows/skipped.ts'
 import type { TermsRow } from '../escrows/store.ts'
 import { hex } from '../present.ts'
 import { batchesOf, callOf, labelOf } from './calls.ts'
@@ -67,7 +67,7 @@ export const undecided = (sql: Queryable, chainId: number) => sql`
 export const lastDecision = (sql: Queryable, chainId: number, kind: Kind) => sql`
   LATERAL (
     SELECT d.attempt, d.decided_at, i.block_number, i.from_address,
-      CASE WHEN i.state = 'confirmed' AND ${wasSkipped(sql)} THEN 'failed' ELSE i.state END AS state
+      CASE WHEN i.state = 'confirmed' AND ${skippedFor(sql)} IS NOT NULL THEN 'failed' ELSE i.state END AS state
     FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
     WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract AND d.kind = ${kind}
     ORDER BY d.attempt DESC LIMIT 1) AS last`

@@ -1,9 +1,11 @@
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
-import { numberToHex } from 'viem'
+import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { decodeFunctionData, numberToHex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Chain, Context } from '../context.ts'
 import { migrations } from '../db/migrations.ts'
 import { asIndexer } from '../db/testing.ts'
+import { hex } from '../present.ts'
 import { account, bytes32 } from '../ranks/testing.ts'
 import { followOnce } from '../workers/following.ts'
 import type { Schedule } from '../workers/schedule.ts'
@@ -43,11 +45,12 @@ interface Bought {
   escrowId: number
   buyer?: number | null
   reviewId?: number
+  heldBack?: number
   cashback?: number
 }
 
 async function buy(...purchases: Bought[]): Promise<void> {
-  const rows = purchases.map(({ escrowId, buyer = BUYER, reviewId = 1, cashback = 10 }) => ({
+  const rows = purchases.map(({ escrowId, buyer = BUYER, reviewId = 1, heldBack = 40, cashback = 10 }) => ({
     chain_id: chainId,
     contract: account(1),
     escrow_id: escrowId,
@@ -61,7 +64,7 @@ async function buy(...purchases: Bought[]): Promise<void> {
     price: 1_000,
     commission: 100,
     fee: 10,
-    held_back: 40,
+    held_back: heldBack,
     cashback,
     window_end: new Date(WINDOW_END),
     deposited_at: new Date(WINDOW_END - 60 * 24 * 60 * MINUTE),
@@ -104,6 +107,18 @@ async function decided(): Promise<string[]> {
   const rows = await database.sql<{ escrow_id: bigint; kind: string; attempt: number }[]>`
     SELECT escrow_id, kind, attempt FROM market.escrow_decisions WHERE chain_id = ${chainId} ORDER BY escrow_id, decided_at, attempt`
   return rows.map(({ escrow_id, kind, attempt }) => `${escrow_id} ${kind} ${attempt}`)
+}
+
+/** The escrows that each transaction settles, in the order in which they were enqueued. */
+async function sentBatches(): Promise<bigint[][]> {
+  const rows = await database.sql<{ data: Buffer }[]>`
+    SELECT data FROM sender.intents WHERE chain_id = ${chainId} ORDER BY id`
+  return rows.map(({ data }) => {
+    const { functionName, args } = decodeFunctionData({ abi: commissionEscrowAbi, data: hex(data) })
+    if (functionName === 'settle') return [args[0].escrowId]
+    if (functionName !== 'settleBatch') throw new Error(`${functionName} settles nothing`)
+    return args[0].map(({ terms }) => terms.escrowId)
+  })
 }
 
 /** What became of the transactions that are under way. */
@@ -274,9 +289,56 @@ describe('a settlement', () => {
     clock.head = WINDOW_END
     await run(settleEscrows)
     expect(await decided()).toHaveLength(450)
-    const [sent] =
-      await database.sql`SELECT count(*)::int AS count FROM sender.intents WHERE chain_id = ${chainId}`
-    expect(sent?.count).toBe(450)
+    const sizes = (await sentBatches()).map((escrows) => escrows.length)
+    // Two pages of 200 and one of 50.
+    expect(sizes).toEqual([...Array(6).fill(32), 8, ...Array(6).fill(32), 8, 32, 18])
+    expect((await sentBatches()).flat()).toEqual(Array.from({ length: 450 }, (_, at) => BigInt(at + 1)))
+  })
+
+  it('is not sent for escrows that hold nothing, nor are they late', async () => {
+    clock.head = WINDOW_END
+    await buy({ escrowId: 1, heldBack: 0, cashback: 0 }, { escrowId: 2, heldBack: 0 })
+    await asIndexer(
+      database.sql,
+      (tx) =>
+        tx`UPDATE chain.escrows SET cashback_released_at = now() WHERE chain_id = ${chainId} AND escrow_id = 2`,
+    )
+    await run(settleEscrows)
+    expect(await decided()).toEqual([])
+    expect((await oracleFigures(context)).map(({ oldestDueSeconds }) => oldestDueSeconds)).toEqual([0, 0])
+    await buy({ escrowId: 3, heldBack: 0 }, { escrowId: 4, cashback: 0 })
+    await run(settleEscrows)
+    expect(await decided()).toEqual(['3 settle 1', '4 settle 1'])
+  })
+
+  it('that its batch skipped is sent again alone, and the others of the batch are done', async () => {
+    clock.head = WINDOW_END
+    await buy({ escrowId: 1 }, { escrowId: 2 }, { escrowId: 3 })
+    await run(settleEscrows)
+    expect(await sentBatches()).toEqual([[1n, 2n, 3n]])
+    await end('confirmed', 100)
+    await asIndexer(database.sql, async (tx) => {
+      await tx`UPDATE chain.escrows SET settled_at = now() WHERE chain_id = ${chainId} AND escrow_id = 1`
+      const skipped = [2, 3].map((escrowId, at) => ({
+        chain_id: chainId,
+        block_number: 100,
+        log_index: at,
+        contract: account(1),
+        payer: account(escrowId),
+        nonce: bytes32(escrowId),
+        escrow_id: escrowId,
+        transaction_hash: bytes32(1),
+        reason: Buffer.alloc(0),
+      }))
+      await tx`INSERT INTO chain.skipped_escrows ${tx(skipped)}`
+    })
+    await reach(100, WINDOW_END)
+    await run(settleEscrows)
+    expect(await decided()).toHaveLength(3)
+    clock.now += MINUTE
+    await run(settleEscrows)
+    expect(await decided()).toEqual(['1 settle 1', '2 settle 1', '2 settle 2', '3 settle 1', '3 settle 2'])
+    expect(await sentBatches()).toEqual([[1n, 2n, 3n], [2n], [3n]])
   })
 
   it('waits until the records have all of the window', async () => {

@@ -1,7 +1,9 @@
+import { revertReason } from '@referrer/chain'
 import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { accountShown, hex32, id, momentShown, wholeNumber, words } from '../http/fields.ts'
 import { type Route, route } from '../http/route.ts'
+import { ERRORS } from '../onchain-errors.ts'
 import { address, hex, time, whole } from '../present.ts'
 import { type Compared, dispute, MOST_OPINIONS, readComparison, readDecisions } from './operations.ts'
 import type { DecisionRow, FindingRow } from './records-store.ts'
@@ -71,7 +73,9 @@ const Decisions = z
         decided_at: momentShown,
         transaction: z.object({
           state: z.enum(['enqueued', 'sent', 'confirmed', 'failed']),
-          hash: hex32.nullable().meta({ about: 'Null: not signed yet.' }),
+          hash: hex32
+            .nullable()
+            .meta({ about: 'Null: not signed yet. One transaction may carry many decisions.' }),
           reason: z.string().nullable().meta({ about: 'Why it failed, or what holds it up.' }),
         }),
       }),
@@ -191,12 +195,21 @@ function comparisonShown(context: Context, { review, findings, inputs }: Compare
 const meanOf = ({ others_weight: weight, others_weighted: weighted }: FindingRow): number | null =>
   weight > 0n ? Number((weighted + weight / 2n) / weight) : null
 
-const decisionShown = ({ state, hash, reason, decided_at, ...decision }: DecisionRow) => ({
+const decisionShown = ({ hash, decided_at, ...decision }: DecisionRow) => ({
   kind: decision.kind,
   attempt: decision.attempt,
   contradicted: decision.contradicted,
   cashback_earned: decision.cashback_earned,
   inputs: decision.inputs,
   decided_at: time(decided_at),
-  transaction: { state, hash: hash && hex(hash), reason },
+  transaction: { ...fateOf(decision), hash: hash && hex(hash) },
 })
+
+/** Of an escrow that its batch left as it was: for this escrow the transaction has failed, whatever it did for others. */
+function fateOf({ state, reason, skipped_for }: Pick<DecisionRow, 'state' | 'reason' | 'skipped_for'>) {
+  if (skipped_for === null) return { state, reason }
+  return {
+    state: state === 'confirmed' ? ('failed' as const) : state,
+    reason: `mined, but ${revertReason(hex(skipped_for), ERRORS)}`,
+  }
+}

@@ -1,5 +1,6 @@
 // What the oracle found and decided, with all that it rests on.
 import type { Queryable } from '@referrer/database'
+import { skippedFor } from '../escrows/skipped.ts'
 
 export type ReviewFound = {
   internal_id: bigint
@@ -70,6 +71,8 @@ export type DecisionRow = {
   state: 'enqueued' | 'sent' | 'confirmed' | 'failed'
   hash: Buffer | null
   reason: string | null
+  /** The error for which its batch left it as it was; null: it did not. */
+  skipped_for: Buffer | null
 }
 
 /** Of the newest escrow of that id, newest first. Undefined: there is no such escrow. */
@@ -84,7 +87,7 @@ export async function decisionsOf(
     ORDER BY deposited_at DESC LIMIT 1`
   if (!escrow) return undefined
   return sql<DecisionRow[]>`
-    SELECT d.kind, d.attempt, d.contradicted, d.cashback_earned, d.inputs, d.decided_at, i.state, i.reason,
+    SELECT d.kind, d.attempt, d.contradicted, d.cashback_earned, d.inputs, d.decided_at, i.state, i.reason, ${skippedFor(sql)} AS skipped_for,
       coalesce(i.mined_hash, (
         SELECT t.hash FROM sender.transactions AS t WHERE t.intent_id = i.id ORDER BY t.signed_at DESC LIMIT 1)) AS hash
     FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id

@@ -16,7 +16,15 @@ import {
   type Fate,
   type Fates,
 } from './fates.ts'
-import { type Life, type Person, type Purchase, SAVINGS, settlementOf, startLife } from './lifecycle.ts'
+import {
+  type Life,
+  type Person,
+  type Purchase,
+  SAVINGS,
+  setApart,
+  settlementOf,
+  startLife,
+} from './lifecycle.ts'
 import { generic } from './market.ts'
 
 /**
@@ -229,6 +237,7 @@ describe('the end of the window', () => {
   })
 
   it('has the list show a settlement that is only enqueued, and an escrow alone not before it is mined [ESC-21, ESC-48, ESC-49]', async () => {
+    for (const name of Object.keys(enqueued)) await setApart(life, life.called(name))
     life.nodes.only = Object.keys(enqueued).map((name) => settlementOf(life.called(name)))
     await life.market.client.setAutomine(false)
     await life.oracleSettles()

@@ -9,6 +9,8 @@ import {
 } from '@referrer/contracts/local'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { encodeFunctionData, type LocalAccount } from 'viem'
+import { bytesOf } from '../../src/db/bytes.ts'
+import { asIndexer } from '../../src/db/testing.ts'
 import { until } from '../../src/workers/testing.ts'
 import { must } from './caller.ts'
 import { setCashbackRate } from './commitments.ts'
@@ -155,6 +157,25 @@ async function untilOracleWaits({ sql }: TestMarket): Promise<void> {
       SELECT FROM jobs.schedules WHERE name = 'settle-escrows' AND next_run_at = 'infinity'`
     return count
   }, 'the oracle to wait')
+}
+
+/** As if a batch had skipped it once: the oracle sends what concerns it alone. */
+export async function setApart({ sql, chainId, market }: Life, { deposit }: Purchase): Promise<void> {
+  const { escrowId, payer, nonce } = deposit
+  await asIndexer(sql, (tx) => {
+    const skipped = {
+      chain_id: chainId,
+      block_number: 0,
+      log_index: Number(escrowId),
+      contract: bytesOf(market.addresses.CommissionEscrow),
+      payer: bytesOf(payer),
+      nonce: bytesOf(nonce),
+      escrow_id: Number(escrowId),
+      transaction_hash: bytesOf(nonce),
+      reason: Buffer.alloc(0),
+    }
+    return tx`INSERT INTO chain.skipped_escrows ${tx(skipped)}`
+  })
 }
 
 /** Names, in what a node is asked, every settlement of this escrow by the oracle, and nothing else. */

@@ -43,6 +43,12 @@ const decisions = ({ escrowId }: EscrowDeposit) => m.sql`
   SELECT kind, attempt, contradicted, cashback_earned, inputs, is_open, transaction_id
   FROM market.escrow_decisions WHERE escrow_id = ${escrowId} ORDER BY kind, attempt`
 
+const shownDecisions = async ({ escrowId }: EscrowDeposit): Promise<{ transaction: unknown }[]> =>
+  (await must(m.call('GET', `/v1/escrow/${escrowId}/decisions`))).decisions
+
+const statusOf = ({ escrowId }: EscrowDeposit) =>
+  must(m.call('GET', `/v1/escrow/${escrowId}/status?agent_id=${shop.buyer}`, { as: m.market.accounts.buyer }))
+
 describe('cashback', () => {
   it('is paid once the buyer has reviewed the purchase, and once only', async () => {
     const deposit = await bought()
@@ -134,6 +140,9 @@ describe('a settlement', () => {
     }, 'the failure')
     await tick(settleEscrows)
     expect(await decisions(deposit)).toHaveLength(1)
+    expect((await shownDecisions(deposit)).map(({ transaction }) => transaction)).toEqual([
+      { state: 'failed', hash: null, reason: 'reverted with EnforcedPause()' },
+    ])
     await send(m, call(m, guardian, 'CommissionEscrow', 'unpause', []))
     await review(deposit)
     m.clock.aheadMs += 61_000
@@ -148,5 +157,44 @@ describe('a settlement', () => {
       await tick(settleEscrows)
       return (await decisions(deposit)).every(({ is_open }) => !is_open)
     }, 'nothing open any more')
+  })
+})
+
+describe('an escrow that holds nothing', () => {
+  it('costs the oracle no transaction, is settled with its window and has no fallback; one that holds something beside it is settled [ESC-31, ESC-48]', async () => {
+    // A tenth of nine rounds to nothing.
+    const dust = await bought({ price: 9n })
+    const real = await bought()
+    expect([dust.heldBack, dust.cashback, dust.commission]).toEqual([0n, 0n, 0n])
+    await m.indexed()
+    const none = { amount: 0, status: 'none' }
+    expect(await statusOf(dust)).toMatchObject({ state: 'holding', held_back: none, cashback: none })
+
+    await travel(m, 60 * DAY + 60)
+    await tick(settleEscrows)
+    await until(async () => (await recorded(real))?.settled_at, 'the settlement in the records')
+    await tick(settleEscrows)
+    expect(await decisions(dust)).toEqual([])
+    expect(await shownDecisions(dust)).toEqual([])
+    expect(await standingOf(m, dust)).toMatchObject({ isSettled: false })
+
+    await travel(m, 10 * DAY)
+    await m.indexed()
+    expect(await statusOf(dust)).toMatchObject({
+      state: 'settled',
+      held_back: none,
+      cashback: none,
+      fallback_available: false,
+    })
+    const { escrows } = await must(
+      m.call('GET', `/v1/agent/${shop.buyer}/escrows`, { as: m.market.accounts.buyer }),
+    )
+    expect(
+      escrows.find((one: { escrow_id: number }) => one.escrow_id === Number(dust.escrowId)),
+    ).toMatchObject({
+      held_back: none,
+      cashback: none,
+      fallback_available: false,
+    })
   })
 })

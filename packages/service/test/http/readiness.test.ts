@@ -282,7 +282,7 @@ describe('where hosts on this machine are allowed', () => {
     async (host) => {
       const url = `http://${host}:${portOf(shop)}/buy`
       const { status, body } = await ask({ resource: url })
-      expect([status, body]).toEqual([400, { error: 'host not allowed' }])
+      expect([status, body.error]).toEqual([400, 'host not allowed'])
       const merchantId = await openMerchant(m.market, merchant)
       const product = { merchantId, productId: productOf(77) }
       await listProduct(m.market, merchant, product)

@@ -5,6 +5,8 @@ import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { type Address, type Hex, zeroAddress } from 'viem'
 import { expect } from 'vitest'
 import type { Chain } from '../../src/context.ts'
+import { holdsMoney } from '../../src/escrows/holding.ts'
+import { skippedFor } from '../../src/escrows/skipped.ts'
 import { recomputeRanks } from '../../src/ranks/recompute.ts'
 import { usdcOf } from '../http/chain.ts'
 import type { TestMarket } from '../http/market.ts'
@@ -15,9 +17,9 @@ import type { Escrow } from '../world.ts'
 type Audited = Pick<TestMarket, 'sql' | 'market' | 'chainId'>
 
 export interface Allowed {
-  /** Transactions of the oracle that are on the chain and reverted. */
+  /** How often the oracle sent something for an escrow in vain: its transaction reverted, or its batch skipped the escrow. */
   reverted?: number
-  /** Escrows whose window has ended and that nobody has settled. */
+  /** Escrows that hold something, whose window has ended and that nobody has settled. */
   unsettled?: number
 }
 
@@ -34,12 +36,13 @@ export async function audit(m: Audited, { reverted = 0, unsettled = 0 }: Allowed
   expect(await mirrorDifferences(m.sql, m.chainId, world), 'the records against the chain').toEqual([])
 
   const due = world.escrows.filter(
-    ({ window_end, settled_at }) => window_end <= head.timestamp && !settled_at,
+    (escrow) => escrow.window_end <= head.timestamp && !escrow.settled_at && holdsMoney(escrow),
   )
   expect(due.length, 'due and not settled').toBe(unsettled)
   auditEvents(events, world.escrows)
   await auditDecisions(m, events, world.escrows)
-  expect(await revertedOf(m), 'reverted transactions of the oracle').toHaveLength(reverted)
+  const inVain = [...(await revertedOf(m)), ...named(events, 'EscrowSkipped')]
+  expect(inVain, 'what the oracle sent in vain').toHaveLength(reverted)
   await auditMoney(m, events)
   await auditRanks(m.sql, m.chainId)
 }
@@ -89,15 +92,16 @@ interface Decided {
 async function auditDecisions({ sql, chainId }: Audited, events: ChainEvent[], escrows: Escrow[]) {
   const decisions = await sql<Decided[]>`
     SELECT '0x' || encode(d.payer, 'hex') AS payer, '0x' || encode(d.nonce, 'hex') AS nonce, kind, attempt, contradicted, cashback_earned,
-      inputs, transaction_id, is_open, i.state, '0x' || encode(i.mined_hash, 'hex') AS hash
+      inputs, transaction_id, is_open, 
+      CASE WHEN i.state = 'confirmed' AND ${skippedFor(sql)} IS NOT NULL THEN 'failed' ELSE i.state END AS state, '0x' || encode(i.mined_hash, 'hex') AS hash
     FROM market.escrow_decisions AS d LEFT JOIN sender.intents AS i ON i.id = d.transaction_id
     WHERE d.chain_id = ${chainId} ORDER BY d.payer, d.nonce, kind, attempt`
   const intents = await sql<
     { id: bigint }[]
   >`SELECT id FROM sender.intents WHERE key LIKE 'oracle/%' ORDER BY id`
   expect(
-    decisions.map(({ transaction_id }) => transaction_id).sort(),
-    'one transaction for each decision',
+    [...new Set(decisions.map(({ transaction_id }) => transaction_id))].sort(),
+    'a transaction for each decision, and none for nothing',
   ).toEqual(intents.map(({ id }) => id).sort())
   for (const { kind, inputs, contradicted, cashback_earned } of decisions) {
     const { comparison_outcome: outcome, buyer_agent_id, buyer_review_internal_id } = inputs
@@ -125,7 +129,11 @@ async function auditDecisions({ sql, chainId }: Audited, events: ChainEvent[], e
       .sort(),
   )
   for (const { transactionHash, args } of named(events, 'EscrowSettled')) {
-    const decision = done.find(({ hash }) => hash === transactionHash)
+    const escrow = escrows.find(({ escrow_id }) => escrow_id === args.escrowId)
+    const decision = done.find(
+      ({ hash, payer, nonce, kind }) =>
+        hash === transactionHash && kind === 'settle' && payer === escrow?.payer && nonce === escrow.nonce,
+    )
     if (!decision) continue
     expect(args.heldBackToReviewer > 0n, 'the reviewer is paid unless contradicted').toBe(
       !decision.contradicted,

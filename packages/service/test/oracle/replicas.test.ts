@@ -28,9 +28,6 @@ import {
 /** A busy machine makes these slow, not wrong. */
 vi.setConfig({ testTimeout: 180_000 })
 
-/** `EnforcedPause()` of the contract. */
-const PAUSED = '0xd93c0665'
-
 /** It serves, indexes and sends; what there is to follow and to decide it leaves to the replicas. */
 let m: TestMarket
 let replicas: Service[] = []
@@ -138,7 +135,8 @@ describe('two replicas with one oracle', () => {
     await lookAll()
     expect(await decided(m, 'settle')).toHaveLength(40)
     await until(
-      async () => (await decided(m, 'settle')).some(({ reason }) => reason?.includes(PAUSED)),
+      async () =>
+        (await decided(m, 'settle')).some(({ reason }) => reason === 'reverted with EnforcedPause()'),
       'a refusal',
     )
     await send(m, call(m, guardian, 'CommissionEscrow', 'unpause', []))
@@ -158,18 +156,20 @@ describe('two replicas with one oracle', () => {
     await audit(m)
   })
 
-  it('lose a race to whoever settles on day 70 or binds the purchase, and decide the latter anew by its new terms [CHAIN-21, CHAIN-24, CHAIN-25]', async () => {
+  it('lose a race to whoever settles on day 70 or binds the purchase, decide the latter anew by its new terms, and settle the rest of the batch [CHAIN-21, CHAIN-24, CHAIN-25]', async () => {
     const { client, accounts } = m.market
     const [, , binder] = buyers as [Person, Person, Person]
-    const deposits = await buyTogether(m, link, [...buyers.slice(0, 1), { owner: binder.owner }])
-    const [abandoned, unbound] = deposits as [EscrowDeposit, EscrowDeposit]
+    const [first, second] = buyers as [Person, Person]
+    const bought = await buyTogether(m, link, [first, { owner: binder.owner }, second])
+    const [abandoned, unbound, undisturbed] = bought as [EscrowDeposit, EscrowDeposit, EscrowDeposit]
+    const deposits = [abandoned, unbound]
     await travel(m, 70 * DAY + 60)
     await client.setAutomine(false)
     await lookAll()
     await until(async () => {
       const { transactions } = await client.getBlock({ blockTag: 'pending' })
-      return transactions.length === 2
-    }, 'both settlements in the pool')
+      return transactions.length === 1
+    }, 'the batch of all three settlements in the pool')
     const fallback = [escrowTerms(abandoned)]
     const rivals = [
       call(m, accounts.stranger, 'CommissionEscrow', 'settleFallback', fallback),
@@ -181,6 +181,31 @@ describe('two replicas with one oracle', () => {
     for (const hash of hashes)
       expect(await client.getTransactionReceipt({ hash })).toMatchObject({ status: 'success' })
     await untilState('settle', deposits, 'failed')
+    await untilState('settle', [undisturbed], 'confirmed')
+    const shown = await Promise.all(
+      bought.map(async ({ escrowId }) => {
+        const { decisions } = await must(m.call('GET', `/v1/escrow/${escrowId}/decisions`))
+        return decisions.map(({ transaction }: { transaction: unknown }) => transaction)
+      }),
+    )
+    const { hash } = shown[2][0]
+    expect(shown).toEqual([
+      [
+        {
+          state: 'failed',
+          hash,
+          reason: `mined, but reverted with AlreadySettled(escrowId ${abandoned.escrowId})`,
+        },
+      ],
+      [
+        {
+          state: 'failed',
+          hash,
+          reason: `mined, but reverted with TermsMismatch(escrowId ${unbound.escrowId})`,
+        },
+      ],
+      [{ state: 'confirmed', hash, reason: null }],
+    ])
 
     await m.indexed()
     const bound = { ...unbound, buyerAgentId: binder.agentId }

@@ -11,6 +11,7 @@ import {
 } from '@referrer/contracts/local'
 import { Attribution } from '@referrer/protocol'
 import { keccak256, type LocalAccount, numberToHex, stringToHex } from 'viem'
+import { skippedFor } from '../../src/escrows/skipped.ts'
 import { catchUpReleases, settleEscrows } from '../../src/oracle/schedule.ts'
 import { dayOf } from '../../src/ranks/rank.ts'
 import { type Overrides, type Service, startService } from '../../src/service.ts'
@@ -115,7 +116,8 @@ export const decided = (
   kind: Decided['kind'],
   deposits?: readonly EscrowDeposit[],
 ) => sql<Decided[]>`
-  SELECT d.escrow_id, kind, attempt, contradicted, cashback_earned, i.state, i.reason
+  SELECT d.escrow_id, kind, attempt, contradicted, cashback_earned, i.reason,
+    CASE WHEN i.state = 'confirmed' AND ${skippedFor(sql)} IS NOT NULL THEN 'failed' ELSE i.state END AS state
   FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
   WHERE kind = ${kind}
     ${deposits ? sql`AND d.nonce = ANY(${deposits.map(({ nonce }) => Buffer.from(nonce.slice(2), 'hex'))}::bytea[])` : sql``}
