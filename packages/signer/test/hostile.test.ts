@@ -22,7 +22,7 @@ const start = (env: Record<string, string> = {}) =>
   startSigner({ ...w.env, SIGNER_STATE_DIR, ...env }, { program })
 
 beforeAll(async () => {
-  w = await startWorld(35)
+  w = await startWorld(36)
   ;[signer, second] = await Promise.all([startSigner({ ...w.env, SIGNER_STATE_DIR }), start()])
 })
 afterAll(async () => {
@@ -290,6 +290,27 @@ describe('after paying', () => {
     expect(await signer.refusal('pay_for_product', wanted)).toContain(
       `already paid: the purchase of this idempotency_key is escrow ${served.escrow_id}`,
     )
+    expect(await w.spent(wallet)).toBe(PRICE)
+  })
+
+  it('what was paid is handed to the shop again and told also where the merchant has closed since; nothing new is bought then', async () => {
+    const wallet = w.next()
+    const wanted = { ...(await order(wallet)), idempotency_key: 'before it closes' }
+    w.buying.isOut = true
+    expect(await signer.refusal('pay_for_product', wanted)).toContain('The payment went through')
+    w.standIn.isClosed = true
+    try {
+      expect(await signer.refusal('pay_for_product', wanted)).toMatch(/^already paid: /)
+      w.buying.isOut = false
+      const served = await signer.must('pay_for_product', wanted)
+      expect(served.resource.body).toContain('a good one')
+      expect(await signer.refusal('pay_for_product', await order(wallet))).toMatch(
+        /^the ref link is closed: .*; nothing was paid$/,
+      )
+    } finally {
+      w.standIn.isClosed = false
+      w.buying.isOut = false
+    }
     expect(await w.spent(wallet)).toBe(PRICE)
   })
 
