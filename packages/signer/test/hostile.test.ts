@@ -22,7 +22,7 @@ const start = (env: Record<string, string> = {}) =>
   startSigner({ ...w.env, SIGNER_STATE_DIR, ...env }, { program })
 
 beforeAll(async () => {
-  w = await startWorld(34)
+  w = await startWorld(36)
   ;[signer, second] = await Promise.all([startSigner({ ...w.env, SIGNER_STATE_DIR }), start()])
 })
 afterAll(async () => {
@@ -293,6 +293,27 @@ describe('after paying', () => {
     expect(await w.spent(wallet)).toBe(PRICE)
   })
 
+  it('what was paid is handed to the shop again and told also where the merchant has closed since; nothing new is bought then', async () => {
+    const wallet = w.next()
+    const wanted = { ...(await order(wallet)), idempotency_key: 'before it closes' }
+    w.buying.isOut = true
+    expect(await signer.refusal('pay_for_product', wanted)).toContain('The payment went through')
+    w.standIn.isClosed = true
+    try {
+      expect(await signer.refusal('pay_for_product', wanted)).toMatch(/^already paid: /)
+      w.buying.isOut = false
+      const served = await signer.must('pay_for_product', wanted)
+      expect(served.resource.body).toContain('a good one')
+      expect(await signer.refusal('pay_for_product', await order(wallet))).toMatch(
+        /^the ref link is closed: .*; nothing was paid$/,
+      )
+    } finally {
+      w.standIn.isClosed = false
+      w.buying.isOut = false
+    }
+    expect(await w.spent(wallet)).toBe(PRICE)
+  })
+
   it('the agent is who asked, whatever agent the shop names', async () => {
     const wallet = w.next()
     w.buying.behave = w.offering(({ extensions }) => {
@@ -335,6 +356,34 @@ describe('the reviewer of the link', () => {
       errorMessage: expect.stringContaining('ReceiveWithAuthorization needs extensions.attributionSalt'),
     })
     expect(await w.spent(wallet)).toBe(0n)
+  })
+
+  it('what a shop put into its offer, and nobody else can read, keeps nobody from comparing', async () => {
+    const wallet = w.next()
+    const offering = w.offering(({ accepts, extensions }) => {
+      const productId = w.m.till.terms.productId.slice(2).toUpperCase()
+      Object.assign(accepts[0]?.extra as object, { productId })
+      Object.assign(extensions, { setup_url: 7 })
+    })
+    w.buying.behave = async (request, response, honest) => {
+      if (!isPayment(request)) return offering(request, response, honest)
+      const sent = X402.decodeHeader(request.headers['payment-signature']) as {
+        accepted: object
+        extensions: object
+      }
+      const paymentPayload = { ...sent, extensions: { ...sent.extensions, setup_url: undefined } }
+      const { body } = await w.m.settle({
+        x402Version: 2,
+        paymentPayload,
+        paymentRequirements: sent.accepted,
+      })
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ joke: 'a good one', transaction: body.transaction }))
+    }
+    const paid = await signer.must('pay_for_product', await order(wallet))
+    expect(paid.next_steps.join()).not.toContain('could not be read')
+    expect(await w.spent(wallet)).toBe(PRICE)
+    expect(payments()).toBe(1)
   })
 
   describe('and all that the link says is compared with the escrow, where somebody may settle as he likes', () => {

@@ -17,6 +17,8 @@ export interface StandIn {
   says: Record<string, (input: Fields) => Answer>
   /** What the caps of a wallet leave; an error is one of the marketplace. */
   budgetOf(owner: Address): Answer | Promise<Answer>
+  /** Whether the products of all links have closed. */
+  isClosed: boolean
   close(): Promise<void>
 }
 
@@ -74,6 +76,7 @@ export async function startStandIn({
       },
     },
     budgetOf: () => NO_CAPS,
+    isClosed: false,
     close: async () => {},
   }
 
@@ -103,6 +106,9 @@ export async function startStandIn({
       } catch {
         return void outgoing.writeHead(500).end('{"error":"get failed"}')
       }
+    }
+    if (standIn.isClosed && incoming.url?.startsWith('/r/')) {
+      return void outgoing.writeHead(404).end('{"error":"not found"}')
     }
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)

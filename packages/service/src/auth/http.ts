@@ -58,9 +58,11 @@ export const authRoutes: Route[] = [
     auth: 'sign-in',
     body: { schema: z.union([SignIn, SignedRequest]), refusal: 'invalid request' },
     response: Session,
-    async handle({ context, caller, body }) {
+    async handle({ context, caller, client, body }) {
       const { token, expiresAt } =
-        'domain' in body ? await signInByRequest(context, caller, body.domain) : await signIn(context, body)
+        'domain' in body
+          ? await signInByRequest(context, caller, body.domain)
+          : await signIn(context, body, client)
       return { token, expires_at: time(expiresAt) }
     },
   }),

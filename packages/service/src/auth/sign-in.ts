@@ -1,7 +1,7 @@
 // Sign-In with Ethereum: a wallet signs a message that names us, so that no signature made for anything else opens a session.
 import { createHash } from 'node:crypto'
 import { RpcError } from '@referrer/chain'
-import { createTurns } from '@referrer/net'
+import { createLimiter, createTurns } from '@referrer/net'
 import {
   type Address,
   encodeDeployData,
@@ -15,8 +15,8 @@ import {
   isHex,
   numberToHex,
 } from 'viem'
-import type { Chain, Context } from '../context.ts'
-import { unavailable } from '../market-error.ts'
+import { type Chain, type Context, once } from '../context.ts'
+import { Exhausted, unavailable } from '../market-error.ts'
 import { Unauthenticated } from './caller.ts'
 import { endOfNonce, NONCE_SECONDS } from './nonces.ts'
 import { type Holder, openSession, type Session } from './sessions.ts'
@@ -38,12 +38,18 @@ const hostOf = ({ config }: Pick<Context, 'config'>): string => new URL(config.p
 export async function signIn(
   context: Context,
   { message: text, signature }: { message: string; signature: string },
+  client: string,
 ): Promise<Session> {
   const message = text.length <= LONGEST_MESSAGE ? parseSignInMessage(text) : undefined
   if (!message) throw new Unauthenticated('the message is not one of EIP-4361 (Sign-In with Ethereum)')
   const chain = checkMessage(context, message)
   const end = await checkNonce(context, message.nonce)
-  const holder = await holderOf(context, chain, message.address, hashMessage(text), signature)
+  const holder = await holderOf(context, chain, {
+    address: message.address,
+    digest: hashMessage(text),
+    signature,
+    client,
+  })
   if (!holder) throw new Unauthenticated('bad signature')
   return opened(
     await openSession(context, holder, {
@@ -104,22 +110,37 @@ async function checkNonce(context: Context, nonce: string): Promise<Date> {
 
 /** Undefined: it did not sign. */
 async function holderOf(
-  { recovery }: Context,
+  context: Context,
   chain: Chain,
-  address: Address,
-  digest: Hash,
-  signature: string,
+  {
+    address,
+    digest,
+    signature,
+    client,
+  }: { address: Address; digest: Hash; signature: string; client: string },
 ): Promise<Holder | undefined> {
   if (!isHex(signature) || signature.length > LONGEST_SIGNATURE || signature.length % 2 === 1)
     return undefined
-  const signer = await recovery.recoverAddress(hexToBytes(digest), signature).catch(() => undefined)
+  const signer = await context.recovery.recoverAddress(hexToBytes(digest), signature).catch(() => undefined)
   if (signer && isAddressEqual(signer, address)) return { address, chainId: undefined }
+  requireFewAsked(context, client)
   const isIts = await inTurns(() => isSignedByWallet(chain, address, digest, signature))
   return isIts ? { address, chainId: chain.config.chainId } : undefined
 }
 
-/** A node is asked for strangers: only so much at once. */
+/** A node is asked for strangers: only so much at once, and only so much for one of them. */
 const inTurns = createTurns(8)
+const WALLETS = { perSecond: 2, burst: 20 }
+const limiterOf = once(() => createLimiter(WALLETS))
+
+function requireFewAsked(context: Context, client: string): void {
+  const seconds = limiterOf(context)(client, context.clock())
+  if (seconds === 0) return
+  throw new Exhausted(
+    `a signature that is not of a key is asked of the chain, ${WALLETS.perSecond} a second for one client`,
+    Math.ceil(seconds),
+  )
+}
 
 /** A wallet that is a contract (ERC-1271), or will be one (ERC-6492). */
 async function isSignedByWallet({ rpc }: Chain, address: Address, digest: Hash, signature: Hex) {

@@ -11,11 +11,14 @@ const MOST_IN_BATCH = 32
 /** All of one kind and one contract. */
 export type Batch = [Decision, ...Decision[]]
 
-/** What a batch has skipped before goes alone: the sender's simulation then tells why it fails, and that costs nothing. */
+/**
+ * What was tried before in vain goes alone. Of one that a batch skipped, the sender's simulation then tells why it fails, and that costs
+ * nothing. And nothing is held up by a batch that fails as a whole: contracts from before there were batches know none.
+ */
 export function batchesOf(decisions: readonly Decision[]): Batch[] {
-  const alone = decisions.filter(({ escrow }) => escrow.was_skipped)
+  const alone = decisions.filter(({ escrow }) => escrow.attempts > 0)
   const groups = Map.groupBy(
-    decisions.filter(({ escrow }) => !escrow.was_skipped),
+    decisions.filter(({ escrow }) => escrow.attempts === 0),
     ({ kind, escrow }) => `${kind} ${hex(escrow.contract)}`,
   )
   const batches = [...groups.values()].flatMap((group) =>

@@ -31,8 +31,6 @@ export type Undecided = TermsRow & {
   buyer_review: bigint | null
   /** Whether the review that led to the purchase pledges its cashback. */
   is_pledged: boolean
-  /** Whether a batch was sent with it and left it as it was. */
-  was_skipped: boolean
 }
 
 export interface Decision {
@@ -58,10 +56,7 @@ export const undecided = (sql: Queryable, chainId: number) => sql`
   (SELECT m.internal_id FROM ${buyerReview(sql, chainId)} AND m.content IS NOT NULL ORDER BY c.published_at LIMIT 1) AS buyer_review,
   coalesce((
     SELECT ${isPledged(sql)} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
-    WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id), false) AS is_pledged,
-  EXISTS (
-    SELECT FROM chain.skipped_escrows AS s
-    WHERE s.chain_id = ${chainId} AND s.payer = e.payer AND s.nonce = e.nonce AND s.contract = e.contract) AS was_skipped`
+    WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id), false) AS is_pledged`
 
 /** To be joined to an escrow `e`: the last decision of that kind, as `last`. */
 export const lastDecision = (sql: Queryable, chainId: number, kind: Kind) => sql`

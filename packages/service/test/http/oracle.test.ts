@@ -1,5 +1,7 @@
 // What the oracle does on the chain.
-import type { EscrowDeposit } from '@referrer/contracts/local'
+import { developmentAccount, type EscrowDeposit } from '@referrer/contracts/local'
+import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { type Address, getAbiItem, type Hex, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { catchUpReleases, settleEscrows } from '../../src/oracle/schedule.ts'
 import { until } from '../../src/workers/testing.ts'
@@ -157,6 +159,37 @@ describe('a settlement', () => {
       await tick(settleEscrows)
       return (await decisions(deposit)).every(({ is_open }) => !is_open)
     }, 'nothing open any more')
+  })
+})
+
+describe('a contract from before there were batches', () => {
+  /** Passes everything on to other code, but knows none of these functions. */
+  const without = (code: Address, ...[first, second]: [Hex, Hex]): Hex =>
+    `0x60003560e01c8063${first.slice(2)}14604a5763${second.slice(2)}14604a57${'3660006000376000600036600073'}${code.slice(2)}5af4${'3d600060003e6050573d6000fd5b60006000fd5b3d6000f3'}`
+  const selectorOf = (name: 'settleBatch' | 'releaseBatch') =>
+    toFunctionSelector(getAbiItem({ abi: commissionEscrowAbi, name }))
+
+  it('settles what is due at once, too: what failed in a batch is tried again alone', async () => {
+    const { client, addresses } = m.market
+    const address = addresses.CommissionEscrow
+    const code = (await client.getCode({ address })) ?? '0x'
+    const elsewhere = developmentAccount(7_001).address
+    await client.setCode({ address: elsewhere, bytecode: code })
+    const bytecode = without(elsewhere, selectorOf('settleBatch'), selectorOf('releaseBatch'))
+    await client.setCode({ address, bytecode })
+    const deposits = [await bought(), await bought()]
+    await travel(m, 60 * DAY + 60)
+    await tick(settleEscrows)
+    await until(async () => {
+      const shown = await Promise.all(deposits.map(shownDecisions))
+      return shown.flat().every(({ transaction }) => (transaction as { state: string }).state === 'failed')
+    }, 'the failure of the batch')
+    m.clock.aheadMs += 61_000
+    await tick(settleEscrows)
+    for (const deposit of deposits) {
+      await until(async () => (await recorded(deposit))?.settled_at, 'the settlement in the records')
+    }
+    await client.setCode({ address, bytecode: code })
   })
 })
 

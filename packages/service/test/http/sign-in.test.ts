@@ -326,6 +326,21 @@ describe('a wallet that is a contract', () => {
     ).toBe(200)
   })
 
+  it('is asked only so often for one client, whatever that one sends, and keys need no node', async () => {
+    const message = await signInMessage(m.call, await walletWith(SULLEN))
+    const answers = await Promise.all(Array.from({ length: 60 }, () => signed(somebody(), message)))
+    const late = answers.filter(({ status }) => status === 429)
+    expect(late.length).toBeGreaterThan(0)
+    expect(answers.length - late.length).toBeGreaterThan(0)
+    for (const { body, headers } of late) {
+      expect(body).toEqual({ error: 'rate limited', detail: expect.stringContaining('asked of the chain') })
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect((await signIn()).status).toBe(200)
+    m.clock.aheadMs = MINUTE
+    expect(await signed(somebody(), message)).toMatchObject(BAD)
+  })
+
   it('is told so when the chain cannot be asked, and can try the same message again', async () => {
     const key = somebody()
     const message = await signInMessage(m.call, await walletWith(ownedBy(key.address)))

@@ -78,14 +78,16 @@ export async function inspect(
   return checkMultiplier(context, chain, promised, entry, deposit, money)
 }
 
-/** The link was verified before it was written down. The product is the one that the shop offered when the payment was signed. */
+/**
+ * The link was verified before it was written down. The product is the one that the shop offered when the payment was signed. Of that only
+ * what was read then is read again: the rest is the shop's, and may be anything.
+ */
 function promisedBy({ token, header, agentId }: Entry) {
   const terms = AttributionToken.decodeUnverified(token)
-  const { accepted } = X402.PaymentPayload.deserialize(header)
-  const sold = accepted?.extra?.productId
+  const { accepted } = Object(X402.decodeHeader(header)) as { accepted?: unknown }
   return {
     ...terms,
-    productId: typeof sold === 'string' ? sold.toLowerCase() : terms.productId,
+    productId: X402.PaymentRequirements.parse(accepted).extra.productId ?? terms.productId,
     buyerAgentId: agentId === null ? Attribution.AGENTLESS_BUYER_ID : BigInt(agentId),
   }
 }

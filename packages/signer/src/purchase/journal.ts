@@ -190,13 +190,13 @@ async function writeSafely(folder: string, path: string, text: string): Promise<
     await file.close()
   }
   await rename(temporary, path)
-  // Windows knows no such thing.
-  if (process.platform === 'win32') return
   await sync(folder)
 }
 
 /** So that its names are on the disk. */
 async function sync(folder: string): Promise<void> {
+  // Windows knows no such thing.
+  if (process.platform === 'win32') return
   const directory = await open(folder)
   try {
     await directory.sync()

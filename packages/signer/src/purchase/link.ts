@@ -10,8 +10,6 @@ import { explain, Refused } from '../refused.ts'
 export interface Link {
   token: string
   terms: AttributionToken.Payload
-  /** Where the merchant sells now: a link outlives the address that it was made with. */
-  endpoint: string
 }
 
 const MAX_ANSWER_BYTES = 256 * 1024
@@ -42,14 +40,16 @@ export async function openLink(context: Context, refLink: string): Promise<Link>
   const terms = await AttributionToken.verify(token, ring).catch((error: unknown) => {
     throw new Refused(`the ref link does not hold: ${explain(error)}; nothing was paid`)
   })
-  return { token, terms, endpoint: await endpointNow(context, token, terms) }
+  return { token, terms }
 }
 
-/** As the marketplace tells. Where it does not, the link's own: money goes to the same merchant by either. */
-async function endpointNow(
+/**
+ * Where the merchant sells now, for a purchase that is yet to be made: a link outlives the address that it was made with. As the marketplace
+ * tells; where it does not, the link's own: money goes to the same merchant by either.
+ */
+export async function endpointOf(
   context: Context,
-  token: string,
-  { merchantEndpoint }: AttributionToken.Payload,
+  { token, terms: { merchantEndpoint } }: Link,
 ): Promise<string> {
   if (context.config.REFERRER_AGENT_MCP_URL === undefined) return merchantEndpoint
   const { status, body } = await askMarket(context, `/r/${token}`)

@@ -19,12 +19,16 @@ export interface Offer {
 export const MAX_SHOP_BYTES = 1024 * 1024
 const DOMAIN = parseAbi(['function DOMAIN_SEPARATOR() view returns (bytes32)'])
 
-export async function askOffer(context: Context, link: Link, order: Order): Promise<Offer> {
-  const { agentId, posted } = order
+export async function askOffer(
+  context: Context,
+  url: URL,
+  { token }: Link,
+  { agentId, posted }: Order,
+): Promise<Offer> {
   const answer = await context
-    .get(urlOf(link, order), {
+    .get(url, {
       ...bodyOf(posted),
-      headers: { ...headersOf(posted), ...referrerHeaders(link.token, agentId) },
+      headers: { ...headersOf(posted), ...referrerHeaders(token, agentId) },
       timeoutMs: context.timeouts.probe,
       maxBytes: MAX_SHOP_BYTES,
     })
@@ -37,7 +41,7 @@ export async function askOffer(context: Context, link: Link, order: Order): Prom
 }
 
 /** The shop's own, with what the buyer adds. */
-export function urlOf({ endpoint }: Link, { query }: Pick<Order, 'query'>): URL {
+export function urlOf(endpoint: string, { query }: Pick<Order, 'query'>): URL {
   const url = new URL(endpoint)
   for (const [name, value] of new URLSearchParams(query)) url.searchParams.append(name, value)
   return url

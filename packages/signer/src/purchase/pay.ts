@@ -11,7 +11,7 @@ import { requireAffordable } from './caps.ts'
 import { type Delivered, deliver } from './deliver.ts'
 import { alreadyPaid, callerGone, requireNothingEarlier } from './earlier.ts'
 import { type Entry, type Journal, keyHash, openJournal } from './journal.ts'
-import { type Link, openLink, requireOurRouter } from './link.ts'
+import { endpointOf, type Link, openLink, requireOurRouter } from './link.ts'
 import { withLock } from './lock.ts'
 import { askOffer, requireGoodOffer, urlOf } from './offer.ts'
 import type { Order } from './order.ts'
@@ -99,7 +99,8 @@ async function buy(
     })
     return { ...delivered, entry, amount: BigInt(entry.amount), notes: [HANDED_AGAIN, ...delivered.doubts] }
   }
-  const offer = await askOffer(context, link, order)
+  const url = urlOf(await endpointOf(context, link), order)
+  const offer = await askOffer(context, url, link, order)
   await requireGoodOffer(chain, market, link, offer)
   const amount = BigInt(offer.requirements.amount)
   const { agentOwner, budgets, notes } = await requireAffordable(
@@ -113,7 +114,7 @@ async function buy(
   const payment = await authorize(context, chain, market, account, { order, link, offer })
   await requireUnused(chain, market, payment)
   const fromBlock = await chain.client.getBlockNumber()
-  const entry = entryOf(context, { chain, market, order, link, payment, fromBlock, agentOwner })
+  const entry = entryOf(context, { chain, market, order, link, url, payment, fromBlock, agentOwner })
   await reserve(context, chain, entry, {
     journal,
     budgets,
@@ -154,12 +155,13 @@ function entryOf(
     market: Market
     order: Order
     link: Link
+    url: URL
     payment: Payment
     fromBlock: bigint
     agentOwner: Address | null
   },
 ): Entry {
-  const { chain, market, order, link, payment, fromBlock, agentOwner } = parts
+  const { chain, market, order, link, url, payment, fromBlock, agentOwner } = parts
   const { authorization } = payment
   return {
     chainId: chain.chainId,
@@ -171,7 +173,7 @@ function entryOf(
     merchantId: link.terms.merchantId,
     productId: link.terms.productId,
     reviewId: link.terms.reviewId,
-    url: urlOf(link, order).href,
+    url: url.href,
     query: order.query,
     posted: order.posted,
     header: payment.header,
