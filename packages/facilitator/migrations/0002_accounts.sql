@@ -19,7 +19,7 @@ CREATE TABLE facilitator.accounts (
 ) WITH (fillfactor = 70);
 
 ALTER TABLE facilitator.settlements
-  -- Of the gas, in base units; what was tried before it and failed included.
+  -- Of the gas, in base units. Like all that follows of this try alone: what an earlier one counted for is in the accounts for good.
   ADD COLUMN cost    bigint  NOT NULL DEFAULT 0,
   -- What it brings us: expected until it is settled.
   ADD COLUMN fee     bigint  NOT NULL DEFAULT 0,
@@ -41,7 +41,8 @@ CREATE TYPE facilitator.change AS (
   sign integer, chain_id bigint, payer bytea, merchant_id bigint, code bytea, backer text, owed bigint, earned bigint, at_risk bigint,
   burned bigint, unpaid bigint, day integer, hour integer);
 
--- In one order everywhere, so that two who change the same accounts wait for each other. A later day or hour starts anew.
+-- In one order everywhere, so that two who change the same accounts wait for each other. A later day or hour starts anew, and what is
+-- learned afterwards about an earlier one changes it no more. For what a payer burned no merchant answers: anybody could close a shop by that.
 CREATE FUNCTION facilitator.count_changes(changes facilitator.change[]) RETURNS void
 LANGUAGE sql AS $$
   INSERT INTO facilitator.accounts AS a (chain_id, kind, id, day, owed, earned, at_risk, hour, burned)
@@ -50,7 +51,7 @@ LANGUAGE sql AS $$
   FROM unnest(changes) c
   CROSS JOIN LATERAL (VALUES
     ('payer', c.payer, c.owed, c.earned, c.at_risk, c.burned),
-    ('merchant', int8send(c.merchant_id), c.owed, 0, 0, 0),
+    ('merchant', int8send(c.merchant_id), CASE WHEN c.burned > 0 THEN 0 ELSE c.owed END, 0, 0, 0),
     ('code', c.code, 0, c.earned, CASE WHEN c.backer = 'payer' THEN 0 ELSE c.at_risk END, c.burned),
     ('all', ''::bytea, 0, 0, CASE WHEN c.backer = 'all' THEN c.at_risk ELSE 0 END, c.unpaid)
   ) AS each (kind, id, owed, earned, at_risk, burned)
@@ -60,11 +61,11 @@ LANGUAGE sql AS $$
   ORDER BY c.chain_id, each.kind, each.id
   ON CONFLICT (chain_id, kind, id) DO UPDATE SET
     day = greatest(a.day, EXCLUDED.day),
-    owed = CASE WHEN EXCLUDED.day > a.day THEN 0 ELSE a.owed END + EXCLUDED.owed,
+    owed = CASE WHEN EXCLUDED.day > a.day THEN 0 ELSE a.owed END + CASE WHEN EXCLUDED.day < a.day THEN 0 ELSE EXCLUDED.owed END,
     earned = greatest(0, a.earned + EXCLUDED.earned),
     at_risk = greatest(0, a.at_risk + EXCLUDED.at_risk),
     hour = greatest(a.hour, EXCLUDED.hour),
-    burned = CASE WHEN EXCLUDED.hour > a.hour THEN 0 ELSE a.burned END + EXCLUDED.burned
+    burned = CASE WHEN EXCLUDED.hour > a.hour THEN 0 ELSE a.burned END + CASE WHEN EXCLUDED.hour < a.hour THEN 0 ELSE EXCLUDED.burned END
 $$;
 
 CREATE FUNCTION facilitator.count_inserted() RETURNS trigger
@@ -75,11 +76,13 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- Another try, of another intent, adds to what the one before counted for: its payer may run other code by now.
 CREATE FUNCTION facilitator.count_updated() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM facilitator.count_changes(array_agg(ROW(sign, chain_id, payer, merchant_id, code, backer, cost - fee, earned, at_risk, burned,
-    unpaid, day, hour)::facilitator.change)) FROM (SELECT 1 AS sign, * FROM after UNION ALL SELECT -1, * FROM before) changed;
+    unpaid, day, hour)::facilitator.change)) FROM (SELECT 1 AS sign, * FROM after UNION ALL
+      SELECT -1, b.* FROM before b JOIN after a USING (chain_id, payer, nonce) WHERE a.intent_id = b.intent_id) changed;
   RETURN NULL;
 END $$;
 

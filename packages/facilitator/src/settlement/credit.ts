@@ -12,6 +12,7 @@ import {
   type Accounts,
   ALL,
   codeHolder,
+  EMPTIED,
   GAINED,
   type Holder,
   merchantHolder,
@@ -44,6 +45,7 @@ export function holdersOf(tried: { order: Order; code: Hash | undefined }[]): Se
   return new Set<Holder>([
     ALL,
     codeHolder(GAINED),
+    codeHolder(EMPTIED),
     ...tried.flatMap(({ order: { key, attribution }, code }): Holder[] => [
       payerHolder(key.payer),
       merchantHolder(attribution.merchantId),
@@ -108,8 +110,10 @@ function backOne(limits: Limits, accounts: Accounts, tried: Tried, now: number):
   const { burnGasPerHour: budget } = limits
   // Where plain accounts gained code and burned much, nobody new shares a transaction: more could be burned there than by itself.
   const isCareful = accountOf(accounts, codeHolder(GAINED)).burned >= budget
+  // Whoever empties one account makes all its payments fail: where that burned much, strangers have one under way, which costs them as much.
+  const most = accountOf(accounts, codeHolder(EMPTIED)).burned >= budget ? 1n : MOST_PLAIN
   if (!code && !isCareful)
-    return payer.atRisk + GAS_PER_PURCHASE <= MOST_PLAIN * GAS_PER_PURCHASE
+    return payer.atRisk + GAS_PER_PURCHASE <= most * GAS_PER_PURCHASE
       ? shared
       : forNow('too many payments of this payer are under way; send the same payment again')
   if (payer.atRisk > 0n)
