@@ -36,13 +36,14 @@ ALTER TABLE facilitator.settlements
   ADD COLUMN day     integer NOT NULL DEFAULT 0,
   ADD COLUMN hour    integer NOT NULL DEFAULT 0;
 
--- What one settlement counts for; `sign` is -1 where it does so no more.
+-- What one settlement counts for; `sign` is -1 where it does so no more. `merchant_id` is null where no merchant answers for it: by what
+-- payers burned, or had given back, anybody could close a shop.
 CREATE TYPE facilitator.change AS (
   sign integer, chain_id bigint, payer bytea, merchant_id bigint, code bytea, backer text, owed bigint, earned bigint, at_risk bigint,
   burned bigint, unpaid bigint, day integer, hour integer);
 
 -- In one order everywhere, so that two who change the same accounts wait for each other. A later day or hour starts anew, and what is
--- learned afterwards about an earlier one changes it no more. For what a payer burned no merchant answers: anybody could close a shop by that.
+-- learned afterwards about an earlier one changes it no more.
 CREATE FUNCTION facilitator.count_changes(changes facilitator.change[]) RETURNS void
 LANGUAGE sql AS $$
   INSERT INTO facilitator.accounts AS a (chain_id, kind, id, day, owed, earned, at_risk, hour, burned)
@@ -51,7 +52,7 @@ LANGUAGE sql AS $$
   FROM unnest(changes) c
   CROSS JOIN LATERAL (VALUES
     ('payer', c.payer, c.owed, c.earned, c.at_risk, c.burned),
-    ('merchant', int8send(c.merchant_id), CASE WHEN c.burned > 0 THEN 0 ELSE c.owed END, 0, 0, 0),
+    ('merchant', int8send(c.merchant_id), c.owed, 0, 0, 0),
     ('code', c.code, 0, c.earned, CASE WHEN c.backer = 'payer' THEN 0 ELSE c.at_risk END, c.burned),
     ('all', ''::bytea, 0, 0, CASE WHEN c.backer = 'all' THEN c.at_risk ELSE 0 END, c.unpaid)
   ) AS each (kind, id, owed, earned, at_risk, burned)
@@ -68,11 +69,16 @@ LANGUAGE sql AS $$
     burned = CASE WHEN EXCLUDED.hour > a.hour THEN 0 ELSE a.burned END + CASE WHEN EXCLUDED.hour < a.hour THEN 0 ELSE EXCLUDED.burned END
 $$;
 
+CREATE FUNCTION facilitator.answering(kind text, burned bigint, merchant_id bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN burned > 0 OR kind IN ('refund', 'deposit_refund') THEN NULL ELSE merchant_id END
+$$;
+
 CREATE FUNCTION facilitator.count_inserted() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM facilitator.count_changes(array_agg(ROW(1, chain_id, payer, merchant_id, code, backer, cost - fee, earned, at_risk, burned,
-    unpaid, day, hour)::facilitator.change)) FROM after;
+  PERFORM facilitator.count_changes(array_agg(ROW(1, chain_id, payer, facilitator.answering(kind, burned, merchant_id), code, backer,
+    cost - fee, earned, at_risk, burned, unpaid, day, hour)::facilitator.change)) FROM after;
   RETURN NULL;
 END $$;
 
@@ -80,8 +86,8 @@ END $$;
 CREATE FUNCTION facilitator.count_updated() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM facilitator.count_changes(array_agg(ROW(sign, chain_id, payer, merchant_id, code, backer, cost - fee, earned, at_risk, burned,
-    unpaid, day, hour)::facilitator.change)) FROM (SELECT 1 AS sign, * FROM after UNION ALL
+  PERFORM facilitator.count_changes(array_agg(ROW(sign, chain_id, payer, facilitator.answering(kind, burned, merchant_id), code, backer,
+    cost - fee, earned, at_risk, burned, unpaid, day, hour)::facilitator.change)) FROM (SELECT 1 AS sign, * FROM after UNION ALL
       SELECT -1, b.* FROM before b JOIN after a USING (chain_id, payer, nonce) WHERE a.intent_id = b.intent_id) changed;
   RETURN NULL;
 END $$;

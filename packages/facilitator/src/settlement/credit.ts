@@ -21,7 +21,7 @@ import {
   payerHolder,
 } from './accounts.ts'
 import { gasLimit, type Tried } from './gas.ts'
-import type { Order } from './order.ts'
+import { isPurchase, type Order } from './order.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
 
 /** Who answers for what a payment may burn, and whether it may share a transaction. */
@@ -72,27 +72,32 @@ export function take(
   const payer = accountOf(accounts, payerHolder(order.key.payer))
   payer.owed += sign * (cost - fee)
   payer.atRisk += sign * atRisk
-  accountOf(accounts, merchantHolder(order.attribution.merchantId)).owed += sign * (cost - fee)
+  if (isPurchase(order))
+    accountOf(accounts, merchantHolder(order.attribution.merchantId)).owed += sign * (cost - fee)
   if (code && backer !== 'payer') accountOf(accounts, codeHolder(code)).atRisk += sign * atRisk
   if (backer === 'all') accountOf(accounts, ALL).atRisk += sign * atRisk
 }
 
 /**
  * What pays for its own gas is held up by no budget, or strangers could close a shop by using up its merchant's. Only where the fees that
- * were expected did not come, which is the merchant's doing, does that end, at twice the budget.
+ * were expected did not come, which is the merchant's doing, does that end, at twice the budget. What goes back is no sale.
  */
 function requireBudget(
   { payerBudget, merchantBudget }: Limits,
   accounts: Accounts,
-  { order: { key, attribution }, cost, fee }: Tried,
+  { order, cost, fee }: Tried,
   now: number,
 ): Refused | undefined {
+  const { key, attribution } = order
   const isOver = ({ owed }: Account, budget: bigint) =>
     fee >= cost ? owed > 2n * budget : owed + cost - fee > budget
   const anew = `its budget starts anew at ${nextDay(now)}: send the same payment again then, or pay for something whose fee pays for its gas`
   if (isOver(accountOf(accounts, payerHolder(key.payer)), payerBudget))
     return forNow(`payments of this payer cost more gas today than their fees brought; ${anew}`)
-  if (isOver(accountOf(accounts, merchantHolder(attribution.merchantId)), merchantBudget))
+  if (
+    isPurchase(order) &&
+    isOver(accountOf(accounts, merchantHolder(attribution.merchantId)), merchantBudget)
+  )
     return forNow(`sales of this merchant cost more gas today than their fees brought; ${anew}`)
   return undefined
 }
