@@ -183,6 +183,18 @@ export async function findRow(
   return row && rowOf(row)
 }
 
+/** Those of the payments that somebody has charge of, or that are done. */
+export async function takenOf(sql: Queryable, keys: PaymentKey[]): Promise<Set<string>> {
+  if (keys.length === 0) return new Set()
+  const rows = await sql<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
+    SELECT chain_id, payer, nonce FROM unnest(${keys.map(({ chainId }) => chainId)}::bigint[],
+      ${keys.map(({ payer }) => bytes(payer))}::bytea[], ${keys.map(({ nonce }) => bytes(nonce))}::bytea[])
+      AS asked (chain_id, payer, nonce)
+    JOIN facilitator.settlements USING (chain_id, payer, nonce)
+    WHERE state <> 'failed'`
+  return new Set(rows.map((row) => keyText(keyOfRow(row))))
+}
+
 export async function rowsOfIntent(sql: Queryable, intentId: bigint): Promise<Row[]> {
   const rows = await sql<SettlementRow[]>`
     SELECT chain_id, payer, nonce, kind, digest, intent_id, state, transaction, message FROM facilitator.settlements
