@@ -68,6 +68,8 @@ const USUAL = 105_000n
 const LEAST_BURNED = 30_000n
 /** Of the gas that a fee pays for, one half is trust for its payer, and the other for the code that the payer runs. */
 const TRUSTED = 2n
+/** Where gas costs next to nothing, a fee pays for more of it than the records can hold; so much is of no use to anybody. */
+const MOST_TRUST = 1_000_000_000_000n
 /** Another process may have died since, or the database while it was told. */
 const ADOPT_EVERY_MS = 5_000
 
@@ -101,6 +103,11 @@ export function createWatch(
       look(flight)
     }
     return flight.first.promise
+  }
+
+  function trustFor(fee: bigint): bigint {
+    const trust = gasFor(config, fee) / TRUSTED
+    return trust < MOST_TRUST ? trust : MOST_TRUST
   }
 
   /** One look at a time for each; what happens meanwhile is looked at after it. */
@@ -151,7 +158,7 @@ export function createWatch(
       if (receipt?.blockHash !== blockHash) return
       flight.keys ??= (await rowsOfIntent(sql, intentId)).map(({ key }) => key)
       const endings = endingsOf(chain, receipt, flight.keys)
-      const earned = endings.map((ending) => ({ ...ending, earned: gasFor(config, ending.fee) / TRUSTED }))
+      const earned = endings.map((ending) => ({ ...ending, earned: trustFor(ending.fee) }))
       const gasUsed = hexToBigInt(receipt.gasUsed)
       const hasReverted = receipt.status !== '0x1'
       if (!seen && hasReverted && endings.length > 1)
