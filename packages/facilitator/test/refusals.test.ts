@@ -117,7 +117,7 @@ describe('an invalid payment', () => {
     }
   })
 
-  it.each([undefined, null, '', 'USD Coin', 2])('is one for a token named %j [FAC-22]', async (name) => {
+  it.each([undefined, null, '', 'USDC', 2])('is one for a token named %j [FAC-22]', async (name) => {
     await expectRefused(await payment(extra({ name })), invalid(expect.stringContaining('name')))
   })
 
