@@ -19,7 +19,7 @@ CREATE TABLE facilitator.accounts (
 ) WITH (fillfactor = 70);
 
 ALTER TABLE facilitator.settlements
-  -- Of the gas, in base units; what was tried before it and failed included.
+  -- Of the gas, in base units. Like all that follows of this try alone: what an earlier one counted for is in the accounts for good.
   ADD COLUMN cost    bigint  NOT NULL DEFAULT 0,
   -- What it brings us: expected until it is settled.
   ADD COLUMN fee     bigint  NOT NULL DEFAULT 0,
@@ -36,12 +36,14 @@ ALTER TABLE facilitator.settlements
   ADD COLUMN day     integer NOT NULL DEFAULT 0,
   ADD COLUMN hour    integer NOT NULL DEFAULT 0;
 
--- What one settlement counts for; `sign` is -1 where it does so no more.
+-- What one settlement counts for; `sign` is -1 where it does so no more. `merchant_id` is null where no merchant answers for it: by what
+-- payers burned, or had given back, anybody could close a shop.
 CREATE TYPE facilitator.change AS (
   sign integer, chain_id bigint, payer bytea, merchant_id bigint, code bytea, backer text, owed bigint, earned bigint, at_risk bigint,
   burned bigint, unpaid bigint, day integer, hour integer);
 
--- In one order everywhere, so that two who change the same accounts wait for each other. A later day or hour starts anew.
+-- In one order everywhere, so that two who change the same accounts wait for each other. A later day or hour starts anew, and what is
+-- learned afterwards about an earlier one changes it no more.
 CREATE FUNCTION facilitator.count_changes(changes facilitator.change[]) RETURNS void
 LANGUAGE sql AS $$
   INSERT INTO facilitator.accounts AS a (chain_id, kind, id, day, owed, earned, at_risk, hour, burned)
@@ -60,26 +62,33 @@ LANGUAGE sql AS $$
   ORDER BY c.chain_id, each.kind, each.id
   ON CONFLICT (chain_id, kind, id) DO UPDATE SET
     day = greatest(a.day, EXCLUDED.day),
-    owed = CASE WHEN EXCLUDED.day > a.day THEN 0 ELSE a.owed END + EXCLUDED.owed,
+    owed = CASE WHEN EXCLUDED.day > a.day THEN 0 ELSE a.owed END + CASE WHEN EXCLUDED.day < a.day THEN 0 ELSE EXCLUDED.owed END,
     earned = greatest(0, a.earned + EXCLUDED.earned),
     at_risk = greatest(0, a.at_risk + EXCLUDED.at_risk),
     hour = greatest(a.hour, EXCLUDED.hour),
-    burned = CASE WHEN EXCLUDED.hour > a.hour THEN 0 ELSE a.burned END + EXCLUDED.burned
+    burned = CASE WHEN EXCLUDED.hour > a.hour THEN 0 ELSE a.burned END + CASE WHEN EXCLUDED.hour < a.hour THEN 0 ELSE EXCLUDED.burned END
+$$;
+
+CREATE FUNCTION facilitator.answering(kind text, burned bigint, merchant_id bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN burned > 0 OR kind IN ('refund', 'deposit_refund') THEN NULL ELSE merchant_id END
 $$;
 
 CREATE FUNCTION facilitator.count_inserted() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM facilitator.count_changes(array_agg(ROW(1, chain_id, payer, merchant_id, code, backer, cost - fee, earned, at_risk, burned,
-    unpaid, day, hour)::facilitator.change)) FROM after;
+  PERFORM facilitator.count_changes(array_agg(ROW(1, chain_id, payer, facilitator.answering(kind, burned, merchant_id), code, backer,
+    cost - fee, earned, at_risk, burned, unpaid, day, hour)::facilitator.change)) FROM after;
   RETURN NULL;
 END $$;
 
+-- Another try, of another intent, adds to what the one before counted for: its payer may run other code by now.
 CREATE FUNCTION facilitator.count_updated() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM facilitator.count_changes(array_agg(ROW(sign, chain_id, payer, merchant_id, code, backer, cost - fee, earned, at_risk, burned,
-    unpaid, day, hour)::facilitator.change)) FROM (SELECT 1 AS sign, * FROM after UNION ALL SELECT -1, * FROM before) changed;
+  PERFORM facilitator.count_changes(array_agg(ROW(sign, chain_id, payer, facilitator.answering(kind, burned, merchant_id), code, backer,
+    cost - fee, earned, at_risk, burned, unpaid, day, hour)::facilitator.change)) FROM (SELECT 1 AS sign, * FROM after UNION ALL
+      SELECT -1, b.* FROM before b JOIN after a USING (chain_id, payer, nonce) WHERE a.intent_id = b.intent_id) changed;
   RETURN NULL;
 END $$;
 

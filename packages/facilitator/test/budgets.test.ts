@@ -85,3 +85,12 @@ describe('a merchant', () => {
     expect(await pay(await m.newBuyer(), PRICE)).toMatchObject({ success: true })
   })
 })
+
+it('a fee that pays for more gas than there is, where gas costs nothing, is taken', async () => {
+  m = await startTestFacilitator({ env: { GAS_PRICE_WEI: '1', ETH_PRICE_USD: '1' } })
+  try {
+    expect(await pay(await m.newBuyer(), 1_000n * PRICE)).toMatchObject({ success: true })
+  } finally {
+    await m.close()
+  }
+})

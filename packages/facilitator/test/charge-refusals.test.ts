@@ -70,6 +70,19 @@ describe('the money goes back', () => {
     await m.expectRefund(walletBuyer, await m.bodyOf(walletBuyer, { txHash }), 'invalid_payment')
   })
 
+  it('although the budget of the merchant is used up', async () => {
+    const poor = await startCharging({ MERCHANT_BUDGET: '0' })
+    try {
+      const { walletBuyer } = poor.market.accounts
+      const body = await poor.bodyOf(walletBuyer, { txHash: await poor.transfer(walletBuyer, PRICE - 1n) })
+      await poor.expectRefund(walletBuyer, body, 'invalid_payment', PRICE - 1n)
+      const owed = await poor.sql`SELECT owed FROM facilitator.accounts WHERE kind = 'merchant'`
+      expect(owed).toHaveLength(0)
+    } finally {
+      await poor.close()
+    }
+  })
+
   it('when the product is closed, even if its shop is gone', async () => {
     const { walletBuyer } = people()
     const body = await m.bodyOf(walletBuyer, { txHash: await m.transfer(walletBuyer) })

@@ -30,8 +30,8 @@ export interface Charging extends TestFacilitator {
   expectRefund(payer: LocalAccount, body: unknown, errorReason: string, value?: bigint): Promise<void>
 }
 
-export async function startCharging(): Promise<Charging> {
-  const m = await startTestFacilitator({ buyers: 0 })
+export async function startCharging(env: Record<string, string> = {}): Promise<Charging> {
+  const m = await startTestFacilitator({ buyers: 0, env })
   const { buyer, walletBuyer, reviewer } = m.market.accounts
   for (const { address } of [buyer, walletBuyer, reviewer]) await mintUsdc(m.market, address, 1_000_000_000n)
   const usdc = { address: m.till.usdc, abi: sandboxUSDCAbi } as const

@@ -23,6 +23,8 @@ export const codeHolder = (code: Hash): Holder => `code:${code}`
 
 /** Stands for the code of accounts that had none when they were tried, and some in the block. */
 export const GAINED: Hash = zeroHash
+/** Stands for accounts without code that emptied themselves, or took their payment back, before its block. */
+export const EMPTIED: Hash = numberToHex(1, { size: 32 })
 
 export type Accounts = Map<Holder, Account>
 

@@ -12,6 +12,7 @@ import {
   type Accounts,
   ALL,
   codeHolder,
+  EMPTIED,
   GAINED,
   type Holder,
   merchantHolder,
@@ -20,7 +21,7 @@ import {
   payerHolder,
 } from './accounts.ts'
 import { gasLimit, type Tried } from './gas.ts'
-import type { Order } from './order.ts'
+import { isPurchase, type Order } from './order.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
 
 /** Who answers for what a payment may burn, and whether it may share a transaction. */
@@ -44,6 +45,7 @@ export function holdersOf(tried: { order: Order; code: Hash | undefined }[]): Se
   return new Set<Holder>([
     ALL,
     codeHolder(GAINED),
+    codeHolder(EMPTIED),
     ...tried.flatMap(({ order: { key, attribution }, code }): Holder[] => [
       payerHolder(key.payer),
       merchantHolder(attribution.merchantId),
@@ -70,27 +72,32 @@ export function take(
   const payer = accountOf(accounts, payerHolder(order.key.payer))
   payer.owed += sign * (cost - fee)
   payer.atRisk += sign * atRisk
-  accountOf(accounts, merchantHolder(order.attribution.merchantId)).owed += sign * (cost - fee)
+  if (isPurchase(order))
+    accountOf(accounts, merchantHolder(order.attribution.merchantId)).owed += sign * (cost - fee)
   if (code && backer !== 'payer') accountOf(accounts, codeHolder(code)).atRisk += sign * atRisk
   if (backer === 'all') accountOf(accounts, ALL).atRisk += sign * atRisk
 }
 
 /**
  * What pays for its own gas is held up by no budget, or strangers could close a shop by using up its merchant's. Only where the fees that
- * were expected did not come, which is the merchant's doing, does that end, at twice the budget.
+ * were expected did not come, which is the merchant's doing, does that end, at twice the budget. What goes back is no sale.
  */
 function requireBudget(
   { payerBudget, merchantBudget }: Limits,
   accounts: Accounts,
-  { order: { key, attribution }, cost, fee }: Tried,
+  { order, cost, fee }: Tried,
   now: number,
 ): Refused | undefined {
+  const { key, attribution } = order
   const isOver = ({ owed }: Account, budget: bigint) =>
     fee >= cost ? owed > 2n * budget : owed + cost - fee > budget
   const anew = `its budget starts anew at ${nextDay(now)}: send the same payment again then, or pay for something whose fee pays for its gas`
   if (isOver(accountOf(accounts, payerHolder(key.payer)), payerBudget))
     return forNow(`payments of this payer cost more gas today than their fees brought; ${anew}`)
-  if (isOver(accountOf(accounts, merchantHolder(attribution.merchantId)), merchantBudget))
+  if (
+    isPurchase(order) &&
+    isOver(accountOf(accounts, merchantHolder(attribution.merchantId)), merchantBudget)
+  )
     return forNow(`sales of this merchant cost more gas today than their fees brought; ${anew}`)
   return undefined
 }
@@ -108,8 +115,10 @@ function backOne(limits: Limits, accounts: Accounts, tried: Tried, now: number):
   const { burnGasPerHour: budget } = limits
   // Where plain accounts gained code and burned much, nobody new shares a transaction: more could be burned there than by itself.
   const isCareful = accountOf(accounts, codeHolder(GAINED)).burned >= budget
+  // Whoever empties one account makes all its payments fail: where that burned much, strangers have one under way, which costs them as much.
+  const most = accountOf(accounts, codeHolder(EMPTIED)).burned >= budget ? 1n : MOST_PLAIN
   if (!code && !isCareful)
-    return payer.atRisk + GAS_PER_PURCHASE <= MOST_PLAIN * GAS_PER_PURCHASE
+    return payer.atRisk + GAS_PER_PURCHASE <= most * GAS_PER_PURCHASE
       ? shared
       : forNow('too many payments of this payer are under way; send the same payment again')
   if (payer.atRisk > 0n)

@@ -15,6 +15,7 @@ import { type Postings, post } from './ledger.ts'
 import { isPurchase, type Order, toSettle } from './order.ts'
 import { costOf } from './prices.ts'
 import { simulate } from './simulation.ts'
+import { takenOf } from './store.ts'
 import type { Sent, Watch } from './watch.ts'
 
 /** What became of a payment that was brought here. */
@@ -180,10 +181,17 @@ export function createDesk(context: Context, chain: Chain, watch: Watch, onEvent
     const now = context.clock()
     const accounts = await readAccounts(context.sql, chain.chainId, holdersOf(tried), now)
     const backings = back(context.config, accounts, tried, now)
+    const refused = tried.filter((_, at) => backings[at] instanceof Refused)
+    // What holds up a payment may be its own copy, which another process has sent: whoever repeats it shares the outcome.
+    const taken = await takenOf(
+      context.sql,
+      refused.map(({ order }) => order.key),
+    )
     return tried.flatMap((each, at) => {
       const backing = backings[at]
       if (backing && !(backing instanceof Refused)) return [{ ...each, ...backing }]
-      if (backing) each.entry.end({ type: 'refused', refusal: backing })
+      if (taken.has(keyText(each.order.key))) each.entry.end({ type: 'taken' })
+      else if (backing) each.entry.end({ type: 'refused', refusal: backing })
       return []
     })
   }

@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from '@referrer/database'
 import { type Address, bytesToHex, type Hash, type Hex } from 'viem'
 import { keyText, type PaymentKey } from '../payment/payment.ts'
-import { dayOf, GAINED, hourOf } from './accounts.ts'
+import { dayOf, EMPTIED, GAINED, hourOf } from './accounts.ts'
 import type { Backed } from './credit.ts'
 import type { Order } from './order.ts'
 
@@ -59,8 +59,8 @@ export async function claim(
     SET kind = EXCLUDED.kind, digest = EXCLUDED.digest, merchant_id = EXCLUDED.merchant_id, product_id = EXCLUDED.product_id,
       review_id = EXCLUDED.review_id, value = EXCLUDED.value, intent_id = EXCLUDED.intent_id, state = 'pending',
       transaction = NULL, message = EXCLUDED.message, is_final = false, changed_at = now(),
-      cost = settlements.cost + EXCLUDED.cost, fee = EXCLUDED.fee, code = EXCLUDED.code, backer = EXCLUDED.backer,
-      at_risk = EXCLUDED.at_risk, day = EXCLUDED.day, hour = EXCLUDED.hour
+      cost = EXCLUDED.cost, fee = EXCLUDED.fee, code = EXCLUDED.code, backer = EXCLUDED.backer, at_risk = EXCLUDED.at_risk,
+      burned = 0, unpaid = 0, earned = 0, day = EXCLUDED.day, hour = EXCLUDED.hour
     WHERE settlements.state = 'failed'
     RETURNING chain_id, payer, nonce`
   return new Set(rows.map((row) => keyText(keyOfRow(row))))
@@ -80,7 +80,7 @@ export async function adopt(
     ON CONFLICT (chain_id, payer, nonce) DO UPDATE
     SET digest = EXCLUDED.digest, merchant_id = EXCLUDED.merchant_id, product_id = EXCLUDED.product_id,
       review_id = EXCLUDED.review_id, intent_id = NULL, state = 'settled', transaction = EXCLUDED.transaction,
-      message = NULL, is_final = true, changed_at = now()
+      message = NULL, is_final = true, changed_at = now(), cost = 0, fee = 0, burned = 0, unpaid = 0, earned = 0
     WHERE settlements.state = 'failed'`
   return count === 1
 }
@@ -122,36 +122,41 @@ export async function reopen(sql: Queryable, intentId: bigint): Promise<void> {
 export async function recordUnsent(tx: Transaction, intentId: bigint, message: string): Promise<void> {
   await tx`
     UPDATE facilitator.settlements
-    SET state = 'failed', message = ${message}, is_final = true, changed_at = now(), cost = 0, fee = 0, at_risk = 0
+    SET state = 'failed', message = ${message}, is_final = true, changed_at = now(), cost = 0, fee = 0, at_risk = 0,
+      earned = -burned
     WHERE intent_id = ${intentId} AND state = 'pending'`
 }
 
-/** Its failure was its payer's own doing. `hasGained`: it had no code when it was tried, and some in the block. */
+/** Its failure was its payer's own doing, which counts once, however many ask. `hasCode`: in the block. */
 export async function blame(
   sql: Queryable,
   { chainId, payer, nonce }: PaymentKey,
   burned: bigint,
-  hasGained: boolean,
+  hasCode: boolean,
   now: number,
 ): Promise<void> {
   await sql`
     UPDATE facilitator.settlements
-    SET burned = burned + ${burned}, earned = earned - ${burned}, hour = ${hourOf(now)},
-      unpaid = unpaid + CASE WHEN backer = 'all' THEN ${burned}::bigint ELSE 0 END,
-      code = CASE WHEN ${hasGained} THEN coalesce(code, ${bytes(GAINED)}) ELSE code END
-    WHERE chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)} AND state = 'failed'`
+    SET burned = ${burned}, earned = earned - ${burned}, hour = ${hourOf(now)},
+      unpaid = CASE WHEN backer = 'all' THEN ${burned}::bigint ELSE 0 END, code = coalesce(code, ${bytes(hasCode ? GAINED : EMPTIED)})
+    WHERE chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)} AND state = 'failed' AND burned = 0`
 }
 
-/** A whole batch reverted, which only accounts that gained code can bring about. Which of them did is told when each is sent alone. */
+/**
+ * A whole batch reverted, which only accounts that gained code can bring about. Which of them did is told when each is sent alone. Whoever
+ * finds it recorded has nothing to add.
+ */
 export async function blameGained(
   sql: Queryable,
   chainId: number,
+  intentId: bigint,
   burned: bigint,
   now: number,
 ): Promise<void> {
   await sql`
     INSERT INTO facilitator.accounts AS a (chain_id, kind, id, day, owed, earned, at_risk, hour, burned)
-    VALUES (${chainId}, 'code', ${bytes(GAINED)}, ${dayOf(now)}, 0, 0, 0, ${hourOf(now)}, ${burned})
+    SELECT ${chainId}, 'code', ${bytes(GAINED)}, ${dayOf(now)}, 0, 0, 0, ${hourOf(now)}, ${burned}
+    WHERE EXISTS (SELECT FROM facilitator.settlements WHERE intent_id = ${intentId} AND state = 'pending')
     ON CONFLICT (chain_id, kind, id) DO UPDATE
     SET hour = EXCLUDED.hour, burned = CASE WHEN EXCLUDED.hour > a.hour THEN 0 ELSE a.burned END + EXCLUDED.burned`
 }
@@ -176,6 +181,18 @@ export async function findRow(
     SELECT chain_id, payer, nonce, kind, digest, intent_id, state, transaction, message FROM facilitator.settlements
     WHERE chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)}`
   return row && rowOf(row)
+}
+
+/** Those of the payments that somebody has charge of, or that are done. */
+export async function takenOf(sql: Queryable, keys: PaymentKey[]): Promise<Set<string>> {
+  if (keys.length === 0) return new Set()
+  const rows = await sql<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
+    SELECT chain_id, payer, nonce FROM unnest(${keys.map(({ chainId }) => chainId)}::bigint[],
+      ${keys.map(({ payer }) => bytes(payer))}::bytea[], ${keys.map(({ nonce }) => bytes(nonce))}::bytea[])
+      AS asked (chain_id, payer, nonce)
+    JOIN facilitator.settlements USING (chain_id, payer, nonce)
+    WHERE state <> 'failed'`
+  return new Set(rows.map((row) => keyText(keyOfRow(row))))
 }
 
 export async function rowsOfIntent(sql: Queryable, intentId: bigint): Promise<Row[]> {

@@ -64,8 +64,12 @@ const NO_GAS = 'no relayer of this facilitator can pay for gas now; its operator
 const LOOK_EVERY_MS = 1_000
 /** Gas of a purchase in a batch, as measured. */
 const USUAL = 105_000n
+/** What a purchase that failed used at least: its data, and the token's refusal. */
+const LEAST_BURNED = 30_000n
 /** Of the gas that a fee pays for, one half is trust for its payer, and the other for the code that the payer runs. */
 const TRUSTED = 2n
+/** Where gas costs next to nothing, a fee pays for more of it than the records can hold; so much is of no use to anybody. */
+const MOST_TRUST = 1_000_000_000_000n
 /** Another process may have died since, or the database while it was told. */
 const ADOPT_EVERY_MS = 5_000
 
@@ -99,6 +103,11 @@ export function createWatch(
       look(flight)
     }
     return flight.first.promise
+  }
+
+  function trustFor(fee: bigint): bigint {
+    const trust = gasFor(config, fee) / TRUSTED
+    return trust < MOST_TRUST ? trust : MOST_TRUST
   }
 
   /** One look at a time for each; what happens meanwhile is looked at after it. */
@@ -149,11 +158,12 @@ export function createWatch(
       if (receipt?.blockHash !== blockHash) return
       flight.keys ??= (await rowsOfIntent(sql, intentId)).map(({ key }) => key)
       const endings = endingsOf(chain, receipt, flight.keys)
-      const earned = endings.map((ending) => ({ ...ending, earned: gasFor(config, ending.fee) / TRUSTED }))
-      await record(sql, intentId, earned, isFinal)
+      const earned = endings.map((ending) => ({ ...ending, earned: trustFor(ending.fee) }))
       const gasUsed = hexToBigInt(receipt.gasUsed)
       const hasReverted = receipt.status !== '0x1'
-      if (!seen && hasReverted && endings.length > 1) await blameGained(sql, chain.chainId, gasUsed, clock())
+      if (!seen && hasReverted && endings.length > 1)
+        await blameGained(sql, chain.chainId, intentId, gasUsed, clock())
+      await record(sql, intentId, earned, isFinal)
       if (seen && !isSame(seen.endings, endings))
         log.error({ intent: String(intentId), before: seen.endings, endings }, 'a new block changed outcomes')
       flight.seen = { blockHash, endings }
@@ -237,12 +247,12 @@ export function createWatch(
 }
 
 const isOnItsWay = ({ isWaiting, isSent }: Flight) => isWaiting && isSent
-/** Logs do not tell what each purchase of a batch used: what is beyond the usual is of those that failed. */
+/** Logs do not tell what each purchase of a batch used: what is beyond the usual is of those that failed, who used something in any case. */
 function burnedEach(gasUsed: bigint, endings: Ending[]): bigint {
   const failed = BigInt(endings.filter(({ state }) => state === 'failed').length)
   if (failed === 0n) return 0n
   const burned = (gasUsed - USUAL * (BigInt(endings.length) - failed)) / failed
-  return burned > 0n ? burned : 0n
+  return burned > LEAST_BURNED ? burned : LEAST_BURNED
 }
 
 const isSame = (before: Ending[], after: Ending[]) =>

@@ -1,6 +1,7 @@
 import { type Address, type Hex, type LocalAccount, numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Facilitator } from '../../src/facilitator.ts'
+import { eventually } from '../eventually.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body, PayloadOptions } from '../payloads.ts'
 import {
@@ -13,6 +14,7 @@ import {
   waitingAt,
 } from './acts.ts'
 import { type Books, openBooks } from './books.ts'
+import { ownedBy } from './wallets.ts'
 
 let m: TestFacilitator
 let books: Books
@@ -39,6 +41,7 @@ async function settleAtSecond(body: Body): Promise<any> {
   const answer = await fetch(`${second.url}/settle`, { method: 'POST', body: JSON.stringify(body) })
   return answer.json()
 }
+const looksAtCode = () => m.nodes.calls.filter((call) => call.includes('eth_getCode')).length
 const settle = async (body: Body) => (await m.settle(body)).body
 
 async function payment(options?: PayloadOptions): Promise<{ buyer: LocalAccount; body: Body }> {
@@ -122,6 +125,25 @@ describe('fifty copies of one payment at the same time', () => {
     })
     expect(answers.filter(({ success }) => success)).toHaveLength(50)
     expect(transactionsOf(answers).size).toBe(1)
+    await books.audit()
+  })
+
+  it('are one settlement at two facilitators when their payer is a new contract wallet, which pays one at a time', async () => {
+    const [{ address: from }, owner] = [await m.newBuyer(PRICE), await m.newBuyer(0n)]
+    await m.chain.client.setCode({ address: from, bytecode: ownedBy(owner.address) })
+    const body = await m.payload(owner, { from })
+    const answers = await betweenBlocks(m, async ({ sent, mine }) => {
+      const first = settle(body)
+      await sent(1)
+      const looks = looksAtCode()
+      const copy = settleAtSecond(body)
+      // To read its signature, and after its trial to know whom it belongs to.
+      await eventually(() => looksAtCode() - looks).toBe(2)
+      await mine()
+      return Promise.all([first, copy])
+    })
+    expect(transactionsOf(answers).size).toBe(1)
+    for (const answer of answers) if (!answer.success) expect(answer).toMatchObject(used)
     await books.audit()
   })
 
