@@ -52,7 +52,7 @@ test('keys and chains are enough', () => {
     gasPriceWei: 10_000_000n,
     ethPriceUsd: 3_000n,
     payerBudget: 3_000_000n,
-    merchantBudget: 300_000_000n,
+    merchantBudget: 30_000_000n,
     burnGasPerHour: 6_000_000n,
     maxBatch: 64,
     maxBatchesInFlight: 16,

@@ -105,7 +105,7 @@ export const variables = {
   MERCHANT_BUDGET: withDefault(
     Read.whole(0, Number.MAX_SAFE_INTEGER),
     'the same for all sales of a merchant; payments whose fee pays for their gas are not held up by it',
-    '300000000',
+    '30000000',
   ),
   BURN_GAS_PER_HOUR: withDefault(
     Read.whole(0, Number.MAX_SAFE_INTEGER),
