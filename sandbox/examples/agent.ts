@@ -21,7 +21,10 @@ const { products } = await waitFor(
   ({ products: [first] }) => first?.price_usdc !== undefined && first.reviews !== null,
 )
 const [{ name, merchant_id, product_id, price_usdc, reviews }] = products
-say('discover_products', `${name}, ${Money.format(BigInt(price_usdc))} USDC, ${reviews.length} reviews`)
+say(
+  'discover_products',
+  `${name}, ${Money.format(BigInt(price_usdc))} USDC, ${reviews.length} review${reviews.length === 1 ? '' : 's'}`,
+)
 
 // Nobody earns a commission on what they buy themselves, and votes for one's own reviews do not count.
 const ownerOf = async (agent_id: number) => (await tools.backend('get_agent', { agent_id })).owner_address

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { statePath } from '../src/state.ts'
+import { exampleCommand, statePath } from '../src/state.ts'
 import { freeOffset, PATIENCE_MS, run, startTestSandbox, type TestSandbox } from './sandbox.ts'
 
 const EXAMPLES = ['discover', 'buy', 'review', 'later', 'agent']
@@ -36,6 +36,15 @@ describe('an example', () => {
   })
 })
 
+it('commands name the directory where the sandbox has one of its own, and nothing where it is the usual one', () => {
+  const command = 'node scripts/run.mjs sandbox/examples/buy.ts'
+  expect(exampleCommand('buy', {})).toBe(command)
+  expect(exampleCommand('buy', { PORT_OFFSET: '0' })).toBe(command)
+  expect(exampleCommand('buy', { PORT_OFFSET: '100', SANDBOX_DIR: '/my box' })).toBe(
+    `SANDBOX_DIR='/my box' ${command}`,
+  )
+})
+
 it('each PORT_OFFSET has a directory of its own, and no offset the usual one', () => {
   expect(statePath({})).toMatch(/\.sandbox[/\\]state\.json$/)
   expect(statePath({ PORT_OFFSET: '0' })).toBe(statePath({}))
@@ -43,14 +52,23 @@ it('each PORT_OFFSET has a directory of its own, and no offset the usual one', (
   expect(statePath({ PORT_OFFSET: '100', SANDBOX_DIR: '/mine' })).toBe('/mine/state.json')
 })
 
-describe('the example of an agent', () => {
+describe('a sandbox beside others', () => {
   let sandbox: TestSandbox
   beforeAll(async () => {
     sandbox = await startTestSandbox()
   }, PATIENCE_MS)
   afterAll(() => sandbox.end())
 
-  it('works again and again, also where its own reviews are among those that it finds', {
+  it('prints commands that find it', () => {
+    const shown = [...sandbox.output.text.matchAll(/^ {2}(?:buy|then): +(.+)$/gm)].map(
+      ([, command]) => command,
+    )
+    const env = { PORT_OFFSET: sandbox.offset }
+    expect(shown).toEqual([exampleCommand('buy', env), exampleCommand('review', env)])
+    expect(shown[0]).toBe(`PORT_OFFSET=${sandbox.offset} node scripts/run.mjs sandbox/examples/buy.ts`)
+  })
+
+  it('serves the example of an agent again and again, also where its own reviews are among those that it finds', {
     timeout: PATIENCE_MS,
   }, async () => {
     for (const time of [1, 2, 3]) {
