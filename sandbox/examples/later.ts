@@ -5,7 +5,7 @@ import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { createTestClient, http, publicActions } from 'viem'
 import { hardhat } from 'viem/chains'
 import type { Decisions } from './answers.ts'
-import { runningSandbox } from './running.ts'
+import { fail, runningSandbox } from './running.ts'
 import { printAmount } from './split.ts'
 import { waitFor } from './wait.ts'
 
@@ -17,7 +17,7 @@ const all = { fromBlock: 0n, strict: true } as const
 const readSettled = () => chain.getContractEvents({ ...escrow, ...all, eventName: 'EscrowSettled' })
 
 const days = Number(process.argv[2] ?? 60)
-if (!(days > 0)) throw new Error('how many days? A number above 0, or nothing for 60')
+if (!(days > 0)) fail('how many days? A number above 0, or nothing for 60')
 const before = await readSettled()
 await chain.increaseTime({ seconds: days * 86_400 })
 await chain.mine({ blocks: 1 })

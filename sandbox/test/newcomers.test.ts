@@ -68,6 +68,26 @@ describe('a sandbox beside others', () => {
     expect(shown[0]).toBe(`PORT_OFFSET=${sandbox.offset} node scripts/run.mjs sandbox/examples/buy.ts`)
   })
 
+  it('has examples that say in one line what is wrong with what they were given', async () => {
+    const { baseUrl } = sandbox.state
+    const all = await Promise.all([
+      example('buy', sandbox.offset, ['newest']),
+      example('buy', sandbox.offset, [`${baseUrl}/r/abc`]),
+      example('later', sandbox.offset, ['soon']),
+      example('review', sandbox.offset),
+      example('buy', 'many'),
+    ])
+    expect(all).toEqual(
+      [
+        'newest is no link: copy the ref_link of a review',
+        'the link leads nowhere: it is not one of our links, or it was changed on the way: copy the whole link again',
+        'how many days? A number above 0, or nothing for 60',
+        'there is nothing to review: buy something first',
+        'PORT_OFFSET must be a whole number from 0 to 56000, not "many"',
+      ].map((said) => ({ code: 1, said })),
+    )
+  })
+
   it('serves the example of an agent again and again, also where its own reviews are among those that it finds', {
     timeout: PATIENCE_MS,
   }, async () => {
