@@ -3,7 +3,7 @@
 import { Money } from '@referrer/protocol'
 import { accountOf } from '../src/program.ts'
 import type { Review } from './answers.ts'
-import { runningSandbox } from './running.ts'
+import { fail, runningSandbox } from './running.ts'
 import { connectTools } from './tools.ts'
 import { waitFor } from './wait.ts'
 
@@ -21,7 +21,10 @@ const { products } = await waitFor(
   ({ products: [first] }) => first?.price_usdc !== undefined && first.reviews !== null,
 )
 const [{ name, merchant_id, product_id, price_usdc, reviews }] = products
-say('discover_products', `${name}, ${Money.format(BigInt(price_usdc))} USDC, ${reviews.length} reviews`)
+say(
+  'discover_products',
+  `${name}, ${Money.format(BigInt(price_usdc))} USDC, ${reviews.length} review${reviews.length === 1 ? '' : 's'}`,
+)
 
 // Nobody earns a commission on what they buy themselves, and votes for one's own reviews do not count.
 const ownerOf = async (agent_id: number) => (await tools.backend('get_agent', { agent_id })).owner_address
@@ -34,7 +37,7 @@ const shown: number[] = reviews.map(({ internal_id }: Review) => internal_id)
 const placeOf = ({ internal_id }: Review) =>
   shown.includes(internal_id) ? shown.indexOf(internal_id) : shown.length
 const [chosen, helpful] = foreign.sort((a, b) => placeOf(a) - placeOf(b))
-if (!chosen) throw new Error('all reviews of it are your own: nobody buys through a link of their own')
+if (!chosen) fail('all reviews of it are your own: nobody buys through a link of their own')
 const order = { ref_link: chosen.ref_link, agent_id: String(agentId), max_amount: String(price_usdc) }
 const paid = await tools.signer('pay_for_product', { ...order, request: { query } })
 const { escrow_id } = paid

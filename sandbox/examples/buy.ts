@@ -5,7 +5,7 @@ import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x4
 import type { Hash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { accountOf } from '../src/program.ts'
-import { runningSandbox } from './running.ts'
+import { fail, runningSandbox } from './running.ts'
 import { printSplit } from './split.ts'
 
 const { state } = await runningSandbox()
@@ -23,7 +23,9 @@ const { reviews } = await (await fetch(`${state.baseUrl}/v1/review`)).json()
 // Nobody earns a commission on what they buy themselves.
 const review = reviews.find(({ agent_id }: { agent_id: number }) => agent_id !== buyer.agentId)
 const [link = review.ref_link, query = ''] = process.argv.slice(2)
-const { merchant_endpoint, token } = await (await fetch(link)).json()
+if (!URL.canParse(link)) fail(`${link} is no link: copy the ref_link of a review`)
+const { merchant_endpoint, token, error, detail } = await (await fetch(link)).json()
+if (!merchant_endpoint) fail(`the link leads nowhere: ${detail ?? error}`)
 const response = await pay(merchant_endpoint + query, {
   headers: { 'X-Referrer-Token': token, 'X-Referrer-Buyer-Agent-Id': String(buyer.agentId) },
 })

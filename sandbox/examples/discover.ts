@@ -1,6 +1,7 @@
 // Asks what can be bought for an intent, and prints what reviewers say of it and how to buy through the best. Beside `npm start`:
 //   node scripts/run.mjs sandbox/examples/discover.ts [<what you want>]
 import { Money } from '@referrer/protocol'
+import { exampleCommand } from '../src/state.ts'
 import type { Discovery } from './answers.ts'
 import { runningSandbox } from './running.ts'
 
@@ -14,4 +15,4 @@ for (const { name, product_score, price_usdc, reviews } of products) {
   for (const { slot, content_json } of reviews ?? []) console.log(`  ${slot}: ${content_json.description}`)
 }
 const link = products[0]?.reviews?.[0]?.ref_link
-if (link) console.log(`\nnode scripts/run.mjs sandbox/examples/buy.ts ${link}`)
+if (link) console.log(`\n${exampleCommand('buy', process.env)} ${link}`)

@@ -5,8 +5,8 @@ import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { createTestClient, http, publicActions } from 'viem'
 import { hardhat } from 'viem/chains'
 import type { Decisions } from './answers.ts'
-import { runningSandbox } from './running.ts'
-import { printTransfers } from './split.ts'
+import { fail, runningSandbox } from './running.ts'
+import { printAmount } from './split.ts'
 import { waitFor } from './wait.ts'
 
 const { state } = await runningSandbox()
@@ -17,7 +17,7 @@ const all = { fromBlock: 0n, strict: true } as const
 const readSettled = () => chain.getContractEvents({ ...escrow, ...all, eventName: 'EscrowSettled' })
 
 const days = Number(process.argv[2] ?? 60)
-if (!(days > 0)) throw new Error('how many days? A number above 0, or nothing for 60')
+if (!(days > 0)) fail('how many days? A number above 0, or nothing for 60')
 const before = await readSettled()
 await chain.increaseTime({ seconds: days * 86_400 })
 await chain.mine({ blocks: 1 })
@@ -27,14 +27,17 @@ console.log(`${days} days later it is ${new Date(Number(timestamp) * 1_000).toIS
 const deposits = await chain.getContractEvents({ ...escrow, ...all, eventName: 'EscrowDeposited' })
 const ended = deposits.filter(({ args }) => args.windowEnd <= timestamp && args.heldBack + args.cashback > 0n)
 const settled = await waitFor('settlements', readSettled, ({ length }) => length >= ended.length)
-for (const { args, transactionHash, logIndex } of settled.slice(before.length)) {
+for (const { args } of settled.slice(before.length)) {
   const response = await fetch(`${state.baseUrl}/v1/escrow/${args.escrowId}/decisions`)
   const { decisions }: Decisions = await response.json()
   const { contradicted, cashback_earned } = decisions.find(({ kind }) => kind === 'settle') ?? {}
   console.log(`escrow ${args.escrowId}: contradicted ${contradicted}, cashback earned ${cashback_earned}`)
-  const { logs } = await chain.getTransactionReceipt({ hash: transactionHash })
-  // One transaction settles many: what belongs to this one stands between its event and that of the next.
-  const next = settled.find((each) => each.transactionHash === transactionHash && each.logIndex > logIndex)
-  const own = logs.filter((log) => log.logIndex > logIndex && log.logIndex < (next?.logIndex ?? Infinity))
-  printTransfers(state, own)
+  // Escrows whose windows have ended share a transaction: its transfers are not those of one escrow.
+  const paid = [
+    ['reviewer', args.heldBackToReviewer],
+    ['treasury', args.heldBackToTreasury],
+    ['buyer', args.cashbackToBuyer],
+    ['reviewer', args.cashbackToReviewer],
+  ] as const
+  for (const [to, amount] of paid) if (amount > 0n) printAmount(`escrow → ${to}`, amount)
 }

@@ -8,12 +8,12 @@ import { hardhat } from 'viem/chains'
 import { callerOf } from '../src/caller.ts'
 import { accountOf } from '../src/program.ts'
 import type { Escrow, ExplainedRank, Review, Reviewable } from './answers.ts'
-import { runningSandbox } from './running.ts'
+import { fail, runningSandbox } from './running.ts'
 import { printAmount } from './split.ts'
 import { waitFor } from './wait.ts'
 
 const rating = Number(process.argv[2] ?? 4)
-if (![1, 2, 3, 4, 5].includes(rating)) throw new Error('which rating? 1, 2, 3, 4 or 5, or nothing for 4')
+if (![1, 2, 3, 4, 5].includes(rating)) fail('which rating? 1, 2, 3, 4 or 5, or nothing for 4')
 const { state } = await runningSandbox()
 const { CommissionEscrow, ReviewRegistry, USDC } = state.contracts
 const { privateKey, agentId = 0 } = accountOf(state, 'buyer')
@@ -26,7 +26,7 @@ const chain = createWalletClient({ account: buyer, chain: hardhat, transport }).
 const path = `/v1/agent/${agentId}/reviewable?needs_review=true`
 const { products } = await service.get<{ products: Reviewable[] }>(buyer, path)
 const [bought] = products.sort((a, b) => b.escrow_id - a.escrow_id)
-if (!bought) throw new Error('there is nothing to review: buy something first')
+if (!bought) fail('there is nothing to review: buy something first')
 const { name, category, merchant_id, product_id, escrow_id } = bought
 const [deposit] = await chain.getContractEvents({
   address: CommissionEscrow,

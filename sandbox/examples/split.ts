@@ -18,7 +18,7 @@ export async function printSplit(state: SandboxState, transaction: Hash): Promis
   }
 }
 
-export function printTransfers({ contracts, accounts }: SandboxState, logs: Log[]): void {
+function printTransfers({ contracts, accounts }: SandboxState, logs: Log[]): void {
   const names = new Map<string, string>([
     ...accounts.map(({ role, address }) => [address, role] as const),
     [contracts.SplitRouter, 'router'],

@@ -49,7 +49,7 @@ async function main() {
     if (isStopping) return
     writeState(path, state)
     writeToolServers(path, state)
-    console.log(screen(state, path))
+    console.log(screen(state, path, process.env))
     console.log('sandbox ready')
   } catch (error) {
     // What is being stopped fails for that reason.

@@ -1,8 +1,8 @@
-import type { SandboxState } from './state.ts'
+import { exampleCommand, type SandboxState } from './state.ts'
 import { hostsPath } from './tool-servers.ts'
 
 /** What runs, who is who, and what to try. */
-export function screen(state: SandboxState, path: string): string {
+export function screen(state: SandboxState, path: string, env: NodeJS.ProcessEnv): string {
   const { baseUrl, mcpUrl, facilitatorUrl, shopUrl, rpcUrl, chainId, contracts, accounts, products } = state
   const row = (name: string, ...cells: unknown[]) =>
     `  ${name.padEnd(18)}${cells.filter((cell) => cell !== '').join('  ')}`
@@ -22,8 +22,8 @@ export function screen(state: SandboxState, path: string): string {
     '',
     `  keys and addresses: ${path}`,
     `  look: curl -s ${baseUrl}/v1/review`,
-    '  buy:  node scripts/run.mjs sandbox/examples/buy.ts',
-    '  then: node scripts/run.mjs sandbox/examples/review.ts',
+    `  buy:  ${exampleCommand('buy', env)}`,
+    `  then: ${exampleCommand('review', env)}`,
     '',
   ].join('\n')
 }

@@ -49,6 +49,13 @@ export function statePath(env: NodeJS.ProcessEnv): string {
   return join(directory, 'state.json')
 }
 
+/** How to run an example on the sandbox of this environment. */
+export function exampleCommand(name: string, env: NodeJS.ProcessEnv): string {
+  const offset = readOffset(env)
+  const which = env.SANDBOX_DIR ? `SANDBOX_DIR='${env.SANDBOX_DIR}' ` : offset ? `PORT_OFFSET=${offset} ` : ''
+  return `${which}node scripts/run.mjs sandbox/examples/${name}.ts`
+}
+
 /** The state that a sandbox left or keeps here; undefined where there is none. */
 export function readState(path: string): SandboxState | undefined {
   try {

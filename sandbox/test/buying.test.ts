@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Money } from '@referrer/protocol'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { exampleCommand } from '../src/state.ts'
 import { linkTo, resolve, reviewsOf } from './links.ts'
 import { ask, buy, buyAndCheck, chainOf, paymentOf, usdcOf } from './purchase.ts'
 import { PATIENCE_MS, run, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
@@ -214,7 +215,8 @@ describe('the examples of the quick start, in their order', () => {
     async () => {
       const text = await said('discover')
       expect(text).toMatch(/^\d\.\d{3} {2}Daylight, /)
-      expect(text).toMatch(/\n\nnode scripts\/run\.mjs sandbox\/examples\/buy\.ts http\S+\n$/)
+      const command = exampleCommand('buy', { SANDBOX_DIR: sandbox.directory })
+      expect(text.split('\n\n')[1]?.replace(/http\S+/, 'link')).toBe(`${command} link\n`)
     },
     PATIENCE_MS,
   )

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { statePath } from '../src/state.ts'
+import { exampleCommand, statePath } from '../src/state.ts'
 import { freeOffset, PATIENCE_MS, run, startTestSandbox, type TestSandbox } from './sandbox.ts'
 
 const EXAMPLES = ['discover', 'buy', 'review', 'later', 'agent']
@@ -36,6 +36,15 @@ describe('an example', () => {
   })
 })
 
+it('commands name the directory where the sandbox has one of its own, and nothing where it is the usual one', () => {
+  const command = 'node scripts/run.mjs sandbox/examples/buy.ts'
+  expect(exampleCommand('buy', {})).toBe(command)
+  expect(exampleCommand('buy', { PORT_OFFSET: '0' })).toBe(command)
+  expect(exampleCommand('buy', { PORT_OFFSET: '100', SANDBOX_DIR: '/my box' })).toBe(
+    `SANDBOX_DIR='/my box' ${command}`,
+  )
+})
+
 it('each PORT_OFFSET has a directory of its own, and no offset the usual one', () => {
   expect(statePath({})).toMatch(/\.sandbox[/\\]state\.json$/)
   expect(statePath({ PORT_OFFSET: '0' })).toBe(statePath({}))
@@ -43,14 +52,43 @@ it('each PORT_OFFSET has a directory of its own, and no offset the usual one', (
   expect(statePath({ PORT_OFFSET: '100', SANDBOX_DIR: '/mine' })).toBe('/mine/state.json')
 })
 
-describe('the example of an agent', () => {
+describe('a sandbox beside others', () => {
   let sandbox: TestSandbox
   beforeAll(async () => {
     sandbox = await startTestSandbox()
   }, PATIENCE_MS)
   afterAll(() => sandbox.end())
 
-  it('works again and again, also where its own reviews are among those that it finds', {
+  it('prints commands that find it', () => {
+    const shown = [...sandbox.output.text.matchAll(/^ {2}(?:buy|then): +(.+)$/gm)].map(
+      ([, command]) => command,
+    )
+    const env = { PORT_OFFSET: sandbox.offset }
+    expect(shown).toEqual([exampleCommand('buy', env), exampleCommand('review', env)])
+    expect(shown[0]).toBe(`PORT_OFFSET=${sandbox.offset} node scripts/run.mjs sandbox/examples/buy.ts`)
+  })
+
+  it('has examples that say in one line what is wrong with what they were given', async () => {
+    const { baseUrl } = sandbox.state
+    const all = await Promise.all([
+      example('buy', sandbox.offset, ['newest']),
+      example('buy', sandbox.offset, [`${baseUrl}/r/abc`]),
+      example('later', sandbox.offset, ['soon']),
+      example('review', sandbox.offset),
+      example('buy', 'many'),
+    ])
+    expect(all).toEqual(
+      [
+        'newest is no link: copy the ref_link of a review',
+        'the link leads nowhere: it is not one of our links, or it was changed on the way: copy the whole link again',
+        'how many days? A number above 0, or nothing for 60',
+        'there is nothing to review: buy something first',
+        'PORT_OFFSET must be a whole number from 0 to 56000, not "many"',
+      ].map((said) => ({ code: 1, said })),
+    )
+  })
+
+  it('serves the example of an agent again and again, also where its own reviews are among those that it finds', {
     timeout: PATIENCE_MS,
   }, async () => {
     for (const time of [1, 2, 3]) {

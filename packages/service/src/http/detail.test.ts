@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { detailOf } from './detail.ts'
+import { detailOf, strayFieldOf } from './detail.ts'
 import { bodyId, productId, text } from './fields.ts'
 
 const Item = z.object({ id: bodyId, tags: z.array(z.enum(['new', 'used'])).max(2) })
@@ -77,5 +77,21 @@ describe('the detail of a body that does not fit', () => {
       }),
     )
     expect(wrong({ named: { ['x'.repeat(10_000)]: '' } }).length).toBeLessThan(200)
+  })
+})
+
+describe('the detail of a body that fits and was refused', () => {
+  const schema = z.object({ agent_id: bodyId.prefault(0), chain_id: z.int().optional() })
+
+  it('tells of a field that nobody knows, and which there are', () => {
+    const known = 'the body has a field that is not known here; known are agent_id, chain_id'
+    expect(strayFieldOf(schema, { agentId: 3 })).toBe(known)
+  })
+
+  it('is left out where all fields are known, or any would be', () => {
+    expect(strayFieldOf(schema, { agent_id: 3 })).toBeUndefined()
+    expect(strayFieldOf(schema, {})).toBeUndefined()
+    expect(strayFieldOf(z.looseObject({ a: z.int() }), { a: 1, b: 2 })).toBeUndefined()
+    expect(strayFieldOf(z.record(z.string(), z.int()), { b: 2 })).toBeUndefined()
   })
 })

@@ -15,13 +15,25 @@ export function detailOf(schema: z.ZodType, { issues: [issue] }: z.ZodError, giv
   const place = placeOf(path) || 'the body'
   const wanted = path.reduce<Json>(within, asJson(schema))
   if (issue?.code === 'unrecognized_keys') {
-    return cut(`${place} has a field that is not known here; known are ${namesOf(wanted).join(', ')}`)
+    return unknownField(place, namesOf(wanted))
   }
   const isMissing = path.length > 0 && valueAt(given, path) === undefined
   const { description } = wanted
   const meaning = typeof description === 'string' ? ` (${description.replace(/\.$/, '')})` : ''
   return cut(`${place} ${isMissing ? 'is missing: it ' : ''}must be ${expected(wanted)}${meaning}`)
 }
+
+/** Of a body that fits and was refused: a misspelled field counts as one that was left out. */
+export function strayFieldOf(schema: z.ZodType, given: unknown): string | undefined {
+  const wanted = asJson(schema)
+  const names = namesOf(wanted)
+  const takesAny = names.length === 0 || wanted.additionalProperties
+  if (takesAny || Object.keys(Object(given)).every((name) => names.includes(name))) return undefined
+  return unknownField('the body', names)
+}
+
+const unknownField = (place: string, names: string[]) =>
+  cut(`${place} has a field that is not known here; known are ${names.join(', ')}`)
 
 const known = new WeakMap<z.ZodType, Json>()
 

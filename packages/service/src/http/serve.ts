@@ -7,7 +7,7 @@ import { chainOf } from '../chain-of.ts'
 import type { Chain, Context } from '../context.ts'
 import { Exhausted, MarketError } from '../market-error.ts'
 import { prefersHtml } from './accept.ts'
-import { detailOf, NO_JSON } from './detail.ts'
+import { detailOf, NO_JSON, strayFieldOf } from './detail.ts'
 import { chainId as chainIdField } from './fields.ts'
 import { limit } from './limits.ts'
 import { PAGE_HEADERS } from './page.ts'
@@ -174,7 +174,7 @@ function bodyOf({ body }: Route, given: unknown): unknown {
   const { schema, refusal } = body as { schema: z.ZodType; refusal: string }
   let json: unknown
   try {
-    json = JSON.parse(UTF8.decode(Buffer.isBuffer(given) ? given : EMPTY))
+    json = jsonOf(given)
   } catch {
     throw new MarketError('invalid input', refusal, { detail: NO_JSON })
   }
@@ -182,6 +182,8 @@ function bodyOf({ body }: Route, given: unknown): unknown {
   if (result.success) return result.data
   throw new MarketError('invalid input', refusal, { detail: detailOf(schema, result.error, json) })
 }
+
+const jsonOf = (given: unknown): unknown => JSON.parse(UTF8.decode(Buffer.isBuffer(given) ? given : EMPTY))
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -211,7 +213,17 @@ function refuse(
   if (route.refusalPage && prefersHtml(request.headers.accept)) {
     return reply.code(status).headers(PAGE_HEADERS).send(route.refusalPage(context, status))
   }
-  const detail = error instanceof MarketError ? error.detail : undefined
+  const detail = status === 500 ? undefined : detailOfRefusal(error as MarketError, route, request)
   const text = textOf(route, status, (error as Error).message)
   return reply.code(status).send({ error: text, ...(detail !== undefined && { detail }) })
+}
+
+function detailOfRefusal({ detail }: MarketError, { body }: Route, request: FastifyRequest) {
+  if (detail !== undefined || !body) return detail
+  try {
+    return strayFieldOf(body.schema as z.ZodType, jsonOf(request.body))
+  } catch {
+    // It was refused for something else before anybody read it.
+    return undefined
+  }
 }

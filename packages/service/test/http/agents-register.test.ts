@@ -147,6 +147,16 @@ describe('a registration', () => {
     expect(await post({}, owner, elsewhere)).toMatchObject({ status: 409 })
   })
 
+  it('tells whoever misspelled the field, which counts as left out, what it is called', async () => {
+    expect(await post({ agentId: 7 }, stranger)).toMatchObject({
+      status: 403,
+      body: {
+        error: 'caller does not own this agent',
+        detail: 'the body has a field that is not known here; known are agent_id',
+      },
+    })
+  })
+
   it('is for the owner only [AGENT-63]', async () => {
     const agentId = await mint(CARD)
     const { status, body } = await register(agentId, stranger)
