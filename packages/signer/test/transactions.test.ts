@@ -176,10 +176,10 @@ describe('publish_escrow_review', () => {
     standIn.says.check_review_content = () => ({
       valid: false,
       problem: 'latency_ms is required: invalid input',
-      content_needs: { category: 'api' },
+      content_needs: { schema_name: 'api' },
     })
     expect(await signer.refusal('publish_escrow_review', { ...call, content_json: CONTENT })).toBe(
-      'the marketplace would refuse this review: latency_ms is required: invalid input, where {"category":"api"}. Correct content_json; nothing was published',
+      'the marketplace would refuse this review: latency_ms is required: invalid input, where {"schema_name":"api"}. Correct content_json; nothing was published',
     )
     expect(standIn.asked.at(-1)?.input).toEqual({
       merchant_id: Number(product.merchantId),

@@ -62,7 +62,7 @@ export function needsOf(schemas: ReviewSchemas, category: string) {
   const needs = schemas.get(category)
   return (
     needs && {
-      category,
+      schema_name: category,
       schema: needs.schema,
       must_hold: [...new Set(needs.invariants.map(({ name }) => name))],
     }

@@ -108,7 +108,7 @@ export const CheckedContent = z
     problem: z.string().optional().meta({ about: 'Only when not valid: what would be refused, and why.' }),
     content_needs: z
       .object({
-        category: z.string(),
+        schema_name: z.string().meta({ about: 'The category, which the operator has a schema for.' }),
         schema: z.record(z.string(), z.unknown()).meta({ about: 'JSON Schema of the whole content.' }),
         must_hold: z.array(z.string()).meta({ about: 'Arithmetic between its figures.' }),
       })

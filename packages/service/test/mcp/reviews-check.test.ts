@@ -89,7 +89,10 @@ describe('check_review_content', () => {
 
   it('tells what the category asks for, so that the next text fits', async () => {
     const { content_needs: needs } = await check(api, generic(4, 'Without figures'))
-    expect(needs).toMatchObject({ category: 'api', must_hold: expect.arrayContaining(['p50 ≤ p95 ≤ p99']) })
+    expect(needs).toMatchObject({
+      schema_name: 'api',
+      must_hold: expect.arrayContaining(['p50 ≤ p95 ≤ p99']),
+    })
     const fits = new Ajv2020().compile(needs.schema)
     expect([fits(FIGURES), fits({ rating: 4, description: 'Without figures' })]).toEqual([true, false])
     expect(await check(desk.product, generic(6, 'x')), 'a category without a schema').toEqual({

@@ -27,7 +27,7 @@ const OURS = [
     'checklists',
     'hints',
   ],
-  ...['problem', 'content_needs'],
+  ...['problem', 'schema_name', 'schema'],
 ]
 
 let m: Traded
