@@ -64,7 +64,8 @@ async function spentSince(block: bigint): Promise<bigint> {
 describe('wallets that have settled and then burn gas', () => {
   it('burn a bounded amount, all together, and hold up no honest wallet', async () => {
     const sleepers = await wallets(5, SLEEPER)
-    for (const answer of await payAll(sleepers, 1)) expect(answer).toMatchObject({ success: true })
+    // One after the other: all at once they could burn more than wallets of one code may.
+    for (const sleeper of sleepers) expect(await payAll([sleeper], 1)).toMatchObject([{ success: true }])
     for (const address of sleepers)
       await m.chain.client.setStorageAt({ address, index: 0, value: numberToHex(1, { size: 32 }) })
 
