@@ -10,7 +10,6 @@ import {
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { encodeFunctionData, type LocalAccount } from 'viem'
 import { bytesOf } from '../../src/db/bytes.ts'
-import { asIndexer } from '../../src/db/testing.ts'
 import { until } from '../../src/workers/testing.ts'
 import { must } from './caller.ts'
 import { setCashbackRate } from './commitments.ts'
@@ -159,23 +158,20 @@ async function untilOracleWaits({ sql }: TestMarket): Promise<void> {
   }, 'the oracle to wait')
 }
 
-/** As if a batch had skipped it once: the oracle sends what concerns it alone. */
-export async function setApart({ sql, chainId, market }: Life, { deposit }: Purchase): Promise<void> {
+/** As if a settlement of it had failed a day before: the oracle then sends the next alone. */
+export async function setApart({ sql, chainId, market, clock }: Life, { deposit }: Purchase): Promise<void> {
+  const contract = bytesOf(market.addresses.CommissionEscrow)
   const { escrowId, payer, nonce } = deposit
-  await asIndexer(sql, (tx) => {
-    const skipped = {
-      chain_id: chainId,
-      block_number: 0,
-      log_index: Number(escrowId),
-      contract: bytesOf(market.addresses.CommissionEscrow),
-      payer: bytesOf(payer),
-      nonce: bytesOf(nonce),
-      escrow_id: Number(escrowId),
-      transaction_hash: bytesOf(nonce),
-      reason: Buffer.alloc(0),
-    }
-    return tx`INSERT INTO chain.skipped_escrows ${tx(skipped)}`
-  })
+  await sql`
+    WITH tried AS (
+      INSERT INTO sender.intents (chain_id, key, from_address, to_address, data, value, state, reason)
+      VALUES (${chainId}, ${`test/${nonce}`}, ${bytesOf(market.accounts.oracle.address)}, ${contract}, ''::bytea, 0, 'failed', 'a test')
+      RETURNING id)
+    INSERT INTO market.escrow_decisions (chain_id, contract, payer, nonce, kind, attempt, escrow_id, contradicted, cashback_earned,
+      inputs, decided_at, transaction_id)
+    SELECT ${chainId}, ${contract}, ${bytesOf(payer)}, ${bytesOf(nonce)}, 'settle', 1, ${Number(escrowId)}, false, false, '{}',
+      ${new Date(Date.now() + clock.aheadMs - 86_400_000)}, id
+    FROM tried`
 }
 
 /** Names, in what a node is asked, every settlement of this escrow by the oracle, and nothing else. */
