@@ -10,7 +10,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**', 'contracts/artifacts/**', 'contracts/cache/**'],
     globalSetup: ['packages/database/src/test-server.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // Tests wait for chains, databases and programs half of the time: a third worker uses what two leave idle on two cores.
+    maxWorkers: 3,
     // Files share what their worker has imported, which takes a third of the time otherwise: no test may leave anything behind.
     isolate: false,
     testTimeout: 60_000,
