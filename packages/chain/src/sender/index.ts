@@ -17,7 +17,6 @@
  * - a dead database: nothing is signed or sent until it is back.
  */
 
-export { waitsForFunds } from './funds.ts'
 export {
   enqueueTransaction,
   handOverTransaction,

@@ -100,6 +100,8 @@ export interface TransactionStatus {
   mined: { hash: Hex; blockNumber: number; blockHash: Hex } | null
   /** Why it failed, or why it does not get on. */
   reason: string | null
+  /** It waits because its signer cannot pay for gas. */
+  lacksFunds: boolean
   enqueuedAt: Date
   changedAt: Date
 }
@@ -119,6 +121,7 @@ type StatusRow = {
   block_number: bigint | null
   block_hash: Buffer | null
   reason: string | null
+  lacks_funds: boolean
   enqueued_at: Date
   changed_at: Date
   hashes: Buffer[]
@@ -132,7 +135,7 @@ export async function readTransaction(
     'id' in which ? sql`i.id = ${which.id}` : sql`i.chain_id = ${which.chainId} AND i.key = ${which.key}`
   const [row] = await sql<StatusRow[]>`
     SELECT i.id, i.chain_id, i.key, i.label, i.from_address, i.to_address, i.data, i.value, i.state, i.nonce,
-      i.mined_hash, i.block_number, i.block_hash, i.reason, i.enqueued_at, i.changed_at,
+      i.mined_hash, i.block_number, i.block_hash, i.reason, i.lacks_funds, i.enqueued_at, i.changed_at,
       ARRAY(SELECT hash FROM sender.transactions WHERE intent_id = i.id ORDER BY signed_at, nonce) AS hashes
     FROM sender.intents i WHERE ${match}`
   if (!row) return undefined
@@ -154,6 +157,7 @@ export async function readTransaction(
         ? { hash: toHex(hash), blockNumber: Number(blockNumber), blockHash: toHex(blockHash) }
         : null,
     reason: row.reason,
+    lacksFunds: row.lacks_funds,
     enqueuedAt: row.enqueued_at,
     changedAt: row.changed_at,
   }

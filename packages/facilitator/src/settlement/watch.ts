@@ -5,7 +5,6 @@ import {
   RpcError,
   readTransaction,
   type TransactionStatus,
-  waitsForFunds,
   withdrawTransaction,
 } from '@referrer/chain'
 import { type Address, type Hash, hexToBigInt, isAddressEqual } from 'viem'
@@ -196,8 +195,11 @@ export function createWatch(
   }
 
   /** What nobody can pay for is not worth waiting for: gas money comes by hand, and with it the same payment. */
-  async function withdrawIfHopeless(flight: Flight, { reason }: TransactionStatus): Promise<void> {
-    const isBroke = waitsForFunds(reason) && ![...flights.values()].some(isOnItsWay)
+  async function withdrawIfHopeless(
+    flight: Flight,
+    { reason, lacksFunds }: TransactionStatus,
+  ): Promise<void> {
+    const isBroke = lacksFunds && ![...flights.values()].some(isOnItsWay)
     if (!isBroke && performance.now() - flight.since < SEND_WITHIN_MS) return
     const why = isBroke ? NO_GAS : (reason ?? 'the chain could not be reached in time')
     const isOut = await sql.begin(async (tx) => {
