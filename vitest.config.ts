@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', 'contracts/artifacts/**', 'contracts/cache/**'],
+    setupFiles: ['scripts/untouched-globals.ts'],
     globalSetup: ['packages/database/src/test-server.ts'],
     pool: 'forks',
     // Tests wait for chains, databases and programs half of the time: a third worker uses what two leave idle on two cores.

@@ -39,7 +39,8 @@ export async function buy(
   const network = `eip155:${state.chainId}` as const
   const pay = wrapFetchWithPaymentFromConfig(
     (input, options) => {
-      if (input instanceof Request) signature = input.headers.get('PAYMENT-SIGNATURE') ?? ''
+      if (typeof input === 'object' && 'headers' in input)
+        signature = input.headers.get('PAYMENT-SIGNATURE') ?? ''
       return fetch(input, options)
     },
     {

@@ -29,7 +29,12 @@ let world: World
 beforeAll(async () => {
   world = await startWorld()
 })
-afterAll(() => world.close())
+// Hono's server replaces them in the whole process, as it does in a merchant's.
+const { Request, Response } = globalThis
+afterAll(async () => {
+  Object.assign(globalThis, { Request, Response })
+  await world.close()
+})
 beforeEach(() => world.facilitator.says(settledBy()))
 
 type Running = { url: string; close(): Promise<unknown> }

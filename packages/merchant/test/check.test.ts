@@ -120,7 +120,7 @@ function official(): RequestListener {
   for (const extension of referral.extensions) resources.registerExtension(extension)
   const app = new Hono()
   app.use(paymentMiddleware({ '/buy': referral.route(PRICE) }, resources))
-  return getRequestListener(app.fetch)
+  return getRequestListener(app.fetch, { overrideGlobalObjects: false })
 }
 
 describe('check', () => {

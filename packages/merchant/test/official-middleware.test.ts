@@ -58,7 +58,7 @@ const shops = {
     const app = new Hono()
     app.use(honoMiddleware({ '/thing': route }, server))
     app.all('/thing', (context) => context.json({ thing: ++shop.served }))
-    shop.url = await listen(createServer(getRequestListener(app.fetch)))
+    shop.url = await listen(createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false })))
     return shop
   },
   async express(changes: Partial<MarketConfig> = {}): Promise<OfficialShop> {

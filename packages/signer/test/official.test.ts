@@ -73,7 +73,7 @@ const FRAMEWORKS: [
       const app = new Hono()
       app.use(honoMiddleware(routes, server))
       app.get('/thing', (c) => c.json({ thing: 1 }))
-      return getRequestListener(app.fetch)
+      return getRequestListener(app.fetch, { overrideGlobalObjects: false })
     },
   ],
   [
