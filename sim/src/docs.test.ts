@@ -1,6 +1,5 @@
 // The figures of docs/ranks.md are those of the code.
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
 import {
   deflate,
   findingWeight,
@@ -10,7 +9,8 @@ import {
   rankOf,
   sizeOf,
   voteWeight,
-} from '../../packages/service/src/ranks/rank.ts'
+} from '@referrer/ranking'
+import { expect, test } from 'vitest'
 import { attacks } from './collusion/attacks.ts'
 import { boundOf, gainOf } from './collusion/gain.ts'
 import { smearOf } from './collusion/smear.ts'

@@ -1,5 +1,5 @@
+import { MILLION } from '@referrer/ranking'
 import { expect, test } from 'vitest'
-import { MILLION } from '../../packages/service/src/ranks/rank.ts'
 import { DAY_MS } from './escrows.ts'
 import { Market, rankInForce } from './market.ts'
 import type { Agent, Product, Review } from './records.ts'

@@ -7,7 +7,7 @@ import {
   opinionWeight,
   type ProductType,
   voteWeight,
-} from '../../packages/service/src/ranks/rank.ts'
+} from '@referrer/ranking'
 import { Escrows, votesMissing } from './escrows.ts'
 import { Ledger } from './ledger.ts'
 import { Opinions } from './opinions.ts'

@@ -1,4 +1,4 @@
-import { dayOf, MILLION, productRank } from '../../packages/service/src/ranks/rank.ts'
+import { dayOf, MILLION, productRank } from '@referrer/ranking'
 import type { Product, Review } from './records.ts'
 import type { Rules } from './rules.ts'
 

@@ -1,4 +1,4 @@
-import { MILLION } from '../../packages/service/src/ranks/rank.ts'
+import { MILLION } from '@referrer/ranking'
 import type { Opinions } from './opinions.ts'
 import type { Finding, Product, Review } from './records.ts'
 import type { Rules } from './rules.ts'

@@ -6,7 +6,7 @@ import {
   PRODUCT_TYPES,
   type ProductType,
   rankOf,
-} from '../../packages/service/src/ranks/rank.ts'
+} from '@referrer/ranking'
 import type { Agent, Owner, Review, Vote } from './records.ts'
 import type { Rules } from './rules.ts'
 

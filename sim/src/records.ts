@@ -1,5 +1,5 @@
 import type { Money } from '@referrer/protocol'
-import type { ProductType } from '../../packages/service/src/ranks/rank.ts'
+import type { ProductType } from '@referrer/ranking'
 
 /** A wallet, by number. */
 export type Owner = number

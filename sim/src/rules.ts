@@ -1,4 +1,4 @@
-import { FINDINGS_OF_EACH, MILLION, sizeOf, VOTES_OF_PAIR } from '../../packages/service/src/ranks/rank.ts'
+import { FINDINGS_OF_EACH, MILLION, sizeOf, VOTES_OF_PAIR } from '@referrer/ranking'
 
 /** The rules that a ring runs into. Each can be switched off, to see which attack it stops. */
 export type Rules = {

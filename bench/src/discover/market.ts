@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { connect, migrate, type PostgresServer, type Sql } from '@referrer/database'
 import { migrations } from '@referrer/service'
-import { withoutIndexes } from '../../../packages/service/src/db/testing.ts'
+import { withoutIndexes } from '@referrer/service/testing'
 import { CHAIN_ID } from '../http/market.ts'
 import { Random } from '../index/random.ts'
 import { type Item, intentFor } from './catalogue.ts'

@@ -1,7 +1,6 @@
 // The rows of a market, as SQL: what the indexer and the doors would have written, and what the workers would have made of it.
 import type { Transaction } from '@referrer/database'
-import { productTextHash } from '../../../packages/service/src/embeddings/text.ts'
-import { evidenceOf } from '../../../packages/service/src/listings/evidence.ts'
+import { evidenceOf, productTextHash } from '@referrer/service/testing'
 import { reviewTexts } from './catalogue.ts'
 import { DIMS } from './vectors.ts'
 

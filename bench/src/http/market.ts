@@ -1,6 +1,6 @@
 import { connect, migrate, type PostgresServer } from '@referrer/database'
 import { migrations } from '@referrer/service'
-import { fillMarket } from '../../../packages/service/src/db/testing.ts'
+import { fillMarket } from '@referrer/service/testing'
 
 export const CHAIN_ID = 8453
 

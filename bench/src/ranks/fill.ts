@@ -1,7 +1,7 @@
 import { connect, migrate, type PostgresServer, type Sql } from '@referrer/database'
+import { dayOf, inflate } from '@referrer/ranking'
 import { migrations } from '@referrer/service'
-import { withoutIndexes } from '../../../packages/service/src/db/testing.ts'
-import { dayOf, inflate } from '../../../packages/service/src/ranks/rank.ts'
+import { withoutIndexes } from '@referrer/service/testing'
 
 export const CHAIN_ID = 8453
 /** Wrote a fifth of all reviews, and has a fifth of all votes. */

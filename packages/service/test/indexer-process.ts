@@ -1,6 +1,6 @@
 // A process that indexes until it is killed, or until its parent is gone. Says each event in a line of JSON.
 import { createRpcPool } from '@referrer/chain'
-import { createMarketIndexer, type IndexedChain } from '../src/workers/indexing.ts'
+import { createMarketIndexer, type IndexedChain } from '../src/app/indexing.ts'
 
 /** What it is told in the variable INDEX. */
 export interface IndexerTask {

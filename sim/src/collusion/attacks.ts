@@ -1,5 +1,5 @@
 // What owners who act as one can try to lift a rank.
-import { FINDINGS_OF_EACH } from '../../../packages/service/src/ranks/rank.ts'
+import { FINDINGS_OF_EACH } from '@referrer/ranking'
 import type { Agent, Merchant, Review } from '../records.ts'
 import { BEST, priceOf, type Ring } from './ring.ts'
 

@@ -7,7 +7,7 @@ import {
   PRIORS,
   type ProductType,
   VOTES_OF_PAIR,
-} from '../../../packages/service/src/ranks/rank.ts'
+} from '@referrer/ranking'
 import { rankInForce, TERMS } from '../market.ts'
 import type { Agent } from '../records.ts'
 import type { Rules } from '../rules.ts'

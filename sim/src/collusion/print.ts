@@ -1,4 +1,4 @@
-import { multiplierBps } from '../../../packages/service/src/ranks/rank.ts'
+import { multiplierBps } from '@referrer/ranking'
 import type { Rules } from '../rules.ts'
 import { table, usdc } from '../table.ts'
 import { type Attack, attacks } from './attacks.ts'

@@ -1,4 +1,4 @@
-import { BASE_RATES, multiplierBps, type ProductType } from '../../../packages/service/src/ranks/rank.ts'
+import { BASE_RATES, multiplierBps, type ProductType } from '@referrer/ranking'
 import { DAY_MS } from '../escrows.ts'
 import { Market } from '../market.ts'
 import type { Agent, Merchant, Owner, Product, Purchase, Review } from '../records.ts'

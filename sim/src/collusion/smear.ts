@@ -1,5 +1,5 @@
 // The other way: a ring that brings an honest reviewer down.
-import { FINDINGS_OF_EACH } from '../../../packages/service/src/ranks/rank.ts'
+import { FINDINGS_OF_EACH } from '@referrer/ranking'
 import { rankInForce } from '../market.ts'
 import type { Agent, Review } from '../records.ts'
 import { type Rules, THE_RULES } from '../rules.ts'

@@ -1,5 +1,5 @@
 // How agents of the year behave. Honest ones read, buy, and say what they found; rings do all they can for each other.
-import { MILLION } from '../../../packages/service/src/ranks/rank.ts'
+import { MILLION } from '@referrer/ranking'
 import { rankInForce } from '../market.ts'
 import type { Random } from '../random.ts'
 import type { Agent, Product, Purchase, Review } from '../records.ts'

@@ -1,11 +1,8 @@
 // The same year once more, in the service's own tables: rows as the indexer and the doors write them, and the service's own followers.
 import type { Sql, Transaction } from '@referrer/database'
-import type { Chain, Context } from '../../../packages/service/src/context.ts'
-import { opinionsFollower } from '../../../packages/service/src/opinions/follow.ts'
-import { oracleFollower } from '../../../packages/service/src/oracle/follow.ts'
-import { ranksFollower } from '../../../packages/service/src/ranks/follow.ts'
-import { MILLION, PRODUCT_TYPES } from '../../../packages/service/src/ranks/rank.ts'
-import { followOnce } from '../../../packages/service/src/workers/following.ts'
+import { MILLION, PRODUCT_TYPES } from '@referrer/ranking'
+import type { Chain, Context } from '@referrer/service'
+import { followOnce, opinionsFollower, oracleFollower, ranksFollower } from '@referrer/service/testing'
 import type { Market } from '../market.ts'
 import type { Event } from '../records.ts'
 

@@ -1,4 +1,4 @@
-import { MILLION } from '../../../packages/service/src/ranks/rank.ts'
+import { MILLION } from '@referrer/ranking'
 import { DAY_MS, votesMissing } from '../escrows.ts'
 import { Random } from '../random.ts'
 import type { Agent, Purchase, Review } from '../records.ts'

@@ -1,4 +1,4 @@
-import { PRODUCT_TYPES, type ProductType } from '../../../packages/service/src/ranks/rank.ts'
+import { PRODUCT_TYPES, type ProductType } from '@referrer/ranking'
 import type { Agent, Purchase } from '../records.ts'
 import { table, usdc } from '../table.ts'
 import type { World } from './world.ts'

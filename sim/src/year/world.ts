@@ -1,4 +1,4 @@
-import { MILLION, PRODUCT_TYPES } from '../../../packages/service/src/ranks/rank.ts'
+import { MILLION, PRODUCT_TYPES } from '@referrer/ranking'
 import { Market } from '../market.ts'
 import type { Random } from '../random.ts'
 import type { Agent, Owner, Product } from '../records.ts'

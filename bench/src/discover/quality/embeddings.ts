@@ -4,8 +4,13 @@ import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Sql } from '@referrer/database'
-import { createLocal, LOCAL, type LocalEmbedder } from '../../../../packages/service/src/embeddings/local.ts'
-import { productText, productTextHash } from '../../../../packages/service/src/embeddings/text.ts'
+import {
+  createLocal,
+  LOCAL,
+  type LocalEmbedder,
+  productText,
+  productTextHash,
+} from '@referrer/service/testing'
 import { CHAIN_ID } from '../../http/market.ts'
 import { progress } from '../stage.ts'
 

@@ -1,7 +1,7 @@
 // The engine itself, with the products and the groups that a service uses: it answers deeper than the endpoint does.
 import type { Sql } from '@referrer/database'
 import { Catalogue, cosine, keyOf, readCells, type Vector } from '@referrer/search'
-import { LOCAL } from '../../../../packages/service/src/embeddings/local.ts'
+import { LOCAL } from '@referrer/service/testing'
 
 export interface Engine {
   /** Ids of products, as the endpoint writes them, best first. */

@@ -1,7 +1,7 @@
 // Products that are listed, one after the other, as the indexer and a merchant write them.
 import { createHash } from 'node:crypto'
 import type { Sql } from '@referrer/database'
-import { asIndexer } from '../../../../packages/service/src/db/testing.ts'
+import { asIndexer } from '@referrer/service/testing'
 import { CHAIN_ID } from '../../http/market.ts'
 import { ask } from '../ask.ts'
 import { generatedItems } from '../catalogue.ts'

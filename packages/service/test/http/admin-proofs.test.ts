@@ -1,6 +1,6 @@
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routes } from '../../src/routes.ts'
+import { routes } from '../../src/app/routes.ts'
 import { type AdminDesk, CHAINS, pathOf, startAdminDesk, submitProof } from './admin.ts'
 import { productOf, type TestMarket } from './market.ts'
 

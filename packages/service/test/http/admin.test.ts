@@ -1,7 +1,7 @@
 import { listProduct, openMerchant, type Product } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminRoutes } from '../../src/admin/http.ts'
+import { adminRoutes } from '../../src/market/admin/http.ts'
 import { type AdminDesk, CHAINS, pathOf, startAdminDesk, submitProof } from './admin.ts'
 import { sessionOf } from './caller.ts'
 import { generic, productOf, publishReview, type TestMarket } from './market.ts'

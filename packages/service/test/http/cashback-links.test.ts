@@ -3,7 +3,7 @@ import { mintUsdc, openMerchant, type Product, registerIdentity } from '@referre
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../../src/workers/testing.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import { must } from './caller.ts'
 import { usdcOf } from './chain.ts'
 import { setCashbackRate } from './commitments.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import type { Route } from '../../src/http/route.ts'
-import { routes } from '../../src/routes.ts'
+import { routes } from '../../src/app/routes.ts'
+import type { Route } from '../../src/kit/route.ts'
 import type { Answer } from './caller.ts'
 import { type Example, exampleOf, startTradedMarket, type Traded } from './traded.ts'
 

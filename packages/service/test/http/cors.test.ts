@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routes } from '../../src/routes.ts'
+import { routes } from '../../src/app/routes.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 
 const CONSOLE = 'https://console.market.test'

@@ -1,7 +1,7 @@
 // Products that can be found, and those who look for them.
 import { listProduct, type Product } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
-import { until } from '../../src/workers/testing.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import { type Answer, type Caller, must } from './caller.ts'
 import { generic, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { publish, registered } from './reviews.ts'

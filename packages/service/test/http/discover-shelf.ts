@@ -1,6 +1,6 @@
 // A market of 25 products on one chain and one on another; nothing is embedded.
 import { listProduct, openMerchant, type Product, registerIdentity } from '@referrer/contracts/local'
-import { openShop } from '../../src/offers/testing.ts'
+import { openShop } from '../../src/derived/offers/testing.ts'
 import { must } from './caller.ts'
 import {
   describeProduct,

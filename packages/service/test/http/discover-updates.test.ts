@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type EmbeddingServer, startEmbeddingServer } from '../../src/embeddings/testing.ts'
-import { type Service, startService } from '../../src/service.ts'
+import { type Service, startService } from '../../src/app/service.ts'
+import { type EmbeddingServer, startEmbeddingServer } from '../../src/discovery/embeddings/testing.ts'
 import { type Answer, type Caller, callerOf } from './caller.ts'
 import {
   ask,

@@ -1,8 +1,8 @@
 // What can be asked for, what is found, and what an answer looks like. Nothing is embedded: words and ranks decide.
 import type { Product } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { type Service, startService } from '../../src/service.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { type Service, startService } from '../../src/app/service.ts'
 import { type Answer, callerOf, must, sessionOf } from './caller.ts'
 import { ask, findsFirst, found, idsOf, setProductRanks } from './discover-market.ts'
 import { OTHER_CHAIN, PRICE, type Shelf, startShelf } from './discover-shelf.ts'

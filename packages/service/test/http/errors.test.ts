@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routes } from '../../src/routes.ts'
+import { routes } from '../../src/app/routes.ts'
 import { sessionOf } from './caller.ts'
 import { productOf } from './market.ts'
 import { exampleOf, startTradedMarket, type Traded } from './traded.ts'

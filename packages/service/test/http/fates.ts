@@ -1,7 +1,7 @@
 // What the parties of purchases should see and have of them, and whether they do.
 import { type Address, formatUnits } from 'viem'
 import { expect } from 'vitest'
-import { until } from '../../src/workers/testing.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import { type Answer, must } from './caller.ts'
 import { usdcOf } from './chain.ts'
 import { standingOf } from './escrows.ts'

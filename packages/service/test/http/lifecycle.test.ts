@@ -1,6 +1,6 @@
 // Purchases from the first day to the seventieth: what both parties are shown, what they earned, and where the money is, to the unit.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../../src/workers/testing.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import { call } from '../calls.ts'
 import { must, sessionOf } from './caller.ts'
 import { DAY, send, usdcOf } from './chain.ts'

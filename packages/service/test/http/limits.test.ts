@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { type Service, startService } from '../../src/service.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { type Service, startService } from '../../src/app/service.ts'
 import { callerOf, signatureHeaders } from './caller.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 import { rawCallerOf } from './raw.ts'

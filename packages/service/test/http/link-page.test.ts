@@ -6,7 +6,7 @@ import { openMerchant, type Product, registerIdentity } from '@referrer/contract
 import { AttestationKey, AttributionToken } from '@referrer/protocol'
 import { hexToBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { refreshDue } from '../../src/offers/refresh.ts'
+import { refreshDue } from '../../src/derived/offers/refresh.ts'
 import { type Answer, must } from './caller.ts'
 import { ATTESTATION_SEEDS, BASE_URL, generic, NO_WORK, startTestMarket, type TestMarket } from './market.ts'
 import { publish, registered, sell } from './reviews.ts'

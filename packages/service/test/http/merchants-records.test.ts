@@ -2,7 +2,7 @@ import { listProduct, openMerchant, registerIdentity } from '@referrer/contracts
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bytesOf } from '../../src/db/bytes.ts'
+import { bytesOf } from '../../src/machinery/db/bytes.ts'
 import { call } from '../calls.ts'
 import { send } from './chain.ts'
 import { NO_WORK, productOf, startTestMarket, type TestMarket } from './market.ts'

@@ -1,7 +1,7 @@
 // Answers that are made of several reads, while something happens between these. A lock holds up one of the reads until it has happened.
 import type { Transaction } from '@referrer/database'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { until } from '../../src/workers/testing.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import { must } from './caller.ts'
 import { openShop, type Shop } from './escrows.ts'
 import { buy, NO_WORK, startTestMarket, type TestMarket } from './market.ts'

@@ -1,7 +1,7 @@
 import { listProduct, mintUsdc, type Product, registerIdentity } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { opinionsFollower } from '../../src/opinions/follow.ts'
+import { opinionsFollower } from '../../src/derived/opinions/follow.ts'
 import { must } from './caller.ts'
 import { transfer } from './chain.ts'
 import { productOf, startTestMarket, type TestMarket } from './market.ts'

@@ -1,8 +1,8 @@
 // What the oracle finds of a review, what its author can say against it, and what that means for the money.
 import { type EscrowDeposit, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { settleEscrows } from '../../src/oracle/schedule.ts'
-import { until } from '../../src/workers/testing.ts'
+import { settleEscrows } from '../../src/derived/oracle/schedule.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import { must, sessionOf } from './caller.ts'
 import { DAY, travel } from './chain.ts'
 import { HELD_BACK, openShop, publishBuyerReview, type Shop } from './escrows.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createHistory, type History } from '../../src/ranks/testing.ts'
+import { createHistory, type History } from '../../src/derived/ranks/testing.ts'
 import { NO_WORK, startTestMarket, type TestMarket } from './market.ts'
 import { beginDay } from './town.ts'
 

@@ -15,7 +15,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { verifySiweMessage } from 'viem/siwe'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Service, startService } from '../../src/service.ts'
+import { type Service, startService } from '../../src/app/service.ts'
 import { type Caller, callerOf, must, signInMessage } from './caller.ts'
 import { AGREEABLE, ECHO, ownedBy, SULLEN } from './contract-wallets.ts'
 import { startTestMarket, type TestMarket } from './market.ts'

@@ -9,7 +9,7 @@ import {
   registerIdentity,
 } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
-import { rebuildListings } from '../../src/listings/rebuild.ts'
+import { rebuildListings } from '../../src/app/commands/rebuild-listings.ts'
 import { must, sessionOf } from './caller.ts'
 import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
 import {

@@ -2,7 +2,7 @@
 import { escrowDeposits, registerIdentity, settlePurchases, signPurchase } from '@referrer/contracts/local'
 import { numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Service, startService } from '../../src/service.ts'
+import { type Service, startService } from '../../src/app/service.ts'
 import type { Call } from '../forking-chain.ts'
 import { deploySuccessors } from '../replaced-contracts.ts'
 import { type Answer, type Caller, callerOf } from './caller.ts'

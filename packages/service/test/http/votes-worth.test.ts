@@ -8,7 +8,7 @@ import {
 } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../../src/workers/testing.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import { call } from '../calls.ts'
 import { must, sessionOf } from './caller.ts'
 import { send, transfer } from './chain.ts'

@@ -1,7 +1,7 @@
 // Whoever writes much: what it costs those who look for something.
 import { type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { rebuildListings } from '../../src/listings/rebuild.ts'
+import { rebuildListings } from '../../src/app/commands/rebuild-listings.ts'
 import { must } from '../http/caller.ts'
 import { sellAll } from '../http/discover-market.ts'
 import { NO_WORK, startTestMarket, type TestMarket } from '../http/market.ts'

@@ -6,7 +6,7 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { guides } from '../../src/guides/guides.ts'
+import { guides } from '../../src/market/guides/guides.ts'
 import { must } from '../http/caller.ts'
 import { startTestMarket, type TestMarket } from '../http/market.ts'
 import { FIELDS_ELSEWHERE, OF_SIGNER, POLL, READS, TWO_STEPS, WRITES } from './names.ts'

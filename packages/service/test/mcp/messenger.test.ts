@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sweepLinks } from '../../src/messenger/store.ts'
+import { sweepLinks } from '../../src/market/messenger/store.ts'
 import { setAgentWallet } from '../calls.ts'
 import { send } from '../http/chain.ts'
 import { giveToContract, ownedBy } from '../http/contract-wallets.ts'

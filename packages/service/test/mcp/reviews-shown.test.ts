@@ -1,7 +1,7 @@
 // The moment in which a review that the service publishes is first seen. No schedule runs here: whatever is not there then never comes.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { rebuildListings } from '../../src/listings/rebuild.ts'
-import { until } from '../../src/workers/testing.ts'
+import { rebuildListings } from '../../src/app/commands/rebuild-listings.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import { must } from '../http/caller.ts'
 import { NO_WORK } from '../http/market.ts'
 import { approved, argsOf, type Desk, review, signed, startDesk, submit } from './submitting.ts'

@@ -1,8 +1,8 @@
 // An author with proofs of what it knows, and what it submits on them.
 import { type Product, registerIdentity } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
-import type { Overrides } from '../../src/service.ts'
-import { until } from '../../src/workers/testing.ts'
+import type { Overrides } from '../../src/app/service.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import { must } from '../http/caller.ts'
 import { travel } from '../http/chain.ts'
 import { generic, startTestMarket, type TestMarket } from '../http/market.ts'

@@ -10,7 +10,7 @@ import {
 import { connect, type Sql } from '@referrer/database'
 import { type KillablePostgres, startKillablePostgres } from '@referrer/database/testing'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { until } from '../../src/workers/testing.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import { callerOf } from '../http/caller.ts'
 import { DAY, travel } from '../http/chain.ts'
 import { standingOf } from '../http/escrows.ts'

@@ -1,6 +1,6 @@
 // Callers that never rest, and what they were answered.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../../src/workers/testing.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 import type { Answer } from '../http/caller.ts'
 
 const PAUSE_MS = 5

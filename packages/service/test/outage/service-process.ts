@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { until } from '../../src/workers/testing.ts'
+import { until } from '../../src/machinery/workers/testing.ts'
 
 export interface ServiceProcess {
   url: string
@@ -15,7 +15,7 @@ export interface ServiceProcess {
 }
 
 export async function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
-  const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+  const program = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url))
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, PORT: '0', EMBEDDER: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

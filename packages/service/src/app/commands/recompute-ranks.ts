@@ -1,0 +1,153 @@
+import { parseArgs } from 'node:util'
+import { createRpcPool } from '@referrer/chain'
+import { migrate, type Sql, type Transaction } from '@referrer/database'
+import { createLog, describeVariables, failStart } from '@referrer/process'
+import { lockFollowing, type Mark } from '../../derived/following/following.ts'
+import { opinionsFollower } from '../../derived/opinions/follow.ts'
+import { forgetOpinions } from '../../derived/opinions/store.ts'
+import { ranksFollower } from '../../derived/ranks/follow.ts'
+import { seeAnew } from '../../derived/ranks/seen.ts'
+import type { Chain } from '../../kit/context.ts'
+import { migrations } from '../../machinery/db/migrations.ts'
+import { readConfig, variables } from '../config.ts'
+import { openRecords } from '../service.ts'
+
+const USAGE = `Computes all ranks anew, of reviewers, products and merchants, from the votes, findings, reviews and purchases in the records.
+
+Usage: npm run ranks:recompute [-- --help]
+
+The service may run meanwhile: everybody sees the ranks of before until those of a whole chain are there. What happens in the
+meantime is followed afterwards, and changes of products wait. What the oracle found and decided stays, and so do the weights that votes and
+opinions were given.
+
+Environment: that of the service.
+${describeVariables(variables)}
+`
+
+const AT_ONCE = 500
+
+type Progress = (line: string) => void
+
+/** In one transaction: votes that are cast meanwhile are weighed by whole ranks, and nobody is paid by half ones. */
+export function recomputeRanks(sql: Sql, chain: Chain, now: Date, progress: Progress): Promise<void> {
+  const { chainId } = chain.config
+  return sql.begin(async (tx) => {
+    await lockFollowing(tx, chainId)
+    // A whole chain takes longer than anybody else may, and tables that begin empty outgrow plans that are kept.
+    await tx`SELECT set_config('statement_timeout', '0', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+    await forgetRanks(tx, chainId)
+    const batch = { tx, chain, now }
+    await each(reviewsOf(tx, chainId), 'reviews', progress, (marks) =>
+      ranksFollower.follow({ ...batch, marks }),
+    )
+    await each(ballotsOf(tx, chainId), 'ballots', progress, (marks) =>
+      ranksFollower.follow({ ...batch, marks }),
+    )
+    // Last, since from here on their products are locked.
+    await forgetOpinions(tx, chainId, now)
+    await each(reviewsOf(tx, chainId), 'opinions', progress, (marks) =>
+      opinionsFollower.follow({ ...batch, marks }),
+    )
+    await each(productsOf(tx, chainId), 'products', progress, (marks) =>
+      opinionsFollower.follow({ ...batch, marks }),
+    )
+  })
+}
+
+async function forgetRanks(tx: Transaction, chainId: number): Promise<void> {
+  await tx`DELETE FROM market.rank_evidence WHERE chain_id = ${chainId}`
+  await tx`DELETE FROM market.rank_totals WHERE chain_id = ${chainId}`
+  await tx`DELETE FROM market.review_ranks WHERE chain_id = ${chainId}`
+  await seeAnew(tx, chainId)
+}
+
+async function each(
+  pages: AsyncIterable<Mark[]>,
+  what: string,
+  progress: Progress,
+  look: (marks: Mark[]) => Promise<void>,
+): Promise<void> {
+  let count = 0
+  for await (const marks of pages) {
+    await look(marks)
+    count += marks.length
+    if (count % 10_000 === 0) progress(`${count} ${what} so far`)
+  }
+  progress(`${count} ${what}`)
+}
+
+const reviewsOf = (tx: Transaction, chainId: number) =>
+  marksOf(
+    0n,
+    (after: bigint) => tx<{ internal_id: bigint }[]>`
+      SELECT internal_id FROM market.ranked_reviews WHERE internal_id > ${after} AND chain_id = ${chainId}
+      ORDER BY internal_id LIMIT ${AT_ONCE}`,
+    ({ internal_id }) => internal_id,
+    ({ internal_id }): Mark => ({ what: 'review', internalId: internal_id }),
+  )
+
+const ballotsOf = (tx: Transaction, chainId: number) =>
+  marksOf(
+    0n,
+    (after: bigint) => tx<{ ballot_id: bigint }[]>`
+      SELECT ballot_id FROM market.ballots WHERE ballot_id > ${after} AND chain_id = ${chainId}
+      ORDER BY ballot_id LIMIT ${AT_ONCE}`,
+    ({ ballot_id }) => ballot_id,
+    ({ ballot_id }): Mark => ({ what: 'ballot', ballotId: ballot_id }),
+  )
+
+type ProductRow = { merchant_id: bigint; product_id: Buffer }
+
+const productsOf = (tx: Transaction, chainId: number) =>
+  marksOf(
+    { merchant_id: -1n, product_id: Buffer.alloc(0) },
+    (after: ProductRow) => tx<ProductRow[]>`
+      SELECT merchant_id, product_id FROM market.products
+      WHERE chain_id = ${chainId} AND (merchant_id, product_id) > (${after.merchant_id}, ${after.product_id}::bytea)
+      ORDER BY merchant_id, product_id LIMIT ${AT_ONCE}`,
+    (row) => row,
+    ({ merchant_id, product_id }): Mark => ({
+      what: 'product',
+      merchantId: merchant_id,
+      productId: product_id,
+    }),
+  )
+
+async function* marksOf<Row, Key>(
+  first: Key,
+  read: (after: Key) => Promise<Row[]>,
+  keyOf: (row: Row) => Key,
+  markOf: (row: Row) => Mark,
+): AsyncGenerator<Mark[]> {
+  let after = first
+  for (;;) {
+    const rows = await read(after)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows.map(markOf)
+    after = keyOf(last)
+  }
+}
+
+async function main(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } })
+  if (values.help) {
+    process.stdout.write(USAGE)
+    return
+  }
+  const config = readConfig(process.env)
+  const database = await openRecords(config, createLog(config.logLevel))
+  try {
+    await migrate(database.sql, migrations)
+    for (const chain of config.chains) {
+      const { chainId } = chain
+      const rpc = createRpcPool({ chainId, urls: chain.rpcUrls.map((url) => url.reveal()), fetch })
+      const tell = (line: string) => process.stdout.write(`chain ${chainId}: ${line}\n`)
+      await recomputeRanks(database.sql, { config: chain, rpc, attestation: undefined }, new Date(), tell)
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+if (import.meta.main) await main(process.argv.slice(2)).catch(failStart)

@@ -1,0 +1,184 @@
+import { inspect } from 'node:util'
+import { ConfigError } from '@referrer/process'
+import { getAddress } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { chainsJson } from '../doors/http/testing.ts'
+import { readConfig } from './config.ts'
+
+const CHAINS = chainsJson(8453)
+const SECRET = `0x${'ab'.repeat(32)}`
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+/** One chain with some fields replaced. */
+const chain = (change: object) => JSON.stringify([{ ...JSON.parse(CHAINS)[0], ...change }])
+
+describe('readConfig', () => {
+  it('needs nothing but the chains', () => {
+    const config = readConfig({ CHAINS, PORT: '', HOST: '  ' })
+    expect(config).toMatchObject({
+      databaseUrl: undefined,
+      dataDir: '.referrer/postgres',
+      host: '127.0.0.1',
+      port: 8080,
+      logLevel: 'info',
+      maxLagSeconds: 30,
+      maxLagBlocks: undefined,
+      shutdownTimeoutMs: 25_000,
+      oraclePrivateKey: undefined,
+      publicUrl: 'http://127.0.0.1:8080',
+      facilitatorUrl: undefined,
+      attestationSeeds: new Map(),
+      adminAddresses: new Set(),
+      consoleOrigins: [],
+      trustedProxies: [],
+      rateLimit: { perSecond: 50, burst: 100 },
+      sessionSeconds: 3_600,
+      adminSessionSeconds: 900,
+      bytesPerDay: {
+        proofsOfOwner: 8_388_608,
+        intentsOfOwner: 8_388_608,
+        unsignedProofsOfClient: 2_097_152,
+        unsignedProofs: 67_108_864,
+        limitsOfClient: 2_097_152,
+      },
+      unsignedProofDays: 7,
+      answerTimeoutMs: 30_000,
+      allowPrivateHosts: false,
+      reviewSchemas: undefined,
+      hasIntents: true,
+      messenger: undefined,
+    })
+    expect(config.chains).toMatchObject([
+      { chainId: 8453, startBlock: 0n, finalityDepth: 64, confirmations: 5, pollIntervalMs: 500 },
+    ])
+  })
+
+  it('names every bad variable and what it expects, all at once', () => {
+    const env = {
+      DATABASE_URL: 'mysql://root:hunter2@localhost/db',
+      HOST: 'not a host',
+      PORT: '65536',
+      LOG_LEVEL: 'loud',
+      MAX_LAG_SECONDS: '0',
+      MAX_LAG_BLOCKS: '1.5',
+      SHUTDOWN_TIMEOUT_MS: '-1',
+      ORACLE_PRIVATE_KEY: '0xhunter2',
+      // Not a number below the order of the curve.
+      PUBLISHER_PRIVATE_KEY: `0x${'ff'.repeat(32)}`,
+      PUBLIC_URL: 'https://market.example/?key=hunter2',
+      FACILITATOR_URL: 'market.example',
+      ATTESTATION_KEYS: '{"8453": ["0xhunter2"]}',
+      ADMIN_ADDRESSES: '0x12',
+      CONSOLE_ORIGINS: 'https://console.example/app',
+      TRUSTED_PROXIES: '10.0.0.0/33',
+      RATE_LIMIT_PER_SECOND: '0',
+      RATE_LIMIT_BURST: 'many',
+      SESSION_SECONDS: '59',
+      ALLOW_PRIVATE_HOSTS: 'yes',
+      INTENTS: 'yes',
+      MESSENGER_BOT_NAME: '@referrer_bot',
+      CHAINS: '[{"rpcUrls": ["https://rpc.example/hunter2"',
+    }
+    expect(problemsOf(env)).toEqual([
+      'DATABASE_URL: expected a URL like postgres://user:password@host:5432/database, special characters of the password percent-encoded',
+      'HOST: expected a host name or an IP address',
+      'PORT: expected a whole number from 0 to 65535',
+      'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent',
+      'SHUTDOWN_TIMEOUT_MS: expected a whole number from 0 to 3600000',
+      'TRUSTED_PROXIES: expected IP addresses or networks like 10.0.0.0/8 separated by commas',
+      'RATE_LIMIT_PER_SECOND: expected a whole number from 1 to 1000000',
+      'RATE_LIMIT_BURST: expected a whole number from 1 to 1000000',
+      'ALLOW_PRIVATE_HOSTS: expected true or false',
+      'MAX_LAG_SECONDS: expected a whole number from 1 up',
+      'MAX_LAG_BLOCKS: expected a whole number from 1 up',
+      'ORACLE_PRIVATE_KEY: expected a private key: 0x and 64 hex digits',
+      'PUBLISHER_PRIVATE_KEY: expected a private key: 0x and 64 hex digits',
+      'PUBLIC_URL: expected an http or https URL without query',
+      'FACILITATOR_URL: expected an http or https URL without query',
+      'ATTESTATION_KEYS: expected a JSON object of chain ids with one or two seeds each: 0x and 64 hex digits, the newest first',
+      'ADMIN_ADDRESSES: expected addresses separated by commas, all lower case or with the right checksum',
+      'CONSOLE_ORIGINS: expected origins like https://console.example separated by commas',
+      'SESSION_SECONDS: expected a whole number from 60 to 86400',
+      'INTENTS: expected on or off',
+      'MESSENGER_BOT_NAME: expected the name of a bot without the @: 5 to 32 letters, digits and underscores',
+      'CHAINS: not valid JSON',
+    ])
+    expect(() => readConfig(env)).toThrow(/^The configuration cannot be used:\n {2}DATABASE_URL: expected/)
+  })
+
+  it('reads lists and keys, and shows no key', () => {
+    const admin = `0x${'AB'.repeat(20).toLowerCase()}`
+    const config = readConfig({
+      CHAINS,
+      PUBLIC_URL: 'https://market.example/',
+      ATTESTATION_KEYS: JSON.stringify({ 8453: [SECRET, `0x${'cd'.repeat(32)}`] }),
+      ADMIN_ADDRESSES: `${admin}, ${admin}`,
+      CONSOLE_ORIGINS: 'https://console.example,http://localhost:5173',
+      TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+    })
+    expect(config).toMatchObject({
+      publicUrl: 'https://market.example',
+      adminAddresses: new Set([getAddress(admin)]),
+      consoleOrigins: ['https://console.example', 'http://localhost:5173'],
+      trustedProxies: ['10.0.0.0/8', '::1'],
+    })
+    expect(config.attestationSeeds.get(8453)?.map((seed) => seed.reveal())).toEqual([
+      SECRET,
+      `0x${'cd'.repeat(32)}`,
+    ])
+    expect(inspect(config, { depth: 9 })).not.toContain('abababababababababababababababababababababababab')
+  })
+
+  it('links wallets to chats by a bot alone', () => {
+    expect(readConfig({ CHAINS, MESSENGER_BOT_NAME: 'referrer_bot' }).messenger).toEqual({
+      botName: 'referrer_bot',
+      codeSeconds: 600,
+    })
+    expect(readConfig({ CHAINS, LINK_CODE_SECONDS: '60' }).messenger).toBeUndefined()
+  })
+
+  it('takes no key for a chain that is not there', () => {
+    expect(problemsOf({ CHAINS, ATTESTATION_KEYS: JSON.stringify({ 8454: [SECRET] }) })).toEqual([
+      'ATTESTATION_KEYS: chain 8454 is not configured',
+    ])
+  })
+})
+
+describe('a secret', () => {
+  const config = readConfig({
+    CHAINS: chain({ rpcUrls: ['https://user:hunter2@rpc.example/hunter2'] }),
+    DATABASE_URL: 'postgres://user:hunter2@db.example/market',
+    ORACLE_PRIVATE_KEY: SECRET,
+    PUBLISHER_PRIVATE_KEY: SECRET,
+  })
+
+  it('does not show however the configuration is printed', () => {
+    const { chains, ...rest } = config
+    const plain = { ...rest, rpcUrls: chains[0].rpcUrls }
+    const printed = [
+      inspect(config, { depth: 9, showHidden: true }),
+      JSON.stringify(plain, (_key, value) => (typeof value === 'bigint' ? String(value) : value)),
+      String(config.oraclePrivateKey),
+      `${config.databaseUrl}`,
+      Object.values(plain).join(),
+      inspect(structuredClone(Object.entries(config.oraclePrivateKey ?? {}))),
+    ].join('\n')
+    expect(printed).not.toContain('abab')
+    expect(printed).not.toContain('hunter2')
+    expect(printed).toContain('[secret]')
+  })
+
+  it('is told to those who ask for it', () => {
+    expect(config.oraclePrivateKey?.reveal()).toBe(SECRET)
+    expect(config.chains[0].rpcUrls[0]?.reveal()).toBe('https://user:hunter2@rpc.example/hunter2')
+  })
+})

@@ -1,0 +1,200 @@
+import {
+  commonVariables,
+  type Env,
+  optional,
+  Read,
+  readConfiguration,
+  Secret,
+  type Values,
+  withDefault,
+} from '@referrer/process'
+import { type Hex, isHex, size } from 'viem'
+import { z } from 'zod'
+import type { Config, EmbedderConfig } from '../kit/config.ts'
+
+const seed = z.custom<Hex>((text) => isHex(text) && size(text) === 32).transform((hex) => new Secret(hex))
+const AttestationKeys = z
+  .record(z.string().regex(/^\d{1,15}$/), z.array(seed).min(1).max(2))
+  .transform((keys) => new Map(Object.entries(keys).map(([chainId, seeds]) => [Number(chainId), seeds])))
+
+const botName = {
+  expected: 'the name of a bot without the @: 5 to 32 letters, digits and underscores',
+  read: (text: string) => (/^\w{5,32}$/.test(text) ? text : undefined),
+}
+
+const MIB = 1_048_576
+
+export const variables = {
+  ...commonVariables({ dataDir: '.referrer/postgres', port: 8080 }),
+  MAX_LAG_SECONDS: withDefault(
+    Read.whole(1),
+    'seconds that the records of a chain may lag behind it before the service is not ready',
+    '30',
+  ),
+  MAX_LAG_BLOCKS: optional(Read.whole(1), 'the same in blocks; not looked at when left out'),
+  ORACLE_PRIVATE_KEY: optional(Read.privateKey, 'key that signs what the oracle records on-chain'),
+  PUBLISHER_PRIVATE_KEY: optional(Read.privateKey, 'key that signs what the service publishes for others'),
+  PUBLIC_URL: optional(
+    Read.baseUrl,
+    'where callers reach the service; ref links begin with it (default http://HOST:PORT)',
+  ),
+  FACILITATOR_URL: optional(
+    Read.baseUrl,
+    'where payments are settled: told in the manifest and by ref links, and asked by /mpp/charge',
+  ),
+  ATTESTATION_KEYS: optional(
+    Read.json(
+      AttestationKeys,
+      'a JSON object of chain ids with one or two seeds each: 0x and 64 hex digits, the newest first',
+    ),
+    'Ed25519 seeds that sign ref links, by chain: {"8453": ["0x<newest>", "0x<the one before>"]}; a chain without has no links',
+  ),
+  ADMIN_ADDRESSES: optional(
+    Read.list(Read.address, 'addresses separated by commas, all lower case or with the right checksum'),
+    'accounts whose sessions may use /admin, separated by commas',
+  ),
+  CONSOLE_ORIGINS: optional(
+    Read.list(Read.origin, 'origins like https://console.example separated by commas'),
+    'origins of web pages that may call signed routes, separated by commas',
+  ),
+  MCP_HOSTS: optional(
+    Read.list(Read.hostname, 'host names without ports, separated by commas'),
+    'host names under which MCP clients may call /mcp, beside that of PUBLIC_URL and localhost, separated by commas',
+  ),
+  ANSWER_TIMEOUT_MS: withDefault(
+    Read.whole(100, 600_000),
+    'how long a request may take to be answered',
+    '30000',
+  ),
+  SESSION_SECONDS: withDefault(Read.whole(60, 86_400), 'how long a session lasts', '3600'),
+  ADMIN_SESSION_SECONDS: withDefault(Read.whole(60, 86_400), 'how long a session of an admin lasts', '900'),
+  PROOF_BYTES_PER_OWNER: withDefault(
+    Read.whole(1),
+    'bytes of proofs that an owner may submit on a day (UTC), each counted with 1024 more',
+    String(8 * MIB),
+  ),
+  INTENT_BYTES_PER_OWNER: withDefault(
+    Read.whole(1),
+    'bytes of intents that an owner may queue on a day, each counted with 2048 more',
+    String(8 * MIB),
+  ),
+  UNSIGNED_PROOF_BYTES_PER_CLIENT: withDefault(
+    Read.whole(1),
+    'bytes of proofs that a client may submit on a day with the tool, which nobody signs',
+    String(2 * MIB),
+  ),
+  UNSIGNED_PROOF_BYTES: withDefault(Read.whole(1), 'the same of all clients together', String(64 * MIB)),
+  UNSIGNED_PROOF_DAYS: withDefault(
+    Read.whole(1, 365),
+    'days after which a proof that nobody signed or approved is forgotten',
+    '7',
+  ),
+  SPENDING_LIMIT_BYTES_PER_CLIENT: withDefault(
+    Read.whole(1),
+    'bytes of first spending limits of wallets that a client may set on a day, 256 each',
+    String(2 * MIB),
+  ),
+  REVIEW_SCHEMAS: optional(
+    Read.text('a directory'),
+    'a directory with schemas of reviews of further categories, one JSON file each',
+  ),
+  RANK_FULL_COMMISSION: withDefault(
+    Read.whole(1),
+    'commission of a purchase, in base units of USDC, from which on its votes and opinions count in full',
+    '10000',
+  ),
+  EMBEDDER: withDefault(
+    Read.oneOf('local', 'endpoint', 'off'),
+    'what makes vectors of texts for discovery: local, the model that comes with the service; endpoint, see below; off, words alone',
+    'local',
+  ),
+  EMBEDDINGS_URL: optional(
+    Read.baseUrl,
+    'with EMBEDDER=endpoint: where POST <url>/embeddings answers like the API of OpenAI, such as https://api.openai.com/v1',
+  ),
+  EMBEDDINGS_MODEL: optional(
+    Read.text('the name of a model'),
+    'with EMBEDDER=endpoint: the model to ask for',
+  ),
+  EMBEDDINGS_KEY: optional(Read.token, 'with EMBEDDER=endpoint: sent as a bearer token'),
+  EMBEDDINGS_DIMENSIONS: withDefault(
+    Read.whole(1, 4_096),
+    'with EMBEDDER=endpoint: how long the vectors of the model are',
+    '1536',
+  ),
+  DISCOVERY_INDEX: withDefault(
+    Read.oneOf('memory', 'postgres'),
+    'where discovery looks for products: memory, an index in this process; postgres, the database, which needs pgvector',
+    'memory',
+  ),
+  X402_CATALOGUE_URL: optional(
+    Read.baseUrl,
+    'a catalogue of x402 resources that merchants are looked up in, such as https://api.cdp.coinbase.com/platform/v2/x402',
+  ),
+  INTENTS: withDefault(
+    Read.oneOf('on', 'off'),
+    'whether owners can queue purchases that the runners of their agents poll',
+    'on',
+  ),
+  MESSENGER_BOT_NAME: optional(
+    botName,
+    'the Telegram bot in whose chat owners link their wallets; left out: they cannot',
+  ),
+  LINK_CODE_SECONDS: withDefault(
+    Read.whole(60, 86_400),
+    'how long a code that links a wallet to a chat is valid',
+    '600',
+  ),
+}
+
+/** Reads the environment; throws one `ConfigError` that names everything wrong with it. */
+export function readConfig(env: Env): Config {
+  const { values, common } = readConfiguration(variables, env, (values, { chains }) => [
+    ...[...(values.ATTESTATION_KEYS ?? [])]
+      .filter(([chainId]) => chains.every((chain) => chain.chainId !== chainId))
+      .map(([chainId]) => `ATTESTATION_KEYS: chain ${chainId} is not configured`),
+    ...(['EMBEDDINGS_URL', 'EMBEDDINGS_MODEL'] as const)
+      .filter((name) => values.EMBEDDER === 'endpoint' && values[name] === undefined)
+      .map((name) => `${name}: not set, although EMBEDDER is endpoint`),
+  ])
+  return {
+    ...common,
+    maxLagSeconds: values.MAX_LAG_SECONDS,
+    maxLagBlocks: values.MAX_LAG_BLOCKS,
+    oraclePrivateKey: values.ORACLE_PRIVATE_KEY,
+    publisherPrivateKey: values.PUBLISHER_PRIVATE_KEY,
+    publicUrl: values.PUBLIC_URL ?? `http://${common.host}:${common.port}`,
+    facilitatorUrl: values.FACILITATOR_URL,
+    attestationSeeds: values.ATTESTATION_KEYS ?? new Map(),
+    adminAddresses: new Set(values.ADMIN_ADDRESSES),
+    consoleOrigins: values.CONSOLE_ORIGINS ?? [],
+    mcpHosts: values.MCP_HOSTS ?? [],
+    sessionSeconds: values.SESSION_SECONDS,
+    adminSessionSeconds: values.ADMIN_SESSION_SECONDS,
+    bytesPerDay: {
+      proofsOfOwner: values.PROOF_BYTES_PER_OWNER,
+      intentsOfOwner: values.INTENT_BYTES_PER_OWNER,
+      unsignedProofsOfClient: values.UNSIGNED_PROOF_BYTES_PER_CLIENT,
+      unsignedProofs: values.UNSIGNED_PROOF_BYTES,
+      limitsOfClient: values.SPENDING_LIMIT_BYTES_PER_CLIENT,
+    },
+    unsignedProofDays: values.UNSIGNED_PROOF_DAYS,
+    answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
+    reviewSchemas: values.REVIEW_SCHEMAS,
+    fullCommission: BigInt(values.RANK_FULL_COMMISSION),
+    embedder: embedderOf(values),
+    discoveryIndex: values.DISCOVERY_INDEX,
+    catalogueUrl: values.X402_CATALOGUE_URL,
+    hasIntents: values.INTENTS === 'on',
+    messenger: values.MESSENGER_BOT_NAME
+      ? { botName: values.MESSENGER_BOT_NAME, codeSeconds: values.LINK_CODE_SECONDS }
+      : undefined,
+  }
+}
+
+function embedderOf(values: Values<typeof variables>): EmbedderConfig | undefined {
+  if (values.EMBEDDER === 'off') return undefined
+  if (values.EMBEDDER === 'local') return { kind: 'local' }
+  const { EMBEDDINGS_URL: url = '', EMBEDDINGS_MODEL: model = '' } = values
+  return { kind: 'endpoint', url, model, dims: values.EMBEDDINGS_DIMENSIONS, key: values.EMBEDDINGS_KEY }
+}

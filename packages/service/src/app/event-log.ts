@@ -1,0 +1,65 @@
+import type { Level, Logger } from 'pino'
+import type { WorkEvent } from './workers.ts'
+
+const LEVELS: Record<WorkEvent['type'], Level> = {
+  'job.done': 'debug',
+  'job.retry': 'warn',
+  'job.dead': 'error',
+  'job.lost': 'warn',
+  'job.released': 'info',
+  'schedule.done': 'debug',
+  'schedule.failed': 'error',
+  'schedule.lost': 'warn',
+  'schedule.released': 'info',
+  'indexer.active': 'info',
+  'indexer.applied': 'debug',
+  'indexer.rolled-back': 'warn',
+  'indexer.caught-up': 'trace',
+  'indexer.failed': 'warn',
+  'indexer.recovered': 'info',
+  'sender.active': 'info',
+  'sender.signed': 'debug',
+  'sender.stored': 'debug',
+  'sender.broadcast': 'info',
+  'sender.waiting': 'warn',
+  'sender.unfunded': 'warn',
+  'sender.funded': 'info',
+  'sender.mined': 'info',
+  'sender.reorganised': 'warn',
+  'sender.confirmed': 'info',
+  'sender.failed': 'error',
+  'sender.nonce-lost': 'error',
+  'sender.gap': 'error',
+  'sender.trouble': 'warn',
+  'sender.recovered': 'info',
+  'worker.failed': 'error',
+  'worker.failing': 'error',
+  'worker.recovered': 'info',
+  'worker.stuck': 'error',
+}
+
+const PROGRESS_MS = 2_000
+
+/** Logs what happens in the background; while a chain is read from its beginning, a line now and then tells how far it is. */
+export function createEventLog(log: Logger, now: () => number = Date.now): (event: WorkEvent) => void {
+  const toldAt = new Map<number, number>()
+  return (event) => {
+    const { type, ...rest } = plain(event)
+    const isProgress = event.type === 'indexer.applied' && event.isFinal
+    const isDue = isProgress && now() - (toldAt.get(event.chain) ?? 0) >= PROGRESS_MS
+    if (isDue) toldAt.set(event.chain, now())
+    const isLate = event.type === 'job.done' && event.error !== undefined
+    // Of an account without gas one line tells it, not one for each transaction that waits.
+    const isTold = event.type === 'sender.waiting' && event.lacksFunds
+    log[isDue ? 'info' : isLate ? 'warn' : isTold ? 'debug' : LEVELS[event.type]](rest, type)
+  }
+}
+
+/** JSON has no bigints, and the logger prints errors under their own name. */
+function plain(event: WorkEvent): Record<string, unknown> & { type: string } {
+  const entries = Object.entries(event).map(([name, value]) => [
+    name === 'error' ? 'err' : name === 'id' ? 'job' : name,
+    typeof value === 'bigint' ? String(value) : value,
+  ])
+  return Object.fromEntries(entries)
+}

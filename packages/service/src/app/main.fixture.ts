@@ -1,0 +1,27 @@
+// The service as main.ts runs it, with a job that waits for its test.
+
+import { failStart } from '@referrer/process'
+import { followed } from '../doors/http/testing.ts'
+import { until } from '../machinery/workers/testing.ts'
+import { main } from './main.ts'
+
+await main(process.argv.slice(2), {
+  chainHealth: async () => [followed],
+  work: {
+    queues: [
+      {
+        name: 'slow',
+        async handle({ sql, signal }) {
+          await sql`INSERT INTO effects (what) VALUES ('started')`
+          await until(async () => {
+            signal.throwIfAborted()
+            return (await sql`SELECT FROM effects WHERE what = 'go on'`).count
+          }, 'the test')
+          await sql`INSERT INTO effects (what) VALUES ('finished')`
+        },
+      },
+    ],
+    schedules: [],
+    followers: [],
+  },
+}).catch(failStart)

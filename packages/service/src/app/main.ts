@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util'
+import { describeVariables, failStart, runUntilSignal } from '@referrer/process'
+import { reindex, reviveJob } from './commands/reindex.ts'
+import { readConfig, variables } from './config.ts'
+import { type Overrides, startService } from './service.ts'
+
+const USAGE = `The Referrer service: records, workers and HTTP.
+
+Usage: npm run service [-- <option>]
+
+  --reindex <chain id>  forget what was read from a chain, so that it is read anew, and end; the service's own records stay
+  --revive <job id>     put a job of jobs.dead back into its queue, and end
+  --help
+
+Environment:
+${describeVariables(variables)}
+`
+
+/** Runs the service until a signal ends it, or does what an option asks for. */
+export async function main(args: string[], overrides: Overrides = {}): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      reindex: { type: 'string' },
+      revive: { type: 'string' },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(USAGE)
+    return
+  }
+  const config = readConfig(process.env)
+  const done =
+    values.reindex !== undefined
+      ? await reindex(config, values.reindex)
+      : values.revive !== undefined && (await reviveJob(config, values.revive))
+  if (done) {
+    process.stdout.write(`${done}\n`)
+    return
+  }
+  const { url, context } = await runUntilSignal(() => startService(config, overrides))
+  process.stdout.write(`referrer service ready on ${url}, chains ${[...context.chains.keys()].join(', ')}\n`)
+}
+
+if (import.meta.main) await main(process.argv.slice(2)).catch(failStart)

@@ -1,0 +1,164 @@
+import type { Sql } from '@referrer/database'
+import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { embedIntent } from '../discovery/embeddings/intents.ts'
+import { followed, testConfig, testContext } from '../doors/http/testing.ts'
+import type { Context } from '../kit/context.ts'
+import { migrations } from '../machinery/db/migrations.ts'
+import { bury, claim, enqueue } from '../machinery/workers/queue.ts'
+import { createMetrics } from './metrics.ts'
+import { parseExposition } from './parse-exposition.ts'
+import { testApp } from './testing.ts'
+
+let database: TestDatabase
+let sql: Sql
+
+beforeAll(async () => {
+  database = await freshDatabase(migrations)
+  sql = database.sql
+})
+afterAll(() => database.drop())
+beforeEach(() => sql`TRUNCATE jobs.live, jobs.dead`)
+
+const render = async (overrides: Partial<Context> = {}) =>
+  parseExposition(await createMetrics(testContext(sql, overrides).context).render())
+
+describe('GET /metrics', () => {
+  it('is well-formed Prometheus text, tells of the process and times requests by route', async () => {
+    const app = testApp(testContext(sql).context)
+    try {
+      const url = await app.listen({ port: 0 })
+      await fetch(`${url}/healthz`)
+      await fetch(`${url}/no/such/${'route'}?secret=1`)
+      const response = await fetch(`${url}/metrics`)
+      expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+      const metrics = parseExposition(await response.text())
+      expect(metrics.get('process_cpu_seconds_total')).toBeGreaterThan(0)
+      const count = (labels: string) => metrics.get(`referrer_http_request_duration_seconds_count{${labels}}`)
+      expect(count('method="GET",route="/healthz",status="200"')).toBe(1)
+      expect(count('method="GET",route="none",status="404"')).toBe(1)
+    } finally {
+      await app.close()
+    }
+  })
+
+  it('counts jobs by queue and state, and the dead', async () => {
+    const add = (queue: string, runAt?: Date) =>
+      enqueue(sql, { queue, payload: {}, ...(runAt ? { runAt } : {}) })
+    for (let n = 0; n < 3; n++) await add('mail', new Date(Date.now() - 50_000))
+    await add('mail', new Date(Date.now() + 50_000))
+    await add('quo"te\\')
+    for (const job of await claim(sql, { queue: 'mail', limit: 2, leaseMs: 60_000, holder: 'a' })) {
+      if (job.id % 2n === 0n) await bury(sql, job, 'no')
+    }
+    const metrics = await render()
+    expect(metrics.get('referrer_jobs{queue="mail",state="due"}')).toBe(1)
+    expect(metrics.get('referrer_jobs{queue="mail",state="running"}')).toBe(1)
+    expect(metrics.get('referrer_jobs{queue="mail",state="later"}')).toBe(1)
+    expect(metrics.get('referrer_jobs{queue="quo\\"te\\\\",state="due"}')).toBe(1)
+    expect(metrics.get('referrer_jobs_dead{queue="mail"}')).toBe(1)
+    expect(metrics.get('referrer_jobs_oldest_due_seconds{queue="mail"}')).toBeGreaterThanOrEqual(49)
+    expect(metrics.get('referrer_database_up')).toBe(1)
+  })
+
+  it('stops counting a long queue at ten thousand', async () => {
+    await sql`INSERT INTO jobs.live (queue, payload, max_attempts)
+      SELECT CASE WHEN n <= 12000 THEN 'long' ELSE 'short' END, '{}', 1 FROM generate_series(1, 12010) n`
+    await sql`INSERT INTO jobs.dead (id, queue, payload, attempts, max_attempts, errors, created_at)
+      SELECT id, queue, payload, 1, 1, '[]', created_at FROM jobs.live`
+    const metrics = await render()
+    expect(metrics.get('referrer_jobs{queue="long",state="due"}')).toBe(10_000)
+    expect(metrics.get('referrer_jobs{queue="short",state="due"}')).toBe(10)
+    expect(metrics.get('referrer_jobs_dead{queue="long"}')).toBe(10_000)
+    expect(metrics.get('referrer_jobs_dead{queue="short"}')).toBe(10)
+  })
+
+  it('tells how chains, sender and workers are', async () => {
+    const metrics = await render({
+      chainHealth: async () => [
+        { ...followed, head: 120n, indexed: 100n, lagSeconds: 2.5 },
+        {
+          ...followed,
+          chainId: 1,
+          head: null,
+          indexed: null,
+          lagSeconds: null,
+          isActive: false,
+          error: 'down',
+        },
+      ],
+      senderHealth: async () => [{ chainId: 1, state: 'pending', count: 3, oldestSeconds: 12 }],
+      workerHealth: () => [
+        { name: 'jobs', state: 'running', restarts: 0, error: null },
+        { name: 'schedules', state: 'restarting', restarts: 4, error: 'no' },
+      ],
+    })
+    const expected: Record<string, number | undefined> = {
+      'referrer_chain_head_block{chain="31337"}': 120,
+      'referrer_chain_indexed_block{chain="31337"}': 100,
+      'referrer_chain_lag_blocks{chain="31337"}': 20,
+      'referrer_chain_lag_seconds{chain="31337"}': 2.5,
+      'referrer_chain_active{chain="31337"}': 1,
+      'referrer_chain_active{chain="1"}': 0,
+      'referrer_chain_head_block{chain="1"}': undefined,
+      'referrer_sender_transactions{chain="1",state="pending"}': 3,
+      'referrer_sender_oldest_seconds{chain="1",state="pending"}': 12,
+      'referrer_worker_up{worker="jobs"}': 1,
+      'referrer_worker_up{worker="schedules"}': 0,
+      'referrer_worker_restarts_total{worker="schedules"}': 4,
+    }
+    for (const [name, value] of Object.entries(expected))
+      expect([name, metrics.get(name)]).toEqual([name, value])
+  })
+
+  it('counts restarts once however often it is asked, and forgets jobs that are done', async () => {
+    await enqueue(sql, { queue: 'mail', payload: {} })
+    const { context } = testContext(sql, {
+      workerHealth: () => [{ name: 'jobs', state: 'running', restarts: 2, error: null }],
+    })
+    const metrics = createMetrics(context)
+    metrics.countEvent({ type: 'job.done', queue: 'mail', id: 1n, attempt: 1 })
+    metrics.countEvent({ type: 'schedule.failed', schedule: 'sweep', error: 'no' })
+    await metrics.render()
+    await sql`TRUNCATE jobs.live`
+    const seen = parseExposition(await metrics.render())
+    expect(seen.get('referrer_worker_restarts_total{worker="jobs"}')).toBe(2)
+    expect(seen.get('referrer_jobs{queue="mail",state="due"}')).toBeUndefined()
+    expect(seen.get('referrer_job_runs_total{queue="mail",outcome="done"}')).toBe(1)
+    expect(seen.get('referrer_schedule_runs_total{schedule="sweep",outcome="failed"}')).toBe(1)
+  })
+
+  it('counts texts that wait for a model, and intents by what became of them, however often it is asked', async () => {
+    const { context } = testContext(sql, {
+      config: testConfig({
+        EMBEDDER: 'endpoint',
+        EMBEDDINGS_URL: 'http://127.0.0.1:1',
+        EMBEDDINGS_MODEL: 'small',
+        EMBEDDINGS_DIMENSIONS: '4',
+      }),
+    })
+    await sql`INSERT INTO market.embedders (embedder_id, dims) VALUES ('endpoint/small@4', 4), ('endpoint/large@4', 4)`
+    await sql`
+      INSERT INTO market.texts_to_embed (embedder_id, internal_id, text_hash)
+      SELECT 'endpoint/small@4', number, '' FROM generate_series(1, 3) AS number`
+    await embedIntent(context, 'weather', 'endpoint/small@4')
+    const metrics = createMetrics(context)
+    await metrics.render()
+    const seen = parseExposition(await metrics.render())
+    expect(seen.get('referrer_texts_to_embed{embedder="endpoint/small@4"}')).toBe(3)
+    expect(seen.get('referrer_texts_to_embed{embedder="endpoint/large@4"}')).toBe(0)
+    expect(seen.get('referrer_intent_vectors_total{outcome="failed"}')).toBe(1)
+    expect(seen.get('referrer_intent_vectors_total{outcome="kept"}')).toBe(0)
+  })
+
+  it('is there while the database is not', async () => {
+    const down = Promise.reject(new Error('down'))
+    // Part of a statement is asked of nobody by itself.
+    down.catch(() => {})
+    const broken = new Proxy(sql, { apply: () => down })
+    const metrics = await render({ sql: broken })
+    expect(metrics.get('referrer_database_up')).toBe(0)
+    expect(metrics.get('process_cpu_seconds_total')).toBeGreaterThan(0)
+    expect(metrics.get('referrer_chain_lag_seconds{chain="31337"}')).toBeUndefined()
+  })
+})

@@ -1,0 +1,49 @@
+import { oracleRoutes } from '../derived/oracle/http.ts'
+import { rankRoutes } from '../derived/ranks/http.ts'
+import { discoveryRoutes } from '../discovery/answers/http.ts'
+import { resourceRoutes } from '../discovery/resources/http.ts'
+import { authRoutes } from '../doors/auth/http.ts'
+import type { Route } from '../kit/route.ts'
+import { adminRoutes } from '../market/admin/http.ts'
+import { agentRoutes } from '../market/agents/http.ts'
+import { cashbackRoutes } from '../market/cashback/http.ts'
+import { chargeRoutes } from '../market/charge/http.ts'
+import { digestRoutes } from '../market/digest/http.ts'
+import { earningsRoutes } from '../market/earnings/http.ts'
+import { escrowRoutes } from '../market/escrows/http.ts'
+import { guideRoutes } from '../market/guides/http.ts'
+import { intentRoutes } from '../market/intents/http.ts'
+import { linkRoutes } from '../market/links/http.ts'
+import { manifestRoutes } from '../market/manifest/http.ts'
+import { merchantRoutes } from '../market/merchants/http.ts'
+import { proofRoutes } from '../market/proofs/http.ts'
+import { reviewableRoutes } from '../market/reviewable/http.ts'
+import { reviewRoutes } from '../market/reviews/http.ts'
+import { spendingRoutes } from '../market/spending/http.ts'
+import { voteRoutes } from '../market/votes/http.ts'
+
+/** Everything that the service answers over HTTP, in the order of the reference. */
+export const routes: readonly Route[] = [
+  ...reviewRoutes,
+  ...proofRoutes,
+  ...discoveryRoutes,
+  ...agentRoutes,
+  ...digestRoutes,
+  ...reviewableRoutes,
+  ...voteRoutes,
+  ...cashbackRoutes,
+  ...earningsRoutes,
+  ...escrowRoutes,
+  ...oracleRoutes,
+  ...rankRoutes,
+  ...spendingRoutes,
+  ...intentRoutes,
+  ...merchantRoutes,
+  ...resourceRoutes,
+  ...linkRoutes,
+  ...chargeRoutes,
+  ...manifestRoutes,
+  ...guideRoutes,
+  ...authRoutes,
+  ...adminRoutes,
+]

@@ -1,0 +1,45 @@
+import { listingsFollower } from '../derived/listings/follow.ts'
+import { refreshOffers } from '../derived/offers/refresh.ts'
+import { opinionsFollower } from '../derived/opinions/follow.ts'
+import { oracleFollower } from '../derived/oracle/follow.ts'
+import { catchUpReleases, settleEscrows } from '../derived/oracle/schedule.ts'
+import { ranksFollower } from '../derived/ranks/follow.ts'
+import { embeddingWorker, sweepEmbedders } from '../discovery/embeddings/worker.ts'
+import { searchWorker } from '../discovery/memory-index/client.ts'
+import { postgresSearchWorker } from '../discovery/postgres-index/source.ts'
+import { sweepSeenRequests } from '../doors/auth/replays.ts'
+import { sweepSessions } from '../doors/auth/sessions.ts'
+import type { Context } from '../kit/context.ts'
+import { sweepIntents } from '../market/intents/store.ts'
+import { sweepLinks } from '../market/messenger/store.ts'
+import { sweepProofs } from '../market/proofs/store.ts'
+import { refreshLinks } from '../market/ref-tokens/refresh.ts'
+import { sweepReviewChanges } from '../market/reviews/kept.ts'
+import { sweepWritten } from '../market/written/store.ts'
+import type { Work } from './workers.ts'
+
+/** What the market does by itself. */
+export function marketWork(context: Context): Work {
+  return {
+    queues: [],
+    schedules: [
+      sweepSeenRequests,
+      sweepSessions,
+      sweepIntents,
+      sweepProofs(context.config),
+      sweepWritten,
+      sweepLinks,
+      sweepReviewChanges,
+      refreshLinks(context),
+      settleEscrows(context),
+      catchUpReleases(context),
+      sweepEmbedders(context),
+      refreshOffers(context),
+    ],
+    followers: [opinionsFollower, oracleFollower(context), ranksFollower, listingsFollower(context)],
+    workers: [
+      context.config.discoveryIndex === 'memory' ? searchWorker(context) : postgresSearchWorker(context),
+      ...(context.config.embedder ? [embeddingWorker(context)] : []),
+    ],
+  }
+}

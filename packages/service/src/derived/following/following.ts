@@ -1,0 +1,201 @@
+// Ranks and what the oracle decides rest on votes, reviews, purchases and identities. Whatever changes one of them leaves a mark in the
+// same transaction; here the marks are taken, a batch at a time, and what rests on them is looked at again. Everything is computed from
+// the records as they are then, so that a batch may be done twice: after a crash, a deadlock or a lost connection it is.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transaction } from '@referrer/database'
+import type { Chain, Context } from '../../kit/context.ts'
+import { despiteDeadlock } from '../../machinery/db/deadlock.ts'
+import type { Frame, Worker } from '../../machinery/workers/frame.ts'
+import { COUNTED } from '../../machinery/workers/job-counts.ts'
+
+/** Something that has changed. A purchase is named by its payment. */
+export type Mark =
+  | { what: 'review'; internalId: bigint }
+  | { what: 'ballot'; ballotId: bigint }
+  /** Its owner or its flag. */
+  | { what: 'agent'; agentId: bigint }
+  /** Its flag; what rests on that alone may be much, and is left alone when an agent is sold. */
+  | { what: 'flag'; agentId: bigint }
+  | { what: 'merchant'; merchantId: bigint }
+  | { what: 'product'; merchantId: bigint; productId: Buffer }
+  /** What discovery shows of a product, and no rank rests on. */
+  | { what: 'listing'; merchantId: bigint; productId: Buffer }
+  | {
+      what: 'purchase'
+      contract: Buffer
+      payer: Buffer
+      nonce: Buffer
+      merchantId: bigint
+      productId: Buffer
+    }
+
+export interface Batch {
+  tx: Transaction
+  chain: Chain
+  marks: readonly Mark[]
+  now: Date
+}
+
+type Unmarked = Omit<Batch, 'marks'>
+
+export interface Follower {
+  /** Looks at what changed. */
+  follow(batch: Batch): Promise<void>
+  /** Brings something up to date that time alone has made old. False: there is nothing. */
+  refresh?(batch: Unmarked): Promise<boolean>
+}
+
+type FollowingContext = Pick<Context, 'sql' | 'clock'>
+
+const MARKS_AT_ONCE = 500
+/** At most: where blocks are looked for more often, so are marks. */
+const POLL_MS = 250
+const RETRY_MS = 1_000
+/** What time makes old is old by the day. */
+const POLLS_TO_REFRESH = 20
+
+/** One replica at a time follows a chain: the batch holds a lock until it is committed. */
+export function createFollowing(
+  context: FollowingContext,
+  chain: Chain,
+  followers: readonly Follower[],
+): Worker {
+  const pollMs = Math.min(POLL_MS, chain.config.pollIntervalMs)
+  let refreshAt = 0
+
+  /** Whether there was something to do, and this replica did it. Neither marks nor days hold up the other. */
+  async function pass(): Promise<boolean> {
+    let isDone = false
+    if (performance.now() >= refreshAt) {
+      isDone = await refreshOnce(context, chain, followers)
+      if (!isDone) refreshAt = performance.now() + POLLS_TO_REFRESH * pollMs
+    }
+    const { count } = await context.sql`
+      SELECT FROM market.marks WHERE chain_id = ${chain.config.chainId} LIMIT 1`
+    return (count > 0 && (await followOnce(context, chain, followers))) || isDone
+  }
+
+  async function run(signal: AbortSignal, frame: Frame): Promise<void> {
+    while (!signal.aborted) {
+      let pause: number
+      try {
+        pause = (await pass()) ? 0 : pollMs
+        frame.working()
+      } catch (error) {
+        frame.failing(error)
+        pause = RETRY_MS
+      }
+      if (pause > 0) await sleep(pause, undefined, { signal }).catch(() => {})
+    }
+  }
+  return { name: `following ${chain.config.chainId}`, run }
+}
+
+const lockOf = (tx: Transaction, chainId: number) => tx`hashtextextended(${`following/${chainId}`}, 0)`
+
+/** Until the transaction ends nobody else follows the chain. */
+export async function lockFollowing(tx: Transaction, chainId: number): Promise<void> {
+  await tx`SELECT pg_advisory_xact_lock(${lockOf(tx, chainId)})`
+}
+
+/** Takes one batch of marks or, where there are none, of what is old. False: there is neither, or another replica is at it. */
+export const followOnce = (
+  context: FollowingContext,
+  chain: Chain,
+  followers: readonly Follower[],
+): Promise<boolean> =>
+  alone(context, chain, async (batch) => (await take(batch, followers)) || refresh(batch, followers))
+
+const refreshOnce = (context: FollowingContext, chain: Chain, followers: readonly Follower[]) =>
+  alone(context, chain, (batch) => refresh(batch, followers))
+
+async function take(batch: Unmarked, followers: readonly Follower[]): Promise<boolean> {
+  const { tx, chain } = batch
+  const rows = await tx<MarkRow[]>`
+    SELECT id, what, subject, contract, payer, nonce, merchant_id, product_id
+    FROM market.marks WHERE chain_id = ${chain.config.chainId} ORDER BY id LIMIT ${MARKS_AT_ONCE}`
+  if (rows.length === 0) return false
+  const marks = distinct(rows)
+  for (const follower of followers) await follower.follow({ ...batch, marks })
+  await tx`DELETE FROM market.marks WHERE id = ANY(${rows.map(({ id }) => id)}::bigint[])`
+  return true
+}
+
+async function refresh(batch: Unmarked, followers: readonly Follower[]): Promise<boolean> {
+  for (const follower of followers) if (await follower.refresh?.(batch)) return true
+  return false
+}
+
+/** In one transaction, as the only replica. False, too, when another one is at it. */
+const alone = (
+  { sql, clock }: FollowingContext,
+  chain: Chain,
+  work: (batch: Unmarked) => Promise<boolean>,
+): Promise<boolean> =>
+  despiteDeadlock(() =>
+    sql.begin(async (tx) => {
+      const [lock] = await tx<{ held: boolean }[]>`
+        SELECT pg_try_advisory_xact_lock(${lockOf(tx, chain.config.chainId)}) AS held`
+      return lock?.held ? work({ tx, chain, now: new Date(clock()) }) : false
+    }),
+  )
+
+/** How much the workers have before them, by chain. */
+export const countMarks = ({ sql, chains }: Pick<Context, 'sql' | 'chains'>) => sql<
+  { chainId: number; count: number }[]
+>`
+  SELECT chain.id::float8 AS "chainId",
+    (SELECT count(*)::integer FROM (SELECT FROM market.marks WHERE chain_id = chain.id LIMIT ${COUNTED}) AS counted) AS count
+  FROM unnest(${[...chains.keys()]}::bigint[]) AS chain (id)`
+
+type MarkRow = { id: bigint } & (
+  | { what: 'review' | 'ballot' | 'agent' | 'flag' | 'merchant'; subject: bigint }
+  | { what: 'product' | 'listing'; merchant_id: bigint; product_id: Buffer }
+  | {
+      what: 'purchase'
+      contract: Buffer
+      payer: Buffer
+      nonce: Buffer
+      merchant_id: bigint
+      product_id: Buffer
+    }
+)
+
+function distinct(rows: readonly MarkRow[]): Mark[] {
+  return [...new Map(rows.map((row) => [nameOf(row), markOf(row)])).values()]
+}
+
+const spell = (...bytes: Buffer[]) => bytes.map((piece) => piece.toString('hex')).join('/')
+
+function nameOf(row: MarkRow): string {
+  switch (row.what) {
+    case 'purchase':
+      return `purchase/${spell(row.contract, row.payer, row.nonce)}`
+    case 'product':
+    case 'listing':
+      return `${row.what}/${row.merchant_id}/${spell(row.product_id)}`
+    default:
+      return `${row.what}/${row.subject}`
+  }
+}
+
+function markOf(row: MarkRow): Mark {
+  switch (row.what) {
+    case 'review':
+      return { what: 'review', internalId: row.subject }
+    case 'ballot':
+      return { what: 'ballot', ballotId: row.subject }
+    case 'agent':
+    case 'flag':
+      return { what: row.what, agentId: row.subject }
+    case 'merchant':
+      return { what: 'merchant', merchantId: row.subject }
+    case 'product':
+    case 'listing':
+      return { what: row.what, merchantId: row.merchant_id, productId: row.product_id }
+    case 'purchase': {
+      const { contract, payer, nonce, merchant_id: merchantId, product_id: productId } = row
+      return { what: 'purchase', contract, payer, nonce, merchantId, productId }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// Makes listings of products from the records as they are.
+
+import type { Transaction } from '@referrer/database'
+import type { ProductOfChain } from '../../kit/keys.ts'
+import { evidenceOf } from './evidence.ts'
+import {
+  contentsOf,
+  type Listing,
+  type Look,
+  type ShortlistedRow,
+  type StandingRow,
+  shortlistsOf,
+  standingsOf,
+  writeListings,
+} from './store.ts'
+
+/** Words are taken from so many reviews. */
+const HEARD = 20
+
+export const nameOf = ({ merchantId, productId }: ProductOfChain) =>
+  `${merchantId}/${productId.toString('hex')}`
+
+/**
+ * Brings the listings of products, each named once, to the present. Written is what differs, and what `isTouched` although nothing of the
+ * listing itself differs. Returns the products that have a listing. One that has left the records keeps it, closed and empty, so that whoever
+ * follows the listings learns of it.
+ */
+export async function makeListings(
+  tx: Transaction,
+  chainId: number,
+  products: readonly ProductOfChain[],
+  look: Look,
+  isTouched: (product: ProductOfChain) => boolean,
+): Promise<ProductOfChain[]> {
+  if (products.length === 0) return []
+  const standings = await standingsOf(tx, chainId, products)
+  const known = standings.filter(({ is_known }) => is_known)
+  const shortlisted = Map.groupBy(await shortlistsOf(tx, chainId, known.map(keyOf), look), ({ at }) => at)
+  const reviews = new Map(known.map((standing, at) => [standing, shortlisted.get(at) ?? []]))
+  const contents = await contentsOf(
+    tx,
+    [...reviews.values()].flatMap(heardOf).map(({ internal_id }) => internal_id),
+  )
+  const made = standings.map((standing) => ({
+    standing,
+    listing: listingOf(standing, reviews.get(standing), contents),
+  }))
+  const written = made.filter(
+    ({ standing, listing }) => isTouched(keyOf(standing)) || differs(listing, standing),
+  )
+  await writeListings(
+    tx,
+    chainId,
+    written.map(({ standing, listing }) => ({ ...keyOf(standing), ...listing })),
+  )
+  return standings.map(keyOf)
+}
+
+const keyOf = ({ merchant_id, product_id }: StandingRow): ProductOfChain => ({
+  merchantId: merchant_id,
+  productId: product_id,
+})
+
+const GONE: Listing = { isOpen: false, reviewCount: 0, shortlist: [], evidence: '' }
+
+function listingOf(
+  { is_open, review_count }: StandingRow,
+  reviews: readonly ShortlistedRow[] | undefined,
+  contents: ReadonlyMap<bigint, string>,
+): Listing {
+  if (!reviews) return GONE
+  const voices = heardOf(reviews).map(({ internal_id, agent_id, author_owner }) => ({
+    owner: author_owner?.toString('hex') ?? `agent ${agent_id}`,
+    content: contents.get(internal_id) ?? '',
+  }))
+  return {
+    isOpen: is_open,
+    reviewCount: review_count,
+    shortlist: reviews.map(({ internal_id }) => internal_id),
+    evidence: evidenceOf(voices),
+  }
+}
+
+const heardOf = (reviews: readonly ShortlistedRow[]): ShortlistedRow[] =>
+  reviews
+    .filter(({ is_heard }) => is_heard)
+    .sort((a, b) => a.place - b.place)
+    .slice(0, HEARD)
+
+function differs({ isOpen, reviewCount, shortlist, evidence }: Listing, listed: StandingRow): boolean {
+  return (
+    listed.listed_open !== isOpen ||
+    listed.listed_count !== reviewCount ||
+    listed.listed_evidence !== evidence ||
+    listed.listed_shortlist.join() !== shortlist.join()
+  )
+}

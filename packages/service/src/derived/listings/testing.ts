@@ -1,0 +1,126 @@
+// What a market does that discovery shows, beyond what ranks rest on: rows as the indexer and the doors write them.
+import type { Sql, Transaction } from '@referrer/database'
+import type { Context } from '../../kit/context.ts'
+import { asIndexer } from '../../testing/records.ts'
+import type { Follower } from '../following/following.ts'
+import { account, bytes32, createHistory, type Product } from '../ranks/testing.ts'
+import { listingsFollower } from './follow.ts'
+
+const withoutModel = { config: { embedder: undefined } } as Pick<Context, 'config'>
+
+export type ListedRow = {
+  is_open: boolean
+  review_count: number
+  shortlist: bigint[]
+  evidence: string
+  changed_in: string
+}
+
+export type Shops = ReturnType<typeof createShops>
+
+/** Agent n of owner n is merchant n when it opens. */
+export function createShops(
+  sql: Sql,
+  chainId: number,
+  followers: readonly Follower[] = [listingsFollower(withoutModel)],
+) {
+  const history = createHistory(sql, chainId, followers)
+  let texts = 0
+  return {
+    ...history,
+
+    async open(merchantId: number, owner: number): Promise<void> {
+      await asIndexer(
+        sql,
+        (tx) => tx`
+          INSERT INTO chain.merchants (chain_id, merchant_id, active, opened_by)
+          VALUES (${chainId}, ${merchantId}, true, ${account(owner)})
+          ON CONFLICT (chain_id, merchant_id) DO UPDATE SET active = true, opened_by = excluded.opened_by`,
+      )
+    },
+    async close(merchantId: number): Promise<void> {
+      await asIndexer(
+        sql,
+        (tx) =>
+          tx`UPDATE chain.merchants SET active = false WHERE chain_id = ${chainId} AND merchant_id = ${merchantId}`,
+      )
+    },
+    async suspend(merchantId: number, suspended: boolean): Promise<void> {
+      await asIndexer(
+        sql,
+        (tx) =>
+          tx`UPDATE chain.merchants SET suspended = ${suspended} WHERE chain_id = ${chainId} AND merchant_id = ${merchantId}`,
+      )
+    },
+    async sell({ merchantId, number }: Product, active: boolean): Promise<void> {
+      await asIndexer(
+        sql,
+        (tx) =>
+          tx`UPDATE chain.products SET active = ${active}
+          WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${bytes32(number)}`,
+      )
+    },
+    async describe(
+      { merchantId, number }: Product,
+      {
+        name = '',
+        category = '',
+        description = '',
+      }: { name?: string; category?: string; description?: string },
+    ): Promise<void> {
+      await sql`
+        UPDATE market.products SET name = ${name}, category = ${category}, description = ${description}
+        WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${bytes32(number)}`
+    },
+    /** As a reorganisation does. */
+    async forget({ merchantId, number }: Product): Promise<void> {
+      await asIndexer(sql, async (tx) => {
+        await tx`DELETE FROM chain.products WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${bytes32(number)}`
+        await tx`DELETE FROM market.products WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${bytes32(number)}`
+      })
+    },
+    /** The text of a review, its first or another. */
+    async write(internalId: bigint, description: string): Promise<void> {
+      texts += 1
+      await sql`
+        UPDATE market.reviews SET content = ${JSON.stringify({ rating: 5, description })}, content_hash = ${bytes32(texts)}
+        WHERE internal_id = ${internalId}`
+    },
+    async rank(agentId: number, rank: number): Promise<void> {
+      await sql`
+        INSERT INTO market.review_ranks (chain_id, agent_id, repeat, one_off) VALUES (${chainId}, ${agentId}, ${rank}, ${rank})
+        ON CONFLICT (chain_id, agent_id) DO UPDATE SET repeat = excluded.repeat, one_off = excluded.one_off`
+    },
+
+    /** After all has been followed. */
+    async listing({ merchantId, number }: Product): Promise<ListedRow | undefined> {
+      await history.follow()
+      const [row] = await sql<ListedRow[]>`
+        SELECT is_open, review_count, shortlist, evidence, changed_in::text FROM market.listings
+        WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${bytes32(number)}`
+      return row
+    },
+  }
+}
+
+/** How many statements a transaction sends. A query goes out when it is first waited for; a piece of another never is. */
+export async function countStatements(sql: Sql, work: (sql: Sql) => Promise<unknown>): Promise<number> {
+  const sent = new Set<unknown>()
+  const counted = (tx: Transaction) =>
+    new Proxy(tx, {
+      apply(target, self, args) {
+        const query = Reflect.apply(target, self, args)
+        const { handle } = query ?? {}
+        if (typeof handle !== 'function') return query
+        query.handle = () => {
+          sent.add(query)
+          return handle.call(query)
+        }
+        return query
+      },
+    })
+  const begin = (work: (tx: Transaction) => Promise<unknown>) => sql.begin((tx) => work(counted(tx)))
+  const get = (target: Sql, name: string | symbol) => (name === 'begin' ? begin : Reflect.get(target, name))
+  await work(new Proxy(sql, { get }))
+  return sent.size
+}

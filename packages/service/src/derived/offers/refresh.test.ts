@@ -1,0 +1,311 @@
+import { seedOf } from '@referrer/chain/testing'
+import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { migrations } from '../../machinery/db/migrations.ts'
+import { until } from '../../machinery/workers/testing.ts'
+import { planOffers } from './plan.ts'
+import { refreshDue } from './refresh.ts'
+import { bytes32, CHAIN_ID, createOffers, MERCHANT_ID, offerOf, openShop, type Shop } from './testing.ts'
+
+const seed = seedOf()
+const HOUR = 60
+
+let database: TestDatabase
+let shop: Shop
+let offers: ReturnType<typeof createOffers>
+
+beforeAll(async () => {
+  database = await freshDatabase(migrations)
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  await database.sql`TRUNCATE market.offers, market.listings, market.products, market.marks`
+  offers = createOffers(database.sql)
+  shop = await openShop()
+  return () => shop.close()
+})
+
+const refresh = (signal = new AbortController().signal) => refreshDue(offers.context, signal)
+
+/** How often the endpoint is asked when somebody looks now. */
+async function asks(): Promise<number> {
+  const before = shop.asked.length
+  await refresh()
+  return shop.asked.length - before
+}
+
+describe('the price of a product', () => {
+  it('is what its endpoint asks for, and discovery is told', async () => {
+    await offers.describe(1, shop.url('shop.test'))
+    await database.sql`DELETE FROM market.marks`
+    await refresh()
+    expect(await offers.offer(1)).toMatchObject({
+      price: 1_000n,
+      seen: new Date(offers.clock.now),
+      failures: 0,
+    })
+    const marks = await database.sql`SELECT what, merchant_id, product_id FROM market.marks`
+    expect([...marks]).toEqual([{ what: 'listing', merchant_id: MERCHANT_ID, product_id: bytes32(1) }])
+  })
+
+  it('is asked for as a buyer would, and no redirect is followed', async () => {
+    const headers: unknown[] = []
+    shop.answer = (request, response) => {
+      headers.push(request.method, request.headers['x-referrer-token'])
+      response.writeHead(302, { location: '/elsewhere' }).end(offerOf('5'))
+    }
+    await offers.describe(1, shop.url('shop.test', '/buy?x=1'))
+    await refresh()
+    expect(headers).toEqual(['GET', expect.stringMatching(/^\S+$/)])
+    expect(shop.asked).toEqual(['shop.test/buy?x=1'])
+    expect(await offers.offer(1)).toMatchObject({ price: null, failures: 1 })
+  })
+
+  it('may be nothing, and follows the endpoint', async () => {
+    await offers.describe(1, shop.url('shop.test'))
+    for (const amount of ['0', '17', '0']) {
+      shop.answer = (_request, response) => response.writeHead(402).end(offerOf(amount))
+      await refresh()
+      expect(await offers.offer(1)).toMatchObject({ price: BigInt(amount) })
+      offers.pass(2 * HOUR)
+    }
+  })
+
+  it('leaves no mark when it is as before', async () => {
+    await offers.describe(1, shop.url('shop.test'))
+    await refresh()
+    await database.sql`DELETE FROM market.marks`
+    offers.pass(2 * HOUR)
+    expect(await asks()).toBe(1)
+    expect(await database.sql`SELECT FROM market.marks`).toHaveLength(0)
+  })
+
+  it('stays when the endpoint fails, and is asked for more and more seldom, at last once a week', async () => {
+    await offers.describe(1, shop.url('shop.test'))
+    await refresh()
+    shop.answer = (_request, response) => response.writeHead(500).end()
+    const waits: (number | undefined)[] = []
+    for (let failures = 1; failures <= 10; failures += 1) {
+      offers.pass(7 * 24 * HOUR + 6)
+      expect(await asks()).toBe(1)
+      const offer = await offers.offer(1)
+      expect(offer).toMatchObject({ price: 1_000n, failures })
+      waits.push(offer && offer.minutes / HOUR)
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 168, 168])
+    shop.answer = (_request, response) => response.writeHead(402).end(offerOf('3'))
+    offers.pass(7 * 24 * HOUR)
+    await refresh()
+    expect(await offers.offer(1)).toMatchObject({ price: 3n, failures: 0, minutes: HOUR })
+  })
+
+  it('is forgotten with the endpoint, and the other one is asked an hour after the one before', async () => {
+    await offers.describe(1, shop.url('shop.test', '/old'))
+    await refresh()
+    offers.pass(20)
+    await database.sql`DELETE FROM market.marks`
+    await offers.describe(1, shop.url('shop.test', '/new'))
+    expect(await offers.offer(1)).toMatchObject({ price: null, seen: null, minutes: 40 })
+    expect(await database.sql`SELECT FROM market.marks WHERE what = 'listing'`).not.toHaveLength(0)
+    expect(await asks()).toBe(0)
+    offers.pass(40)
+    expect(await asks()).toBe(1)
+    expect(shop.asked.at(-1)).toBe('shop.test/new')
+    expect(await offers.offer(1)).toMatchObject({ price: 1_000n })
+  })
+
+  it('is not taken from an endpoint that was left while it was asked', async () => {
+    const asked = Promise.withResolvers<void>()
+    const told = Promise.withResolvers<void>()
+    shop.answer = async (_request, response) => {
+      asked.resolve()
+      await told.promise
+      response.writeHead(402).end(offerOf('9'))
+    }
+    await offers.describe(1, shop.url('shop.test', '/old'))
+    const done = refresh()
+    await asked.promise
+    await offers.describe(1, shop.url('shop.test', '/new'))
+    told.resolve()
+    await done
+    expect(await offers.offer(1)).toMatchObject({ price: null, minutes: HOUR })
+  })
+
+  it.each([
+    ['offers nothing on this chain', offerOf('1').replace(`:${CHAIN_ID}`, ':1')],
+    ['offers another token', offerOf('1').replace(/0x\w{40}/, `0x${'11'.repeat(20)}`)],
+    ['sends more than anybody reads', `${' '.repeat(300 * 1024)}${offerOf('1')}`],
+    ['speaks of something else', '<html>'],
+  ])('is not known when the endpoint %s', async (_what, body) => {
+    shop.answer = (_request, response) => response.writeHead(402).end(body)
+    await offers.describe(1, shop.url('shop.test'))
+    await refresh()
+    expect(await offers.offer(1)).toMatchObject({ price: null, failures: 1 })
+  })
+
+  it('is not asked for in our own network', async () => {
+    offers.context.config = { ...offers.context.config, allowPrivateHosts: false }
+    await offers.describe(1, shop.url('shop.test'))
+    await offers.describe(2, shop.url('127.0.0.1'))
+    await refresh()
+    expect(shop.asked).toEqual([])
+    for (const number of [1, 2])
+      expect(await offers.offer(number)).toMatchObject({ price: null, failures: 1 })
+  })
+})
+
+describe('an endpoint', () => {
+  it('is asked again after an hour and not before', async () => {
+    await offers.describe(1, shop.url('shop.test'))
+    expect([await asks(), await asks()]).toEqual([1, 0])
+    offers.pass(59)
+    expect(await asks()).toBe(0)
+    // Products that were asked at the same moment are asked again some minutes apart.
+    offers.pass(7)
+    expect(await asks()).toBe(1)
+  })
+
+  it('is left alone while its product is closed, and asked when that opens, but not within the hour', async () => {
+    await offers.describe(1, shop.url('shop.test'))
+    await refresh()
+    await offers.describe(1, shop.url('shop.test'), false)
+    expect(await offers.offer(1)).toMatchObject({ isLeftAlone: true, price: 1_000n })
+    offers.pass(30)
+    await offers.describe(1, shop.url('shop.test'))
+    expect(await asks()).toBe(0)
+    await offers.describe(1, shop.url('shop.test'), false)
+    offers.pass(24 * HOUR)
+    expect(await asks()).toBe(0)
+    await offers.describe(1, shop.url('shop.test'))
+    expect(await asks()).toBe(1)
+  })
+
+  it('is not planned for what is closed, or sold nowhere, or not there', async () => {
+    await offers.describe(1, shop.url('shop.test'), false)
+    await offers.describe(2, '')
+    await database.sql.begin((tx) =>
+      planOffers(tx, CHAIN_ID, [{ merchantId: MERCHANT_ID, productId: bytes32(3) }]),
+    )
+    expect(await database.sql`SELECT FROM market.offers`).toHaveLength(0)
+  })
+
+  it('is asked once when a product is planned twice', async () => {
+    await offers.describe(1, shop.url('shop.test'))
+    const key = { merchantId: MERCHANT_ID, productId: bytes32(1) }
+    await database.sql.begin((tx) => planOffers(tx, CHAIN_ID, [key, key]))
+    expect(await asks()).toBe(1)
+  })
+
+  it('is not asked again within the hour by whoever comes after a crash', async () => {
+    shop.answer = () => {}
+    await offers.describe(1, shop.url('shop.test'))
+    const crash = new AbortController()
+    const done = refresh(crash.signal)
+    await until(() => shop.asked.length === 1, 'the question')
+    crash.abort(new Error('the end'))
+    await expect(done).rejects.toThrow('the end')
+    expect(await offers.offer(1)).toMatchObject({ failures: 0, price: null })
+    offers.pass(59)
+    expect(await asks()).toBe(0)
+    shop.answer = (_request, response) => response.writeHead(402).end(offerOf('4'))
+    offers.pass(1)
+    expect(await asks()).toBe(1)
+    expect(await offers.offer(1)).toMatchObject({ price: 4n })
+  })
+
+  it('is asked by one of two replicas', async () => {
+    for (let number = 1; number <= 30; number += 1)
+      await offers.describe(number, shop.url(`shop${number % 7}.test`, `/${number}`))
+    await Promise.all([refresh(), refresh(), refresh()])
+    expect(shop.asked).toHaveLength(30)
+    expect(new Set(shop.asked).size).toBe(30)
+  })
+})
+
+describe('hosts', () => {
+  it('are asked one thing at a time each, and all at once', async () => {
+    const atOnce = new Map<string, number>()
+    const most = new Map<string, number>()
+    const all = Promise.withResolvers<void>()
+    shop.answer = async ({ headers: { host = '' } }, response) => {
+      const now = (atOnce.get(host) ?? 0) + 1
+      atOnce.set(host, now)
+      most.set(host, Math.max(now, most.get(host) ?? 0))
+      // Nobody is answered before all hosts were asked.
+      if (atOnce.size === 4) all.resolve()
+      await all.promise
+      atOnce.set(host, (atOnce.get(host) ?? 0) - 1)
+      response.writeHead(402).end(offerOf('1'))
+    }
+    for (let number = 0; number < 48; number += 1)
+      await offers.describe(number, shop.url(`shop${number % 4}.test`, `/${number}`))
+    await refresh()
+    expect(shop.asked).toHaveLength(48)
+    expect([...most.values()]).toEqual([1, 1, 1, 1])
+  })
+
+  it('that are silent do not hold up the others, whenever those come', async () => {
+    shop.answer = ({ headers: { host = '' } }, response) => {
+      if (!host.startsWith('slow')) response.writeHead(402).end(offerOf('2'))
+    }
+    for (let number = 1; number <= 3; number += 1)
+      await offers.describe(number, shop.url('slow.test', `/${number}`))
+    await offers.describe(4, shop.url('quick.test'))
+    const end = new AbortController()
+    const done = refresh(end.signal)
+    await until(async () => (await offers.offer(4))?.price === 2n, 'the price at the quick host')
+    await offers.describe(5, shop.url('new.test'))
+    await until(async () => (await offers.offer(5))?.price === 2n, 'the price at the new host')
+    expect(shop.asked.filter((asked) => asked.startsWith('slow'))).toHaveLength(1)
+    end.abort(new Error('enough'))
+    await expect(done).rejects.toThrow('enough')
+  })
+})
+
+describe(`histories (SEED=${seed})`, () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('pass' as const), minutes: fc.integer({ min: 0, max: 200 }) }),
+    fc.record({
+      kind: fc.constant('describe' as const),
+      number: fc.integer({ min: 1, max: 2 }),
+      endpoint: fc.integer({ min: 0, max: 2 }),
+      isOpen: fc.boolean(),
+    }),
+    fc.record({
+      kind: fc.constant('refresh' as const),
+      replicas: fc.integer({ min: 1, max: 2 }),
+      fails: fc.boolean(),
+    }),
+  )
+
+  it('of any kind never have a product asked for twice within an hour', async () => {
+    const property = fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+      await database.sql`TRUNCATE market.offers, market.listings, market.products`
+      const askedAt = new Map<string, number>()
+      const pauses: number[] = []
+      let fails = false
+      shop.answer = ({ url = '' }, response) => {
+        const product = url.split('/')[1] ?? ''
+        pauses.push(offers.clock.now - (askedAt.get(product) ?? 0))
+        askedAt.set(product, offers.clock.now)
+        response.writeHead(fails ? 500 : 402).end(offerOf('1'))
+      }
+      for (const each of steps) {
+        if (each.kind === 'pass') offers.pass(each.minutes)
+        else if (each.kind === 'describe') {
+          await offers.describe(
+            each.number,
+            shop.url('shop.test', `/${each.number}/${each.endpoint}`),
+            each.isOpen,
+          )
+        } else {
+          fails = each.fails
+          await Promise.all(Array.from({ length: each.replicas }, () => refresh()))
+        }
+      }
+      expect(Math.min(...pauses)).toBeGreaterThanOrEqual(3_600_000)
+    })
+    await fc.assert(property, { seed, numRuns: 15 })
+  })
+})

@@ -1,0 +1,90 @@
+// Keeps the prices of products: asks their endpoints, each at most once an hour, whatever crashes, and of each host one at a time.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { HostNotAllowed, parseWebUrl, Unreachable } from '@referrer/net'
+import type { Context } from '../../kit/context.ts'
+import type { Schedule } from '../../machinery/workers/schedule.ts'
+import { askEndpoint } from '../../market/merchants/endpoint.ts'
+import { priceIn } from './price.ts'
+import { type AskedRow, dueHosts, noteFailure, noteOffer, takeDue } from './store.ts'
+
+const HOSTS_AT_ONCE = 32
+/** Then others have their turn. */
+const ASKED_IN_A_TURN = 50
+/** How often others are looked for while hosts are being asked: what is due at a host that is busy is passed over one by one. */
+const POLL_MS = 500
+/** Beyond the hour, so that what was asked at the same moment is not for ever. */
+const SPREAD_MS = 6 * 60_000
+
+export const refreshOffers = (context: Context): Schedule => ({
+  name: 'refresh-offers',
+  everySeconds: 5,
+  run: ({ signal }) => refreshDue(context, signal),
+})
+
+type OffersContext = Pick<Context, 'sql' | 'clock' | 'chains' | 'config' | 'lookup' | 'log'>
+
+/** Asks for everything that is due, until nothing is. A host that is slow does not hold up the others. */
+export async function refreshDue(context: OffersContext, signal: AbortSignal): Promise<void> {
+  const busy = new Map<string, Promise<void>>()
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const limit = HOSTS_AT_ONCE - busy.size
+      const hosts = await dueHosts(context.sql, { ...moment(context), busy: [...busy.keys()], limit })
+      for (const host of hosts) {
+        const turn = askHost(context, host, signal).finally(() => busy.delete(host))
+        busy.set(host, turn)
+      }
+      if (busy.size === 0) return
+      await soon(busy.values())
+    }
+  } finally {
+    await Promise.allSettled(busy.values())
+  }
+}
+
+const moment = ({ chains, clock }: OffersContext) => ({
+  chainIds: [...chains.keys()],
+  now: new Date(clock()),
+})
+
+/** When all have had their turn, and when it is time to look for others. */
+async function soon(turns: Iterable<Promise<void>>): Promise<void> {
+  const timer = new AbortController()
+  const pause = sleep(POLL_MS, undefined, { signal: timer.signal }).catch(() => {})
+  await Promise.race([Promise.all(turns), pause]).finally(() => timer.abort())
+}
+
+async function askHost(context: OffersContext, host: string, signal: AbortSignal): Promise<void> {
+  for (let asked = 0; asked < ASKED_IN_A_TURN && !signal.aborted; asked += 1) {
+    const row = await takeDue(context.sql, host, moment(context))
+    if (!row) return
+    const price = await priceOf(context, row, signal)
+    // What was not waited for is no failure of theirs.
+    if (signal.aborted) return
+    if (price === undefined) await noteFailure(context.sql, row)
+    else await noteOffer(context.sql, row, { price, now: moment(context).now, waitMs: spreadOf(row) })
+  }
+}
+
+/** Undefined: there is no offer. */
+async function priceOf(
+  context: OffersContext,
+  { chain_id, endpoint_url }: AskedRow,
+  signal: AbortSignal,
+): Promise<bigint | undefined> {
+  const chain = context.chains.get(Number(chain_id))
+  const url = parseWebUrl(endpoint_url)
+  if (!chain || !url) return undefined
+  try {
+    return priceIn(await askEndpoint(context, url, signal), chain)
+  } catch (error) {
+    if (!(error instanceof HostNotAllowed || error instanceof Unreachable)) throw error
+    context.log.debug({ host: url.host, reason: error.message }, 'a product has no price now')
+    return undefined
+  }
+}
+
+/** Always the same for a product. */
+const spreadOf = ({ product_id }: AskedRow) =>
+  Math.floor((product_id.readUInt16BE(product_id.length - 2) / 2 ** 16) * SPREAD_MS)

@@ -1,0 +1,215 @@
+import { revertReason } from '@referrer/chain'
+import { z } from 'zod'
+import type { Context } from '../../kit/context.ts'
+import { ERRORS } from '../../kit/contract-errors.ts'
+import { accountShown, hex32, id, momentShown, wholeNumber, words } from '../../kit/fields.ts'
+import { address, hex, time, whole } from '../../kit/json-values.ts'
+import { type Route, route } from '../../kit/route.ts'
+import { type Compared, dispute, MOST_OPINIONS, readComparison, readDecisions } from './operations.ts'
+import type { DecisionRow, FindingRow } from './records-store.ts'
+
+const outcome = z.enum(['pending', 'confirmed', 'contradicted'])
+const millionths = (about: string) => wholeNumber.meta({ about: `${about} In millionths.` })
+
+const Comparison = z
+  .object({
+    comparison_id: wholeNumber,
+    made_at: momentShown,
+    voided_at: momentShown
+      .optional()
+      .meta({ about: 'When one of the opinions was found not to count any more; left out: it stands.' }),
+    count: wholeNumber.meta({ about: 'Of all opinions.' }),
+    size: millionths('The sum of all.'),
+    weight: millionths('The sum of all.'),
+    weighted: wholeNumber.meta({ about: 'The sum of weight × satisfaction of all.' }),
+    opinions: z
+      .array(
+        z.object({
+          owner: accountShown,
+          review_id: wholeNumber.meta({ about: 'The `internal_id` of the review that says it.' }),
+          satisfaction: millionths('0 to 1.'),
+          size: millionths('What of a full purchase it rests on, by the commission.'),
+          weight: millionths('The size, and at least one.'),
+        }),
+      )
+      .meta({ about: `At most ${MOST_OPINIONS}.` }),
+  })
+  .meta({ id: 'Comparison' })
+
+const Findings = z
+  .object({
+    internal_id: wholeNumber,
+    author_owner: accountShown
+      .nullable()
+      .meta({ about: 'Who owned the author when the review was published; null: not known.' }),
+    comparison_outcome: z.enum(['pending', 'confirmed', 'contradicted', 'disputed', 'resolved']),
+    findings: z.array(
+      z.object({
+        outcome,
+        satisfaction: millionths('What the review said then.'),
+        mean: millionths(
+          'Of the opinions of others: weighted ÷ weight, rounded; null with `pending`.',
+        ).nullable(),
+        others: wholeNumber.meta({ about: 'How many opinions of other owners than the author’s.' }),
+        weight: millionths('The sum of theirs.'),
+        weighted: wholeNumber.meta({ about: 'The sum of weight × satisfaction of theirs.' }),
+        size: millionths('The mean of theirs, rounded down; 0 where the author’s owner owns the merchant.'),
+        found_at: momentShown,
+        comparison: Comparison.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'Findings' })
+
+const Decisions = z
+  .object({
+    decisions: z.array(
+      z.object({
+        kind: z.enum(['release', 'settle']),
+        attempt: wholeNumber.meta({ about: 'From 1; a further one comes after one that failed.' }),
+        contradicted: z.boolean(),
+        cashback_earned: z.boolean(),
+        inputs: z.record(z.string(), z.unknown()).meta({ about: 'What it was decided from.' }),
+        decided_at: momentShown,
+        transaction: z.object({
+          state: z.enum(['enqueued', 'sent', 'confirmed', 'failed']),
+          hash: hex32
+            .nullable()
+            .meta({ about: 'Null: not signed yet. One transaction may carry many decisions.' }),
+          reason: z.string().nullable().meta({ about: 'Why it failed, or what holds it up.' }),
+        }),
+      }),
+    ),
+  })
+  .meta({ id: 'EscrowDecisions' })
+
+const reviewParams = z.object({ id: id(1, 'invalid review id', 'The id on the chain.') })
+
+export const oracleRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/review/{id}/comparison',
+    tag: 'Reviews',
+    summary: 'What was found when a review was compared with what buyers think, and what from',
+    about:
+      'Newest first. A review is confirmed when its satisfaction is within 250000 millionths of the mean of the opinions of other owners, ' +
+      'which weigh as much as their purchases: |satisfaction × weight − weighted| ≤ 250000 × weight, else contradicted. Fewer than three ' +
+      'others say nothing.',
+    auth: 'none',
+    params: reviewParams,
+    takesChain: true,
+    response: Findings,
+    refusals: { 404: 'review not found' },
+    async handle({ context, chain, params }) {
+      return comparisonShown(context, await readComparison(context, chain, params.id))
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/review/{id}/dispute',
+    tag: 'Reviews',
+    summary: 'Dispute that buyers contradict a review',
+    about: 'Once, by the owner of the agent that wrote it. An admin then decides.',
+    auth: 'caller',
+    params: reviewParams,
+    body: {
+      schema: z.object({ reason: words(2_000).meta({ about: 'Why the buyers are wrong.' }) }),
+      refusal: 'invalid request',
+    },
+    takesChain: true,
+    response: z
+      .object({
+        review_id: wholeNumber.meta({ about: 'The `internal_id`.' }),
+        comparison_outcome: z.literal('disputed'),
+      })
+      .meta({ id: 'DisputedReview' }),
+    refusals: {
+      403: 'caller does not own this agent',
+      404: 'review not found',
+      409: 'review is not contradicted',
+    },
+    async handle({ context, chain, caller, params, body }) {
+      const internalId = await dispute(context, chain, { reviewId: params.id, reason: body.reason, caller })
+      return { review_id: whole(internalId), comparison_outcome: 'disputed' }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/escrow/{id}/decisions',
+    tag: 'Earnings and escrows',
+    summary: 'What the oracle has decided of an escrow, from what, and what became of it',
+    about: 'Newest first.',
+    auth: 'none',
+    params: z.object({ id: id(1, 'invalid escrow id', 'The escrow.') }),
+    takesChain: true,
+    response: Decisions,
+    refusals: { 404: 'not found' },
+    async handle({ context, chain, params }) {
+      return { decisions: (await readDecisions(context, chain, params.id)).map(decisionShown) }
+    },
+  }),
+]
+
+function comparisonShown(context: Context, { review, findings, inputs }: Compared): z.input<typeof Findings> {
+  const account = (bytes: Buffer) => address(context.recovery, bytes)
+  const comparison = ({ comparison_id, made_at, voided_at, ...row }: FindingRow) => {
+    if (comparison_id === null) return null
+    return {
+      comparison_id: whole(comparison_id),
+      made_at: time(made_at),
+      ...(voided_at && { voided_at: time(voided_at) }),
+      count: row.opinions,
+      size: whole(row.size_sum),
+      weight: whole(row.weight),
+      weighted: whole(row.weighted),
+      opinions: (inputs.get(comparison_id) ?? []).map(
+        ({ owner, internal_id, satisfaction, size, weight }) => ({
+          owner: account(owner),
+          review_id: whole(internal_id),
+          satisfaction,
+          size,
+          weight,
+        }),
+      ),
+    }
+  }
+  return {
+    internal_id: whole(review.internal_id),
+    author_owner: review.author_owner && account(review.author_owner),
+    comparison_outcome: review.comparison_outcome as z.input<typeof Findings>['comparison_outcome'],
+    findings: findings.map((row) => ({
+      outcome: row.outcome,
+      satisfaction: row.satisfaction,
+      mean: meanOf(row),
+      others: row.others,
+      weight: whole(row.others_weight),
+      weighted: whole(row.others_weighted),
+      size: row.size,
+      found_at: time(row.found_at),
+      comparison: comparison(row),
+    })),
+  }
+}
+
+/** Rounded to the nearest. */
+const meanOf = ({ others_weight: weight, others_weighted: weighted }: FindingRow): number | null =>
+  weight > 0n ? Number((weighted + weight / 2n) / weight) : null
+
+const decisionShown = ({ hash, decided_at, ...decision }: DecisionRow) => ({
+  kind: decision.kind,
+  attempt: decision.attempt,
+  contradicted: decision.contradicted,
+  cashback_earned: decision.cashback_earned,
+  inputs: decision.inputs,
+  decided_at: time(decided_at),
+  transaction: { ...fateOf(decision), hash: hash && hex(hash) },
+})
+
+/** Of an escrow that its batch left as it was: for this escrow the transaction has failed, whatever it did for others. */
+function fateOf({ state, reason, skipped_for }: Pick<DecisionRow, 'state' | 'reason' | 'skipped_for'>) {
+  if (skipped_for === null) return { state, reason }
+  return {
+    state: state === 'confirmed' ? ('failed' as const) : state,
+    reason: `mined, but ${revertReason(hex(skipped_for), ERRORS)}`,
+  }
+}

@@ -1,0 +1,123 @@
+// Escrows are settled once their window has ended, from what the records say of the review and of the buyer then.
+import type { Transaction } from '@referrer/database'
+import { type Address, type Hex, hexToBigInt } from 'viem'
+import type { Chain, Context } from '../../kit/context.ts'
+import { time, whole } from '../../kit/json-values.ts'
+import { isContradicted } from '../../market/escrows/contradicted.ts'
+import { holdingMoney } from '../../market/escrows/holding.ts'
+import { nameOf, votesMissing } from '../../market/votes/gate.ts'
+import type { Decision, Undecided } from './decision.ts'
+import {
+  type By,
+  enterDecisions,
+  holdDecisions,
+  lastDecision,
+  mayDecide,
+  undecided,
+} from './decisions-store.ts'
+
+const PAGE = 200
+/** So long what is open about a review holds up a settlement: it ends before anybody may use the fallback, which takes all from the reviewer. */
+const PATIENCE_SECONDS = 8 * 86_400
+/** With so many changes waiting to be followed, what the oracle has found may be out of date. */
+const BACKLOG = 500
+
+/** The newest block: the contract judges by its time, not by ours. */
+export interface Head {
+  number: bigint
+  time: Date
+}
+
+export async function readHead({ rpc }: Chain): Promise<Head> {
+  const block = await rpc.request<{ number: Hex; timestamp: Hex }>('eth_getBlockByNumber', ['latest', false])
+  return { number: hexToBigInt(block.number), time: new Date(Number(hexToBigInt(block.timestamp)) * 1_000) }
+}
+
+type Due = Undecided & {
+  /** Nothing is under way, and nothing to be waited for. */
+  may_decide: boolean
+  /** Of the review that led to the purchase; null: it is not on the chain. */
+  comparison_outcome: string | null
+  /** What an admin decided of a dispute. */
+  upheld: boolean | null
+}
+/** Where a page ended. */
+export type Settled = Pick<Due, 'window_end' | 'escrow_id' | 'contract'>
+
+/** Settles a page of those that are due, oldest first. Returns where the next page begins; undefined: that was the last. */
+export function settleDue(
+  context: Pick<Context, 'sql' | 'clock'>,
+  chain: Chain,
+  { from, head }: { from: Address; head: Head },
+  after: Settled | undefined,
+): Promise<Settled | undefined> {
+  const { chainId } = chain.config
+  const now = new Date(context.clock())
+  return context.sql.begin(async (tx) => {
+    await holdDecisions(tx, chainId)
+    const page = await findDue(tx, chainId, { from, now, head, after })
+    const ready = page.filter(({ may_decide }) => may_decide)
+    const withoutVotes = await votesMissing(tx, chainId, ready)
+    const decisions = ready.map((escrow) => decisionOf(escrow, head, withoutVotes.has(nameOf(escrow))))
+    await enterDecisions(tx, chain, { from, now }, decisions)
+    return page.length === PAGE ? page.at(-1) : undefined
+  })
+}
+
+/** Those that hold something, that the contract lets us settle, and of whose window the records have all. */
+function findDue(
+  tx: Transaction,
+  chainId: number,
+  { head, after, ...by }: By & { head: Head; after: Settled | undefined },
+): Promise<Due[]> {
+  return tx<Due[]>`
+    SELECT ${undecided(tx, chainId)}, review.comparison_outcome, review.upheld,
+      ${mayDecide(tx, chainId, by)} AND (
+        e.window_end + ${PATIENCE_SECONDS} * interval '1 second' <= ${head.time}
+        OR review.comparison_outcome IS DISTINCT FROM 'disputed' AND NOT backlog.is_long AND NOT EXISTS (
+          SELECT FROM market.comparisons_under_way AS u
+          WHERE u.chain_id = ${chainId} AND u.merchant_id = e.merchant_id AND u.product_id = e.product_id)) AS may_decide
+    FROM (
+      SELECT * FROM chain.escrows
+      WHERE chain_id = ${chainId} AND settled_at IS NULL AND ${holdingMoney(tx)} AND window_end <= least(
+          ${head.time}, (SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}))
+        ${after ? tx`AND (window_end, escrow_id, contract) > (${after.window_end}, ${after.escrow_id}, ${after.contract})` : tx``}
+      ORDER BY window_end, escrow_id, contract LIMIT ${PAGE}
+    ) AS e
+    CROSS JOIN (
+      SELECT count(*) = ${BACKLOG} AS is_long
+      FROM (SELECT FROM market.marks WHERE chain_id = ${chainId} LIMIT ${BACKLOG}) AS marks) AS backlog
+    LEFT JOIN ${lastDecision(tx, chainId, 'settle')} ON true
+    LEFT JOIN LATERAL (
+      SELECT m.comparison_outcome, r.upheld
+      FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+      LEFT JOIN market.dispute_decisions AS r USING (internal_id)
+      WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id) AS review ON true
+    ORDER BY e.window_end, e.escrow_id, e.contract`
+}
+
+function decisionOf(escrow: Due, head: Head, areVotesMissing: boolean): Decision {
+  const { buyer_agent_id, buyer_review, comparison_outcome, upheld, is_pledged } = escrow
+  const contradicted = isContradicted(escrow)
+  const cashbackEarned = is_pledged && buyer_agent_id !== null && buyer_review !== null && !areVotesMissing
+  return {
+    escrow,
+    kind: 'settle',
+    contradicted,
+    cashbackEarned,
+    inputs: {
+      window_end: time(escrow.window_end),
+      block: whole(head.number),
+      block_time: time(head.time),
+      review_id: whole(escrow.review_id),
+      comparison_outcome,
+      upheld,
+      buyer_agent_id: wholeOrNull(buyer_agent_id),
+      buyer_review_internal_id: wholeOrNull(buyer_review),
+      votes_missing: areVotesMissing,
+      cashback_pledged: is_pledged,
+    },
+  }
+}
+
+const wholeOrNull = (value: bigint | null) => (value === null ? null : whole(value))

@@ -1,0 +1,108 @@
+// What a rank rests on, so that anybody can compute it again.
+
+import {
+  dateOf,
+  dayOf,
+  deflate,
+  inflate,
+  MILLION,
+  PRIORS,
+  PRODUCT_TYPES,
+  type ProductType,
+} from '@referrer/ranking'
+import { z } from 'zod'
+import type { Chain, Context } from '../../kit/context.ts'
+import { momentShown, wholeNumber } from '../../kit/fields.ts'
+import { time, whole } from '../../kit/json-values.ts'
+import { inOneSnapshot } from '../../machinery/db/snapshot.ts'
+import { ReviewRank, reviewRankOf } from './operations.ts'
+import { type Evidence, evidenceOf, ranksOf, type Sums, sumsOf } from './store.ts'
+
+const Piece = z
+  .object({
+    kind: z.enum(['vote', 'confirmed', 'contradicted']),
+    review_id: wholeNumber.meta({ about: 'The `internal_id` of the review.' }),
+    voter_agent_id: wholeNumber.optional().meta({ about: 'Of a vote.' }),
+    weight: z.number().meta({ about: 'What it was worth on its day; 1 is a vote in full.' }),
+    happened_at: momentShown,
+    counts: z.number().meta({ about: 'What it is worth on the day of `as_of`: half after every 180 days.' }),
+  })
+  .meta({ id: 'RankEvidence' })
+
+const Explanation = z
+  .object({
+    as_of: z
+      .string()
+      .meta({ about: 'The day that the rank is of, in UTC.', shown: { type: 'string', format: 'date' } }),
+    prior: z.object({ gain: z.number(), loss: z.number() }).meta({ about: 'What a rank begins from.' }),
+    gain: z.number().meta({ about: 'What votes and confirmed reviews count together.' }),
+    loss: z.number().meta({ about: 'What contradicted reviews count together.' }),
+    evidence_total: wholeNumber,
+    evidence: z.array(Piece).meta({ about: 'Newest first, as far as `limit` and `offset` ask for it.' }),
+  })
+  .meta({
+    id: 'RankExplanation',
+    about:
+      'The rank is (prior.gain + gain) / (prior.gain + prior.loss + gain + loss), from 0.5 of evidence on.',
+  })
+
+export const ExplainedRank = ReviewRank.extend({
+  explain: z
+    .object({ repeat: Explanation, one_off: Explanation })
+    .optional()
+    .meta({ about: 'Only when asked for.' }),
+}).meta({ id: 'ReviewRank' })
+
+interface Page {
+  limit: number
+  offset: number
+}
+
+/** Of one moment: the evidence is that of the rank beside it. */
+export function explainedRank(
+  { sql, clock }: Pick<Context, 'sql' | 'clock'>,
+  { config: { chainId } }: Chain,
+  agentId: bigint,
+  page: Page,
+): Promise<z.output<typeof ExplainedRank>> {
+  return inOneSnapshot(sql, async (tx) => {
+    const [[row], { day, sums }, evidence] = await Promise.all([
+      ranksOf(tx, [{ chainId, agentId }]),
+      sumsOf(tx, chainId, agentId),
+      evidenceOf(tx, chainId, agentId, page),
+    ])
+    if (!row) throw new Error('every agent has a row, known or not')
+    const asOf = day ?? dayOf(new Date(clock()))
+    const explain = (type: ProductType) =>
+      explanation(
+        type,
+        asOf,
+        sums.find((one) => one.type === PRODUCT_TYPES.indexOf(type)),
+        evidence.filter((one) => one.type === PRODUCT_TYPES.indexOf(type)),
+      )
+    return { ...reviewRankOf(row), explain: { repeat: explain('repeat'), one_off: explain('one_off') } }
+  })
+}
+
+function explanation(
+  type: ProductType,
+  asOf: number,
+  sums: Sums | undefined,
+  evidence: readonly Evidence[],
+): z.output<typeof Explanation> {
+  return {
+    as_of: dateOf(asOf),
+    prior: PRIORS[type],
+    gain: deflate(sums?.gain ?? 0n, asOf) / MILLION,
+    loss: deflate(sums?.loss ?? 0n, asOf) / MILLION,
+    evidence_total: sums?.pieces ?? 0,
+    evidence: evidence.map(({ kind, review_id, voter_agent_id, weight, happened_at, day }) => ({
+      kind,
+      review_id: whole(review_id),
+      ...(voter_agent_id !== null && { voter_agent_id: whole(voter_agent_id) }),
+      weight: weight / MILLION,
+      happened_at: time(happened_at),
+      counts: deflate(inflate(weight, day), asOf) / MILLION,
+    })),
+  }
+}

@@ -1,0 +1,232 @@
+// A market in which only that happens which ranks rest on: rows as the indexer and the doors write them.
+import type { Sql, Transaction } from '@referrer/database'
+import { MILLION } from '@referrer/ranking'
+import type { Chain } from '../../kit/context.ts'
+import { asIndexer } from '../../testing/records.ts'
+import { type Follower, followOnce } from '../following/following.ts'
+import { ranksFollower } from './follow.ts'
+
+const DAY_MS = 86_400_000
+const WALLET = Buffer.alloc(20)
+
+export const account = (number: number): Buffer => Buffer.from(number.toString(16).padStart(40, '0'), 'hex')
+export const bytes32 = (number: number): Buffer => Buffer.from(number.toString(16).padStart(64, '0'), 'hex')
+
+export interface Product {
+  merchantId: number
+  number: number
+}
+
+export interface Written {
+  isOnChain?: boolean
+  hasText?: boolean
+  satisfaction?: number
+  /** Of a buyer's review. */
+  opinion?: { size: number; weight: number }
+}
+
+/** A vote as it is kept; left out, of another owner and counted in full. */
+export interface Cast {
+  weight?: number
+  /** Left out: the voter's owner. */
+  voterOwner?: Buffer
+}
+
+export type History = ReturnType<typeof createHistory>
+
+export function createHistory(sql: Sql, chainId: number, followers: readonly Follower[] = [ranksFollower]) {
+  const clock = { now: Date.parse('2026-01-01T12:00:00Z') }
+  const chain = { config: { chainId } } as Chain
+  let numbers = 0
+
+  const at = () => new Date(clock.now)
+  const onChain = (work: (tx: Transaction) => PromiseLike<unknown>) => asIndexer(sql, work)
+
+  const history = {
+    sql,
+    chainId,
+    chain,
+    clock,
+
+    /** Each moment is later than the one before. */
+    pass(days = 0): void {
+      clock.now += 1_000 + days * DAY_MS
+    },
+
+    async agent(agentId: number, owner: number): Promise<void> {
+      await onChain(async (tx) => {
+        await tx`
+          INSERT INTO chain.identities (chain_id, agent_id, owner, wallet, uri, minted_at)
+          VALUES (${chainId}, ${agentId}, ${account(owner)}, ${WALLET}, '', ${at()})`
+        await tx`INSERT INTO market.agents (chain_id, agent_id) VALUES (${chainId}, ${agentId})`
+      })
+    },
+
+    async transfer(agentId: number, owner: number): Promise<void> {
+      await onChain(
+        (tx) =>
+          tx`UPDATE chain.identities SET owner = ${account(owner)} WHERE chain_id = ${chainId} AND agent_id = ${agentId}`,
+      )
+    },
+
+    async flag(agentId: number, flagged: boolean): Promise<void> {
+      await sql`UPDATE market.agents SET flagged = ${flagged} WHERE chain_id = ${chainId} AND agent_id = ${agentId}`
+    },
+
+    /** `type`: 0 repeat, 1 one-off. */
+    async product(type: 0 | 1, merchantId = 900): Promise<Product> {
+      const number = ++numbers
+      await onChain(async (tx) => {
+        await tx`
+          INSERT INTO chain.products VALUES (${chainId}, ${merchantId}, ${bytes32(number)}, 500, 0, ${type}, '', true, ${at()})`
+        await tx`INSERT INTO market.products (chain_id, merchant_id, product_id) VALUES (${chainId}, ${merchantId}, ${bytes32(number)})`
+      })
+      return { merchantId, number }
+    },
+
+    /** A review with its text, on the chain, under the owner that its author has now. Returns its record. */
+    async review(
+      agentId: number,
+      { merchantId, number }: Product,
+      { isOnChain = true, hasText = true, satisfaction = 0.5, opinion }: Written = {},
+    ): Promise<bigint> {
+      const proofId = ++numbers
+      const [row] = await sql<{ internal_id: bigint }[]>`
+        INSERT INTO market.reviews
+          (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, author_owner, satisfaction_score,
+          opinion_size, opinion_weight)
+        SELECT ${chainId}, ${agentId}, ${merchantId}, ${bytes32(number)}, ${bytes32(proofId)}, 1, ${proofId}, 0, owner, ${satisfaction},
+          ${opinion?.size ?? null}, ${opinion?.weight ?? null}
+        FROM chain.identities WHERE chain_id = ${chainId} AND agent_id = ${agentId} RETURNING internal_id`
+      if (!row) throw new Error(`there is no agent ${agentId}`)
+      if (isOnChain) await history.publish(row.internal_id)
+      if (hasText) await history.bringText(row.internal_id)
+      return row.internal_id
+    },
+
+    /** Puts a review on the chain, under a new number there. */
+    async publish(internalId: bigint): Promise<void> {
+      const reviewId = ++numbers
+      await onChain(
+        (tx) => tx`
+          INSERT INTO chain.reviews
+            (chain_id, review_id, internal_id, agent_id, merchant_id, product_id, content_hash, proof_kind, proof_id, published_at)
+          SELECT chain_id, ${reviewId}, internal_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, ${at()}
+          FROM market.reviews WHERE internal_id = ${internalId}`,
+      )
+    },
+
+    async unpublish(internalId: bigint): Promise<void> {
+      await onChain((tx) => tx`DELETE FROM chain.reviews WHERE internal_id = ${internalId}`)
+    },
+
+    async bringText(internalId: bigint): Promise<void> {
+      await sql`UPDATE market.reviews SET content = '{}' WHERE internal_id = ${internalId}`
+    },
+
+    async edit(internalId: bigint, satisfaction: number): Promise<void> {
+      await sql`UPDATE market.reviews SET satisfaction_score = ${satisfaction} WHERE internal_id = ${internalId}`
+    },
+
+    /** As a reorganisation does that changes the order of a transfer and a publication. */
+    async publishedUnder(internalId: bigint, owner: number): Promise<void> {
+      await sql`UPDATE market.reviews SET author_owner = ${account(owner)} WHERE internal_id = ${internalId}`
+    },
+
+    /** Returns the number by which the purchase is known here. */
+    async buy(product: Product, buyerAgentId: number | null): Promise<number> {
+      const purchase = ++numbers
+      await history.redo(purchase, product, buyerAgentId)
+      return purchase
+    },
+
+    /** Puts a purchase on the chain, under a new number there. */
+    async redo(
+      purchase: number,
+      { merchantId, number }: Product,
+      buyerAgentId: number | null,
+    ): Promise<void> {
+      const escrowId = ++numbers
+      await onChain(
+        (tx) => tx`
+          INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id, product_id,
+            review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, transaction_hash)
+          VALUES (${chainId}, ${account(1)}, ${escrowId}, 1, ${buyerAgentId}, ${account(purchase)}, ${bytes32(purchase)}, ${merchantId},
+            ${bytes32(number)}, 1, 1000000, 50000, 5000, 20000, 5000, ${at()}, ${at()}, ${bytes32(purchase)})`,
+      )
+    },
+
+    async undo(purchase: number): Promise<void> {
+      await onChain(
+        (tx) => tx`DELETE FROM chain.escrows WHERE chain_id = ${chainId} AND nonce = ${bytes32(purchase)}`,
+      )
+    },
+
+    /** Whose purchase it is. */
+    async bind(purchase: number, buyerAgentId: number | null): Promise<void> {
+      await onChain(
+        (tx) =>
+          tx`UPDATE chain.escrows SET buyer_agent_id = ${buyerAgentId} WHERE chain_id = ${chainId} AND nonce = ${bytes32(purchase)}`,
+      )
+    },
+
+    /** All votes of a purchase. */
+    async cast(
+      purchase: number,
+      voterAgentId: number,
+      reviewIds: readonly bigint[],
+      { weight = MILLION, voterOwner }: Cast = {},
+    ): Promise<void> {
+      await sql.begin(async (tx) => {
+        const [ballot] = await tx<{ ballot_id: bigint }[]>`
+          INSERT INTO market.ballots
+            (chain_id, contract, payer, nonce, escrow_id, voter_agent_id, votes_hash, commitment_nonce, expiry, signature, cast_at)
+          VALUES (${chainId}, ${account(1)}, ${account(purchase)}, ${bytes32(purchase)}, ${purchase}, ${voterAgentId}, '', '', 0, '', ${at()})
+          RETURNING ballot_id`
+        await tx`
+          INSERT INTO market.votes
+          SELECT ${ballot?.ballot_id ?? 0n}, v.review_id, v.at, 'because', ${chainId}, ${voterAgentId}, m.agent_id,
+            coalesce(${voterOwner ?? null}::bytea, i.owner), true, ${weight}, ${at()}
+          FROM unnest(${[...reviewIds]}::bigint[]) WITH ORDINALITY AS v (review_id, at)
+          JOIN market.reviews AS m ON m.internal_id = v.review_id
+          JOIN chain.identities AS i ON i.chain_id = ${chainId} AND i.agent_id = ${voterAgentId}`
+      })
+    },
+
+    /** As the oracle writes it. */
+    async find(
+      internalId: bigint,
+      outcome: 'pending' | 'confirmed' | 'contradicted',
+      size = MILLION,
+    ): Promise<void> {
+      await sql.begin(async (tx) => {
+        await tx`
+          INSERT INTO market.findings
+            (chain_id, internal_id, agent_id, outcome, satisfaction, others, others_weight, others_weighted, size, found_at)
+          SELECT chain_id, internal_id, agent_id, ${outcome}, 0, 0, 0, 0, ${size}, ${at()} FROM market.reviews WHERE internal_id = ${internalId}`
+        await history.outcome(internalId, outcome, tx)
+      })
+    },
+
+    async outcome(internalId: bigint, outcome: string, tx: Sql | Transaction = sql): Promise<void> {
+      await tx`UPDATE market.reviews SET comparison_outcome = ${outcome} WHERE internal_id = ${internalId}`
+    },
+
+    /** An admin's word on a dispute. */
+    async resolve(internalId: bigint, upheld: boolean): Promise<void> {
+      await sql.begin(async (tx) => {
+        await tx`
+          INSERT INTO market.dispute_decisions (internal_id, decided_by, note, upheld) VALUES (${internalId}, ${WALLET}, '', ${upheld})`
+        await history.outcome(internalId, 'resolved', tx)
+      })
+    },
+
+    followOnce: () => followOnce({ sql, clock: () => clock.now }, chain, followers),
+
+    /** Until nothing is left to do. */
+    async follow(): Promise<void> {
+      while (await history.followOnce()) {}
+    },
+  }
+  return history
+}

@@ -1,0 +1,117 @@
+// How one question is answered.
+import { createTurns } from '@referrer/net'
+import { PRODUCT_TYPES, type ProductType } from '@referrer/ranking'
+import { cosine, type Hit, type Vector } from '@referrer/search'
+import { cut } from '../../derived/texts/text.ts'
+import { type Context, once } from '../../kit/context.ts'
+import { findReviewRecords } from '../../market/reviews/store.ts'
+import type { Search } from '../source.ts'
+import { briefOf } from './brief.ts'
+import { type Chosen, chooseProducts } from './choose.ts'
+import { discoveryJson, type Shown } from './json.ts'
+import { Shortlists } from './shortlists.ts'
+import { type Candidate, type Entry, slateOf } from './slate.ts'
+import type { Filters, PublishedRow } from './store.ts'
+
+export interface Asked extends Filters {
+  chainId: number
+  /** In words. */
+  intent: string
+  /** How many products at most. */
+  most: number
+  /** Also the reviews that are below the others. */
+  includeAll: boolean
+  /** For a model, which reads every byte: see `brief.ts`. */
+  isBrief: boolean
+}
+
+/** An intent as a vector, and the model that made it. */
+interface Meaning {
+  vector: Vector
+  embedderId: string
+}
+
+/** What an intent says beyond this is not looked at. */
+const INTENT_CHARACTERS = 1_000
+/** The source may be a little behind: some of what it finds may be closed by now. */
+const SPARE = 5
+/** So many make a large answer. */
+const MANY_TEXTS = 200
+const LARGE_AT_ONCE = 4
+
+export async function answerTo(context: Context, search: Search, asked: Asked): Promise<string> {
+  // Postgres cannot be asked for a text with this character, and has none.
+  if (asked.category?.includes('\0')) return discoveryJson(context, asked.chainId, [], new Map())
+  const { hits, meaning } = await searchFor(search, asked)
+  const shortlists = new Shortlists(context.sql, asked.chainId, meaning?.embedderId)
+  // Mostly the first that were found are the ones that are shown. If this fails, it is done again where it counts.
+  const [chosen] = await Promise.all([
+    chooseProducts(context.sql, asked, hits),
+    shortlists.read(hits.slice(0, asked.most).map(({ key }) => ({ key }))).catch(() => {}),
+  ])
+  await shortlists.read(chosen)
+  const products = withSlates(context, asked, chosen, shortlists, meaning)
+  const entries = products.flatMap(({ entries }) => entries)
+  const ids = entries.map(({ internalId }) => internalId)
+  const short = entries.filter((entry) => isShort(entry, asked)).map(({ internalId }) => internalId)
+  const write = async () => {
+    const rows = ids.length === 0 ? [] : await findReviewRecords(context.sql, ids, short)
+    const reviews = new Map(rows.map((row) => [row.internal_id, row]))
+    return discoveryJson(context, asked.chainId, products, reviews)
+  }
+  return ids.length > MANY_TEXTS ? inTurns(context)(write) : write()
+}
+
+/** Whoever is excluded, and whoever found no place, can be many. */
+const isShort = ({ slot }: Entry, { isBrief }: Asked) => isBrief || slot === 'excluded' || slot === 'overflow'
+
+const inTurns = once(() => createTurns(LARGE_AT_ONCE))
+
+async function searchFor(
+  { source, embed }: Search,
+  { chainId, most, category, ceiling, ...asked }: Asked,
+): Promise<{ hits: Hit[]; meaning: Meaning | undefined }> {
+  const intent = cut(asked.intent, INTENT_CHARACTERS).replaceAll('\0', ' ')
+  if (intent.trim() === '') return { hits: [], meaning: undefined }
+  const { embedderId } = source
+  const vector = embedderId === undefined ? undefined : await embed(intent, embedderId)
+  // Meanwhile the source may have gone over to another model: then words alone decide.
+  const comparable = source.embedderId === embedderId ? vector : undefined
+  const limit = most + SPARE
+  const hits = await source.find(chainId, { intent, vector: comparable, category, ceiling, limit })
+  const meaning = vector && embedderId !== undefined ? { vector, embedderId } : undefined
+  return { hits: hits ?? [], meaning }
+}
+
+function withSlates(
+  { clock }: Context,
+  { includeAll, isBrief }: Asked,
+  products: readonly Chosen[],
+  shortlists: Shortlists,
+  meaning: Meaning | undefined,
+): Shown[] {
+  const now = new Date(clock())
+  return products.map((product) => {
+    const type = PRODUCT_TYPES[product.row.product_type] ?? 'repeat'
+    const rows = shortlists.of(product.key)
+    const candidates = rows.map((review) => candidateOf(review, type, meaning))
+    const { entries, meanAuthorRank } = slateOf(candidates, type, now)
+    const shown = includeAll ? entries : entries.filter(({ slot }) => slot !== 'overflow')
+    return { ...product, meanAuthorRank, ...(isBrief ? briefOf(shown, rows) : { entries: shown }) }
+  })
+}
+
+const candidateOf = (row: PublishedRow, type: ProductType, meaning: Meaning | undefined): Candidate => ({
+  internalId: row.internal_id,
+  agentId: row.agent_id,
+  rank: row[type],
+  flagged: row.flagged,
+  satisfaction: row.satisfaction_score,
+  publishedAt: row.published_at,
+  isOwn: row.is_own,
+  transferredAt: row.transferred_at,
+  relevance: meaning && row.vector ? relevanceOf(meaning.vector, row.vector) : 0,
+})
+
+const relevanceOf = (intent: Vector, { buffer, byteOffset, length }: Buffer) =>
+  Math.max(cosine(intent, new Int8Array(buffer, byteOffset, length)), 0)

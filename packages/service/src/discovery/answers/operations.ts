@@ -1,0 +1,20 @@
+import { share } from '../../kit/coalesce.ts'
+import { type Chain, type Context, once } from '../../kit/context.ts'
+import { embedIntent } from '../embeddings/intents.ts'
+import { searchIndex } from '../memory-index/client.ts'
+import { postgresSource } from '../postgres-index/source.ts'
+import type { Search } from '../source.ts'
+import { type Asked, answerTo } from './answer.ts'
+
+/** What can be bought for an intent, and what reviewers say of it, as JSON that is ready to be sent. */
+export const discover = (context: Context, chain: Chain, wanted: Omit<Asked, 'chainId'>): Promise<string> =>
+  answers(context)({ ...wanted, chainId: chain.config.chainId })
+
+/** Whoever asks the same at the same moment shares the answer. */
+const answers = once((context) => {
+  const search: Search = {
+    source: context.config.discoveryIndex === 'postgres' ? postgresSource(context) : searchIndex(context),
+    embed: (intent, embedderId) => embedIntent(context, intent, embedderId),
+  }
+  return share<Asked, string>(JSON.stringify, (asked) => answerTo(context, search, asked))
+})

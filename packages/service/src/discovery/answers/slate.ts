@@ -1,0 +1,118 @@
+// Which reviews of a product are shown, and as what.
+
+import { BASE_RATES, dayOf, effectiveRank, HALF_LIFE_DAYS, type ProductType } from '@referrer/ranking'
+import { COOLDOWN_MS } from '../../derived/listings/store.ts'
+
+/** A published review of a product, and what is known of its author. */
+export interface Candidate {
+  internalId: bigint
+  agentId: bigint
+  /** Of its author, for products of this type; null: not computed yet. */
+  rank: number | null
+  flagged: boolean
+  /** From 0 to 1; null: it does not say. */
+  satisfaction: number | null
+  publishedAt: Date
+  /** Its author belongs to the merchant's owner, or did when it was published. */
+  isOwn: boolean
+  /** When its author last changed hands; null: never. */
+  transferredAt: Date | null
+  /** How much it is about what was asked for, from 0 to 1; 0 when nobody can tell. */
+  relevance: number
+}
+
+export type Slot = 'highlight' | 'newcomer' | 'dissent' | 'excluded' | 'overflow'
+
+export interface Entry {
+  internalId: bigint
+  slot: Slot
+  /** Why it is not among the first. */
+  reason: string | undefined
+  authorRank: number
+  relevance: number
+  score: number
+}
+
+export interface Slate {
+  /** In the order in which they are shown: the overflow is last. */
+  entries: Entry[]
+  /** Undefined: no author has a rank. */
+  meanAuthorRank: number | undefined
+}
+
+type Scored = Candidate & Pick<Entry, 'authorRank' | 'score'>
+
+const HIGHLIGHTS = 2
+const BELOW = 'below ranking threshold'
+
+export function slateOf(candidates: readonly Candidate[], type: ProductType, now: Date): Slate {
+  const scored = candidates.map((candidate) => scoredOf(candidate, type, now)).sort(bestFirst)
+  const heard = scored.filter((review) => !exclusionOf(review, now))
+  const left = new Set(heard)
+  const takeBest = (isFit: (review: Scored) => boolean): Scored[] => {
+    const best = [...left].find(isFit)
+    if (!best) return []
+    left.delete(best)
+    return [best]
+  }
+
+  const newcomer = takeBest(({ flagged, rank }) => !flagged && rank === null)
+  const others = -sideOf(heard)
+  const dissent = takeBest((review) => others !== 0 && sideOf([review]) === others)
+  const rest = [...left]
+  return {
+    entries: [
+      ...rest.slice(0, HIGHLIGHTS).map((review) => entryOf(review, 'highlight')),
+      ...newcomer.map((review) => entryOf(review, 'newcomer')),
+      ...dissent.map((review) => entryOf(review, 'dissent')),
+      ...scored.flatMap((review) => {
+        const reason = exclusionOf(review, now)
+        return reason ? [entryOf(review, 'excluded', reason)] : []
+      }),
+      ...rest.slice(HIGHLIGHTS).map((review) => entryOf(review, 'overflow', BELOW)),
+    ],
+    meanAuthorRank: meanRankOf(heard),
+  }
+}
+
+function scoredOf(candidate: Candidate, type: ProductType, now: Date): Scored {
+  const { flagged, rank, relevance, publishedAt } = candidate
+  const authorRank = effectiveRank(flagged, rank) ?? BASE_RATES[type]
+  // Whole days: the same question has the same answer all day.
+  const age = Math.max(dayOf(now) - dayOf(publishedAt), 0)
+  const freshness = 2 ** (-age / HALF_LIFE_DAYS)
+  return { ...candidate, authorRank, score: 0.5 * authorRank + 0.35 * relevance + 0.15 * freshness }
+}
+
+const bestFirst = (a: Scored, b: Scored) => b.score - a.score || (a.internalId < b.internalId ? -1 : 1)
+
+function exclusionOf({ isOwn, transferredAt }: Candidate, now: Date): string | undefined {
+  if (isOwn) return 'self_review'
+  const isNew = transferredAt !== null && now.getTime() - transferredAt.getTime() < COOLDOWN_MS
+  return isNew ? 'transfer_cooldown' : undefined
+}
+
+/** Whether their mean satisfaction is above one half (1), below (−1), or neither. */
+function sideOf(reviews: readonly Candidate[]): number {
+  // Ratings are quarters, so that sums of them are exact.
+  return Math.sign(reviews.reduce((sum, { satisfaction }) => sum + (satisfaction ?? 0.5) - 0.5, 0))
+}
+
+/** Each author counts once. */
+function meanRankOf(reviews: readonly Candidate[]): number | undefined {
+  const ranks = new Map<bigint, number>()
+  for (const { agentId, flagged, rank } of reviews) {
+    const counts = effectiveRank(flagged, rank)
+    if (counts !== null) ranks.set(agentId, counts)
+  }
+  if (ranks.size === 0) return undefined
+  // In one order, so that the sum is the same whoever came first.
+  const inOrder = [...ranks.values()].sort((a, b) => a - b)
+  return inOrder.reduce((sum, rank) => sum + rank, 0) / ranks.size
+}
+
+const entryOf = (
+  { internalId, authorRank, relevance, score }: Scored,
+  slot: Slot,
+  reason?: string,
+): Entry => ({ internalId, slot, reason, authorRank, relevance, score })

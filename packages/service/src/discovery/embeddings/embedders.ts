@@ -1,0 +1,27 @@
+import type { EmbedderConfig } from '../../kit/config.ts'
+import { type Context, once } from '../../kit/context.ts'
+import type { Embedder } from './embedder.ts'
+import { createEndpoint, endpointId, readEndpointId } from './endpoint.ts'
+import { createLocal, LOCAL } from './local.ts'
+
+/** The id of the model that is configured; undefined: none is. */
+export const configuredId = (config: EmbedderConfig | undefined): string | undefined =>
+  config && (config.kind === 'local' ? LOCAL.id : endpointId(config))
+
+/** A model by its id, the configured one or one of before; undefined: it cannot be asked with this configuration. */
+export function embedderOf(context: Context, id: string): Embedder | undefined {
+  if (id === LOCAL.id) return localEmbedder(context)
+  const endpoints = endpointsOf(context)
+  const known = endpoints.get(id)
+  if (known) return known
+  const { config, fetch } = context
+  const named = readEndpointId(id)
+  if (!named || config.embedder?.kind !== 'endpoint') return undefined
+  const endpoint = createEndpoint({ ...config.embedder, ...named }, fetch)
+  endpoints.set(id, endpoint)
+  return endpoint
+}
+
+export const localEmbedder = once(() => createLocal())
+
+const endpointsOf = once(() => new Map<string, Embedder>())

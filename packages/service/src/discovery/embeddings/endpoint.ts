@@ -1,0 +1,147 @@
+import { quantize, type Vector } from '@referrer/search'
+import { cut, inParts } from '../../derived/texts/text.ts'
+import { gather } from '../../kit/batch.ts'
+import type { EmbedderConfig } from '../../kit/config.ts'
+import { fieldsOf, jsonOf } from '../../kit/loose-json.ts'
+import { readBody } from '../../kit/read-body.ts'
+import { type Embedder, EmbeddingFailed, embedSaying } from './embedder.ts'
+
+type EndpointConfig = Extract<EmbedderConfig, { kind: 'endpoint' }>
+
+const PREFIX = 'endpoint/'
+
+export const isEndpointId = (id: string) => id.startsWith(PREFIX)
+
+export const endpointId = ({ model, dims }: Pick<EndpointConfig, 'model' | 'dims'>) =>
+  `${PREFIX}${model}@${dims}`
+
+/** What an id of ours says. */
+export function readEndpointId(id: string): { model: string; dims: number } | undefined {
+  const [, model, dims] = /^endpoint\/(.+)@(\d+)$/s.exec(id) ?? []
+  return model === undefined ? undefined : { model, dims: Number(dims) }
+}
+
+const MOST_TEXTS = 64
+const MOST_BYTES = 100_000
+/** In one answer: reading more holds up the event loop for longer than anybody should notice. */
+const MOST_NUMBERS = 32_768
+/** No endpoint reads more of a text than it was asked to, and some refuse what is too long for them. */
+const MOST_CHARACTERS = 4_000
+const TEXTS_TIMEOUT_MS = 30_000
+/** Nobody waits so long; but an answer that is late is good for whoever asks next. */
+const INTENTS_TIMEOUT_MS = 5_000
+const INTENT_CALLS = 8
+
+/** A model behind `POST <url>/embeddings`, as OpenAI's API has it. */
+export function createEndpoint(
+  { url, model, dims, key }: EndpointConfig,
+  fetch: typeof globalThis.fetch,
+): Embedder {
+  const { host } = new URL(url)
+  const atOnce = Math.max(1, Math.min(MOST_TEXTS, Math.floor(MOST_NUMBERS / dims)))
+
+  async function call(texts: readonly string[], timeoutMs: number): Promise<Vector[]> {
+    const response = await reach(() =>
+      fetch(`${url}/embeddings`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json',
+          ...(key ? { authorization: `Bearer ${key.reveal()}` } : {}),
+        },
+        body: JSON.stringify({ model, input: texts }),
+        // The key is for this host alone.
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      }),
+    )
+    if (!response.ok) {
+      await response.body?.cancel().catch(() => {})
+      throw refusal(response)
+    }
+    const body = await reach(() => readBody(response, mostBytes(texts.length)))
+    const vectors = body && readAnswer(body, texts.length, dims)
+    if (!vectors) throw new EmbeddingFailed(`${host} answered with something else than vectors`, 'apart')
+    if (typeof vectors === 'number')
+      throw new EmbeddingFailed(
+        `${host} answered with vectors of ${vectors} numbers: set EMBEDDINGS_DIMENSIONS to that`,
+        'later',
+      )
+    return vectors
+  }
+
+  async function reach<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      const isLate = error instanceof Error && error.name === 'TimeoutError'
+      throw new EmbeddingFailed(
+        `${host} ${isLate ? 'did not answer in time' : 'cannot be reached'}`,
+        'later',
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+
+  /** What the endpoint says about itself is not repeated: it may hold a piece of the key. */
+  function refusal({ status, headers }: Response): EmbeddingFailed {
+    const [again, advice] = adviceOn(status)
+    const message = `${host} answered ${status} for ${model}${advice && `: ${advice}`}`
+    return new EmbeddingFailed(message, again, { retryAfterMs: readRetryAfter(headers.get('retry-after')) })
+  }
+
+  const mostBytes = (texts: number) => 65_536 + texts * dims * 32
+
+  const askIntent = gather<string, Vector>({
+    keyOf: (text) => text,
+    ask: (texts) => call(texts, INTENTS_TIMEOUT_MS),
+    flights: INTENT_CALLS,
+    most: atOnce,
+  })
+
+  return {
+    id: endpointId({ model, dims }),
+    dims,
+    atOnce,
+    embed: (texts, kind = 'texts') =>
+      embedSaying(texts, dims, async (saying) => {
+        const cutTexts = saying.map((text) => cut(text, MOST_CHARACTERS))
+        if (kind === 'intents') return Promise.all(cutTexts.map(askIntent))
+        const vectors: Vector[] = []
+        for (const part of inParts(cutTexts, { most: atOnce, room: MOST_BYTES, sizeOf }))
+          vectors.push(...(await call(part, TEXTS_TIMEOUT_MS)))
+        return vectors
+      }),
+  }
+}
+
+/** In the JSON of a list. */
+const sizeOf = (text: string) => Buffer.byteLength(JSON.stringify(text)) + 1
+
+function adviceOn(status: number): [again: 'later' | 'apart', advice: string] {
+  if (status === 401 || status === 403) return ['later', 'check EMBEDDINGS_KEY']
+  if (status === 404 || status === 405) return ['later', 'check EMBEDDINGS_URL and EMBEDDINGS_MODEL']
+  if (status === 408 || status === 429 || status === 503) return ['later', '']
+  return ['apart', '']
+}
+
+/** In seconds; dates are not read. */
+function readRetryAfter(text: string | null): number | undefined {
+  return text !== null && /^\d{1,5}$/.test(text) ? Number(text) * 1_000 : undefined
+}
+
+/** The vectors in the order of the texts; the length of one that is not as long as it should be; undefined: no answer. */
+function readAnswer(body: Buffer, count: number, dims: number): Vector[] | number | undefined {
+  const { data } = fieldsOf(jsonOf(body))
+  if (!Array.isArray(data) || data.length !== count) return undefined
+  const vectors: Vector[] = []
+  for (const { index, embedding } of data.map((item) => Object(item))) {
+    if (!Number.isInteger(index) || index < 0 || index >= count || vectors[index]) return undefined
+    if (!Array.isArray(embedding) || !embedding.every(Number.isFinite)) return undefined
+    if (embedding.length !== dims) return embedding.length
+    vectors[index] = quantize(embedding)
+  }
+  return vectors
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import type { Vector } from '@referrer/search'
+import { cut } from '../../derived/texts/text.ts'
+import { type Context, once } from '../../kit/context.ts'
+import { type Embedder, EmbeddingFailed } from './embedder.ts'
+import { embedderOf } from './embedders.ts'
+import { createKept } from './kept.ts'
+
+/** Nobody waits longer for a vector; words answer without. */
+const PATIENCE_MS = 150
+const MOST_CHARACTERS = 1_000
+const MOST_KEPT = 10_000
+const MOST_UNDER_WAY = 256
+/** After so many failures in a row nothing is asked for a while, and then one intent alone, until there is an answer. */
+const MOST_FAILURES = 5
+const PAUSE_MS = 1_000
+
+/** Intents whose vectors were kept, came in time, came too late, did not come, or were not asked for. */
+type Outcome = 'kept' | 'embedded' | 'late' | 'failed' | 'skipped'
+
+interface Intents {
+  counts: Record<Outcome, number>
+  embed(intent: string, embedder: Embedder): Promise<Vector | undefined>
+}
+
+/** Undefined: it failed, or took too long. The answer that came too late is there for whoever asks next. */
+export async function embedIntent(
+  context: Context,
+  intent: string,
+  embedderId: string,
+): Promise<Vector | undefined> {
+  const embedder = embedderOf(context, embedderId)
+  return embedder && intentsOf(context).embed(intent, embedder)
+}
+
+export const countIntents = (context: Context): Readonly<Record<Outcome, number>> => intentsOf(context).counts
+
+const intentsOf = once(({ log }): Intents => {
+  const kept = createKept<Vector>(MOST_KEPT)
+  const underWay = new Map<string, Promise<Vector | undefined>>()
+  const breakers = new Map<string, Breaker>()
+  const counts = { kept: 0, embedded: 0, late: 0, failed: 0, skipped: 0 }
+
+  async function ask(key: string, text: string, embedder: Embedder, breaker: Breaker) {
+    // Whatever comes of it: nobody waited for that.
+    const late = setTimeout(() => breaker.failed(), PATIENCE_MS)
+    try {
+      const [vector] = await embedder.embed([text], 'intents')
+      if (vector) kept.put(key, vector)
+      breaker.worked()
+      return vector
+    } catch (err) {
+      if (!(err instanceof EmbeddingFailed && err.again === 'soon')) breaker.failed()
+      log.debug({ err, embedder: embedder.id }, 'an intent was not embedded')
+      return undefined
+    } finally {
+      clearTimeout(late)
+      underWay.delete(key)
+    }
+  }
+
+  return {
+    counts,
+    async embed(intent, embedder) {
+      const text = readable(intent)
+      if (text === '') return undefined
+      const key = keyOf(embedder.id, text)
+      const known = kept.get(key)
+      if (known) {
+        counts.kept += 1
+        return known
+      }
+      let flight = underWay.get(key)
+      if (!flight) {
+        const breaker = breakers.get(embedder.id) ?? createBreaker()
+        breakers.set(embedder.id, breaker)
+        if (underWay.size >= MOST_UNDER_WAY || !breaker.allows()) {
+          counts.skipped += 1
+          return undefined
+        }
+        flight = ask(key, text, embedder, breaker)
+        underWay.set(key, flight)
+      }
+      const vector = await inTime(flight)
+      counts[vector === 'late' ? 'late' : vector ? 'embedded' : 'failed'] += 1
+      return vector === 'late' ? undefined : vector
+    },
+  }
+})
+
+/** How one writes it changes nothing. */
+const readable = (intent: string): string =>
+  cut(intent, MOST_CHARACTERS).normalize('NFKC').replace(/\s+/g, ' ').trim()
+
+const keyOf = (embedderId: string, text: string) =>
+  createHash('sha256').update(`${embedderId}\n${text}`).digest('base64')
+
+async function inTime<T>(flight: Promise<T>): Promise<T | 'late'> {
+  const { promise, resolve } = Promise.withResolvers<'late'>()
+  const timer = setTimeout(resolve, PATIENCE_MS, 'late')
+  try {
+    return await Promise.race([flight, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+interface Breaker {
+  allows(): boolean
+  worked(): void
+  failed(): void
+}
+
+function createBreaker(): Breaker {
+  let failures = 0
+  let closedUntil = 0
+  return {
+    allows() {
+      if (failures < MOST_FAILURES) return true
+      const now = performance.now()
+      if (now < closedUntil) return false
+      // One alone: the next may go when this one has answered, or has had its time.
+      closedUntil = now + PAUSE_MS
+      return true
+    },
+    worked() {
+      failures = 0
+    },
+    failed() {
+      failures += 1
+      if (failures >= MOST_FAILURES) closedUntil = performance.now() + PAUSE_MS
+    },
+  }
+}

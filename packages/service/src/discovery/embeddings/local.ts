@@ -1,0 +1,169 @@
+import { Worker } from 'node:worker_threads'
+import type { Vector } from '@referrer/search'
+import { cut, inParts } from '../../derived/texts/text.ts'
+import { type Backoff, backoffMs } from '../../machinery/workers/backoff.ts'
+import { type Embedder, EmbeddingFailed, embedSaying, type Kind } from './embedder.ts'
+import type { Answered, Asked } from './local-thread.ts'
+
+/** The version is that of the package the model comes in. */
+export const LOCAL = { id: 'local/model-embeddings-en@0.2.0', dims: 512 } as const
+
+/** More than it reads of any text in words. */
+const MOST_CHARACTERS = 1_000
+/** Texts that are embedded together: an intent waits behind them for some 60 ms at most. */
+const TOGETHER = { most: 8, room: 640, sizeOf: (text: string) => text.length }
+const INTENTS_TOGETHER = 8
+/** More cannot be answered in the time that a caller waits. */
+const MOST_INTENTS = 16
+/** Then texts have a turn: they are not to wait for as long as intents keep coming. */
+const INTENTS_IN_A_ROW = 4
+const LONGEST_MS = 60_000
+
+export interface LocalEmbedder extends Embedder {
+  /** Loads the model before somebody waits for it. */
+  warm(): void
+  /** Ends the thread. What waits fails, and so does what is asked for from now on. */
+  close(): Promise<void>
+}
+
+/** What is used of a thread. */
+export type Thread = Pick<Worker, 'on' | 'postMessage' | 'ref' | 'unref' | 'terminate'>
+
+export interface LocalOptions {
+  spawn?: () => Thread
+  backoff?: Backoff
+  random?: () => number
+}
+
+interface Job {
+  texts: readonly string[]
+  resolve: (vectors: Vector[]) => void
+  reject: (error: EmbeddingFailed) => void
+}
+
+/** It is to know nothing of our settings. */
+export const spawnThread = (): Thread =>
+  new Worker(new URL('./local-thread.ts', import.meta.url), { execArgv: [], env: {}, name: 'embeddings' })
+
+/** The model that comes with the service. Its thread is started when it is first needed, and again when it dies. */
+export function createLocal({
+  spawn = spawnThread,
+  backoff = { firstMs: 200, maxMs: 30_000 },
+  random = Math.random,
+}: LocalOptions = {}): LocalEmbedder {
+  const waiting: Record<Kind, Job[]> = { intents: [], texts: [] }
+  let thread: Thread | undefined
+  let underWay: { id: number; jobs: Job[]; timer: NodeJS.Timeout } | undefined
+  let asked = 0
+  let intentsInARow = 0
+  let deaths = 0
+  let pausing: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  function start(): Thread {
+    const started = spawn()
+    started.unref()
+    started.on('message', (answer: Answered) => finish(answer))
+    const cause: { error?: unknown } = {}
+    started.on('error', (error) => {
+      cause.error = error
+    })
+    started.on('exit', () => {
+      if (thread !== started) return
+      thread = undefined
+      deaths += 1
+      const pauseMs = backoffMs(deaths, backoff, random)
+      pausing = setTimeout(() => {
+        pausing = undefined
+        next()
+      }, pauseMs).unref()
+      const jobs = take()
+      for (const { reject } of jobs)
+        reject(new EmbeddingFailed('the thread of the model ended', 'apart', { cause: cause.error }))
+    })
+    return started
+  }
+
+  /** What is under way is no more. */
+  function take(): Job[] {
+    const jobs = underWay?.jobs ?? []
+    clearTimeout(underWay?.timer)
+    underWay = undefined
+    return jobs
+  }
+
+  function finish(answer: Answered): void {
+    if (answer.id !== underWay?.id) return
+    thread?.unref()
+    const jobs = take()
+    deaths = 0
+    let place = 0
+    for (const { texts, resolve, reject } of jobs) {
+      if ('error' in answer) {
+        reject(new EmbeddingFailed(`the model failed: ${answer.error}`, 'apart'))
+        continue
+      }
+      const from = place
+      place += texts.length
+      resolve(texts.map((_, at) => vectorAt(answer.vectors, from + at)))
+    }
+    next()
+  }
+
+  function chooseJobs(): Job[] {
+    const isTextsTurn = intentsInARow >= INTENTS_IN_A_ROW && waiting.texts.length > 0
+    if (waiting.intents.length > 0 && !isTextsTurn) {
+      intentsInARow += 1
+      return waiting.intents.splice(0, INTENTS_TOGETHER)
+    }
+    intentsInARow = 0
+    return waiting.texts.splice(0, 1)
+  }
+
+  function next(): void {
+    if (underWay || pausing || isClosed) return
+    const jobs = chooseJobs()
+    if (jobs.length === 0) return
+    thread ??= start()
+    thread.ref()
+    const timer = setTimeout(() => thread?.terminate(), LONGEST_MS).unref()
+    underWay = { id: ++asked, jobs, timer }
+    const question: Asked = { id: asked, texts: jobs.flatMap(({ texts }) => texts) }
+    thread.postMessage(question)
+  }
+
+  function ask(kind: Kind, texts: readonly string[]): Promise<Vector[]> {
+    if (isClosed) return Promise.reject(new EmbeddingFailed('the service stops', 'later'))
+    if (kind === 'intents' && waiting.intents.length >= MOST_INTENTS)
+      return Promise.reject(new EmbeddingFailed('too many intents wait for the model', 'soon'))
+    const { promise, resolve, reject } = Promise.withResolvers<Vector[]>()
+    waiting[kind].push({ texts, resolve, reject })
+    next()
+    return promise
+  }
+
+  return {
+    ...LOCAL,
+    atOnce: 2 * TOGETHER.most,
+    embed: (texts, kind = 'texts') =>
+      embedSaying(texts, LOCAL.dims, async (saying) => {
+        const words = saying.map((text) => cut(text, MOST_CHARACTERS).replace(/\s+/g, ' ').trim())
+        const parts = inParts(words, TOGETHER)
+        return (await Promise.all(parts.map((part) => ask(kind, part)))).flat()
+      }),
+    warm() {
+      if (!isClosed) thread ??= start()
+    },
+    async close() {
+      isClosed = true
+      clearTimeout(pausing)
+      const ended = thread
+      thread = undefined
+      for (const { reject } of [...take(), ...waiting.intents.splice(0), ...waiting.texts.splice(0)])
+        reject(new EmbeddingFailed('the service stops', 'later'))
+      await ended?.terminate()
+    },
+  }
+}
+
+const vectorAt = (vectors: Int8Array, at: number) => vectors.slice(at * LOCAL.dims, (at + 1) * LOCAL.dims)

@@ -1,0 +1,137 @@
+import type { Queryable, Sql, Transaction } from '@referrer/database'
+import type { Vector } from '@referrer/search'
+import { touchListings } from '../../derived/listings/store.ts'
+import { isInUse, lockQueue, queueEverything, removeTexts, type Taken } from '../../derived/texts/queue.ts'
+import type { ProductOfChain } from '../../kit/keys.ts'
+import { COUNTED } from '../../machinery/workers/job-counts.ts'
+import type { Embedder } from './embedder.ts'
+import { isEndpointId } from './endpoint.ts'
+import { LOCAL } from './local.ts'
+
+/** Then the vectors of a model that nobody uses are deleted; until then going back to it is cheap. */
+const KEPT_DAYS = 7
+const DELETED_AT_ONCE = 5_000
+
+/**
+ * The model that answers, of those that can be asked: the configured one when it has caught up, else the one that did so last, else the
+ * configured one as far as it is.
+ */
+export async function servingEmbedder(
+  sql: Queryable,
+  configured: string | undefined,
+): Promise<string | undefined> {
+  if (configured === undefined) return undefined
+  const [row] = await sql<{ embedder_id: string }[]>`
+    SELECT embedder_id FROM market.embedders
+    WHERE ready_at IS NOT NULL
+      AND (embedder_id = ${LOCAL.id} OR (${isEndpointId(configured)} AND starts_with(embedder_id, 'endpoint/')))
+    ORDER BY embedder_id = ${configured} DESC, ready_at DESC, embedder_id LIMIT 1`
+  return row?.embedder_id ?? configured
+}
+
+/** To be said again and again. One that is new, or was not in use, has all that it has not embedded before it. */
+export async function useEmbedder(sql: Sql, { id, dims }: Pick<Embedder, 'id' | 'dims'>): Promise<void> {
+  if (await staysInUse(sql, id)) return
+  await sql.begin(async (tx) => {
+    // A whole market takes longer than anybody else may, and so does waiting for a replica that is at it.
+    await tx`SELECT set_config('statement_timeout', '0', true)`
+    await lockQueue(tx)
+    // Another replica may have been quicker.
+    if (await staysInUse(tx, id)) return
+    await tx`
+      INSERT INTO market.embedders (embedder_id, dims) VALUES (${id}, ${dims})
+      ON CONFLICT (embedder_id) DO UPDATE SET used_at = now()`
+    await queueEverything(tx, id)
+  })
+}
+
+async function staysInUse(sql: Queryable, id: string): Promise<boolean> {
+  const { count } = await sql`
+    UPDATE market.embedders SET used_at = now() WHERE embedder_id = ${id} AND ${isInUse(sql)}`
+  return count > 0
+}
+
+/** When nothing waits for it. */
+export async function noteReady(sql: Queryable, embedderId: string): Promise<void> {
+  await sql`
+    UPDATE market.embedders AS e SET ready_at = now()
+    WHERE embedder_id = ${embedderId} AND ready_at IS NULL
+      AND NOT EXISTS (SELECT FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id)`
+}
+
+/** How much each model has before it. */
+export const countTexts = (sql: Queryable) => sql<{ embedder: string; count: number }[]>`
+  SELECT e.embedder_id AS embedder, (
+    SELECT count(*)::integer FROM (
+      SELECT FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id LIMIT ${COUNTED}) AS counted) AS count
+  FROM market.embedders AS e`
+
+export interface Embedded {
+  taken: Taken
+  hash: Buffer
+  vector: Vector
+}
+
+/** Keeps vectors, and takes their texts from the queue. */
+export async function writeVectors(
+  tx: Transaction,
+  embedderId: string,
+  embedded: readonly Embedded[],
+): Promise<void> {
+  const ofReviews: { internalId: bigint; hash: Buffer; vector: Vector }[] = []
+  const ofProducts = new Map<number, { product: ProductOfChain; hash: Buffer; vector: Vector }[]>()
+  for (const { taken, hash, vector } of embedded) {
+    const { subject } = taken
+    if (subject.what === 'review') ofReviews.push({ internalId: subject.internalId, hash, vector })
+    else {
+      const { chainId, product } = subject
+      ofProducts.set(chainId, [...(ofProducts.get(chainId) ?? []), { product, hash, vector }])
+    }
+  }
+  for (const [chainId, written] of ofProducts) {
+    const products = written.map(({ product }) => product)
+    await touchListings(tx, chainId, products)
+    await tx`
+      INSERT INTO market.product_vectors (embedder_id, chain_id, merchant_id, product_id, text_hash, vector)
+      SELECT ${embedderId}, ${chainId}, * FROM unnest(
+        ${products.map(({ merchantId }) => merchantId)}::bigint[], ${products.map(({ productId }) => productId)}::bytea[],
+        ${written.map(({ hash }) => hash)}::bytea[], ${written.map(({ vector }) => bytesOf(vector))}::bytea[]
+      ) AS written (merchant_id, product_id, text_hash, vector) ORDER BY merchant_id, product_id
+      ON CONFLICT (embedder_id, chain_id, merchant_id, product_id)
+        DO UPDATE SET text_hash = excluded.text_hash, vector = excluded.vector`
+  }
+  if (ofReviews.length > 0)
+    await tx`
+      INSERT INTO market.review_vectors (embedder_id, internal_id, text_hash, vector)
+      SELECT ${embedderId}, * FROM unnest(
+        ${ofReviews.map(({ internalId }) => internalId)}::bigint[],
+        ${ofReviews.map(({ hash }) => hash)}::bytea[], ${ofReviews.map(({ vector }) => bytesOf(vector))}::bytea[]
+      ) AS written (internal_id, text_hash, vector) ORDER BY internal_id
+      ON CONFLICT (embedder_id, internal_id) DO UPDATE SET text_hash = excluded.text_hash, vector = excluded.vector`
+  await removeTexts(
+    tx,
+    embedded.map(({ taken }) => taken),
+  )
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Vector) => Buffer.from(buffer, byteOffset, byteLength)
+
+/** Deletes a part of what models that nobody uses any more have left. False: there is nothing. */
+export async function deleteUnused(sql: Sql): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const [unused] = await tx<{ embedder_id: string }[]>`
+      UPDATE market.embedders SET ready_at = NULL WHERE embedder_id = (
+        SELECT embedder_id FROM market.embedders WHERE used_at < now() - make_interval(days => ${KEPT_DAYS})
+        ORDER BY embedder_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+      RETURNING embedder_id`
+    if (!unused) return false
+    for (const table of ['texts_to_embed', 'product_vectors', 'review_vectors', 'vector_cells']) {
+      const { count } = await tx`
+        DELETE FROM market.${tx(table)} WHERE ctid = ANY(ARRAY(
+          SELECT ctid FROM market.${tx(table)} WHERE embedder_id = ${unused.embedder_id} LIMIT ${DELETED_AT_ONCE}))`
+      if (count > 0) return true
+    }
+    await tx`DELETE FROM market.embedders WHERE embedder_id = ${unused.embedder_id}`
+    return true
+  })
+}

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Context } from '../../kit/context.ts'
+import { backoffMs } from '../../machinery/workers/backoff.ts'
+import type { Frame, Worker } from '../../machinery/workers/frame.ts'
+import type { Schedule } from '../../machinery/workers/schedule.ts'
+import { embedSome } from './embed-some.ts'
+import { type Embedder, EmbeddingFailed } from './embedder.ts'
+import { configuredId, embedderOf, localEmbedder } from './embedders.ts'
+import { deleteUnused, noteReady, servingEmbedder, useEmbedder } from './store.ts'
+
+const POLL_MS = 500
+/** How often it says which models it needs. */
+const LOOK_MS = 30_000
+const BACKOFF = { firstMs: 1_000, maxMs: 60_000 }
+/** Whatever a host asks for. */
+const LONGEST_PAUSE_MS = 600_000
+
+/** The configured model, and the one that answers until that has caught up. */
+const ROLES = ['configured', 'serving'] as const
+type Role = (typeof ROLES)[number]
+
+/** Embeds what waits. Replicas share the work, and neither of two models waits for the other. */
+export const embeddingWorker = (context: Context): Worker => ({
+  name: 'embeddings',
+  async run(signal, frame) {
+    const { embedder } = context.config
+    if (embedder?.kind === 'local') localEmbedder(context).warm()
+    const tell = speaker(frame)
+    await Promise.all(ROLES.map((role) => keepUp(context, role, signal, (error) => tell(role, error))))
+    await localEmbedder(context).close()
+  },
+})
+
+async function keepUp(
+  context: Context,
+  role: Role,
+  signal: AbortSignal,
+  tell: (error: unknown) => void,
+): Promise<void> {
+  let embedder: Embedder | undefined
+  let lookAt = 0
+  let failures = 0
+  while (!signal.aborted) {
+    let pause = POLL_MS
+    try {
+      if (performance.now() >= lookAt) {
+        embedder = (await modelsInUse(context))[role]
+        lookAt = performance.now() + LOOK_MS
+      }
+      if (embedder && (await embedSome(context, embedder, signal))) pause = 0
+      else if (embedder) await noteReady(context.sql, embedder.id)
+      failures = 0
+      tell(undefined)
+    } catch (error) {
+      failures += 1
+      tell(error)
+      pause = pauseAfter(error, failures, Math.random)
+    }
+    if (pause > 0) await sleep(pause, undefined, { signal }).catch(() => {})
+  }
+}
+
+export function pauseAfter(error: unknown, failures: number, random: () => number): number {
+  const asked = (error instanceof EmbeddingFailed && error.retryAfterMs) || 0
+  return Math.max(Math.min(asked, LONGEST_PAUSE_MS), backoffMs(failures, BACKOFF, random))
+}
+
+/** Says that they are in use. None: texts are not embedded. */
+async function modelsInUse(context: Context): Promise<Partial<Record<Role, Embedder>>> {
+  const { sql, config } = context
+  const configured = configuredId(config.embedder)
+  const serving = await servingEmbedder(sql, configured)
+  const models: Partial<Record<Role, Embedder>> = {}
+  for (const [role, id] of [
+    ['configured', configured],
+    ['serving', serving],
+  ] as const) {
+    const embedder = id === undefined ? undefined : embedderOf(context, id)
+    if (!embedder || Object.values(models).includes(embedder)) continue
+    await useEmbedder(sql, embedder)
+    models[role] = embedder
+  }
+  return models
+}
+
+/** The worker fails as long as one of its models does. */
+function speaker(frame: Frame) {
+  const troubles = new Map<Role, unknown>()
+  return (role: Role, error: unknown) => {
+    if (error === undefined) troubles.delete(role)
+    else troubles.set(role, error)
+    const [trouble] = troubles.values()
+    if (trouble === undefined) frame.working()
+    else frame.failing(trouble)
+  }
+}
+
+/** Vectors of models that were left long ago. */
+export const sweepEmbedders = (context: Context): Schedule => ({
+  name: 'sweep-embedders',
+  everySeconds: 3_600,
+  async run({ signal, sql }) {
+    // After a long pause of the whole service nobody has said yet what it needs.
+    await modelsInUse(context)
+    while (!signal.aborted && (await deleteUnused(sql)));
+  },
+})

@@ -1,0 +1,44 @@
+import { Gauge, Histogram, type Registry } from 'prom-client'
+import type { Context } from '../../kit/context.ts'
+import { searchState } from './client.ts'
+
+/** Figures of the search index, for as long as the context has one. Gauges are read when somebody looks. */
+export function addSearchFigures(context: Context, registry: Registry): void {
+  const state = searchState(context)
+  const registers = [registry]
+  const perChain = (name: string, help: string, of: 'products' | 'vectors') =>
+    new Gauge({
+      name: `referrer_search_${name}`,
+      help,
+      labelNames: ['chain'],
+      registers,
+      collect() {
+        this.reset()
+        for (const chain of state.standing?.chains ?? []) this.set({ chain: chain.chainId }, chain[of])
+      },
+    })
+  perChain('products', 'Products that can be found', 'products')
+  perChain('vectors', 'Vectors of the model that serves, counted now and then', 'vectors')
+  const single = (name: string, help: string, read: () => number | undefined) =>
+    new Gauge({
+      name: `referrer_search_${name}`,
+      help,
+      registers,
+      collect() {
+        const value = read()
+        if (value === undefined) this.remove()
+        else this.set(value)
+      },
+    })
+  single('age_seconds', 'Since the search index last knew all there was', () =>
+    state.isKept ? state.ageSeconds : undefined,
+  )
+  single('load_seconds', 'How long it took to load the search index', () => state.standing?.loadSeconds)
+  const finds = new Histogram({
+    name: 'referrer_search_find_seconds',
+    help: 'Duration of questions to the search index, those without an answer included',
+    buckets: [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3],
+    registers,
+  })
+  state.onFind = (seconds) => finds.observe(seconds)
+}

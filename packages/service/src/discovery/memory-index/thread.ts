@@ -1,0 +1,34 @@
+// The thread that searches, so that nobody else waits while it does.
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Question } from '@referrer/search'
+import { errorText } from '../../machinery/workers/errors.ts'
+import { createFollowing } from './following.ts'
+import type { FromThread, ThreadData, ToThread } from './messages.ts'
+
+const port = parentPort
+if (!port) throw new Error('search-thread/thread.ts runs as a thread: see client.ts')
+const tell = (message: FromThread) => port.postMessage(message)
+const stop = new AbortController()
+
+const following = createFollowing({
+  ...(workerData as ThreadData),
+  onPolled: (polled) => tell({ polled }),
+  onFailed: (error) => tell({ failed: errorText(error) }),
+})
+
+function answer(find: number, chainId: number, question: Question): void {
+  try {
+    tell({ found: find, hits: following.shelves?.find(chainId, question) })
+  } catch (error) {
+    tell({ found: find, hits: undefined })
+    tell({ failed: errorText(error) })
+  }
+}
+
+port.on('message', (message: ToThread) => {
+  if ('stop' in message) stop.abort(new Error('the service stops'))
+  else answer(message.find, message.chainId, message.question)
+})
+
+await following.run(stop.signal)
+port.close()

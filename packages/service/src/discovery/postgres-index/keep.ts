@@ -1,0 +1,147 @@
+// Keeps the schema `search` as the market is, in one replica at a time: compares everything once, then follows what changes. When the
+// connection is lost the next one begins anew: it may be another server, with another past.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Leadership, lead } from '@referrer/chain'
+import type { Sql } from '@referrer/database'
+import {
+  changedProducts,
+  currentSnapshot,
+  keyOfRow,
+  type ListedRow,
+  openProducts,
+  productOf,
+  servingModel,
+} from '../memory-index/records.ts'
+import { dropOtherVectors, ensureVectors, finishVectors, type VectorTable } from './models.ts'
+import { prepareSchema } from './schema.ts'
+import { closedProducts, writeProducts } from './write.ts'
+
+const ROWS_AT_ONCE = 200
+/** Whether another model serves is looked at every so many polls. */
+const POLLS_TO_MODEL = 4
+/** So many polls later nobody reads the vectors of the model before. */
+const POLLS_TO_DROP = 40
+
+export interface KeepOptions {
+  databaseUrl: string
+  chainIds: readonly number[]
+  configuredId: string | undefined
+  pollMs: number
+  /** All that could be seen a moment ago is written. */
+  onKept(): void
+}
+
+/** Ends when the signal fires; until another replica has ended it waits. */
+export async function keepTables(options: KeepOptions, signal: AbortSignal): Promise<void> {
+  const { databaseUrl, onKept } = options
+  const work = async (leadership: Leadership) => {
+    await prepareSchema(leadership.sql)
+    const keeper = new Keeper(leadership, options)
+    await keeper.loadAll(signal)
+    while (!signal.aborted) {
+      onKept()
+      await sleep(options.pollMs, undefined, { signal }).catch(() => {})
+      await keeper.poll(signal)
+    }
+  }
+  await lead({ databaseUrl, lock: 'referrer search', signal, onStandby: onKept }, work).catch((error) => {
+    if (!signal.aborted) throw error
+  })
+}
+
+/** The products with the vectors of one model, up to a snapshot. */
+interface Kept {
+  embedderId: string | undefined
+  dims: number
+  tables: ReadonlyMap<number, VectorTable>
+  snapshot: string
+}
+
+export class Keeper {
+  readonly #sql: Sql
+  readonly #transaction: Leadership['transaction']
+  readonly #chainIds: readonly number[]
+  readonly #configuredId: string | undefined
+  #kept: Kept | undefined
+  #polls = 0
+
+  constructor(
+    { sql, transaction }: Leadership,
+    { chainIds, configuredId }: Pick<KeepOptions, 'chainIds' | 'configuredId'>,
+  ) {
+    this.#sql = sql
+    this.#transaction = transaction
+    this.#chainIds = chainIds
+    this.#configuredId = configuredId
+  }
+
+  /** Compares everything, with the vectors of the model that serves; meanwhile what was there before answers and is kept. */
+  async loadAll(signal: AbortSignal): Promise<void> {
+    const sql = this.#sql
+    const { embedderId, dims } = await servingModel(sql, this.#configuredId)
+    const tables = new Map<number, VectorTable>()
+    for (const chainId of this.#chainIds) {
+      await sql`INSERT INTO search.catalogues (chain_id) VALUES (${chainId}) ON CONFLICT DO NOTHING`
+      if (embedderId !== undefined && dims > 0) {
+        tables.set(chainId, await ensureVectors(sql, chainId, { embedderId, dims }))
+      }
+    }
+    const next: Kept = { embedderId, dims, tables, snapshot: await currentSnapshot(sql) }
+    for (const chainId of this.#chainIds) {
+      for await (const rows of openProducts(sql, chainId, embedderId, ROWS_AT_ONCE)) {
+        signal.throwIfAborted()
+        await this.#write(rows, next)
+        if (this.#kept) await this.#follow(this.#kept)
+      }
+      await this.#dropClosed(chainId, next)
+    }
+    await this.#follow(next)
+    for (const table of tables.values()) await finishVectors(sql, table)
+    await sql`UPDATE search.catalogues SET is_ready = true WHERE chain_id = ANY(${[...this.#chainIds]}::bigint[])`
+    this.#kept = next
+    this.#polls = 0
+  }
+
+  async poll(signal: AbortSignal): Promise<void> {
+    if (!this.#kept) return this.loadAll(signal)
+    await this.#follow(this.#kept)
+    this.#polls += 1
+    if (this.#polls === POLLS_TO_DROP) await dropOtherVectors(this.#sql, [...this.#kept.tables.values()])
+    if (this.#polls % POLLS_TO_MODEL !== 0) return
+    const { embedderId, dims } = await servingModel(this.#sql, this.#configuredId)
+    if (embedderId !== this.#kept.embedderId || dims !== this.#kept.dims) await this.loadAll(signal)
+  }
+
+  async #follow(kept: Kept): Promise<void> {
+    const now = await currentSnapshot(this.#sql)
+    if (now === kept.snapshot) return
+    for await (const rows of changedProducts(
+      this.#sql,
+      this.#chainIds,
+      kept.embedderId,
+      kept.snapshot,
+      ROWS_AT_ONCE,
+    )) {
+      await this.#write(rows, kept)
+    }
+    kept.snapshot = now
+  }
+
+  async #write(rows: readonly ListedRow[], { tables }: Kept): Promise<void> {
+    for (const [chainId, own] of Map.groupBy(rows, ({ chain_id }) => chain_id)) {
+      const open = own.flatMap((row) => productOf(row) ?? [])
+      await this.#transaction((tx) =>
+        writeProducts(tx, chainId, own.map(keyOfRow), open, tables.get(chainId)),
+      )
+    }
+  }
+
+  /** What was closed while nobody kept the tables. */
+  async #dropClosed(chainId: number, { tables }: Kept): Promise<void> {
+    for (;;) {
+      const closed = await closedProducts(this.#sql, chainId, ROWS_AT_ONCE)
+      if (closed.length === 0) return
+      await this.#transaction((tx) => writeProducts(tx, chainId, closed, [], tables.get(chainId)))
+    }
+  }
+}

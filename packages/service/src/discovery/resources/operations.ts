@@ -1,0 +1,141 @@
+// What a merchant sells by x402, here and elsewhere, as catalogues and its own hosts tell.
+import { createTurns, parseWebUrl } from '@referrer/net'
+import { type Address, getAddress, isAddress } from 'viem'
+import type { z } from 'zod'
+import { type Chain, type Context, once } from '../../kit/context.ts'
+import { address, hex, whole } from '../../kit/json-values.ts'
+import { MarketError } from '../../kit/market-error.ts'
+import { payoutOf } from '../../market/merchants/present.ts'
+import { notFound } from '../../market/merchants/refusals.ts'
+import { findMerchant } from '../../market/merchants/store.ts'
+import { askCatalogue } from './catalogue.ts'
+import { type Found, nameOf } from './entry.ts'
+import { keepAnswers } from './kept.ts'
+import { readManifests } from './manifest.ts'
+import type { Discovered, Item as ItemShape } from './shapes.ts'
+import { type EndpointRow, endpointsOf } from './store.ts'
+
+export const MOST_PAY_TOS = 10
+const MOST_HOSTS = 5
+const MOST_ITEMS = 300
+const MOST_BYTES = 2 * 1024 * 1024
+const KEPT_MS = 30_000
+/** Others are not asked more than this at once, however many ask us. */
+const AT_ONCE = 64
+const LONGEST_WAIT_MS = 400
+
+type Item = z.output<typeof ItemShape>
+
+const sourcesOf = once((context) => {
+  const keep = keepAnswers<Found[]>({
+    clock: context.clock,
+    forMs: KEPT_MS,
+    most: 1_000,
+    mostBytes: 16 * 1024 * 1024,
+    bytesOf: (found) => found.reduce((sum, { bytes }) => sum + bytes, 0),
+  })
+  const inCatalogue = turnsOf()
+  const onHosts = turnsOf()
+  return {
+    catalogue: ({ chainId, contracts }: Chain['config'], payTo: Address) =>
+      keep(`${chainId}/${payTo}`, () =>
+        inCatalogue(() => askCatalogue(context, payTo, contracts.SplitRouter)),
+      ),
+    manifests: (origin: string) => keep(origin, () => onHosts(() => readManifests(context, origin))),
+  }
+})
+
+/** Undefined: it was not asked, because too much is asked already. */
+function turnsOf() {
+  const turn = createTurns(AT_ONCE)
+  return (ask: () => Promise<Found[]>): Promise<Found[] | undefined> => {
+    const since = performance.now()
+    return turn(async () => (performance.now() - since > LONGEST_WAIT_MS ? undefined : ask()))
+  }
+}
+
+/** Whatever a source does not tell in a few seconds is not there: nobody can tell nothing from silence. */
+export async function discoverResources(
+  context: Context,
+  { config }: Chain,
+  { merchantId, payTos: given }: { merchantId: bigint; payTos: readonly string[] },
+): Promise<z.output<typeof Discovered>> {
+  const asked = given.length > MOST_PAY_TOS ? tooMany() : given.map(readAddress)
+  const { chainId } = config
+  const [merchant, endpoints] = await Promise.all([
+    findMerchant(context.sql, chainId, merchantId),
+    endpointsOf(context.sql, chainId, merchantId),
+  ])
+  if (!merchant) throw notFound()
+  const own = [payoutOf(merchant), merchant.owner].map((bytes) => address(context.recovery, bytes))
+  const payTos = [...new Set([...asked, ...own])]
+  const origins = originsOf([merchant.landing_page_url, ...endpoints.map(({ endpoint_url }) => endpoint_url)])
+
+  const sources = sourcesOf(context)
+  const [listed, told] = await Promise.all([
+    Promise.all(payTos.map((payTo) => sources.catalogue(config, payTo))),
+    Promise.all(origins.map((origin) => sources.manifests(origin))),
+  ])
+  const shown = showing(config, endpoints)
+  const found = new Map<string, { item: Item; bytes: number }>()
+  const add = (resource: Found, payTo: Address | '') => {
+    if (!found.has(resource.name)) {
+      found.set(resource.name, { item: shown(resource, payTo), bytes: resource.bytes })
+    }
+  }
+  payTos.forEach((payTo, at) => {
+    for (const resource of listed[at] ?? []) add(resource, payTo)
+  })
+  for (const resource of told.flatMap((resources) => resources ?? [])) add(resource, '')
+  return {
+    merchant_id: whole(merchantId),
+    chain_id: chainId,
+    pay_tos: payTos,
+    items: upTo([...found.values()]),
+  }
+}
+
+function tooMany(): never {
+  throw new MarketError('invalid input', 'too many pay_to values')
+}
+
+function readAddress(text: string): Address {
+  if (!isAddress(text, { strict: false })) throw new MarketError('invalid input', 'invalid pay_to')
+  return getAddress(text)
+}
+
+const originsOf = (urls: readonly (string | null)[]): string[] =>
+  [...new Set(urls.flatMap((url) => (url && parseWebUrl(url)?.origin) || []))].slice(0, MOST_HOSTS)
+
+function showing({ contracts }: Chain['config'], endpoints: readonly EndpointRow[]) {
+  const routers = new Set(contracts.SplitRouter.map((router) => router.toLowerCase()))
+  const products = new Map<string, Buffer>()
+  for (const { endpoint_url, product_id } of endpoints) {
+    const name = nameOf(endpoint_url)
+    if (name !== undefined && !products.has(name)) products.set(name, product_id)
+  }
+  return ({ name, resource, payees, described }: Found, payTo: Address | ''): Item => {
+    const productId = products.get(name)
+    const isReferral = [payTo.toLowerCase(), ...payees].some((payee) => routers.has(payee as Address))
+    return {
+      resource,
+      pay_to: payTo,
+      source: payTo === '' ? 'manifest' : 'catalogue',
+      status: isReferral ? 'referral_mode' : productId ? 'published' : 'discoverable',
+      ...(productId && { product_id: hex(productId) }),
+      ...described,
+    }
+  }
+}
+
+/** As many as an answer can hold. */
+function upTo(found: readonly { item: Item; bytes: number }[]): Item[] {
+  const items: Item[] = []
+  let left = MOST_BYTES
+  for (const { item, bytes } of found.slice(0, MOST_ITEMS)) {
+    left -= bytes
+    if (left < 0) break
+    items.push(item)
+  }
+  return items
+}

@@ -1,0 +1,108 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { RequestSignature } from '@referrer/protocol'
+import type { Address, Hex } from 'viem'
+import { type Context, once } from '../../kit/context.ts'
+import { replayGuard, type SignedRequest } from './replays.ts'
+import { type Holder, sessionOf, TOKEN } from './sessions.ts'
+
+/** Nobody that we know. The message says what is wrong with the credentials. */
+export class Unauthenticated extends Error {
+  override readonly name = 'Unauthenticated'
+}
+
+export type Credentials = { token: string } | RequestSignature.RequestSignature
+
+const BEARER = /^Bearer +([\w-]+)$/i
+/** Reading again does no harm, and two honest reads in one second carry the same signature. */
+const READS = new Set(['GET', 'HEAD'])
+
+/** What can be told from the headers alone. A session decides when both are sent. Undefined: the body may say who it is. */
+export function readCredentials(
+  headers: IncomingHttpHeaders,
+  wanted: 'caller' | 'sign-in' | 'session' | 'admin',
+  nowMs: number,
+): Credentials | undefined {
+  if (wanted === 'sign-in') return signInOf(headers, nowMs)
+  if (headers.authorization !== undefined) {
+    const token = BEARER.exec(headers.authorization)?.[1]
+    if (!token || !TOKEN.test(token)) throw new Unauthenticated('bad session token')
+    return { token }
+  }
+  if (wanted === 'session' || wanted === 'admin') throw new Unauthenticated('session token required')
+  return signatureOf(headers, nowMs)
+}
+
+/** No session opens another: it would never end. */
+function signInOf(
+  headers: IncomingHttpHeaders,
+  nowMs: number,
+): RequestSignature.RequestSignature | undefined {
+  const isSigned = headers[TIMESTAMP] !== undefined || headers[SIGNATURE] !== undefined
+  const signed = isSigned ? signatureOf(headers, nowMs) : undefined
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  if (!hasBody) {
+    throw new Unauthenticated(
+      'sign in with a message of EIP-4361 and a nonce of /v1/auth/nonce, or sign a request with the body {"domain": "<our host>"}',
+    )
+  }
+  return signed
+}
+
+function signatureOf(headers: IncomingHttpHeaders, nowMs: number): RequestSignature.RequestSignature {
+  const timestamp = headers[TIMESTAMP]
+  const signature = headers[SIGNATURE]
+  if (timestamp === undefined || signature === undefined) throw new Unauthenticated('signature required')
+  let given: RequestSignature.RequestSignature
+  try {
+    given = RequestSignature.parse({ get: (name) => String(headers[name.toLowerCase()]) })
+  } catch {
+    throw new Unauthenticated(DIGITS.test(String(timestamp)) ? 'bad signature' : 'bad timestamp')
+  }
+  requireWithinWindow(given, nowMs)
+  return given
+}
+
+function requireWithinWindow({ timestamp }: RequestSignature.RequestSignature, nowMs: number): void {
+  if (!RequestSignature.isWithinWindow(timestamp, Math.floor(nowMs / 1_000))) {
+    throw new Unauthenticated('timestamp out of range')
+  }
+}
+
+const TIMESTAMP = RequestSignature.TIMESTAMP_HEADER.toLowerCase()
+const SIGNATURE = RequestSignature.SIGNATURE_HEADER.toLowerCase()
+const DIGITS = /^\d+$/
+
+/** Whose request it is. A signed request that may change something counts once, on all replicas together. */
+export async function identify(
+  context: Context,
+  credentials: Credentials,
+  request: SignedRequest,
+): Promise<Holder> {
+  if ('token' in credentials) {
+    const holder = await sessionOf(context, credentials.token)
+    if (!holder) throw new Unauthenticated('unknown or expired session')
+    return holder
+  }
+  // Once more: a body that trickles in must not outlast what the guard remembers.
+  requireWithinWindow(credentials, context.clock())
+  const body = READS.has(request.method) ? EMPTY : request.body
+  const signer = await recover(context, { ...credentials, body })
+  if (!READS.has(request.method) && !(await guardOf(context)(signer, credentials.timestamp, request))) {
+    throw new Unauthenticated('replayed request')
+  }
+  return { address: signer, chainId: undefined }
+}
+
+const EMPTY = Buffer.alloc(0)
+const guardOf = once(replayGuard)
+
+async function recover(
+  { recovery }: Context,
+  request: { body: Buffer; timestamp: number; signature: Hex },
+): Promise<Address> {
+  try {
+    return await RequestSignature.recover(request, Promise.resolve(recovery))
+  } catch {
+    throw new Unauthenticated('bad signature')
+  }
+}

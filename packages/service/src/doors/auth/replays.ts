@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto'
+import { RequestSignature } from '@referrer/protocol'
+import type { Address } from 'viem'
+import { gather } from '../../kit/batch.ts'
+import type { Context } from '../../kit/context.ts'
+import type { Schedule } from '../../machinery/workers/schedule.ts'
+
+export interface SignedRequest {
+  method: string
+  /** What is asked of whom, however the address is spelled. */
+  target: () => string
+  /** The exact bytes. */
+  body: Buffer
+}
+
+/** As long as a request could be sent again: its timestamp counts so long before and after the moment it names. */
+const REMEMBERED_SECONDS = 2 * RequestSignature.WINDOW_SECONDS + 1
+const SWEPT_AT_ONCE = 10_000
+
+interface Seen {
+  digest: Buffer
+  timestamp: number
+}
+
+/**
+ * Remembers requests in the database before anything is done for them, so that of all copies on all replicas one goes on. A request
+ * that fails afterwards is not forgotten: whoever repeats it signs it again.
+ */
+export function replayGuard({ sql }: Pick<Context, 'sql'>) {
+  let asked = 0n
+  const remember = gather<Seen, boolean>({
+    // Copies must not share an answer.
+    keyOf: () => asked++,
+    ask: async (seen) => {
+      // In one order on all replicas, so that none waits for the other in a circle.
+      const sorted = seen.toSorted((a, b) => Buffer.compare(a.digest, b.digest))
+      const rows = await sql<{ digest: Buffer }[]>`
+        INSERT INTO market.seen_requests (digest, forget_at)
+        SELECT digest, to_timestamp(at + ${REMEMBERED_SECONDS})
+        FROM unnest(${sorted.map(({ digest }) => digest)}::bytea[], ${sorted.map(({ timestamp }) => timestamp)}::bigint[])
+          AS seen (digest, at)
+        ON CONFLICT DO NOTHING RETURNING digest`
+      const fresh = new Set(rows.map(({ digest }) => digest.toString('latin1')))
+      return seen.map(({ digest }) => fresh.delete(digest.toString('latin1')))
+    },
+  })
+
+  return (signer: Address, timestamp: number, { method, target, body }: SignedRequest): Promise<boolean> => {
+    const bodyHash = createHash('sha256').update(body).digest('hex')
+    const digest = createHash('sha256')
+      .update(JSON.stringify([signer, method, target(), bodyHash, timestamp]))
+      .digest()
+    return remember({ digest, timestamp })
+  }
+}
+
+/** Forgets what can no longer be repeated. */
+export const sweepSeenRequests: Schedule = {
+  name: 'sweep-seen-requests',
+  everySeconds: 60,
+  async run({ sql, signal }) {
+    for (;;) {
+      signal.throwIfAborted()
+      const { count } = await sql`
+        DELETE FROM market.seen_requests WHERE digest IN (
+          SELECT digest FROM market.seen_requests WHERE forget_at < now() ORDER BY forget_at LIMIT ${SWEPT_AT_ONCE})`
+      if (count < SWEPT_AT_ONCE) return
+    }
+  },
+}

@@ -1,0 +1,85 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Queryable } from '@referrer/database'
+import type { Address } from 'viem'
+import { gather } from '../../kit/batch.ts'
+import { type Context, once } from '../../kit/context.ts'
+import { address } from '../../kit/json-values.ts'
+import { bytesOf } from '../../machinery/db/bytes.ts'
+import type { Schedule } from '../../machinery/workers/schedule.ts'
+
+/** 32 random bytes. */
+export const TOKEN = /^[\w-]{43}$/
+
+// Whoever reads the database learns no token.
+const hashOf = (token: string) => createHash('sha256').update(token).digest()
+
+export interface Session {
+  token: string
+  expiresAt: Date
+}
+
+/** Whom a session stands for. */
+export interface Holder {
+  address: Address
+  /** Of a wallet that is a contract: on this chain alone, since the same address may be somebody else's on another. */
+  chainId: number | undefined
+}
+
+/** What may open one session only. */
+interface Once {
+  digest: Buffer
+  forgetAt: Date
+}
+
+/** Undefined: what opens it has opened one before. Of those that come at the same moment, on whichever replica, one is first. */
+export async function openSession(
+  { sql, clock, config }: Context,
+  { address: caller, chainId }: Holder,
+  once?: Once,
+): Promise<Session | undefined> {
+  const token = randomBytes(32).toString('base64url')
+  const seconds = config.adminAddresses.has(caller) ? config.adminSessionSeconds : config.sessionSeconds
+  const expiresAt = new Date(clock() + seconds * 1_000)
+  const { count } = await sql`
+    WITH first AS (${once ? remember(sql, once) : sql`SELECT`})
+    INSERT INTO market.sessions (token_hash, address, chain_id, expires_at)
+    SELECT ${hashOf(token)}, ${bytesOf(caller)}, ${chainId ?? null}::bigint, ${expiresAt}::timestamptz FROM first`
+  return count === 1 ? { token, expiresAt } : undefined
+}
+
+const remember = (sql: Queryable, { digest, forgetAt }: Once) => sql`
+  INSERT INTO market.seen_requests (digest, forget_at) VALUES (${digest}, ${forgetAt})
+  ON CONFLICT DO NOTHING RETURNING digest`
+
+/** Whose session it is; nobody's once it has expired or was closed. */
+export async function sessionOf(context: Context, token: string): Promise<Holder | undefined> {
+  const row = await read(context)(hashOf(token))
+  if (!row || row.expires_at.getTime() <= context.clock()) return undefined
+  const chainId = row.chain_id === null ? undefined : Number(row.chain_id)
+  return { address: address(context.recovery, row.address), chainId }
+}
+
+type SessionRow = { token_hash: Buffer; address: Buffer; chain_id: bigint | null; expires_at: Date }
+
+const read = once(({ sql }) =>
+  gather<Buffer, SessionRow | undefined>({
+    keyOf: (hash) => hash.toString('latin1'),
+    ask: async (hashes) => {
+      const rows = await sql<SessionRow[]>`
+        SELECT token_hash, address, chain_id, expires_at FROM market.sessions WHERE token_hash = ANY(${hashes}::bytea[])`
+      return hashes.map((hash) => rows.find(({ token_hash }) => token_hash.equals(hash)))
+    },
+  }),
+)
+
+export async function closeSession({ sql }: Context, token: string): Promise<void> {
+  await sql`DELETE FROM market.sessions WHERE token_hash = ${hashOf(token)}`
+}
+
+export const sweepSessions: Schedule = {
+  name: 'sweep-sessions',
+  everySeconds: 600,
+  async run({ sql }) {
+    await sql`DELETE FROM market.sessions WHERE expires_at < now()`
+  },
+}

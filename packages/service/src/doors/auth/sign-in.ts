@@ -1,0 +1,159 @@
+// Sign-In with Ethereum: a wallet signs a message that names us, so that no signature made for anything else opens a session.
+import { createHash } from 'node:crypto'
+import { RpcError } from '@referrer/chain'
+import { createLimiter, createTurns } from '@referrer/net'
+import {
+  type Address,
+  encodeDeployData,
+  erc6492SignatureValidatorAbi,
+  erc6492SignatureValidatorByteCode,
+  type Hash,
+  type Hex,
+  hashMessage,
+  hexToBytes,
+  isAddressEqual,
+  isHex,
+  numberToHex,
+} from 'viem'
+import { type Chain, type Context, once } from '../../kit/context.ts'
+import { Exhausted, unavailable } from '../../kit/market-error.ts'
+import { Unauthenticated } from './caller.ts'
+import { endOfNonce, NONCE_SECONDS } from './nonces.ts'
+import { type Holder, openSession, type Session } from './sessions.ts'
+import { LONGEST_MESSAGE, parseSignInMessage, type SignInMessage } from './sign-in-message.ts'
+
+/** In characters: a contract wallet's may bring what deploys it. */
+export const LONGEST_SIGNATURE = 20_000
+/** What clocks may differ by. */
+const SKEW_MS = 60_000
+/** Enough to deploy a wallet and ask it; what a stranger's contract can make a node do must end. */
+const GAS = numberToHex(2_000_000)
+/** Some wallets agree to anything that the zero address asks, which only simulations can send from. */
+const ASKER = '0x0000000000000000000000000000000000006492'
+
+/** The name under which we are called, with the port where it is not the usual one. */
+const hostOf = ({ config }: Pick<Context, 'config'>): string => new URL(config.publicUrl).host
+
+/** Each message opens one session, on all replicas together. */
+export async function signIn(
+  context: Context,
+  { message: text, signature }: { message: string; signature: string },
+  client: string,
+): Promise<Session> {
+  const message = text.length <= LONGEST_MESSAGE ? parseSignInMessage(text) : undefined
+  if (!message) throw new Unauthenticated('the message is not one of EIP-4361 (Sign-In with Ethereum)')
+  const chain = checkMessage(context, message)
+  const end = await checkNonce(context, message.nonce)
+  const holder = await holderOf(context, chain, {
+    address: message.address,
+    digest: hashMessage(text),
+    signature,
+    client,
+  })
+  if (!holder) throw new Unauthenticated('bad signature')
+  return opened(
+    await openSession(context, holder, {
+      digest: createHash('sha256').update(`sign-in ${message.nonce}`).digest(),
+      // Longer than it is valid, whatever the clocks.
+      forgetAt: new Date(end.getTime() + NONCE_SECONDS * 1_000),
+    }),
+  )
+}
+
+/**
+ * For programs that sign their requests. The body must name us: the signature of an empty one is that of any GET of the same second, and
+ * whoever is sent one of those must not become its signer.
+ */
+export async function signInByRequest(
+  context: Context,
+  caller: Address | undefined,
+  domain: string,
+): Promise<Session> {
+  if (!caller) throw new Unauthenticated('signature required')
+  const host = hostOf(context)
+  if (domain !== host) throw new Unauthenticated(`the body is for another domain: it must name ${host}`)
+  return opened(await openSession(context, { address: caller, chainId: undefined }))
+}
+
+function opened(session: Session | undefined): Session {
+  if (session) return session
+  throw new Unauthenticated('the nonce was used before: get another from /v1/auth/nonce')
+}
+
+function checkMessage(context: Context, message: SignInMessage): Chain {
+  const { scheme, domain, uri, version, chainId, issuedAt, expirationTime, notBefore } = message
+  const { protocol, host, origin } = new URL(context.config.publicUrl)
+  const refuse = (detail: string): never => {
+    throw new Unauthenticated(detail)
+  }
+  if (domain !== host) refuse(`the message is for another domain: it must name ${host}`)
+  if (scheme !== undefined && `${scheme}:` !== protocol) refuse(`the scheme must be ${protocol}//`)
+  if (!URL.canParse(uri) || new URL(uri).origin !== origin) refuse(`URI must be one of ${origin}`)
+  if (version !== '1') refuse('Version must be 1')
+  const now = context.clock()
+  if (issuedAt.getTime() > now + SKEW_MS) refuse('Issued At is in the future')
+  if (issuedAt.getTime() < now - NONCE_SECONDS * 1_000 - SKEW_MS) refuse('Issued At is too long ago')
+  if (expirationTime && expirationTime.getTime() <= now) refuse('the message has expired')
+  if (notBefore && notBefore.getTime() > now) refuse('the message is not valid yet')
+  const chain = context.chains.get(chainId)
+  return chain ?? refuse(`Chain ID must be one of ${[...context.chains.keys()].join(', ')}`)
+}
+
+async function checkNonce(context: Context, nonce: string): Promise<Date> {
+  const end = await endOfNonce(context, nonce)
+  if (!end) throw new Unauthenticated('the nonce is none of ours: get one from /v1/auth/nonce')
+  if (end.getTime() <= context.clock()) {
+    throw new Unauthenticated('the nonce has expired: get another from /v1/auth/nonce')
+  }
+  return end
+}
+
+/** Undefined: it did not sign. */
+async function holderOf(
+  context: Context,
+  chain: Chain,
+  {
+    address,
+    digest,
+    signature,
+    client,
+  }: { address: Address; digest: Hash; signature: string; client: string },
+): Promise<Holder | undefined> {
+  if (!isHex(signature) || signature.length > LONGEST_SIGNATURE || signature.length % 2 === 1)
+    return undefined
+  const signer = await context.recovery.recoverAddress(hexToBytes(digest), signature).catch(() => undefined)
+  if (signer && isAddressEqual(signer, address)) return { address, chainId: undefined }
+  requireFewAsked(context, client)
+  const isIts = await inTurns(() => isSignedByWallet(chain, address, digest, signature))
+  return isIts ? { address, chainId: chain.config.chainId } : undefined
+}
+
+/** A node is asked for strangers: only so much at once, and only so much for one of them. */
+const inTurns = createTurns(8)
+const WALLETS = { perSecond: 2, burst: 20 }
+const limiterOf = once(() => createLimiter(WALLETS))
+
+function requireFewAsked(context: Context, client: string): void {
+  const seconds = limiterOf(context)(client, context.clock())
+  if (seconds === 0) return
+  throw new Exhausted(
+    `a signature that is not of a key is asked of the chain, ${WALLETS.perSecond} a second for one client`,
+    Math.ceil(seconds),
+  )
+}
+
+/** A wallet that is a contract (ERC-1271), or will be one (ERC-6492). */
+async function isSignedByWallet({ rpc }: Chain, address: Address, digest: Hash, signature: Hex) {
+  const data = encodeDeployData({
+    abi: erc6492SignatureValidatorAbi,
+    bytecode: erc6492SignatureValidatorByteCode,
+    args: [address, digest, signature],
+  })
+  try {
+    const answer = await rpc.request<Hex>('eth_call', [{ from: ASKER, data, gas: GAS }, 'latest'])
+    return answer === '0x01'
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'reverted') return false
+    throw unavailable(`wallet ${address}: check signature on-chain`, error)
+  }
+}

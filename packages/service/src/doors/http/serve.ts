@@ -1,0 +1,229 @@
+import { clientOf, createLimiter } from '@referrer/net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { prefersHtml } from '../../kit/accept.ts'
+import { chainOf } from '../../kit/chain-of.ts'
+import type { Chain, Context } from '../../kit/context.ts'
+import { detailOf, NO_JSON, strayFieldOf } from '../../kit/detail.ts'
+import { chainId as chainIdField } from '../../kit/fields.ts'
+import { PAGE_HEADERS } from '../../kit/html.ts'
+import { Exhausted, MarketError } from '../../kit/market-error.ts'
+import { Answer, isPublic, type RefusalStatus, type Route, textOf, urlOf } from '../../kit/route.ts'
+import { type Credentials, identify, readCredentials, Unauthenticated } from '../auth/caller.ts'
+import type { Holder } from '../auth/sessions.ts'
+import { limit } from './limits.ts'
+
+const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
+  'invalid input': 400,
+  unauthorized: 403,
+  'not found': 404,
+  'already exists': 409,
+  conflict: 409,
+  'rate limited': 429,
+  unavailable: 500,
+}
+const EMPTY = Buffer.alloc(0)
+
+/** Beyond the time for an answer: a connection on which nothing moves for so long is closed, and what nobody reads is let go. */
+export const SILENCE_MS = 5_000
+
+/** Checked before the body is read: whoever brings no credentials does not get to send one. */
+const credentials = new WeakMap<FastifyRequest, Credentials>()
+
+export function serveRoute(app: FastifyInstance, context: Context, route: Route): void {
+  const handle = route.handle as (call: unknown) => unknown
+  const limiter = route.perSecond && createLimiter({ perSecond: route.perSecond, burst: route.perSecond })
+  const status = route.status ?? 200
+  const answerTimeoutMs = route.answerTimeoutMs ?? context.config.answerTimeoutMs
+
+  app.route({
+    method: route.method,
+    url: urlOf(route),
+    config: { isPublic: isPublic(route) },
+    onRequest: (request, reply, done) => {
+      if (route.headers) reply.headers(route.headers)
+      if (limiter && !limit(limiter, context, request, reply)) return
+      if (route.auth !== 'none') {
+        // Who asks is in headers that caches do not know: none may answer one caller with what another got.
+        reply.header('cache-control', 'no-store')
+        try {
+          const given = readCredentials(request.headers, route.auth, context.clock())
+          if (given) credentials.set(request, given)
+        } catch (error) {
+          refuse(error, context, route, request, reply)
+          return
+        }
+      }
+      done()
+    },
+    handler: (request, reply) => {
+      // Until the answer is there nothing moves on the connection. The next request on it has the usual time again.
+      if (route.answerTimeoutMs) request.socket.setTimeout(answerTimeoutMs + SILENCE_MS)
+      // Fastify's own time-out forgets requests that have a body as soon as that is read. What was begun goes on without its caller.
+      const timer = setTimeout(
+        () =>
+          refuse(new Error(`there is no answer after ${answerTimeoutMs} ms`), context, route, request, reply),
+        answerTimeoutMs,
+      )
+      answerTo(request)
+        .then((answer) => {
+          clearTimeout(timer)
+          if (!reply.sent) send(reply.code(status), route, answer)
+        })
+        .catch((error) => {
+          clearTimeout(timer)
+          if (!reply.sent) refuse(error, context, route, request, reply)
+        })
+    },
+  })
+
+  async function answerTo(request: FastifyRequest): Promise<unknown> {
+    const holder = route.auth === 'none' ? undefined : await callerOf(context, route, request)
+    const asked = {
+      params: fields(route.params, request.params),
+      query: fields(route.query, request.query),
+      body: bodyOf(route, request.body),
+      chain: chainIn(context, route, request.query),
+    }
+    if (holder) requireChainOf(holder, route, asked)
+    return handle({
+      context,
+      caller: holder?.address,
+      ...asked,
+      isChainNamed: (request.query as Record<string, unknown>).chain_id !== undefined,
+      token: tokenOf(request),
+      client: clientOf(request.ip),
+      accept: request.headers.accept,
+    })
+  }
+}
+
+function send(reply: FastifyReply, { contentType }: Route, answer: unknown) {
+  if (answer === undefined) return reply.send()
+  reply.header('content-type', contentType ?? 'application/json; charset=utf-8')
+  if (answer instanceof Answer) {
+    if (answer.status) reply.code(answer.status)
+    return reply.headers(answer.headers).send(answer.body)
+  }
+  return reply.send(typeof answer === 'string' || Buffer.isBuffer(answer) ? answer : JSON.stringify(answer))
+}
+
+function tokenOf(request: FastifyRequest): string | undefined {
+  const given = credentials.get(request)
+  return given && 'token' in given ? given.token : undefined
+}
+
+async function callerOf(context: Context, route: Route, request: FastifyRequest) {
+  const given = credentials.get(request)
+  if (!given) return undefined
+  const body = Buffer.isBuffer(request.body) ? request.body : EMPTY
+  const target = () => targetOf(context, route, request)
+  const caller = await identify(context, given, { method: request.method, target, body })
+  if (route.auth === 'admin' && !context.config.adminAddresses.has(caller.address)) {
+    throw new MarketError('unauthorized', 'not authorized')
+  }
+  return caller
+}
+
+/** A wallet that is a contract speaks for itself on the chain that it signed in for, whether the query names the chain or the body. */
+function requireChainOf(
+  { chainId }: Holder,
+  { takesChain, auth }: Route,
+  { query, body, chain }: { query: unknown; body: unknown; chain: Chain },
+): void {
+  const isOfChain = takesChain || auth === 'admin'
+  const named = Object(body).chain_id ?? Object(query).chain_id
+  const asked: unknown = named ?? (isOfChain ? chain.config.chainId : undefined)
+  if (chainId === undefined || asked === undefined || asked === chainId) return
+  throw new Unauthenticated(
+    `the session is of a contract of chain ${chainId}: sign in for the chain that you ask for`,
+  )
+}
+
+/** A copy with a query that nobody reads, or with its path or a number spelled otherwise, is the same request. */
+function targetOf({ config }: Context, route: Route, { params, query }: FastifyRequest): string {
+  const chainId = route.takesChain && read(chainIdField, (query as Record<string, unknown>).chain_id)
+  const parts = [
+    route.path,
+    read(route.params, params),
+    read(route.query, query),
+    chainId ?? config.chains[0].chainId,
+  ]
+  return JSON.stringify(parts, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+}
+
+/** What does not fit is refused later: as it came. */
+function read(schema: unknown, given: unknown): unknown {
+  const result = (schema as z.ZodType | undefined)?.safeParse(given)
+  return result?.success === false ? given : result?.data
+}
+
+/** The first field that does not fit says so. */
+function fields(schema: Route['params'] | Route['query'], given: unknown): unknown {
+  if (!schema) return {}
+  const result = (schema as z.ZodObject).safeParse(given)
+  if (result.success) return result.data
+  const name = String(result.error.issues[0]?.path[0])
+  const { absent, refusal } = ((schema as z.ZodObject).shape[name] as z.ZodType | undefined)?.meta() ?? {}
+  const text = (given as Record<string, unknown>)[name] ? refusal : (absent ?? refusal)
+  throw new MarketError('invalid input', text ?? `invalid ${name}`)
+}
+
+function bodyOf({ body }: Route, given: unknown): unknown {
+  if (!body) return undefined
+  const { schema, refusal } = body as { schema: z.ZodType; refusal: string }
+  let json: unknown
+  try {
+    json = jsonOf(given)
+  } catch {
+    throw new MarketError('invalid input', refusal, { detail: NO_JSON })
+  }
+  const result = schema.safeParse(json)
+  if (result.success) return result.data
+  throw new MarketError('invalid input', refusal, { detail: detailOf(schema, result.error, json) })
+}
+
+const jsonOf = (given: unknown): unknown => JSON.parse(UTF8.decode(Buffer.isBuffer(given) ? given : EMPTY))
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function chainIn(context: Context, { takesChain }: Route, query: unknown): Chain {
+  const given = takesChain ? (query as Record<string, unknown>).chain_id : undefined
+  const chainId = given === undefined ? undefined : chainIdField.safeParse(given)
+  if (chainId?.success === false) throw new MarketError('invalid input', 'invalid chain_id')
+  return chainOf(context, chainId?.data)
+}
+
+function refuse(
+  error: unknown,
+  context: Context,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  if (error instanceof Unauthenticated) {
+    return reply.code(401).send({ error: 'unauthorized', detail: error.message })
+  }
+  if (error instanceof Exhausted) {
+    reply.header('retry-after', error.retryAfterSeconds)
+    return reply.code(429).send({ error: 'rate limited', detail: error.detail })
+  }
+  const status = error instanceof MarketError ? STATUSES[error.kind] : 500
+  if (status === 500) request.log.error({ reqId: request.id, err: error }, 'a request failed')
+  if (route.refusalPage && prefersHtml(request.headers.accept)) {
+    return reply.code(status).headers(PAGE_HEADERS).send(route.refusalPage(context, status))
+  }
+  const detail = status === 500 ? undefined : detailOfRefusal(error as MarketError, route, request)
+  const text = textOf(route, status, (error as Error).message)
+  return reply.code(status).send({ error: text, ...(detail !== undefined && { detail }) })
+}
+
+function detailOfRefusal({ detail }: MarketError, { body }: Route, request: FastifyRequest) {
+  if (detail !== undefined || !body) return detail
+  try {
+    return strayFieldOf(body.schema as z.ZodType, jsonOf(request.body))
+  } catch {
+    // It was refused for something else before anybody read it.
+    return undefined
+  }
+}

@@ -1,0 +1,122 @@
+// Calls of tools: arguments are read, the operation is done, and whatever comes of it becomes text.
+import { createLimiter } from '@referrer/net'
+import type { z } from 'zod'
+import { chainOf } from '../../kit/chain-of.ts'
+import type { Context } from '../../kit/context.ts'
+import { placeOf } from '../../kit/detail.ts'
+import { MarketError, refused } from '../../kit/market-error.ts'
+import type { Tool, ToolCall } from '../../kit/tool.ts'
+import { chainId as chainIdField, NEGATIVE } from '../../kit/tool-fields.ts'
+import { noticeFor } from './listed.ts'
+import { noted } from './untrusted.ts'
+
+/** What a model reads: JSON, or what went wrong. */
+export interface Outcome {
+  text: string
+  isError: boolean
+}
+
+/** Undefined: there is no such tool. `client` is whom the limit of the tool counts for. */
+export type CallTool = (
+  client: string,
+  name: string,
+  args: Record<string, unknown>,
+) => Promise<Outcome | undefined>
+
+export function createCalls(context: Context, tools: readonly Tool[]): CallTool {
+  const known = new Map(
+    tools.map((tool) => {
+      const { perSecond } = tool
+      const limiter = perSecond ? createLimiter({ perSecond, burst: perSecond }) : undefined
+      return [tool.name, { tool, limiter, notice: noticeFor(tool) }]
+    }),
+  )
+  return async (client, name, args) => {
+    const found = known.get(name)
+    if (!found) return undefined
+    const { tool, limiter, notice } = found
+    const waitSeconds = limiter?.(client, context.clock()) ?? 0
+    if (waitSeconds > 0) return failure(`rate limited: try again in ${Math.ceil(waitSeconds)} s`)
+    try {
+      return outcomeOf(await inTime(context, tool, callOf(context, client, tool, args)), notice)
+    } catch (error) {
+      return failed(context, tool, error)
+    }
+  }
+}
+
+/** What was begun goes on without its caller, as with routes. */
+async function inTime(
+  { config: { answerTimeoutMs: timeoutMs } }: Context,
+  tool: Tool,
+  call: ToolCall<never>,
+): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`there is no answer after ${timeoutMs} ms`)), timeoutMs)
+  })
+  try {
+    return await Promise.race([tool.handle(call), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function callOf(
+  context: Context,
+  client: string,
+  tool: Tool,
+  args: Record<string, unknown>,
+): ToolCall<never> {
+  const given = givenIn(args)
+  const named = given.chain_id === undefined ? undefined : chainIdField.safeParse(given.chain_id)
+  if (named?.success === false) throw new MarketError('invalid input', 'invalid chain_id')
+  const chain = chainOf(context, named?.data)
+  return { context, chain, isChainNamed: named !== undefined, client, input: read(tool, given) as never }
+}
+
+/** Null and nothing are left out: some clients fill every field that a schema names. */
+function givenIn(args: Record<string, unknown>): Record<string, unknown> {
+  const isNothing = (value: unknown) => value === null || value === ''
+  if (!Object.values(args).some(isNothing)) return args
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => !isNothing(value)))
+}
+
+/** The first field that does not fit says so. */
+function read({ input }: Tool, given: Record<string, unknown>): unknown {
+  const result = (input as z.ZodObject).safeParse(given)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const name = String(issue?.path[0])
+  if (given[name] === undefined) throw refused('invalid input', `${name} is required`)
+  const place = placeOf(issue?.path ?? [])
+  if (issue?.message === NEGATIVE) throw refused('invalid input', `${place} ${NEGATIVE}`)
+  const { refusal } = ((input as z.ZodObject).shape[name] as z.ZodType | undefined)?.meta() ?? {}
+  // Some are the whole text of a route, with the kind at its end.
+  const text = refusal?.replace(/: invalid input$/, '') ?? `invalid ${place}`
+  throw refused('invalid input', text)
+}
+
+/** Callers who ask the same at the same moment share the bytes of the answer, and then also what is made of them. */
+const shared = new WeakMap<Buffer, Outcome>()
+
+function outcomeOf(answer: unknown, notice: string | undefined): Outcome {
+  const success = (json: string): Outcome => ({ text: notice ? noted(json, notice) : json, isError: false })
+  if (!Buffer.isBuffer(answer)) return success(typeof answer === 'string' ? answer : JSON.stringify(answer))
+  const outcome = shared.get(answer) ?? success(answer.toString())
+  shared.set(answer, outcome)
+  return outcome
+}
+
+function failed({ log }: Context, { name, hasPlainErrors }: Tool, error: unknown): Outcome {
+  if (!(error instanceof MarketError)) {
+    log.error({ tool: name, err: error }, 'a tool failed')
+    return failure('internal error')
+  }
+  if (error.kind === 'unavailable') log.error({ tool: name, err: error }, 'a tool failed')
+  const kind = `: ${error.kind}`
+  const isPlain = hasPlainErrors && error.message.endsWith(kind)
+  return failure(isPlain ? error.message.slice(0, -kind.length) : error.message)
+}
+
+const failure = (text: string): Outcome => ({ text, isError: true })

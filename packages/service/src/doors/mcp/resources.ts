@@ -1,0 +1,47 @@
+import { type ReadResourceResult, type Resource, ResourceNotFoundError } from '@modelcontextprotocol/server'
+import { type Context, once } from '../../kit/context.ts'
+import { GUIDES, type GuideName, guides, skillOf } from '../../market/guides/guides.ts'
+import { builtManifest } from '../../market/manifest/http.ts'
+
+const MARKDOWN = 'text/markdown'
+
+const contents = once((context: Context): ReadonlyMap<string, Resource & { text: string }> => {
+  const all = [
+    {
+      uri: 'referrer://manifest',
+      name: 'manifest',
+      title: 'Onboarding manifest',
+      description: 'Chains, contracts, keys, tool servers and how attribution works, as data.',
+      mimeType: 'application/json',
+      text: builtManifest(context).json.toString(),
+    },
+    {
+      uri: 'referrer://skill',
+      name: 'skill',
+      title: 'The whole flow',
+      description: 'Set up, buy, review, earn and act for an owner, in one file.',
+      mimeType: MARKDOWN,
+      text: skillOf(context),
+    },
+    ...(Object.keys(GUIDES) as GuideName[]).map((name) => ({
+      uri: `referrer://guides/${name}`,
+      name: `guide-${name}`,
+      title: GUIDES[name],
+      description: `Step by step, with the tools to use: ${GUIDES[name].toLowerCase()}.`,
+      mimeType: MARKDOWN,
+      text: guides[name],
+    })),
+  ]
+  return new Map(all.map((resource) => [resource.uri, resource]))
+})
+
+export const resourcesOf = (context: Context): Resource[] =>
+  [...contents(context).values()].map(({ text: _, ...resource }) => resource)
+
+export function readResource(context: Context, uri: string): ReadResourceResult {
+  const resource = contents(context).get(uri)
+  if (!resource) throw new ResourceNotFoundError(uri)
+  return {
+    contents: [{ uri, ...(resource.mimeType && { mimeType: resource.mimeType }), text: resource.text }],
+  }
+}

@@ -1,0 +1,94 @@
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { chainMigrations } from '@referrer/chain'
+import { migrate, type Sql } from '@referrer/database'
+import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fillMarket } from '../../testing/records.ts'
+import { migrations, serviceMigrations } from './migrations.ts'
+
+const ROWS = 500
+let old: string
+let grown: TestDatabase
+
+/** The service's migrations without the last one. */
+beforeAll(async () => {
+  old = await mkdtemp(join(tmpdir(), 'referrer-migrations-'))
+  const files = (await readdir(serviceMigrations.directory)).filter((file) => file.endsWith('.sql')).sort()
+  for (const file of files.slice(0, -1))
+    await copyFile(new URL(file, serviceMigrations.directory), join(old, file))
+  grown = await freshDatabase()
+  await migrate(grown.sql, [chainMigrations, { ...serviceMigrations, directory: pathToFileURL(`${old}/`) }])
+})
+afterAll(async () => {
+  await grown.drop()
+  await rm(old, { recursive: true })
+})
+
+type Table = { relation: string; columns: string[] }
+
+/** The last migration adds to it: what there is already is to be looked at. */
+const MARKS = 'market.marks'
+
+/** The tables of all rooms with their columns. */
+const tables = (sql: Sql) => sql<Table[]>`
+  SELECT format('%I.%I', table_schema, table_name) AS relation,
+    array_agg(quote_ident(column_name) ORDER BY ordinal_position) AS columns
+  FROM information_schema.columns WHERE table_schema IN ('chain', 'market', 'jobs', 'indexer', 'sender')
+  GROUP BY 1 ORDER BY 1`
+
+/** The rows of these tables, in these columns. */
+async function contents(sql: Sql, of: Table[]): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  for (const { relation, columns } of of) {
+    const rows = await sql.unsafe<{ row: string }[]>(
+      `SELECT row::text FROM (SELECT ${columns} FROM ${relation}) AS row ORDER BY 1`,
+    )
+    found[relation] = rows.map(({ row }) => row)
+  }
+  return found
+}
+
+/** Everything that migrations make, in words. */
+async function schema(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ line: string }[]>`
+    WITH ours AS (SELECT oid, nspname FROM pg_namespace WHERE nspname IN ('chain', 'market', 'jobs', 'indexer', 'sender'))
+    SELECT format('column %s.%s.%s %s null %s default %s identity %s', table_schema, table_name, column_name,
+      data_type || coalesce('(' || numeric_precision || ',' || numeric_scale || ')', ''), is_nullable, column_default, is_identity) AS line
+      FROM information_schema.columns WHERE table_schema IN (SELECT nspname FROM ours)
+    UNION ALL SELECT 'index ' || pg_get_indexdef(i.indexrelid)
+      FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN ours ON ours.oid = c.relnamespace
+    UNION ALL SELECT format('constraint %s on %s: %s', conname, conrelid::regclass, pg_get_constraintdef(c.oid))
+      FROM pg_constraint AS c JOIN ours ON ours.oid = c.connamespace
+    UNION ALL SELECT 'trigger ' || pg_get_triggerdef(t.oid)
+      FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid JOIN ours ON ours.oid = c.relnamespace WHERE NOT tgisinternal
+    UNION ALL SELECT 'function ' || pg_get_functiondef(p.oid) FROM pg_proc AS p JOIN ours ON ours.oid = p.pronamespace
+    ORDER BY 1`
+  return rows.map(({ line }) => line)
+}
+
+describe('the last migration', () => {
+  it('keeps every row of a filled database, in all columns that there were', async () => {
+    for (const chain of [1, 2]) await fillMarket(grown.sql, chain, ROWS)
+    const before = (await tables(grown.sql)).filter(({ relation }) => relation !== MARKS)
+    const rows = await contents(grown.sql, before)
+    expect(rows['market.reviews']).toHaveLength(2 * ROWS)
+    await migrate(grown.sql, migrations)
+    expect(await contents(grown.sql, before)).toEqual(rows)
+  })
+
+  it('ends in the schema that a new database has', async () => {
+    const fresh = await freshDatabase(migrations)
+    try {
+      await migrate(grown.sql, migrations)
+      const expected = await schema(fresh.sql)
+      expect(await schema(grown.sql)).toEqual(expected)
+      for (const kind of ['column', 'index', 'constraint', 'trigger', 'function'])
+        expect(expected.some((line) => line.startsWith(kind))).toBe(true)
+    } finally {
+      await fresh.drop()
+    }
+  })
+})

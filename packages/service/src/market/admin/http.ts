@@ -1,0 +1,12 @@
+import type { Route } from '../../kit/route.ts'
+import { adminAgentRoutes } from './agents.ts'
+import { adminChecklistRoutes } from './checklists.ts'
+import { adminDisputeRoutes } from './disputes.ts'
+import { adminProofRoutes } from './proofs.ts'
+
+export const adminRoutes: Route[] = [
+  ...adminProofRoutes,
+  ...adminAgentRoutes,
+  ...adminDisputeRoutes,
+  ...adminChecklistRoutes,
+]

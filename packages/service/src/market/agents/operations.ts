@@ -1,0 +1,108 @@
+import type { Address } from 'viem'
+import { gather } from '../../kit/batch.ts'
+import { shareInTurns } from '../../kit/coalesce.ts'
+import { type Chain, type Context, once } from '../../kit/context.ts'
+import { whole } from '../../kit/json-values.ts'
+import type { AgentKey } from '../../kit/keys.ts'
+import { refused } from '../../kit/market-error.ts'
+import { reread } from '../../kit/onchain.ts'
+import { bytesOf } from '../../machinery/db/bytes.ts'
+import { offsetOf } from '../../machinery/db/page.ts'
+import { inOneSnapshot } from '../../machinery/db/snapshot.ts'
+import { type Agent, type AgentEntry, type AgentList, agentOf, entryOf, type Reviewed } from './agent.ts'
+import { countReviewsOfAgent, productsReviewedBy } from './reviewed.ts'
+import { type AgentRow, agentsOfOwner, countAgents, findAgents, listAgents } from './store.ts'
+
+interface PageKey {
+  chainId: number
+  /** From 1. */
+  page: number
+  limit: number
+}
+
+/** A page may be large, and so may what an agent has reviewed. */
+const READ_AT_ONCE = 4
+
+const readPage = once(({ sql, recovery }) =>
+  shareInTurns<PageKey, AgentList>(
+    READ_AT_ONCE,
+    ({ chainId, page, limit }) => `${chainId}/${page}/${limit}`,
+    async ({ chainId, page, limit }) => {
+      const total = await countAgents(sql, chainId)
+      const offset = offsetOf({ page, limit })
+      const rows = offset < total ? await listAgents(sql, chainId, { limit, offset }) : []
+      return { agents: rows.map((row) => entryOf(recovery, row)), total: whole(total), page, limit }
+    },
+  ),
+)
+
+/** By ascending id. */
+export const pageOfAgents = (
+  context: Context,
+  { config: { chainId } }: Chain,
+  { page, limit }: Omit<PageKey, 'chainId'>,
+): Promise<AgentList> => readPage(context)({ chainId, page, limit })
+
+/** All of them, by ascending id. */
+export const agentsOf = (
+  context: Context,
+  { config: { chainId } }: Chain,
+  owner: Address,
+): Promise<AgentEntry[]> => readOwned(context)({ chainId, owner })
+
+/** An owner may have very many. */
+const readOwned = once(({ sql, recovery }) =>
+  shareInTurns<{ chainId: number; owner: Address }, AgentEntry[]>(
+    READ_AT_ONCE,
+    ({ chainId, owner }) => `${chainId}/${owner}`,
+    async ({ chainId, owner }) => {
+      const rows = await agentsOfOwner(sql, chainId, bytesOf(owner))
+      return rows.map((row) => entryOf(recovery, row))
+    },
+  ),
+)
+
+const keyOf = ({ chainId, agentId }: AgentKey) => `${chainId}/${agentId}`
+
+const readAgent = once(({ sql }) =>
+  gather<AgentKey, AgentRow | undefined>({ keyOf, ask: (keys) => findAgents(sql, keys) }),
+)
+
+const readReviewed = once(({ sql }) =>
+  shareInTurns<AgentKey, Reviewed>(READ_AT_ONCE, keyOf, ({ chainId, agentId }) =>
+    inOneSnapshot(sql, async (tx) => {
+      const [count, products] = await Promise.all([
+        countReviewsOfAgent(tx, chainId, agentId),
+        productsReviewedBy(tx, chainId, agentId),
+      ])
+      return { count, products }
+    }),
+  ),
+)
+
+export async function getAgent(
+  context: Context,
+  { config: { chainId } }: Chain,
+  agentId: bigint,
+): Promise<Agent> {
+  const key = { chainId, agentId }
+  const [row, reviewed] = await Promise.all([readAgent(context)(key), readReviewed(context)(key)])
+  if (!row) throw refused('not found', `agent ${agentId} not found`)
+  return agentOf(context.recovery, row, reviewed)
+}
+
+/**
+ * Waits, for a while at most, until an agent that is on the chain can be read here, as it is there: its owner reads next what was just written, and
+ * the records may be a block behind. That it is not seen in time changes nothing of what was written.
+ */
+export async function untilSeen(
+  context: Context,
+  { config: { chainId } }: Chain,
+  agentId: bigint,
+  holds: (row: AgentRow) => boolean = () => true,
+): Promise<void> {
+  await reread(
+    () => readAgent(context)({ chainId, agentId }),
+    (row) => row !== undefined && holds(row),
+  ).catch((error: unknown) => context.log.warn({ err: error }, 'an agent was not seen in time'))
+}

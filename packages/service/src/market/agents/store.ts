@@ -1,0 +1,128 @@
+import type { Queryable } from '@referrer/database'
+import { zeroAddress } from 'viem'
+import type { AgentKey } from '../../kit/keys.ts'
+import { LONGEST_URI } from '../../kit/onchain.ts'
+import { bytesOf } from '../../machinery/db/bytes.ts'
+import { countOf } from '../../machinery/db/counts.ts'
+import type { Page } from '../../machinery/db/page.ts'
+import { placeOf } from '../../machinery/db/places.ts'
+import type { CommissionRow } from '../earnings/commission.ts'
+
+/** An agent is in the records and on the chain. */
+export type AgentRow = CommissionRow & {
+  agent_id: bigint
+  owner: Buffer
+  /** When the service first knew of it. */
+  recorded_at: Date
+  /** Empty: it tells none. */
+  uri: string
+  /** Null: none that it or its present owner has told. */
+  payment_wallet: Buffer | null
+  flagged: boolean
+  /** Ranks; null: not computed. */
+  repeat: number | null
+  one_off: number | null
+}
+
+export interface Registration {
+  agentId: bigint
+  owner: Buffer
+  at: Date
+}
+
+const NO_WALLET = bytesOf(zeroAddress)
+
+// What an agent tells of itself is shown once somebody has made it known here, and is what the chain says now: whoever did that need not
+// be its owner, and must not decide what it stays. Where it has no wallet, its owner is paid; a new owner says so by registering.
+const columns = (sql: Queryable) => sql`
+  a.agent_id, i.owner, a.recorded_at, a.flagged,
+  CASE WHEN a.registered_at IS NOT NULL AND octet_length(i.uri) <= ${LONGEST_URI} THEN i.uri ELSE '' END AS uri,
+  CASE WHEN a.registered_at IS NULL THEN NULL WHEN i.wallet <> ${NO_WALLET} THEN i.wallet
+    WHEN a.registered_by = i.owner THEN i.owner END AS payment_wallet,
+  e.immediate, e.held_back_settled, e.held_back_pending, r.repeat, r.one_off`
+
+const agents = (sql: Queryable) => sql`
+  chain.identities AS i JOIN market.agents AS a USING (chain_id, agent_id)
+  LEFT JOIN market.earnings AS e USING (chain_id, agent_id)
+  LEFT JOIN market.review_ranks AS r USING (chain_id, agent_id)`
+
+/** By ascending id. */
+export function listAgents(sql: Queryable, chainId: number, { limit, offset }: Page): Promise<AgentRow[]> {
+  // The page is found in an index alone, from where its stretch of ids begins; its rows are then fetched one by one.
+  const { place, from, skip } = placeOf(sql, chainId, 'agents', offset, 'ASC')
+  return sql<AgentRow[]>`
+    WITH ${place}, page AS (
+      SELECT agent_id FROM chain.identities WHERE chain_id = ${chainId} AND agent_id >= ${from}
+      ORDER BY agent_id LIMIT ${limit} OFFSET ${skip}
+    )
+    SELECT agent.* FROM page, LATERAL (
+      SELECT ${columns(sql)} FROM ${agents(sql)}
+      WHERE i.chain_id = ${chainId} AND i.agent_id = page.agent_id LIMIT 1) AS agent
+    ORDER BY page.agent_id`
+}
+
+/** What is on the chain is in the records too. */
+export const countAgents = (sql: Queryable, chainId: number) => countOf(sql, chainId, 'agents')
+
+/** All of them, by ascending id. */
+export function agentsOfOwner(sql: Queryable, chainId: number, owner: Buffer): Promise<AgentRow[]> {
+  return sql<AgentRow[]>`
+    SELECT ${columns(sql)} FROM ${agents(sql)}
+    WHERE i.chain_id = ${chainId} AND i.owner = ${owner} ORDER BY i.agent_id`
+}
+
+/** In the order of the keys. */
+export async function findAgents(sql: Queryable, keys: AgentKey[]): Promise<(AgentRow | undefined)[]> {
+  const rows = await sql<(AgentRow & { at: bigint })[]>`
+    SELECT key.at, agent.*
+    FROM unnest(${keys.map(({ chainId }) => chainId)}::bigint[], ${keys.map(({ agentId }) => agentId)}::bigint[])
+      WITH ORDINALITY AS key (chain_id, agent_id, at),
+    LATERAL (
+      SELECT ${columns(sql)} FROM ${agents(sql)}
+      WHERE i.chain_id = key.chain_id AND i.agent_id = key.agent_id LIMIT 1) AS agent`
+  const found = new Map(rows.map(({ at, ...row }) => [Number(at), row]))
+  return keys.map((_, index) => found.get(index + 1))
+}
+
+export async function findAgent(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+): Promise<AgentRow | undefined> {
+  const [row] = await findAgents(sql, [{ chainId, agentId }])
+  return row
+}
+
+/** For an agent that acted here before it was seen on the chain. */
+export async function recordAgent(sql: Queryable, chainId: number, agentId: bigint, at: Date): Promise<void> {
+  await sql`
+    INSERT INTO market.agents (chain_id, agent_id, recorded_at) VALUES (${chainId}, ${agentId}, ${at})
+    ON CONFLICT DO NOTHING`
+}
+
+/** False: it had registered itself before. Of many at the same moment one is first. */
+export async function insertRegistration(
+  sql: Queryable,
+  chainId: number,
+  { agentId, owner, at }: Registration,
+): Promise<boolean> {
+  const { count } = await sql`
+    INSERT INTO market.agents AS a (chain_id, agent_id, recorded_at, registered_at, registered_by)
+    VALUES (${chainId}, ${agentId}, ${at}, ${at}, ${owner})
+    ON CONFLICT (chain_id, agent_id) DO UPDATE SET registered_at = coalesce(a.registered_at, excluded.registered_at),
+      registered_by = excluded.registered_by
+    WHERE a.registered_at IS NULL OR a.registered_by <> excluded.registered_by`
+  return count === 1
+}
+
+/** False: there is no such agent in the records. */
+export async function flagAgent(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+  flagged: boolean,
+): Promise<boolean> {
+  const { count } = await sql`
+    UPDATE market.agents SET flagged = ${flagged} WHERE chain_id = ${chainId} AND agent_id = ${agentId}`
+  return count === 1
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { type Tool, type ToolCall, type ToolSpec, tool } from '../../kit/tool.ts'
+import { envelopeShown, proofFields, proofOf } from './http.ts'
+import type { Proof, proposeCommitment, TwoStepType } from './operations.ts'
+
+type Shape = z.ZodRawShape
+type Proposed = ReturnType<typeof proposeCommitment>
+
+interface TwoStepSpec<S extends Shape>
+  extends Omit<ToolSpec<z.output<z.ZodObject<S>>>, 'input' | 'output' | 'handle'> {
+  commitment: TwoStepType
+  /** The signer's tool for it. */
+  signWith: string
+  /** The `status` of step 1. */
+  status: string
+  fields: S
+  /** What step 2 answers. */
+  done: z.ZodType
+  propose(call: ToolCall<z.output<z.ZodObject<S>>>): Proposed | Promise<Proposed>
+  complete(call: ToolCall<z.output<z.ZodObject<S>>>, proof: Proof): unknown
+}
+
+/** Without `agent_sig` it tells what to sign and keeps nothing; with it, it does what was signed. */
+export function twoStepTool<S extends Shape>(spec: TwoStepSpec<S>): Tool {
+  const { commitment, signWith, status, fields, done, propose, complete, description, ...rest } = spec
+  type Fields = z.output<z.ZodObject<S>>
+  const input = z.object({ ...fields, ...ofSecondCall(commitment) })
+  return tool<Fields>({
+    ...rest,
+    description: `${description}\n\n${howTo(signWith)}`,
+    input: input as unknown as ToolSpec<Fields>['input'],
+    output: [envelopeShown(commitment, status), done],
+    async handle(call) {
+      const given = call.input as Parameters<typeof proofOf>[0]
+      const proof = proofOf({ ...given, expiry: numberOf(given.expiry) })
+      const isSigned = proof.agentSig !== undefined
+      return isSigned ? complete(call, proof) : { status, ...(await propose(call)) }
+    },
+  })
+}
+
+/** Both steps are one tool: what the second needs, the first goes without. */
+function ofSecondCall(commitment: TwoStepType) {
+  const { nonce, expiry, agent_sig } = proofFields(commitment)
+  const only = (field: z.ZodType, about: string) =>
+    field.meta({ ...field.meta(), about: `Only in the second call: ${about}` })
+  return {
+    nonce: only(nonce, 'the nonce of the first answer.'),
+    expiry: only(expiry, 'the expiry of the first answer.'),
+    agent_sig: only(agent_sig, 'the signature of the commitment, 65 bytes as hex.'),
+  }
+}
+
+const howTo = (signWith: string) =>
+  `Two calls. First without nonce, expiry and agent_sig: nothing is written, the answer holds a commitment. Hand that commitment unchanged to ${signWith} of the signer (or sign it as EIP-712 typed data with the key that owns the agent). Then call again within the hour with the same arguments and with nonce and expiry of the first answer and agent_sig = the signature.`
+
+/** Models send numbers as text. */
+const numberOf = (value: unknown) =>
+  typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value

@@ -1,0 +1,126 @@
+// What all calls in two steps share: step 1 tells what to sign and keeps nothing, step 2 brings it signed by the owner of the agent.
+import { Commitment, Nonce, ProtocolError, Signature } from '@referrer/protocol'
+import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, isAddressEqual } from 'viem'
+import type { Chain, Context } from '../../kit/context.ts'
+import { MarketError, refused } from '../../kit/market-error.ts'
+import { ownerOf } from '../../kit/onchain.ts'
+import { resolveOwner } from '../../kit/owner.ts'
+import { isSignedByContract } from './contract-owner.ts'
+
+export type TwoStepType = Commitment.TwoStepType
+type Type = TwoStepType
+
+/** What is committed to. Nonce and expiry make it one occasion of it. */
+export type Terms<K extends Type> = Omit<Commitment.MessageInput<K>, 'nonce' | 'expiry'> & { agentId: bigint }
+
+/** What step 2 brings beside the terms, as it came. */
+export interface Proof {
+  nonce: unknown
+  expiry: unknown
+  agentSig: unknown
+}
+
+/** By whom, and what it takes to check it again. */
+export interface Signed {
+  owner: Address
+  nonce: Nonce.Nonce
+  expiry: number
+  signature: Hex
+}
+
+export const NONCE_FORMS = { decimal: 'decimal uint256', bytes32: '0x-prefixed 32-byte hex' } as const
+
+/** What step 1 answers beside its status. */
+export function proposeCommitment<K extends Type>(
+  { clock }: Pick<Context, 'clock'>,
+  chain: Chain,
+  type: K,
+  terms: Terms<K>,
+) {
+  const occasion = { nonce: Nonce.random(), expiry: Commitment.expiryAt(clock() / 1_000) }
+  return Commitment.envelope(commitmentOf(chain, type, terms, occasion))
+}
+
+/** Refuses what is not signed by the owner that the agent has on the chain now. The wallet that an agent is bound to is no owner. */
+export async function requireSigned<K extends Type>(
+  context: Context,
+  chain: Chain,
+  type: K,
+  terms: Terms<K>,
+  { nonce: givenNonce, expiry: givenExpiry, agentSig }: Proof,
+): Promise<Signed> {
+  if (isAbsent(givenNonce) || isAbsent(givenExpiry)) {
+    throw refused('invalid input', 'nonce and expiry are required with agent_sig')
+  }
+  const expiry = expiryOf(givenExpiry, context.clock() / 1_000)
+  const nonce = nonceOf(type, givenNonce)
+  const digest = Commitment.digest(commitmentOf(chain, type, terms, { nonce, expiry }))
+  const signer = await signerOf(context, digest, agentSig)
+  const given = agentSig as Hex
+  const { owner, isByKey } = await ownerThatSigned(chain, terms.agentId, { signer, digest, signature: given })
+  return { owner, nonce, expiry, signature: isByKey ? withFullV(given) : given }
+}
+
+const isAbsent = (value: unknown) => value === undefined || value === null
+
+function expiryOf(given: unknown, now: number): number {
+  try {
+    Commitment.checkExpiry(given as number, now)
+    return given as number
+  } catch (error) {
+    const isPast = error instanceof ProtocolError && error.code === 'commitment_expired'
+    throw refused('invalid input', isPast ? 'commitment expired' : 'invalid expiry')
+  }
+}
+
+function nonceOf(type: Type, given: unknown): Nonce.Nonce {
+  try {
+    return Commitment.parseNonce(type, given)
+  } catch {
+    const form = NONCE_FORMS[Commitment.COMMITMENTS[type].nonce]
+    throw refused('invalid input', `invalid nonce: must be ${form}`)
+  }
+}
+
+/** The refusal, where nobody can be recovered: the signature may still be one that a contract knows. */
+async function signerOf({ recovery }: Context, digest: Hash, given: unknown): Promise<Address | MarketError> {
+  try {
+    return await recovery.recoverAddress(hexToBytes(digest), given)
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+    if (error.code !== 'malformed_signature')
+      return refused('invalid input', `recover signer: ${error.message}`)
+    throw refused('invalid input', 'invalid agent_sig: must be 0x-prefixed 65-byte hex')
+  }
+}
+
+async function ownerThatSigned(
+  chain: Chain,
+  agentId: bigint,
+  { signer, digest, signature }: { signer: Address | MarketError; digest: Hash; signature: Hex },
+): Promise<{ owner: Address; isByKey: boolean }> {
+  const owner = await resolveOwner(agentId, () => ownerOf(chain, agentId)).catch((error: unknown) => {
+    throw signer instanceof MarketError ? signer : error
+  })
+  const isByKey = !(signer instanceof MarketError) && isAddressEqual(signer, owner)
+  if (isByKey || (await isSignedByContract(chain, owner, digest, signature))) return { owner, isByKey }
+  if (signer instanceof MarketError) throw signer
+  throw refused('unauthorized', `signature not from agent owner: recovered ${signer}, want ${owner}`)
+}
+
+/** Contracts take a v of 27 or 28 only. What a wallet that is a contract signed means something else and stays as it is. */
+function withFullV(signature: Hex): Hex {
+  const { compact, yParity } = Signature.parse(signature)
+  return `${bytesToHex(compact)}${yParity === 0 ? '1b' : '1c'}`
+}
+
+function commitmentOf<K extends Type>(
+  { config: { chainId, contracts } }: Chain,
+  type: K,
+  terms: Terms<K>,
+  occasion: { nonce: Nonce.Nonce; expiry: number },
+) {
+  // Every commitment in two steps has a nonce, an expiry and this contract; that is beyond the compiler for an open `K`.
+  const input = { chainId, reviewRegistry: contracts.ReviewRegistry, message: { ...terms, ...occasion } }
+  return Commitment.from(type, input as unknown as Parameters<typeof Commitment.from<K>>[1])
+}

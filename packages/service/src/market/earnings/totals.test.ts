@@ -1,0 +1,165 @@
+import { int, pick, seeded, seedOf } from '@referrer/chain/testing'
+import type { Transaction } from '@referrer/database'
+import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { migrations } from '../../machinery/db/migrations.ts'
+import { holdsMoney } from '../escrows/holding.ts'
+import { type EarningsRow, earningsInPeriod, earningsOfAgent, type Period } from './store.ts'
+
+const CHAIN = 5
+const AGENTS = [0n, 1n, 2n, 3n]
+const MERCHANTS = [10n, 11n]
+const seed = seedOf()
+const random = seeded(seed)
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await freshDatabase(migrations)
+})
+afterAll(() => database.drop())
+
+type Purchase = {
+  reviewer_agent_id: bigint
+  buyer_agent_id: bigint | null
+  merchant_id: bigint
+  price: bigint
+  commission: bigint
+  fee: bigint
+  held_back: bigint
+  cashback: bigint
+  deposited_at: Date
+  cashback_released_at: Date | null
+  settled_at: Date | null
+  held_back_to_reviewer: bigint | null
+  cashback_to_buyer: bigint | null
+  cashback_to_reviewer: bigint | null
+}
+type Change = (tx: Transaction) => PromiseLike<unknown>
+
+const amount = (most: number) => BigInt(int(random, 0, most))
+const someId = () => int(random, 1, nextId)
+let nextId = 1
+
+const deposit: Change = (tx) => {
+  const rows = Array.from({ length: int(random, 1, 4) }, () => ({
+    chain_id: CHAIN,
+    contract: Buffer.alloc(20),
+    escrow_id: nextId++,
+    reviewer_agent_id: pick(random, AGENTS),
+    buyer_agent_id: pick(random, [...AGENTS, null]),
+    payer: Buffer.alloc(20),
+    nonce: Buffer.alloc(32),
+    merchant_id: pick(random, MERCHANTS),
+    product_id: Buffer.alloc(32),
+    review_id: 1,
+    price: amount(1e12),
+    commission: amount(1e6) + 1_000_000n,
+    fee: amount(1e5),
+    held_back: random() < 0.3 ? 0n : amount(1e5),
+    cashback: random() < 0.3 ? 0n : amount(1e5),
+    window_end: new Date(),
+    deposited_at: new Date(1_700_000_000_000 + 1_000 * nextId),
+    transaction_hash: Buffer.alloc(32),
+  }))
+  return tx`INSERT INTO chain.escrows ${tx(rows)}`
+}
+const bind: Change = (tx) =>
+  tx`UPDATE chain.escrows SET buyer_agent_id = ${pick(random, AGENTS)} WHERE escrow_id = ${someId()} AND buyer_agent_id IS NULL`
+const release: Change = (tx) => tx`
+  UPDATE chain.escrows SET cashback_released_at = now()
+  WHERE escrow_id BETWEEN ${someId()} AND ${nextId} AND buyer_agent_id IS NOT NULL AND settled_at IS NULL`
+const settle: Change = (tx) => {
+  const [isContradicted, isEarned] = [random() < 0.5, random() < 0.5]
+  return tx`
+    UPDATE chain.escrows SET settled_at = now(),
+      held_back_to_reviewer = CASE WHEN ${isContradicted} THEN 0 ELSE held_back END,
+      held_back_to_treasury = CASE WHEN ${isContradicted} THEN held_back ELSE 0 END,
+      cashback_to_buyer = CASE WHEN ${isEarned} AND cashback_released_at IS NULL THEN cashback ELSE 0 END,
+      cashback_to_reviewer = CASE WHEN ${!isEarned} AND cashback_released_at IS NULL THEN cashback ELSE 0 END
+    WHERE escrow_id IN (${someId()}, ${someId()}) AND settled_at IS NULL AND (buyer_agent_id IS NOT NULL OR ${!isEarned})`
+}
+const remove: Change = (tx) => tx`DELETE FROM chain.escrows WHERE escrow_id = ${someId()}`
+
+const sum = <T>(rows: T[], value: (row: T) => bigint | null) =>
+  rows.reduce((total, row) => total + (value(row) ?? 0n), 0n)
+
+/** What the purchases come to for an agent, added up one by one. */
+function addUp(purchases: Purchase[], agentId: bigint, { from, to }: Period = {}): EarningsRow {
+  const within = purchases.filter(
+    ({ deposited_at: at }) => (!from || at >= from) && (!to || at.getTime() < to.getTime()),
+  )
+  const reviewed = within.filter((row) => row.reviewer_agent_id === agentId)
+  const bought = within.filter((row) => row.buyer_agent_id === agentId)
+  const paid = (row: Purchase) => (row.cashback_released_at ? row.cashback : (row.cashback_to_buyer ?? 0n))
+  return {
+    immediate: sum(reviewed, (row) => row.commission - row.fee - row.cashback - row.held_back),
+    held_back_settled:
+      sum(reviewed, (row) => row.held_back_to_reviewer) + sum(reviewed, (row) => row.cashback_to_reviewer),
+    held_back_pending: sum(reviewed, (row) => (row.settled_at ? 0n : row.held_back)),
+    cashback_total: sum(bought, paid),
+    cashback_count: BigInt(bought.filter((row) => paid(row) > 0n).length),
+    cashback_pending: sum(bought, (row) => (row.settled_at || row.cashback_released_at ? 0n : row.cashback)),
+  }
+}
+
+const purchasesNow = () => database.sql<Purchase[]>`SELECT * FROM chain.escrows WHERE chain_id = ${CHAIN}`
+
+async function expectRight(): Promise<void> {
+  const { sql } = database
+  const purchases = await purchasesNow()
+  for (const agentId of AGENTS) {
+    expect(await earningsOfAgent(sql, CHAIN, agentId)).toEqual(addUp(purchases, agentId))
+  }
+  const sales = await sql`
+    SELECT merchant_id, conversions, gross, held, settled FROM market.sales
+    WHERE chain_id = ${CHAIN} AND conversions <> 0 ORDER BY merchant_id`
+  const sold = MERCHANTS.map((merchantId) => {
+    const own = purchases.filter(({ merchant_id }) => merchant_id === merchantId)
+    const settled = own.filter((row) => row.settled_at || !holdsMoney(row)).length
+    return {
+      merchant_id: merchantId,
+      conversions: BigInt(own.length),
+      gross: sum(own, ({ price }) => price),
+      held: BigInt(own.length - settled),
+      settled: BigInt(settled),
+    }
+  })
+  expect(sales).toEqual(sold.filter(({ conversions }) => conversions > 0n))
+}
+
+it(`keeps the totals that adding up all purchases gives, whatever happens to them (SEED=${seed})`, async () => {
+  const { sql } = database
+  let block = 1
+  for (let round = 0; round < 60; round += 1) {
+    const changes = Array.from({ length: int(random, 1, 3) }, () =>
+      pick(random, [deposit, deposit, bind, release, settle, settle, remove]),
+    )
+    await sql.begin(async (tx) => {
+      await tx`SELECT set_config('indexer.block', ${String(++block)}, true)`
+      for (const change of changes) await change(tx)
+    })
+    if (random() < 0.2) {
+      block -= int(random, 1, 3)
+      await sql.begin((tx) => tx`SELECT indexer.roll_back(${CHAIN}, ${block})`)
+    }
+    await expectRight()
+  }
+  expect((await purchasesNow()).length).toBeGreaterThan(10)
+})
+
+it(`adds up the purchases of any period, the first moment included and the last not (SEED=${seed})`, async () => {
+  const purchases = await purchasesNow()
+  const ends = [
+    undefined,
+    ...purchases.map(({ deposited_at }) => deposited_at),
+    new Date('0000-01-01T00:00:00+23:59'),
+    new Date('9999-12-31T23:59:59-23:59'),
+  ]
+  for (let round = 0; round < 60; round += 1) {
+    const period = { from: pick(random, ends), to: pick(random, ends) }
+    const agentId = pick(random, AGENTS)
+    const found = await earningsInPeriod(database.sql, CHAIN, agentId, period)
+    expect(found).toEqual(addUp(purchases, agentId, period))
+  }
+})

@@ -1,0 +1,99 @@
+// What owners do with their intents: they queue them, look after them and take them back. What becomes of them is in `runner.ts`.
+import { randomBytes } from 'node:crypto'
+import type { Address } from 'viem'
+import type { Chain, Context } from '../../kit/context.ts'
+import { MarketError } from '../../kit/market-error.ts'
+import { ownerOf } from '../../kit/onchain.ts'
+import { requireOwner, resolveOwner } from '../../kit/owner.ts'
+import { bytesOf } from '../../machinery/db/bytes.ts'
+import type { Page } from '../../machinery/db/page.ts'
+import { countWritten } from '../written/store.ts'
+import { purchaseText } from './payload.ts'
+import * as store from './store.ts'
+
+/** Of an agent. */
+const MOST_PENDING = 1_000
+/** What an intent takes beside its payload, what becomes of it included. */
+const OVERHEAD = 2_048
+export const LIFETIME_SECONDS = { least: 60, usual: 86_400, most: 30 * 86_400 }
+
+const INTENT_ID = /^[0-9a-f]{32}$/
+/** What is no id is the id of nothing, and not for the database. */
+export const isIntentId = (text: string) => INTENT_ID.test(text)
+
+export interface Draft {
+  agentId: bigint
+  type: store.IntentType
+  payload: Readonly<Record<string, unknown>>
+  lifetimeSeconds: number
+}
+
+/** The runner of the agent gets it with its next poll. */
+export async function queueIntent(
+  context: Context,
+  chain: Chain,
+  caller: Address,
+  { agentId, type, payload, lifetimeSeconds }: Draft,
+): Promise<store.IntentRow> {
+  const { least, most } = LIFETIME_SECONDS
+  if (lifetimeSeconds < least || lifetimeSeconds > most) {
+    throw new MarketError('invalid input', `expires_in must be ${least} to ${most} seconds`)
+  }
+  const text = purchaseText(payload)
+  await requireOwn(chain, agentId, caller)
+  const at = context.clock()
+  const intent = {
+    intentId: randomBytes(16).toString('hex'),
+    chainId: chain.config.chainId,
+    agentId,
+    owner: bytesOf(caller),
+    type,
+    payload: text,
+    at: new Date(at),
+    expiresAt: new Date(at + lifetimeSeconds * 1_000),
+  }
+  return context.sql.begin(async (tx) => {
+    await countWritten(tx, at, {
+      what: 'intents of this owner',
+      who: intent.owner,
+      bytes: Buffer.byteLength(text) + OVERHEAD,
+      most: context.config.bytesPerDay.intentsOfOwner,
+    })
+    const row = await store.insertIntent(tx, intent, MOST_PENDING)
+    if (row) return row
+    throw new MarketError('conflict', `agent ${agentId} has ${MOST_PENDING} pending intents: withdraw some`)
+  })
+}
+
+/** Those that the caller queued for an agent of its own, newest first. */
+export async function listIntents(
+  context: Context,
+  chain: Chain,
+  caller: Address,
+  { agentId, ...page }: Page & { agentId: bigint },
+): Promise<store.IntentRow[]> {
+  await requireOwn(chain, agentId, caller)
+  const of = { chainId: chain.config.chainId, agentId, owner: bytesOf(caller) }
+  return store.listIntents(context.sql, of, page)
+}
+
+/** Whoever queued an intent may take it back while it is pending, even when the agent is not theirs any more. */
+export async function withdrawIntent(context: Context, caller: Address, intentId: string): Promise<void> {
+  const at = new Date(context.clock())
+  const found = isIntentId(intentId)
+    ? await store.withdrawIntent(context.sql, bytesOf(caller), intentId, at)
+    : undefined
+  if (found === 'done') return
+  if (!found) throw new MarketError('not found', 'not found')
+  throw new MarketError('conflict', `intent is already ${statusOf(found, at)}`)
+}
+
+/** What nobody closed in time has expired. */
+export const statusOf = (
+  { status, expires_at }: Pick<store.IntentRow, 'status' | 'expires_at'>,
+  now: Date,
+) => (status === 'pending' && expires_at <= now ? 'expired' : status)
+
+async function requireOwn(chain: Chain, agentId: bigint, caller: Address): Promise<void> {
+  requireOwner(await resolveOwner(agentId, () => ownerOf(chain, agentId)), caller)
+}

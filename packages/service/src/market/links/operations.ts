@@ -1,0 +1,105 @@
+// Where a ref link leads.
+import { AttributionToken, ProtocolError } from '@referrer/protocol'
+import type { Address, Hex } from 'viem'
+import { gather } from '../../kit/batch.ts'
+import { type Context, once } from '../../kit/context.ts'
+import { MarketError } from '../../kit/market-error.ts'
+import { bytesOf } from '../../machinery/db/bytes.ts'
+import { findEndpoints, findShown, type LinkKey, type Shown } from './store.ts'
+
+/** What buying through a link needs, in the order in which it is shown. */
+export interface Link {
+  merchant_endpoint: string
+  token: string
+  split_router: Address
+  /** Null: this marketplace names none. */
+  facilitator_url: string | null
+  chain_id: number
+  merchant_id: number
+  product_id: Hex
+  review_id: number
+  reviewer_agent_id: number
+  cashback_of_commission_bps: number
+}
+
+/** Any link whose key still counts, whether a newer one of its review exists or not. It leads to where the product is sold now. */
+export async function resolveLink(context: Context, token: string): Promise<Link> {
+  const terms = await readToken(context, token)
+  const { chainId, splitRouter } = terms
+  const router = context.chains.get(chainId)?.config.contracts.SplitRouter.at(-1)
+  // The merchant asks for a payment to the router of now, and the token names the one that it was signed for.
+  const endpoint = splitRouter === router && (await endpoints(context)({ token, key: keyOf(terms) }))
+  if (!endpoint) throw notFound()
+  return {
+    merchant_endpoint: endpoint,
+    token,
+    split_router: splitRouter,
+    facilitator_url: context.config.facilitatorUrl ?? null,
+    chain_id: chainId,
+    merchant_id: terms.merchantId,
+    product_id: terms.productId,
+    review_id: terms.reviewId,
+    reviewer_agent_id: terms.reviewerAgentId,
+    cashback_of_commission_bps: terms.cashbackOfCommissionBps,
+  }
+}
+
+/** What a page shows of a link that resolves. */
+export async function describeLink({ sql }: Pick<Context, 'sql'>, link: Link): Promise<Shown> {
+  const shown = await findShown(sql, {
+    chainId: link.chain_id,
+    merchantId: link.merchant_id,
+    productId: bytesOf(link.product_id),
+    reviewId: link.review_id,
+  })
+  if (!shown) throw notFound()
+  return shown
+}
+
+const notFound = () =>
+  new MarketError('not found', 'not found', {
+    detail: 'the product or merchant has closed, or the link is too old: take a newer link of the review',
+  })
+
+const keyOf = (terms: AttributionToken.Payload): LinkKey => ({
+  ...terms,
+  productId: bytesOf(terms.productId),
+})
+
+const endpoints = once(({ sql }) =>
+  gather<{ token: string; key: LinkKey }, string | undefined>({
+    keyOf: ({ token }) => token,
+    ask: (questions) =>
+      findEndpoints(
+        sql,
+        questions.map(({ key }) => key),
+      ),
+  }),
+)
+
+/** Checking a signature takes longer than all the rest. Only what we have signed gets in. */
+const MOST_TOKENS = 10_000
+const verified = once(() => new Map<string, AttributionToken.Payload>())
+
+async function readToken(context: Context, token: string): Promise<AttributionToken.Payload> {
+  const known = verified(context)
+  const before = known.get(token)
+  if (before) return before
+  const terms = await verify(context, token)
+  if (known.size >= MOST_TOKENS) known.delete(known.keys().next().value as string)
+  known.set(token, terms)
+  return terms
+}
+
+async function verify({ chains }: Context, token: string): Promise<AttributionToken.Payload> {
+  try {
+    const { chainId } = AttributionToken.decodeUnverified(token)
+    const ring = chains.get(chainId)?.attestation?.ring
+    if (ring) return await AttributionToken.verify(token, ring)
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+  }
+  throw new MarketError('invalid input', 'invalid token', {
+    detail: 'it is not one of our links, or it was changed on the way: copy the whole link again',
+  })
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { once } from '../../kit/context.ts'
+import { accountShown, wholeNumber } from '../../kit/fields.ts'
+import { type Route, route } from '../../kit/route.ts'
+import { manifestOf } from './manifest.ts'
+import { manifestText } from './text.ts'
+
+const publicKey = z.string().meta({
+  about: 'Ed25519 key that signs ref links.',
+  shown: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+})
+const url = z.string().meta({ shown: { type: 'string', format: 'uri' } })
+
+const Manifest = z
+  .object({
+    version: z.literal('1'),
+    protocol: z.string(),
+    description: z.string(),
+    attestationPubKey: publicKey.optional(),
+    attribution: z.object({ required: z.boolean(), tokenVersion: wholeNumber, howTo: z.string() }),
+    nativeIntegration: z.object({ summary: z.string(), recipe: z.array(z.string()), docs: url }),
+    chains: z.array(
+      z.object({
+        chainId: wholeNumber,
+        splitRouter: accountShown,
+        reviewRegistry: accountShown,
+        identityRegistry: accountShown.optional(),
+        attestationPubKey: publicKey.optional(),
+        attestationPubKeys: z.array(publicKey).optional().meta({
+          about: 'The keys whose ref links count: the one that signs, then the one before it.',
+        }),
+        leastAmount: z.string().meta({
+          about:
+            'The least that is settled, in base units of USDC: what is cheaper does not pay for its gas.',
+          shown: { type: 'string', pattern: '^\\d+$' },
+        }),
+      }),
+    ),
+    mcp: z.object({
+      servers: z.array(
+        z.object({
+          name: z.string(),
+          transport: z.enum(['http', 'stdio']),
+          url: url.optional(),
+          description: z.string(),
+          install: z.string(),
+        }),
+      ),
+    }),
+    skill: url,
+    docs: z.record(z.string(), url),
+    identityRegistration: z.string(),
+    setupUrl: url,
+  })
+  .meta({ id: 'Manifest' })
+
+/** Bytes: they are the same for everybody, and Fastify adds nothing to their type. */
+export const builtManifest = once((context) => {
+  const manifest = manifestOf(context)
+  return {
+    json: Buffer.from(JSON.stringify(manifest, null, 2)),
+    text: Buffer.from(manifestText(manifest)),
+  }
+})
+
+export const manifestRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/.well-known/referrer-agent',
+    tag: 'Manifest',
+    summary: 'How to work with this marketplace',
+    about: 'Contracts, keys, tool servers and instructions, for agents that come here for the first time.',
+    auth: 'none',
+    contentType: 'application/json',
+    response: Manifest,
+    handle: ({ context }) => builtManifest(context).json,
+  }),
+  route({
+    method: 'GET',
+    path: '/.well-known/referrer-agent.txt',
+    tag: 'Manifest',
+    summary: 'The same as text',
+    auth: 'none',
+    contentType: 'text/plain; charset=utf-8',
+    handle: ({ context }) => builtManifest(context).text,
+  }),
+]

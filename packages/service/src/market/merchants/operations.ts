@@ -1,0 +1,76 @@
+// What merchants are and sell, as the records have it.
+import { type Address, type Hex, isAddressEqual } from 'viem'
+import type { z } from 'zod'
+import type { Chain, Context } from '../../kit/context.ts'
+import { hex, whole } from '../../kit/json-values.ts'
+import { bytesOf } from '../../machinery/db/bytes.ts'
+import { offsetOf } from '../../machinery/db/page.ts'
+import { shownMerchant, shownProduct } from './present.ts'
+import { notFound, notOwner, productNotFound } from './refusals.ts'
+import type { Merchant, Merchants, Product, Stats } from './shapes.ts'
+import { countMerchants, findMerchant, findProduct, listMerchants, productIdsOf, salesOf } from './store.ts'
+
+/** Of one merchant in a list; the merchant alone shows all. */
+export const LISTED_PRODUCT_IDS = 100
+
+export async function getMerchant(
+  context: Context,
+  { config: { chainId } }: Chain,
+  merchantId: bigint,
+): Promise<z.output<typeof Merchant>> {
+  const [row, productIds] = await Promise.all([
+    findMerchant(context.sql, chainId, merchantId),
+    productIdsOf(context.sql, chainId, [merchantId], null),
+  ])
+  if (!row) throw notFound()
+  return shownMerchant(context, chainId, row, productIds.get(merchantId) ?? [])
+}
+
+export async function getMerchants(
+  context: Context,
+  { config: { chainId } }: Chain,
+  { page, limit }: { page: number; limit: number },
+): Promise<z.output<typeof Merchants>> {
+  const [rows, total] = await Promise.all([
+    listMerchants(context.sql, chainId, { limit, offset: offsetOf({ page, limit }) }),
+    countMerchants(context.sql, chainId),
+  ])
+  const ids = rows.map(({ merchant_id }) => merchant_id)
+  const productIds = await productIdsOf(context.sql, chainId, ids, LISTED_PRODUCT_IDS)
+  const merchants = rows.map((row) =>
+    shownMerchant(context, chainId, row, productIds.get(row.merchant_id) ?? []),
+  )
+  return { merchants, total: whole(total), page, limit }
+}
+
+/** A product that is open for sale; whether its merchant is open too is the merchant's to tell. */
+export async function getProduct(
+  { sql }: Pick<Context, 'sql'>,
+  { config: { chainId } }: Chain,
+  { merchantId, productId }: { merchantId: bigint; productId: Hex },
+): Promise<z.output<typeof Product>> {
+  const row = await findProduct(sql, chainId, merchantId, bytesOf(productId))
+  if (!row?.active) throw productNotFound()
+  return shownProduct(chainId, row)
+}
+
+/** For the merchant's owner only. */
+export async function getStats(
+  { sql }: Pick<Context, 'sql'>,
+  { config: { chainId } }: Chain,
+  caller: Address,
+  merchantId: bigint,
+): Promise<z.output<typeof Stats>> {
+  const merchant = await findMerchant(sql, chainId, merchantId)
+  if (!merchant) throw notFound()
+  if (!isAddressEqual(hex(merchant.owner), caller)) throw notOwner()
+  const sales = await salesOf(sql, chainId, merchantId)
+  return {
+    conversions: whole(sales.conversions),
+    gross_revenue_usdc: whole(sales.gross),
+    escrows_held: whole(sales.held),
+    escrows_settled: whole(sales.settled),
+    products_active: whole(sales.products_active),
+    products_total: whole(sales.products_total),
+  }
+}

@@ -1,0 +1,52 @@
+import { readContract } from '@referrer/chain'
+import { merchantRegistryAbi } from '@referrer/protocol/abi'
+import { type Address, isAddressEqual } from 'viem'
+import type { z } from 'zod'
+import type { Chain, Context } from '../../kit/context.ts'
+import { whole } from '../../kit/json-values.ts'
+import { MarketError, unavailable } from '../../kit/market-error.ts'
+import { identityUri, ownerOf, reread } from '../../kit/onchain.ts'
+import { notOwner } from './refusals.ts'
+import type { Registered } from './shapes.ts'
+import { isRecorded, recordMerchant } from './store.ts'
+
+const alreadyRegistered = () => new MarketError('already exists', 'merchant already registered')
+
+/** Records a merchant that the caller owns and has opened. The chain is read again for a while: a node may not have the opening yet. */
+export async function registerMerchant(
+  { sql }: Pick<Context, 'sql'>,
+  chain: Chain,
+  caller: Address,
+  merchantId: bigint,
+): Promise<z.output<typeof Registered>> {
+  const { chainId } = chain.config
+  const wasRecorded = await isRecorded(sql, chainId, merchantId)
+  const { owner, isActive } = await reread(
+    () => readMerchant(chain, merchantId),
+    (seen) => !!seen.owner && (seen.isActive || wasRecorded || !isAddressEqual(seen.owner, caller)),
+  )
+  if (!owner) throw new MarketError('not found', 'merchant not found on-chain')
+  if (!isAddressEqual(owner, caller)) throw notOwner()
+  if (wasRecorded) throw alreadyRegistered()
+  if (!isActive) throw new MarketError('conflict', 'merchant is not active on-chain')
+  const isNew = await recordMerchant(sql, chainId, merchantId, (await identityUri(chain, merchantId)) ?? null)
+  if (!isNew) throw alreadyRegistered()
+  return { merchant_id: whole(merchantId), owner_address: owner }
+}
+
+async function readMerchant(chain: Chain, merchantId: bigint) {
+  try {
+    const [owner, isActive] = await Promise.all([
+      ownerOf(chain, merchantId),
+      readContract(chain, {
+        address: chain.config.contracts.MerchantRegistry,
+        abi: merchantRegistryAbi,
+        functionName: 'isActive',
+        args: [merchantId],
+      }),
+    ])
+    return { owner, isActive }
+  } catch (error) {
+    throw unavailable(`merchant ${merchantId}: resolve owner on-chain`, error)
+  }
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import type { Queryable } from '@referrer/database'
+import type { Schedule } from '../../machinery/workers/schedule.ts'
+
+// Whoever reads the database learns no code.
+const hashOf = (code: string) => createHash('sha256').update(code).digest()
+
+/** False: it is burned already. For all replicas, and before anything is done for it. */
+export async function burnNonce(
+  sql: Queryable,
+  { chainId, nonce, expiry }: { chainId: number; nonce: Buffer; expiry: Date },
+): Promise<boolean> {
+  const { count } = await sql`
+    INSERT INTO market.burned_nonces (chain_id, nonce, expiry) VALUES (${chainId}, ${nonce}, ${expiry})
+    ON CONFLICT DO NOTHING`
+  return count === 1
+}
+
+export interface NewCode {
+  code: string
+  /** Where it is redeemed. */
+  direction: 'web' | 'chat'
+  owner: Buffer
+  chainId: number
+  agentId: bigint
+  at: Date
+  expiresAt: Date
+}
+
+/** Others of the same owner stay valid. */
+export async function insertCode(
+  sql: Queryable,
+  { code, direction, owner, chainId, agentId, at, expiresAt }: NewCode,
+): Promise<void> {
+  await sql`
+    INSERT INTO market.link_codes (code_hash, direction, owner, chain_id, agent_id, minted_at, expires_at)
+    VALUES (${hashOf(code)}, ${direction}, ${owner}, ${chainId}, ${agentId}, ${at}, ${expiresAt})`
+}
+
+/** Forgets what is of no use any more. A nonce an hour later than its commitment: the clocks of replicas differ. */
+export const sweepLinks: Schedule = {
+  name: 'sweep-messenger-links',
+  everySeconds: 600,
+  async run({ sql }) {
+    await sql`DELETE FROM market.link_codes WHERE expires_at < now()`
+    await sql`DELETE FROM market.burned_nonces WHERE expiry < now() - INTERVAL '1 hour'`
+  },
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { type Tool, tool } from '../../kit/tool.ts'
+import { id } from '../../kit/tool-fields.ts'
+import { getProofStatus, submitProof } from './operations.ts'
+import { ProofStatus, proofData, SubmittedProof, statusOf, submitted } from './shapes.ts'
+
+export const proofTools: Tool[] = [
+  tool({
+    name: 'submit_proof',
+    title: 'Prove that an agent knows a product',
+    description: `Submits what shows that an agent has really used a product that it did not buy through a ref link: receipts, logs, measurements. People decide on it, usually within days; an approved proof lets the agent publish one review of that product and earn commission with its ref link. Whoever bought through a ref link needs no proof: publish_escrow_review of the signer is the way then.
+
+An agent that was not registered here is registered by this. Nobody signs this call, so that such a proof waits behind those that owners signed (POST /v1/proof) and is forgotten after some days when nobody has approved it.
+
+Next: keep proof_id, look at get_proof_status now and then, and when it is approved write the review and call submit_review.
+
+Errors: "proof_data is required" — it must be an object with at least one key. "proof_data too large" — at most 1 MiB as JSON; link to larger files. "invalid product_id" — 32 bytes as hex, as discover_products shows it. "agent N not found on-chain" — the identity does not exist on that chain; register it at the identity registry first. "agent N: resolve owner on-chain" — the chain could not be read; try again. "agent N has 10 pending proofs that its owner did not sign" — all sent by you; wait for decisions, or let the owner post to /v1/proof. "rate limited" — wait until the moment that it names.`,
+    input: z.object({
+      agent_id: id('The agent that will sign the review.'),
+      merchant_id: id('The merchant of the product.', 3),
+      product_id: z.string().meta({
+        about: 'The product: 32 bytes as hex, with or without 0x.',
+        shown: { type: 'string', examples: [`0x${'47'.repeat(32)}`] },
+      }),
+      proof_data: proofData.meta({
+        about: 'What shows it, as any object.',
+        shown: {
+          type: 'object',
+          minProperties: 1,
+          examples: [
+            {
+              invoice: 'INV-2201',
+              calls_made: 1200,
+              period: '2026-10',
+              log_url: 'https://example.com/log.txt',
+            },
+          ],
+        },
+      }),
+    }),
+    needs: ['proof_data'],
+    output: SubmittedProof,
+    perSecond: 5,
+    async handle({ context, chain, client, input }) {
+      const proof = {
+        agentId: input.agent_id,
+        merchantId: input.merchant_id,
+        productId: input.product_id,
+        proofData: input.proof_data ?? undefined,
+      }
+      const proofId = await submitProof(context, chain, proof, { client })
+      return submitted(proofId)
+    },
+  }),
+  tool({
+    name: 'get_proof_status',
+    title: 'What became of a proof',
+    description: `Tells whether a proof of submit_proof is pending, approved or rejected. Approved: write the review and call submit_review with this proof_id. Rejected: the reason is in the owner's dashboard only; a better proof may be submitted.
+
+Errors: "proof with proof_id N not found" — there is none with this id for this agent on this chain.`,
+    input: z.object({
+      agent_id: id('The agent that the proof was submitted for.'),
+      proof_id: id('As submit_proof returned it.', 12),
+    }),
+    output: ProofStatus,
+    isReadOnly: true,
+    handle: async ({ context, chain, input }) =>
+      statusOf(await getProofStatus(context, chain, { agentId: input.agent_id, proofId: input.proof_id })),
+  }),
+]

@@ -1,0 +1,131 @@
+import type { Address } from 'viem'
+import type { Chain, Context } from '../../kit/context.ts'
+import { refused } from '../../kit/market-error.ts'
+import { ownerOf } from '../../kit/onchain.ts'
+import { resolveOwner } from '../../kit/owner.ts'
+import { bytesOf } from '../../machinery/db/bytes.ts'
+import { untilSeen } from '../agents/operations.ts'
+import { recordAgent } from '../agents/store.ts'
+import { clientBytes, countWritten, EVERYBODY, type Written } from '../written/store.ts'
+import { countUnsignedProofsOf, findProof, insertProof, type ProofStatus } from './store.ts'
+
+/** Bytes of JSON. */
+const LARGEST_DATA = 1_048_576
+/** Levels of objects and arrays: what reads the data later need not survive more. */
+const DEEPEST_DATA = 1_000
+
+const PREFIX = /^0x/
+const PRODUCT_ID_BYTES = 32
+
+export interface SubmittedProof {
+  agentId: bigint
+  merchantId: bigint
+  /** Hex. */
+  productId: string
+  proofData: object | undefined
+}
+
+/** Of one client for one agent: it fills its own places, and nobody else's. */
+const MOST_UNSIGNED = 10
+/** What a proof takes beside its data. */
+const OVERHEAD = 1_024
+
+/** Who brings it: the owner of the agent, who refuses others, or a client that nobody knows. */
+export type Submitter = { requireOwner: (owner: Address) => void } | { client: string }
+
+/** Takes what an agent shows for a product, for an admin to decide on, and returns its id. */
+export async function submitProof(
+  context: Context,
+  chain: Chain,
+  { agentId, merchantId, productId, proofData }: SubmittedProof,
+  by: Submitter,
+): Promise<bigint> {
+  requireNotNegative('agent_id', agentId)
+  requireNotNegative('merchant_id', merchantId)
+  const proof = { agentId, merchantId, productId: productIdOf(productId), proofData: textOf(proofData) }
+  const owner = await resolveOwner(agentId, () => ownerOf(chain, agentId))
+  const { chainId } = chain.config
+  if ('requireOwner' in by) by.requireOwner(owner)
+  const client = 'client' in by ? clientBytes(by.client) : null
+  if (client) await requireFewUnsigned(context, chainId, { agentId, client })
+  const now = context.clock()
+  const at = new Date(now)
+  await recordAgent(context.sql, chainId, agentId, at)
+  const bytes = Buffer.byteLength(proof.proofData) + OVERHEAD
+  const proofId = await context.sql.begin(async (tx) => {
+    for (const written of budgetsOf(context, { client, owner, bytes })) await countWritten(tx, now, written)
+    return insertProof(tx, chainId, { ...proof, client, at })
+  })
+  await untilSeen(context, chain, agentId)
+  return proofId
+}
+
+function budgetsOf(
+  { config: { bytesPerDay } }: Context,
+  { client, owner, bytes }: { client: Buffer | null; owner: Address; bytes: number },
+): Written[] {
+  if (!client) {
+    return [{ what: 'proofs of this owner', who: bytesOf(owner), bytes, most: bytesPerDay.proofsOfOwner }]
+  }
+  const what = 'proofs that no owner signed'
+  return [
+    { what: `${what}, of this client,`, who: client, bytes, most: bytesPerDay.unsignedProofsOfClient },
+    { what: `${what}, of everybody,`, who: EVERYBODY, bytes, most: bytesPerDay.unsignedProofs },
+  ]
+}
+
+async function requireFewUnsigned(
+  { sql }: Context,
+  chainId: number,
+  of: { agentId: bigint; client: Buffer },
+): Promise<void> {
+  if ((await countUnsignedProofsOf(sql, chainId, { ...of, most: MOST_UNSIGNED })) < MOST_UNSIGNED) return
+  throw refused(
+    'conflict',
+    `agent ${of.agentId} has ${MOST_UNSIGNED} pending proofs that its owner did not sign; all came from this client: wait for a decision, or let the owner post to /v1/proof`,
+  )
+}
+
+/** Of one of the agent's own; others do not exist for it. */
+export async function getProofStatus(
+  { sql }: Pick<Context, 'sql'>,
+  { config: { chainId } }: Chain,
+  { agentId, proofId }: { agentId: bigint; proofId: bigint },
+): Promise<{ status: ProofStatus; reviewedAt: Date | null }> {
+  requireNotNegative('agent_id', agentId)
+  const proof = await findProof(sql, chainId, agentId, proofId)
+  if (!proof) throw refused('not found', `proof with proof_id ${proofId} not found`)
+  return { status: proof.status, reviewedAt: proof.reviewed_at }
+}
+
+function requireNotNegative(name: string, id: bigint): void {
+  if (id < 0n) throw refused('invalid input', `${name} must not be negative`)
+}
+
+function productIdOf(text: string): Buffer {
+  const digits = text.replace(PREFIX, '')
+  // As much as can be decoded.
+  const bytes = Buffer.from(digits, 'hex')
+  if (bytes.length !== PRODUCT_ID_BYTES || digits.length !== 2 * PRODUCT_ID_BYTES) {
+    throw refused('invalid input', `invalid product_id: must be 32-byte hex (got ${bytes.length} bytes)`)
+  }
+  return bytes
+}
+
+function textOf(data: object | undefined): string {
+  if (!data || Object.keys(data).length === 0) throw refused('invalid input', 'proof_data is required')
+  // Before it is made text: that takes a place on the stack for every level.
+  if (isDeeperThan(data, DEEPEST_DATA)) {
+    throw refused('invalid input', `proof_data too deep: must be <= ${DEEPEST_DATA} levels`)
+  }
+  const text = JSON.stringify(data)
+  if (Buffer.byteLength(text) > LARGEST_DATA) {
+    throw refused('invalid input', `proof_data too large: must be <= ${LARGEST_DATA} bytes`)
+  }
+  return text
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((child) => isDeeperThan(child, levels - 1))
+}

@@ -1,0 +1,157 @@
+import type { Queryable } from '@referrer/database'
+import type { Config } from '../../kit/config.ts'
+import type { Page } from '../../machinery/db/page.ts'
+import type { Schedule } from '../../machinery/workers/schedule.ts'
+
+export type ProofStatus = 'pending' | 'approved' | 'rejected'
+
+export type ProofRow = {
+  proof_id: bigint
+  agent_id: bigint
+  merchant_id: bigint
+  product_id: Buffer
+  status: ProofStatus
+  submitted_at: Date
+  reviewed_at: Date | null
+}
+
+/** With what only admins may see. */
+export type ProofCaseRow = ProofRow & {
+  /** JSON, as text: up to 1 MiB of it. */
+  proof_data: string
+  reviewed_by: Buffer | null
+  note: string | null
+  by_owner: boolean
+}
+
+export interface NewProof {
+  agentId: bigint
+  merchantId: bigint
+  productId: Buffer
+  /** JSON. */
+  proofData: string
+  /** A hash of the client that brought it; null: the owner of the agent did. */
+  client: Buffer | null
+  at: Date
+}
+
+export interface Decision {
+  status: Exclude<ProofStatus, 'pending'>
+  note: string | null
+  by: Buffer
+  at: Date
+}
+
+const columns = (sql: Queryable) => sql`
+  proof_id, agent_id, merchant_id, product_id, status, submitted_at, reviewed_at`
+
+/** Returns its id. */
+export async function insertProof(
+  sql: Queryable,
+  chainId: number,
+  { agentId, merchantId, productId, proofData, client, at }: NewProof,
+): Promise<bigint> {
+  const [row] = await sql<{ proof_id: bigint }[]>`
+    INSERT INTO market.proofs (chain_id, agent_id, merchant_id, product_id, proof_data, by_owner, client, submitted_at)
+    VALUES (${chainId}, ${agentId}, ${merchantId}, ${productId}, ${proofData}, ${client === null}, ${client}, ${at})
+    RETURNING proof_id`
+  if (!row) throw new Error('the insert of a proof returned no row')
+  return row.proof_id
+}
+
+/** Those that the owner signed, newest first, then what others brought. */
+export function pendingProofsOf(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+  limit: number,
+): Promise<ProofRow[]> {
+  return sql<ProofRow[]>`
+    SELECT ${columns(sql)} FROM market.proofs
+    WHERE chain_id = ${chainId} AND agent_id = ${agentId} AND status = 'pending'
+    ORDER BY by_owner DESC, proof_id DESC LIMIT ${limit}`
+}
+
+export async function countPendingProofsOf(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+): Promise<bigint> {
+  const [row] = await sql<{ count: bigint }[]>`
+    SELECT count(*) FROM market.proofs
+    WHERE chain_id = ${chainId} AND agent_id = ${agentId} AND status = 'pending'`
+  return row?.count ?? 0n
+}
+
+/** Those that this client brought and nobody signed. So many at most are counted. */
+export async function countUnsignedProofsOf(
+  sql: Queryable,
+  chainId: number,
+  { agentId, client, most }: { agentId: bigint; client: Buffer; most: number },
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM (
+      SELECT FROM market.proofs
+      WHERE chain_id = ${chainId} AND agent_id = ${agentId} AND client = ${client} AND status = 'pending'
+      LIMIT ${most}) AS few`
+  return row?.count ?? 0
+}
+
+/** One of this agent's own. */
+export async function findProof(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+  proofId: bigint,
+): Promise<ProofRow | undefined> {
+  const [row] = await sql<ProofRow[]>`
+    SELECT ${columns(sql)} FROM market.proofs
+    WHERE proof_id = ${proofId} AND chain_id = ${chainId} AND agent_id = ${agentId}`
+  return row
+}
+
+/** What owners signed first, and each oldest first: in the order in which they wait. */
+export function listProofs(
+  sql: Queryable,
+  chainId: number,
+  { status, limit, offset }: Page & { status: ProofStatus },
+): Promise<ProofCaseRow[]> {
+  return sql<ProofCaseRow[]>`
+    SELECT ${columns(sql)}, proof_data, reviewed_by, note, by_owner FROM market.proofs
+    WHERE chain_id = ${chainId} AND status = ${status}
+    ORDER BY by_owner DESC, submitted_at, proof_id LIMIT ${limit} OFFSET ${offset}`
+}
+
+/** Of decisions at the same moment the first one counts. */
+export async function decideProof(
+  sql: Queryable,
+  chainId: number,
+  proofId: bigint,
+  { status, note, by, at }: Decision,
+): Promise<'decided' | 'not pending' | 'unknown'> {
+  const { count } = await sql`
+    UPDATE market.proofs SET status = ${status}, note = ${note}, reviewed_by = ${by}, reviewed_at = ${at}
+    WHERE proof_id = ${proofId} AND chain_id = ${chainId} AND status = 'pending'`
+  if (count === 1) return 'decided'
+  const [row] = await sql`SELECT FROM market.proofs WHERE proof_id = ${proofId} AND chain_id = ${chainId}`
+  return row ? 'not pending' : 'unknown'
+}
+
+const SWEPT_AT_ONCE = 100
+
+/** What nobody signed and nobody believed is forgotten. */
+export const sweepProofs = ({ unsignedProofDays }: Pick<Config, 'unsignedProofDays'>): Schedule => ({
+  name: 'sweep-proofs',
+  everySeconds: 3_600,
+  async run({ sql, signal }) {
+    for (;;) {
+      signal.throwIfAborted()
+      const { count } = await sql`
+        DELETE FROM market.proofs WHERE proof_id IN (
+          SELECT proof_id FROM market.proofs
+          WHERE NOT by_owner AND status <> 'approved' AND submitted_at < now() - ${unsignedProofDays} * INTERVAL '1 day'
+          ORDER BY submitted_at LIMIT ${SWEPT_AT_ONCE}) AND status <> 'approved'`
+      if (count < SWEPT_AT_ONCE) return
+    }
+  },
+})

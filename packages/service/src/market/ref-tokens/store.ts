@@ -1,0 +1,132 @@
+import type { Queryable, Transaction } from '@referrer/database'
+import type { ProductKey } from '../../kit/keys.ts'
+
+/** What the token of a review's ref link is made of, beside its product's endpoint. */
+export type LinkedReview = {
+  internal_id: bigint
+  review_id: bigint
+  agent_id: bigint
+  merchant_id: bigint
+  product_id: Buffer
+  cashback_bps: number
+  /** 0 repeat, 1 one-off */
+  product_type: number
+  /** Of its author. */
+  flagged: boolean
+  repeat: number | null
+  one_off: number | null
+}
+
+/** What a link was last made of. */
+export type PublishedReview = LinkedReview & {
+  endpoint_url: string | null
+  ref_key: string | null
+  ref_review_id: bigint | null
+}
+
+const linked = (sql: Queryable) => sql`
+  SELECT m.internal_id, m.chain_id, m.ref_key, m.ref_review_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.cashback_bps, product.product_type,
+    coalesce(a.flagged, false) AS flagged, rank.repeat, rank.one_off
+  FROM market.reviews AS m
+  JOIN chain.reviews AS c USING (internal_id)
+  JOIN chain.products AS product
+    ON (product.chain_id, product.merchant_id, product.product_id) = (m.chain_id, m.merchant_id, m.product_id)
+  LEFT JOIN market.agents AS a ON (a.chain_id, a.agent_id) = (m.chain_id, m.agent_id)
+  LEFT JOIN market.review_ranks AS rank ON (rank.chain_id, rank.agent_id) = (m.chain_id, m.agent_id)`
+
+export async function findLinked(tx: Transaction, internalId: bigint): Promise<LinkedReview | undefined> {
+  const [row] = await tx<LinkedReview[]>`${linked(tx)} WHERE m.internal_id = ${internalId}`
+  return row
+}
+
+/** Those of the reviews that are on the chain with a text, and their products' endpoints, which stay what they are until the transaction ends. */
+export function holdPublished(tx: Transaction, internalIds: readonly bigint[]): Promise<PublishedReview[]> {
+  return tx<PublishedReview[]>`
+    SELECT review.*, p.endpoint_url FROM (${linked(tx)} WHERE m.internal_id = ANY(${[...internalIds]}::bigint[]) AND m.content IS NOT NULL) AS review
+    JOIN market.products AS p USING (chain_id, merchant_id, product_id)
+    ORDER BY merchant_id, product_id, internal_id FOR SHARE OF p`
+}
+
+/** Reviews of a product whose tokens were not made of this, newest first, from a record on down. Locks them. */
+export function findToLink(
+  tx: Transaction,
+  { chainId, merchantId, productId }: ProductKey,
+  { tokenKey, below, limit }: { tokenKey: string; below: bigint; limit: number },
+): Promise<LinkedReview[]> {
+  return tx<LinkedReview[]>`
+    ${linked(tx)}
+    WHERE m.chain_id = ${chainId} AND m.merchant_id = ${merchantId} AND m.product_id = ${productId}
+      AND m.content IS NOT NULL AND m.internal_id < ${below}
+      AND (m.ref_key IS DISTINCT FROM ${tokenKey} OR m.ref_review_id <> c.review_id)
+    ORDER BY m.internal_id DESC LIMIT ${limit} FOR UPDATE OF m`
+}
+
+export interface Token {
+  internalId: bigint
+  reviewId: bigint
+  /** What it was made of. */
+  key: string
+  /** Null: no link. */
+  token: string | null
+}
+
+export async function writeTokens(tx: Transaction, tokens: Token[]): Promise<void> {
+  if (tokens.length === 0) return
+  await tx`
+    UPDATE market.reviews AS m SET ref_token = made.token, ref_key = made.key, ref_review_id = made.review_id
+    FROM unnest(
+      ${tokens.map(({ internalId }) => internalId)}::bigint[],
+      ${tokens.map(({ reviewId }) => reviewId)}::bigint[],
+      ${tokens.map(({ key }) => key)}::text[],
+      ${tokens.map(({ token }) => token)}::text[]
+    ) AS made (internal_id, review_id, key, token)
+    WHERE m.internal_id = made.internal_id`
+}
+
+/**
+ * The endpoint of a product, which stays what it is until the transaction ends. Links of the product may be made by several at once, each
+ * of `one review`, or by one alone, of `all`.
+ */
+export async function holdEndpoint(
+  tx: Transaction,
+  { chainId, merchantId, productId }: ProductKey,
+  lock: 'one review' | 'all',
+): Promise<string | null> {
+  const [row] = await tx<{ endpoint_url: string | null }[]>`
+    SELECT endpoint_url FROM market.products
+    WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${productId}
+    ${lock === 'all' ? tx`FOR NO KEY UPDATE` : tx`FOR SHARE`}`
+  return row?.endpoint_url ?? null
+}
+
+/** All links of a product are made of this. */
+export async function markLinked(
+  tx: Transaction,
+  { chainId, merchantId, productId }: ProductKey,
+  endpoint: string | null,
+  signer: string,
+): Promise<void> {
+  await tx`
+    UPDATE market.products SET linked_endpoint = ${endpoint}, linked_signer = ${signer}
+    WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${productId}`
+}
+
+/** Products whose links are not all made of what they should be. */
+export function findUnlinkedProducts(
+  sql: Queryable,
+  chainId: number,
+  signer: string,
+  limit: number,
+): Promise<{ merchant_id: bigint; product_id: Buffer }[]> {
+  // Each part is read from an index; the order makes sure of it.
+  return sql<{ merchant_id: bigint; product_id: Buffer }[]>`
+    (SELECT merchant_id, product_id FROM market.products
+      WHERE chain_id = ${chainId} AND endpoint_url IS DISTINCT FROM linked_endpoint LIMIT ${limit})
+    UNION (SELECT merchant_id, product_id FROM market.products
+      WHERE chain_id = ${chainId} AND linked_endpoint IS NOT NULL AND linked_signer < ${signer}
+      ORDER BY linked_signer LIMIT ${limit})
+    UNION (SELECT merchant_id, product_id FROM market.products
+      WHERE chain_id = ${chainId} AND linked_endpoint IS NOT NULL AND linked_signer > ${signer}
+      ORDER BY linked_signer LIMIT ${limit})
+    LIMIT ${limit}`
+}

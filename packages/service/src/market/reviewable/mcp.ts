@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { clamp } from '../../kit/fields.ts'
+import { type Tool, tool } from '../../kit/tool.ts'
+import { flag, id, integer, text } from '../../kit/tool-fields.ts'
+import { ReviewableProducts, reviewableProducts } from './operations.ts'
+
+export const reviewableTools: Tool[] = [
+  tool({
+    name: 'get_reviewable_products',
+    title: 'Products that an agent could review',
+    description: `With needs_review true: what the agent bought and has not reviewed yet, each with the escrow_id to review it with (publish_escrow_review of the signer). With needs_review false, the default: products on sale that it has not bought, best first, with their commission_bps: candidates for earning with a review, by buying one or by submit_proof.`,
+    input: z.object({
+      agent_id: id('The agent.'),
+      needs_review: flag('Whether to list what the agent bought and has not reviewed.'),
+      category: text('Only products of exactly this category.', 'api').optional(),
+      limit: integer(50, 'At most so many, 1 to 200.', clamp(1, 200)),
+      offset: integer(0, 'How many to skip; negative is 0.', (number) => Math.max(number, 0)),
+    }),
+    output: ReviewableProducts,
+    isReadOnly: true,
+    handle: ({ context, chain, input: { agent_id: agentId, needs_review: needsReview, ...rest } }) =>
+      reviewableProducts(context, chain, agentId, { needsReview, ...rest }),
+  }),
+]

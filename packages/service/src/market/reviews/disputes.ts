@@ -1,0 +1,86 @@
+// Reviews that buyers contradicted and whose author disputes that. An admin ends it.
+import type { Queryable } from '@referrer/database'
+import type { Page } from '../../machinery/db/page.ts'
+
+export type DisputeRow = {
+  internal_id: bigint
+  /** Null, as is the time: not on the chain. */
+  review_id: bigint | null
+  agent_id: bigint
+  merchant_id: bigint
+  product_id: Buffer
+  satisfaction_score: number | null
+  /** JSON. */
+  content: string | null
+  published_at: Date | null
+  /** What the author says against the contradiction, and since when. */
+  reason: string | null
+  opened_at: Date | null
+}
+
+/** A review on the chain, by its id there: who may dispute it. */
+export async function findDisputable(
+  sql: Queryable,
+  chainId: number,
+  reviewId: bigint,
+): Promise<{ internal_id: bigint; agent_id: bigint } | undefined> {
+  const [row] = await sql<{ internal_id: bigint; agent_id: bigint }[]>`
+    SELECT internal_id, agent_id FROM chain.reviews WHERE chain_id = ${chainId} AND review_id = ${reviewId}`
+  return row
+}
+
+/** False: it is not contradicted, or no longer. */
+export async function openDispute(
+  sql: Queryable,
+  internalId: bigint,
+  { reason, by, at }: { reason: string; by: Buffer; at: Date },
+): Promise<boolean> {
+  const { count } = await sql`
+    WITH opened AS (
+      UPDATE market.reviews SET comparison_outcome = 'disputed'
+      WHERE internal_id = ${internalId} AND comparison_outcome = 'contradicted'
+      RETURNING internal_id
+    )
+    INSERT INTO market.disputes (internal_id, opened_at, opened_by, reason)
+    SELECT internal_id, ${at}::timestamptz, ${by}::bytea, ${reason}::text FROM opened`
+  return count === 1
+}
+
+/** Oldest first. */
+export function listDisputes(
+  sql: Queryable,
+  chainId: number,
+  { limit, offset }: Page,
+): Promise<DisputeRow[]> {
+  return sql<DisputeRow[]>`
+    SELECT m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.satisfaction_score, m.content,
+      c.published_at, d.reason, d.opened_at
+    FROM (
+      SELECT * FROM market.reviews WHERE chain_id = ${chainId} AND comparison_outcome = 'disputed'
+      ORDER BY internal_id LIMIT ${limit} OFFSET ${offset}
+    ) AS m
+    LEFT JOIN LATERAL (SELECT * FROM chain.reviews WHERE internal_id = m.internal_id LIMIT 1) AS c ON true
+    LEFT JOIN LATERAL (SELECT * FROM market.disputes WHERE internal_id = m.internal_id LIMIT 1) AS d ON true
+    ORDER BY m.internal_id`
+}
+
+/** Of decisions at the same moment the first one counts. */
+export async function resolveDispute(
+  sql: Queryable,
+  chainId: number,
+  internalId: bigint,
+  { note, upheld, by, at }: { note: string; upheld: boolean; by: Buffer; at: Date },
+): Promise<'resolved' | 'not disputed' | 'unknown'> {
+  const { count } = await sql`
+    WITH resolved AS (
+      UPDATE market.reviews SET comparison_outcome = 'resolved'
+      WHERE internal_id = ${internalId} AND chain_id = ${chainId} AND comparison_outcome = 'disputed'
+      RETURNING internal_id
+    )
+    INSERT INTO market.dispute_decisions (internal_id, decided_at, decided_by, note, upheld)
+    SELECT internal_id, ${at}::timestamptz, ${by}::bytea, ${note}::text, ${upheld}::boolean FROM resolved`
+  if (count === 1) return 'resolved'
+  const [row] = await sql`
+    SELECT FROM market.reviews WHERE internal_id = ${internalId} AND chain_id = ${chainId}`
+  return row ? 'not disputed' : 'unknown'
+}

@@ -1,0 +1,64 @@
+// The account that publishes what authors signed, and what it calls.
+import { enqueueTransaction } from '@referrer/chain'
+import type { Transaction } from '@referrer/database'
+import { reviewRegistryAbi } from '@referrer/protocol/abi'
+import { type Address, encodeFunctionData, hexToBigInt } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { type Chain, type Context, once } from '../../kit/context.ts'
+import { MarketError } from '../../kit/market-error.ts'
+import type { Signed, Terms } from '../commitments/operations.ts'
+
+const addresses = once(({ config: { publisherPrivateKey } }) => ({
+  publisher: publisherPrivateKey && privateKeyToAddress(publisherPrivateKey.reveal()),
+}))
+
+export function requirePublisher(context: Context): Address {
+  const { publisher } = addresses(context)
+  if (publisher) return publisher
+  throw new MarketError(
+    'not found',
+    'publishing is not enabled here: this deployment has no key that publishes; ask its operator',
+  )
+}
+
+export interface Publication {
+  proofId: bigint
+  /** Of this proof, from 1. */
+  attempt: number
+  internalId: bigint
+  terms: Terms<'ReviewCommitment'>
+  signed: Signed
+}
+
+/** A usual one takes 165,000. Where the author's owner is a contract, it is asked about the signature, at our expense. */
+const MOST_GAS = 600_000n
+
+/** Puts the transaction into the outbox; returns its id there. */
+export function enqueuePublication(
+  tx: Transaction,
+  { config: { chainId, contracts } }: Chain,
+  from: Address,
+  { proofId, attempt, internalId, terms, signed }: Publication,
+): Promise<bigint> {
+  const commitment = {
+    agentId: BigInt(terms.agentId),
+    merchantId: BigInt(terms.merchantId),
+    productId: terms.productId,
+    contentHash: terms.contentHash,
+    nonce: hexToBigInt(signed.nonce),
+    expiry: BigInt(signed.expiry),
+  }
+  return enqueueTransaction(tx, {
+    chainId,
+    from,
+    to: contracts.ReviewRegistry,
+    data: encodeFunctionData({
+      abi: reviewRegistryAbi,
+      functionName: 'publishWithProof',
+      args: [proofId, commitment, signed.signature],
+    }),
+    maxGas: MOST_GAS,
+    key: `review/${proofId}/${attempt}`,
+    label: `publish review ${internalId}`,
+  })
+}

@@ -1,0 +1,234 @@
+import { RpcError, readContract } from '@referrer/chain'
+import { ContentHash } from '@referrer/protocol'
+import { reviewRegistryAbi } from '@referrer/protocol/abi'
+import { opinionWeight, sizeOf } from '@referrer/ranking'
+import type { Hex } from 'viem'
+import type { Chain, Context } from '../../kit/context.ts'
+import { hex } from '../../kit/json-values.ts'
+import { refused, unavailable } from '../../kit/market-error.ts'
+import { reread } from '../../kit/onchain.ts'
+import { bytesOf } from '../../machinery/db/bytes.ts'
+import { despiteDeadlock } from '../../machinery/db/deadlock.ts'
+import { refLinkOf } from '../ref-tokens/link.ts'
+import { findLinked, holdEndpoint, writeTokens } from '../ref-tokens/store.ts'
+import { authorRankOf, tokenOf } from '../ref-tokens/token.ts'
+import { type EscrowKey, nameOf, votesMissing } from '../votes/gate.ts'
+import { checkText, parseContent, satisfactionOf } from './content.ts'
+import { checkCategory, reviewSchemas } from './schemas.ts'
+import {
+  findPurchases,
+  findRegistrable,
+  lockText,
+  type Purchase,
+  type RegistrableReview,
+  writeOpinion,
+  writeText,
+} from './store.ts'
+
+export interface Brought {
+  /** The id on the chain. */
+  reviewId: bigint
+  /** The exact text that was hashed. */
+  contentJson: string
+}
+
+export interface Registration extends Brought {
+  /** The purchase that the review is about; 0 for a review on an approved proof. */
+  escrowId: bigint
+}
+
+export interface Registered {
+  /** Empty: the review has no link. */
+  refLink: string
+  internalId: bigint
+  isOfBuyer: boolean
+  contentHash: Hex
+  /** When the chain last got another text; null: never. */
+  editedAt: Date | null
+}
+
+/** `proof_kind` of a review that a buyer published on a purchase. */
+const OF_PURCHASE = 2
+
+/**
+ * Brings the text of a review that is on the chain. Anybody may: that the text has the hash on the chain is all the authority there is.
+ * Repeated, it changes nothing and answers the same.
+ */
+export const registerReview = (
+  context: Context,
+  chain: Chain,
+  { escrowId, ...brought }: Registration,
+): Promise<Registered> => bringText(context, chain, brought, () => escrowId)
+
+/** Brings the text to which a review was edited on the chain; until then the one before is shown. */
+export const updateContent = (context: Context, chain: Chain, brought: Brought): Promise<Registered> =>
+  bringText(context, chain, brought, ({ proof_kind, proof_id, known_hash }) => {
+    if (proof_kind === OF_PURCHASE) return proof_id
+    if (known_hash !== null) return 0n
+    const { reviewId } = brought
+    throw refused(
+      'conflict',
+      `the first text of review ${reviewId} is not known; register it, there is nothing to update`,
+    )
+  })
+
+/** The review itself may tell which purchase it is about. */
+async function bringText(
+  context: Context,
+  chain: Chain,
+  { reviewId, contentJson }: Brought,
+  escrowOf: (review: RegistrableReview) => bigint,
+): Promise<Registered> {
+  checkText(contentJson)
+  let review = await indexedReview(context, chain, reviewId)
+  const purchase = await purchaseOf(context, chain, review, { reviewId, escrowId: escrowOf(review) })
+  const hash = hashOf(review, contentJson)
+  if (!isSame(review.wanted_hash, hash)) review = await editedReview(context, chain, reviewId, hash)
+
+  const registered = (token: string | null): Registered => ({
+    refLink: refLinkOf(context, { ref_token: token }) ?? '',
+    internalId: review.internal_id,
+    isOfBuyer: purchase !== undefined,
+    contentHash: hash,
+    editedAt: review.edited_at,
+  })
+  if (isSame(review.known_hash, hash)) return registered(review.ref_token)
+  const content = parseContent(contentJson)
+  checkCategory(reviewSchemas(context), review.category, { content, text: contentJson })
+  // Whose text was taken once may edit it without voting again.
+  if (purchase && review.known_hash === null) await requireVotes(context, chain, purchase)
+  const text = { reviewId, content: contentJson, hash: bytesOf(hash), satisfaction: satisfactionOf(content) }
+  return registered(await attach(context, chain, review, text, purchase))
+}
+
+/** The review in the records. The records may be a moment behind the chain. */
+async function indexedReview(context: Context, chain: Chain, reviewId: bigint): Promise<RegistrableReview> {
+  const find = () => findRegistrable(context.sql, chain.config.chainId, reviewId)
+  const review = await find()
+  if (review) return review
+  if (!(await readOnChain(chain, reviewId))) throw refused('not found', `review ${reviewId} is not published`)
+  const indexed = await reread(find, (row) => row !== undefined)
+  if (indexed) return indexed
+  throw refused('not found', `review ${reviewId} is published but not indexed yet — retry shortly`)
+}
+
+/** The review once the records know of the edit that made this the hash of its text. */
+async function editedReview(
+  context: Context,
+  chain: Chain,
+  reviewId: bigint,
+  hash: Hex,
+): Promise<RegistrableReview> {
+  const onChain = await readOnChain(chain, reviewId)
+  if (onChain?.contentHash !== hash) {
+    const what = `the text is not the one that review ${reviewId} was published with`
+    throw refused('invalid input', `content hash mismatch: ${what}`)
+  }
+  const find = () => findRegistrable(context.sql, chain.config.chainId, reviewId)
+  const review = await reread(find, (row) => isSame(row?.wanted_hash, hash))
+  if (review && isSame(review.wanted_hash, hash)) return review
+  throw refused('not found', `the edit of review ${reviewId} is not indexed yet — retry shortly`)
+}
+
+/** Undefined: there is no such review. */
+async function readOnChain({ rpc, config }: Chain, reviewId: bigint) {
+  const read = {
+    address: config.contracts.ReviewRegistry,
+    abi: reviewRegistryAbi,
+    functionName: 'getReview',
+    args: [reviewId],
+  } as const
+  try {
+    return await readContract({ rpc }, read)
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'reverted') return undefined
+    throw unavailable(`review ${reviewId}: read on-chain`, error)
+  }
+}
+
+/** The purchase that the review is about; undefined for a review on an approved proof. */
+async function purchaseOf(
+  { sql }: Context,
+  chain: Chain,
+  review: RegistrableReview,
+  { reviewId, escrowId }: Pick<Registration, 'reviewId' | 'escrowId'>,
+): Promise<Purchase | undefined> {
+  if (review.proof_kind !== OF_PURCHASE) {
+    if (escrowId === 0n) return undefined
+    throw refused('not found', `review ${reviewId} is not about a purchase, escrow_id must be 0`)
+  }
+  const purchases = await findPurchases(sql, chain.config.chainId, escrowId)
+  if (purchases.length === 0) {
+    throw refused('not found', `purchase for escrow ${escrowId} not found (not yet indexed — retry shortly)`)
+  }
+  const own = purchases.filter(({ buyer_agent_id }) => buyer_agent_id === review.agent_id)
+  if (own.length === 0) {
+    throw refused('unauthorized', `escrow ${escrowId} does not belong to agent ${review.agent_id}`)
+  }
+  const reviewed = own.find(
+    ({ merchant_id, product_id, deposited_at }) =>
+      merchant_id === review.merchant_id &&
+      product_id.equals(review.product_id) &&
+      deposited_at <= review.published_at,
+  )
+  if (reviewed && escrowId === review.proof_id) return reviewed
+  throw refused('not found', `review ${reviewId} is not about escrow ${escrowId}`)
+}
+
+async function requireVotes({ sql }: Context, { config }: Chain, purchase: EscrowKey): Promise<void> {
+  const missing = await votesMissing(sql, config.chainId, [purchase])
+  if (!missing.has(nameOf(purchase))) return
+  throw refused(
+    'conflict',
+    `purchase ${purchase.escrow_id} needs a vote on a review of its product before its own review is registered; cast it and retry`,
+  )
+}
+
+interface NewText {
+  reviewId: bigint
+  content: string
+  hash: Buffer
+  satisfaction: number
+}
+
+/**
+ * Writes the text and makes its link; returns the token of the link that the review has then. With its first text a buyer's review becomes
+ * an opinion, worth what the author's rank and the purchase make of it at that moment.
+ */
+function attach(
+  context: Context,
+  chain: Chain,
+  review: RegistrableReview,
+  { reviewId, ...text }: NewText,
+  purchase: Purchase | undefined,
+): Promise<string | null> {
+  const { chainId } = chain.config
+  const { internal_id: internalId, merchant_id: merchantId, product_id: productId } = review
+  return despiteDeadlock(() =>
+    context.sql.begin(async (tx) => {
+      const endpoint = await holdEndpoint(tx, { chainId, merchantId, productId }, 'one review')
+      const now = await lockText(tx, internalId)
+      if (now?.known_hash?.equals(text.hash)) return now.ref_token
+      const linked = await findLinked(tx, internalId)
+      if (!linked || !(await writeText(tx, internalId, text)))
+        throw refused('conflict', `review ${reviewId} has just changed on-chain — retry`)
+      if (purchase && now?.known_hash === null) {
+        const size = sizeOf(purchase.commission, context.config.fullCommission)
+        await writeOpinion(tx, internalId, { size, weight: opinionWeight(authorRankOf(linked), size) })
+      }
+      const made = await tokenOf(context, chain, endpoint, linked)
+      await writeTokens(tx, [made])
+      return made.token
+    }),
+  )
+}
+
+const hashOf = (review: RegistrableReview, content: string) =>
+  ContentHash.contentHash({
+    agentId: review.agent_id,
+    merchantId: review.merchant_id,
+    productId: hex(review.product_id),
+    content,
+  })
+
+const isSame = (bytes: Buffer | null | undefined, hash: Hex) => !!bytes && hex(bytes) === hash

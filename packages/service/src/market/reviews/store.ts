@@ -1,0 +1,214 @@
+import type { Queryable, Transaction } from '@referrer/database'
+import { placeOf } from '../../machinery/db/places.ts'
+
+/** A review as the records and the chain tell it. It is published when it is on the chain and its text is known. */
+export type ReviewRow = {
+  internal_id: bigint
+  /** Null, as are the times: not on the chain. */
+  review_id: bigint | null
+  agent_id: bigint
+  merchant_id: bigint
+  product_id: Buffer
+  cashback_bps: number
+  content: string | null
+  /** The content is not all of it. */
+  is_shortened: boolean
+  satisfaction_score: number | null
+  comparison_outcome: string
+  published_at: Date | null
+  edited_at: Date | null
+  ref_token: string | null
+}
+export type PublishedReviewRow = ReviewRow & { review_id: bigint; content: string; published_at: Date }
+
+/** At most this many of one product; there is no second page. */
+const OF_PRODUCT = 100
+
+/** A reorganisation may have given the review another id than the one in its token. */
+const token = (sql: Queryable) => sql`CASE WHEN m.ref_review_id = c.review_id THEN m.ref_token END`
+
+/** Whole, or short where it is long. */
+export type Texts = 'whole' | 'short'
+
+/** `isShort` tells of which rows the text is to be short. */
+const columns = (sql: Queryable, isShort = sql`false`) => sql`
+  m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.cashback_bps,
+  CASE WHEN ${isShort} AND m.short_content IS NOT NULL THEN m.short_content ELSE m.content END AS content,
+  ${isShort} AND m.short_content IS NOT NULL AS is_shortened, m.satisfaction_score, m.comparison_outcome, c.published_at, c.edited_at, ${token(sql)} AS ref_token`
+
+const isShort = (sql: Queryable, texts: Texts) => (texts === 'short' ? sql`true` : sql`false`)
+
+/** Of a record. As a value it is looked up row by row; as a join it would be done for the whole table at once. */
+const isOnChain = (sql: Queryable) => sql`
+  (SELECT true FROM chain.reviews AS c WHERE c.internal_id = m.internal_id)`
+
+/** A page of those that are published, newest record first, and how many they are in all. */
+export async function listReviews(
+  sql: Queryable,
+  chainId: number,
+  { limit, offset, texts = 'whole' }: { limit: number; offset: number | bigint; texts?: Texts },
+): Promise<{ rows: PublishedReviewRow[]; total: bigint }> {
+  // The page is found in indexes alone, from where its stretch of ids begins; its rows are then fetched one by one.
+  const { place, to, skip } = placeOf(sql, chainId, 'published reviews', offset, 'DESC')
+  const rows = await sql<({ total: bigint } & PublishedReviewRow)[]>`
+    WITH total AS (
+      SELECT coalesce((
+        SELECT count FROM market.counts WHERE chain_id = ${chainId} AND what = 'published reviews'), 0) AS total
+    ), ${place}, page AS (
+      SELECT m.internal_id FROM market.reviews AS m
+      WHERE m.chain_id = ${chainId} AND m.content IS NOT NULL AND m.internal_id < ${to} AND ${isOnChain(sql)}
+      ORDER BY m.internal_id DESC LIMIT ${limit} OFFSET ${skip}
+    )
+    SELECT total.total, review.* FROM total LEFT JOIN (page CROSS JOIN LATERAL (
+      SELECT ${columns(sql, isShort(sql, texts))} FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
+      WHERE m.internal_id = page.internal_id LIMIT 1) AS review) ON true
+    ORDER BY page.internal_id DESC`
+  return { rows: rows.filter(({ internal_id }) => internal_id !== null), total: rows[0]?.total ?? 0n }
+}
+
+/** Those of a product that are published, newest first. */
+export function reviewsOfProduct(
+  sql: Queryable,
+  chainId: number,
+  merchantId: bigint,
+  productId: Buffer,
+  texts: Texts = 'whole',
+): Promise<PublishedReviewRow[]> {
+  return sql<PublishedReviewRow[]>`
+    SELECT ${columns(sql, isShort(sql, texts))} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+    WHERE c.chain_id = ${chainId} AND c.merchant_id = ${merchantId} AND c.product_id = ${productId}
+      AND m.content IS NOT NULL
+    ORDER BY c.published_at DESC, c.review_id DESC LIMIT ${OF_PRODUCT}`
+}
+
+/** What the records know of an agent's reviews, published or not, newest first. */
+export function reviewsOfAgent(
+  sql: Queryable,
+  chainId: number,
+  agentId: bigint,
+  limit: number,
+): Promise<ReviewRow[]> {
+  return sql<ReviewRow[]>`
+    SELECT ${columns(sql)} FROM market.reviews AS m LEFT JOIN chain.reviews AS c USING (internal_id)
+    WHERE m.chain_id = ${chainId} AND m.agent_id = ${agentId}
+    ORDER BY m.internal_id DESC LIMIT ${limit}`
+}
+
+/** By the ids that they have on the chains. */
+export function findReviews(
+  sql: Queryable,
+  keys: readonly { chainId: number; reviewId: bigint }[],
+): Promise<(ReviewRow & { chain_id: bigint; review_id: bigint })[]> {
+  return sql<(ReviewRow & { chain_id: bigint; review_id: bigint })[]>`
+    SELECT m.chain_id, ${columns(sql)} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+    WHERE (c.chain_id, c.review_id) IN (
+      SELECT * FROM unnest(${keys.map(({ chainId }) => chainId)}::bigint[], ${keys.map(({ reviewId }) => reviewId)}::bigint[]))`
+}
+
+/** By the ids of their records, whether they are on the chain or not. */
+export function findReviewRecords(
+  sql: Queryable,
+  internalIds: readonly bigint[],
+  /** Those whose texts are to be short. */
+  short: readonly bigint[] = [],
+): Promise<(ReviewRow & { chain_id: bigint })[]> {
+  const areShort = short.length === 0 ? sql`false` : sql`m.internal_id = ANY(${[...short]}::bigint[])`
+  return sql<(ReviewRow & { chain_id: bigint })[]>`
+    SELECT m.chain_id, ${columns(sql, areShort)} FROM market.reviews AS m LEFT JOIN chain.reviews AS c USING (internal_id)
+    WHERE m.internal_id = ANY(${[...internalIds]}::bigint[])`
+}
+
+/** What registering the text of a review needs to know of it. */
+export type RegistrableReview = {
+  internal_id: bigint
+  agent_id: bigint
+  merchant_id: bigint
+  product_id: Buffer
+  proof_kind: number
+  proof_id: bigint
+  published_at: Date
+  /** Null: never. */
+  edited_at: Date | null
+  /** Of the text that the chain wants, and of the one that is known; null: none is. */
+  wanted_hash: Buffer
+  known_hash: Buffer | null
+  ref_token: string | null
+  /** Of the product. */
+  category: string
+}
+
+/** By its id on the chain. */
+export async function findRegistrable(
+  sql: Queryable,
+  chainId: number,
+  reviewId: bigint,
+): Promise<RegistrableReview | undefined> {
+  const [row] = await sql<RegistrableReview[]>`
+    SELECT c.internal_id, c.agent_id, c.merchant_id, c.product_id, c.proof_kind, c.proof_id, c.published_at, c.edited_at,
+      c.content_hash AS wanted_hash, CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash,
+      ${token(sql)} AS ref_token, coalesce(p.category, '') AS category
+    FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+    LEFT JOIN market.products AS p
+      ON (p.chain_id, p.merchant_id, p.product_id) = (c.chain_id, c.merchant_id, c.product_id)
+    WHERE c.chain_id = ${chainId} AND c.review_id = ${reviewId}`
+  return row
+}
+
+/** Locks the record until the transaction ends. */
+export async function lockText(
+  tx: Transaction,
+  internalId: bigint,
+): Promise<{ known_hash: Buffer | null; ref_token: string | null } | undefined> {
+  await tx`SELECT FROM market.reviews WHERE internal_id = ${internalId} FOR UPDATE`
+  const [row] = await tx<{ known_hash: Buffer | null; ref_token: string | null }[]>`
+    SELECT CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash, ${token(tx)} AS ref_token
+    FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id) WHERE m.internal_id = ${internalId}`
+  return row
+}
+
+export interface Text {
+  content: string
+  hash: Buffer
+  satisfaction: number
+}
+
+/** Writes the text of a review as long as it is the one that the chain wants; false: it is not, or no longer. */
+export async function writeText(tx: Transaction, internalId: bigint, text: Text): Promise<boolean> {
+  const { count } = await tx`
+    UPDATE market.reviews AS m SET content = ${text.content}, content_hash = ${text.hash},
+      satisfaction_score = ${text.satisfaction}
+    WHERE m.internal_id = ${internalId} AND EXISTS (
+      SELECT FROM chain.reviews AS c WHERE c.internal_id = m.internal_id AND c.content_hash = ${text.hash})`
+  return count > 0
+}
+
+/** What a buyer's opinion is, in millionths, from when its text is first taken. A merchant has none of its own products. */
+export async function writeOpinion(
+  tx: Transaction,
+  internalId: bigint,
+  { size, weight }: { size: number; weight: number },
+): Promise<void> {
+  await tx`
+    UPDATE market.reviews AS m SET opinion_size = ${size}, opinion_weight = ${weight}
+    WHERE m.internal_id = ${internalId} AND NOT EXISTS (
+      SELECT FROM chain.identities AS merchant
+      WHERE merchant.chain_id = m.chain_id AND merchant.agent_id = m.merchant_id AND merchant.owner = m.author_owner)`
+}
+
+export type Purchase = {
+  contract: Buffer
+  escrow_id: bigint
+  /** Null: bought by a wallet without an agent. */
+  buyer_agent_id: bigint | null
+  merchant_id: bigint
+  product_id: Buffer
+  commission: bigint
+  deposited_at: Date
+}
+
+/** Purchases that a review may be about, newest first: escrow contracts that replace each other all count from 1. */
+export function findPurchases(sql: Queryable, chainId: number, escrowId: bigint): Promise<Purchase[]> {
+  return sql<Purchase[]>`
+    SELECT contract, escrow_id, buyer_agent_id, merchant_id, product_id, commission, deposited_at FROM chain.escrows
+    WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} ORDER BY deposited_at DESC`
+}

@@ -1,0 +1,11 @@
+// What benchmarks, simulations and tests of other packages may use of the inside of the service.
+export { recomputeRanks } from '../app/commands/recompute-ranks.ts'
+export { followOnce } from '../derived/following/following.ts'
+export { evidenceOf } from '../derived/listings/evidence.ts'
+export { opinionsFollower } from '../derived/opinions/follow.ts'
+export { oracleFollower } from '../derived/oracle/follow.ts'
+export { ranksFollower } from '../derived/ranks/follow.ts'
+export { productText, productTextHash } from '../derived/texts/text.ts'
+export { createLocal, LOCAL, type LocalEmbedder } from '../discovery/embeddings/local.ts'
+export { until } from '../machinery/workers/testing.ts'
+export { asIndexer, fillMarket, withoutIndexes } from './records.ts'
