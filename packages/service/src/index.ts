@@ -1,5 +1,5 @@
 export { readConfig } from './app/config.ts'
-export type { Config } from './kit/config.ts'
 export { type Overrides, type Service, startService } from './app/service.ts'
+export type { Config } from './kit/config.ts'
 export type { Chain, ChainHealth, Context, SenderHealth } from './kit/context.ts'
 export { migrations, serviceMigrations } from './machinery/db/migrations.ts'

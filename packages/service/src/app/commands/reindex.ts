@@ -2,9 +2,9 @@
 import { forgetChain } from '@referrer/chain'
 import { migrate, type Sql } from '@referrer/database'
 import { ConfigError, createLog } from '@referrer/process'
+import type { Config } from '../../kit/config.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
 import { revive } from '../../machinery/workers/queue.ts'
-import type { Config } from '../../kit/config.ts'
 import { openRecords } from '../service.ts'
 
 /** Whoever indexes the chain begins again. */
