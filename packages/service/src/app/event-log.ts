@@ -2,11 +2,6 @@ import type { Level, Logger } from 'pino'
 import type { WorkEvent } from './workers.ts'
 
 const LEVELS: Record<WorkEvent['type'], Level> = {
-  'job.done': 'debug',
-  'job.retry': 'warn',
-  'job.dead': 'error',
-  'job.lost': 'warn',
-  'job.released': 'info',
   'schedule.done': 'debug',
   'schedule.failed': 'error',
   'schedule.lost': 'warn',
@@ -48,17 +43,16 @@ export function createEventLog(log: Logger, now: () => number = Date.now): (even
     const isProgress = event.type === 'indexer.applied' && event.isFinal
     const isDue = isProgress && now() - (toldAt.get(event.chain) ?? 0) >= PROGRESS_MS
     if (isDue) toldAt.set(event.chain, now())
-    const isLate = event.type === 'job.done' && event.error !== undefined
     // Of an account without gas one line tells it, not one for each transaction that waits.
     const isTold = event.type === 'sender.waiting' && event.lacksFunds
-    log[isDue ? 'info' : isLate ? 'warn' : isTold ? 'debug' : LEVELS[event.type]](rest, type)
+    log[isDue ? 'info' : isTold ? 'debug' : LEVELS[event.type]](rest, type)
   }
 }
 
 /** JSON has no bigints, and the logger prints errors under their own name. */
 function plain(event: WorkEvent): Record<string, unknown> & { type: string } {
   const entries = Object.entries(event).map(([name, value]) => [
-    name === 'error' ? 'err' : name === 'id' ? 'job' : name,
+    name === 'error' ? 'err' : name,
     typeof value === 'bigint' ? String(value) : value,
   ])
   return Object.fromEntries(entries)

@@ -1,4 +1,4 @@
-// The service as main.ts runs it, with a job that waits for its test.
+// The service as main.ts runs it, with a schedule that waits for its test and another one that does not.
 
 import { failStart } from '@referrer/process'
 import { followed } from '../doors/http/testing.ts'
@@ -8,10 +8,11 @@ import { main } from './main.ts'
 await main(process.argv.slice(2), {
   chainHealth: async () => [followed],
   work: {
-    queues: [
+    schedules: [
       {
         name: 'slow',
-        async handle({ sql, signal }) {
+        everySeconds: 3_600,
+        async run({ sql, signal }) {
           await sql`INSERT INTO effects (what) VALUES ('started')`
           await until(async () => {
             signal.throwIfAborted()
@@ -20,8 +21,14 @@ await main(process.argv.slice(2), {
           await sql`INSERT INTO effects (what) VALUES ('finished')`
         },
       },
+      {
+        name: 'quick',
+        everySeconds: 3_600,
+        async run({ sql }) {
+          await sql`INSERT INTO effects (what) VALUES ('quick')`
+        },
+      },
     ],
-    schedules: [],
     followers: [],
   },
 }).catch(failStart)

@@ -11,7 +11,6 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chainsJson } from '../doors/http/testing.ts'
 import { migrations } from '../machinery/db/migrations.ts'
-import { enqueue } from '../machinery/workers/queue.ts'
 import { until } from '../machinery/workers/testing.ts'
 
 let stopAll: (() => Promise<unknown>)[]
@@ -61,30 +60,30 @@ async function prepareDatabase(): Promise<TestDatabase> {
   return database
 }
 
-/** A service with a job under way that the test lets go on when it likes. */
+/** A service with a run of a schedule under way that the test lets go on when it likes; the schedule `quick` is not due. */
 async function runBusy(env: Record<string, string> = {}) {
   const { sql, url } = await prepareDatabase()
+  await sql`INSERT INTO jobs.schedules (name, every_seconds, next_run_at) VALUES ('quick', 3600, 'infinity')`
   const service = run('main.fixture.ts', { DATABASE_URL: url, CHAINS: chainsJson(31337), ...env })
   await service.ready()
-  await enqueue(sql, { queue: 'slow', payload: {} })
   const effects = async () => (await sql`SELECT what FROM effects ORDER BY id`).map(({ what }) => what)
-  await until(async () => (await effects()).length > 0, 'the job to start')
+  await until(async () => (await effects()).length > 0, 'the run to start')
   const hears = () => until(() => service.output.out.includes('"stopping"'), 'the signal to be heard')
   return { ...service, sql, effects, hears }
 }
 
 describe('a service that gets SIGTERM', () => {
-  it('finishes the running job, takes no other, and exits with 0', async () => {
+  it('finishes the run under way, starts no other, and exits with 0', async () => {
     const { child, exited, hears, sql, effects } = await runBusy()
-    await enqueue(sql, { queue: 'slow', payload: {} })
     child.kill('SIGTERM')
     await hears()
+    await sql`UPDATE jobs.schedules SET next_run_at = now() WHERE name = 'quick'`
     await sql`INSERT INTO effects (what) VALUES ('go on')`
     expect(await exited).toMatchObject({ code: 0, err: '' })
     expect(await effects()).toEqual(['started', 'go on', 'finished'])
-    expect(await sql`SELECT attempts, lease_token FROM jobs.live`).toEqual([
-      { attempts: 0, lease_token: null },
-    ])
+    expect(
+      await sql`SELECT name, last_error, lease_token FROM jobs.schedules WHERE next_run_at > now()`,
+    ).toEqual([{ name: 'slow', last_error: null, lease_token: null }])
   })
 
   it('gives back at the deadline what has not finished, and exits with 0', async () => {
@@ -92,8 +91,8 @@ describe('a service that gets SIGTERM', () => {
     child.kill('SIGTERM')
     expect(await exited).toMatchObject({ code: 0 })
     expect(await effects()).toEqual(['started'])
-    expect(await sql`SELECT attempts, lease_token FROM jobs.live`).toEqual([
-      { attempts: 0, lease_token: null },
+    expect(await sql`SELECT name, lease_token FROM jobs.schedules WHERE next_run_at <= now()`).toEqual([
+      { name: 'slow', lease_token: null },
     ])
   })
 
@@ -103,7 +102,7 @@ describe('a service that gets SIGTERM', () => {
     await hears()
     child.kill('SIGINT')
     expect(await exited).toMatchObject({ code: 130 })
-    expect(await sql`SELECT FROM jobs.live WHERE lease_token IS NOT NULL`).toHaveLength(1)
+    expect(await sql`SELECT FROM jobs.schedules WHERE lease_token IS NOT NULL`).toHaveLength(1)
   })
 })
 
@@ -119,14 +118,14 @@ it('a service lives through a restart of its database, and says what it can do m
     const response = await fetch(url + path)
     return { status: response.status, body: await response.json() }
   }
-  const jobs = async () => {
+  const schedules = async () => {
     const { body } = await ask('/readyz')
-    return body.workers.find(({ name }: { name: string }) => name === 'jobs')
+    return body.workers.find(({ name }: { name: string }) => name === 'schedules')
   }
   await until(async () => (await ask('/readyz')).status === 200, 'readiness')
 
   await server.stop()
-  await until(async () => (await jobs())?.state === 'failing', 'the workers to notice')
+  await until(async () => (await schedules())?.state === 'failing', 'the workers to notice')
   expect(await ask('/healthz')).toEqual({ status: 200, body: { status: 'ok' } })
   expect(await ask('/readyz')).toMatchObject({
     status: 503,
@@ -138,13 +137,16 @@ it('a service lives through a restart of its database, and says what it can do m
   const sql = connect(server.url)
   await sql`CREATE TABLE effects (id bigint GENERATED ALWAYS AS IDENTITY, what text)`
   await sql`INSERT INTO effects (what) VALUES ('go on')`
-  await enqueue(sql, { queue: 'slow', payload: {} })
+  await sql`UPDATE jobs.schedules SET next_run_at = now() WHERE name = 'slow'`
   await until(
-    async () => (await sql`SELECT FROM jobs.live`).count === 0,
-    'a job to be done after the restart',
+    async () =>
+      (
+        await sql`SELECT FROM jobs.schedules WHERE name = 'slow' AND last_finished_at IS NOT NULL AND last_error IS NULL`
+      ).count,
+    'a schedule to be run after the restart',
   )
   await sql.end()
-  expect(await jobs()).toEqual({ name: 'jobs', state: 'running', restarts: 0 })
+  expect(await schedules()).toEqual({ name: 'schedules', state: 'running', restarts: 0 })
   expect(service.child.exitCode).toBeNull()
   service.child.kill('SIGTERM')
   expect(await service.exited).toMatchObject({ code: 0, err: '' })
@@ -188,24 +190,6 @@ describe('main.ts', () => {
     expect(await run('main.ts', env, '--reindex', '1').exited).toMatchObject({
       code: 1,
       err: expect.stringContaining('one of the configured chains (31337, 31338)'),
-    })
-  })
-
-  it('puts a dead job back when asked to, and says when there is none', async () => {
-    const { url, sql } = await prepareDatabase()
-    await sql`
-      INSERT INTO jobs.dead (id, queue, payload, attempts, max_attempts, errors, created_at)
-      VALUES (41, 'mail', '{}', 3, 3, '[]', now())`
-    const env = { DATABASE_URL: url, CHAINS: chainsJson(31_337) }
-    expect(await run('main.ts', env, '--revive', '41').exited).toEqual({
-      code: 0,
-      out: 'job 41 is back in its queue\n',
-      err: '',
-    })
-    expect(await sql`SELECT id, queue FROM jobs.live`).toEqual([{ id: 41n, queue: 'mail' }])
-    expect(await run('main.ts', env, '--revive', '41').exited).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('no dead job has the id 41'),
     })
   })
 

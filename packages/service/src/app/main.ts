@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { describeVariables, failStart, runUntilSignal } from '@referrer/process'
-import { reindex, reviveJob } from './commands/reindex.ts'
+import { reindex } from './commands/reindex.ts'
 import { readConfig, variables } from './config.ts'
 import { type Overrides, startService } from './service.ts'
 
@@ -9,7 +9,6 @@ const USAGE = `The Referrer service: records, workers and HTTP.
 Usage: npm run service [-- <option>]
 
   --reindex <chain id>  forget what was read from a chain, so that it is read anew, and end; the service's own records stay
-  --revive <job id>     put a job of jobs.dead back into its queue, and end
   --help
 
 Environment:
@@ -23,7 +22,6 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
     options: {
       help: { type: 'boolean', short: 'h' },
       reindex: { type: 'string' },
-      revive: { type: 'string' },
     },
   })
   if (values.help) {
@@ -31,12 +29,8 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
     return
   }
   const config = readConfig(process.env)
-  const done =
-    values.reindex !== undefined
-      ? await reindex(config, values.reindex)
-      : values.revive !== undefined && (await reviveJob(config, values.revive))
-  if (done) {
-    process.stdout.write(`${done}\n`)
+  if (values.reindex !== undefined) {
+    process.stdout.write(`${await reindex(config, values.reindex)}\n`)
     return
   }
   const { url, context } = await runUntilSignal(() => startService(config, overrides))

@@ -1,11 +1,10 @@
 import type { Sql } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { embedIntent } from '../discovery/embeddings/intents.ts'
 import { followed, testConfig, testContext } from '../doors/http/testing.ts'
-import type { Context } from '../kit/context.ts'
+import type { Context, SenderHealth } from '../kit/context.ts'
 import { migrations } from '../machinery/db/migrations.ts'
-import { bury, claim, enqueue } from '../machinery/workers/queue.ts'
 import { createMetrics } from './metrics.ts'
 import { parseExposition } from './parse-exposition.ts'
 import { testApp } from './testing.ts'
@@ -18,7 +17,6 @@ beforeAll(async () => {
   sql = database.sql
 })
 afterAll(() => database.drop())
-beforeEach(() => sql`TRUNCATE jobs.live, jobs.dead`)
 
 const render = async (overrides: Partial<Context> = {}) =>
   parseExposition(await createMetrics(testContext(sql, overrides).context).render())
@@ -42,35 +40,15 @@ describe('GET /metrics', () => {
     }
   })
 
-  it('counts jobs by queue and state, and the dead', async () => {
-    const add = (queue: string, runAt?: Date) =>
-      enqueue(sql, { queue, payload: {}, ...(runAt ? { runAt } : {}) })
-    for (let n = 0; n < 3; n++) await add('mail', new Date(Date.now() - 50_000))
-    await add('mail', new Date(Date.now() + 50_000))
-    await add('quo"te\\')
-    for (const job of await claim(sql, { queue: 'mail', limit: 2, leaseMs: 60_000, holder: 'a' })) {
-      if (job.id % 2n === 0n) await bury(sql, job, 'no')
-    }
+  it('stops counting at ten thousand, for each model by itself', async () => {
+    await sql`INSERT INTO market.embedders (embedder_id, dims) VALUES ('long', 4), ('short', 4)`
+    await sql`
+      INSERT INTO market.texts_to_embed (embedder_id, internal_id, text_hash)
+      SELECT CASE WHEN n <= 12000 THEN 'long' ELSE 'short' END, n, '' FROM generate_series(1, 12010) AS n`
     const metrics = await render()
-    expect(metrics.get('referrer_jobs{queue="mail",state="due"}')).toBe(1)
-    expect(metrics.get('referrer_jobs{queue="mail",state="running"}')).toBe(1)
-    expect(metrics.get('referrer_jobs{queue="mail",state="later"}')).toBe(1)
-    expect(metrics.get('referrer_jobs{queue="quo\\"te\\\\",state="due"}')).toBe(1)
-    expect(metrics.get('referrer_jobs_dead{queue="mail"}')).toBe(1)
-    expect(metrics.get('referrer_jobs_oldest_due_seconds{queue="mail"}')).toBeGreaterThanOrEqual(49)
+    expect(metrics.get('referrer_texts_to_embed{embedder="long"}')).toBe(10_000)
+    expect(metrics.get('referrer_texts_to_embed{embedder="short"}')).toBe(10)
     expect(metrics.get('referrer_database_up')).toBe(1)
-  })
-
-  it('stops counting a long queue at ten thousand', async () => {
-    await sql`INSERT INTO jobs.live (queue, payload, max_attempts)
-      SELECT CASE WHEN n <= 12000 THEN 'long' ELSE 'short' END, '{}', 1 FROM generate_series(1, 12010) n`
-    await sql`INSERT INTO jobs.dead (id, queue, payload, attempts, max_attempts, errors, created_at)
-      SELECT id, queue, payload, 1, 1, '[]', created_at FROM jobs.live`
-    const metrics = await render()
-    expect(metrics.get('referrer_jobs{queue="long",state="due"}')).toBe(10_000)
-    expect(metrics.get('referrer_jobs{queue="short",state="due"}')).toBe(10)
-    expect(metrics.get('referrer_jobs_dead{queue="long"}')).toBe(10_000)
-    expect(metrics.get('referrer_jobs_dead{queue="short"}')).toBe(10)
   })
 
   it('tells how chains, sender and workers are', async () => {
@@ -89,7 +67,7 @@ describe('GET /metrics', () => {
       ],
       senderHealth: async () => [{ chainId: 1, state: 'pending', count: 3, oldestSeconds: 12 }],
       workerHealth: () => [
-        { name: 'jobs', state: 'running', restarts: 0, error: null },
+        { name: 'search', state: 'running', restarts: 0, error: null },
         { name: 'schedules', state: 'restarting', restarts: 4, error: 'no' },
       ],
     })
@@ -103,7 +81,7 @@ describe('GET /metrics', () => {
       'referrer_chain_head_block{chain="1"}': undefined,
       'referrer_sender_transactions{chain="1",state="pending"}': 3,
       'referrer_sender_oldest_seconds{chain="1",state="pending"}': 12,
-      'referrer_worker_up{worker="jobs"}': 1,
+      'referrer_worker_up{worker="search"}': 1,
       'referrer_worker_up{worker="schedules"}': 0,
       'referrer_worker_restarts_total{worker="schedules"}': 4,
     }
@@ -111,20 +89,22 @@ describe('GET /metrics', () => {
       expect([name, metrics.get(name)]).toEqual([name, value])
   })
 
-  it('counts restarts once however often it is asked, and forgets jobs that are done', async () => {
-    await enqueue(sql, { queue: 'mail', payload: {} })
+  it('counts restarts once however often it is asked, and forgets transactions that are done', async () => {
+    const waiting: SenderHealth[] = [{ chainId: 1, state: 'sent', count: 1, oldestSeconds: 2 }]
     const { context } = testContext(sql, {
-      workerHealth: () => [{ name: 'jobs', state: 'running', restarts: 2, error: null }],
+      senderHealth: async () => waiting,
+      workerHealth: () => [{ name: 'search', state: 'running', restarts: 2, error: null }],
     })
     const metrics = createMetrics(context)
-    metrics.countEvent({ type: 'job.done', queue: 'mail', id: 1n, attempt: 1 })
+    metrics.countEvent({ type: 'schedule.done', schedule: 'quo"te\\' })
     metrics.countEvent({ type: 'schedule.failed', schedule: 'sweep', error: 'no' })
-    await metrics.render()
-    await sql`TRUNCATE jobs.live`
+    const sent = 'referrer_sender_transactions{chain="1",state="sent"}'
+    expect(parseExposition(await metrics.render()).get(sent)).toBe(1)
+    waiting.pop()
     const seen = parseExposition(await metrics.render())
-    expect(seen.get('referrer_worker_restarts_total{worker="jobs"}')).toBe(2)
-    expect(seen.get('referrer_jobs{queue="mail",state="due"}')).toBeUndefined()
-    expect(seen.get('referrer_job_runs_total{queue="mail",outcome="done"}')).toBe(1)
+    expect(seen.get('referrer_worker_restarts_total{worker="search"}')).toBe(2)
+    expect(seen.get(sent)).toBeUndefined()
+    expect(seen.get('referrer_schedule_runs_total{schedule="quo\\"te\\\\",outcome="done"}')).toBe(1)
     expect(seen.get('referrer_schedule_runs_total{schedule="sweep",outcome="failed"}')).toBe(1)
   })
 

@@ -6,7 +6,7 @@ import { countIntents } from '../discovery/embeddings/intents.ts'
 import { countTexts } from '../discovery/embeddings/store.ts'
 import { addSearchFigures } from '../discovery/memory-index/figures.ts'
 import type { ChainHealth, Context } from '../kit/context.ts'
-import { COUNTED, countDead, countJobs } from '../machinery/workers/job-counts.ts'
+import { COUNTED } from '../machinery/db/counts.ts'
 import type { WorkEvent } from './workers.ts'
 
 const DATABASE_PATIENCE_MS = 2_000
@@ -28,10 +28,6 @@ export function createMetrics(context: Context): Metrics {
 
   const databaseUp = gauge('database_up', 'Whether the database answers')
   const capped = `counted up to ${COUNTED}`
-  const jobs = gauge('jobs', `Live jobs by queue and state, ${capped}`, ['queue', 'state'])
-  const jobsLate = gauge('jobs_oldest_due_seconds', 'How long the first due job of a queue waits', ['queue'])
-  const jobsDead = gauge('jobs_dead', `Dead letters by queue, ${capped}`, ['queue'])
-  const jobRuns = counter('job_runs_total', 'Runs of jobs in this process by outcome', ['queue', 'outcome'])
   const scheduleRuns = counter('schedule_runs_total', 'Runs of schedules in this process by outcome', [
     'schedule',
     'outcome',
@@ -80,8 +76,6 @@ export function createMetrics(context: Context): Metrics {
 
   const askDatabase = sharedQuestion(DATABASE_PATIENCE_MS, () =>
     Promise.all([
-      countJobs(context.sql),
-      countDead(context.sql),
       context.senderHealth(),
       context.chainHealth(),
       oracleFigures(context),
@@ -91,17 +85,11 @@ export function createMetrics(context: Context): Metrics {
   )
 
   async function lookAtDatabase(): Promise<void> {
-    const ofJobs = [jobs, jobsLate, jobsDead]
-    const gauges = [...ofJobs, sends, sendsOldest, marks, decisions, dueOldest, texts, ...chainGauges]
+    const gauges = [sends, sendsOldest, marks, decisions, dueOldest, texts, ...chainGauges]
     try {
-      const [live, dead, transactions, chains, oracle, marked, queued] = await askDatabase()
+      const [transactions, chains, oracle, marked, queued] = await askDatabase()
       // What is not there any more must not stay in the figures.
       for (const each of gauges) each.reset()
-      for (const { queue, state, count, oldestSeconds } of live) {
-        jobs.set({ queue, state }, count)
-        if (state === 'due') jobsLate.set({ queue }, oldestSeconds)
-      }
-      for (const { queue, count } of dead) jobsDead.set({ queue }, count)
       for (const { chainId, state, count, oldestSeconds } of transactions) {
         sends.set({ chain: chainId, state }, count)
         sendsOldest.set({ chain: chainId, state }, oldestSeconds)
@@ -154,9 +142,9 @@ export function createMetrics(context: Context): Metrics {
       return registry.metrics()
     },
     countEvent(event) {
+      if (!('schedule' in event)) return
       const outcome = event.type.slice(event.type.indexOf('.') + 1)
-      if ('queue' in event) jobRuns.inc({ queue: event.queue, outcome })
-      if ('schedule' in event) scheduleRuns.inc({ schedule: event.schedule, outcome })
+      scheduleRuns.inc({ schedule: event.schedule, outcome })
     },
     observeRequest: (labels, seconds) => requests.observe(labels, seconds),
   }

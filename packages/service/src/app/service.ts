@@ -106,7 +106,7 @@ async function openChains(config: Config, fetch: typeof globalThis.fetch): Promi
   return new Map(await Promise.all(chains))
 }
 
-/** Jobs, requests and what they do in passing share the connections; indexers and senders have their own. */
+/** Shared by schedules, followers and requests; indexers and senders have connections of their own. */
 const CONNECTIONS = 20
 
 export const openRecords = (config: Config, log: Logger): Promise<Database> =>

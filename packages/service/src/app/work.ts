@@ -21,7 +21,6 @@ import type { Work } from './workers.ts'
 /** What the market does by itself. */
 export function marketWork(context: Context): Work {
   return {
-    queues: [],
     schedules: [
       sweepSeenRequests,
       sweepSessions,

@@ -3,28 +3,25 @@ import { hostname } from 'node:os'
 import { createFollowing, type Follower } from '../derived/following/following.ts'
 import type { Context } from '../kit/context.ts'
 import type { Worker, WorkerEvent } from '../machinery/workers/frame.ts'
-import { createQueueRunner, type JobEvent, type Queue } from '../machinery/workers/queue-runner.ts'
 import { createScheduler, type Schedule, type ScheduleEvent } from '../machinery/workers/schedule.ts'
 import type { ChainEvent } from './chains.ts'
 
-export type WorkEvent = WorkerEvent | JobEvent | ScheduleEvent | ChainEvent
+export type WorkEvent = WorkerEvent | ScheduleEvent | ChainEvent
 
 /** What the market does on its own. */
 export interface Work {
-  queues: readonly Queue[]
   schedules: readonly Schedule[]
-  /** In this order, in one transaction. */
+  /** Run in this order, in one transaction. */
   followers: readonly Follower[]
   /** Whatever else runs for as long as the service does. */
   workers?: readonly Worker[]
 }
 
-/** Queued and scheduled work; `chains.ts` has what follows the chains. */
+/** The workers that need no chain: schedules, followers of changes, and those that `work` brings. `chains.ts` has the indexers and senders. */
 export function createWorkers(context: Context, work: Work, onEvent: (event: WorkEvent) => void): Worker[] {
   const { sql } = context
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const workers: Worker[] = [...(work.workers ?? [])]
-  if (work.queues.length > 0) workers.push(createQueueRunner({ sql, queues: work.queues, holder, onEvent }))
   if (work.schedules.length > 0) {
     workers.push(createScheduler({ sql, schedules: work.schedules, holder, onEvent }))
   }

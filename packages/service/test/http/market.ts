@@ -64,7 +64,7 @@ interface MarketOptions {
 }
 
 /** The market does nothing by itself: what a test writes stays as it is, ranks too. */
-export const NO_WORK: Overrides = { work: { queues: [], schedules: [], followers: [] } }
+export const NO_WORK: Overrides = { work: { schedules: [], followers: [] } }
 
 /** Takes a few seconds: once for a file. */
 export async function startTestMarket({

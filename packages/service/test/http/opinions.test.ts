@@ -21,7 +21,7 @@ let products = 0
 beforeAll(async () => {
   // Ranks of authors are put in by hand.
   m = await startTestMarket({
-    overrides: { work: { queues: [], schedules: [], followers: [opinionsFollower] } },
+    overrides: { work: { schedules: [], followers: [opinionsFollower] } },
   })
   beginDay(m)
   const { reviewer: owner } = m.market.accounts

@@ -4,9 +4,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transaction } from '@referrer/database'
 import type { Chain, Context } from '../../kit/context.ts'
+import { COUNTED } from '../../machinery/db/counts.ts'
 import { despiteDeadlock } from '../../machinery/db/deadlock.ts'
 import type { Frame, Worker } from '../../machinery/workers/frame.ts'
-import { COUNTED } from '../../machinery/workers/job-counts.ts'
 
 /** Something that has changed. A purchase is named by its payment. */
 export type Mark =

@@ -1,5 +1,5 @@
 import type { Context } from '../../kit/context.ts'
-import { COUNTED } from '../../machinery/workers/job-counts.ts'
+import { COUNTED } from '../../machinery/db/counts.ts'
 import { holdingMoney } from '../../market/escrows/holding.ts'
 import type { Kind } from './decision.ts'
 

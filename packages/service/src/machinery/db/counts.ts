@@ -1,5 +1,8 @@
 import type { Queryable } from '@referrer/database'
 
+/** Where figures that are counted row by row stop: a larger figure tells an operator nothing more. */
+export const COUNTED = 10_000
+
 /** How many there are of something; kept with every change, so that asking costs one row. */
 export async function countOf(
   sql: Queryable,

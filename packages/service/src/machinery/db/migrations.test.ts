@@ -10,27 +10,35 @@ import { fillMarket } from '../../testing/records.ts'
 import { migrations, serviceMigrations } from './migrations.ts'
 
 const ROWS = 500
-let old: string
 let grown: TestDatabase
 
-/** The service's migrations without the last one. */
 beforeAll(async () => {
-  old = await mkdtemp(join(tmpdir(), 'referrer-migrations-'))
-  const files = (await readdir(serviceMigrations.directory)).filter((file) => file.endsWith('.sql')).sort()
-  for (const file of files.slice(0, -1))
-    await copyFile(new URL(file, serviceMigrations.directory), join(old, file))
-  grown = await freshDatabase()
-  await migrate(grown.sql, [chainMigrations, { ...serviceMigrations, directory: pathToFileURL(`${old}/`) }])
+  grown = await databaseBefore()
 })
-afterAll(async () => {
-  await grown.drop()
-  await rm(old, { recursive: true })
-})
+afterAll(() => grown.drop())
+
+/** A database with all migrations of the service that come before this file; before the last one when left out. */
+async function databaseBefore(end?: string): Promise<TestDatabase> {
+  const old = await mkdtemp(join(tmpdir(), 'referrer-migrations-'))
+  try {
+    const files = (await readdir(serviceMigrations.directory)).filter((file) => file.endsWith('.sql')).sort()
+    const before = files.filter((file) => file < (end ?? files.at(-1) ?? ''))
+    for (const file of before) await copyFile(new URL(file, serviceMigrations.directory), join(old, file))
+    const database = await freshDatabase()
+    await migrate(database.sql, [
+      chainMigrations,
+      { ...serviceMigrations, directory: pathToFileURL(`${old}/`) },
+    ])
+    return database
+  } finally {
+    await rm(old, { recursive: true })
+  }
+}
 
 type Table = { relation: string; columns: string[] }
 
-/** The last migration adds to it: what there is already is to be looked at. */
-const MARKS = 'market.marks'
+/** Tables that the last migration drops: nothing ever wrote a row to them. */
+const DROPPED = ['jobs.live', 'jobs.dead']
 
 /** The tables of all rooms with their columns. */
 const tables = (sql: Sql) => sql<Table[]>`
@@ -72,7 +80,7 @@ async function schema(sql: Sql): Promise<string[]> {
 describe('the last migration', () => {
   it('keeps every row of a filled database, in all columns that there were', async () => {
     for (const chain of [1, 2]) await fillMarket(grown.sql, chain, ROWS)
-    const before = (await tables(grown.sql)).filter(({ relation }) => relation !== MARKS)
+    const before = (await tables(grown.sql)).filter(({ relation }) => !DROPPED.includes(relation))
     const rows = await contents(grown.sql, before)
     expect(rows['market.reviews']).toHaveLength(2 * ROWS)
     await migrate(grown.sql, migrations)
@@ -91,4 +99,23 @@ describe('the last migration', () => {
       await fresh.drop()
     }
   })
+})
+
+it('a database whose former job queue holds rows is upgraded, and keeps its schedules', async () => {
+  const { sql, drop } = await databaseBefore('0019_no_job_queue.sql')
+  try {
+    await sql`INSERT INTO jobs.live (queue, payload, max_attempts) VALUES ('mail', '{}', 3)`
+    await sql`
+      INSERT INTO jobs.dead (id, queue, payload, attempts, max_attempts, errors, created_at)
+      VALUES (41, 'mail', '{}', 3, 3, '[]', now())`
+    await sql`INSERT INTO jobs.schedules (name, every_seconds) VALUES ('sweep', 60)`
+    await migrate(sql, migrations)
+    const left = (await tables(sql)).filter(({ relation }) => relation.startsWith('jobs.'))
+    expect(left.map(({ relation }) => relation)).toEqual(['jobs.schedules'])
+    expect(await sql`SELECT name, every_seconds FROM jobs.schedules`).toEqual([
+      { name: 'sweep', every_seconds: 60 },
+    ])
+  } finally {
+    await drop()
+  }
 })

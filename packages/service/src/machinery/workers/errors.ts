@@ -1,19 +1,3 @@
-/** The job can never succeed: it goes to the dead letters at once. */
-export class FatalJobError extends Error {
-  override name = 'FatalJobError'
-}
-
-/** The job failed and knows when trying again makes sense. Counts as an attempt. */
-export class RetryJobError extends Error {
-  override name = 'RetryJobError'
-  readonly retryAfterMs: number
-
-  constructor(message: string, retryAfterMs: number, options?: ErrorOptions) {
-    super(message, options)
-    this.retryAfterMs = retryAfterMs
-  }
-}
-
 /** Somebody else may be doing this work by now: stop, and leave no trace. */
 export class LeaseLostError extends Error {
   override name = 'LeaseLostError'
