@@ -31,6 +31,7 @@ import {
   toBytes,
 } from 'viem'
 import { breakEven, costOf, priceByFee } from './break-even.ts'
+import { createParts } from './parts.ts'
 import { report, table } from './report.ts'
 
 const { values: flags } = parseArgs({ options: { help: { type: 'boolean', default: false } } })
@@ -52,6 +53,8 @@ const gasOf = async (hash: Hex) => Number((await confirmed(market, hash)).gasUse
 
 // The first four sellers make up the usual batch; as many as it has items, the batch in which nobody shares a storage word with anybody.
 const PEOPLE = 32
+const RELEASED_IN_BATCH = `release cashback in a batch of ${PEOPLE}`
+const SETTLED_IN_BATCH = `settle in a batch of ${PEOPLE}, cashback released before`
 const gas = { list: 0, publish: 0 }
 const sellers: { product: Product; reviewerAgentId: bigint; reviewId: bigint }[] = []
 for (let index = 0; index < PEOPLE; index++) {
@@ -208,65 +211,104 @@ for (let index = 0; index < PEOPLE; index++) {
   await client.setBalance({ address: buyer.address, value: 10n ** 18n })
   buyerAgents.push(await registerIdentity(market, buyer))
 }
-const floor = await bareTransfer(accounts.buyer)
-await settleOne(accounts.buyer)
-const one = await settleOne(accounts.buyer)
-const transfer = await settleOne(accounts.buyer, 'TransferWithAuthorization')
-const ofFour = await perPurchase(4)
-const ofSixteen = await perPurchase(16)
-const ofSixteenApart = await perPurchase(16, 16)
+/** What each step used, by its name. */
+const figures: Record<string, number> = {}
+const parts = createParts()
+const measure = (step: string, work: () => Promise<number>) =>
+  parts.run(step, async () => {
+    figures[step] = await work()
+  })
+/** A step that needs an escrow of a purchase that failed fails too. */
+function needed<T>(escrow: T | undefined): T {
+  if (escrow === undefined) throw new Error('it needs a purchase that failed')
+  return escrow
+}
 
-const buyerAgentId = await registerIdentity(market, accounts.buyer)
-const bind = await gasOf(
-  await client.writeContract({
-    ...escrow,
-    account: accounts.buyer,
-    functionName: 'bind',
-    args: [one.terms, buyerAgentId],
-  }),
+type Terms = ReturnType<typeof termsOf>
+let bought: Terms | undefined
+let boughtByTransfer: Terms | undefined
+let bound: Terms | undefined
+
+await measure('bare EIP-3009 transfer', () => bareTransfer(accounts.buyer))
+await measure('purchase', async () => {
+  await settleOne(accounts.buyer)
+  const one = await settleOne(accounts.buyer)
+  bought = one.terms
+  return one.gas
+})
+await measure('purchase, transfer authorisation', async () => {
+  const one = await settleOne(accounts.buyer, 'TransferWithAuthorization')
+  boughtByTransfer = one.terms
+  return one.gas
+})
+await measure('purchase in a batch of 4', () => perPurchase(4))
+await measure('purchase in a batch of 16', () => perPurchase(16))
+await measure('the same, 16 merchants and 16 reviewers', () => perPurchase(16, 16))
+await measure('publish, approved proof', async () => gas.publish)
+await measure('list', async () => gas.list)
+await measure('bind', async () => {
+  const terms = needed(bought)
+  const buyerAgentId = await registerIdentity(market, accounts.buyer)
+  const used = await gasOf(
+    await client.writeContract({
+      ...escrow,
+      account: accounts.buyer,
+      functionName: 'bind',
+      args: [terms, buyerAgentId],
+    }),
+  )
+  bound = { ...terms, buyerAgentId }
+  return used
+})
+await measure('publish, escrow proof', async () =>
+  gasOf(
+    await client.writeContract({
+      account: accounts.buyer,
+      address: addresses.ReviewRegistry,
+      abi: reviewRegistryAbi,
+      functionName: 'publishWithEscrow',
+      args: [addresses.CommissionEscrow, needed(bound), keccak256('0x02')],
+    }),
+  ),
 )
-const terms = { ...one.terms, buyerAgentId }
-const publishWithEscrow = await gasOf(
-  await client.writeContract({
-    account: accounts.buyer,
-    address: addresses.ReviewRegistry,
-    abi: reviewRegistryAbi,
-    functionName: 'publishWithEscrow',
-    args: [addresses.CommissionEscrow, terms, keccak256('0x02')],
-  }),
+await measure('release cashback', async () =>
+  gasOf(
+    await client.writeContract({
+      ...escrow,
+      account: accounts.oracle,
+      functionName: 'releaseCashback',
+      args: [needed(bound)],
+    }),
+  ),
 )
-const release = await gasOf(
-  await client.writeContract({
-    ...escrow,
-    account: accounts.oracle,
-    functionName: 'releaseCashback',
-    args: [terms],
-  }),
-)
-const few = await escrowsOf(4)
-const apart = await escrowsOf(PEOPLE)
-const released = await escrowsOf(PEOPLE)
-const releaseOfMany = await releaseBatch(released)
+const few = await parts.run(`${PEOPLE} escrows of 4 reviewers`, () => escrowsOf(4))
+const apart = await parts.run(`${PEOPLE} escrows of ${PEOPLE} reviewers`, () => escrowsOf(PEOPLE))
+const released = await parts.run(`${PEOPLE} more escrows`, () => escrowsOf(PEOPLE))
+await measure(RELEASED_IN_BATCH, () => releaseBatch(needed(released)))
 await pass(60)
-const settleOfMany = await settleBatch(few)
-const settleApart = await settleBatch(apart)
-const settleReleased = await settleBatch(released)
-const settle = await gasOf(
-  await client.writeContract({
-    ...escrow,
-    account: accounts.oracle,
-    functionName: 'settle',
-    args: [terms, false, true],
-  }),
+await measure(`settle and pay the cashback in a batch of ${PEOPLE}`, () => settleBatch(needed(few)))
+await measure(`the same, ${PEOPLE} reviewers`, () => settleBatch(needed(apart)))
+await measure(SETTLED_IN_BATCH, () => settleBatch(needed(released)))
+await measure('settle', async () =>
+  gasOf(
+    await client.writeContract({
+      ...escrow,
+      account: accounts.oracle,
+      functionName: 'settle',
+      args: [needed(bound), false, true],
+    }),
+  ),
 )
 await pass(10)
-const fallback = await gasOf(
-  await client.writeContract({
-    ...escrow,
-    account: accounts.stranger,
-    functionName: 'settleFallback',
-    args: [transfer.terms],
-  }),
+await measure('fallback', async () =>
+  gasOf(
+    await client.writeContract({
+      ...escrow,
+      account: accounts.stranger,
+      functionName: 'settleFallback',
+      args: [needed(boughtByTransfer)],
+    }),
+  ),
 )
 await close()
 
@@ -274,37 +316,18 @@ await close()
 const targets: Record<string, number> = {
   purchase: 165_000,
   'purchase in a batch of 16': 115_000,
-  [`release cashback in a batch of ${PEOPLE}`]: 45_000,
+  [RELEASED_IN_BATCH]: 45_000,
   [`settle and pay the cashback in a batch of ${PEOPLE}`]: 45_000,
   [`the same, ${PEOPLE} reviewers`]: 45_000,
-  [`settle in a batch of ${PEOPLE}, cashback released before`]: 45_000,
+  [SETTLED_IN_BATCH]: 45_000,
 }
-const figures: Record<string, number> = {
-  'bare EIP-3009 transfer': floor,
-  purchase: one.gas,
-  'purchase, transfer authorisation': transfer.gas,
-  'purchase in a batch of 4': ofFour,
-  'purchase in a batch of 16': ofSixteen,
-  'the same, 16 merchants and 16 reviewers': ofSixteenApart,
-  'publish, approved proof': gas.publish,
-  'publish, escrow proof': publishWithEscrow,
-  bind,
-  'release cashback': release,
-  [`release cashback in a batch of ${PEOPLE}`]: releaseOfMany,
-  settle,
-  [`settle and pay the cashback in a batch of ${PEOPLE}`]: settleOfMany,
-  [`the same, ${PEOPLE} reviewers`]: settleApart,
-  [`settle in a batch of ${PEOPLE}, cashback released before`]: settleReleased,
-  fallback,
-  list: gas.list,
-}
-const ratios = Object.fromEntries(
-  Object.entries(figures).map(([step, used]) => [`${step} / bare transfer`, used / floor]),
-)
+const floor = figures['bare EIP-3009 transfer'] ?? Number.NaN
 report({
   name: 'gas',
   figures,
-  ratios,
+  ratios: Object.fromEntries(
+    Object.entries(figures).map(([step, used]) => [`${step} / bare transfer`, used / floor]),
+  ),
   rows: Object.entries(figures).map(([step, used]) => ({
     step,
     gas: used.toLocaleString('en'),
@@ -313,20 +336,27 @@ report({
       ? `≤ ${targets[step].toLocaleString('en')} ${used <= targets[step] ? '✓' : '✗'}`
       : '',
   })),
+  failed: parts.failed,
 })
 
 /** A purchase, the release of its cashback and its settlement: the costliest life that one can have. */
 const lives = {
-  'oracle in batches': BigInt(one.gas + releaseOfMany + settleReleased),
-  'each alone': BigInt(one.gas + release + settle),
+  'oracle in batches': ['purchase', RELEASED_IN_BATCH, SETTLED_IN_BATCH],
+  'each alone': ['purchase', 'release cashback', 'settle'],
 }
-for (const [life, used] of Object.entries(lives)) {
-  console.log(`\nleast payment, in USDC base units, that is worth the ${used} gas of its life (${life})\n`)
-  console.log(table(breakEven(used, (cost) => cost)))
-  console.log('\nprice at which our fee alone pays for it (10 % commission × 0.65, of which 10 %)\n')
-  console.log(table(breakEven(used, priceByFee)))
-}
-console.log(
-  `\nThe default least amount of 10,000 comes from the cell of 0.01 gwei and ETH at 3,000 with each step alone: ` +
-    `${costOf(lives['each alone'], '0.01', 3_000n)}, rounded up.`,
+const gasOfLife = (steps: readonly string[]) =>
+  BigInt(steps.reduce((sum, step) => sum + needed(figures[step]), 0))
+for (const [life, steps] of Object.entries(lives))
+  await parts.run(`least payment, ${life}`, async () => {
+    const used = gasOfLife(steps)
+    console.log(`\nleast payment, in USDC base units, that is worth the ${used} gas of its life (${life})\n`)
+    console.log(table(breakEven(used, (cost) => cost)))
+    console.log('\nprice at which our fee alone pays for it (10 % commission × 0.65, of which 10 %)\n')
+    console.log(table(breakEven(used, priceByFee)))
+  })
+await parts.run('least amount', async () =>
+  console.log(
+    `\nThe default least amount of 10,000 comes from the cell of 0.01 gwei and ETH at 3,000 with each step alone: ` +
+      `${costOf(gasOfLife(lives['each alone']), '0.01', 3_000n)}, rounded up.`,
+  ),
 )

@@ -19,10 +19,19 @@ export type Command = { args: string[]; cwd?: string; env?: Record<string, strin
 
 const TICKS_PER_SECOND = 100
 const running = new Set<ChildProcess>()
+let wasInterrupted = false
 
-/** Ends all that was started here; whoever waits for it learns of that as of any other failure. */
+/** Ends all processes that were started here: the benchmark then fails as if they had ended by themselves. */
 export function interrupt(): void {
+  wasInterrupted = true
   for (const child of running) child.kill('SIGTERM')
+}
+
+export const isInterrupted = () => wasInterrupted
+
+export function endWhenInterrupted(child: ChildProcess): void {
+  running.add(child)
+  child.once('exit', () => running.delete(child))
 }
 
 /** Runs a program with this Node; its output goes to a file, and its end is told when it comes unasked. */
@@ -34,8 +43,7 @@ export function run(name: string, { args, cwd, env }: Command, logFile: string):
     stdio: ['ignore', log, log],
   })
   closeSync(log)
-  running.add(child)
-  child.on('exit', () => running.delete(child))
+  endWhenInterrupted(child)
   let stopping = false
   const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
   const failed = new Promise<never>((_, reject) => {

@@ -8,6 +8,7 @@ import {
   stringToBytes,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { createParts } from './parts.ts'
 import { report } from './report.ts'
 
 type Request = RequestSignature.SignedRequest & { body: Uint8Array; signer: Address }
@@ -34,12 +35,20 @@ if (process.argv.includes('--help')) {
 
 async function main() {
   const requests = await Promise.all(Array.from({ length: SIGNERS }, (_, index) => signedRequest(index)))
-  const contenders = [...(await ours()), { name: 'viem', recover: recoverWithViem, rounds: [] }]
-  for (const contender of contenders) await checkAndWarmUp(contender, requests)
+  const parts = createParts()
+  const all: Contender[] = [...(await ours()), { name: 'viem', recover: recoverWithViem, rounds: [] }]
+  const measure = async (contender: Contender, work: () => Promise<void>) => {
+    if (!parts.failed.has(contender.name)) await parts.run(contender.name, work)
+  }
+  for (const contender of all) await measure(contender, () => checkAndWarmUp(contender, requests))
   for (let round = 0; round < ROUNDS; round++) {
-    for (const { rounds, recover } of contenders) rounds.push(await operationsPerSecond(recover, requests))
+    for (const contender of all)
+      await measure(contender, async () => {
+        contender.rounds.push(await operationsPerSecond(contender.recover, requests))
+      })
   }
 
+  const contenders = all.filter(({ name }) => !parts.failed.has(name))
   const figures = Object.fromEntries(
     contenders.map(({ name, rounds }) => [`${name}_ops_per_second`, median(rounds)]),
   )
@@ -56,6 +65,7 @@ async function main() {
       'to viem': ratioOf(name).toFixed(1),
       target: TARGETS[name] ?? '',
     })),
+    failed: parts.failed,
   })
 }
 

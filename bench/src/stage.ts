@@ -1,38 +1,46 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type PostgresServer, startPostgres } from '@referrer/database'
+import { type PostgresServer, type StartOptions, startPostgres } from '@referrer/database'
+import { interrupt } from './processes.ts'
 
-/** What is filled in fits into memory, and need not outlive the machine. */
-const SETTINGS = {
-  shared_buffers: '2GB',
-  fsync: 'off',
-  full_page_writes: 'off',
-  wal_level: 'minimal',
-  max_wal_senders: '0',
-  max_wal_size: '8GB',
-  checkpoint_timeout: '1h',
-  maintenance_work_mem: '512MB',
+export interface StageOptions {
+  settings?: StartOptions['settings']
+  /** Keep the directory, and print where it is. */
+  keep?: boolean
 }
 
-/** A server of its own, and a directory for logs, for as long as the work takes. */
+/** Runs the work with a Postgres server of its own and a directory for logs, and removes both. Ctrl-C ends all that the work started. */
 export async function withPostgres(
-  prefix: string,
+  name: string,
   work: (postgres: PostgresServer, directory: string) => Promise<void>,
+  { settings, keep = false }: StageOptions = {},
 ): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
+  warnIfBusy()
+  const directory = mkdtempSync(join(tmpdir(), `bench-${name}-`))
+  try {
+    // Postgres does not run as root: the user that it runs as must reach its directory.
+    chmodSync(directory, 0o711)
+    const postgres = await startPostgres({
+      directory: join(directory, 'postgres'),
+      ...(settings && { settings }),
+    })
+    try {
+      await work(postgres, directory)
+    } finally {
+      await postgres.stop()
+    }
+  } finally {
+    if (keep) console.log(`kept in ${directory}`)
+    else rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+export function warnIfBusy(): void {
   const [load = 0] = loadavg()
   if (load > cpus().length / 2)
     progress(`this machine is busy (load ${load.toFixed(1)}): do not trust the figures`)
-  const directory = mkdtempSync(join(tmpdir(), prefix))
-  // Root's Postgres runs as another user.
-  chmodSync(directory, 0o711)
-  const postgres = await startPostgres({ directory: join(directory, 'postgres'), settings: SETTINGS })
-  try {
-    await work(postgres, directory)
-  } finally {
-    await postgres.stop()
-    rmSync(directory, { recursive: true, force: true })
-  }
 }
 
 export function progress(line: string): void {

@@ -1,12 +1,13 @@
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { PostgresServer } from '@referrer/database'
-import { interrupt } from '../index/processes.ts'
+import { createParts } from '../parts.ts'
+import { fail, progress, withPostgres } from '../stage.ts'
 import { generatedItems, readItems } from './catalogue.ts'
 import { EMBEDDER_ID, startEmbedder } from './embedder.ts'
 import { createMarket, type Goods } from './market.ts'
 import { type Measured, measure } from './measure.ts'
-import { fail, progress, withPostgres } from './stage.ts'
+import { IN_MEMORY } from './settings.ts'
 import { tell } from './summary.ts'
 import { Space } from './vectors.ts'
 
@@ -35,16 +36,19 @@ if (values.help) console.log(HELP)
 else await main().catch(fail)
 
 async function main(): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
   const all = goods()
-  await withPostgres('bench-discover-', async (postgres, directory) => {
+  const measureAll = async (postgres: PostgresServer, directory: string) => {
+    const parts = createParts()
     const results: [number, Measured][] = []
     for (const each of all) {
-      results.push([each.count, await measureGoods(postgres, directory, each)])
+      await parts.run(each.count.toLocaleString('en'), async () => {
+        results.push([each.count, await measureGoods(postgres, directory, each)])
+      })
       progress(`load of the machine ${loadavg()[0]?.toFixed(1)}`)
     }
-    tell(results)
-  })
+    tell(results, parts)
+  }
+  await withPostgres('discover', measureAll, { settings: IN_MEMORY })
 }
 
 function goods(): Goods[] {

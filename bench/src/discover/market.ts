@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { connect, migrate, type PostgresServer, type Sql } from '@referrer/database'
+import { migrate, type PostgresServer, type Sql } from '@referrer/database'
 import { migrations } from '@referrer/service'
 import { withoutIndexes } from '@referrer/service/testing'
+import { connectPatiently, createDatabase } from '../databases.ts'
 import { CHAIN_ID } from '../http/market.ts'
 import { Random } from '../index/random.ts'
 import { type Item, intentFor } from './catalogue.ts'
@@ -52,16 +53,6 @@ const FILTERED_EVERY = 10
 const CLOSED_EVERY = 50
 const COPY_BYTES = 1_000_000
 
-/** A new database on a server. */
-export async function createDatabase(server: PostgresServer, name: string): Promise<string> {
-  const admin = connect(server.url, { max: 1 })
-  await admin.unsafe(`CREATE DATABASE ${name}`)
-  await admin.end()
-  const url = new URL(server.url)
-  url.pathname = `/${name}`
-  return url.href
-}
-
 /** A market with these goods, each with reviews and vectors, and questions about some of them. */
 export async function createMarket(
   server: PostgresServer,
@@ -69,12 +60,11 @@ export async function createMarket(
   { embedderId, intents: wanted, hasReviews }: Life,
 ): Promise<Market> {
   const databaseUrl = await createDatabase(server, name)
-  const sql = connect(databaseUrl, { max: 8, name: 'bench' })
+  const sql = connectPatiently(databaseUrl, 8)
   await migrate(sql, migrations)
   const intents: Intent[] = []
   await sql.begin(async (tx) => {
-    await tx`SET LOCAL statement_timeout = 0`
-    // Rows that are there already leave no marks.
+    // Without triggers: what is filled in is not followed.
     await tx`SET LOCAL session_replication_role = replica`
     await withoutIndexes(tx, async () => {
       await tx.unsafe(STAGE)

@@ -1,3 +1,4 @@
+import type { Parts } from '../parts.ts'
 import { report } from '../report.ts'
 import type { Measured, Times } from './measure.ts'
 
@@ -5,7 +6,10 @@ import type { Measured, Times } from './measure.ts'
 const MOST = { p99Ms: 20, growth: 1.5, visibleMs: 5_000, restartMs: 60_000 }
 const LARGE = 200_000
 
-export function tell(results: readonly (readonly [products: number, measured: Measured])[]): void {
+export function tell(
+  results: readonly (readonly [products: number, measured: Measured])[],
+  { failed }: Parts,
+): void {
   const figures: Record<string, number> = {}
   const ratios: Record<string, number> = {}
   const missed: string[] = []
@@ -24,7 +28,8 @@ export function tell(results: readonly (readonly [products: number, measured: Me
     if (products >= LARGE && growth > MOST.growth)
       missed.push(`p99 is ${growth.toFixed(2)} times that of ${fewer} products, not ${MOST.growth}`)
   }
-  report({ name: 'discover', figures, ratios, rows: results.map(([products, m]) => rowOf(products, m)) })
+  const rows = results.map(([products, measured]) => rowOf(products, measured))
+  report({ name: 'discover', figures, ratios, rows, failed })
   for (const line of missed) console.log(`target missed: ${line}`)
 }
 

@@ -1,9 +1,12 @@
-import { type ChildProcess, execFile, fork } from 'node:child_process'
+import { execFile, fork } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { cpus, loadavg, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
+import { createParts } from '../parts.ts'
+import { endWhenInterrupted, interrupt } from '../processes.ts'
+import { fail, progress, warnIfBusy } from '../stage.ts'
 import { CANDIDATES, EXACT } from './candidates.ts'
 import type { Answer, Order } from './child.ts'
 import type { Candidate } from './engine.ts'
@@ -33,7 +36,6 @@ const { values } = parseArgs({
 })
 
 const engines = new URL('../../engines/', import.meta.url)
-const running = new Set<ChildProcess>()
 
 if (values.help) console.log(HELP)
 else await main().catch(fail)
@@ -45,35 +47,27 @@ async function main(): Promise<void> {
     seed: wholeNumber('seed'),
     data: values.data && resolve(values.data),
   }
-  const begun = performance.now()
-  const progress = (line: string) =>
-    console.log(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
-  const [load = 0] = loadavg()
-  if (load > cpus().length / 2)
-    progress(`this machine is busy (load ${load.toFixed(1)}): do not trust the times`)
-  if (candidates.some(({ isForeign }) => isForeign)) await install(progress)
+  warnIfBusy()
+  if (candidates.some(({ isForeign }) => isForeign)) await install()
 
   const directory = mkdtempSync(join(tmpdir(), 'bench-engines-'))
   try {
     const truthFile = join(directory, 'truth.json')
+    const parts = createParts()
     const outcomes: Outcome[] = []
     const run = async (candidate: Candidate, part: Part) => {
       progress(`${candidate.name}: ${part}`)
-      const answer = await inChild(candidate, {
-        ...order,
-        part,
-        truthFile,
-        module: candidate.module.href,
-        data: order.data,
+      await parts.run(`${candidate.name}, ${part}`, async () => {
+        const answer = await inChild(candidate, { ...order, part, truthFile, module: candidate.module.href })
+        if ('error' in answer) throw new Error(answer.error)
+        if (answer.figures) outcomes.push({ candidate, part, figures: answer.figures })
       })
-      if ('error' in answer) progress(`${candidate.name}: ${part}: ${answer.error}`)
-      if ('error' in answer || answer.figures) outcomes.push({ candidate, part, answer })
     }
     await run(EXACT, 'vectors')
     for (const candidate of candidates)
       for (const part of ['vectors', 'words'] as const) await run(candidate, part)
-    summarise(outcomes, order.items)
+    summarise(outcomes, order.items, parts)
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -88,7 +82,7 @@ function chosen(): readonly Candidate[] {
 }
 
 /** None of them is a dependency of the market. What fails to install fails to load later, and is reported there. */
-async function install(progress: (line: string) => void): Promise<void> {
+async function install(): Promise<void> {
   const changedAt = (file: string) =>
     statSync(new URL(file, engines), { throwIfNoEntry: false })?.mtimeMs ?? -1
   if (changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')) return
@@ -103,28 +97,16 @@ function inChild(candidate: Candidate, order: Order): Promise<Answer> {
     execArgv: ['--expose-gc', '--max-old-space-size=12288'],
     env: { ...process.env, ...candidate.env },
   })
-  running.add(child)
+  endWhenInterrupted(child)
   return new Promise((answered) => {
     child.once('message', (answer) => answered(answer as Answer))
-    child.once('exit', (code, signal) => {
-      running.delete(child)
-      answered({ error: `its process ended with ${signal ?? code}` })
-    })
+    child.once('exit', (code, signal) => answered({ error: `its process ended with ${signal ?? code}` }))
     child.send(order)
   })
-}
-
-function interrupt(): void {
-  for (const child of running) child.kill()
 }
 
 function wholeNumber(name: 'items' | 'seed'): number {
   if (!/^[1-9]\d{0,6}$/.test(values[name]))
     throw new Error(`--${name} takes a whole number from 1 to 9999999`)
   return Number(values[name])
-}
-
-function fail(error: unknown): void {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
 }

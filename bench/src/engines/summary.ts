@@ -1,19 +1,18 @@
+import type { Parts } from '../parts.ts'
 import { report } from '../report.ts'
-import type { Answer } from './child.ts'
 import type { Candidate } from './engine.ts'
 import type { Figures, Part } from './measure.ts'
 
-export type Outcome = { candidate: Candidate; part: Part; answer: Answer }
+export type Outcome = { candidate: Candidate; part: Part; figures: Figures }
 
 /** One row for each engine and part; ratios are ours to theirs. */
-export function summarise(outcomes: readonly Outcome[], items: number): void {
+export function summarise(outcomes: readonly Outcome[], items: number, { failed }: Parts): void {
   const figures: Figures = { items }
   const ratios: Figures = {}
   const measured = new Map<string, Figures>()
-  for (const { candidate, part, answer } of outcomes) {
-    if ('error' in answer || !answer.figures) continue
-    measured.set(`${candidate.name} ${part}`, answer.figures)
-    for (const [key, value] of Object.entries(answer.figures))
+  for (const { candidate, part, figures: found } of outcomes) {
+    measured.set(`${candidate.name} ${part}`, found)
+    for (const [key, value] of Object.entries(found))
       figures[`${plain(candidate.name)}_${part}_${key}`] = value
   }
   for (const { candidate, part } of outcomes) {
@@ -25,11 +24,10 @@ export function summarise(outcomes: readonly Outcome[], items: number): void {
         (ours[key] ?? Number.NaN) / (theirs[key] ?? Number.NaN)
     }
   }
-  report({ name: 'discover-engines', figures, ratios, rows: outcomes.map(rowOf) })
+  report({ name: 'discover-engines', figures, ratios, rows: outcomes.map(rowOf), failed })
 }
 
-function rowOf({ candidate, part, answer }: Outcome): Record<string, string> {
-  const figures = 'error' in answer ? {} : (answer.figures ?? {})
+function rowOf({ candidate, part, figures }: Outcome): Record<string, string> {
   const show = (key: string, digits: number, scale = 1) => {
     const value = figures[key]
     return value === undefined ? '' : (value * scale).toFixed(digits)
@@ -41,8 +39,7 @@ function rowOf({ candidate, part, answer }: Outcome): Record<string, string> {
       : ''
   return {
     engine: `${candidate.name}, ${part}`,
-    'build s':
-      'error' in answer ? (answer.error.split('\n')[0]?.slice(0, 60) ?? '') : show('build_seconds', 1),
+    'build s': show('build_seconds', 1),
     MB: show('memory_bytes', 0, 1e-6),
     'all p50/p99 ms': pair('all'),
     'CPU ms': show('all_cpu_ms', 2),

@@ -1,14 +1,12 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { cpus, loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type PostgresServer, startPostgres } from '@referrer/database'
-import { interrupt } from '../index/processes.ts'
+import type { PostgresServer } from '@referrer/database'
+import { createParts, type Parts } from '../parts.ts'
+import { fail, progress, withPostgres } from '../stage.ts'
 import { createFilledMarket } from './market.ts'
 import { measureFlatness, measureReads, measureSigned } from './measure.ts'
-import { startServer } from './servers.ts'
+import { type Server, startServer } from './servers.ts'
 import { startSigners } from './signing.ts'
-import { createSummary } from './summary.ts'
+import { createSummary, type Summary } from './summary.ts'
 
 const HELP = `bench:http: how many requests a second one process of the service answers
 
@@ -34,7 +32,6 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 })
-const begun = performance.now()
 
 if (values.help) console.log(HELP)
 else await main().catch(fail)
@@ -43,64 +40,55 @@ async function main(): Promise<void> {
   if (values.only !== undefined && !PARTS.includes(values.only)) {
     throw new Error(`--only takes one of ${PARTS.join(', ')}`)
   }
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
-  const [load = 0] = loadavg()
-  if (load > cpus().length / 2)
-    progress(`this machine is busy (load ${load.toFixed(1)}): do not trust the figures`)
-  const directory = mkdtempSync(join(tmpdir(), 'bench-http-'))
-  // Root's Postgres runs as another user.
-  chmodSync(directory, 0o711)
-  const postgres = await startPostgres({ directory: join(directory, 'postgres') })
-  try {
-    await measure(postgres, directory)
-  } finally {
-    await postgres.stop()
-    if (values.keep) console.log(`kept in ${directory}`)
-    else rmSync(directory, { recursive: true, force: true })
-  }
+  await withPostgres('http', measure, { keep: values.keep })
 }
 
 async function measure(postgres: PostgresServer, directory: string): Promise<void> {
-  const summary = createSummary('http')
+  const parts = createParts()
+  const summary = createSummary('http', parts)
   const isWanted = (part: string) => values.only === undefined || values.only === part
-  if (isWanted('reads') || isWanted('signed')) {
-    progress(`filling ${ROWS.toLocaleString('en')} rows`)
-    const market = await createFilledMarket(postgres, ROWS)
-    const [ours, viem] = await Promise.all([
-      startServer({ name: 'ours', directory, ...market }),
-      startServer({ name: 'viem', directory, ...market, recovery: 'viem' }),
-    ])
-    const signers = startSigners()
-    const stage = { ours, viem, market, directory, signers, summary, progress }
-    try {
-      if (isWanted('reads')) await measureReads(stage)
-      if (isWanted('signed')) await measureSigned(stage)
-    } finally {
-      await Promise.all([ours.process.stop(), viem.process.stop(), signers.close()])
-    }
-  }
-  if (isWanted('flatness')) {
-    progress(`filling ${FEW_ROWS.toLocaleString('en')} and ${MANY_ROWS.toLocaleString('en')} rows`)
-    const markets = await Promise.all([FEW_ROWS, MANY_ROWS].map((rows) => createFilledMarket(postgres, rows)))
-    const started = markets.map(async (market) => ({
-      rows: market.rows,
-      server: await startServer({ name: `${market.rows} rows`, directory, ...market }),
-    }))
-    const running = await Promise.all(started)
-    try {
-      await measureFlatness(running, { summary, progress })
-    } finally {
-      await Promise.all(running.map(({ server }) => server.process.stop()))
-    }
-  }
+  const wanted = ['reads', 'signed'].filter(isWanted)
+  if (wanted.length > 0)
+    await parts.run(wanted.join(' and '), () =>
+      measureAnswers({ postgres, directory, summary, parts }, wanted),
+    )
+  if (isWanted('flatness'))
+    await parts.run('flatness', () => measurePages({ postgres, directory, summary, parts }))
   summary.tell()
 }
 
-function progress(line: string): void {
-  console.log(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
+type Setting = { postgres: PostgresServer; directory: string; summary: Summary; parts: Parts }
+
+async function measureAnswers({ postgres, ...setting }: Setting, wanted: string[]): Promise<void> {
+  const { directory } = setting
+  progress(`filling ${ROWS.toLocaleString('en')} rows`)
+  const market = await createFilledMarket(postgres, ROWS)
+  const ours = await startServer({ name: 'ours', directory, ...market })
+  const signers = startSigners()
+  try {
+    const viem = await startServer({ name: 'viem', directory, ...market, recovery: 'viem' })
+    try {
+      const stage = { ...setting, ours, viem, market, signers }
+      if (wanted.includes('reads')) await measureReads(stage)
+      if (wanted.includes('signed')) await measureSigned(stage)
+    } finally {
+      await viem.process.stop()
+    }
+  } finally {
+    await Promise.all([ours.process.stop(), signers.close()])
+  }
 }
 
-function fail(error: unknown): void {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
+async function measurePages({ postgres, directory, ...setting }: Setting): Promise<void> {
+  const running: { rows: number; server: Server }[] = []
+  try {
+    for (const rows of [FEW_ROWS, MANY_ROWS]) {
+      progress(`filling ${rows.toLocaleString('en')} rows`)
+      const market = await createFilledMarket(postgres, rows)
+      running.push({ rows, server: await startServer({ name: `${rows} rows`, directory, ...market }) })
+    }
+    await measureFlatness(running, setting)
+  } finally {
+    await Promise.all(running.map(({ server }) => server.process.stop()))
+  }
 }

@@ -1,6 +1,7 @@
 import { connect, migrate, type PostgresServer } from '@referrer/database'
 import { migrations } from '@referrer/service'
 import { fillMarket } from '@referrer/service/testing'
+import { connectPatiently, createDatabase } from '../databases.ts'
 
 export const CHAIN_ID = 8453
 
@@ -8,20 +9,15 @@ export type FilledMarket = { databaseUrl: string; rows: number }
 
 /** A database of its own with about so many rows of each kind that is measured. */
 export async function createFilledMarket(server: PostgresServer, rows: number): Promise<FilledMarket> {
-  const name = `market_${rows}`
-  const admin = connect(server.url, { max: 1 })
-  await admin.unsafe(`CREATE DATABASE ${name}`)
-  await admin.end()
-  const url = new URL(server.url)
-  url.pathname = `/${name}`
-  const sql = connect(url.href, { max: 2, name: 'bench' })
+  const databaseUrl = await createDatabase(server, `market_${rows}`)
+  const sql = connectPatiently(databaseUrl, 2)
   try {
     await migrate(sql, migrations)
     await fillMarket(sql, CHAIN_ID, rows, { hasShops: false })
   } finally {
     await sql.end()
   }
-  return { databaseUrl: url.href, rows }
+  return { databaseUrl, rows }
 }
 
 /** The ids of some published reviews, from all over. */

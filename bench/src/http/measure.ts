@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Parts } from '../parts.ts'
+import { progress } from '../stage.ts'
 import { type Contender, compare, type Plan } from './compare.ts'
 import type { Load } from './load.ts'
 import { type FilledMarket, someReviews } from './market.ts'
@@ -38,11 +40,11 @@ export type Stage = {
   directory: string
   signers: Signers
   summary: Summary
-  progress(line: string): void
+  parts: Parts
 }
 
 /** Against a bare server that has the same answers ready. */
-export async function measureReads({ ours, market, directory, summary, progress }: Stage): Promise<void> {
+export async function measureReads({ ours, market, directory, summary, parts }: Stage): Promise<void> {
   const cases: { name: string; requests: Request[]; plan: Plan; least?: number }[] = [
     { name: '100 reviews', requests: [listing('reviews')], plan: BUSY },
     { name: '100 reviews, one caller', requests: [listing('reviews')], plan: ALONE },
@@ -57,66 +59,75 @@ export async function measureReads({ ours, market, directory, summary, progress 
   ]
   for (const { name, requests, plan, least } of cases) {
     progress(name)
-    const bare = await bareFor(ours, requests, directory)
-    const contenders = { bare, ours }
-    const measured = await compare(
-      Object.entries(contenders).map(([name, server]) => ({ name, server, prepare: again(requests) })),
-      plan,
+    await parts.run(name, () =>
+      withBare(ours, requests, directory, async (bare) => {
+        const contenders = Object.entries({ bare, ours }).map(([name, server]) => ({
+          name,
+          server,
+          prepare: again(requests),
+        }))
+        summary.add(name, await compare(contenders, plan), 'ours', [{ to: 'bare', least }])
+      }),
     )
-    await bare.process.stop()
-    summary.add(name, measured, 'ours', [{ to: 'bare', least }])
   }
 }
 
 /** Against the bare server, and against the service with the recovery of viem. */
 export async function measureSigned(stage: Stage): Promise<void> {
-  const { market, signers } = stage
+  const { market, signers, parts } = stage
   const count = SIGNED.ours
-  const reads = await signers.sign(reviewRanks(count, market.rows))
-  // A signature holds for any number of reads, and nobody remembers it.
-  await measureSignedCase(stage, 'signed GET', reads, async (count) => reads.slice(0, count))
-  const writes = await signers.sign(spendingLimits(count))
-  await measureSignedCase(stage, 'signed POST', writes, (count) => signers.sign(spendingLimits(count)))
+  await parts.run('signed GET', async () => {
+    const reads = await signers.sign(reviewRanks(count, market.rows))
+    // A signature holds for any number of reads, and nobody remembers it.
+    await measureSignedCase(stage, 'signed GET', reads, async (count) => reads.slice(0, count))
+  })
+  await parts.run('signed POST', async () => {
+    const writes = await signers.sign(spendingLimits(count))
+    await measureSignedCase(stage, 'signed POST', writes, (count) => signers.sign(spendingLimits(count)))
+  })
 }
 
 async function measureSignedCase(
-  { ours, viem, directory, summary, progress }: Stage,
+  { ours, viem, directory, summary }: Stage,
   name: string,
   recorded: Request[],
   fresh: (count: number) => Promise<Request[]>,
 ): Promise<void> {
   progress(name)
-  const bare = await bareFor(ours, recorded, directory)
-  const measured = await compare(
-    [
-      { name: 'bare', server: bare, prepare: again(recorded) },
-      { name: 'ours', server: ours, prepare: async () => each(await fresh(SIGNED.ours)) },
-      { name: 'viem', server: viem, prepare: async () => each(await fresh(SIGNED.viem)) },
-    ],
-    BUSY,
-  )
-  await bare.process.stop()
-  summary.add(name, measured, 'ours', [{ to: 'bare' }, { to: 'viem', least: 8 }])
+  await withBare(ours, recorded, directory, async (bare) => {
+    const measured = await compare(
+      [
+        { name: 'bare', server: bare, prepare: again(recorded) },
+        { name: 'ours', server: ours, prepare: async () => each(await fresh(SIGNED.ours)) },
+        { name: 'viem', server: viem, prepare: async () => each(await fresh(SIGNED.viem)) },
+      ],
+      BUSY,
+    )
+    summary.add(name, measured, 'ours', [{ to: 'bare' }, { to: 'viem', least: 8 }])
+  })
 }
 
 /** The same page on few rows and on many. */
 export async function measureFlatness(
   markets: readonly { server: Server; rows: number }[],
-  { summary, progress }: Pick<Stage, 'summary' | 'progress'>,
+  { summary, parts }: Pick<Stage, 'summary' | 'parts'>,
 ): Promise<void> {
   for (const name of Object.keys(LISTINGS) as Listing[]) {
     for (const page of ['first', 'middle'] as const) {
-      progress(`${name}, ${page} page`)
-      const contenders = await Promise.all(
-        markets.map(async ({ server, rows }): Promise<Contender> => {
-          const number = page === 'first' ? 1 : await middlePage(server, name)
-          return { name: `${rows / 1_000}k rows`, server, prepare: again([listing(name, number)]) }
-        }),
-      )
-      const [few = '', many = ''] = contenders.map((contender) => contender.name)
-      summary.add(`${name}, ${page} page`, await compare(contenders, ALONE), many, [
-        { to: few, by: 'p50', least: page === 'first' ? FLAT : undefined },
-      ])
+      const title = `${name}, ${page} page`
+      progress(title)
+      await parts.run(title, async () => {
+        const contenders = await Promise.all(
+          markets.map(async ({ server, rows }): Promise<Contender> => {
+            const number = page === 'first' ? 1 : await middlePage(server, name)
+            return { name: `${rows / 1_000}k rows`, server, prepare: again([listing(name, number)]) }
+          }),
+        )
+        const [few = '', many = ''] = contenders.map((contender) => contender.name)
+        summary.add(title, await compare(contenders, ALONE), many, [
+          { to: few, by: 'p50', least: page === 'first' ? FLAT : undefined },
+        ])
+      })
     }
   }
 }
@@ -127,8 +138,19 @@ async function middlePage({ url }: Server, name: Listing): Promise<number> {
   return Math.ceil(total / LISTINGS[name].rowsPerPage / 2)
 }
 
-async function bareFor(ours: Server, requests: readonly Request[], directory: string): Promise<Server> {
+/** With a bare server that answers these requests as ours does. */
+async function withBare(
+  ours: Server,
+  requests: readonly Request[],
+  directory: string,
+  work: (bare: Server) => Promise<void>,
+): Promise<void> {
   const file = join(directory, 'recording.json')
   writeFileSync(file, JSON.stringify(await record(ours.url, requests)))
-  return startBare(file, directory)
+  const bare = await startBare(file, directory)
+  try {
+    await work(bare)
+  } finally {
+    await bare.process.stop()
+  }
 }

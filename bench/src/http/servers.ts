@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { listening, type Process } from '../index/processes.ts'
+import { listening, type Process } from '../processes.ts'
 import { CHAIN_ID } from './market.ts'
 
 export type Server = { url: string; process: Process }

@@ -1,3 +1,4 @@
+import type { Parts } from '../parts.ts'
 import { report } from '../report.ts'
 import type { Measured } from './compare.ts'
 
@@ -5,7 +6,7 @@ import type { Measured } from './compare.ts'
 export type Ratio = { to: string; by?: 'p50'; least?: number | undefined }
 
 /** Gathers what was measured, for one table and one file. */
-export function createSummary(bench: string) {
+export function createSummary(bench: string, parts: Parts) {
   const figures: Record<string, number> = {}
   const ratios: Record<string, number> = {}
   const rows: Record<string, string | number>[] = []
@@ -48,7 +49,7 @@ export function createSummary(bench: string) {
   }
 
   function tell(): void {
-    report({ name: bench, figures, ratios, rows })
+    report({ name: bench, figures, ratios, rows, failed: parts.failed })
     for (const line of missed) console.log(`target missed: ${line}`)
   }
 

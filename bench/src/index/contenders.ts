@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import type { Hex } from 'viem'
+import type { Command } from '../processes.ts'
 import { CHAIN_ID } from './chain.ts'
 import { CONTRACTS } from './contracts.ts'
 import { PONDER_SCHEMA, ponderCommand } from './ponder.ts'
-import type { Command } from './processes.ts'
 
 export type ContenderName = 'ours' | 'ponder'
 export type Place = { rpcUrl: string; databaseUrl: string; pollIntervalMs: number; finalityDepth: number }
@@ -31,7 +31,7 @@ const MIRRORED = [
 export const ours: Contender = {
   name: 'ours',
   command: ({ rpcUrl, databaseUrl, pollIntervalMs, finalityDepth }) => ({
-    args: [fileURLToPath(new URL('./main.ts', import.meta.resolve('@referrer/service')))],
+    args: [fileURLToPath(import.meta.resolve('@referrer/service/main'))],
     env: {
       DATABASE_URL: databaseUrl,
       PORT: '0',

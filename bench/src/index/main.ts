@@ -1,14 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { cpus, loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { connect, startPostgres } from '@referrer/database'
+import type { PostgresServer } from '@referrer/database'
+import { createDatabase } from '../databases.ts'
+import { createParts, type Parts } from '../parts.ts'
 import { report } from '../report.ts'
+import { fail, progress, withPostgres } from '../stage.ts'
 import { agree } from './agree.ts'
 import { type Contender, ours, ponder } from './contenders.ts'
 import { type Measurement, measure, type Plan } from './measure.ts'
 import { installPonder } from './ponder.ts'
-import { interrupt } from './processes.ts'
 
 const HELP = `bench:index: the market's events from a node into Postgres, and how long they take
 
@@ -47,59 +46,32 @@ async function main() {
     pollIntervalMs: 500,
     finalityDepth: 30,
   }
-  const begun = performance.now()
-  const progress = (line: string) =>
-    console.log(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
-
-  const [load = 0] = loadavg()
-  if (load > cpus().length / 2)
-    progress(`this machine is busy (load ${load.toFixed(1)}): do not trust the figures`)
-  if (contenders.includes(ponder)) await installPonder(progress)
-  const directory = mkdtempSync(join(tmpdir(), 'bench-index-'))
-  // Root's Postgres runs as another user.
-  chmodSync(directory, 0o711)
-  try {
-    await compare(contenders, plan, directory, progress)
-  } finally {
-    if (values.keep) console.log(`kept in ${directory}`)
-    else rmSync(directory, { recursive: true, force: true })
-  }
+  await withPostgres('index', (postgres, directory) => compare(contenders, plan, postgres, directory), {
+    keep: values.keep,
+  })
 }
 
 async function compare(
   contenders: Contender[],
   plan: Plan,
+  postgres: PostgresServer,
   directory: string,
-  progress: (line: string) => void,
 ): Promise<void> {
-  const server = await startPostgres({ directory: join(directory, 'postgres') })
-  try {
-    const measurements: Measurement[] = []
-    for (const contender of contenders) {
-      const databaseUrl = await createDatabase(server.url, contender)
+  const parts = createParts()
+  const measurements: Measurement[] = []
+  for (const contender of contenders) {
+    await parts.run(contender.name, async () => {
+      if (contender === ponder) await installPonder(progress)
+      const databaseUrl = await createDatabase(postgres, contender.name)
       measurements.push(await measure(contender, plan, { databaseUrl, directory, progress }))
-    }
-    progress('comparing the tables')
-    await agree(measurements)
-    summarise(plan, measurements)
-  } finally {
-    await server.stop()
+    })
   }
+  progress('comparing the tables')
+  await parts.run('equal rows', () => agree(measurements))
+  summarise(plan, measurements, parts)
 }
 
-async function createDatabase(serverUrl: string, { name }: Contender): Promise<string> {
-  const sql = connect(serverUrl, { max: 1 })
-  await sql.unsafe(`CREATE DATABASE ${name}`)
-  // Nobody writes back what another one dirtied.
-  await sql.unsafe('CHECKPOINT')
-  await sql.end()
-  const url = new URL(serverUrl)
-  url.pathname = `/${name}`
-  return url.href
-}
-
-function summarise(plan: Plan, measurements: Measurement[]): void {
+function summarise(plan: Plan, measurements: Measurement[], { failed }: Parts): void {
   const figures: Record<string, number> = { events: plan.events }
   const rows = measurements.map(({ contender: { name }, ...measured }) => {
     const lag = quantiles(measured.lagsMs)
@@ -133,7 +105,7 @@ function summarise(plan: Plan, measurements: Measurement[]): void {
       ? ['events_per_second', 'events_per_second_from_start', 'cpu_seconds', 'peak_bytes']
       : []
   const ratios = Object.fromEntries(keys.map((key) => [`${key}_ours_to_ponder`, ratio(key)]))
-  report({ name: 'index', figures, ratios, rows })
+  report({ name: 'index', figures, ratios, rows, failed })
   for (const [key, value] of Object.entries(ratios)) console.log(`${key}: ${value.toFixed(2)}`)
 }
 
@@ -146,9 +118,4 @@ function quantiles(values: readonly number[]): { p50: number; p99: number; max: 
 function wholeNumber(name: 'seed' | 'events'): number {
   if (!/^[1-9]\d{0,8}$/.test(values[name])) throw new Error(`--${name} takes a whole number from 1 up`)
   return Number(values[name])
-}
-
-function fail(error: unknown): void {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
 }

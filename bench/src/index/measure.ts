@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Sql } from '@referrer/database'
+import { run } from '../processes.ts'
 import type { Contender } from './contenders.ts'
 import { type Counts, type RecordedNode, startNode } from './node.ts'
-import { run } from './processes.ts'
 import { Random } from './random.ts'
 import { areTablesThere, isVisible } from './tables.ts'
 

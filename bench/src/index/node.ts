@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { listening, type Process } from './processes.ts'
+import { listening, type Process } from '../processes.ts'
 
 export type Counts = Record<string, number>
 export type RecordedNode = {

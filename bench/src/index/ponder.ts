@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Command } from './processes.ts'
+import type { Command } from '../processes.ts'
 
 export const PONDER_SCHEMA = 'market'
 /** At 20 requests a second and endpoint, Ponder's own limit to begin with, its processor is the limit and not its patience. */

@@ -1,7 +1,8 @@
-import { connect, migrate, type PostgresServer, type Sql } from '@referrer/database'
+import { migrate, type PostgresServer, type Sql } from '@referrer/database'
 import { dayOf, inflate } from '@referrer/ranking'
 import { migrations } from '@referrer/service'
 import { withoutIndexes } from '@referrer/service/testing'
+import { connectPatiently, createDatabase } from '../databases.ts'
 
 export const CHAIN_ID = 8453
 /** Wrote a fifth of all reviews, and has a fifth of all votes. */
@@ -33,24 +34,22 @@ const productOf = (products: number) =>
 
 /** A database of its own. */
 export async function createFilled(server: PostgresServer, events: number): Promise<Sql> {
-  const name = `ranks_${events}`
-  const admin = connect(server.url, { max: 1 })
-  await admin.unsafe(`CREATE DATABASE ${name}`)
-  await admin.end()
-  const url = new URL(server.url)
-  url.pathname = `/${name}`
-  const sql = connect(url.href, { max: 2, name: 'bench' })
-  await migrate(sql, migrations)
-  await sql.begin(async (tx) => {
-    await tx`SET LOCAL statement_timeout = 0`
-    // Rows that are there already leave no marks.
-    await tx`SET LOCAL session_replication_role = replica`
-    await withoutIndexes(tx, async () => {
-      for (const statement of [...statements(events), ...DERIVED]) await tx.unsafe(statement)
+  const sql = connectPatiently(await createDatabase(server, `ranks_${events}`), 2)
+  try {
+    await migrate(sql, migrations)
+    await sql.begin(async (tx) => {
+      // Without triggers: what is filled in is not followed.
+      await tx`SET LOCAL session_replication_role = replica`
+      await withoutIndexes(tx, async () => {
+        for (const statement of [...statements(events), ...DERIVED]) await tx.unsafe(statement)
+      })
     })
-  })
-  await sql`VACUUM ANALYZE`
-  return sql
+    await sql`VACUUM ANALYZE`
+    return sql
+  } catch (error) {
+    await sql.end()
+    throw error
+  }
 }
 
 function statements(events: number): string[] {

@@ -1,10 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { cpus, loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type PostgresServer, type Sql, startPostgres } from '@referrer/database'
+import type { PostgresServer, Sql } from '@referrer/database'
 import { recomputeRanks } from '@referrer/service/testing'
+import { createParts, type Parts } from '../parts.ts'
 import { report } from '../report.ts'
+import { fail, progress, withPostgres } from '../stage.ts'
 import { createEvents, type Events, KINDS } from './events.ts'
 import { createFilled } from './fill.ts'
 import { chain, drain, type Measured, measureFollowing, measurePlain } from './measure.ts'
@@ -29,7 +28,6 @@ const { values } = parseArgs({
 const ONE_AT_A_TIME = 200
 const HUNDREDS = 10
 const PLAINLY = 20
-const begun = performance.now()
 
 if (values.help) console.log(HELP)
 else await main().catch(fail)
@@ -38,43 +36,45 @@ async function main(): Promise<void> {
   const sizes = [Number(values.few), Number(values.many)]
   if (sizes.some((size) => !Number.isSafeInteger(size) || size < 10_000 || size % 10_000 !== 0))
     throw new Error('--few and --many take numbers of events in steps of 10,000')
-  const [load = 0] = loadavg()
-  if (load > cpus().length / 2)
-    progress(`this machine is busy (load ${load.toFixed(1)}): do not trust the figures`)
-  const directory = mkdtempSync(join(tmpdir(), 'bench-ranks-'))
-  // Root's Postgres runs as another user.
-  chmodSync(directory, 0o711)
-  // The million must fit, as it does in whatever holds a million: else the size of the cache is measured.
+  // A million events must fit into the cache of Postgres: else the size of the cache is measured.
   const settings = { shared_buffers: '2GB' }
-  const postgres = await startPostgres({ directory: join(directory, 'postgres'), settings })
-  try {
-    const results = []
-    for (const size of sizes) results.push(await measure(postgres, size, size === sizes[0]))
-    tell(sizes, results)
-  } finally {
-    await postgres.stop()
-    rmSync(directory, { recursive: true, force: true })
-  }
+  await withPostgres('ranks', (postgres) => measureAll(postgres, sizes), { settings })
 }
 
 type Result = Map<string, Measured>
 
-async function measure(postgres: PostgresServer, size: number, isChecked: boolean): Promise<Result> {
-  progress(`filling ${size.toLocaleString('en')} events`)
+async function measureAll(postgres: PostgresServer, sizes: number[]): Promise<void> {
+  const parts = createParts()
+  const results: Result[] = []
+  for (const size of sizes) {
+    const cases: Result = new Map()
+    results.push(cases)
+    const name = `${size.toLocaleString('en')} events`
+    await parts.run(name, () => measure(postgres, size, { cases, parts, name, isChecked: size === sizes[0] }))
+  }
+  tell(sizes, results, parts)
+}
+
+async function measure(
+  postgres: PostgresServer,
+  size: number,
+  { cases, parts, name, isChecked }: { cases: Result; parts: Parts; name: string; isChecked: boolean },
+): Promise<void> {
+  progress(`filling ${name}`)
   const sql = await createFilled(postgres, size)
   try {
     const events = createEvents(sql, size)
     await drain(sql, events)
     if (isChecked) await checkFilling(sql, events)
     await sql`VACUUM ANALYZE`
-    const cases = new Map<string, Measured>()
+    const add = (event: string, work: () => Promise<Measured>) =>
+      parts.run(`${event}, ${name}`, async () => void cases.set(event, await work()))
     for (const kind of KINDS) {
       progress(`following ${kind}s`)
-      cases.set(`one ${kind}, ours`, await measureFollowing(sql, events, kind, 1, ONE_AT_A_TIME))
-      cases.set(`100 ${kind}s at once, ours`, await measureFollowing(sql, events, kind, 100, HUNDREDS))
-      if (kind !== 'opinion') cases.set(`one ${kind}, plain`, await measurePlain(sql, events, kind, PLAINLY))
+      await add(`one ${kind}, ours`, () => measureFollowing(sql, events, kind, 1, ONE_AT_A_TIME))
+      await add(`100 ${kind}s at once, ours`, () => measureFollowing(sql, events, kind, 100, HUNDREDS))
+      if (kind !== 'opinion') await add(`one ${kind}, plain`, () => measurePlain(sql, events, kind, PLAINLY))
     }
-    return cases
   } finally {
     await sql.end()
   }
@@ -96,44 +96,37 @@ async function checkFilling(sql: Sql, events: Events): Promise<void> {
   await sql`TRUNCATE market.marks`
 }
 
-function tell([few = 0, many = 0]: number[], [small, large]: Result[]): void {
+function tell([few = 0, many = 0]: number[], [small, large]: Result[], { failed }: Parts): void {
   const figures: Record<string, number> = {}
   const ratios: Record<string, number> = {}
-  const rows: Record<string, string | number>[] = []
-  for (const [name, after] of large ?? []) {
+  const times = (measured?: Measured) =>
+    measured ? `${measured.p50Ms.toFixed(1)}, ${measured.p99Ms.toFixed(1)}` : '–'
+  const rows = [...new Set([...(small?.keys() ?? []), ...(large?.keys() ?? [])])].map((name) => {
     const before = small?.get(name)
-    if (!before) continue
-    for (const [size, { p50Ms, p99Ms, meanMs, statements }] of [
+    const after = large?.get(name)
+    for (const [size, measured] of [
       [few, before],
       [many, after],
     ] as const) {
-      const key = `${name} ${size}`.replaceAll(/\W+/g, '_')
-      Object.assign(figures, {
-        [`${key}_p50_ms`]: p50Ms,
-        [`${key}_p99_ms`]: p99Ms,
-        [`${key}_mean_ms`]: meanMs,
-        [`${key}_statements`]: statements,
-      })
+      if (!measured) continue
+      const key = plain(`${name} ${size}`)
+      figures[`${key}_p50_ms`] = measured.p50Ms
+      figures[`${key}_p99_ms`] = measured.p99Ms
+      figures[`${key}_mean_ms`] = measured.meanMs
+      figures[`${key}_statements`] = measured.statements
     }
-    const ratio = (of: 'p50Ms' | 'p99Ms' | 'meanMs') => after[of] / before[of]
-    ratios[name.replaceAll(/\W+/g, '_')] = ratio('meanMs')
-    rows.push({
+    const ratio = (of: 'p50Ms' | 'meanMs') => (before && after ? after[of] / before[of] : Number.NaN)
+    if (before && after) ratios[plain(name)] = ratio('meanMs')
+    return {
       event: name,
-      [`p50, p99 ms with ${few.toLocaleString('en')}`]: `${before.p50Ms.toFixed(1)}, ${before.p99Ms.toFixed(1)}`,
-      [`with ${many.toLocaleString('en')}`]: `${after.p50Ms.toFixed(1)}, ${after.p99Ms.toFixed(1)}`,
-      statements: `${before.statements.toFixed(1)}, ${after.statements.toFixed(1)}`,
-      'ratio of p50': ratio('p50Ms').toFixed(2),
-      'of the mean': ratio('meanMs').toFixed(2),
-    })
-  }
-  report({ name: 'ranks', figures, ratios, rows })
+      [`p50, p99 ms with ${few.toLocaleString('en')}`]: times(before),
+      [`with ${many.toLocaleString('en')}`]: times(after),
+      statements: [before, after].map((each) => each?.statements.toFixed(1) ?? '–').join(', '),
+      'ratio of p50': before && after ? ratio('p50Ms').toFixed(2) : '–',
+      'of the mean': before && after ? ratio('meanMs').toFixed(2) : '–',
+    }
+  })
+  report({ name: 'ranks', figures, ratios, rows, failed })
 }
 
-function progress(line: string): void {
-  console.log(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
-}
-
-function fail(error: unknown): void {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
-}
+const plain = (words: string) => words.replaceAll(/\W+/g, '_')

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { privateKeyOf } from '@referrer/contracts/local'
-import { listening, type Process } from '../index/processes.ts'
+import { listening, type Process } from '../processes.ts'
 import type { Trace } from './audit.ts'
 import type { Shop } from './market.ts'
 

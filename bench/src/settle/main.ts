@@ -1,11 +1,12 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { compileContracts } from '@referrer/contracts/local'
-import { connect, type PostgresServer, startPostgres } from '@referrer/database'
-import { interrupt, listening } from '../index/processes.ts'
+import type { PostgresServer } from '@referrer/database'
+import { createDatabase } from '../databases.ts'
+import { createParts } from '../parts.ts'
+import { listening } from '../processes.ts'
+import { fail, progress, withPostgres } from '../stage.ts'
 import { CONTENDERS, type Contender, type Server } from './contenders.ts'
 import type { Way } from './load.ts'
 import { connectTo, openShop } from './market.ts'
@@ -54,7 +55,6 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 })
-const begun = performance.now()
 
 if (values.help) console.log(HELP)
 else await main().catch(fail)
@@ -62,22 +62,10 @@ else await main().catch(fail)
 async function main(): Promise<void> {
   const contenders = chosen('only', CONTENDERS)
   const cases = chosen('case', casesOf(values.quick ? QUICK : USUAL))
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
-  const [load = 0] = loadavg()
-  if (load > cpus().length / 2)
-    progress(`this machine is busy (load ${load.toFixed(1)}): do not trust the figures`)
   await compileContracts()
-  const directory = mkdtempSync(join(tmpdir(), 'bench-settle-'))
-  // Root's Postgres runs as another user.
-  chmodSync(directory, 0o711)
-  const postgres = await startPostgres({ directory: join(directory, 'postgres') })
-  try {
-    await onChain({ contenders, cases }, postgres, directory)
-  } finally {
-    await postgres.stop()
-    if (values.keep) console.log(`kept in ${directory}`)
-    else rmSync(directory, { recursive: true, force: true })
-  }
+  await withPostgres('settle', (postgres, directory) => onChain({ contenders, cases }, postgres, directory), {
+    keep: values.keep,
+  })
 }
 
 async function onChain(plan: Plan, postgres: PostgresServer, directory: string): Promise<void> {
@@ -135,44 +123,32 @@ async function setStage(
   return { shop, node, rpcUrl, createDatabase: databasesOf(postgres), directory, payments, rewind }
 }
 
-function databasesOf({ url: serverUrl }: PostgresServer): () => Promise<string> {
+function databasesOf(server: PostgresServer): () => Promise<string> {
   let count = 0
-  return async () => {
-    count += 1
-    const sql = connect(serverUrl, { max: 1 })
-    await sql.unsafe(`CREATE DATABASE settle_${count}`)
-    await sql.end()
-    const url = new URL(serverUrl)
-    url.pathname = `/settle_${count}`
-    return url.href
-  }
+  return () => createDatabase(server, `settle_${++count}`)
 }
 
 async function compare(stage: Stage, { contenders, cases }: Plan): Promise<void> {
-  const summary = createSummary()
+  const parts = createParts()
+  const summary = createSummary(parts)
   for (const plan of cases) {
     const measured = new Map<Contender, Measured>()
     for (const contender of contenders) {
-      const found = await measure(stage, contender, plan)
-      measured.set(contender, found)
-      progress(`${plan.title}, ${contender.title}: ${found.perSecond.toFixed(1)} a second`)
-      if (found.failure) progress(`  ${found.failures} failed, most often with "${found.failure}"`)
+      await parts.run(`${plan.title}, ${contender.title}`, async () => {
+        const found = await measure(stage, contender, plan)
+        measured.set(contender, found)
+        progress(`${plan.title}, ${contender.title}: ${found.perSecond.toFixed(1)} a second`)
+        if (found.failure) progress(`  ${found.failures} failed, most often with "${found.failure}"`)
+      })
     }
     summary.add(plan, measured)
   }
   for (const contender of contenders) {
-    const calls = await countCalls(stage, contender)
-    progress(`${contender.title}: ${calls.toFixed(1)} calls of the node for a settlement`)
-    summary.addCalls(contender, calls)
+    await parts.run(`calls of the node, ${contender.title}`, async () => {
+      const calls = await countCalls(stage, contender)
+      progress(`${contender.title}: ${calls.toFixed(1)} calls of the node for a settlement`)
+      summary.addCalls(contender, calls)
+    })
   }
   summary.tell()
-}
-
-function progress(line: string): void {
-  console.log(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
-}
-
-function fail(error: unknown): void {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
 }

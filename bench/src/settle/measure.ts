@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { LocalClient } from '@referrer/contracts/local'
-import type { Process } from '../index/processes.ts'
+import type { Process } from '../processes.ts'
 import { type Audit, audit, type Trace } from './audit.ts'
 import type { Contender, Place, Server } from './contenders.ts'
 import { startCounter } from './counter.ts'

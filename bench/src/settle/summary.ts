@@ -1,3 +1,4 @@
+import type { Parts } from '../parts.ts'
 import { report } from '../report.ts'
 import { type Contender, ours, oursWithFour, stock, withNonceManager } from './contenders.ts'
 import type { Case, Measured } from './measure.ts'
@@ -6,7 +7,7 @@ import type { Case, Measured } from './measure.ts'
 const TARGETS: Partial<Record<string, number>> = { burst1s: 10 }
 
 /** Gathers what was measured, for one table and one file. */
-export function createSummary() {
+export function createSummary(parts: Parts) {
   const figures: Record<string, number> = {}
   const ratios: Record<string, number> = {}
   const rows: Record<string, string | number>[] = []
@@ -54,7 +55,7 @@ export function createSummary() {
   }
 
   function tell(): void {
-    report({ name: 'settle', figures, ratios, rows })
+    report({ name: 'settle', figures, ratios, rows, failed: parts.failed })
     for (const line of missed) console.log(`target missed: ${line}`)
   }
 

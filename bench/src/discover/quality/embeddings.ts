@@ -12,7 +12,7 @@ import {
   productTextHash,
 } from '@referrer/service/testing'
 import { CHAIN_ID } from '../../http/market.ts'
-import { progress } from '../stage.ts'
+import { progress } from '../../stage.ts'
 
 export type { LocalEmbedder }
 export const openModel = (): LocalEmbedder => createLocal()

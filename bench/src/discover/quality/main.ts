@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { PostgresServer } from '@referrer/database'
 import type { Server } from '../../http/servers.ts'
-import { interrupt } from '../../index/processes.ts'
+import { createParts } from '../../parts.ts'
+import { fail, progress, withPostgres } from '../../stage.ts'
 import { ask } from '../ask.ts'
 import { createMarket, type Market } from '../market.ts'
 import { indexed, startService, until } from '../service.ts'
-import { fail, progress, withPostgres } from '../stage.ts'
+import { IN_MEMORY } from '../settings.ts'
 import { createBm25 } from './bm25.ts'
 import { embedProducts, type LocalEmbedder, openModel } from './embeddings.ts'
 import { type Engine, openEngine } from './engine.ts'
@@ -45,10 +46,11 @@ else if (!existsSync(data))
 else await main().catch(fail)
 
 async function main(): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
   const model = openModel()
   try {
-    await withPostgres('bench-quality-', (postgres, directory) => measure(postgres, directory, model))
+    await withPostgres('quality', (postgres, directory) => measure(postgres, directory, model), {
+      settings: IN_MEMORY,
+    })
   } finally {
     await model.close()
   }
@@ -59,25 +61,27 @@ async function measure(postgres: PostgresServer, directory: string, model: Local
   progress(`filling ${judged.items.length.toLocaleString('en')} products`)
   const goods = { name: 'quality', count: judged.items.length, items: judged.items }
   const market = await createMarket(postgres, goods, { intents: 1, hasReviews: false })
-  const summary = createSummary(judged.queries, basename(data) === 'icecat')
+  const parts = createParts()
+  const summary = createSummary(judged.queries, basename(data) === 'icecat', parts)
   try {
     await embedProducts(market.sql)
     const idOf = await idsOf(market, judged)
     const stage = { judged, market, directory, model, idOf }
-    const words = await askAll(stage, 'off')
-    const both = await askAll(stage, 'local')
+    const words = await parts.run('ours, words alone', () => askAll(stage, 'off'))
+    const both = await parts.run('ours, both', () => askAll(stage, 'local'))
     const bm25 = createBm25(judged.items.map((item) => `${item.name} ${item.category} ${item.description}`))
     const engine = await openEngine(market.sql, true)
     for (const rephrasing of Object.keys(REPHRASINGS) as Rephrasing[]) {
       const texts = judged.queries.map(REPHRASINGS[rephrasing])
       const plain = texts.map((text) => bm25(text, DEEP).map((at) => judged.ids[at] ?? ''))
-      const vectors = await model.embed(texts, 'texts')
-      const near = vectors.map((vector) => engine.nearest(vector, DEEP).map(idOf))
+      const near = await parts.run(`${rephrasing}, vectors alone`, async () =>
+        (await model.embed(texts, 'texts')).map((vector) => engine.nearest(vector, DEEP).map(idOf)),
+      )
       summary.add(rephrasing, {
         'plain BM25': { first: plain, deep: plain, differing: 0 },
-        'ours, words alone': words[rephrasing],
-        'vectors alone': { first: near, deep: near, differing: 0 },
-        'ours, both': both[rephrasing],
+        'ours, words alone': words?.[rephrasing],
+        'vectors alone': near && { first: near, deep: near, differing: 0 },
+        'ours, both': both?.[rephrasing],
       })
     }
     summary.tell()

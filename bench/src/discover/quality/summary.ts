@@ -1,3 +1,4 @@
+import type { Parts } from '../../parts.ts'
 import { report } from '../../report.ts'
 import type { Query } from './judgements.ts'
 import { differenceOf, type Scores, scoresOf } from './scores.ts'
@@ -10,12 +11,13 @@ export interface Lists {
   differing: number
 }
 
-type Found = Record<'plain BM25' | 'ours, words alone' | 'vectors alone' | 'ours, both', Lists>
+/** Undefined: this engine could not be measured. */
+type Found = Record<'plain BM25' | 'ours, words alone' | 'vectors alone' | 'ours, both', Lists | undefined>
 
 /** As it was published with the data. */
 const PUBLISHED: Scores = { ndcg: 0.739, condensed: 0.817, recall: 0.891, judged: 0.8 }
 
-export function createSummary(queries: readonly Query[], isPublished: boolean) {
+export function createSummary(queries: readonly Query[], isPublished: boolean, parts: Parts) {
   const figures: Record<string, number> = {}
   const ratios: Record<string, number> = {}
   const rows: Record<string, string | number>[] = []
@@ -38,11 +40,12 @@ export function createSummary(queries: readonly Query[], isPublished: boolean) {
     if (rows.length === 0 && isPublished) addRow(questions, 'plain BM25, as published', PUBLISHED)
     const words = found['ours, words alone']
     const both = found['ours, both']
-    const { better, worse, mean, interval } = differenceOf(queries, both.first, words.first)
-    for (const [engine, { first, deep }] of Object.entries(found)) {
-      const note = `${better} better, ${worse} worse; ${signed(mean)} (${interval.map(signed).join(' to ')})`
-      addRow(questions, engine, scoresOf(queries, first, deep), engine === 'ours, both' ? note : '')
+    for (const [engine, lists] of Object.entries(found)) {
+      if (!lists) continue
+      const note = engine === 'ours, both' && words ? differenceText(lists, words) : ''
+      addRow(questions, engine, scoresOf(queries, lists.first, lists.deep), note)
     }
+    if (!words || !both || !found['vectors alone']) return
     const scoreOf = (engine: keyof Found) => figures[key(questions, engine, 'ndcg')] ?? Number.NaN
     const best = Math.max(scoreOf('ours, words alone'), scoreOf('vectors alone'))
     ratios[key(questions, 'both_to_better_of_two')] = scoreOf('ours, both') / best
@@ -56,8 +59,13 @@ export function createSummary(queries: readonly Query[], isPublished: boolean) {
       )
   }
 
+  function differenceText(both: Lists, words: Lists): string {
+    const { better, worse, mean, interval } = differenceOf(queries, both.first, words.first)
+    return `${better} better, ${worse} worse; ${signed(mean)} (${interval.map(signed).join(' to ')})`
+  }
+
   function tell(): void {
-    report({ name: 'discover-quality', figures, ratios, rows })
+    report({ name: 'discover-quality', figures, ratios, rows, failed: parts.failed })
     for (const line of lines) console.log(line)
   }
 

@@ -1,14 +1,15 @@
 import { parseArgs } from 'node:util'
 import type { PostgresServer } from '@referrer/database'
-import { interrupt } from '../../index/processes.ts'
 import { Random } from '../../index/random.ts'
+import { createParts, type Parts } from '../../parts.ts'
 import { report } from '../../report.ts'
+import { fail, progress, withPostgres } from '../../stage.ts'
 import { ask } from '../ask.ts'
 import { generatedItems, intentFor } from '../catalogue.ts'
 import { EMBEDDER_ID, type Embedder, type Mood, startEmbedder } from '../embedder.ts'
 import { createMarket, type Market } from '../market.ts'
 import { indexed, startService, until } from '../service.ts'
-import { fail, progress, withPostgres } from '../stage.ts'
+import { IN_MEMORY } from '../settings.ts'
 import { Space } from '../vectors.ts'
 import { createArrivals } from './arrivals.ts'
 import { type Memory, settledMemory } from './memory.ts'
@@ -44,8 +45,7 @@ else await main().catch(fail)
 
 async function main(): Promise<void> {
   if (!Number.isSafeInteger(seconds) || seconds < 10) throw new Error('--seconds takes a number from 10 on')
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
-  await withPostgres('bench-soak-', measure)
+  await withPostgres('soak', measure, { settings: IN_MEMORY })
 }
 
 async function measure(postgres: PostgresServer, directory: string): Promise<void> {
@@ -90,11 +90,11 @@ async function soak(market: Market, embedder: Embedder, directory: string): Prom
     const before = await settledMemory(server)
     const [answers, additions] = await run(seconds)
     const after = await settledMemory(server)
-    await until(
-      async () => (await arrivals.isLastFound(server.url)) === true,
-      'the last product was not found',
+    const parts = createParts()
+    await parts.run('last product found', () =>
+      until(async () => (await arrivals.isLastFound(server.url)) === true, 'the last product was not found'),
     )
-    tell(answers, additions, { before, after }, embedder)
+    tell({ answers, additions, memory: { before, after }, embedder, parts })
   } finally {
     await server.process.stop()
   }
@@ -107,12 +107,15 @@ function* distinctWishes(): Generator<string, string> {
   for (let n = 0; ; n += 1) yield `${intentFor(random.pick(items), random)} ${n}`
 }
 
-function tell(
-  answers: Outcome,
-  additions: Outcome,
-  { before, after }: { before: Memory; after: Memory },
-  embedder: Embedder,
-): void {
+interface Soaked {
+  answers: Outcome
+  additions: Outcome
+  memory: { before: Memory; after: Memory }
+  embedder: Embedder
+  parts: Parts
+}
+
+function tell({ answers, additions, memory: { before, after }, embedder, parts }: Soaked): void {
   const growth = { heap: after.heap - before.heap, resident: after.resident - before.resident }
   const calls = [...embedder.answered.values()].reduce((sum, count) => sum + count, 0)
   const failedCalls = calls - (embedder.answered.get('well') ?? 0)
@@ -133,7 +136,7 @@ function tell(
     figure: figure.replaceAll('_', ' '),
     value: Number.isInteger(value) ? value.toLocaleString('en') : value.toFixed(1),
   }))
-  report({ name: 'discover-soak', figures, ratios: {}, rows })
+  report({ name: 'discover-soak', figures, ratios: {}, rows, failed: parts.failed })
   const wrong = [
     ...[...answers.failed, ...additions.failed].slice(0, 5),
     ...(['heap', 'resident'] as const)
