@@ -74,7 +74,7 @@ export async function createMarket(
   const intents: Intent[] = []
   await sql.begin(async (tx) => {
     await tx`SET LOCAL statement_timeout = 0`
-    // Rows that are there already leave no marks.
+    // Rows that are there already leave no pending changes.
     await tx`SET LOCAL session_replication_role = replica`
     await withoutIndexes(tx, async () => {
       await tx.unsafe(STAGE)

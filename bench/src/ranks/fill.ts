@@ -43,7 +43,7 @@ export async function createFilled(server: PostgresServer, events: number): Prom
   await migrate(sql, migrations)
   await sql.begin(async (tx) => {
     await tx`SET LOCAL statement_timeout = 0`
-    // Rows that are there already leave no marks.
+    // Rows that are there already leave no pending changes.
     await tx`SET LOCAL session_replication_role = replica`
     await withoutIndexes(tx, async () => {
       for (const statement of [...statements(events), ...DERIVED]) await tx.unsafe(statement)
