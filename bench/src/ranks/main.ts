@@ -93,7 +93,7 @@ async function checkFilling(sql: Sql, events: Events): Promise<void> {
   const filled = await read()
   await recomputeRanks(sql, chain, new Date(events.now()), () => {})
   if ((await read()) !== filled) throw new Error('the ranks that were filled in are not those of the events')
-  await sql`TRUNCATE market.marks`
+  await sql`TRUNCATE market.pending_changes`
 }
 
 function tell([few = 0, many = 0]: number[], [small, large]: Result[], { failed }: Parts): void {

@@ -47,9 +47,11 @@ export function createMetrics(context: Context): Metrics {
     'chain',
     'state',
   ])
-  const marks = gauge('marks', `Changes that ranks and the oracle have not followed yet, ${capped}`, [
-    'chain',
-  ])
+  const changes = gauge(
+    'pending_changes',
+    `Changes that ranks and the oracle have not processed yet, ${capped}`,
+    ['chain'],
+  )
   const decisions = gauge(
     'oracle_open_decisions',
     `What the oracle decided and the chain does not show yet, ${capped}`,
@@ -85,9 +87,9 @@ export function createMetrics(context: Context): Metrics {
   )
 
   async function lookAtDatabase(): Promise<void> {
-    const gauges = [sends, sendsOldest, marks, decisions, dueOldest, texts, ...chainGauges]
+    const gauges = [sends, sendsOldest, changes, decisions, dueOldest, texts, ...chainGauges]
     try {
-      const [transactions, chains, oracle, marked, queued] = await askDatabase()
+      const [transactions, chains, oracle, announced, queued] = await askDatabase()
       // What is not there any more must not stay in the figures.
       for (const each of gauges) each.reset()
       for (const { chainId, state, count, oldestSeconds } of transactions) {
@@ -98,7 +100,7 @@ export function createMetrics(context: Context): Metrics {
         decisions.set({ chain, kind }, open)
         dueOldest.set({ chain }, oldestDueSeconds)
       }
-      for (const { chainId: chain, count } of marked) marks.set({ chain }, count)
+      for (const { chainId: chain, count } of announced) changes.set({ chain }, count)
       for (const { embedder, count } of queued) texts.set({ embedder }, count)
       tellOfChains(chains)
       databaseUp.set(1)

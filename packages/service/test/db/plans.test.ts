@@ -222,7 +222,7 @@ const sorted = (plan: Node) =>
     .filter((node) => /Sort|Hash/.test(node['Node Type']))
     .reduce((most, node) => Math.max(most, ...(node.Plans ?? []).map(rowsOf)), 0)
 /** These have a few rows a chain: reading them whole is the best there is. */
-const SMALL = ['counts', 'rank_sums', 'places', 'checkpoints']
+const SMALL = ['counts', 'rank_sums', 'range_counts', 'checkpoints']
 const wholeTables = (plan: Node) =>
   nodesOf(plan)
     .filter((node) => node['Node Type'].endsWith('Seq Scan'))

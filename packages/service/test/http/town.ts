@@ -179,9 +179,9 @@ export async function quiet({ sql, indexed }: TestMarket): Promise<void> {
   await indexed()
   await until(async () => {
     const { count } = await sql`
-      SELECT FROM market.marks UNION ALL SELECT FROM market.comparisons_under_way LIMIT 1`
+      SELECT FROM market.pending_changes UNION ALL SELECT FROM market.comparisons_under_way LIMIT 1`
     return count === 0
-  }, 'marks to be taken')
+  }, 'changes to be taken')
 }
 
 export const readProduct = ({ call }: TestMarket, { merchantId, productId }: Product) =>

@@ -289,7 +289,7 @@ describe('votes that cannot be stored', () => {
     expect(await answerTo(v, signed)).toEqual(recorded(1))
   })
 
-  it.each(['market.ballots', 'market.votes', 'market.marks', 'chain.escrows'])(
+  it.each(['market.ballots', 'market.votes', 'market.pending_changes', 'chain.escrows'])(
     'are refused while %s is away, and leave nothing behind [VOTE-66]',
     (table) => refusedWhile((work) => v.m.withoutTable(table, work)),
   )

@@ -246,7 +246,7 @@ const DERIVED = [
 
 /** What follows from the records, as it was kept and computed anew. */
 async function auditRanks(sql: Sql, chainId: number): Promise<void> {
-  const { count } = await sql`SELECT FROM market.marks WHERE chain_id = ${chainId} LIMIT 1`
+  const { count } = await sql`SELECT FROM market.pending_changes WHERE chain_id = ${chainId} LIMIT 1`
   expect(count, 'changes that nobody has looked at').toBe(0)
   const read = async () =>
     new Map(

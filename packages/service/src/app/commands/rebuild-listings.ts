@@ -39,10 +39,10 @@ export async function rebuildListings(
         SELECT merchant_id AS "merchantId", product_id AS "productId" FROM market.products
         WHERE chain_id = ${chainId} AND (merchant_id, product_id) > (${after.merchantId}, ${after.productId}::bytea)
         ORDER BY merchant_id, product_id LIMIT ${AT_ONCE}`
-      await makeListings(tx, chainId, products, { now, marked: [], window: WINDOW }, () => true)
+      await makeListings(tx, chainId, products, { now, announced: [], window: WINDOW }, () => true)
       // Texts and offers are the worker's to look at.
       await tx`
-        INSERT INTO market.marks (chain_id, what, merchant_id, product_id)
+        INSERT INTO market.pending_changes (chain_id, what, merchant_id, product_id)
         SELECT ${chainId}, 'listing', * FROM unnest(
           ${products.map(({ merchantId }) => merchantId)}::bigint[], ${products.map(({ productId }) => productId)}::bytea[])`
       return products

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { createRpcPool } from '@referrer/chain'
 import { migrate, type Sql, type Transaction } from '@referrer/database'
 import { createLog, describeVariables, failStart } from '@referrer/process'
-import { lockFollowing, type Mark } from '../../derived/following/following.ts'
+import { type Change, lockFollowing } from '../../derived/following/following.ts'
 import { opinionsFollower } from '../../derived/opinions/follow.ts'
 import { forgetOpinions } from '../../derived/opinions/store.ts'
 import { ranksFollower } from '../../derived/ranks/follow.ts'
@@ -37,19 +37,19 @@ export function recomputeRanks(sql: Sql, chain: Chain, now: Date, progress: Prog
     await tx`SELECT set_config('statement_timeout', '0', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
     await forgetRanks(tx, chainId)
     const batch = { tx, chain, now }
-    await each(reviewsOf(tx, chainId), 'reviews', progress, (marks) =>
-      ranksFollower.follow({ ...batch, marks }),
+    await each(reviewsOf(tx, chainId), 'reviews', progress, (changes) =>
+      ranksFollower.follow({ ...batch, changes }),
     )
-    await each(ballotsOf(tx, chainId), 'ballots', progress, (marks) =>
-      ranksFollower.follow({ ...batch, marks }),
+    await each(ballotsOf(tx, chainId), 'ballots', progress, (changes) =>
+      ranksFollower.follow({ ...batch, changes }),
     )
     // Last, since from here on their products are locked.
     await forgetOpinions(tx, chainId, now)
-    await each(reviewsOf(tx, chainId), 'opinions', progress, (marks) =>
-      opinionsFollower.follow({ ...batch, marks }),
+    await each(reviewsOf(tx, chainId), 'opinions', progress, (changes) =>
+      opinionsFollower.follow({ ...batch, changes }),
     )
-    await each(productsOf(tx, chainId), 'products', progress, (marks) =>
-      opinionsFollower.follow({ ...batch, marks }),
+    await each(productsOf(tx, chainId), 'products', progress, (changes) =>
+      opinionsFollower.follow({ ...batch, changes }),
     )
   })
 }
@@ -62,69 +62,69 @@ async function forgetRanks(tx: Transaction, chainId: number): Promise<void> {
 }
 
 async function each(
-  pages: AsyncIterable<Mark[]>,
+  pages: AsyncIterable<Change[]>,
   what: string,
   progress: Progress,
-  look: (marks: Mark[]) => Promise<void>,
+  look: (changes: Change[]) => Promise<void>,
 ): Promise<void> {
   let count = 0
-  for await (const marks of pages) {
-    await look(marks)
-    count += marks.length
+  for await (const changes of pages) {
+    await look(changes)
+    count += changes.length
     if (count % 10_000 === 0) progress(`${count} ${what} so far`)
   }
   progress(`${count} ${what}`)
 }
 
 const reviewsOf = (tx: Transaction, chainId: number) =>
-  marksOf(
+  changesOf(
     0n,
     (after: bigint) => tx<{ internal_id: bigint }[]>`
       SELECT internal_id FROM market.ranked_reviews WHERE internal_id > ${after} AND chain_id = ${chainId}
       ORDER BY internal_id LIMIT ${AT_ONCE}`,
     ({ internal_id }) => internal_id,
-    ({ internal_id }): Mark => ({ what: 'review', internalId: internal_id }),
+    ({ internal_id }): Change => ({ what: 'review', internalId: internal_id }),
   )
 
 const ballotsOf = (tx: Transaction, chainId: number) =>
-  marksOf(
+  changesOf(
     0n,
     (after: bigint) => tx<{ ballot_id: bigint }[]>`
       SELECT ballot_id FROM market.ballots WHERE ballot_id > ${after} AND chain_id = ${chainId}
       ORDER BY ballot_id LIMIT ${AT_ONCE}`,
     ({ ballot_id }) => ballot_id,
-    ({ ballot_id }): Mark => ({ what: 'ballot', ballotId: ballot_id }),
+    ({ ballot_id }): Change => ({ what: 'ballot', ballotId: ballot_id }),
   )
 
 type ProductRow = { merchant_id: bigint; product_id: Buffer }
 
 const productsOf = (tx: Transaction, chainId: number) =>
-  marksOf(
+  changesOf(
     { merchant_id: -1n, product_id: Buffer.alloc(0) },
     (after: ProductRow) => tx<ProductRow[]>`
       SELECT merchant_id, product_id FROM market.products
       WHERE chain_id = ${chainId} AND (merchant_id, product_id) > (${after.merchant_id}, ${after.product_id}::bytea)
       ORDER BY merchant_id, product_id LIMIT ${AT_ONCE}`,
     (row) => row,
-    ({ merchant_id, product_id }): Mark => ({
+    ({ merchant_id, product_id }): Change => ({
       what: 'product',
       merchantId: merchant_id,
       productId: product_id,
     }),
   )
 
-async function* marksOf<Row, Key>(
+async function* changesOf<Row, Key>(
   first: Key,
   read: (after: Key) => Promise<Row[]>,
   keyOf: (row: Row) => Key,
-  markOf: (row: Row) => Mark,
-): AsyncGenerator<Mark[]> {
+  changeOf: (row: Row) => Change,
+): AsyncGenerator<Change[]> {
   let after = first
   for (;;) {
     const rows = await read(after)
     const last = rows.at(-1)
     if (last === undefined) return
-    yield rows.map(markOf)
+    yield rows.map(changeOf)
     after = keyOf(last)
   }
 }

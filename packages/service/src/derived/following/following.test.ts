@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Chain } from '../../kit/context.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
 import { runAlone, until } from '../../machinery/workers/testing.ts'
-import { createFollowing, type Follower, followOnce, type Mark } from './following.ts'
+import { type Change, createFollowing, type Follower, followOnce } from './following.ts'
 
 const CHAIN_ID = 7
 const chain = { config: { chainId: CHAIN_ID, pollIntervalMs: 50 } } as Chain
@@ -17,51 +17,51 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   await Promise.all(running.splice(0).map((worker) => worker.stop()))
-  await database.sql`TRUNCATE market.marks, seen`
+  await database.sql`TRUNCATE market.pending_changes, seen`
 })
 afterAll(() => database.drop())
 
 const context = () => ({ sql: database.sql, clock: Date.now })
 
-const markAgents = (ids: number[], chainId = CHAIN_ID) => database.sql`
-  INSERT INTO market.marks (chain_id, what, subject) SELECT ${chainId}, 'agent', unnest(${ids}::bigint[])`
+const announceAgents = (ids: number[], chainId = CHAIN_ID) => database.sql`
+  INSERT INTO market.pending_changes (chain_id, what, subject) SELECT ${chainId}, 'agent', unnest(${ids}::bigint[])`
 
-const agentsOf = (marks: readonly Mark[]) =>
-  marks.flatMap((mark) => (mark.what === 'agent' ? [mark.agentId] : []))
+const agentsOf = (changes: readonly Change[]) =>
+  changes.flatMap((change) => (change.what === 'agent' ? [change.agentId] : []))
 
 /** Writes down what it was shown. */
-const note = async (tx: Transaction, marks: readonly Mark[]) => {
-  await tx`INSERT INTO seen SELECT unnest(${agentsOf(marks)}::bigint[])`
+const note = async (tx: Transaction, changes: readonly Change[]) => {
+  await tx`INSERT INTO seen SELECT unnest(${agentsOf(changes)}::bigint[])`
 }
-const noting: Follower = { follow: ({ tx, marks }) => note(tx, marks) }
+const noting: Follower = { follow: ({ tx, changes }) => note(tx, changes) }
 
 const seen = async () =>
   (await database.sql<{ agent_id: bigint }[]>`SELECT agent_id FROM seen ORDER BY agent_id`).map(
     ({ agent_id }) => Number(agent_id),
   )
-const left = async () => (await database.sql`SELECT FROM market.marks`).count
+const left = async () => (await database.sql`SELECT FROM market.pending_changes`).count
 
 function follow(follower: Follower): void {
   running.push(runAlone(createFollowing(context(), chain, [follower])))
 }
 
-it('shows each mark of its chain once, and marks of the same thing as one', async () => {
-  await markAgents([1, 2, 2, 3])
-  await markAgents([9], CHAIN_ID + 1)
+it('shows each change of its chain once, and changes of the same thing as one', async () => {
+  await announceAgents([1, 2, 2, 3])
+  await announceAgents([9], CHAIN_ID + 1)
   follow(noting)
-  await until(async () => (await left()) === 1, 'the marks to be taken')
+  await until(async () => (await left()) === 1, 'the changes to be taken')
   expect(await seen()).toEqual([1, 2, 3])
 })
 
-it('takes more marks than fit into a batch', async () => {
-  await markAgents(Array.from({ length: 1_203 }, (_, at) => at))
+it('takes more changes than fit into a batch', async () => {
+  await announceAgents(Array.from({ length: 1_203 }, (_, at) => at))
   follow(noting)
-  await until(async () => (await left()) === 0, 'the marks to be taken')
+  await until(async () => (await left()) === 0, 'the changes to be taken')
   expect(await seen()).toHaveLength(1_203)
 })
 
-it('keeps the marks, and nothing of what was done, when a batch fails in the middle', async () => {
-  await markAgents([1, 2])
+it('keeps the changes, and nothing of what was done, when a batch fails in the middle', async () => {
+  await announceAgents([1, 2])
   const failing: Follower = { follow: () => Promise.reject(new Error('the oracle is ill')) }
   await expect(followOnce(context(), chain, [noting, failing])).rejects.toThrow('the oracle is ill')
   expect(await seen()).toEqual([])
@@ -71,12 +71,12 @@ it('keeps the marks, and nothing of what was done, when a batch fails in the mid
 })
 
 it('lets one replica follow at a time', async () => {
-  await markAgents([1])
+  await announceAgents([1])
   let others: boolean | undefined
   const slow: Follower = {
-    async follow({ tx, marks }) {
+    async follow({ tx, changes }) {
       others = await followOnce(context(), chain, [noting])
-      await note(tx, marks)
+      await note(tx, changes)
     },
   }
   expect(await followOnce(context(), chain, [slow])).toBe(true)
@@ -84,24 +84,24 @@ it('lets one replica follow at a time', async () => {
   expect(await seen()).toEqual([1])
 })
 
-it('leaves what is marked during a batch to the next one', async () => {
-  await markAgents([1])
+it('leaves what is announced during a batch to the next one', async () => {
+  await announceAgents([1])
   const marking: Follower = {
-    async follow({ tx, marks }) {
-      await note(tx, marks)
-      if (agentsOf(marks).includes(1n)) await markAgents([2])
+    async follow({ tx, changes }) {
+      await note(tx, changes)
+      if (agentsOf(changes).includes(1n)) await announceAgents([2])
     },
   }
   follow(marking)
-  await until(async () => (await seen()).length === 2, 'the second mark')
+  await until(async () => (await seen()).length === 2, 'the second change')
   expect(await seen()).toEqual([1, 2])
 })
 
-it('refreshes what is old although there is always something marked', async () => {
+it('refreshes what is old although there is always something announced', async () => {
   const calls: string[] = []
   const busy: Follower = {
     async follow() {
-      await markAgents([1])
+      await announceAgents([1])
       calls.push('follow')
     },
     async refresh() {
@@ -109,13 +109,13 @@ it('refreshes what is old although there is always something marked', async () =
       return calls.length < 20
     },
   }
-  await markAgents([1])
+  await announceAgents([1])
   follow(busy)
   await until(() => calls.filter((call) => call === 'refresh').length > 5, 'refreshes')
   expect(calls.filter((call) => call === 'follow').length).toBeGreaterThan(3)
 })
 
-it('takes marks before it refreshes what is old, in a single batch', async () => {
+it('takes changes before it refreshes what is old, in a single batch', async () => {
   const calls: string[] = []
   const follower: Follower = {
     async follow() {
@@ -126,7 +126,7 @@ it('takes marks before it refreshes what is old, in a single batch', async () =>
       return calls.length < 4
     },
   }
-  await markAgents([1])
+  await announceAgents([1])
   const results = []
   for (let at = 0; at < 4; at += 1) results.push(await followOnce(context(), chain, [follower]))
   expect(calls).toEqual(['follow', 'refresh', 'refresh', 'refresh'])

@@ -1,6 +1,7 @@
-// Ranks and what the oracle decides rest on votes, reviews, purchases and identities. Whatever changes one of them leaves a mark in the
-// same transaction; here the marks are taken, a batch at a time, and what rests on them is looked at again. Everything is computed from
-// the records as they are then, so that a batch may be done twice: after a crash, a deadlock or a lost connection it is.
+// Ranks and the oracle's decisions derive from votes, reviews, purchases and identities. Triggers write every change of these into the
+// queue `market.pending_changes`, in the transaction that makes it. The worker here takes the changes in batches and gives them to the
+// followers, which compute what derives from them. They compute from the records as they are then, so a batch may be repeated: after a
+// crash, a deadlock or a lost connection it is.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transaction } from '@referrer/database'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -9,7 +10,7 @@ import { despiteDeadlock } from '../../machinery/db/deadlock.ts'
 import type { Frame, Worker } from '../../machinery/workers/frame.ts'
 
 /** Something that has changed. A purchase is named by its payment. */
-export type Mark =
+export type Change =
   | { what: 'review'; internalId: bigint }
   | { what: 'ballot'; ballotId: bigint }
   /** Its owner or its flag. */
@@ -32,23 +33,23 @@ export type Mark =
 export interface Batch {
   tx: Transaction
   chain: Chain
-  marks: readonly Mark[]
+  changes: readonly Change[]
   now: Date
 }
 
-type Unmarked = Omit<Batch, 'marks'>
+type Scope = Omit<Batch, 'changes'>
 
 export interface Follower {
   /** Looks at what changed. */
   follow(batch: Batch): Promise<void>
   /** Brings something up to date that time alone has made old. False: there is nothing. */
-  refresh?(batch: Unmarked): Promise<boolean>
+  refresh?(batch: Scope): Promise<boolean>
 }
 
 type FollowingContext = Pick<Context, 'sql' | 'clock'>
 
-const MARKS_AT_ONCE = 500
-/** At most: where blocks are looked for more often, so are marks. */
+const BATCH_SIZE = 500
+/** At most: a chain that is polled more often has its changes polled more often, too. */
 const POLL_MS = 250
 const RETRY_MS = 1_000
 /** What time makes old is old by the day. */
@@ -63,7 +64,7 @@ export function createFollowing(
   const pollMs = Math.min(POLL_MS, chain.config.pollIntervalMs)
   let refreshAt = 0
 
-  /** Whether there was something to do, and this replica did it. Neither marks nor days hold up the other. */
+  /** True: this replica found something to do and did it. Changes do not hold up the daily refresh, nor the refresh changes. */
   async function pass(): Promise<boolean> {
     let isDone = false
     if (performance.now() >= refreshAt) {
@@ -71,7 +72,7 @@ export function createFollowing(
       if (!isDone) refreshAt = performance.now() + POLLS_TO_REFRESH * pollMs
     }
     const { count } = await context.sql`
-      SELECT FROM market.marks WHERE chain_id = ${chain.config.chainId} LIMIT 1`
+      SELECT FROM market.pending_changes WHERE chain_id = ${chain.config.chainId} LIMIT 1`
     return (count > 0 && (await followOnce(context, chain, followers))) || isDone
   }
 
@@ -98,7 +99,7 @@ export async function lockFollowing(tx: Transaction, chainId: number): Promise<v
   await tx`SELECT pg_advisory_xact_lock(${lockOf(tx, chainId)})`
 }
 
-/** Takes one batch of marks or, where there are none, of what is old. False: there is neither, or another replica is at it. */
+/** Processes one batch of changes; where there are none, one batch of what is out of date. False: there is neither, or another replica does it. */
 export const followOnce = (
   context: FollowingContext,
   chain: Chain,
@@ -109,19 +110,19 @@ export const followOnce = (
 const refreshOnce = (context: FollowingContext, chain: Chain, followers: readonly Follower[]) =>
   alone(context, chain, (batch) => refresh(batch, followers))
 
-async function take(batch: Unmarked, followers: readonly Follower[]): Promise<boolean> {
+async function take(batch: Scope, followers: readonly Follower[]): Promise<boolean> {
   const { tx, chain } = batch
-  const rows = await tx<MarkRow[]>`
+  const rows = await tx<ChangeRow[]>`
     SELECT id, what, subject, contract, payer, nonce, merchant_id, product_id
-    FROM market.marks WHERE chain_id = ${chain.config.chainId} ORDER BY id LIMIT ${MARKS_AT_ONCE}`
+    FROM market.pending_changes WHERE chain_id = ${chain.config.chainId} ORDER BY id LIMIT ${BATCH_SIZE}`
   if (rows.length === 0) return false
-  const marks = distinct(rows)
-  for (const follower of followers) await follower.follow({ ...batch, marks })
-  await tx`DELETE FROM market.marks WHERE id = ANY(${rows.map(({ id }) => id)}::bigint[])`
+  const changes = distinct(rows)
+  for (const follower of followers) await follower.follow({ ...batch, changes })
+  await tx`DELETE FROM market.pending_changes WHERE id = ANY(${rows.map(({ id }) => id)}::bigint[])`
   return true
 }
 
-async function refresh(batch: Unmarked, followers: readonly Follower[]): Promise<boolean> {
+async function refresh(batch: Scope, followers: readonly Follower[]): Promise<boolean> {
   for (const follower of followers) if (await follower.refresh?.(batch)) return true
   return false
 }
@@ -130,7 +131,7 @@ async function refresh(batch: Unmarked, followers: readonly Follower[]): Promise
 const alone = (
   { sql, clock }: FollowingContext,
   chain: Chain,
-  work: (batch: Unmarked) => Promise<boolean>,
+  work: (batch: Scope) => Promise<boolean>,
 ): Promise<boolean> =>
   despiteDeadlock(() =>
     sql.begin(async (tx) => {
@@ -145,10 +146,10 @@ export const countMarks = ({ sql, chains }: Pick<Context, 'sql' | 'chains'>) => 
   { chainId: number; count: number }[]
 >`
   SELECT chain.id::float8 AS "chainId",
-    (SELECT count(*)::integer FROM (SELECT FROM market.marks WHERE chain_id = chain.id LIMIT ${COUNTED}) AS counted) AS count
+    (SELECT count(*)::integer FROM (SELECT FROM market.pending_changes WHERE chain_id = chain.id LIMIT ${COUNTED}) AS counted) AS count
   FROM unnest(${[...chains.keys()]}::bigint[]) AS chain (id)`
 
-type MarkRow = { id: bigint } & (
+type ChangeRow = { id: bigint } & (
   | { what: 'review' | 'ballot' | 'agent' | 'flag' | 'merchant'; subject: bigint }
   | { what: 'product' | 'listing'; merchant_id: bigint; product_id: Buffer }
   | {
@@ -161,13 +162,13 @@ type MarkRow = { id: bigint } & (
     }
 )
 
-function distinct(rows: readonly MarkRow[]): Mark[] {
-  return [...new Map(rows.map((row) => [nameOf(row), markOf(row)])).values()]
+function distinct(rows: readonly ChangeRow[]): Change[] {
+  return [...new Map(rows.map((row) => [nameOf(row), changeOf(row)])).values()]
 }
 
 const spell = (...bytes: Buffer[]) => bytes.map((piece) => piece.toString('hex')).join('/')
 
-function nameOf(row: MarkRow): string {
+function nameOf(row: ChangeRow): string {
   switch (row.what) {
     case 'purchase':
       return `purchase/${spell(row.contract, row.payer, row.nonce)}`
@@ -179,7 +180,7 @@ function nameOf(row: MarkRow): string {
   }
 }
 
-function markOf(row: MarkRow): Mark {
+function changeOf(row: ChangeRow): Change {
   switch (row.what) {
     case 'review':
       return { what: 'review', internalId: row.subject }

@@ -135,7 +135,7 @@ describe('what is told beside a listing', () => {
     const before = await s.listing(product)
     await s.outcome(id, 'confirmed')
     await s.transfer(FIRST, 44)
-    await database.sql`INSERT INTO market.marks (chain_id, what, subject) VALUES (${chainId}, 'review', ${id}), (${chainId}, 'merchant', ${MERCHANT})`
+    await database.sql`INSERT INTO market.pending_changes (chain_id, what, subject) VALUES (${chainId}, 'review', ${id}), (${chainId}, 'merchant', ${MERCHANT})`
     expect(await s.listing(product)).toEqual(before)
   })
 
@@ -280,7 +280,7 @@ it('a batch that is done twice changes nothing', async () => {
     database.sql`SELECT *, changed_in::text FROM market.listings ORDER BY chain_id, merchant_id, product_id`
   const before = await all()
   await database.sql`
-    INSERT INTO market.marks (chain_id, what, subject)
+    INSERT INTO market.pending_changes (chain_id, what, subject)
     SELECT ${chainId}, what, subject FROM (
       SELECT 'review' AS what, internal_id AS subject FROM market.reviews WHERE chain_id = ${chainId}
       UNION ALL SELECT unnest(ARRAY['agent', 'flag', 'merchant']), agent_id FROM chain.identities WHERE chain_id = ${chainId}) AS again`
@@ -288,15 +288,15 @@ it('a batch that is done twice changes nothing', async () => {
   expect(await all()).toEqual(before)
 })
 
-it('a batch of many marks makes as many statements as one of few', async () => {
-  const marksOf = async (products: number) => {
+it('a batch of many changes makes as many statements as one of few', async () => {
+  const changesOf = async (products: number) => {
     const made: Product[] = []
     for (let n = 0; n < products; n += 1) made.push(await s.product(0, MERCHANT))
     for (const one of made) await review(FIRST, 'fast', one)
     return countStatements(database.sql, (sql) => createShops(sql, chainId).followOnce())
   }
   await s.follow()
-  const few = await marksOf(1)
+  const few = await changesOf(1)
   expect(few).toBeGreaterThan(5)
-  expect(await marksOf(40)).toBe(few)
+  expect(await changesOf(40)).toBe(few)
 })

@@ -1,6 +1,6 @@
 import type { Context } from '../../kit/context.ts'
 import type { ProductOfChain } from '../../kit/keys.ts'
-import type { Batch, Follower, Mark } from '../following/following.ts'
+import type { Batch, Change, Follower } from '../following/following.ts'
 import { planOffers } from '../offers/plan.ts'
 import { queueTexts } from '../texts/queue.ts'
 import { makeListings, nameOf } from './make.ts'
@@ -14,11 +14,11 @@ const WINDOW = 2_000
 /** Keeps what discovery shows of products. */
 export const listingsFollower = (context: Pick<Context, 'config'>): Follower => ({
   async follow(batch) {
-    const { tx, chain, marks, now } = batch
+    const { tx, chain, changes, now } = batch
     const { chainId } = chain.config
-    const marked = marks.flatMap((mark) => (mark.what === 'review' ? mark.internalId : []))
-    const { products, touched } = await productsToLookAt(batch, marked)
-    const look = { now, marked, window: WINDOW }
+    const announced = changes.flatMap((change) => (change.what === 'review' ? change.internalId : []))
+    const { products, touched } = await productsToLookAt(batch, announced)
+    const look = { now, announced, window: WINDOW }
     const known = await makeListings(tx, chainId, products, look, (product) => touched.has(nameOf(product)))
     if (known.length === 0) return
     if (context.config.embedder) await queueTexts(tx, chainId, known)
@@ -28,19 +28,21 @@ export const listingsFollower = (context: Pick<Context, 'config'>): Follower => 
 
 /** Each once; `touched` are those of which something is new that is not in the listing itself. */
 async function productsToLookAt(
-  { tx, chain, marks }: Batch,
+  { tx, chain, changes }: Batch,
   reviews: readonly bigint[],
 ): Promise<{ products: ProductOfChain[]; touched: ReadonlySet<string> }> {
   const { chainId } = chain.config
-  const named = marks.flatMap((mark) => (mark.what === 'product' || mark.what === 'listing' ? mark : []))
-  const ids = (what: Mark['what']) =>
-    marks.flatMap((mark) =>
-      mark.what !== what
+  const named = changes.flatMap((change) =>
+    change.what === 'product' || change.what === 'listing' ? change : [],
+  )
+  const ids = (what: Change['what']) =>
+    changes.flatMap((change) =>
+      change.what !== what
         ? []
-        : 'agentId' in mark
-          ? mark.agentId
-          : 'merchantId' in mark
-            ? mark.merchantId
+        : 'agentId' in change
+          ? change.agentId
+          : 'merchantId' in change
+            ? change.merchantId
             : [],
     )
   const reviewed = await productsOf(tx, chainId, reviews)

@@ -61,7 +61,7 @@ export interface Wide {
 
 /**
  * The products that rest on these. Whether one is open rests on its merchant and its owner; what its reviews say, on whether their authors are
- * flagged; who is excluded among many reviews, on whom their authors belong to. More than `most` are marked, to be looked at later.
+ * flagged; who is excluded among many reviews, on whom their authors belong to. More than `most` are announced, to be looked at later.
  */
 export async function productsRestingOn(
   tx: Transaction,
@@ -83,7 +83,7 @@ export async function productsRestingOn(
     SELECT merchant_id AS "merchantId", product_id AS "productId" FROM (${wide}) AS wide LIMIT ${most + 1}`
   if (some.length <= most) return some
   await tx`
-    INSERT INTO market.marks (chain_id, what, merchant_id, product_id)
+    INSERT INTO market.pending_changes (chain_id, what, merchant_id, product_id)
     SELECT ${chainId}, 'listing', merchant_id, product_id FROM (${wide}) AS wide`
   return []
 }
@@ -139,7 +139,7 @@ export type ShortlistedRow = {
 export interface Look {
   now: Date
   /** Reviews that may be new, wherever they are among the others. */
-  marked: readonly bigint[]
+  announced: readonly bigint[]
   /** How many of the newest reviews of a product are looked at, besides those that were shortlisted before. */
   window: number
 }
@@ -149,7 +149,7 @@ export function shortlistsOf(
   tx: Transaction,
   chainId: number,
   products: readonly ProductOfChain[],
-  { now, marked, window }: Look,
+  { now, announced, window }: Look,
 ): Promise<ShortlistedRow[]> {
   const [merchantIds, productIds] = columns(products)
   const cooldownBegan = new Date(now.getTime() - COOLDOWN_MS)
@@ -169,7 +169,7 @@ export function shortlistsOf(
       FROM k JOIN market.listings AS l ON (l.chain_id, l.merchant_id, l.product_id) = (${chainId}, k.merchant_id, k.product_id)
       UNION SELECT k.at, m.internal_id
       FROM market.reviews AS m JOIN k ON (m.chain_id, m.merchant_id, m.product_id) = (${chainId}, k.merchant_id, k.product_id)
-      WHERE m.internal_id = ANY(${[...marked]}::bigint[])
+      WHERE m.internal_id = ANY(${[...announced]}::bigint[])
     ), published AS (
       SELECT k.at, review.*,
         (review.flagged OR k.owner = review.author_owner) IS NOT TRUE AS is_heard,

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
-  await database.sql`TRUNCATE market.offers, market.listings, market.products, market.marks`
+  await database.sql`TRUNCATE market.offers, market.listings, market.products, market.pending_changes`
   offers = createOffers(database.sql)
   shop = await openShop()
   return () => shop.close()
@@ -38,15 +38,15 @@ async function asks(): Promise<number> {
 describe('the price of a product', () => {
   it('is what its endpoint asks for, and discovery is told', async () => {
     await offers.describe(1, shop.url('shop.test'))
-    await database.sql`DELETE FROM market.marks`
+    await database.sql`DELETE FROM market.pending_changes`
     await refresh()
     expect(await offers.offer(1)).toMatchObject({
       price: 1_000n,
       seen: new Date(offers.clock.now),
       failures: 0,
     })
-    const marks = await database.sql`SELECT what, merchant_id, product_id FROM market.marks`
-    expect([...marks]).toEqual([{ what: 'listing', merchant_id: MERCHANT_ID, product_id: bytes32(1) }])
+    const changes = await database.sql`SELECT what, merchant_id, product_id FROM market.pending_changes`
+    expect([...changes]).toEqual([{ what: 'listing', merchant_id: MERCHANT_ID, product_id: bytes32(1) }])
   })
 
   it('is asked for as a buyer would, and no redirect is followed', async () => {
@@ -72,13 +72,13 @@ describe('the price of a product', () => {
     }
   })
 
-  it('leaves no mark when it is as before', async () => {
+  it('announces no change when the offer is as before', async () => {
     await offers.describe(1, shop.url('shop.test'))
     await refresh()
-    await database.sql`DELETE FROM market.marks`
+    await database.sql`DELETE FROM market.pending_changes`
     offers.pass(2 * HOUR)
     expect(await asks()).toBe(1)
-    expect(await database.sql`SELECT FROM market.marks`).toHaveLength(0)
+    expect(await database.sql`SELECT FROM market.pending_changes`).toHaveLength(0)
   })
 
   it('stays when the endpoint fails, and is asked for more and more seldom, at last once a week', async () => {
@@ -104,10 +104,10 @@ describe('the price of a product', () => {
     await offers.describe(1, shop.url('shop.test', '/old'))
     await refresh()
     offers.pass(20)
-    await database.sql`DELETE FROM market.marks`
+    await database.sql`DELETE FROM market.pending_changes`
     await offers.describe(1, shop.url('shop.test', '/new'))
     expect(await offers.offer(1)).toMatchObject({ price: null, seen: null, minutes: 40 })
-    expect(await database.sql`SELECT FROM market.marks WHERE what = 'listing'`).not.toHaveLength(0)
+    expect(await database.sql`SELECT FROM market.pending_changes WHERE what = 'listing'`).not.toHaveLength(0)
     expect(await asks()).toBe(0)
     offers.pass(40)
     expect(await asks()).toBe(1)

@@ -143,7 +143,7 @@ describe('a reorganisation', () => {
     expect(await heard()).toEqual({ '1 of 1': first })
   })
 
-  it('whose marks come in a later batch than those of other reviews is seen all the same', async () => {
+  it('whose changes come in a later batch than those of other reviews is seen all the same', async () => {
     const [oldest, middle, newest] = [
       await market.say({ at: 1 }),
       await market.say({ at: 2 }),
@@ -151,11 +151,11 @@ describe('a reorganisation', () => {
     ]
     expect(await heard()).toEqual({ '1 of 1': newest })
     await market.drop(newest)
-    await database.sql`DELETE FROM market.marks WHERE subject = ${newest}`
+    await database.sql`DELETE FROM market.pending_changes WHERE subject = ${newest}`
     await database.sql`UPDATE market.reviews SET satisfaction_score = 0 WHERE internal_id = ${oldest}`
     expect(await heard()).toEqual({ '1 of 1': middle })
     await database.sql`
-      INSERT INTO market.marks (chain_id, what, subject) VALUES (${market.chainId}, 'review', ${newest})`
+      INSERT INTO market.pending_changes (chain_id, what, subject) VALUES (${market.chainId}, 'review', ${newest})`
     expect(await heard()).toEqual({ '1 of 1': middle })
   })
 
@@ -270,7 +270,7 @@ describe('a new day', () => {
     market.clock.day += 1
     let passes = 0
     while (await market.once()) passes += 1
-    // Three of products; after each, one of the marks that their new ranks left.
+    // Three of products; after each, one of the changes that their new ranks left.
     expect(passes).toBe(6)
     const { count } = await database.sql`
       SELECT FROM market.products WHERE chain_id = ${market.chainId} AND rank = ${rank([1_000_000, 1])}`
@@ -301,7 +301,7 @@ it('makes everything again after it was forgotten, and the mean of the day stays
   await database.sql.begin((tx) => forgetOpinions(tx, market.chainId, new Date()))
   expect([await market.rankOf(), await market.merchantRank()]).toEqual([0.5, null])
   await database.sql`
-    INSERT INTO market.marks (chain_id, what, subject)
+    INSERT INTO market.pending_changes (chain_id, what, subject)
     SELECT chain_id, 'review', internal_id FROM chain.reviews WHERE chain_id = ${market.chainId}`
   await market.followAll()
   expect([await market.rankOf(), await market.merchantRank()]).toEqual([before, before])

@@ -1,5 +1,5 @@
 // What the buyers of a product think of it, one opinion for each owner, and the ranks of products and merchants that come of it.
-import type { Batch, Follower, Mark } from '../following/following.ts'
+import type { Batch, Change, Follower } from '../following/following.ts'
 import { findChanges, type OpinionChange, reviewsToReconsider, writeChanges } from './store.ts'
 import {
   addToAll,
@@ -15,23 +15,23 @@ const PRODUCTS_AT_ONCE = 500
 
 export const opinionsFollower: Follower = { follow, refresh }
 
-async function follow({ tx, chain, marks, now }: Batch): Promise<void> {
+async function follow({ tx, chain, changes, now }: Batch): Promise<void> {
   const { chainId } = chain.config
   const today = await beginDay(tx, chainId, now)
-  const flags = marks.flatMap((mark) => (mark.what === 'flag' ? [mark.agentId] : []))
-  const reviews = marks.flatMap((mark) => (mark.what === 'review' ? [mark.internalId] : []))
-  const changes = await findChanges(tx, chainId, [
+  const flags = changes.flatMap((change) => (change.what === 'flag' ? [change.agentId] : []))
+  const reviews = changes.flatMap((change) => (change.what === 'review' ? [change.internalId] : []))
+  const opinionChanges = await findChanges(tx, chainId, [
     ...new Set([...reviews, ...(await reviewsToReconsider(tx, chainId, flags))]),
   ])
-  await writeChanges(tx, chainId, changes)
-  const moved = movedBy(marks, changes)
+  await writeChanges(tx, chainId, opinionChanges)
+  const moved = movedBy(changes, opinionChanges)
   await addToAll(tx, chainId, moved)
   const merchants = await rankProducts(tx, chainId, today, moved)
-  const entered = marks.flatMap((mark) => (mark.what === 'merchant' ? [mark.merchantId] : []))
+  const entered = changes.flatMap((change) => (change.what === 'merchant' ? [change.merchantId] : []))
   await rankMerchants(tx, chainId, [...merchants, ...entered])
 }
 
-async function refresh({ tx, chain, now }: Omit<Batch, 'marks'>): Promise<boolean> {
+async function refresh({ tx, chain, now }: Omit<Batch, 'changes'>): Promise<boolean> {
   const { chainId } = chain.config
   const today = await beginDay(tx, chainId, now)
   const products = await productsOfEarlierDays(tx, chainId, today, PRODUCTS_AT_ONCE)
@@ -40,7 +40,7 @@ async function refresh({ tx, chain, now }: Omit<Batch, 'marks'>): Promise<boolea
 }
 
 /** The products to look at, each once, with what their opinions have changed by. */
-function movedBy(marks: readonly Mark[], changes: readonly OpinionChange[]): Moved[] {
+function movedBy(changes: readonly Change[], opinionChanges: readonly OpinionChange[]): Moved[] {
   const products = new Map<string, Moved>()
   const productOf = ({ merchantId, productId }: Pick<Moved, 'merchantId' | 'productId'>): Moved => {
     const name = `${merchantId}/${productId.toString('hex')}`
@@ -48,8 +48,8 @@ function movedBy(marks: readonly Mark[], changes: readonly OpinionChange[]): Mov
     products.set(name, product)
     return product
   }
-  for (const mark of marks) if (mark.what === 'product' || mark.what === 'purchase') productOf(mark)
-  for (const change of changes) {
+  for (const change of changes) if (change.what === 'product' || change.what === 'purchase') productOf(change)
+  for (const change of opinionChanges) {
     const product = productOf(change)
     product.opinions += countOf(change.after) - countOf(change.before)
     product.weight += weightOf(change.after) - weightOf(change.before)

@@ -163,8 +163,8 @@ export async function writeChanges(
 }
 
 /**
- * Throws away what was made of the opinions of a chain, the mean of the present day excepted, and marks its products. Whoever calls it holds
- * the lock of the followers, and marks the reviews and the purchases. A day that is yet to come was a wrong clock's.
+ * Throws away what was made of the opinions of a chain, the mean of the present day excepted, and announces its products. Whoever calls it holds
+ * the lock of the followers, and announces the reviews and the purchases. A day that is yet to come was a wrong clock's.
  */
 export async function forgetOpinions(tx: Transaction, chainId: number, now: Date): Promise<void> {
   await tx`DELETE FROM market.opinions WHERE chain_id = ${chainId}`
@@ -176,6 +176,6 @@ export async function forgetOpinions(tx: Transaction, chainId: number, now: Date
   await tx`UPDATE market.products SET rank = DEFAULT WHERE chain_id = ${chainId} AND rank <> 0.5`
   await tx`UPDATE market.merchants SET rank = NULL WHERE chain_id = ${chainId} AND rank IS NOT NULL`
   await tx`
-    INSERT INTO market.marks (chain_id, what, merchant_id, product_id)
+    INSERT INTO market.pending_changes (chain_id, what, merchant_id, product_id)
     SELECT chain_id, 'product', merchant_id, product_id FROM market.products WHERE chain_id = ${chainId}`
 }

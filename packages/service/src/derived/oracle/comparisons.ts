@@ -1,6 +1,6 @@
 // What the buyers of a product think of it, as of some moment, for its reviews to be compared with. Made from three opinions on, and again
 // whenever there are twice as many: however many come, each is counted in a few comparisons only.
-import type { Batch, Mark } from '../following/following.ts'
+import type { Batch, Change } from '../following/following.ts'
 
 /** Fewer say nothing. */
 export const LEAST_OPINIONS = 3
@@ -11,10 +11,10 @@ const LEAST_WEIGHT = 1
  * Makes the comparisons that are due after opinions have changed, and voids those that rest on a review that is not published any more, or
  * whose author was flagged. The reviews of all these products are then to be looked at again.
  */
-export async function compare({ tx, chain, marks, now }: Batch): Promise<void> {
+export async function compare({ tx, chain, changes, now }: Batch): Promise<void> {
   const { chainId } = chain.config
-  const reviews = reviewsOf(marks)
-  const agents = flaggedOf(marks)
+  const reviews = reviewsOf(changes)
+  const agents = flaggedOf(changes)
   if (reviews.length === 0 && agents.length === 0) return
   const touched = tx`
     SELECT internal_id, merchant_id, product_id, agent_id, content FROM market.reviews WHERE internal_id = ANY(${reviews}::bigint[])
@@ -67,9 +67,9 @@ export async function compare({ tx, chain, marks, now }: Batch): Promise<void> {
     ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET after = 0`
 }
 
-export const reviewsOf = (marks: readonly Mark[]): bigint[] =>
-  marks.filter((mark) => mark.what === 'review').map(({ internalId }) => internalId)
+export const reviewsOf = (changes: readonly Change[]): bigint[] =>
+  changes.filter((change) => change.what === 'review').map(({ internalId }) => internalId)
 
 /** Agents that were flagged, or are no longer: what all others wrote, which may be much, is left alone. */
-const flaggedOf = (marks: readonly Mark[]): bigint[] =>
-  marks.filter((mark) => mark.what === 'flag').map(({ agentId }) => agentId)
+const flaggedOf = (changes: readonly Change[]): bigint[] =>
+  changes.filter((change) => change.what === 'flag').map(({ agentId }) => agentId)

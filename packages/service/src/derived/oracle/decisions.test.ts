@@ -96,7 +96,7 @@ async function review(reviewId: number, { of, outcome = 'pending' }: { of?: numb
 const run = (schedule: (context: Context) => Schedule, as = context) =>
   schedule(as).run({ signal: new AbortController().signal, sql: database.sql })
 const chainOf = ({ chains }: Context) => chains.get(chainId) as Chain
-/** One batch of marks. */
+/** One batch of changes. */
 const follow = (as = context) => followOnce(as, chainOf(as), [oracleFollower(as)])
 async function followAll(): Promise<void> {
   while (await follow()) {}
@@ -425,7 +425,7 @@ it('waits, for so long as nobody else may settle, until what changed has been fo
   await reach(100, WINDOW_END)
   clock.head = WINDOW_END
   await database.sql`
-    INSERT INTO market.marks (chain_id, what, subject) SELECT ${chainId}, 'agent', n FROM generate_series(1, 500) AS n`
+    INSERT INTO market.pending_changes (chain_id, what, subject) SELECT ${chainId}, 'agent', n FROM generate_series(1, 500) AS n`
   await run(settleEscrows)
   expect(await decided()).toEqual([])
   await followAll()

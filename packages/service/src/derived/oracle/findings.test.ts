@@ -280,7 +280,7 @@ describe('a finding', () => {
         INSERT INTO chain.reviews
           (chain_id, review_id, internal_id, agent_id, merchant_id, product_id, content_hash, proof_kind, proof_id, published_at)
         SELECT ${chains}, proof_id, internal_id, agent_id, ${MERCHANT}, ${bytes32(1)}, ${bytes32(1)}, 1, proof_id, now() FROM entered`
-      await tx`DELETE FROM market.marks WHERE chain_id = ${chains}`
+      await tx`DELETE FROM market.pending_changes WHERE chain_id = ${chains}`
     })
     await buyersSay(5, 5, 5)
     await market.follow()
@@ -298,8 +298,8 @@ it('asks nothing of the reviews of an agent that is sold', async () => {
   const tx = (() => {
     throw new Error('the database was asked')
   }) as unknown as Transaction
-  const marks = [{ what: 'agent', agentId: 1n }] as const
-  await expect(compare({ tx, chain: market.chain, marks, now: new Date() })).resolves.toBeUndefined()
+  const changes = [{ what: 'agent', agentId: 1n }] as const
+  await expect(compare({ tx, chain: market.chain, changes, now: new Date() })).resolves.toBeUndefined()
 })
 
 it('changes nothing when everything is looked at again', async () => {
@@ -313,7 +313,7 @@ it('changes nothing when everything is looked at again', async () => {
   ]
   const before = await all()
   await database.sql`
-    INSERT INTO market.marks (chain_id, what, subject)
+    INSERT INTO market.pending_changes (chain_id, what, subject)
     SELECT chain_id, 'review', internal_id FROM market.reviews WHERE chain_id = ${chains}
     UNION ALL SELECT chain_id, unnest(ARRAY['agent', 'flag']), agent_id FROM market.agents WHERE chain_id = ${chains}`
   await market.follow()

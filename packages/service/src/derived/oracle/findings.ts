@@ -2,7 +2,7 @@
 import type { Batch } from '../following/following.ts'
 import { LEAST_OPINIONS } from './comparisons.ts'
 
-type Unmarked = Omit<Batch, 'marks'>
+type Scope = Omit<Batch, 'changes'>
 
 /** In millionths: as far from the mean of the others, each as heavy as its purchase, a review may be. */
 const TOLERANCE = 250_000
@@ -13,7 +13,7 @@ const PRODUCTS_AT_ONCE = 100
  * Looks at published reviews, by their records, and writes down what is found where that differs from what was found last. What is
  * disputed, or was, is left alone.
  */
-export async function find({ tx, chain, now }: Unmarked, internalIds: readonly bigint[]): Promise<void> {
+export async function find({ tx, chain, now }: Scope, internalIds: readonly bigint[]): Promise<void> {
   if (internalIds.length === 0) return
   const { chainId } = chain.config
   await tx`
@@ -70,7 +70,7 @@ export async function find({ tx, chain, now }: Unmarked, internalIds: readonly b
 }
 
 /** Goes on with the reviews of products whose comparison has changed. False: there are none. */
-export async function findUnderWay(batch: Unmarked): Promise<boolean> {
+export async function findUnderWay(batch: Scope): Promise<boolean> {
   const { tx, chain } = batch
   const { chainId } = chain.config
   const rows = await tx<{ merchant_id: bigint; product_id: Buffer; internal_id: bigint | null }[]>`

@@ -10,7 +10,7 @@ export const oracleFollower = (context: Context): Follower => ({
   async follow(batch) {
     await compare(batch)
     await findUnderWay(batch)
-    await find(batch, reviewsOf(batch.marks))
+    await find(batch, reviewsOf(batch.changes))
     await releaseMarked(batch, oracleOf(context))
   },
   refresh: findUnderWay,

@@ -6,7 +6,7 @@ import type { Chain, Context } from '../../kit/context.ts'
 import { whole } from '../../kit/json-values.ts'
 import { BY_ESCROW } from '../../market/escrows/buyer-review.ts'
 import { nameOf, votesMissing } from '../../market/votes/gate.ts'
-import type { Batch, Mark } from '../following/following.ts'
+import type { Batch, Change } from '../following/following.ts'
 import { reviewsOf } from './comparisons.ts'
 import type { Decision, Undecided } from './decision.ts'
 import {
@@ -22,20 +22,20 @@ const PAGE = 200
 
 type Releasable = Undecided & { buyer_agent_id: bigint; buyer_review: bigint }
 
-/** Those that a change of marks may have earned. */
+/** Those that one of the changes may have earned. */
 export async function releaseMarked(
-  { tx, chain, marks, now }: Batch,
+  { tx, chain, changes, now }: Batch,
   from: Address | undefined,
 ): Promise<void> {
   if (!from) return
   await holdDecisions(tx, chain.config.chainId)
-  await release(tx, chain, { from, now }, touched(tx, chain, marks))
+  await release(tx, chain, { from, now }, touched(tx, chain, changes))
 }
 
 /** The escrows, by contract and id, of purchases, ballots and buyers' reviews that changed. */
-function touched(sql: Queryable, { config: { chainId } }: Chain, marks: readonly Mark[]) {
-  const purchases = marks.filter((mark) => mark.what === 'purchase')
-  const ballots = marks.filter((mark) => mark.what === 'ballot').map(({ ballotId }) => ballotId)
+function touched(sql: Queryable, { config: { chainId } }: Chain, changes: readonly Change[]) {
+  const purchases = changes.filter((change) => change.what === 'purchase')
+  const ballots = changes.filter((change) => change.what === 'ballot').map(({ ballotId }) => ballotId)
   return sql`
     SELECT e.contract, e.escrow_id
     FROM unnest(
@@ -51,7 +51,7 @@ function touched(sql: Queryable, { config: { chainId } }: Chain, marks: readonly
     UNION
     SELECT e.contract, e.escrow_id FROM chain.reviews AS c
     JOIN chain.escrows AS e ON e.chain_id = ${chainId} AND e.escrow_id = c.proof_id
-    WHERE c.internal_id = ANY(${reviewsOf(marks)}::bigint[]) AND c.proof_kind = ${BY_ESCROW}`
+    WHERE c.internal_id = ANY(${reviewsOf(changes)}::bigint[]) AND c.proof_kind = ${BY_ESCROW}`
 }
 
 /** Tries again what failed, once its time has come. Returns where the next page begins; undefined: that was the last. */

@@ -19,7 +19,7 @@ export const settleEscrows = (context: Context): Schedule => ({
     }),
 })
 
-/** Cashback is released when a change earns it. This finds what was earned while there was no oracle, or by what leaves no mark there. */
+/** Cashback is released when a change earns it. This finds what was earned while there was no oracle, or by what is not in the queue of changes. */
 export const catchUpReleases = (context: Context): Schedule => ({
   name: 'catch-up-releases',
   everySeconds: 3_600,

@@ -86,7 +86,7 @@ function findDue(
     ) AS e
     CROSS JOIN (
       SELECT count(*) = ${BACKLOG} AS is_long
-      FROM (SELECT FROM market.marks WHERE chain_id = ${chainId} LIMIT ${BACKLOG}) AS marks) AS backlog
+      FROM (SELECT FROM market.pending_changes WHERE chain_id = ${chainId} LIMIT ${BACKLOG}) AS changes) AS backlog
     LEFT JOIN ${lastDecision(tx, chainId, 'settle')} ON true
     LEFT JOIN LATERAL (
       SELECT m.comparison_outcome, r.upheld

@@ -307,10 +307,10 @@ describe('a rank', () => {
     await h.followOnce()
     // The older ballot alone is in the batch, while the newer one counts under the owner of before.
     const [newer] = await h.sql`
-      DELETE FROM market.marks WHERE chain_id = ${chainId} AND subject = (SELECT max(subject) FROM market.marks WHERE chain_id = ${chainId})
+      DELETE FROM market.pending_changes WHERE chain_id = ${chainId} AND subject = (SELECT max(subject) FROM market.pending_changes WHERE chain_id = ${chainId})
       RETURNING chain_id, what, subject`
     await h.followOnce()
-    await h.sql`INSERT INTO market.marks ${h.sql(newer ?? {})}`
+    await h.sql`INSERT INTO market.pending_changes ${h.sql(newer ?? {})}`
     await h.transfer(AUTHOR, AUTHOR)
     expect(await ranks()).toMatchObject({ repeat: ofRepeat(0.7) })
   })
@@ -383,7 +383,7 @@ describe('a batch', () => {
       h.sql`SELECT *, r.xmin::text FROM market.review_ranks AS r JOIN market.rank_totals USING (chain_id, agent_id) WHERE chain_id = ${chainId}`
     const before = await read()
     await h.sql`
-      INSERT INTO market.marks (chain_id, what, subject)
+      INSERT INTO market.pending_changes (chain_id, what, subject)
       SELECT chain_id, 'ballot', ballot_id FROM market.ballots WHERE chain_id = ${chainId}
       UNION ALL SELECT chain_id, 'review', internal_id FROM market.reviews WHERE chain_id = ${chainId}
       UNION ALL SELECT chain_id, 'agent', agent_id FROM market.agents WHERE chain_id = ${chainId}`

@@ -17,14 +17,14 @@ import { agentsRankedBefore, rankAgents } from './store.ts'
 
 const AGENTS_AT_ONCE = 500
 
-/** Keeps Review Ranks. What is looked at for a mark does not grow with how much happened before. */
+/** Keeps Review Ranks. What is looked at for a change does not grow with how much happened before. */
 export const ranksFollower: Follower = {
-  async follow({ tx, chain, marks, now }) {
+  async follow({ tx, chain, changes, now }) {
     const { chainId } = chain.config
-    const reviews = marks.flatMap((mark) => (mark.what === 'review' ? mark.internalId : []))
-    const ballots = marks.flatMap((mark) => (mark.what === 'ballot' ? mark.ballotId : []))
-    const agents = marks.flatMap((mark) => (mark.what === 'agent' ? mark.agentId : []))
-    const purchases = marks.filter((mark) => mark.what === 'purchase')
+    const reviews = changes.flatMap((change) => (change.what === 'review' ? change.internalId : []))
+    const ballots = changes.flatMap((change) => (change.what === 'ballot' ? change.ballotId : []))
+    const agents = changes.flatMap((change) => (change.what === 'agent' ? change.agentId : []))
+    const purchases = changes.filter((change) => change.what === 'purchase')
     await seeReviews(tx, chainId, reviews)
     await seeFlags(tx, chainId, agents)
     const [votes, findings] = await Promise.all([

@@ -1,5 +1,5 @@
 // Reviews and flags as the ranks last saw them. A vote counts by its review and its voter, and both have votes without number: only when
-// one of them appears, goes or changes hands are all of these looked at again, by marks, since they may not fit into a batch.
+// one of them appears, goes or changes hands are all of these looked at again, as changes of their own, since they may not fit into a batch.
 import type { Queryable, Transaction } from '@referrer/database'
 
 const isOneOf = (sql: Queryable, internalIds: readonly bigint[]) => sql`
@@ -35,7 +35,7 @@ export async function seeReviews(
       WHERE internal_id = ANY(${ids}::bigint[]) AND internal_id NOT IN (SELECT internal_id FROM present)
       RETURNING internal_id
     )
-    INSERT INTO market.marks (chain_id, what, subject)
+    INSERT INTO market.pending_changes (chain_id, what, subject)
     SELECT DISTINCT ${chainId}::bigint, 'ballot', v.ballot_id
     FROM (TABLE seen UNION ALL TABLE gone) AS changed
     JOIN market.votes AS v ON v.review_internal_id = changed.internal_id AND v.weight > 0`
@@ -56,7 +56,7 @@ export async function seeFlags(tx: Transaction, chainId: number, agentIds: reado
       WHERE chain_id = ${chainId} AND agent_id = ANY(${ids}::bigint[]) AND agent_id NOT IN (SELECT agent_id FROM flagged)
       RETURNING agent_id
     )
-    INSERT INTO market.marks (chain_id, what, subject)
+    INSERT INTO market.pending_changes (chain_id, what, subject)
     SELECT DISTINCT ${chainId}::bigint, 'ballot', v.ballot_id
     FROM (TABLE unheard UNION ALL TABLE heard) AS changed
     JOIN market.votes AS v ON v.chain_id = ${chainId} AND v.voter_agent_id = changed.agent_id AND v.weight > 0`

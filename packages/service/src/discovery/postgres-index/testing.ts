@@ -56,7 +56,7 @@ export type Listed = Partial<Omit<Product, 'key' | 'vector'>> & { vector?: Vecto
 const productIdOf = (number: number) => Buffer.from(number.toString(16).padStart(64, '0'), 'hex')
 export const keyOfListed = (number: number) => keyOf(1n, productIdOf(number))
 
-/** Lists products of merchant 1 by their numbers, as the worker that follows the marks does, with vectors of a model. */
+/** Lists products of merchant 1 by their numbers, as the follower of changes does, with vectors of a model. */
 export async function list(
   sql: Sql,
   chainId: number,

@@ -156,7 +156,7 @@ async function send(reply: FastifyReply, response: Response): Promise<FastifyRep
   reply.code(response.status).header('cache-control', 'no-store')
   const type = response.headers.get('content-type')
   if (type) reply.header('content-type', type)
-  return reply.send(response.body ? await response.text() : undefined)
+  return reply.send(response.body ? Buffer.from(await response.arrayBuffer()) : undefined)
 }
 
 const refuse = (reply: FastifyReply, status: number, code: number, message: string) =>

@@ -29,19 +29,19 @@ async function counts() {
   return row
 }
 
-/** The same for each stretch of ids. */
-async function places() {
+/** The same for each range of ids. */
+async function rangeCounts() {
   const [row] = await sql<{ kept: unknown; found: unknown }[]>`
-    SELECT (SELECT jsonb_agg(to_jsonb(p) ORDER BY what, chain_id, stretch) FROM market.places AS p WHERE count <> 0) AS kept,
-      (SELECT jsonb_agg(to_jsonb(counted) ORDER BY what, chain_id, stretch) FROM (
-        SELECT chain_id, 'agents' AS what, agent_id / 1000 AS stretch, count(*) FROM chain.identities GROUP BY 1, 3
+    SELECT (SELECT jsonb_agg(to_jsonb(p) ORDER BY what, chain_id, id_range) FROM market.range_counts AS p WHERE count <> 0) AS kept,
+      (SELECT jsonb_agg(to_jsonb(counted) ORDER BY what, chain_id, id_range) FROM (
+        SELECT chain_id, 'agents' AS what, agent_id / 1000 AS id_range, count(*) FROM chain.identities GROUP BY 1, 3
         UNION ALL SELECT c.chain_id, 'published reviews', internal_id / 1000, count(*) FROM chain.reviews AS c
           JOIN market.reviews AS m USING (internal_id) WHERE m.content IS NOT NULL GROUP BY 1, 3) AS counted) AS found`
   return row
 }
 
 async function expectRight(): Promise<void> {
-  for (const row of [await counts(), await places()]) expect(row?.kept).toEqual(row?.found)
+  for (const row of [await counts(), await rangeCounts()]) expect(row?.kept).toEqual(row?.found)
 }
 
 const asIndexer = (work: (tx: Transaction) => Promise<unknown>) =>

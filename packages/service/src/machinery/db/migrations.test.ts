@@ -37,8 +37,16 @@ async function databaseBefore(end?: string): Promise<TestDatabase> {
 
 type Table = { relation: string; columns: string[] }
 
-/** Tables that the last migration drops: nothing ever wrote a row to them. */
-const DROPPED = ['jobs.live', 'jobs.dead']
+/** The last migration renames these. */
+const RENAMED: Record<string, string> = {
+  'market.marks': 'market.pending_changes',
+  'market.places': 'market.range_counts',
+  'market.places.stretch': 'id_range',
+}
+const renamed = ({ relation, columns }: Table): Table => ({
+  relation: RENAMED[relation] ?? relation,
+  columns: columns.map((column) => RENAMED[`${relation}.${column}`] ?? column),
+})
 
 /** The tables of all rooms with their columns. */
 const tables = (sql: Sql) => sql<Table[]>`
@@ -80,11 +88,13 @@ async function schema(sql: Sql): Promise<string[]> {
 describe('the last migration', () => {
   it('keeps every row of a filled database, in all columns that there were', async () => {
     for (const chain of [1, 2]) await fillMarket(grown.sql, chain, ROWS)
-    const before = (await tables(grown.sql)).filter(({ relation }) => !DROPPED.includes(relation))
+    const before = await tables(grown.sql)
     const rows = await contents(grown.sql, before)
     expect(rows['market.reviews']).toHaveLength(2 * ROWS)
     await migrate(grown.sql, migrations)
-    expect(await contents(grown.sql, before)).toEqual(rows)
+    const after = await contents(grown.sql, before.map(renamed))
+    expect(Object.values(after)).toEqual(Object.values(rows))
+    expect(rows['market.marks']).not.toHaveLength(0)
   })
 
   it('ends in the schema that a new database has', async () => {

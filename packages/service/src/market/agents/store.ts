@@ -5,7 +5,7 @@ import { LONGEST_URI } from '../../kit/onchain.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { countOf } from '../../machinery/db/counts.ts'
 import type { Page } from '../../machinery/db/page.ts'
-import { placeOf } from '../../machinery/db/places.ts'
+import { pageStart } from '../../machinery/db/page-start.ts'
 import type { CommissionRow } from '../earnings/commission.ts'
 
 /** An agent is in the records and on the chain. */
@@ -48,10 +48,10 @@ const agents = (sql: Queryable) => sql`
 
 /** By ascending id. */
 export function listAgents(sql: Queryable, chainId: number, { limit, offset }: Page): Promise<AgentRow[]> {
-  // The page is found in an index alone, from where its stretch of ids begins; its rows are then fetched one by one.
-  const { place, from, skip } = placeOf(sql, chainId, 'agents', offset, 'ASC')
+  // The page is found in an index alone, from where its range of ids begins; its rows are then fetched one by one.
+  const { start, from, skip } = pageStart(sql, chainId, 'agents', offset, 'ASC')
   return sql<AgentRow[]>`
-    WITH ${place}, page AS (
+    WITH ${start}, page AS (
       SELECT agent_id FROM chain.identities WHERE chain_id = ${chainId} AND agent_id >= ${from}
       ORDER BY agent_id LIMIT ${limit} OFFSET ${skip}
     )

@@ -5,7 +5,7 @@ import { type Chain, type Context, once } from '../../kit/context.ts'
 import { hex32, text, wholeNumber } from '../../kit/fields.ts'
 import { hex, whole } from '../../kit/json-values.ts'
 import type { Page } from '../../machinery/db/page.ts'
-import { productType } from '../merchants/present.ts'
+import { productType } from '../merchants/json.ts'
 import { Product } from '../merchants/shapes.ts'
 import { type BoughtRow, productsNotBought, productsToReview, type ReviewableRow } from './store.ts'
 

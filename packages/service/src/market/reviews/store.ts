@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from '@referrer/database'
-import { placeOf } from '../../machinery/db/places.ts'
+import { pageStart } from '../../machinery/db/page-start.ts'
 
 /** A review as the records and the chain tell it. It is published when it is on the chain and its text is known. */
 export type ReviewRow = {
@@ -48,13 +48,13 @@ export async function listReviews(
   chainId: number,
   { limit, offset, texts = 'whole' }: { limit: number; offset: number | bigint; texts?: Texts },
 ): Promise<{ rows: PublishedReviewRow[]; total: bigint }> {
-  // The page is found in indexes alone, from where its stretch of ids begins; its rows are then fetched one by one.
-  const { place, to, skip } = placeOf(sql, chainId, 'published reviews', offset, 'DESC')
+  // The page is found in indexes alone, from where its range of ids begins; its rows are then fetched one by one.
+  const { start, to, skip } = pageStart(sql, chainId, 'published reviews', offset, 'DESC')
   const rows = await sql<({ total: bigint } & PublishedReviewRow)[]>`
     WITH total AS (
       SELECT coalesce((
         SELECT count FROM market.counts WHERE chain_id = ${chainId} AND what = 'published reviews'), 0) AS total
-    ), ${place}, page AS (
+    ), ${start}, page AS (
       SELECT m.internal_id FROM market.reviews AS m
       WHERE m.chain_id = ${chainId} AND m.content IS NOT NULL AND m.internal_id < ${to} AND ${isOnChain(sql)}
       ORDER BY m.internal_id DESC LIMIT ${limit} OFFSET ${skip}

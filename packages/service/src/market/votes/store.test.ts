@@ -74,15 +74,15 @@ describe('the votes of a purchase', () => {
     expect(await insertBallot(database.sql, CHAIN, ballotOf(newer, ['again']))).toBe(false)
   })
 
-  it('leave one mark for those who follow them', async () => {
-    const marks = () => database.sql<{ subject: bigint }[]>`
-      SELECT subject FROM market.marks WHERE chain_id = ${CHAIN} AND what = 'ballot' ORDER BY id`
-    const before = await marks()
+  it('leave one change for those who follow them', async () => {
+    const changes = () => database.sql<{ subject: bigint }[]>`
+      SELECT subject FROM market.pending_changes WHERE chain_id = ${CHAIN} AND what = 'ballot' ORDER BY id`
+    const before = await changes()
     const [purchase] = await purchasesOf(7n)
     await insertBallot(database.sql, CHAIN, ballotOf(purchase, ['one', 'two', 'three']))
     await insertBallot(database.sql, CHAIN, ballotOf(purchase, ['too late']))
     const [ballot] = await database.sql<{ ballot_id: bigint }[]>`
       SELECT ballot_id FROM market.ballots WHERE payer = ${purchase.payer}`
-    expect((await marks()).slice(before.length)).toEqual([{ subject: ballot?.ballot_id }])
+    expect((await changes()).slice(before.length)).toEqual([{ subject: ballot?.ballot_id }])
   })
 })
