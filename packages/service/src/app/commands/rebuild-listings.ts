@@ -3,6 +3,7 @@ import { migrate, type Sql } from '@referrer/database'
 import { createLog, describeVariables, failStart } from '@referrer/process'
 import { lockFollowing } from '../../derived/following/following.ts'
 import { makeListings } from '../../derived/listings/make.ts'
+import { announceListings } from '../../derived/listings/store.ts'
 import type { ProductOfChain } from '../../kit/keys.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
 import { readConfig, variables } from '../config.ts'
@@ -41,10 +42,7 @@ export async function rebuildListings(
         ORDER BY merchant_id, product_id LIMIT ${AT_ONCE}`
       await makeListings(tx, chainId, products, { now, announced: [], window: WINDOW }, () => true)
       // Texts and offers are the worker's to look at.
-      await tx`
-        INSERT INTO market.pending_changes (chain_id, what, merchant_id, product_id)
-        SELECT ${chainId}, 'listing', * FROM unnest(
-          ${products.map(({ merchantId }) => merchantId)}::bigint[], ${products.map(({ productId }) => productId)}::bytea[])`
+      await announceListings(tx, chainId, products)
       return products
     })
     const last = page.at(-1)

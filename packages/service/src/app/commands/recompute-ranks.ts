@@ -6,7 +6,7 @@ import { type Change, lockFollowing } from '../../derived/following/following.ts
 import { opinionsFollower } from '../../derived/opinions/follow.ts'
 import { forgetOpinions } from '../../derived/opinions/store.ts'
 import { ranksFollower } from '../../derived/ranks/follow.ts'
-import { seeAnew } from '../../derived/ranks/seen.ts'
+import { forgetRanks } from '../../derived/ranks/seen.ts'
 import type { Chain } from '../../kit/context.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
 import { readConfig, variables } from '../config.ts'
@@ -52,13 +52,6 @@ export function recomputeRanks(sql: Sql, chain: Chain, now: Date, progress: Prog
       opinionsFollower.follow({ ...batch, changes }),
     )
   })
-}
-
-async function forgetRanks(tx: Transaction, chainId: number): Promise<void> {
-  await tx`DELETE FROM market.rank_evidence WHERE chain_id = ${chainId}`
-  await tx`DELETE FROM market.rank_totals WHERE chain_id = ${chainId}`
-  await tx`DELETE FROM market.review_ranks WHERE chain_id = ${chainId}`
-  await seeAnew(tx, chainId)
 }
 
 async function each(

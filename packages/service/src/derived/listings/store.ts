@@ -40,6 +40,18 @@ export async function touchListings(
     WHERE l.chain_id = ${chainId} AND (l.merchant_id, l.product_id) = (locked.merchant_id, locked.product_id)`
 }
 
+/** Lets the followers look at these listings again. */
+export async function announceListings(
+  tx: Transaction,
+  chainId: number,
+  products: readonly ProductOfChain[],
+): Promise<void> {
+  const [merchantIds, productIds] = columns(products)
+  await tx`
+    INSERT INTO market.pending_changes (chain_id, what, merchant_id, product_id)
+    SELECT ${chainId}, 'listing', * FROM unnest(${merchantIds}::bigint[], ${productIds}::bytea[])`
+}
+
 /** Records of reviews: their products. */
 export async function productsOf(
   tx: Transaction,

@@ -62,8 +62,11 @@ export async function seeFlags(tx: Transaction, chainId: number, agentIds: reado
     JOIN market.votes AS v ON v.chain_id = ${chainId} AND v.voter_agent_id = changed.agent_id AND v.weight > 0`
 }
 
-/** Sees all reviews and flags of a chain as they are. */
-export async function seeAnew(tx: Transaction, chainId: number): Promise<void> {
+/** Deletes the ranks of a chain with all evidence, and sees its reviews and flags as they are. Whoever calls it holds the lock of the followers. */
+export async function forgetRanks(tx: Transaction, chainId: number): Promise<void> {
+  await tx`DELETE FROM market.rank_evidence WHERE chain_id = ${chainId}`
+  await tx`DELETE FROM market.rank_totals WHERE chain_id = ${chainId}`
+  await tx`DELETE FROM market.review_ranks WHERE chain_id = ${chainId}`
   await tx`DELETE FROM market.ranked_reviews WHERE chain_id = ${chainId}`
   await tx`
     INSERT INTO market.ranked_reviews (internal_id, chain_id, owner, product_type)

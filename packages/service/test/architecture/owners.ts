@@ -1,0 +1,122 @@
+// Who writes which table of the service: the one list. `tables.test.ts` compares it with the sources.
+
+/** The tables of each folder of `src`: nobody else inserts, updates or deletes their rows, but for what the lists below name. */
+export const OWNERS: Record<string, readonly string[]> = {
+  'machinery/workers': ['jobs.schedules'],
+  'market/agents': ['chain.identities', 'chain.ownership_changes', 'market.agents'],
+  'market/cashback': ['market.cashback_rates'],
+  'market/checklists': ['market.checklists'],
+  'market/escrows': ['chain.escrows', 'chain.payouts', 'chain.skipped_escrows'],
+  'market/intents': ['market.intents'],
+  'market/merchants': [
+    'chain.merchants',
+    'chain.merchant_roles',
+    'chain.products',
+    'market.merchants',
+    'market.products',
+  ],
+  'market/messenger': ['market.burned_nonces', 'market.link_codes'],
+  'market/proofs': ['market.proofs'],
+  'market/reviews': [
+    'chain.reviews',
+    'chain.review_edits',
+    'market.reviews',
+    'market.review_changes',
+    'market.disputes',
+    'market.dispute_decisions',
+    'market.submissions',
+  ],
+  'market/spending': ['market.spending_limits'],
+  'market/votes': ['market.ballots', 'market.votes'],
+  'market/written': ['market.written'],
+  'derived/following': ['market.pending_changes'],
+  'derived/opinions': [
+    'market.opinions',
+    'market.opinion_totals',
+    'market.product_totals',
+    'market.merchant_totals',
+  ],
+  'derived/oracle': [
+    'market.comparisons',
+    'market.comparison_inputs',
+    'market.comparisons_under_way',
+    'market.findings',
+    'market.escrow_decisions',
+  ],
+  'derived/ranks': [
+    'market.ranked_reviews',
+    'market.unheard_voters',
+    'market.rank_evidence',
+    'market.rank_totals',
+    'market.review_ranks',
+  ],
+  'derived/listings': ['market.listings'],
+  'derived/offers': ['market.offers'],
+  'derived/texts': ['market.texts_to_embed'],
+  'discovery/embeddings': ['market.embedders', 'market.product_vectors', 'market.review_vectors'],
+  'discovery/memory-index': ['market.vector_cells'],
+  'doors/auth': ['market.seen_requests', 'market.sessions'],
+}
+
+/** Columns of another folder's rows that a folder computes: it updates these, and nothing else of the row. */
+export const COLUMNS: Record<string, readonly string[]> = {
+  'market/ref-tokens': [
+    'market.reviews.ref_token',
+    'market.reviews.ref_key',
+    'market.reviews.ref_review_id',
+    'market.products.linked_endpoint',
+    'market.products.linked_signer',
+  ],
+  'derived/opinions': ['market.products.rank', 'market.merchants.rank'],
+  'derived/oracle': ['market.reviews.comparison_outcome'],
+}
+
+/** The queue of changes: each of these folders inserts what the followers are to look at again, and only the owner deletes. */
+export const QUEUES: Record<string, readonly string[]> = {
+  'market.pending_changes': ['derived/listings', 'derived/opinions', 'derived/ranks'],
+}
+
+/** What functions of the database write, as triggers: always in the transaction of the change that they tell or count. */
+export const TRIGGERS: Record<string, readonly string[]> = {
+  'market.pending_changes': [
+    'market.mark_agents',
+    'market.mark_ballots',
+    'market.mark_changed_purchases',
+    'market.mark_described_products',
+    'market.mark_flagged_agents',
+    'market.mark_listings',
+    'market.mark_merchants',
+    'market.mark_offers',
+    'market.mark_products',
+    'market.mark_purchases',
+    'market.mark_reviews',
+    'market.mark_reviews_of_chain',
+    'market.mark_rewritten_reviews',
+    'market.mark_transferred_agents',
+  ],
+  'market.review_changes': ['market.note_changed_reviews', 'market.note_changed_reviews_of_chain'],
+  'market.counts': ['market.count_reviews_of_chain', 'market.count_reviews_with_text', 'market.count_rows'],
+  'market.range_counts': [
+    'market.place_agents',
+    'market.place_reviews_of_chain',
+    'market.place_reviews_with_text',
+  ],
+  'market.product_reviews': [
+    'market.count_product_reviews_of_chain',
+    'market.count_product_reviews_with_text',
+  ],
+  'market.product_sales': ['market.count_sales'],
+  'market.rank_sums': ['market.sum_ranks'],
+  'market.earnings': ['market.add_totals'],
+  'market.sales': ['market.add_totals'],
+  'market.spent': ['market.add_spent'],
+}
+
+/** Written once, by the migration that made it. */
+export const CONSTANT: readonly string[] = ['market.secrets']
+
+/** Files whose statements name their table by a value, and where these tables are named. */
+export const BY_VALUE: Record<string, string> = {
+  'machinery/db/rows.ts': 'each `Table` of a mirror.ts names one, and is read as a write of that folder',
+  'discovery/postgres-index/write-vectors.ts': 'tables of the schema search, made in models.ts beside it',
+}
