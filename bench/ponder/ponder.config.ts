@@ -1,10 +1,10 @@
-import { createConfig } from 'ponder'
 import {
   commissionEscrowAbi,
   identityRegistryAbi,
   merchantRegistryAbi,
   reviewRegistryAbi,
-} from '../../packages/protocol/src/generated/abi.ts'
+} from '@referrer/protocol/abi'
+import { createConfig } from 'ponder'
 import { CHAIN_ID } from '../src/index/chain.ts'
 import { CONTRACTS } from '../src/index/contracts.ts'
 

@@ -51,7 +51,7 @@ const market = await deployMarket(client)
 const { accounts, addresses } = market
 const gasOf = async (hash: Hex) => Number((await confirmed(market, hash)).gasUsed)
 
-// The first four sellers make up the usual batch; as many as it has items, the batch in which nobody shares a storage word with anybody.
+// Batches usually buy from the first four sellers. With as many sellers as items, no two items share a storage word.
 const PEOPLE = 32
 const RELEASED_IN_BATCH = `release cashback in a batch of ${PEOPLE}`
 const SETTLED_IN_BATCH = `settle in a batch of ${PEOPLE}, cashback released before`
@@ -76,7 +76,7 @@ for (let index = 0; index < PEOPLE; index++) {
   })
   gas.publish = Number(published.receipt.gasUsed)
   sellers.push({ product, reviewerAgentId: agentId, reviewId: published.reviewId })
-  // Nobody's balance starts at zero: filling an empty storage word costs 17,100 more and happens once in a lifetime.
+  // No balance starts at zero: writing an empty storage word costs 17,100 gas more, once for each account.
   for (const { address } of [merchant, reviewer, developmentAccount(300 + index)]) {
     await mintUsdc(market, address, 1_000_000_000n)
   }
@@ -134,7 +134,7 @@ async function perPurchase(size: number, amongSellers = 4): Promise<number> {
   return Math.round(Number(receipt.gasUsed) / size)
 }
 
-/** Escrows of as many buyers, all of them agents, with cashback that was earned. */
+/** An escrow of each buyer; all buyers are agents and have earned their cashback. */
 async function escrowsOf(amongSellers: number) {
   const deposits: ReturnType<typeof termsOf>[] = []
   for (const [index, agentId] of buyerAgents.entries()) {
@@ -339,7 +339,7 @@ report({
   failed: parts.failed,
 })
 
-/** A purchase, the release of its cashback and its settlement: the costliest life that one can have. */
+/** A purchase, the release of its cashback and its settlement: the most expensive course that a payment can take. */
 const lives = {
   'oracle in batches': ['purchase', RELEASED_IN_BATCH, SETTLED_IN_BATCH],
   'each alone': ['purchase', 'release cashback', 'settle'],
@@ -349,7 +349,9 @@ const gasOfLife = (steps: readonly string[]) =>
 for (const [life, steps] of Object.entries(lives))
   await parts.run(`least payment, ${life}`, async () => {
     const used = gasOfLife(steps)
-    console.log(`\nleast payment, in USDC base units, that is worth the ${used} gas of its life (${life})\n`)
+    console.log(
+      `\nleast payment, in USDC base units, that is worth the ${used} gas of all its steps (${life})\n`,
+    )
     console.log(table(breakEven(used, (cost) => cost)))
     console.log('\nprice at which our fee alone pays for it (10 % commission × 0.65, of which 10 %)\n')
     console.log(table(breakEven(used, priceByFee)))

@@ -15,7 +15,7 @@ export function createParts(): Parts {
       try {
         return await work()
       } catch (error) {
-        // Whoever presses Ctrl-C wants no further part.
+        // After Ctrl-C no further part is wanted.
         if (isInterrupted()) throw error
         const reason = error instanceof Error ? error.message : String(error)
         failed.set(name, reason)

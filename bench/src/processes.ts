@@ -4,13 +4,13 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Process = {
-  /** Its highest use of memory so far, with all that it started. */
+  /** Peak memory of the process and its children so far. */
   peakBytes(): number
-  /** Processor time so far, its own and that of what it started. */
+  /** Processor time of the process and its children so far. */
   cpuSeconds(): number
-  /** Tells the service to let go of what nobody uses. */
+  /** Tells the service to collect garbage. */
   collect(): void
-  /** Rejects with the end of its output if it ends before `stop` was called. */
+  /** Rejects, with the last lines of its output, when the process ends before `stop` is called. */
   failed: Promise<never>
   stop(): Promise<void>
 }
@@ -34,7 +34,7 @@ export function endWhenInterrupted(child: ChildProcess): void {
   child.once('exit', () => running.delete(child))
 }
 
-/** Runs a program with this Node; its output goes to a file, and its end is told when it comes unasked. */
+/** Runs a program with this Node; its output goes to a file. */
 export function run(name: string, { args, cwd, env }: Command, logFile: string): Process {
   const log = openSync(logFile, 'w')
   const child = spawn(process.execPath, args, {
@@ -88,12 +88,12 @@ async function addressIn(logFile: string): Promise<string> {
   for (;;) {
     const url = /^listening on (\S+)/m.exec(await readFile(logFile, 'utf8'))?.[1]
     if (url) return url
-    // A program that ended is waited for no longer than anything else goes on.
+    // Unreferenced: polling for a program that has ended must not keep this process alive.
     await sleep(50, undefined, { ref: false })
   }
 }
 
-/** The kernel keeps each process's own highest mark; the sum is what the tree would need if all peaked at once. */
+/** The kernel keeps the peak of each process; their sum is what the tree would need if all peaked at once. */
 function sample(child: ChildProcess, peaks: Map<number, number>): void {
   for (const pid of tree(child.pid)) {
     const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readOr(`/proc/${pid}/status`))?.[1]

@@ -52,7 +52,7 @@ export function table(rows: Report['rows']): string {
     .join('\n')
 }
 
-/** A copy without its history has no commit to name. */
+/** Null in a copy without git history. */
 function commit(): string | null {
   try {
     return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', stdio: 'pipe' }).trim()

@@ -33,7 +33,7 @@ export interface Market {
 }
 
 export interface Goods {
-  /** Of the database. */
+  /** The name of the database. */
   name: string
   count: number
   items: Iterable<Item>
@@ -44,11 +44,11 @@ export interface Life {
   embedderId?: string
   /** How many questions are asked about it. */
   intents: number
-  /** Or nothing but products, all on sale and ranked alike. */
+  /** False: the market has nothing but products, all on sale and ranked alike. */
   hasReviews: boolean
 }
 
-/** A question of ten asks within its category, and one for a price. */
+/** Of ten questions one names a category, and one a price. */
 const FILTERED_EVERY = 10
 const CLOSED_EVERY = 50
 const COPY_BYTES = 1_000_000
@@ -80,16 +80,16 @@ export async function createMarket(
     })
   })
   await sql`VACUUM ANALYZE`
-  // What was filled in is written down now, and not while somebody measures.
+  // Dirty pages are written now, and not while somebody measures.
   await sql`CHECKPOINT`
-  // Filling may take so long that the model would look as if nobody had used it for a while.
+  // After a long filling the model would look unused, and its vectors would be deleted.
   await sql`UPDATE market.embedders SET used_at = now()`
   return { databaseUrl, sql, products: count, intents }
 }
 
 type Staging = { count: number; hasReviews: boolean; every: number; intents: Intent[] }
 
-/** One line for each item; of every so many-th somebody asks. */
+/** A row for each item; somebody asks about one of every `every` items. */
 function* staged(
   items: Iterable<Item>,
   { count, hasReviews, every, intents }: Staging,

@@ -12,14 +12,14 @@ const ROUND_MS = 4_000
 const MANY = 32
 const UPDATES = 20
 const LOOK_MS = 20
-/** The index is grouped from so many products on. */
+/** From this many products on, the index groups its vectors. */
 const GROUPED_FROM = 5_000
-/** Questions that the plain way is asked once each. */
+/** How many questions the full-text search of Postgres is asked. */
 const PLAINLY = 300
 
 export type Times = { p50Ms: number; p99Ms: number }
 export type Measured = {
-  /** From the start of the process until the first answer by the index, with an index that was never there and again. */
+  /** From the start of the process until the first answer by the index: without stored groups of vectors, and with them. */
   firstStartMs: number
   restartMs: number
   /** Processor time of the process until then. */
@@ -80,7 +80,7 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
   }
 }
 
-/** A server that is left running keeps this process from ending. */
+/** Stops the server when the work fails: a running server would keep this process alive. */
 async function orStop(server: Server, work: Promise<void>): Promise<void> {
   try {
     await work
@@ -148,7 +148,7 @@ async function plainly({ sql, intents, products }: Market, { progress }: Stage):
   return { p50Ms: at(took, 0.5), p99Ms: at(took, 0.99) }
 }
 
-/** The value that this share of all does not exceed. */
+/** The quantile of this share. */
 function at(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN

@@ -4,7 +4,7 @@ import { ask, type Wish } from './ask.ts'
 import { MODEL } from './embedder.ts'
 import { DIMS } from './vectors.ts'
 
-/** Seldom, so that asking does not hold up what is waited for. */
+/** Polling more often would slow down what is waited for. */
 const POLL_MS = 200
 const PATIENCE_MS = 600_000
 

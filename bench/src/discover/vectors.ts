@@ -7,7 +7,7 @@ export const DIMS = 512
 export const KINDS = 20
 const KIND_SPREAD = 0.8
 const OWN_SPREAD = 0.7
-/** Drawing every number of 200,000 vectors takes longer than all else: they are stretches of a pool, two for each. */
+/** Drawing every number of 200,000 vectors would take longer than all else: each vector adds two slices of one pool of numbers. */
 const POOL = 2 ** 18
 
 export class Space {

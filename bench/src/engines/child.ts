@@ -12,7 +12,7 @@ export type Order = {
   truthFile: string
   data: string | undefined
 }
-/** Undefined figures: it does not do that. */
+/** Undefined figures: the engine does not have this part. */
 export type Answer = { figures: Figures | undefined } | { error: string }
 
 process.once('message', (order: Order) => {

@@ -25,7 +25,7 @@ export interface Engine {
 
 export type OpenEngine = (expected: { items: number; dims: number }) => Promise<Engine>
 
-/** Where an engine's module is, and what one should know of it before one keeps it. */
+/** Where an engine's module is, and what matters for adopting it. */
 export type Candidate = {
   name: string
   module: URL

@@ -96,7 +96,7 @@ async function askAll(ask: Ask, catalogue: Catalogue, figures: Figures): Promise
       found[kind].push(ids)
     }
     const { user, system } = process.cpuUsage(before)
-    // What a busy machine makes longer is not in it; nor what a server does.
+    // Processor time of this process: a busy machine changes it little, and the work of a server is not in it.
     figures[`${kind}_cpu_ms`] = (user + system) / 1_000 / QUESTIONS
     times.sort((a, b) => a - b)
     figures[`${kind}_p50_ms`] = times[Math.ceil(QUESTIONS * 0.5) - 1] ?? Number.NaN
@@ -105,7 +105,7 @@ async function askAll(ask: Ask, catalogue: Catalogue, figures: Figures): Promise
   return found
 }
 
-/** The share of the truly nearest 10 and 100 that are among as many found. Whoever is first writes down what the truth is. */
+/** The share of the truly nearest 10 and 100 that are among as many found. The first engine writes the truth to a file. */
 function recalls(found: Truth, truthFile: string): Figures {
   const truth = readTruth(truthFile)
   if (!truth) {

@@ -12,7 +12,7 @@ export type Load = {
 const HEAD_END = '\r\n\r\n'
 const LENGTH = /\r\ncontent-length: (\d+)/i
 
-/** Keeps every connection busy with one request after the other. Throws at the first answer that is none of 200 and 201. */
+/** Sends one request after the other on every connection. Throws at the first answer that is neither 200 nor 201. */
 export async function fire({ url, next, ms, connections }: Load): Promise<Shot> {
   const { hostname, port } = new URL(url)
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(hostname, Number(port))))

@@ -7,7 +7,7 @@ export const CHAIN_ID = 8453
 
 export type FilledMarket = { databaseUrl: string; rows: number }
 
-/** A database of its own with about so many rows of each kind that is measured. */
+/** Makes a database with about this many rows of each kind that is measured. */
 export async function createFilledMarket(server: PostgresServer, rows: number): Promise<FilledMarket> {
   const databaseUrl = await createDatabase(server, `market_${rows}`)
   const sql = connectPatiently(databaseUrl, 2)

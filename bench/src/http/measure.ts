@@ -13,15 +13,15 @@ import type { Signers } from './signing.ts'
 import type { Summary } from './summary.ts'
 
 const REVIEWS = 2_000
-/** Signed for one round, which is over when they are all answered. */
+/** How many signed requests a round has; it ends when all are answered. */
 const SIGNED = { ours: 2_000, viem: 300 }
 const BUSY = { rounds: 3, ms: 1_500, connections: 64 }
-/** Callers who ask for the same page at the same moment share its rows: one alone does not. */
+/** Callers who ask for the same page at the same moment share one query; a single caller shows the whole cost. */
 const ALONE = { rounds: 3, ms: 1_000, connections: 1 }
-/** With a hundred times the rows a page is at least so fast. */
+/** The target: with a hundred times the rows a page has at least this share of its speed. */
 const FLAT = 0.8
 
-/** One after the other, and from the start again. */
+/** Sends the requests in turn, and starts again after the last. */
 export function again(requests: readonly Request[]): Contender['prepare'] {
   const wire = requests.map(serialize)
   let at = 0
@@ -78,7 +78,7 @@ export async function measureSigned(stage: Stage): Promise<void> {
   const count = SIGNED.ours
   await parts.run('signed GET', async () => {
     const reads = await signers.sign(reviewRanks(count, market.rows))
-    // A signature holds for any number of reads, and nobody remembers it.
+    // A signed read may be repeated: the service keeps no record of it.
     await measureSignedCase(stage, 'signed GET', reads, async (count) => reads.slice(0, count))
   })
   await parts.run('signed POST', async () => {

@@ -2,7 +2,7 @@ import { Agent, request as ask, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Request } from './request.ts'
 
-/** By method and path. */
+/** Answers by method and path. */
 export type Recording = Record<string, Answer>
 export type Answer = {
   status: number

@@ -13,7 +13,7 @@ export const listing = (name: Listing, page = 1): Request => get(`${LISTINGS[nam
 
 export const oneReview = (id: bigint): Request => get(`/v1/review/${id}`)
 
-/** Of agents all over the list. */
+/** Requests for the ranks of agents from all over the list. */
 export const reviewRanks = (count: number, agents: number): Request[] =>
   Array.from({ length: count }, (_, at) => get(`/v1/review-rank/${(at * 7_919) % agents}`))
 

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { Recovery } from '@referrer/protocol'
 import { readConfig, startService } from '@referrer/service'
 
-// Whoever measures memory wants to see what is used.
+// On SIGUSR2 garbage is collected: benchmarks of memory want to see what is in use.
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 process.on('SIGUSR2', () => collect())

@@ -5,12 +5,12 @@ import { generatePrivateKey } from 'viem/accounts'
 import type { Request } from './request.ts'
 
 export type Signers = {
-  /** Signs each by an account and at a second that no other one of its kind has. They count for about a minute from now. */
+  /** Signs each request with an account and second that no other one has. The signatures are valid for about a minute. */
   sign(requests: readonly Request[]): Promise<Request[]>
   close(): Promise<void>
 }
 
-/** So many accounts of a thread sign in so many different seconds: a request without a body differs from another in these alone. */
+/** Accounts of a thread, and different seconds that each signs in: requests without a body differ in these alone. */
 export const ACCOUNTS = 256
 export const SECONDS = 30
 /** How far ahead of the server's clock the last of these seconds is. */

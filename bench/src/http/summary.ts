@@ -2,10 +2,10 @@ import type { Parts } from '../parts.ts'
 import { report } from '../report.ts'
 import type { Measured } from './compare.ts'
 
-/** Of requests a second, or of the speed of the median answer: for one caller on a busy machine the steadier one. `least` is the target. */
+/** A ratio of requests a second or, by `p50`, of median speeds, which vary less for one caller on a busy machine. `least` is the target. */
 export type Ratio = { to: string; by?: 'p50'; least?: number | undefined }
 
-/** Gathers what was measured, for one table and one file. */
+/** Collects the figures for one table and one file. */
 export function createSummary(bench: string, parts: Parts) {
   const figures: Record<string, number> = {}
   const ratios: Record<string, number> = {}
@@ -57,7 +57,7 @@ export function createSummary(bench: string, parts: Parts) {
 }
 export type Summary = ReturnType<typeof createSummary>
 
-/** Plain, as all keys of results are. */
+/** A key of the results: letters, digits and underscores. */
 function key(...words: string[]): string {
   return words.join(' ').replaceAll(/\W+/g, '_')
 }

@@ -2,7 +2,7 @@ import { connect } from '@referrer/database'
 import type { Measurement } from './measure.ts'
 import { columnsOf, fingerprint } from './tables.ts'
 
-/** What a record is kept of. */
+/** Which mirrored table each table of records follows. */
 const RECORDS_OF: Record<string, string> = {
   agent_records: 'identities',
   product_records: 'products',

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import type { Command } from '../processes.ts'
 
 export const PONDER_SCHEMA = 'market'
-/** At 20 requests a second and endpoint, Ponder's own limit to begin with, its processor is the limit and not its patience. */
+/** Ponder begins with 20 requests a second for each endpoint: with this many URLs of the one node its processor is the limit. */
 const ENDPOINTS = 64
 
 const project = new URL('../../ponder/', import.meta.url)

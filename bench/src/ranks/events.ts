@@ -1,4 +1,4 @@
-// One more of each, as the indexer and the doors write them.
+// Adds votes, findings and opinions as the indexer and the doors write them.
 import type { Sql, Transaction } from '@referrer/database'
 import { BEGAN, CHAIN_ID, DAYS, sizesOf } from './fill.ts'
 

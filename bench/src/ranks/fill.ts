@@ -12,7 +12,7 @@ const HOT_PRODUCT = 1
 export const BEGAN = Date.parse('2026-01-01T00:00:00Z')
 export const DAYS = 60
 
-/** How many there are of what, with so many events: as many votes as three times the reviews, each an opinion with a finding. */
+/** How many rows of each kind make up this many events: three votes for each review, and an opinion and a finding with each review. */
 export const sizesOf = (events: number) => ({
   votes: (3 * events) / 5,
   reviews: events / 5,
@@ -99,7 +99,7 @@ const FACTORS = Array.from({ length: DAYS + 1 }, (_, n) => {
   return `(${day}, ${inflate(1, day)}::numeric)`
 })
 
-/** What the followers would have made of it; the ranks themselves are of an earlier day, and brought to the present by whoever follows. */
+/** What the followers would have derived. The ranks are of an earlier day: the followers update them. */
 const DERIVED = [
   `INSERT INTO market.ranked_reviews
    SELECT m.internal_id, m.chain_id, m.author_owner, p.product_type FROM market.reviews AS m

@@ -65,7 +65,7 @@ export async function drain(sql: Sql, events: Events): Promise<void> {
   while (await followOnce({ sql, clock: events.now }, chain, FOLLOWERS)) {}
 }
 
-/** A query goes out when it is first waited for; a piece of another never is. */
+/** A query is sent when it is first awaited; a fragment of another query never is. */
 function countStatements(sql: Sql): { sql: Sql; count: () => number } {
   const sent = new Set<unknown>()
   const counted = (tx: Transaction) =>

@@ -12,7 +12,7 @@ export type Place = {
   createDatabase: () => Promise<string>
 }
 export type Contender = {
-  /** In keys of results. */
+  /** Its name in the keys of results. */
   name: string
   title: string
   trace: Trace

@@ -19,11 +19,11 @@ import { hardhat } from 'viem/chains'
 /** A market where one product can be bought through one review. */
 export type Shop = {
   market: Market
-  /** Each may settle, and has gas. */
+  /** Accounts that may settle and have gas. */
   relayers: HDAccount[]
-  /** With money. */
+  /** Accounts with USDC. */
   buyers: HDAccount[]
-  /** Who is paid where nothing is split. */
+  /** The account that bare transfers pay. */
   wallet: Address
   attributionToken: string
   attestationPubKey: string
@@ -31,7 +31,7 @@ export type Shop = {
 
 const MONEY = 1_000_000_000n
 const BUYERS_FROM = 300
-/** Beyond the parts that somebody plays; the chain gives them gas. */
+/** The first development account that has no role in the market; the chain gives such accounts gas. */
 const RELAYERS_FROM = 12
 
 export function connectTo(url: string): LocalClient {
@@ -64,7 +64,7 @@ export async function openShop(
     relayers.push(await grantSettler(market, developmentAccount(RELAYERS_FROM + relayers.length)))
   }
   const buyers = Array.from({ length: buyerCount }, (_, index) => developmentAccount(BUYERS_FROM + index))
-  // Nobody's balance starts at zero: filling an empty storage word costs more, and happens once in a lifetime.
+  // No balance starts at zero: writing an empty storage word costs more gas, once for each account.
   const rich = [...buyers, merchant, reviewer, treasury, stranger].map(({ address }) => address)
   for (const address of [...rich, market.addresses.CommissionEscrow]) await mintUsdc(market, address, MONEY)
 

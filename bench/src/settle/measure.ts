@@ -8,7 +8,7 @@ import { fire, type Load, type Outcome, type Shot } from './load.ts'
 import type { Payment } from './payments.ts'
 
 export type Case = Pick<Load, 'way'> & {
-  /** In keys of results. */
+  /** Its name in the keys of results. */
   name: string
   title: string
   /** A block a second, or one for each transaction. */
@@ -22,7 +22,7 @@ export type Measured = Audit & {
   p50Ms: number
   p99Ms: number
   failures: number
-  /** What most of them said. */
+  /** The most frequent reason of a failure. */
   failure: string | undefined
   /** Processor time of the facilitator for one settlement; without Postgres. */
   cpuMsEach: number
@@ -40,7 +40,7 @@ export type Stage = Place & {
 }
 
 const WARM_UPS = 16
-/** A closed run begins no payment later. */
+/** A closed run starts no payment after this time. */
 const BEGIN_MS = 12_000
 const END_MS = 45_000
 
@@ -96,7 +96,7 @@ async function shoot(
     const oneByOne = payments.slice(0, WARM_UPS).flatMap((own) => own.slice(0, 1))
     await pay({ way: 'closed', payments: [oneByOne], beginMs: END_MS })
     const since = await client.getBlockNumber()
-    // From here the next block is a second away, for every contender.
+    // For every contender the next block comes one second from here.
     if (blocks === '1s') await mineEverySecond(client)
     const before = gauges(server)
     const shot = await pay({

@@ -5,7 +5,7 @@ import { type Shop, tokenDomain } from './market.ts'
 
 export type Payment = {
   nonce: Hex
-  /** Of the request to `/settle`. */
+  /** The body of the request to `/settle`. */
   body: Buffer
 }
 
@@ -13,7 +13,7 @@ export type Payment = {
 const PRICE = '1000000'
 const VALID_SECONDS = 3_600
 
-/** So many payments of each buyer, signed by the official client. */
+/** Makes this many payments of each buyer, signed by the official client. */
 export async function signPayments(shop: Shop, payTo: Address, each: number): Promise<Payment[][]> {
   const { market } = shop
   const requirements = {

@@ -3,10 +3,10 @@ import { report } from '../report.ts'
 import { type Contender, ours, oursWithFour, stock, withNonceManager } from './contenders.ts'
 import type { Case, Measured } from './measure.ts'
 
-/** Of the official facilitator with a nonce manager, in settlements a second. */
+/** Targets of our settlements a second, as multiples of the official facilitator's with a nonce manager. */
 const TARGETS: Partial<Record<string, number>> = { burst1s: 10 }
 
-/** Gathers what was measured, for one table and one file. */
+/** Collects the figures for one table and one file. */
 export function createSummary(parts: Parts) {
   const figures: Record<string, number> = {}
   const ratios: Record<string, number> = {}

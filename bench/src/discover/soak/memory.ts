@@ -7,7 +7,7 @@ export type Memory = { resident: number; heap: number }
 
 const COLLECTED_WITHIN_MS = 1_000
 
-/** Without what the collector has not looked at yet: in between it may leave that alone for minutes. */
+/** Memory after garbage collection, which may otherwise come minutes later. */
 export async function settledMemory(server: Server): Promise<Memory> {
   server.process.collect()
   await sleep(COLLECTED_WITHIN_MS)

@@ -35,7 +35,7 @@ const LEVELS: Record<WorkEvent['type'], Level> = {
 
 const PROGRESS_MS = 2_000
 
-/** Logs what happens in the background; while a chain is read from its beginning, a line now and then tells how far it is. */
+/** Logs the events of workers. While a chain is read from its beginning, a line every two seconds tells the progress. */
 export function createEventLog(log: Logger, now: () => number = Date.now): (event: WorkEvent) => void {
   const toldAt = new Map<number, number>()
   return (event) => {
@@ -43,7 +43,7 @@ export function createEventLog(log: Logger, now: () => number = Date.now): (even
     const isProgress = event.type === 'indexer.applied' && event.isFinal
     const isDue = isProgress && now() - (toldAt.get(event.chain) ?? 0) >= PROGRESS_MS
     if (isDue) toldAt.set(event.chain, now())
-    // Of an account without gas one line tells it, not one for each transaction that waits.
+    // `sender.unfunded` warns of an account without gas once; its waiting transactions are not warned of one by one.
     const isTold = event.type === 'sender.waiting' && event.lacksFunds
     log[isDue ? 'info' : isTold ? 'debug' : LEVELS[event.type]](rest, type)
   }

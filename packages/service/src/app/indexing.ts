@@ -21,7 +21,7 @@ export interface IndexingOptions {
   onEvent?: ((event: IndexerEvent) => void) | undefined
 }
 
-/** Feeds the nouns' tables with what happens on a chain. */
+/** An indexer that writes the events of a chain to the tables of agents, merchants, reviews and escrows. */
 export function createMarketIndexer({ chain, rpc, databaseUrl, link, onEvent }: IndexingOptions): Indexer {
   const { chainId } = chain
   const reader = createEventReader(chain.contracts)
@@ -31,7 +31,7 @@ export function createMarketIndexer({ chain, rpc, databaseUrl, link, onEvent }: 
     const of = <Contract extends MarketEvent['contract']>(contract: Contract) =>
       (by.get(contract) ?? []) as EventOf<Contract>[]
     requireKnownAddresses(of('AddressRegistry'), chain)
-    // All on one connection: sent without waiting for each other's answers, done in this order.
+    // All use one connection: the statements are pipelined, and Postgres does them in this order.
     await Promise.all([
       applyIdentityEvents(tx, chainId, of('IdentityRegistry'), isFinal),
       applyMerchantEvents(tx, chainId, of('MerchantRegistry'), isFinal),
@@ -69,7 +69,7 @@ const CONTRACT_OF_KEY = new Map(
   Object.entries(KEYS).map(([key, contract]) => [keccak256(stringToHex(key)), contract]),
 )
 
-/** A contract that was replaced and is not followed would leave holes in the records: better to stop and say so. */
+/** Stops at the block that replaces a contract whose new address is not configured: going on would miss its events. */
 function requireKnownAddresses(
   events: EventOf<'AddressRegistry'>[],
   { chainId, contracts }: IndexedChain,

@@ -133,7 +133,7 @@ describe('GET /metrics', () => {
 
   it('is there while the database is not', async () => {
     const down = Promise.reject(new Error('down'))
-    // Part of a statement is asked of nobody by itself.
+    // A fragment of a statement is never awaited: its rejection must count as handled.
     down.catch(() => {})
     const broken = new Proxy(sql, { apply: () => down })
     const metrics = await render({ sql: broken })

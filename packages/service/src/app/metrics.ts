@@ -90,7 +90,7 @@ export function createMetrics(context: Context): Metrics {
     const gauges = [sends, sendsOldest, changes, decisions, dueOldest, texts, ...chainGauges]
     try {
       const [transactions, chains, oracle, announced, queued] = await askDatabase()
-      // What is not there any more must not stay in the figures.
+      // Series that no longer exist must disappear.
       for (const each of gauges) each.reset()
       for (const { chainId, state, count, oldestSeconds } of transactions) {
         sends.set({ chain: chainId, state }, count)

@@ -65,7 +65,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       senderHealth: overrides.senderHealth ?? (() => chains.senderHealth()),
       workerHealth: () => workers?.health() ?? [],
     }
-    // A bad file stops the start, not the first review of its category.
+    // A bad file stops the start, and not the first review of its category.
     reviewSchemas(context)
     builtManifest(context)
     const metrics = createMetrics(context)

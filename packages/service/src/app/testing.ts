@@ -5,6 +5,6 @@ import { createMetrics } from './metrics.ts'
 import { routes } from './routes.ts'
 import { tools } from './tools.ts'
 
-/** The door to the whole market, without workers. */
+/** The HTTP application with all routes and tools, without workers. */
 export const testApp = (context: Context): FastifyInstance =>
   createApp(context, { routes, tools, metrics: createMetrics(context) })

@@ -18,7 +18,7 @@ import { sweepReviewChanges } from '../market/reviews/kept.ts'
 import { sweepWritten } from '../market/written/store.ts'
 import type { Work } from './workers.ts'
 
-/** What the market does by itself. */
+/** All work that the service does without being asked. */
 export function marketWork(context: Context): Work {
   return {
     schedules: [

@@ -8,12 +8,12 @@ import type { ChainEvent } from './chains.ts'
 
 export type WorkEvent = WorkerEvent | ScheduleEvent | ChainEvent
 
-/** What the market does on its own. */
+/** What the service does without being asked. */
 export interface Work {
   schedules: readonly Schedule[]
   /** Run in this order, in one transaction. */
   followers: readonly Follower[]
-  /** Whatever else runs for as long as the service does. */
+  /** Further workers. */
   workers?: readonly Worker[]
 }
 

@@ -41,7 +41,7 @@ export async function rebuildListings(
         WHERE chain_id = ${chainId} AND (merchant_id, product_id) > (${after.merchantId}, ${after.productId}::bytea)
         ORDER BY merchant_id, product_id LIMIT ${AT_ONCE}`
       await makeListings(tx, chainId, products, { now, announced: [], window: WINDOW }, () => true)
-      // Texts and offers are the worker's to look at.
+      // The followers then look at texts and offers.
       await announceListings(tx, chainId, products)
       return products
     })

@@ -28,12 +28,12 @@ const AT_ONCE = 500
 
 type Progress = (line: string) => void
 
-/** In one transaction: votes that are cast meanwhile are weighed by whole ranks, and nobody is paid by half ones. */
+/** In one transaction, so that votes and payments meanwhile use the former ranks and never incomplete ones. */
 export function recomputeRanks(sql: Sql, chain: Chain, now: Date, progress: Progress): Promise<void> {
   const { chainId } = chain.config
   return sql.begin(async (tx) => {
     await lockFollowing(tx, chainId)
-    // A whole chain takes longer than anybody else may, and tables that begin empty outgrow plans that are kept.
+    // A whole chain takes longer than the statement time-out, and cached plans of tables that begin empty become wrong as these fill.
     await tx`SELECT set_config('statement_timeout', '0', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
     await forgetRanks(tx, chainId)
     const batch = { tx, chain, now }
@@ -43,7 +43,7 @@ export function recomputeRanks(sql: Sql, chain: Chain, now: Date, progress: Prog
     await each(ballotsOf(tx, chainId), 'ballots', progress, (changes) =>
       ranksFollower.follow({ ...batch, changes }),
     )
-    // Last, since from here on their products are locked.
+    // Last, because it locks the products.
     await forgetOpinions(tx, chainId, now)
     await each(reviewsOf(tx, chainId), 'opinions', progress, (changes) =>
       opinionsFollower.follow({ ...batch, changes }),

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** What is kept, beside what counting finds. */
+/** The kept counts, and what counting the rows gives. */
 async function counts() {
   const [row] = await sql<{ kept: unknown; found: unknown }[]>`
     SELECT (SELECT jsonb_agg(jsonb_build_array(chain_id, what, count) ORDER BY what, chain_id) FROM market.counts) AS kept,

@@ -1,6 +1,6 @@
 const DEADLOCK = '40P01'
 
-/** Does it once more when the database ended it because two waited for each other; the other one is done then. */
+/** Retries the work once when Postgres ended it because of a deadlock: the other transaction has ended by then. */
 export async function despiteDeadlock<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -48,7 +48,7 @@ const renamed = ({ relation, columns }: Table): Table => ({
   columns: columns.map((column) => RENAMED[`${relation}.${column}`] ?? column),
 })
 
-/** The tables of all rooms with their columns. */
+/** The tables of all schemas with their columns. */
 const tables = (sql: Sql) => sql<Table[]>`
   SELECT format('%I.%I', table_schema, table_name) AS relation,
     array_agg(quote_ident(column_name) ORDER BY ordinal_position) AS columns
@@ -67,7 +67,7 @@ async function contents(sql: Sql, of: Table[]): Promise<Record<string, string[]>
   return found
 }
 
-/** Everything that migrations make, in words. */
+/** A line for everything that migrations make. */
 async function schema(sql: Sql): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
     WITH ours AS (SELECT oid, nspname FROM pg_namespace WHERE nspname IN ('chain', 'market', 'jobs', 'indexer', 'sender'))

@@ -1,12 +1,12 @@
 import type { Transaction } from '@referrer/database'
 import type { Hex } from 'viem'
 
-/** How a column travels: `time` as seconds since 1970, `bytea` as hex. */
+/** The types of columns. Values of `time` are given as seconds since 1970, those of `bytea` as hex. */
 export type ColumnType = 'bigint' | 'integer' | 'numeric' | 'boolean' | 'text' | 'bytea' | 'time'
 export type Value = bigint | number | boolean | string | Hex | null
 export type Columns = Record<string, ColumnType>
 
-/** A table that rows are written to by the thousand. */
+/** A table that rows are written to in batches. */
 export interface Table {
   name: string
   key: Columns
@@ -117,7 +117,7 @@ const parameters = (columns: Columns, rows: Row[]) =>
     ),
   )
 
-/** For a record that is there already: as long as it is not final, it is as final as the block that holds it now. */
+/** For a record that exists already and is not final yet: it now belongs to the block that names it again. */
 export const learnedAgain = ({ name, key }: Pick<Table, 'name' | 'key'>) =>
   `ON CONFLICT (${Object.keys(key).join(', ')}) DO UPDATE SET learned_in = excluded.learned_in WHERE ${name}.learned_in IS NOT NULL`
 

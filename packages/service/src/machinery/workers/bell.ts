@@ -1,4 +1,4 @@
-/** Wakes one sleeper. A ring while nobody sleeps is kept for the next. */
+/** Wakes one waiter. A ring while nobody waits is remembered for the next one. */
 export class Bell {
   #isRung = false
   #wake: (() => void) | undefined

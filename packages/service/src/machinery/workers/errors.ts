@@ -1,11 +1,11 @@
-/** Somebody else may be doing this work by now: stop, and leave no trace. */
+/** Another replica may do this work by now: whoever gets this error stops and writes nothing. */
 export class LeaseLostError extends Error {
   override name = 'LeaseLostError'
 }
 
 const LONGEST = 2_000
 
-/** What is kept of an error: its message and those of its causes, cut to a length a row can bear. */
+/** The message of an error and of its causes, cut to a length that fits a row. */
 export function errorText(error: unknown): string {
   const lines: string[] = []
   for (let cause = error; cause !== undefined && lines.length < 5; ) {

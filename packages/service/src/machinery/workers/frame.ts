@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Backoff, backoffMs } from './backoff.ts'
 import { errorText } from './errors.ts'
 
-/** Long-running work. */
+/** Work that runs as long as the service does. */
 export interface Worker {
   readonly name: string
-  /** Works until the signal fires, then takes nothing new, finishes what runs and returns. Restarted when it throws. */
+  /** Works until the signal fires; then starts nothing new, finishes what is under way and returns. A worker that throws is restarted. */
   run(signal: AbortSignal, frame: Frame): Promise<void>
 }
 
-/** What a worker may tell and be told while it runs. */
+/** How a worker reports its state, and learns that the drain has ended. */
 export interface Frame {
-  /** Fires at the end of the drain: give back at once what is still running. */
+  /** Fires at the end of the drain: the worker gives up its leases at once. */
   abort: AbortSignal
-  /** The worker goes on, but cannot do its work. */
+  /** The worker keeps running, but cannot do its work at present. */
   failing(error: unknown): void
   working(): void
 }
@@ -24,7 +24,7 @@ export interface WorkerHealth {
   name: string
   state: WorkerState
   restarts: number
-  /** The last failure since the worker last said that it works. */
+  /** The last failure since the worker last reported that it works. */
   error: string | null
 }
 
@@ -64,7 +64,7 @@ export function startWorkers({
     const frame: Frame = {
       abort: abort.signal,
       failing(error) {
-        // What comes late from a worker that has ended says nothing about it.
+        // A report that arrives after the worker has ended says nothing about its state.
         if (health.state === 'stopped') return
         const isNews = health.state !== 'failing'
         Object.assign(health, { state: 'failing', error: errorText(error) })

@@ -8,13 +8,13 @@ export interface Lease {
   renew(): Promise<boolean>
   /** Ends the work early. */
   abort: AbortSignal
-  /** How long work that was told to end may take to do so before it is left behind. */
+  /** How long the work may take to end after its signal fired; then it is no longer waited for. */
   graceMs: number
 }
 
 /**
- * Does work while a lease is held, and tells the work by its signal when the lease is lost or `abort` fires.
- * After that it settles as the work does when the work succeeds, and otherwise rejects with the signal's reason.
+ * Does work while a lease is held, and renews the lease meanwhile. The signal of the work fires when the lease is lost or `abort` fires:
+ * work that succeeds all the same counts, and otherwise the promise rejects with the signal's reason.
  */
 export async function underLease<T>(lease: Lease, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
@@ -26,7 +26,7 @@ export async function underLease<T>(lease: Lease, work: (signal: AbortSignal) =>
   let renewal = setTimeout(renewLease, lease.leaseMs / 3)
   async function renewLease() {
     const askedAt = performance.now()
-    // An unanswered renewal is no loss yet: the expiry decides.
+    // A renewal that fails does not lose the lease yet: its expiry decides.
     const isHeld = await lease.renew().catch(() => undefined)
     if (signal.aborted || isDone) return
     if (isHeld === false) return controller.abort(new LeaseLostError('the lease is in other hands'))

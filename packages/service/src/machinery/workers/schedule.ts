@@ -4,7 +4,7 @@ import { errorText } from './errors.ts'
 import type { Frame, Worker } from './frame.ts'
 import { underLease } from './lease.ts'
 
-/** Work that is due every so often, on the clock: every 60 seconds means at each full minute. */
+/** Periodic work, aligned to the clock: every 60 seconds means at each full minute. */
 export interface Schedule {
   name: string
   everySeconds: number
@@ -39,7 +39,7 @@ interface Claimed {
 
 /**
  * Runs each schedule on one replica per tick. A run moves the schedule to the next tick only when it ends, so a crash
- * leaves it due; ticks that passed meanwhile are made up for by one run.
+ * leaves it due; one run makes up for all ticks that passed meanwhile.
  */
 export function createScheduler({
   sql,
@@ -124,7 +124,7 @@ export function createScheduler({
       WHERE name = ${name} AND lease_token = ${token}`
   }
 
-  /** Never rejects: a schedule that cannot be ended is due again when its lease runs out. */
+  /** Never rejects: a run whose end cannot be written is due again when its lease expires. */
   async function runSchedule(claimed: Claimed, heldSince: number, abort: AbortSignal): Promise<void> {
     const event = { schedule: claimed.name }
     const lease = { leaseMs, heldSince, abort, graceMs, renew: () => renew(claimed) }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Frame, Worker } from './frame.ts'
 
-/** Looks again and again until there is something to see. */
+/** Polls until `look` returns something true. */
 export async function until<T>(
   look: () => T | Promise<T>,
   what: string,
@@ -16,7 +16,7 @@ export async function until<T>(
   }
 }
 
-/** A worker on its own, with the signals of the frame in the test's hands. */
+/** Runs a worker by itself; the test fires the signals that `startWorkers` would. */
 export function runAlone(worker: Worker): { stop(): Promise<void>; abort(): Promise<void> } {
   const stop = new AbortController()
   const abort = new AbortController()
