@@ -1,5 +1,6 @@
 // Calls of tools: arguments are read, the operation is done, and whatever comes of it becomes text.
 import { createLimiter } from '@referrer/net'
+import type { Json } from '@referrer/process/openapi'
 import type { z } from 'zod'
 import { chainOf } from '../../kit/chain-of.ts'
 import type { Context } from '../../kit/context.ts'
@@ -10,11 +11,8 @@ import { chainId as chainIdField, NEGATIVE } from '../../kit/tool-fields.ts'
 import { noticeFor } from './listed.ts'
 import { noted } from './untrusted.ts'
 
-/** What a model reads: JSON, or what went wrong. */
-export interface Outcome {
-  text: string
-  isError: boolean
-}
+/** What a model reads: JSON, as text and as data, or what went wrong. */
+export type Outcome = { text: string; isError: true } | { text: string; isError: false; data: Json }
 
 /** Undefined: there is no such tool. `client` is whom the limit of the tool counts for. */
 export type CallTool = (
@@ -101,7 +99,10 @@ function read({ input }: Tool, given: Record<string, unknown>): unknown {
 const shared = new WeakMap<Buffer, Outcome>()
 
 function outcomeOf(answer: unknown, notice: string | undefined): Outcome {
-  const success = (json: string): Outcome => ({ text: notice ? noted(json, notice) : json, isError: false })
+  const success = (json: string): Outcome => {
+    const text = notice ? noted(json, notice) : json
+    return { text, isError: false, data: JSON.parse(text) }
+  }
   if (!Buffer.isBuffer(answer)) return success(typeof answer === 'string' ? answer : JSON.stringify(answer))
   const outcome = shared.get(answer) ?? success(answer.toString())
   shared.set(answer, outcome)

@@ -48,7 +48,7 @@ export function createMcpServer(
   return server
 }
 
-function resultOf({ text, isError }: Outcome): CallToolResult {
-  const content = [{ type: 'text' as const, text }]
-  return isError ? { content, isError } : { content, structuredContent: JSON.parse(text) }
+function resultOf(outcome: Outcome): CallToolResult {
+  const content = [{ type: 'text' as const, text: outcome.text }]
+  return outcome.isError ? { content, isError: true } : { content, structuredContent: outcome.data }
 }
