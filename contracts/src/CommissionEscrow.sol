@@ -7,32 +7,36 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {AddressRegistry} from "./AddressRegistry.sol";
 import {Payouts} from "./base/Payouts.sol";
 import {Roles} from "./base/Roles.sol";
+import {ICommissionEscrowErrors} from "./interfaces/ICommissionEscrowErrors.sol";
+import {ICommissionEscrowEvents} from "./interfaces/ICommissionEscrowEvents.sol";
 import {IIdentityRegistry} from "./interfaces/IIdentityRegistry.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
 import {AddressKeys} from "./libraries/AddressKeys.sol";
 import {Identities} from "./libraries/Identities.sol";
 
-/// @title Money that waits for the truth about a review
-/// @notice Every purchase leaves an escrow here: the part of the reviewer's commission that is held back, and the cashback that the buyer
-/// can earn. The oracle settles it once the window has ended; if the oracle stays silent, anyone can, a while later.
-/// @dev An escrow is one storage word: a digest of its terms, its id and its flags. Whoever acts on an escrow brings the terms, which
-/// `EscrowDeposited` (and `EscrowBound`) published. The word is keyed by the payer and the payment's nonce, so that the set of escrows
-/// is at the same time the set of payments that were ever split: no payment can be split twice.
-contract CommissionEscrow is Roles, Payouts, Pausable {
+/// @title Escrow of held-back commission and cashback
+/// @notice Every purchase leaves an escrow here: the part of the reviewer's commission that is held back, and the cashback that
+/// the buyer can earn. The oracle settles it once the window has ended. If the oracle does not, anyone can after a further
+/// delay.
+/// @dev An escrow is one storage word: a digest of its terms, its id and its flags. Whoever acts on an escrow passes the terms,
+/// which `EscrowDeposited` (and `EscrowBound`) published. The word is keyed by the payer and the payment's nonce, so that the
+/// set of escrows is also the set of payments that were ever split: no payment can be split twice.
+contract CommissionEscrow is ICommissionEscrowEvents, ICommissionEscrowErrors, Roles, Payouts, Pausable {
     using Identities for IIdentityRegistry;
     using SafeCast for uint256;
 
-    /// @param escrowId Counts from 1
-    /// @param payer The wallet that paid; cashback goes there
+    /// @notice The terms of an escrow. Amounts are in USDC base units.
+    /// @param escrowId Id of the escrow, counted from 1
+    /// @param payer The wallet that paid; earned cashback goes there
     /// @param nonce The payment's nonce, unique per payer
-    /// @param merchantId Who sold
-    /// @param productId What was sold
+    /// @param merchantId The merchant that sold
+    /// @param productId The product that was sold
     /// @param reviewId The review whose link led to the purchase
-    /// @param reviewerAgentId Who wrote it
-    /// @param buyerAgentId Who bought; `AGENTLESS` when the wallet bought for itself and has not bound an agent yet
+    /// @param reviewerAgentId The agent that wrote the review
+    /// @param buyerAgentId The agent that bought; `AGENTLESS` when a wallet bought without one and has not bound one yet
     /// @param heldBack The reviewer's part that waits
-    /// @param cashback The buyer's part that waits
-    /// @param windowEnd When the oracle may settle
+    /// @param cashback The buyer's part that waits; zero when none was pledged
+    /// @param windowEnd Unix seconds from which the oracle may settle
     struct Terms {
         uint256 escrowId;
         address payer;
@@ -47,7 +51,8 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         uint256 windowEnd;
     }
 
-    /// @param terms The escrow's
+    /// @notice The oracle's decision about one escrow of a batch.
+    /// @param terms The escrow's present terms
     /// @param contradicted Whether the buyers contradicted the review
     /// @param cashbackEarned Whether the buyer earned the cashback
     struct Settlement {
@@ -56,18 +61,18 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         bool cashbackEarned;
     }
 
-    /// @notice Where an escrow stands.
+    /// @notice Whether an escrow does not exist (`None`), waits for settlement (`Holding`) or is settled for good (`Settled`).
     enum State {
         None,
         Holding,
         Settled
     }
 
-    /// @notice The buyer id of a purchase that no agent made. Agent 0 is a real agent.
+    /// @notice The buyer id of a purchase that a wallet made without an agent. It is not zero, because agent 0 exists.
     uint256 public constant AGENTLESS = Identities.AGENTLESS;
 
-    /// @dev What one escrow of a batch may use. Several times what it needs, and what it costs at most when the token or the identity
-    /// registry burns all it gets.
+    /// @dev Gas limit of one escrow of a batch: several times what it needs, and the most it can cost when the token or the
+    /// identity registry burns all the gas it gets.
     uint256 private constant GAS_PER_ESCROW = 320_000;
 
     uint256 private constant SETTLED = 1;
@@ -75,83 +80,37 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
     uint256 private constant BOUND = 4;
     uint256 private constant FLAGS_BITS = 8;
     uint256 private constant ID_BITS = 48;
-    /// @dev 200 bits of digest remain: finding two terms that share one takes 2^100 tries.
+    /// @dev 200 bits of digest remain: finding two terms with the same digest takes 2^100 tries.
     uint256 private constant DIGEST_MASK = ~((uint256(1) << (FLAGS_BITS + ID_BITS)) - 1);
 
+    /// @notice Knows the address of the treasury.
     AddressRegistry public immutable ADDRESSES;
+    /// @notice The registry whose identities buyers and reviewers are.
     IIdentityRegistry public immutable IDENTITIES;
-    /// @notice Seconds from purchase to the end of the window.
+    /// @notice Seconds from a purchase to the end of its window.
     uint256 public immutable WINDOW;
     /// @notice Seconds from the end of the window until anyone may settle.
     uint256 public immutable FALLBACK_DELAY;
 
-    /// @notice The id of the newest escrow.
+    /// @notice The id of the newest escrow; zero before the first purchase.
     uint48 public lastEscrowId;
-    /// @notice What all unsettled escrows hold together.
+    /// @notice What all unsettled escrows hold together, in USDC base units.
     uint64 public totalHeld;
-    /// @notice The platform's fees that nobody has collected for the treasury yet.
+    /// @notice The platform's fees that were not sent to the treasury yet, in USDC base units.
     uint64 public fees;
 
-    /// @notice When the last pause ended.
+    /// @notice Block timestamp at which the last pause ended, in Unix seconds; zero when there was none.
     uint256 public resumedAt;
 
     mapping(address payer => mapping(bytes32 nonce => uint256)) private _records;
 
-    /// @notice A purchase was split; its escrow holds `heldBack` and `cashback`.
-    /// @dev The reviewer got `commission - fee - heldBack - cashback` at once, the merchant `price - commission`.
-    event EscrowDeposited(
-        uint256 indexed escrowId,
-        uint256 indexed reviewerAgentId,
-        uint256 indexed buyerAgentId,
-        address payer,
-        bytes32 nonce,
-        uint256 merchantId,
-        bytes32 productId,
-        uint256 reviewId,
-        uint256 price,
-        uint256 commission,
-        uint256 fee,
-        uint256 heldBack,
-        uint256 cashback,
-        uint256 windowEnd
-    );
-    /// @notice The wallet that paid named its agent: from here on the terms carry that agent as the buyer.
-    event EscrowBound(uint256 indexed escrowId, uint256 indexed agentId, address indexed boundBy);
-    /// @notice The buyer earned the cashback and got it before settlement.
-    event CashbackReleased(uint256 indexed escrowId, address indexed payer, uint256 amount);
-    /// @notice The escrow is settled for good. Cashback that was released before is not in the amounts.
-    event EscrowSettled(
-        uint256 indexed escrowId,
-        address indexed settledBy,
-        bool fallbackUsed,
-        uint256 heldBackToReviewer,
-        uint256 heldBackToTreasury,
-        uint256 cashbackToBuyer,
-        uint256 cashbackToReviewer
-    );
-
-    /// @notice An escrow of a batch was left as it was; the others are not affected.
-    /// @param reason The error, as `settle` or `releaseCashback` would have reverted with; empty when it ran out of its gas
-    event EscrowSkipped(uint256 indexed escrowId, address indexed payer, bytes32 indexed nonce, bytes reason);
-
-    /// @notice Fees went to the treasury.
-    event FeesCollected(address indexed treasury, uint256 amount);
-
-    error NoEscrow(uint256 escrowId);
-    error TermsMismatch(uint256 escrowId);
-    error PaymentAlreadySplit(address payer, bytes32 nonce, uint256 escrowId);
-    error Underfunded(uint256 owed, uint256 balance);
-    error NotBuyerWallet(address caller, address payer);
-    error NotAgentController(address caller, uint256 agentId);
-    error AlreadyBound(uint256 escrowId);
-    error AlreadySettled(uint256 escrowId);
-    error CashbackAlreadyReleased(uint256 escrowId);
-    error NotBound(uint256 escrowId);
-    error WindowOpen(uint256 windowEnd, uint256 timestamp);
-    error FallbackTooEarly(uint256 availableAt, uint256 timestamp);
-    error NotEnoughGas(uint256 available, uint256 needed);
-    error OnlySelf(address caller);
-
+    /// @param admin The first admin of the roles, not zero
+    /// @param adminDelay Seconds between the two steps of an admin transfer
+    /// @param addresses Knows the address of the treasury
+    /// @param identities The ERC-8004 registry whose identities buyers and reviewers are
+    /// @param token USDC
+    /// @param window Seconds from a purchase to the end of its window
+    /// @param fallbackDelay Seconds from the end of the window until anyone may settle
     constructor(
         address admin,
         uint48 adminDelay,
@@ -169,11 +128,13 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     // ---- deposit
 
-    /// @notice Records a purchase. The depositor has sent `terms.heldBack + terms.cashback + fee` before; this checks that it is here.
-    /// @param terms All but `escrowId` and `windowEnd`, which are given here
-    /// @param price What the buyer paid, for the record
-    /// @param commission The whole commission, for the record
-    /// @param fee The platform's part of it
+    /// @notice Records a purchase. The depositor has already sent `terms.heldBack + terms.cashback + fee`; this checks that the
+    /// money is here. Only the depositor (the split router) may call it.
+    /// @param terms All but `escrowId` and `windowEnd`, which are assigned here
+    /// @param price What the buyer paid, in USDC base units; published in the event only
+    /// @param commission The whole commission, in USDC base units; published in the event only
+    /// @param fee The platform's part of the commission, in USDC base units
+    /// @return escrowId Id of the new escrow
     function deposit(Terms memory terms, uint256 price, uint256 commission, uint256 fee)
         external
         onlyRole(DEPOSITOR_ROLE)
@@ -183,7 +144,7 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         uint256 existing = _records[terms.payer][terms.nonce];
         if (existing != 0) revert PaymentAlreadySplit(terms.payer, terms.nonce, _idOf(existing));
 
-        // Before the sums are read: they share one word, which is then loaded once.
+        // The balance is read before the sums: they share one storage word, which is then loaded once.
         uint256 balance = TOKEN.balanceOf(address(this));
         uint64 held = totalHeld + (terms.heldBack + terms.cashback).toUint64();
         uint64 owedFees = fees + fee.toUint64();
@@ -191,7 +152,7 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         if (balance < owing) revert Underfunded(owing, balance);
 
         unchecked {
-            // 2^48 purchases would take more gas than there will ever be.
+            // 2^48 purchases would take more gas than any chain will ever process.
             escrowId = lastEscrowId + 1;
         }
         lastEscrowId = uint48(escrowId);
@@ -221,8 +182,10 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     // ---- the buyer
 
-    /// @notice Names the agent behind a purchase that a wallet made for itself. Once, and only before settlement.
-    /// @param agentId An agent that the caller, the wallet that paid, owns
+    /// @notice Names the agent behind a purchase that a wallet made without one. Possible once, by the wallet that paid, before
+    /// settlement.
+    /// @param terms The escrow's present terms, from `EscrowDeposited` and `EscrowBound`
+    /// @param agentId An agent that the caller owns
     function bind(Terms memory terms, uint256 agentId) external whenNotPaused {
         uint256 record = _requireUnsettled(terms.payer, terms.nonce, terms.escrowId);
         if (record & BOUND != 0) revert AlreadyBound(terms.escrowId);
@@ -236,12 +199,15 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     // ---- the oracle
 
-    /// @notice Pays the buyer the cashback as soon as it is earned.
+    /// @notice Pays the buyer the cashback as soon as it is earned. Only the oracle may call it.
+    /// @param terms The escrow's present terms, from `EscrowDeposited` and `EscrowBound`
     function releaseCashback(Terms calldata terms) external onlyRole(ORACLE_ROLE) whenNotPaused {
         _release(terms);
     }
 
-    /// @notice Releases the cashback of many escrows; each alone succeeds or fails. Look for `CashbackReleased` or `EscrowSkipped` for each.
+    /// @notice Releases the cashback of many escrows; each succeeds or fails independently. Each emits `CashbackReleased` or
+    /// `EscrowSkipped`. Only the oracle may call it.
+    /// @param escrows The present terms of each escrow
     function releaseBatch(Terms[] calldata escrows) external onlyRole(ORACLE_ROLE) whenNotPaused {
         for (uint256 i = 0; i < escrows.length; ++i) {
             _requireGas();
@@ -252,15 +218,19 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         }
     }
 
-    /// @notice One escrow of `releaseBatch`. Only this contract calls it.
+    /// @notice Releases one escrow of `releaseBatch`. Only this contract may call it.
+    /// @param terms The escrow's present terms, from `EscrowDeposited` and `EscrowBound`
     function releaseOne(Terms calldata terms) external {
         if (msg.sender != address(this)) revert OnlySelf(msg.sender);
         _release(terms);
     }
 
-    /// @notice Settles an escrow once its window has ended.
-    /// @param contradicted Whether the buyers contradicted the review: then the held-back part goes to the treasury
-    /// @param cashbackEarned Whether the buyer earned the cashback: otherwise it goes to the reviewer
+    /// @notice Settles an escrow once its window has ended. Only the oracle may call it.
+    /// @param terms The escrow's present terms, from `EscrowDeposited` and `EscrowBound`
+    /// @param contradicted Whether the buyers contradicted the review: if so, the held-back part goes to the treasury, else to
+    /// the reviewer
+    /// @param cashbackEarned Whether the buyer earned the cashback: if so, it goes to the wallet that paid, else to the
+    /// reviewer
     function settle(Terms calldata terms, bool contradicted, bool cashbackEarned)
         external
         onlyRole(ORACLE_ROLE)
@@ -269,7 +239,9 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         _settleDue(terms, contradicted, cashbackEarned, msg.sender);
     }
 
-    /// @notice Settles many escrows; each alone succeeds or fails. Look for `EscrowSettled` or `EscrowSkipped` for each.
+    /// @notice Settles many escrows; each succeeds or fails independently. Each emits `EscrowSettled` or `EscrowSkipped`. Only
+    /// the oracle may call it.
+    /// @param escrows The present terms of each escrow and the decision about it
     function settleBatch(Settlement[] calldata escrows) external onlyRole(ORACLE_ROLE) whenNotPaused {
         for (uint256 i = 0; i < escrows.length; ++i) {
             _requireGas();
@@ -280,7 +252,9 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         }
     }
 
-    /// @notice One escrow of `settleBatch`. Only this contract calls it.
+    /// @notice Settles one escrow of `settleBatch`. Only this contract may call it.
+    /// @param settlement The present terms of the escrow and the decision about it
+    /// @param settledBy The oracle that called `settleBatch`, for the event
     function settleOne(Settlement calldata settlement, address settledBy) external {
         if (msg.sender != address(this)) revert OnlySelf(msg.sender);
         _settleDue(settlement.terms, settlement.contradicted, settlement.cashbackEarned, settledBy);
@@ -288,7 +262,9 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     // ---- anyone
 
-    /// @notice Settles an escrow that the oracle left lying: the held-back part goes to the treasury, the cashback to the reviewer.
+    /// @notice Settles an escrow that the oracle did not settle in time: the held-back part goes to the treasury, the cashback
+    /// to the reviewer. Anyone may call it.
+    /// @param terms The escrow's present terms, from `EscrowDeposited` and `EscrowBound`
     function settleFallback(Terms calldata terms) external whenNotPaused {
         uint256 record = _requireOpen(terms);
         uint256 availableAt = Math.max(terms.windowEnd, resumedAt) + FALLBACK_DELAY;
@@ -296,7 +272,8 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         _settle(terms, record, true, false, msg.sender, true);
     }
 
-    /// @notice Sends the collected fees to the treasury.
+    /// @notice Sends the collected fees to the treasury. Anyone may call it.
+    /// @return amount The fees that were sent, in USDC base units; zero when there were none
     function collectFees() external returns (uint256 amount) {
         amount = fees;
         if (amount == 0) return 0;
@@ -308,12 +285,14 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
     // ---- the guardian
 
-    /// @notice Stops deposits, binds, releases and settlements. Deferred payouts can still be claimed.
+    /// @notice Stops deposits, binds, releases and settlements. Deferred payouts can still be claimed. Only the guardian may
+    /// call it.
     function pause() external onlyRole(GUARDIAN_ROLE) {
         _pause();
     }
 
-    /// @notice Ends a pause. The oracle then has the whole fallback delay again, so that a long pause confiscates nothing.
+    /// @notice Ends a pause. The oracle then has the whole fallback delay again, so that nobody loses held-back money to a long
+    /// pause. Only the guardian may call it.
     function unpause() external onlyRole(GUARDIAN_ROLE) {
         resumedAt = block.timestamp;
         _unpause();
@@ -322,8 +301,10 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
     // ---- reading
 
     /// @notice The escrow of a payment.
-    /// @return escrowId Zero when the payment was never split
-    /// @return state Where it stands
+    /// @param payer The wallet that paid
+    /// @param nonce The payment's nonce
+    /// @return escrowId Id of the escrow; zero when the payment was never split
+    /// @return state Where the escrow stands
     /// @return bound Whether it has a buying agent
     /// @return cashbackReleased Whether the buyer got the cashback before settlement
     function escrowOf(address payer, bytes32 nonce)
@@ -342,16 +323,18 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
     }
 
     /// @notice All that this contract owes: open escrows, fees and deferred payouts. Its balance is never less.
+    /// @return The sum, in USDC base units
     function owed() public view returns (uint256) {
         return uint256(totalHeld) + fees + totalClaimable;
     }
 
     /// @notice Reverts unless these are the present terms of an escrow, settled or not.
+    /// @param terms The terms to check
     function requireTerms(Terms calldata terms) external view {
         _requireDigest(_requireRecord(terms.payer, terms.nonce, terms.escrowId), terms);
     }
 
-    // ---- inside
+    // ---- internal
 
     function _release(Terms calldata terms) private {
         uint256 record = _requireOpen(terms);
@@ -384,7 +367,7 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
 
         address treasury = _treasury();
         address reviewer = IDENTITIES.findPayee(terms.reviewerAgentId);
-        // An identity that is gone leaves nobody to pay.
+        // The treasury takes the share of a reviewer whose identity no longer exists.
         if (reviewer == address(0)) reviewer = treasury;
 
         emit EscrowSettled(
@@ -404,7 +387,8 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         emit EscrowSkipped(terms.escrowId, terms.payer, terms.nonce, reason);
     }
 
-    /// @dev A call gets at most 63/64 of what is left: without this, a caller who sends too little gas could make good escrows be skipped.
+    /// @dev A call gets at most 63/64 of the gas that is left: without this check, a caller who sends too little gas could make
+    /// valid escrows fail.
     function _requireGas() private view {
         uint256 needed = GAS_PER_ESCROW + GAS_PER_ESCROW / 32;
         if (gasleft() < needed) revert NotEnoughGas(gasleft(), needed);
@@ -414,7 +398,7 @@ contract CommissionEscrow is Roles, Payouts, Pausable {
         return ADDRESSES.getAddress(AddressKeys.TREASURY);
     }
 
-    /// @dev What the record alone can refuse comes first: a caller with outdated terms then learns why they are.
+    /// @dev The checks that need only the record come first: a caller with outdated terms then learns why they are outdated.
     function _requireOpen(Terms calldata terms) private view returns (uint256 record) {
         record = _requireUnsettled(terms.payer, terms.nonce, terms.escrowId);
         _requireDigest(record, terms);

@@ -10,28 +10,38 @@ import {MerchantRegistry} from "./MerchantRegistry.sol";
 import {ReviewRegistry} from "./ReviewRegistry.sol";
 import {Payouts} from "./base/Payouts.sol";
 import {Roles} from "./base/Roles.sol";
+import {ICommissionEscrowErrors} from "./interfaces/ICommissionEscrowErrors.sol";
 import {IIdentityRegistry} from "./interfaces/IIdentityRegistry.sol";
+import {ISplitRouterErrors} from "./interfaces/ISplitRouterErrors.sol";
 import {IUSDC} from "./interfaces/IUSDC.sol";
 import {Identities} from "./libraries/Identities.sol";
 import {Signatures} from "./libraries/Signatures.sol";
 import {Split} from "./libraries/Split.sol";
 
-/// @title Splits a purchase among everybody who had a part in it
-/// @notice A buyer pays this contract with an EIP-3009 authorisation; in the same transaction the merchant and the reviewer get
-/// their shares and the escrow gets what waits and the platform's fee. Between transactions the router holds nothing but deferred payouts and payments
-/// that reached it without being split yet.
-/// @dev The only foreign code a call can reach is a contract wallet's signature check, and that by static call.
-contract SplitRouter is Roles, Payouts, EIP712 {
+/// @title Splits a purchase among merchant, reviewer, buyer and platform
+/// @notice A buyer pays this contract with an EIP-3009 authorisation. In the same transaction the merchant and the reviewer get
+/// their shares, and the escrow gets what waits and the platform's fee. Between transactions the router holds only deferred
+/// payouts and payments that arrived without being split.
+/// @dev The only foreign code that a call can reach is the signature check of a contract wallet, and only by static call.
+contract SplitRouter is ISplitRouterErrors, Roles, Payouts, EIP712 {
     using Identities for IIdentityRegistry;
     using SafeERC20 for IUSDC;
 
-    /// @notice `Receive` can be redeemed by this contract only and is preferred. `Transfer` is what stock clients sign.
+    /// @notice `Receive` can be redeemed by this contract only and is preferred. `Transfer` is what standard x402 clients sign;
+    /// anyone can submit it to the token.
     enum AuthorizationType {
         Receive,
         Transfer
     }
 
     /// @notice An EIP-3009 authorisation to this contract.
+    /// @param kind Which of the two EIP-3009 messages the payer signed
+    /// @param from The payer, who signed
+    /// @param value The payment, in USDC base units
+    /// @param validAfter Unix seconds; the block timestamp must be later
+    /// @param validBefore Unix seconds; the block timestamp must be earlier
+    /// @param nonce Chosen by the payer; each can be used once per payer
+    /// @param signature The payer's EIP-712 signature: 65 bytes `r, s, v`, or the ERC-1271 signature of a contract wallet
     struct Authorization {
         AuthorizationType kind;
         address from;
@@ -42,15 +52,15 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         bytes signature;
     }
 
-    /// @notice Whose sale it is.
-    /// @param merchantId Who sells
-    /// @param productId What is sold
+    /// @notice To whom a sale is attributed, and on what terms.
+    /// @param merchantId The merchant that sells
+    /// @param productId The product that is sold
     /// @param reviewId The review whose link the buyer followed
-    /// @param reviewerAgentId Who wrote it
+    /// @param reviewerAgentId The agent that wrote the review
     /// @param buyerAgentId The buying agent, or the escrow's `AGENTLESS`
-    /// @param cashbackOfCommissionBps The buyer's share of the commission
-    /// @param commissionMultiplierBps The rank multiplier on the product's commission rate
-    /// @param salt Makes the nonce unique where the nonce commits to all of this; otherwise unused
+    /// @param cashbackOfCommissionBps The buyer's share in basis points of the commission, 0 to 4000
+    /// @param commissionMultiplierBps The rank multiplier on the product's commission rate in basis points, 4000 to 10000
+    /// @param salt Makes the nonce unique where the nonce commits to the attribution; otherwise unused
     struct Attribution {
         uint256 merchantId;
         bytes32 productId;
@@ -62,17 +72,20 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         bytes32 salt;
     }
 
+    /// @notice A payment and what it is for.
+    /// @param authorization The payment
+    /// @param attribution To whom the sale is attributed
     struct Purchase {
         Authorization authorization;
         Attribution attribution;
     }
 
     /// @notice A plain transfer to this contract that the payer asks to have split.
-    /// @param txHash The transfer's transaction
-    /// @param payer Who sent it
-    /// @param value How much
+    /// @param txHash Hash of the transaction that made the transfer
+    /// @param payer The wallet that sent the transfer
+    /// @param value The transfer, in USDC base units
     /// @param tokenHash keccak256 of the attribution token's text
-    /// @param signature The payer's `ChargeCommitment`
+    /// @param signature The payer's EIP-712 signature over `ChargeCommitment`: of its key, or by ERC-1271
     struct Charge {
         bytes32 txHash;
         address payer;
@@ -81,9 +94,11 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         bytes signature;
     }
 
+    /// @notice The EIP-712 type hash of `Attribution`.
     bytes32 public constant ATTRIBUTION_TYPEHASH = keccak256(
         "Attribution(uint256 merchantId,bytes32 productId,uint256 reviewId,uint256 reviewerAgentId,uint256 buyerAgentId,uint16 cashbackOfCommissionBps,uint16 commissionMultiplierBps,bytes32 salt)"
     );
+    /// @notice The EIP-712 type hash of `ChargeCommitment`.
     bytes32 public constant CHARGE_COMMITMENT_TYPEHASH = keccak256(
         "ChargeCommitment(bytes32 txHash,bytes32 tokenHash,uint256 buyerAgentId,address payer)"
     );
@@ -91,44 +106,44 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
 
-    /// @notice The gas that each purchase of a batch can count on, and the most it can burn.
+    /// @notice The gas limit of each purchase of a batch. The batch reverts rather than give one less.
     uint256 public constant GAS_PER_PURCHASE = 500_000;
 
+    /// @notice The registry whose identities buyers and reviewers are.
     IIdentityRegistry public immutable IDENTITIES;
+    /// @notice Knows the terms of sale of each product.
     MerchantRegistry public immutable MERCHANTS;
+    /// @notice Knows the author of each review.
     ReviewRegistry public immutable REVIEWS;
+    /// @notice Holds what waits, and the record of every split payment.
     CommissionEscrow public immutable ESCROW;
-    /// @notice The platform's share of a commission.
+    /// @notice The platform's share of a commission, in basis points.
     uint256 public immutable FEE_BPS;
-    /// @notice The part of a reviewer's share that waits in escrow.
+    /// @notice The part of a reviewer's share that waits in escrow, in basis points.
     uint256 public immutable HELD_BACK_BPS;
 
-    /// @notice Payments that went back to their payer. (Those that were split are the escrow's records.)
+    /// @notice Whether a payment went back to its payer. (Payments that were split are recorded in the escrow.)
     mapping(address payer => mapping(bytes32 nonce => bool)) public refunded;
 
     /// @notice A payment that could not be split went back to its payer.
+    /// @param payer The wallet that paid
+    /// @param nonce The payment's nonce; `chargeNonce` of the transaction for a plain transfer
+    /// @param value The payment, in USDC base units
     event PaymentRefunded(address indexed payer, bytes32 indexed nonce, uint256 value);
-    /// @notice A purchase of a batch was refused; `reason` is its revert data. Nothing of it happened.
+    /// @notice A purchase of a batch failed and changed nothing; the others are not affected.
+    /// @param payer The payer of the purchase
+    /// @param nonce The payment's nonce
+    /// @param reason The revert data of `settle`; empty when it ran out of its gas
     event PurchaseFailed(address indexed payer, bytes32 indexed nonce, bytes reason);
 
-    error InvalidShares(uint256 feeBps, uint256 heldBackBps);
-    error ZeroPrice();
-    error PriceTooLow(uint256 price, uint256 minimum);
-    error MultiplierOutOfBounds(uint256 multiplierBps, uint256 minimum, uint256 maximum);
-    error CashbackTooHigh(uint256 cashbackBps, uint256 maximum);
-    error NonceNotCommitted(bytes32 nonce, bytes32 expected);
-    error ReviewMismatch(uint256 reviewId, uint256 reviewerAgentId, uint256 merchantId);
-    error NotTheBuyersAgent(address payer, uint256 buyerAgentId);
-    error ReviewerNotFound(uint256 reviewerAgentId);
-    error SelfReferral(address payer, uint256 reviewerAgentId);
-    error NotTransferAuthorization();
-    error AuthorizationNotUsed(address payer, bytes32 nonce);
-    error InvalidSignature(address signer);
-    error NotEnoughUnsplit(uint256 needed, uint256 available);
-    error PaymentAlreadyRefunded(address payer, bytes32 nonce);
-    error OnlySelf(address caller);
-    error NotEnoughGas(uint256 available, uint256 needed);
-
+    /// @param admin The first admin of the roles, not zero
+    /// @param adminDelay Seconds between the two steps of an admin transfer
+    /// @param identities The ERC-8004 registry whose identities buyers and reviewers are
+    /// @param merchants Knows the terms of sale of each product
+    /// @param reviews Knows the author of each review
+    /// @param escrow Holds what waits; its token becomes the router's
+    /// @param feeBps The platform's share of a commission in basis points, 0 to 6000
+    /// @param heldBackBps The part of a reviewer's share that waits in escrow, in basis points, 0 to 10000
     constructor(
         address admin,
         uint48 adminDelay,
@@ -152,18 +167,21 @@ contract SplitRouter is Roles, Payouts, EIP712 {
 
     // ---- settling
 
-    /// @notice Takes the payment and splits it. Settlers may settle any purchase; everybody else only one whose nonce commits to
-    /// its attribution, where nothing is left for the caller to choose.
+    /// @notice Redeems a payment and splits it. A settler may settle any purchase. Anyone else may settle one whose nonce
+    /// commits to its attribution, where the caller has nothing left to choose.
+    /// @param purchase The payment and its attribution
+    /// @return escrowId Id of the new escrow
     function settle(Purchase calldata purchase) external returns (uint256 escrowId) {
         if (!hasRole(SETTLER_ROLE, msg.sender)) _requireCommitted(purchase);
         return _settle(purchase);
     }
 
-    /// @notice Settles many purchases; each alone succeeds or fails. Look for `EscrowDeposited` or `PurchaseFailed` for each.
+    /// @notice Settles many purchases; each succeeds or fails independently. Each emits `EscrowDeposited` or `PurchaseFailed`.
+    /// @param purchases The payments and their attributions
     function settleBatch(Purchase[] calldata purchases) external {
         bool trusted = hasRole(SETTLER_ROLE, msg.sender);
         for (uint256 i = 0; i < purchases.length; ++i) {
-            // Without this, a caller who sends too little gas could make good purchases fail.
+            // Without this check, a caller who sends too little gas could make valid purchases fail.
             uint256 needed = GAS_PER_PURCHASE + GAS_PER_PURCHASE / 32;
             if (gasleft() < needed) revert NotEnoughGas(gasleft(), needed);
             try this.settleOne{gas: GAS_PER_PURCHASE}(purchases[i], trusted) {}
@@ -175,7 +193,9 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         }
     }
 
-    /// @notice One purchase of a batch. Only this contract calls it.
+    /// @notice Settles one purchase of `settleBatch`. Only this contract may call it.
+    /// @param purchase The payment and its attribution
+    /// @param trusted Whether a settler called `settleBatch`; if not, the nonce has to commit to the attribution
     function settleOne(Purchase calldata purchase, bool trusted) external {
         if (msg.sender != address(this)) revert OnlySelf(msg.sender);
         if (!trusted) _requireCommitted(purchase);
@@ -184,25 +204,33 @@ contract SplitRouter is Roles, Payouts, EIP712 {
 
     // ---- payments that arrived without being split
 
-    /// @notice Splits a payment that somebody else submitted to the token first, so that the money lies here unsplit.
-    /// @dev The token cannot tell a used nonce from a cancelled one, and money has no name: the settler vouches, from the transaction's
-    /// logs, that this authorisation is what moved the money. The checks here bound what a wrong settler can do: the payer signed
-    /// exactly this payment to this router, it was never split or refunded, and nobody else's money is needed.
+    /// @notice Splits a payment that somebody else submitted to the token first, so that the money lies here unsplit. Only a
+    /// settler may call it.
+    /// @dev The token cannot tell a used nonce from a cancelled one, and money carries no label: the settler verifies in the
+    /// transaction's logs that this authorisation moved the money. The checks here bound what a wrong settler can do: the payer
+    /// signed exactly this payment to this router, it was never split or refunded, and nobody else's money is needed.
+    /// @param purchase The payment, of kind `Transfer`, and its attribution
+    /// @return escrowId Id of the new escrow
     function finish(Purchase calldata purchase) external onlyRole(SETTLER_ROLE) returns (uint256 escrowId) {
         Authorization calldata authorization = purchase.authorization;
         _requireArrived(authorization);
         return _split(authorization.from, authorization.nonce, authorization.value, purchase.attribution);
     }
 
-    /// @notice Gives such a payment back to its payer, for when it can no longer be split, say because the merchant has closed.
+    /// @notice Gives such a payment back to its payer when it can no longer be split, for example because the merchant has
+    /// closed. Only a settler may call it.
+    /// @param authorization The payment, of kind `Transfer`
     function refund(Authorization calldata authorization) external onlyRole(SETTLER_ROLE) {
         _requireArrived(authorization);
         _refund(authorization.from, authorization.nonce, authorization.value);
     }
 
-    /// @notice Splits a plain transfer, on the payer's signature. One per payer and transaction.
-    /// @dev The settler vouches that the transaction moved `value` from the payer to this contract, and that it did so by a plain
-    /// transfer: one made by an authorisation is finished with `finish`.
+    /// @notice Splits a plain transfer, on the payer's signature, once per payer and transaction. Only a settler may call it.
+    /// @dev The settler verifies that the transaction moved `value` from the payer to this contract, and that it did so by a
+    /// plain transfer: one made by an authorisation is finished with `finish`.
+    /// @param charge The transfer and the payer's signature
+    /// @param attribution The attribution of the purchase
+    /// @return escrowId Id of the new escrow
     function splitDeposit(Charge calldata charge, Attribution calldata attribution)
         external
         onlyRole(SETTLER_ROLE)
@@ -212,7 +240,9 @@ contract SplitRouter is Roles, Payouts, EIP712 {
         return _split(charge.payer, chargeNonce(charge.txHash), charge.value, attribution);
     }
 
-    /// @notice Gives a plain transfer back to its payer, on the same signature.
+    /// @notice Gives a plain transfer back to its payer, on the same signature. Only a settler may call it.
+    /// @param charge The transfer and the payer's signature
+    /// @param buyerAgentId The buying agent that the payer signed, or `AGENTLESS`
     function refundDeposit(Charge calldata charge, uint256 buyerAgentId) external onlyRole(SETTLER_ROLE) {
         _requireCharged(charge, buyerAgentId);
         _refund(charge.payer, chargeNonce(charge.txHash), charge.value);
@@ -221,23 +251,28 @@ contract SplitRouter is Roles, Payouts, EIP712 {
     // ---- reading
 
     /// @notice The nonce that commits to an attribution.
+    /// @param attribution The attribution of the purchase
+    /// @return The nonce that the payer signs so that anyone may settle the purchase
     function attributionNonce(Attribution calldata attribution) public pure returns (bytes32) {
         return keccak256(abi.encode(ATTRIBUTION_TYPEHASH, attribution));
     }
 
-    /// @notice The nonce under which a charged transaction is recorded.
+    /// @notice The nonce under which a plain transfer is recorded.
+    /// @param txHash Hash of the transaction that made the transfer
+    /// @return The nonce in the escrow and in `refunded`
     function chargeNonce(bytes32 txHash) public pure returns (bytes32) {
         return keccak256(abi.encode(CHARGE_COMMITMENT_TYPEHASH, txHash));
     }
 
     /// @notice Money here that is owed to nobody yet: payments to finish and deposits to split.
+    /// @return The sum, in USDC base units
     function unsplit() public view returns (uint256) {
         return TOKEN.balanceOf(address(this)) - totalClaimable;
     }
 
-    // ---- inside
+    // ---- internal
 
-    /// @dev Nobody vouches for the attribution but the payer, so what the chain knows about it is checked.
+    /// @dev No settler vouches for the attribution on this path, so everything about it that the chain knows is checked.
     function _requireCommitted(Purchase calldata purchase) private view {
         Attribution calldata attribution = purchase.attribution;
         bytes32 expected = attributionNonce(attribution);
@@ -296,8 +331,9 @@ contract SplitRouter is Roles, Payouts, EIP712 {
             })
         );
 
-        // The escrow's record is what makes a payment split once: it comes before any payout. It must be funded, so no `_pay` here.
-        // The fee goes along with what waits: a transfer of its own would cost every purchase 8,200 gas.
+        // The escrow's record prevents a second split of the payment, so it is made before any payout. The escrow must be funded, so a
+        // refused transfer reverts here instead of being deferred by `_pay`.
+        // The fee is sent together with what waits: a separate transfer would cost every purchase 8,200 gas.
         uint256 held = parts.heldBack + parts.cashback + parts.fee;
         if (held != 0) TOKEN.safeTransfer(address(ESCROW), held);
         escrowId = ESCROW.deposit(
@@ -323,16 +359,17 @@ contract SplitRouter is Roles, Payouts, EIP712 {
     }
 
     function _refund(address payer, bytes32 nonce, uint256 value) private {
-        // One switch stops everything that a settler can do: the escrow refuses deposits by itself.
+        // A paused escrow also stops refunds, so that one switch stops everything a settler can do.
         if (ESCROW.paused()) revert Pausable.EnforcedPause();
         (uint256 escrowId,,,) = ESCROW.escrowOf(payer, nonce);
-        if (escrowId != 0) revert CommissionEscrow.PaymentAlreadySplit(payer, nonce, escrowId);
+        if (escrowId != 0) revert ICommissionEscrowErrors.PaymentAlreadySplit(payer, nonce, escrowId);
         refunded[payer][nonce] = true;
         emit PaymentRefunded(payer, nonce, value);
         _pay(payer, value);
     }
 
-    /// @dev The token used this authorisation (or its payer cancelled it; only the settler can tell) and the money is still here.
+    /// @dev The token used this authorisation (or its payer cancelled it; only the settler can tell) and the money is still
+    /// here.
     function _requireArrived(Authorization calldata authorization) private view {
         if (authorization.kind != AuthorizationType.Transfer) revert NotTransferAuthorization();
         if (!TOKEN.authorizationState(authorization.from, authorization.nonce)) {

@@ -1,36 +1,45 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title Tells what calls of an account would do
-/// @notice Never deployed: `eth_call` puts this code at the account's address by a state override, so that the calls come from that
-/// account. Has neither storage nor immutables, which such an override would not bring along.
+/// @title Simulates calls of an account
+/// @notice Never deployed: `eth_call` places this code at the account's address by a state override, so that the calls come
+/// from that account. The contract has neither storage nor immutables, because a state override would not set them.
 contract SettlementProbe {
-    /// @param gas The most it may burn; 0 is all there is
+    /// @notice One call to simulate.
+    /// @param target The contract to call
+    /// @param gas The gas limit of the call; zero passes all the gas that is left
+    /// @param data The calldata: selector and ABI-encoded arguments
     struct Call {
         address target;
         uint256 gas;
         bytes data;
     }
 
-    /// @param gasUsed Before refunds, which are no help against a gas limit
-    /// @param data What it returned or reverted with, cut after `MAX_DATA` bytes
+    /// @notice What one call did.
+    /// @param ok Whether the call succeeded
+    /// @param gasUsed Gas that the call used, before refunds: refunds do not lower the gas limit that a transaction needs
+    /// @param data The return data, or the revert data when `ok` is false; cut off after `MAX_DATA` bytes
     struct Outcome {
         bool ok;
         uint256 gasUsed;
         bytes data;
     }
 
-    /// @notice Without a bound, a call could make the caller pay for the memory of a long answer.
+    /// @notice The most bytes of return data that are copied. Without a bound, a call could make the caller pay for the memory
+    /// of a long answer.
     uint256 public constant MAX_DATA = 4_096;
 
-    /// @dev What a call needs beside its own gas: copying its data, touching an account for the first time, and the answer to the caller.
+    /// @dev What a call needs besides its own gas: copying its data, the first access to an account, and the answer to the
+    /// caller.
     uint256 private constant CALL_OVERHEAD = 30_000;
 
-    /// @notice Makes the calls one after the other, each seeing what those before it did.
-    /// @param wallets Accounts of which is asked whether they have code
-    /// @return timestamp Of the block
-    /// @return haveCode Of the wallets
-    /// @return outcomes Of all calls, or of the first ones: it stops at a call that could not get its gas
+    /// @notice Makes the calls one after the other. Each call sees the state that the calls before it left.
+    /// @param calls The calls, in order
+    /// @param wallets Accounts whose code is looked up; empty for none
+    /// @return timestamp Block timestamp of the simulation, in Unix seconds
+    /// @return haveCode For each of `wallets`, whether the account has code
+    /// @return outcomes One for each call, in order. Shorter than `calls` when a call could not get its gas: it and all later
+    /// ones are left out
     function together(Call[] calldata calls, address[] calldata wallets)
         external
         returns (uint256 timestamp, bool[] memory haveCode, Outcome[] memory outcomes)
@@ -51,7 +60,7 @@ contract SettlementProbe {
         }
     }
 
-    /// @dev The EVM silently gives less than is asked for where a 64th would not remain, and a good call would look bad.
+    /// @dev The EVM silently passes less gas than requested when 1/64 would not remain. A valid call would then appear to fail.
     function _canGive(uint256 gas) private view returns (bool) {
         return gas == 0 || gasleft() >= gas + gas / 63 + CALL_OVERHEAD;
     }

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Vm} from "forge-std/Vm.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {ICommissionEscrowEvents} from "../../src/interfaces/ICommissionEscrowEvents.sol";
 import {IUSDC} from "../../src/interfaces/IUSDC.sol";
 import {EscrowTest} from "./EscrowTest.sol";
 
@@ -57,7 +58,7 @@ abstract contract BatchTest is EscrowTest {
 
     function expectSkipped(CommissionEscrow.Terms memory terms, bytes memory reason) internal {
         vm.expectEmit(address(escrow));
-        emit CommissionEscrow.EscrowSkipped(terms.escrowId, terms.payer, terms.nonce, reason);
+        emit ICommissionEscrowEvents.EscrowSkipped(terms.escrowId, terms.payer, terms.nonce, reason);
     }
 
     /// @dev Escrows in every state: open for long, bound, without an agent, released, settled, and one whose window is open.
@@ -76,7 +77,7 @@ abstract contract BatchTest is EscrowTest {
         reasons = new bytes[](logs.length);
         uint256 count;
         for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].topics[0] != CommissionEscrow.EscrowSkipped.selector) continue;
+            if (logs[i].topics[0] != ICommissionEscrowEvents.EscrowSkipped.selector) continue;
             reasons[count++] = abi.decode(logs[i].data, (bytes));
         }
         assembly {

@@ -2,6 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
+import {ICommissionEscrowEvents} from "../../src/interfaces/ICommissionEscrowEvents.sol";
 import {MarketTest} from "./MarketTest.sol";
 
 /// @notice Escrows in every state, and every way to get their terms wrong.
@@ -43,11 +45,11 @@ abstract contract EscrowTest is MarketTest {
     }
 
     function termsMismatch(CommissionEscrow.Terms memory terms) internal pure returns (bytes memory) {
-        return abi.encodeWithSelector(CommissionEscrow.TermsMismatch.selector, terms.escrowId);
+        return abi.encodeWithSelector(ICommissionEscrowErrors.TermsMismatch.selector, terms.escrowId);
     }
 
     function alreadySettled(CommissionEscrow.Terms memory terms) internal pure returns (bytes memory) {
-        return abi.encodeWithSelector(CommissionEscrow.AlreadySettled.selector, terms.escrowId);
+        return abi.encodeWithSelector(ICommissionEscrowErrors.AlreadySettled.selector, terms.escrowId);
     }
 
     function assertState(CommissionEscrow.Terms memory terms, CommissionEscrow.State expected) internal view {
@@ -74,7 +76,7 @@ abstract contract EscrowTest is MarketTest {
         uint256[4] memory amounts
     ) internal {
         vm.expectEmit(address(escrow));
-        emit CommissionEscrow.EscrowSettled(
+        emit ICommissionEscrowEvents.EscrowSettled(
             terms.escrowId, settledBy, fallbackUsed, amounts[0], amounts[1], amounts[2], amounts[3]
         );
     }

@@ -9,6 +9,7 @@ import {IdentityRegistry} from "../../src/IdentityRegistry.sol";
 import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {ReviewRegistry} from "../../src/ReviewRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ICommissionEscrowEvents} from "../../src/interfaces/ICommissionEscrowEvents.sol";
 import {AddressKeys} from "../../src/libraries/AddressKeys.sol";
 import {SandboxUSDC} from "../../src/sandbox/SandboxUSDC.sol";
 import {Cheats} from "./Cheats.sol";
@@ -266,7 +267,7 @@ abstract contract MarketTest is Cheats {
         deposits = new CommissionEscrow.Terms[](logs.length);
         uint256 count;
         for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].emitter == address(escrow) && logs[i].topics[0] == CommissionEscrow.EscrowDeposited.selector) {
+            if (logs[i].emitter == address(escrow) && logs[i].topics[0] == ICommissionEscrowEvents.EscrowDeposited.selector) {
                 deposits[count++] = decodeDeposit(logs[i]);
             }
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ICommissionEscrowEvents} from "../../src/interfaces/ICommissionEscrowEvents.sol";
 import {MarketTest} from "./MarketTest.sol";
 
 /// @notice What tests of the router expect of a purchase: all of it, or nothing.
@@ -83,7 +83,7 @@ abstract contract RouterTest is MarketTest {
 
     function expectDeposit(address payer, bytes32 nonce) internal {
         vm.expectEmit(address(escrow));
-        emit CommissionEscrow.EscrowDeposited({
+        emit ICommissionEscrowEvents.EscrowDeposited({
             escrowId: escrow.lastEscrowId() + 1,
             reviewerAgentId: reviewerAgentId,
             buyerAgentId: buyerAgentId,

@@ -3,6 +3,8 @@ pragma solidity ^0.8.28;
 
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
+import {ICommissionEscrowEvents} from "../../src/interfaces/ICommissionEscrowEvents.sol";
 import {EscrowTest} from "../base/EscrowTest.sol";
 
 contract BindTest is EscrowTest {
@@ -18,7 +20,7 @@ contract BindTest is EscrowTest {
     /// [CHAIN-13]
     function test_succeeds_whenThePayerOwnsTheAgent() public {
         vm.expectEmit(address(escrow));
-        emit CommissionEscrow.EscrowBound(terms.escrowId, agentId, walletBuyer.addr);
+        emit ICommissionEscrowEvents.EscrowBound(terms.escrowId, agentId, walletBuyer.addr);
         bind(walletBuyer.addr, agentId);
         (,, bool bound_,) = escrow.escrowOf(terms.payer, terms.nonce);
         assertTrue(bound_);
@@ -44,7 +46,7 @@ contract BindTest is EscrowTest {
     /// [CHAIN-14]
     function test_reverts_whenTheCallerDidNotPay() public {
         vm.expectRevert(
-            abi.encodeWithSelector(CommissionEscrow.NotBuyerWallet.selector, buyer.addr, walletBuyer.addr)
+            abi.encodeWithSelector(ICommissionEscrowErrors.NotBuyerWallet.selector, buyer.addr, walletBuyer.addr)
         );
         bind(buyer.addr, buyerAgentId);
     }
@@ -52,7 +54,7 @@ contract BindTest is EscrowTest {
     /// [CHAIN-15]
     function test_reverts_whenTheAgentBelongsToAnother() public {
         vm.expectRevert(
-            abi.encodeWithSelector(CommissionEscrow.NotAgentController.selector, walletBuyer.addr, buyerAgentId)
+            abi.encodeWithSelector(ICommissionEscrowErrors.NotAgentController.selector, walletBuyer.addr, buyerAgentId)
         );
         bind(walletBuyer.addr, buyerAgentId);
     }
@@ -61,7 +63,7 @@ contract BindTest is EscrowTest {
     function test_reverts_whenTheCallerIsOnlyTheAgentsWallet() public {
         setAgentWallet(buyer.addr, buyerAgentId, walletBuyer);
         vm.expectRevert(
-            abi.encodeWithSelector(CommissionEscrow.NotAgentController.selector, walletBuyer.addr, buyerAgentId)
+            abi.encodeWithSelector(ICommissionEscrowErrors.NotAgentController.selector, walletBuyer.addr, buyerAgentId)
         );
         bind(walletBuyer.addr, buyerAgentId);
     }
@@ -70,7 +72,7 @@ contract BindTest is EscrowTest {
     function test_reverts_whenThereIsNoSuchAgent() public {
         vm.expectRevert(
             abi.encodeWithSelector(
-                CommissionEscrow.NotAgentController.selector, walletBuyer.addr, type(uint256).max
+                ICommissionEscrowErrors.NotAgentController.selector, walletBuyer.addr, type(uint256).max
             )
         );
         bind(walletBuyer.addr, type(uint256).max);
@@ -79,7 +81,7 @@ contract BindTest is EscrowTest {
     /// [CHAIN-16]
     function test_reverts_whenBoundBefore() public {
         bind(walletBuyer.addr, agentId);
-        bytes memory alreadyBound = abi.encodeWithSelector(CommissionEscrow.AlreadyBound.selector, terms.escrowId);
+        bytes memory alreadyBound = abi.encodeWithSelector(ICommissionEscrowErrors.AlreadyBound.selector, terms.escrowId);
         vm.expectRevert(alreadyBound);
         bind(walletBuyer.addr, agentId); // with the terms from before
         terms.buyerAgentId = agentId;
@@ -109,7 +111,7 @@ contract BindTest is EscrowTest {
     /// [CHAIN-18]
     function test_reverts_whenBoughtWithAnAgent() public {
         terms = buy();
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.AlreadyBound.selector, terms.escrowId));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.AlreadyBound.selector, terms.escrowId));
         bind(buyer.addr, buyerAgentId);
     }
 
@@ -123,7 +125,7 @@ contract BindTest is EscrowTest {
     }
 
     function test_reverts_whenThereIsNoSuchEscrow() public {
-        bytes memory noEscrow = abi.encodeWithSelector(CommissionEscrow.NoEscrow.selector, terms.escrowId);
+        bytes memory noEscrow = abi.encodeWithSelector(ICommissionEscrowErrors.NoEscrow.selector, terms.escrowId);
         terms.nonce = keccak256("altered");
         vm.expectRevert(noEscrow);
         bind(walletBuyer.addr, agentId);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {ICommissionEscrowEvents} from "../../src/interfaces/ICommissionEscrowEvents.sol";
 import {EscrowTest} from "../base/EscrowTest.sol";
 
 contract CollectFeesTest is EscrowTest {
@@ -9,7 +9,7 @@ contract CollectFeesTest is EscrowTest {
         buy();
         buyAgentless();
         vm.expectEmit(address(escrow));
-        emit CommissionEscrow.FeesCollected(treasury, 2 * FEE);
+        emit ICommissionEscrowEvents.FeesCollected(treasury, 2 * FEE);
         vm.prank(stranger);
         assertEq(escrow.collectFees(), 2 * FEE);
         assertBalance(treasury, 2 * FEE, "treasury");

@@ -4,6 +4,8 @@ pragma solidity ^0.8.28;
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
+import {ICommissionEscrowEvents} from "../../src/interfaces/ICommissionEscrowEvents.sol";
 import {EscrowTest} from "../base/EscrowTest.sol";
 
 contract DepositTest is EscrowTest {
@@ -21,7 +23,7 @@ contract DepositTest is EscrowTest {
         CommissionEscrow.Terms memory terms = newTerms("a");
         fund(17);
         vm.expectEmit(address(escrow));
-        emit CommissionEscrow.EscrowDeposited(
+        emit ICommissionEscrowEvents.EscrowDeposited(
             1, 3, 4, walletBuyer.addr, "a", 1, PRODUCT, 2, 100, 20, 2, 10, 5, block.timestamp + 60 days
         );
         assertEq(deposit(terms), 1);
@@ -52,7 +54,7 @@ contract DepositTest is EscrowTest {
 
     function test_reverts_whenUnderfunded() public {
         fund(16);
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.Underfunded.selector, 17, 16));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.Underfunded.selector, 17, 16));
         deposit(newTerms("a"));
     }
 
@@ -61,13 +63,13 @@ contract DepositTest is EscrowTest {
         fund(17);
         deposit(newTerms("a"));
         fund(16);
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.Underfunded.selector, 34, 33));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.Underfunded.selector, 34, 33));
         deposit(newTerms("b"));
 
         buyAgentlessAndDefer();
         uint256 owed = escrow.owed();
         uint256 surplus = usdc.balanceOf(address(escrow)) - owed;
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.Underfunded.selector, owed + 17, owed + surplus));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.Underfunded.selector, owed + 17, owed + surplus));
         deposit(newTerms("b"));
     }
 
@@ -76,7 +78,7 @@ contract DepositTest is EscrowTest {
         deposit(newTerms("a"));
         vm.expectRevert(
             abi.encodeWithSelector(
-                CommissionEscrow.PaymentAlreadySplit.selector, walletBuyer.addr, bytes32("a"), 1
+                ICommissionEscrowErrors.PaymentAlreadySplit.selector, walletBuyer.addr, bytes32("a"), 1
             )
         );
         deposit(newTerms("a"));

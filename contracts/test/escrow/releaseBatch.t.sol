@@ -3,6 +3,8 @@ pragma solidity ^0.8.28;
 
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
+import {ICommissionEscrowEvents} from "../../src/interfaces/ICommissionEscrowEvents.sol";
 import {BatchTest, HostileToken} from "../base/BatchTest.sol";
 
 contract ReleaseBatchTest is BatchTest {
@@ -29,10 +31,10 @@ contract ReleaseBatchTest is BatchTest {
         batch[3] = pool[4];
         batch[4] = altered(pool[1], 7);
         batch[5] = pool[5];
-        expectSkipped(pool[2], abi.encodeWithSelector(CommissionEscrow.NotBound.selector, pool[2].escrowId));
+        expectSkipped(pool[2], abi.encodeWithSelector(ICommissionEscrowErrors.NotBound.selector, pool[2].escrowId));
         expectReleased(pool[0]);
         expectSkipped(
-            pool[3], abi.encodeWithSelector(CommissionEscrow.CashbackAlreadyReleased.selector, pool[3].escrowId)
+            pool[3], abi.encodeWithSelector(ICommissionEscrowErrors.CashbackAlreadyReleased.selector, pool[3].escrowId)
         );
         expectSkipped(pool[4], alreadySettled(pool[4]));
         expectSkipped(batch[4], termsMismatch(pool[1]));
@@ -45,7 +47,7 @@ contract ReleaseBatchTest is BatchTest {
         batch[1] = batch[0];
         expectReleased(batch[0]);
         expectSkipped(
-            batch[0], abi.encodeWithSelector(CommissionEscrow.CashbackAlreadyReleased.selector, batch[0].escrowId)
+            batch[0], abi.encodeWithSelector(ICommissionEscrowErrors.CashbackAlreadyReleased.selector, batch[0].escrowId)
         );
         releaseBatch(batch);
         assertBalance(buyer.addr, FUNDS - 2 * PRICE + CASHBACK, "buyer");
@@ -98,7 +100,7 @@ contract ReleaseBatchTest is BatchTest {
         try escrow.releaseBatch{gas: GAS_NEEDED - 1}(batch) {
             assertTrue(false, "released with too little gas");
         } catch (bytes memory reason) {
-            assertEq(bytes4(reason), CommissionEscrow.NotEnoughGas.selector);
+            assertEq(bytes4(reason), ICommissionEscrowErrors.NotEnoughGas.selector);
         }
         assertEq(escrow.totalHeld(), HELD_BACK + CASHBACK);
     }
@@ -141,7 +143,7 @@ contract ReleaseBatchTest is BatchTest {
 
     function test_reverts_whenOneIsReleasedFromOutside() public {
         CommissionEscrow.Terms[] memory batch = bought(1);
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.OnlySelf.selector, oracle));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.OnlySelf.selector, oracle));
         vm.prank(oracle);
         escrow.releaseOne(batch[0]);
     }
@@ -155,7 +157,7 @@ contract ReleaseBatchTest is BatchTest {
 
     function expectReleased(CommissionEscrow.Terms memory terms) private {
         vm.expectEmit(address(escrow));
-        emit CommissionEscrow.CashbackReleased(terms.escrowId, terms.payer, CASHBACK);
+        emit ICommissionEscrowEvents.CashbackReleased(terms.escrowId, terms.payer, CASHBACK);
     }
 
     function releaseBatch(CommissionEscrow.Terms[] memory batch) private {

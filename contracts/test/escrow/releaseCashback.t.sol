@@ -3,6 +3,8 @@ pragma solidity ^0.8.28;
 
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
+import {ICommissionEscrowEvents} from "../../src/interfaces/ICommissionEscrowEvents.sol";
 import {EscrowTest} from "../base/EscrowTest.sol";
 
 contract ReleaseCashbackTest is EscrowTest {
@@ -15,7 +17,7 @@ contract ReleaseCashbackTest is EscrowTest {
 
     function test_succeeds_whenTheWindowIsStillOpen() public {
         vm.expectEmit(address(escrow));
-        emit CommissionEscrow.CashbackReleased(terms.escrowId, buyer.addr, CASHBACK);
+        emit ICommissionEscrowEvents.CashbackReleased(terms.escrowId, buyer.addr, CASHBACK);
         releaseCashback(terms);
         assertPaidOut(0, 0, CASHBACK, buyer.addr);
         assertState(terms, CommissionEscrow.State.Holding);
@@ -44,7 +46,7 @@ contract ReleaseCashbackTest is EscrowTest {
     function test_reverts_whenReleasedBefore() public {
         releaseCashback(terms);
         vm.expectRevert(
-            abi.encodeWithSelector(CommissionEscrow.CashbackAlreadyReleased.selector, terms.escrowId)
+            abi.encodeWithSelector(ICommissionEscrowErrors.CashbackAlreadyReleased.selector, terms.escrowId)
         );
         releaseCashback(terms);
         assertPaidOut(0, 0, CASHBACK, buyer.addr);
@@ -52,7 +54,7 @@ contract ReleaseCashbackTest is EscrowTest {
 
     function test_reverts_whenNoAgentIsBound() public {
         terms = buyAgentless();
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.NotBound.selector, terms.escrowId));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.NotBound.selector, terms.escrowId));
         releaseCashback(terms);
     }
 

@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {IERC721Errors} from "@openzeppelin/contracts/interfaces/draft-IERC6093.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
 import {EscrowTest} from "../base/EscrowTest.sol";
 
 contract EscrowSettleTest is EscrowTest {
@@ -107,7 +108,7 @@ contract EscrowSettleTest is EscrowTest {
     function test_reverts_whenTheWindowIsOpen() public {
         vm.warp(terms.windowEnd - 1);
         vm.expectRevert(
-            abi.encodeWithSelector(CommissionEscrow.WindowOpen.selector, terms.windowEnd, terms.windowEnd - 1)
+            abi.encodeWithSelector(ICommissionEscrowErrors.WindowOpen.selector, terms.windowEnd, terms.windowEnd - 1)
         );
         settleEscrow(terms, false, true);
     }
@@ -122,7 +123,7 @@ contract EscrowSettleTest is EscrowTest {
     function test_reverts_whenCashbackIsEarnedByNoAgent() public {
         terms = buyAgentless();
         vm.warp(terms.windowEnd);
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.NotBound.selector, terms.escrowId));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.NotBound.selector, terms.escrowId));
         settleEscrow(terms, false, true);
         settleEscrow(terms, false, false);
         assertState(terms, CommissionEscrow.State.Settled);
@@ -138,7 +139,7 @@ contract EscrowSettleTest is EscrowTest {
 
     function test_reverts_whenThereIsNoSuchEscrow() public {
         terms.nonce = keccak256("altered");
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.NoEscrow.selector, terms.escrowId));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.NoEscrow.selector, terms.escrowId));
         settleEscrow(terms, false, true);
     }
 

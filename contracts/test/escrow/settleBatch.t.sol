@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
 import {BatchTest, GreedyRegistry, HostileToken} from "../base/BatchTest.sol";
 
 contract EscrowSettleBatchTest is BatchTest {
@@ -40,14 +41,14 @@ contract EscrowSettleBatchTest is BatchTest {
 
         expectSkipped(
             pool[5],
-            abi.encodeWithSelector(CommissionEscrow.WindowOpen.selector, pool[5].windowEnd, block.timestamp)
+            abi.encodeWithSelector(ICommissionEscrowErrors.WindowOpen.selector, pool[5].windowEnd, block.timestamp)
         );
         expectSettled(pool[0], oracle, false, [HELD_BACK, 0, CASHBACK, 0]);
-        expectSkipped(pool[2], abi.encodeWithSelector(CommissionEscrow.NotBound.selector, pool[2].escrowId));
+        expectSkipped(pool[2], abi.encodeWithSelector(ICommissionEscrowErrors.NotBound.selector, pool[2].escrowId));
         expectSkipped(pool[4], alreadySettled(pool[4]));
         expectSkipped(batch[4].terms, termsMismatch(pool[1]));
         expectSkipped(
-            batch[5].terms, abi.encodeWithSelector(CommissionEscrow.NoEscrow.selector, batch[5].terms.escrowId)
+            batch[5].terms, abi.encodeWithSelector(ICommissionEscrowErrors.NoEscrow.selector, batch[5].terms.escrowId)
         );
         expectSettled(pool[1], oracle, false, [HELD_BACK, 0, CASHBACK, 0]);
         settleBatch(batch);
@@ -147,7 +148,7 @@ contract EscrowSettleBatchTest is BatchTest {
         try escrow.settleBatch{gas: GAS_NEEDED - 1}(batch) {
             assertTrue(false, "settled with too little gas");
         } catch (bytes memory reason) {
-            assertEq(bytes4(reason), CommissionEscrow.NotEnoughGas.selector);
+            assertEq(bytes4(reason), ICommissionEscrowErrors.NotEnoughGas.selector);
             (uint256 available, uint256 needed) = decodePair(reason);
             assertEq(needed, GAS_NEEDED);
             assertLt(available, needed);
@@ -221,7 +222,7 @@ contract EscrowSettleBatchTest is BatchTest {
 
     function test_reverts_whenOneIsSettledFromOutside() public {
         CommissionEscrow.Settlement[] memory batch = due(1);
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.OnlySelf.selector, oracle));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.OnlySelf.selector, oracle));
         vm.prank(oracle);
         escrow.settleOne(batch[0], oracle);
     }

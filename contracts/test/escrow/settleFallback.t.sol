@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
 import {EscrowTest} from "../base/EscrowTest.sol";
 
 contract SettleFallbackTest is EscrowTest {
@@ -46,7 +47,7 @@ contract SettleFallbackTest is EscrowTest {
     function test_reverts_whenASecondTooEarly() public {
         vm.warp(availableAt - 1);
         vm.expectRevert(
-            abi.encodeWithSelector(CommissionEscrow.FallbackTooEarly.selector, availableAt, availableAt - 1)
+            abi.encodeWithSelector(ICommissionEscrowErrors.FallbackTooEarly.selector, availableAt, availableAt - 1)
         );
         settleFallback();
     }
@@ -55,7 +56,7 @@ contract SettleFallbackTest is EscrowTest {
     function test_reverts_whenTheOracleTriesItEarly() public {
         vm.warp(terms.windowEnd);
         vm.expectRevert(
-            abi.encodeWithSelector(CommissionEscrow.FallbackTooEarly.selector, availableAt, terms.windowEnd)
+            abi.encodeWithSelector(ICommissionEscrowErrors.FallbackTooEarly.selector, availableAt, terms.windowEnd)
         );
         vm.prank(oracle);
         escrow.settleFallback(terms);
@@ -98,7 +99,7 @@ contract SettleFallbackTest is EscrowTest {
         vm.warp(resumed + 10 days - 1);
         vm.expectRevert(
             abi.encodeWithSelector(
-                CommissionEscrow.FallbackTooEarly.selector, resumed + 10 days, resumed + 10 days - 1
+                ICommissionEscrowErrors.FallbackTooEarly.selector, resumed + 10 days, resumed + 10 days - 1
             )
         );
         settleFallback();
@@ -129,7 +130,7 @@ contract SettleFallbackTest is EscrowTest {
 
     function test_reverts_whenThereIsNoSuchEscrow() public {
         terms.payer = stranger;
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.NoEscrow.selector, terms.escrowId));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.NoEscrow.selector, terms.escrowId));
         settleFallback();
     }
 

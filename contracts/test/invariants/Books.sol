@@ -5,6 +5,7 @@ import {Vm} from "forge-std/Vm.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ICommissionEscrowEvents} from "../../src/interfaces/ICommissionEscrowEvents.sol";
 import {MarketTest} from "../base/MarketTest.sol";
 
 /// @notice A second set of books, kept beside the contracts and by the written rules alone: what everybody must own, which escrows are
@@ -273,7 +274,7 @@ abstract contract Books is MarketTest {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
             bytes32 topic = logs[i].topics[0];
-            if (logs[i].emitter == address(escrow) && topic == CommissionEscrow.EscrowDeposited.selector) {
+            if (logs[i].emitter == address(escrow) && topic == ICommissionEscrowEvents.EscrowDeposited.selector) {
                 CommissionEscrow.Terms memory terms = decodeDeposit(logs[i]);
                 publishedTerms[terms.escrowId] = keccak256(abi.encode(terms));
                 ++publishedCount;
@@ -285,7 +286,7 @@ abstract contract Books is MarketTest {
                 _requireOneOutcome(payer, logs[i].topics[2]);
             } else if (logs[i].emitter == address(router) && topic == SplitRouter.PurchaseFailed.selector) {
                 ++refusedFor[bytes4(abi.decode(logs[i].data, (bytes)))];
-            } else if (logs[i].emitter == address(escrow) && topic == CommissionEscrow.EscrowSkipped.selector) {
+            } else if (logs[i].emitter == address(escrow) && topic == ICommissionEscrowEvents.EscrowSkipped.selector) {
                 ++refusedFor[bytes4(abi.decode(logs[i].data, (bytes)))];
                 ++skips;
             }

@@ -4,10 +4,10 @@ pragma solidity ^0.8.28;
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {StdInvariant} from "forge-std/StdInvariant.sol";
 import {AddressRegistry} from "../../src/AddressRegistry.sol";
-import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {ReviewRegistry} from "../../src/ReviewRegistry.sol";
-import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
+import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {Cheats} from "../base/Cheats.sol";
 import {Books} from "./Books.sol";
 import {Handlers} from "./Handlers.sol";
@@ -136,15 +136,15 @@ contract MarketInvariants is StdInvariant, Cheats {
             assertGt(handler.refusals(action), 0, string.concat("never refused: action ", vm.toString(action)));
         }
         bytes4[12] memory reasons = [
-            SplitRouter.PriceTooLow.selector,
-            SplitRouter.NotTheBuyersAgent.selector,
-            SplitRouter.SelfReferral.selector,
+            ISplitRouterErrors.PriceTooLow.selector,
+            ISplitRouterErrors.NotTheBuyersAgent.selector,
+            ISplitRouterErrors.SelfReferral.selector,
             Pausable.EnforcedPause.selector,
-            CommissionEscrow.FallbackTooEarly.selector,
-            CommissionEscrow.NotBound.selector,
-            CommissionEscrow.TermsMismatch.selector,
-            CommissionEscrow.AlreadySettled.selector,
-            CommissionEscrow.OnlySelf.selector,
+            ICommissionEscrowErrors.FallbackTooEarly.selector,
+            ICommissionEscrowErrors.NotBound.selector,
+            ICommissionEscrowErrors.TermsMismatch.selector,
+            ICommissionEscrowErrors.AlreadySettled.selector,
+            ICommissionEscrowErrors.OnlySelf.selector,
             MerchantRegistry.MerchantNotActive.selector,
             ReviewRegistry.UnknownEscrow.selector,
             AddressRegistry.OwnerRequired.selector

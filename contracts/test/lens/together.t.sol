@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {SettlementProbe} from "../../src/lens/SettlementProbe.sol";
 import {ProbeTest} from "../base/ProbeTest.sol";
 import {SlowWallet} from "../base/Wallets.sol";
@@ -30,7 +31,7 @@ contract TogetherTest is ProbeTest {
         bytes32 expected = router.attributionNonce(purchase.attribution);
         assertEq(
             outcomes[0].data,
-            abi.encodeWithSelector(SplitRouter.NonceNotCommitted.selector, purchase.authorization.nonce, expected)
+            abi.encodeWithSelector(ISplitRouterErrors.NonceNotCommitted.selector, purchase.authorization.nonce, expected)
         );
     }
 

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {ReviewRegistry} from "../../src/ReviewRegistry.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
 import {EscrowTest} from "../base/EscrowTest.sol";
 
 contract PublishWithEscrowTest is EscrowTest {
@@ -96,7 +97,7 @@ contract PublishWithEscrowTest is EscrowTest {
 
     function test_reverts_whenThereIsNoSuchEscrow() public {
         terms.nonce = keccak256("altered");
-        vm.expectRevert(abi.encodeWithSelector(CommissionEscrow.NoEscrow.selector, terms.escrowId));
+        vm.expectRevert(abi.encodeWithSelector(ICommissionEscrowErrors.NoEscrow.selector, terms.escrowId));
         publish(buyer.addr);
     }
 

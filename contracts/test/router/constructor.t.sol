@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {RouterTest} from "../base/RouterTest.sol";
 
 contract RouterConstructorTest is RouterTest {
@@ -20,12 +21,12 @@ contract RouterConstructorTest is RouterTest {
 
     /// @dev Fee and the highest cashback together must leave the reviewer nothing less than nothing.
     function test_reverts_whenTheFeeIsTooHigh() public {
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.InvalidShares.selector, 6_001, 5_000));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.InvalidShares.selector, 6_001, 5_000));
         this.tryDeploy(6_001, 5_000);
     }
 
     function test_reverts_whenTheHeldBackPartIsTooHigh() public {
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.InvalidShares.selector, 1_000, 10_001));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.InvalidShares.selector, 1_000, 10_001));
         this.tryDeploy(1_000, 10_001);
     }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
+import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {RouterTest} from "../base/RouterTest.sol";
 import {ContractWallet} from "../base/Wallets.sol";
 
@@ -66,7 +67,7 @@ contract FinishTest is RouterTest {
         frontRun(transferPurchaseOf(walletBuyer).authorization);
         vm.expectRevert(
             abi.encodeWithSelector(
-                SplitRouter.PaymentAlreadyRefunded.selector, buyer.addr, purchase.authorization.nonce
+                ISplitRouterErrors.PaymentAlreadyRefunded.selector, buyer.addr, purchase.authorization.nonce
             )
         );
         finish();
@@ -74,7 +75,7 @@ contract FinishTest is RouterTest {
 
     function test_reverts_whenNothingWasTransferred() public {
         vm.expectRevert(
-            abi.encodeWithSelector(SplitRouter.AuthorizationNotUsed.selector, buyer.addr, purchase.authorization.nonce)
+            abi.encodeWithSelector(ISplitRouterErrors.AuthorizationNotUsed.selector, buyer.addr, purchase.authorization.nonce)
         );
         finish();
     }
@@ -87,7 +88,7 @@ contract FinishTest is RouterTest {
         usdc.cancelAuthorization(
             buyer.addr, purchase.authorization.nonce, sign(buyer, typedDataHash(usdc.DOMAIN_SEPARATOR(), structHash))
         );
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.NotEnoughUnsplit.selector, PRICE, 0));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.NotEnoughUnsplit.selector, PRICE, 0));
         finish();
     }
 
@@ -95,7 +96,7 @@ contract FinishTest is RouterTest {
         frontRun(purchase.authorization);
         purchase.authorization.kind = RECEIVE;
         purchase.authorization.signature = sign(buyer, authorizationDigest(purchase.authorization));
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.NotTransferAuthorization.selector));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.NotTransferAuthorization.selector));
         finish();
     }
 
@@ -159,7 +160,7 @@ contract FinishTest is RouterTest {
             abi.encodeWithSelector(usdc.authorizationState.selector, buyer.addr, purchase.authorization.nonce),
             abi.encode(true)
         );
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.NotEnoughUnsplit.selector, 1_000_001, 0));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.NotEnoughUnsplit.selector, 1_000_001, 0));
         finish();
     }
 
@@ -189,12 +190,12 @@ contract FinishTest is RouterTest {
     function expectAlreadySplit() private {
         vm.expectRevert(
             abi.encodeWithSelector(
-                CommissionEscrow.PaymentAlreadySplit.selector, buyer.addr, purchase.authorization.nonce, 1
+                ICommissionEscrowErrors.PaymentAlreadySplit.selector, buyer.addr, purchase.authorization.nonce, 1
             )
         );
     }
 
     function expectInvalidSignature() private {
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.InvalidSignature.selector, buyer.addr));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.InvalidSignature.selector, buyer.addr));
     }
 }

@@ -2,9 +2,10 @@
 pragma solidity ^0.8.28;
 
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
-import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {Payouts} from "../../src/base/Payouts.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
+import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {RouterTest} from "../base/RouterTest.sol";
 
 contract RefundTest is RouterTest {
@@ -52,7 +53,7 @@ contract RefundTest is RouterTest {
         refund();
         frontRun(transferPurchaseOf(walletBuyer).authorization);
         vm.expectRevert(
-            abi.encodeWithSelector(SplitRouter.PaymentAlreadyRefunded.selector, buyer.addr, authorization.nonce)
+            abi.encodeWithSelector(ISplitRouterErrors.PaymentAlreadyRefunded.selector, buyer.addr, authorization.nonce)
         );
         refund();
         assertBalance(buyer.addr, FUNDS, "buyer");
@@ -65,7 +66,7 @@ contract RefundTest is RouterTest {
         frontRun(transferPurchaseOf(walletBuyer).authorization);
         vm.expectRevert(
             abi.encodeWithSelector(
-                CommissionEscrow.PaymentAlreadySplit.selector, buyer.addr, authorization.nonce, 1
+                ICommissionEscrowErrors.PaymentAlreadySplit.selector, buyer.addr, authorization.nonce, 1
             )
         );
         refund();
@@ -74,7 +75,7 @@ contract RefundTest is RouterTest {
 
     function test_reverts_whenNothingWasTransferred() public {
         vm.expectRevert(
-            abi.encodeWithSelector(SplitRouter.AuthorizationNotUsed.selector, buyer.addr, authorization.nonce)
+            abi.encodeWithSelector(ISplitRouterErrors.AuthorizationNotUsed.selector, buyer.addr, authorization.nonce)
         );
         refund();
     }
@@ -83,21 +84,21 @@ contract RefundTest is RouterTest {
         frontRun(authorization);
         vm.prank(address(router));
         usdc.transfer(stranger, 1);
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.NotEnoughUnsplit.selector, PRICE, PRICE - 1));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.NotEnoughUnsplit.selector, PRICE, PRICE - 1));
         refund();
     }
 
     function test_reverts_whenThePayerDidNotSign() public {
         frontRun(authorization);
         authorization.signature = sign(reviewer, authorizationDigest(authorization));
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.InvalidSignature.selector, buyer.addr));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.InvalidSignature.selector, buyer.addr));
         refund();
     }
 
     function test_reverts_whenTheAuthorisationIsOfTheReceiveKind() public {
         frontRun(authorization);
         authorization.kind = RECEIVE;
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.NotTransferAuthorization.selector));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.NotTransferAuthorization.selector));
         refund();
     }
 

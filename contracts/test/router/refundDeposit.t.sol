@@ -2,8 +2,9 @@
 pragma solidity ^0.8.28;
 
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
-import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
+import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {RouterTest} from "../base/RouterTest.sol";
 
 contract RefundDepositTest is RouterTest {
@@ -32,7 +33,7 @@ contract RefundDepositTest is RouterTest {
         transferToRouter(walletBuyer, PRICE);
         vm.expectRevert(
             abi.encodeWithSelector(
-                SplitRouter.PaymentAlreadyRefunded.selector, buyer.addr, router.chargeNonce(TX_HASH)
+                ISplitRouterErrors.PaymentAlreadyRefunded.selector, buyer.addr, router.chargeNonce(TX_HASH)
             )
         );
         refundDeposit();
@@ -46,7 +47,7 @@ contract RefundDepositTest is RouterTest {
         transferToRouter(walletBuyer, PRICE);
         vm.expectRevert(
             abi.encodeWithSelector(
-                CommissionEscrow.PaymentAlreadySplit.selector, buyer.addr, router.chargeNonce(TX_HASH), 1
+                ICommissionEscrowErrors.PaymentAlreadySplit.selector, buyer.addr, router.chargeNonce(TX_HASH), 1
             )
         );
         refundDeposit();
@@ -55,19 +56,19 @@ contract RefundDepositTest is RouterTest {
 
     function test_reverts_whenThePayerDidNotSign() public {
         charge.signature = sign(reviewer, chargeDigest(charge, buyerAgentId));
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.InvalidSignature.selector, buyer.addr));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.InvalidSignature.selector, buyer.addr));
         refundDeposit();
     }
 
     function test_reverts_whenAnotherPayerIsNamed() public {
         charge.payer = walletBuyer.addr;
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.InvalidSignature.selector, walletBuyer.addr));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.InvalidSignature.selector, walletBuyer.addr));
         refundDeposit();
     }
 
     function test_reverts_whenMoreIsClaimedThanLiesThere() public {
         charge.value = PRICE + 1;
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.NotEnoughUnsplit.selector, PRICE + 1, PRICE));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.NotEnoughUnsplit.selector, PRICE + 1, PRICE));
         refundDeposit();
     }
 

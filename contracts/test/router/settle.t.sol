@@ -5,6 +5,7 @@ import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {Split} from "../../src/libraries/Split.sol";
 import {RouterTest} from "../base/RouterTest.sol";
 import {ContractWallet} from "../base/Wallets.sol";
@@ -209,7 +210,7 @@ contract SettleTest is RouterTest {
         attributed.reviewerAgentId = 404;
         assertRefused(
             signPurchase(buyer, PRICE, RECEIVE, attributed),
-            abi.encodeWithSelector(SplitRouter.ReviewerNotFound.selector, 404)
+            abi.encodeWithSelector(ISplitRouterErrors.ReviewerNotFound.selector, 404)
         );
     }
 
@@ -218,7 +219,7 @@ contract SettleTest is RouterTest {
         attributed.reviewerAgentId = buyerAgentId;
         assertRefused(
             signPurchase(buyer, PRICE, RECEIVE, attributed),
-            abi.encodeWithSelector(SplitRouter.SelfReferral.selector, buyer.addr, buyerAgentId)
+            abi.encodeWithSelector(ISplitRouterErrors.SelfReferral.selector, buyer.addr, buyerAgentId)
         );
     }
 
@@ -226,7 +227,7 @@ contract SettleTest is RouterTest {
         setAgentWallet(reviewer.addr, reviewerAgentId, buyer);
         assertRefused(
             purchaseOf(buyer),
-            abi.encodeWithSelector(SplitRouter.SelfReferral.selector, buyer.addr, reviewerAgentId)
+            abi.encodeWithSelector(ISplitRouterErrors.SelfReferral.selector, buyer.addr, reviewerAgentId)
         );
     }
 
@@ -247,7 +248,7 @@ contract SettleTest is RouterTest {
 
     function test_reverts_whenThePriceIsZero() public {
         assertRefused(
-            signPurchase(buyer, 0, RECEIVE, attribution()), abi.encodeWithSelector(SplitRouter.ZeroPrice.selector)
+            signPurchase(buyer, 0, RECEIVE, attribution()), abi.encodeWithSelector(ISplitRouterErrors.ZeroPrice.selector)
         );
     }
 
@@ -303,7 +304,7 @@ contract SettleTest is RouterTest {
         attributed.cashbackOfCommissionBps = cashbackBps;
         assertRefused(
             signPurchase(buyer, PRICE, RECEIVE, attributed),
-            abi.encodeWithSelector(SplitRouter.CashbackTooHigh.selector, cashbackBps, 4_000)
+            abi.encodeWithSelector(ISplitRouterErrors.CashbackTooHigh.selector, cashbackBps, 4_000)
         );
     }
 
@@ -428,7 +429,7 @@ contract SettleTest is RouterTest {
         attributed.commissionMultiplierBps = multiplierBps;
         assertRefused(
             signPurchase(buyer, PRICE, RECEIVE, attributed),
-            abi.encodeWithSelector(SplitRouter.MultiplierOutOfBounds.selector, multiplierBps, 4_000, 10_000)
+            abi.encodeWithSelector(ISplitRouterErrors.MultiplierOutOfBounds.selector, multiplierBps, 4_000, 10_000)
         );
     }
 

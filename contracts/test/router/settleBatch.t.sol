@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {RouterTest} from "../base/RouterTest.sol";
 import {GreedyWallet, SlowWallet} from "../base/Wallets.sol";
 
@@ -75,7 +76,7 @@ contract SettleBatchTest is RouterTest {
         expectFailure(
             batch[0],
             abi.encodeWithSelector(
-                SplitRouter.NonceNotCommitted.selector, batch[0].authorization.nonce, expected
+                ISplitRouterErrors.NonceNotCommitted.selector, batch[0].authorization.nonce, expected
             )
         );
         settleBatch(stranger, batch);
@@ -106,7 +107,7 @@ contract SettleBatchTest is RouterTest {
         try router.settleBatch{gas: GAS_NEEDED - 1}(batch) {
             assertTrue(false, "settled with too little gas");
         } catch (bytes memory reason) {
-            assertEq(bytes4(reason), SplitRouter.NotEnoughGas.selector);
+            assertEq(bytes4(reason), ISplitRouterErrors.NotEnoughGas.selector);
             (uint256 available, uint256 needed) = decodePair(reason);
             assertEq(needed, GAS_NEEDED);
             assertLt(available, needed);
@@ -137,7 +138,7 @@ contract SettleBatchTest is RouterTest {
 
     function test_reverts_whenOneIsSettledFromOutside() public {
         SplitRouter.Purchase memory purchase = signCommitted(buyer, PRICE, attribution());
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.OnlySelf.selector, settler));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.OnlySelf.selector, settler));
         vm.prank(settler);
         router.settleOne(purchase, true);
     }

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {ReviewRegistry} from "../../src/ReviewRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {RouterTest} from "../base/RouterTest.sol";
 
 /// @notice Purchases that anybody may settle, since the payer signed their attribution through the nonce.
@@ -101,7 +102,7 @@ contract SettleCommittedTest is RouterTest {
         assertRefused(
             stranger,
             signCommitted(reviewer, PRICE, attribution()),
-            abi.encodeWithSelector(SplitRouter.SelfReferral.selector, reviewer.addr, reviewerAgentId)
+            abi.encodeWithSelector(ISplitRouterErrors.SelfReferral.selector, reviewer.addr, reviewerAgentId)
         );
     }
 
@@ -110,7 +111,7 @@ contract SettleCommittedTest is RouterTest {
         assertRefused(
             stranger,
             signCommitted(buyer, PRICE, attribution()),
-            abi.encodeWithSelector(SplitRouter.SelfReferral.selector, buyer.addr, reviewerAgentId)
+            abi.encodeWithSelector(ISplitRouterErrors.SelfReferral.selector, buyer.addr, reviewerAgentId)
         );
     }
 
@@ -152,11 +153,11 @@ contract SettleCommittedTest is RouterTest {
         assertRefused(
             stranger,
             signCommitted(buyer, PRICE - 1, attribution()),
-            abi.encodeWithSelector(SplitRouter.PriceTooLow.selector, PRICE - 1, PRICE)
+            abi.encodeWithSelector(ISplitRouterErrors.PriceTooLow.selector, PRICE - 1, PRICE)
         );
         assertRefused(
             signPurchase(buyer, 1, RECEIVE, attribution()),
-            abi.encodeWithSelector(SplitRouter.PriceTooLow.selector, 1, PRICE)
+            abi.encodeWithSelector(ISplitRouterErrors.PriceTooLow.selector, 1, PRICE)
         );
         buy();
         assertSplit(buyer.addr);
@@ -184,7 +185,7 @@ contract SettleCommittedTest is RouterTest {
         assertRefused(
             caller,
             purchase,
-            abi.encodeWithSelector(SplitRouter.NonceNotCommitted.selector, purchase.authorization.nonce, expected)
+            abi.encodeWithSelector(ISplitRouterErrors.NonceNotCommitted.selector, purchase.authorization.nonce, expected)
         );
     }
 
@@ -192,7 +193,7 @@ contract SettleCommittedTest is RouterTest {
         assertRefused(
             stranger,
             signCommitted(buyer, PRICE, attributed),
-            abi.encodeWithSelector(SplitRouter.NotTheBuyersAgent.selector, buyer.addr, attributed.buyerAgentId)
+            abi.encodeWithSelector(ISplitRouterErrors.NotTheBuyersAgent.selector, buyer.addr, attributed.buyerAgentId)
         );
     }
 
@@ -201,7 +202,7 @@ contract SettleCommittedTest is RouterTest {
             stranger,
             signCommitted(buyer, PRICE, attributed),
             abi.encodeWithSelector(
-                SplitRouter.ReviewMismatch.selector, reviewId, attributed.reviewerAgentId, attributed.merchantId
+                ISplitRouterErrors.ReviewMismatch.selector, reviewId, attributed.reviewerAgentId, attributed.merchantId
             )
         );
     }

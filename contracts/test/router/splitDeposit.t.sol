@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {CommissionEscrow} from "../../src/CommissionEscrow.sol";
 import {MerchantRegistry} from "../../src/MerchantRegistry.sol";
 import {SplitRouter} from "../../src/SplitRouter.sol";
+import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErrors.sol";
+import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {RouterTest} from "../base/RouterTest.sol";
 import {ContractWallet} from "../base/Wallets.sol";
 
@@ -51,7 +52,7 @@ contract SplitDepositTest is RouterTest {
         transferToRouter(walletBuyer, PRICE);
         vm.expectRevert(
             abi.encodeWithSelector(
-                CommissionEscrow.PaymentAlreadySplit.selector, buyer.addr, router.chargeNonce(TX_HASH), 1
+                ICommissionEscrowErrors.PaymentAlreadySplit.selector, buyer.addr, router.chargeNonce(TX_HASH), 1
             )
         );
         splitDeposit();
@@ -63,7 +64,7 @@ contract SplitDepositTest is RouterTest {
         transferToRouter(walletBuyer, PRICE);
         vm.expectRevert(
             abi.encodeWithSelector(
-                SplitRouter.PaymentAlreadyRefunded.selector, buyer.addr, router.chargeNonce(TX_HASH)
+                ISplitRouterErrors.PaymentAlreadyRefunded.selector, buyer.addr, router.chargeNonce(TX_HASH)
             )
         );
         splitDeposit();
@@ -77,20 +78,20 @@ contract SplitDepositTest is RouterTest {
             if (field == 0) charge.txHash = keccak256("altered");
             if (field == 1) charge.tokenHash = keccak256("altered");
             if (field == 2) charge.payer = payer = walletBuyer.addr;
-            vm.expectRevert(abi.encodeWithSelector(SplitRouter.InvalidSignature.selector, payer));
+            vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.InvalidSignature.selector, payer));
             splitDeposit();
         }
     }
 
     function test_reverts_whenSignedForAnotherBuyer() public {
         charge = signCharge(buyer, TX_HASH, PRICE, type(uint256).max);
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.InvalidSignature.selector, buyer.addr));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.InvalidSignature.selector, buyer.addr));
         splitDeposit();
     }
 
     function test_reverts_whenMoreIsClaimedThanLiesThere() public {
         charge.value = PRICE + 1;
-        vm.expectRevert(abi.encodeWithSelector(SplitRouter.NotEnoughUnsplit.selector, PRICE + 1, PRICE));
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.NotEnoughUnsplit.selector, PRICE + 1, PRICE));
         splitDeposit();
     }
 

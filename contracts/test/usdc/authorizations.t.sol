@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SandboxUSDC} from "../../src/sandbox/SandboxUSDC.sol";
 import {MarketTest} from "../base/MarketTest.sol";
 import {ContractWallet} from "../base/Wallets.sol";
@@ -22,7 +23,7 @@ contract UsdcAuthorizationsTest is MarketTest {
         vm.expectEmit(address(usdc));
         emit SandboxUSDC.AuthorizationUsed(buyer.addr, NONCE);
         vm.expectEmit(address(usdc));
-        emit SandboxUSDC.Transfer(buyer.addr, stranger, VALUE);
+        emit IERC20.Transfer(buyer.addr, stranger, VALUE);
         usdc.transferWithAuthorization(buyer.addr, stranger, VALUE, 0, validBefore, NONCE, signature);
         assertMovedOnce();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {SandboxUSDC} from "../../src/sandbox/SandboxUSDC.sol";
 import {MarketTest} from "../base/MarketTest.sol";
@@ -9,7 +10,7 @@ contract UsdcIssuerTest is MarketTest {
     function test_succeeds_whenMinted() public {
         uint256 supply = usdc.totalSupply();
         vm.expectEmit(address(usdc));
-        emit SandboxUSDC.Transfer(address(0), stranger, 5);
+        emit IERC20.Transfer(address(0), stranger, 5);
         vm.prank(admin);
         assertTrue(usdc.mint(stranger, 5));
         assertBalance(stranger, 5, "recipient");

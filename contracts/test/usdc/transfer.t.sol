@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {SandboxUSDC} from "../../src/sandbox/SandboxUSDC.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {MarketTest} from "../base/MarketTest.sol";
 
 contract UsdcTransferTest is MarketTest {
     function test_succeeds_whenTransferred() public {
         vm.expectEmit(address(usdc));
-        emit SandboxUSDC.Transfer(buyer.addr, stranger, 5);
+        emit IERC20.Transfer(buyer.addr, stranger, 5);
         vm.prank(buyer.addr);
         assertTrue(usdc.transfer(stranger, 5));
         assertBalance(buyer.addr, FUNDS - 5, "sender");
@@ -22,7 +22,7 @@ contract UsdcTransferTest is MarketTest {
 
     function test_succeeds_whenSpendingAnAllowance() public {
         vm.expectEmit(address(usdc));
-        emit SandboxUSDC.Approval(buyer.addr, stranger, 10);
+        emit IERC20.Approval(buyer.addr, stranger, 10);
         vm.prank(buyer.addr);
         assertTrue(usdc.approve(stranger, 10));
         vm.prank(stranger);

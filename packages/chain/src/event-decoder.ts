@@ -2,12 +2,12 @@ import type { AbiEvent, AbiParameter } from 'viem'
 import { toEventSelector } from 'viem'
 import type { Log } from './indexer/types.ts'
 
-/** Reads the arguments of one kind of event. Addresses come in lower case, as the node gives them. */
+/** Decodes the arguments of one event type. Addresses are in lower case, as the node returns them. */
 export type EventDecoder = (log: Pick<Log, 'topics' | 'data'>) => Record<string, unknown>
 
 type Read = (hex: string, at: number) => unknown
 
-/** Hex digits of a word, and the biggest whole number type that fits a JS number: the same border that viem's types draw. */
+/** Hex digits of a word, and the widest integer that becomes a JS number: the same limit as in viem's types. */
 const WORD = 64
 const LARGEST_NUMBER_BITS = 48
 
@@ -47,7 +47,7 @@ function nameOf({ name: event }: AbiEvent, { name }: AbiParameter): string {
   return name
 }
 
-/** An indexed text is only there as its hash. */
+/** The topic of an indexed string or bytes value is its hash. */
 function topicReader(event: AbiEvent, input: AbiParameter): Read {
   return isDynamic(input.type) ? (hex) => hex : wordReader(event, input)
 }
@@ -69,7 +69,7 @@ function wordReader({ name }: AbiEvent, { type }: AbiParameter): Read {
     : (hex, at) => BigInt(`0x${hex.slice(at, at + WORD)}`)
 }
 
-/** The word at `at` says where the length is, and the bytes follow it. */
+/** The word at `at` is the offset of the length, and the bytes follow the length. */
 function bytesAt(hex: string, at: number): string {
   const lengthAt = 2 + wordAsNumber(hex, at) * 2
   const from = lengthAt + WORD
@@ -78,7 +78,7 @@ function bytesAt(hex: string, at: number): string {
   return hex.slice(from, to)
 }
 
-/** Infinity when it is no sensible length. */
+/** Infinity when the word is too large for a length. */
 function wordAsNumber(hex: string, at: number): number {
   const word = hex.slice(at, at + WORD)
   return word.length === WORD && word.startsWith('0'.repeat(WORD - 12))

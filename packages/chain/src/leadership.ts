@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Sql, type Transaction } from '@referrer/database'
 
-/** What the holder of a lock writes with: the one connection that holds it. When it is lost, everything on it fails from then on. */
+/** The database connection that holds the lock. When the connection is lost, every later statement on it fails. */
 export interface Leadership {
   sql: Sql
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
@@ -18,10 +18,10 @@ export interface LeadershipOptions {
 }
 
 /**
- * A machine that loses its power or its network says no goodbye: the server, left to itself, would keep the lock for it for hours.
+ * A machine that loses power or network does not close its connection, and by default the server would keep its lock for hours.
  * Ignored on a unix socket.
  */
-const LET_GO_OF_THE_DEAD = `
+const DETECT_DEAD_CLIENTS = `
   SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 10000`
 
 /** Waits until this process holds the lock, then works under it. */
@@ -33,7 +33,7 @@ export async function lead<T>(
   try {
     const sql = await pool.reserve()
     try {
-      await sql.unsafe(LET_GO_OF_THE_DEAD)
+      await sql.unsafe(DETECT_DEAD_CLIENTS)
       await acquire(sql, { lock, signal, pollMs, onStandby })
       const transaction = <R>(inner: (tx: Transaction) => Promise<R>) => sql.begin(inner) as Promise<R>
       return await work({ sql, transaction })

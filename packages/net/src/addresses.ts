@@ -1,15 +1,15 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** All of IPv6 that is routed on the internet; what else there is stands for IPv4 or for something nearby. */
+/** The IPv6 range that is routed on the internet; everything outside it maps IPv4 or is local. */
 const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3')
-/** How a network without IPv4 reaches it: the address behind it is what counts. */
+/** NAT64, by which an IPv6-only network reaches IPv4: the embedded IPv4 address is checked instead. */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
-/** Looks public, and is the platform's own service inside of every machine of one cloud. */
+/** Looks public, but is the internal platform service of one cloud provider on each of its machines. */
 const CLOUD_PLATFORM = '168.63.129.16'
 /**
- * How near a host may be. `public`: on the internet. `loopback`: on this machine too, for sandboxes, where strangers' shops run beside us.
- * `network`: in our network too, for addresses out of our own configuration.
+ * Which hosts are allowed. `public`: on the internet only. `loopback`: also on this machine, for sandboxes, where shops of third parties run
+ * beside us. `network`: also in our private network, for addresses from our own configuration.
  */
 export type Nearness = 'public' | 'loopback' | 'network'
 
@@ -33,12 +33,12 @@ export function isAllowedAddress(text: string, nearness: Nearness): boolean {
   return range === 'unicast' && address.match(GLOBAL_V6)
 }
 
-/** The host of a URL without the brackets of IPv6. `URL` has made plain addresses of the odd spellings of IPv4. */
+/** The host of a URL without the brackets of IPv6. `URL` has normalised unusual spellings of IPv4 already. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1')
 
 const LOCALHOST = /^(?:.+\.)?localhost\.?$/
 
-/** Whether a URL can be told to lead nowhere public, nor to this machine where that is allowed, without asking for the addresses of its host. */
+/** Whether a URL is certainly not allowed, judged without DNS: its host is a literal address that is neither public nor allowed loopback. */
 export function isPlainlyPrivate(url: URL, allowLoopback: boolean): boolean {
   const host = hostOf(url)
   if (isIP(host)) return !isAllowedAddress(host, allowLoopback ? 'loopback' : 'public')

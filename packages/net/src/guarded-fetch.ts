@@ -1,5 +1,5 @@
-// Fetches addresses that strangers give, so that nobody reaches through us what is only in our network: a host is resolved once, all of
-// its addresses must be public, and the connection goes to one of those that were checked. No redirect is followed and no proxy asked.
+// Fetches URLs of third parties without server-side request forgery: a host is resolved once, all of its addresses must be public, and the
+// connection goes to one of the checked addresses. No redirect is followed and no proxy is used.
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
 import * as http from 'node:http'
 import * as https from 'node:https'
@@ -8,34 +8,34 @@ import { hostOf, isAllowedAddress } from './addresses.ts'
 import type { Lookup } from './lookup.ts'
 import { createTurns } from './turns.ts'
 
-/** The host is not on the public internet, or nowhere. */
+/** The host is not on the public internet, or does not resolve. */
 export class HostNotAllowed extends Error {
   override readonly name = 'HostNotAllowed'
 }
 
-/** No answer that can be used. The message says why in a few words, and nothing that the host said. */
+/** No usable answer. The message gives a short reason and contains nothing from the host. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
 
-/** How far a fetch may go, and how it finds its way. */
+/** Which hosts a fetch may reach, and how it resolves them. */
 export interface Reach {
-  /** Whether hosts may be on this machine (loopback, and nothing else of its networks): in a sandbox only. */
+  /** Whether hosts may be on this machine (loopback only, no other interface). Only for a sandbox. */
   allowPrivateHosts: boolean
-  /** The address is out of our own configuration and no stranger's: it may be in our network. */
+  /** The URL comes from our own configuration, so it may be in our private network. */
   isOurs?: boolean
   lookup: Lookup
 }
 
 export interface GuardedFetchOptions {
   headers?: Record<string, string>
-  /** Posted; without it the URL is got. */
+  /** The body of a POST; without it the request is a GET. */
   body?: string
-  /** For everything together, from the first question about the host to the last byte. */
+  /** The time-out of the whole request, from the DNS lookup to the last byte. */
   timeoutMs?: number
-  /** A longer body is no answer. */
+  /** A longer body counts as no usable answer. */
   maxBytes?: number
-  /** Ends it early: there is no answer then. */
+  /** Aborts the request, which then throws `Unreachable`. */
   signal?: AbortSignal
 }
 
@@ -78,7 +78,7 @@ export async function guardedFetch(
   try {
     const response = await request(url, options, posted)
     const body = await read(response, maxBytes)
-    // A body without a length ends with its connection: ours ends it too when the time is up.
+    // A body without a length ends when the connection closes; the time-out closes it too, which must not look like the end.
     signal.throwIfAborted()
     return { status: response.statusCode ?? 0, headers: response.headers, body }
   } catch (error) {
@@ -102,7 +102,7 @@ async function checkedAddresses(
   return addresses.map((address) => ({ address, family: isIP(address) }))
 }
 
-/** Names that nobody answers for must not pile up. */
+/** Limits concurrent lookups, so that names without an answer do not pile up. */
 const inTurns = createTurns(32)
 
 async function resolve(lookup: Lookup, host: string, signal: AbortSignal): Promise<string[]> {
@@ -122,7 +122,7 @@ async function resolve(lookup: Lookup, host: string, signal: AbortSignal): Promi
   }
 }
 
-/** Stands in for the resolver of a connection: what was checked is what is connected to. */
+/** The lookup function of the connection: returns the checked address, so that no second resolution can change it. */
 const answering =
   (addresses: Resolved[]): LookupFunction =>
   (_host, { all }, callback) => {

@@ -6,7 +6,7 @@ export interface LimiterOptions {
   burst: number
 }
 
-/** Says how many seconds to wait; 0: go on. */
+/** Returns how many seconds the client must wait; 0 when it may go on. */
 export type Limiter = (client: string, nowMs: number) => number
 
 interface Bucket {
@@ -14,12 +14,12 @@ interface Bucket {
   at: number
 }
 
-/** However many addresses somebody has, the memory for them is bounded. */
+/** The most clients that are tracked, so that memory stays bounded. */
 const MOST_CLIENTS = 100_000
 
-/** A bucket for each client, of `burst` requests, that refills by `perSecond`. */
+/** A token bucket for each client: `burst` requests, refilled by `perSecond`. */
 export function createLimiter({ perSecond, burst }: LimiterOptions): Limiter {
-  // A bucket that nobody took from for so long is full again: it need not be kept.
+  // A bucket that was not used for this long is full again and can be dropped.
   const refillMs = (burst / perSecond) * 1_000
   let buckets = new Map<string, Bucket>()
   let older = new Map<string, Bucket>()
@@ -45,11 +45,11 @@ export function createLimiter({ perSecond, burst }: LimiterOptions): Limiter {
   }
 }
 
-/** Some proxies tell the port too. */
+/** Some proxies add the port. */
 const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/
 const NO_ADDRESS = 'no address'
 
-/** Whoever has one IPv6 address has a whole network of them. What a proxy passes on and is no address is one client, however it varies. */
+/** IPv6 clients are grouped by network, because each has a whole one. Forwarded values that are not addresses all count as one client. */
 export function clientOf(ip: string): string {
   const [, v6, v4] = WITH_PORT.exec(ip) ?? []
   const host = v6 ?? v4 ?? ip

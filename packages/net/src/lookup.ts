@@ -6,8 +6,8 @@ export type Lookup = (host: string) => Promise<{ address: string; family: number
 const PATIENCE = { timeout: 1_500, tries: 2 }
 
 /**
- * Names of the public internet, asked of the name servers directly: the system's own way takes one of a few threads that the whole process
- * shares for as long as a name server is silent.
+ * Resolves public names by asking the name servers directly: the system resolver blocks one of the few threads that the whole process
+ * shares while a name server does not answer.
  */
 export function publicLookup(resolver = new Resolver(PATIENCE)): Lookup {
   return async (host) => {
@@ -20,5 +20,5 @@ export function publicLookup(resolver = new Resolver(PATIENCE)): Lookup {
   }
 }
 
-/** As this machine sees it, with the names of its own network. */
+/** The system resolver, which also knows the names of the local network. */
 export const systemLookup: Lookup = (host) => lookup(host, { all: true })

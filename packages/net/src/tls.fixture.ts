@@ -1,4 +1,4 @@
-/** Of `shop.test`, signed by itself, good for a hundred years. It guards nothing: a server of a test has to have one. */
+/** A self-signed certificate of `shop.test`, valid for a hundred years. It protects nothing: it is for test servers. */
 export const SHOP_TEST = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBljCCATugAwIBAgIUHvz+46URq7ZlqLTaRh1o7ss6VHEwCgYIKoZIzj0EAwIw

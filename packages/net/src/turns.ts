@@ -1,4 +1,4 @@
-/** Work in turns: so many at once, the others in the order in which they came. */
+/** Limits concurrency: at most this many run at once, the others wait in order of arrival. */
 export function createTurns(most: number) {
   const waiting: (() => void)[] = []
   let atWork = 0

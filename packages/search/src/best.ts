@@ -1,11 +1,11 @@
-/** Keeps the best few of many: a heap with the worst of the kept at its top. */
+/** Keeps the top k of many: a heap with the worst of the kept ones at its root. */
 export class Best {
   readonly #scores: Float64Array
   readonly #slots: Int32Array
   readonly #keys: readonly string[]
   #size = 0
 
-  /** Of those with equal scores the one with the lesser key is better. */
+  /** Ties in the score are broken by the lower key. */
   constructor(most: number, keys: readonly string[]) {
     this.#scores = new Float64Array(most)
     this.#slots = new Int32Array(most)
@@ -24,12 +24,12 @@ export class Best {
     }
   }
 
-  /** In no order. */
+  /** The kept slots, unordered. */
   slots(): Int32Array {
     return this.#slots.subarray(0, this.#size)
   }
 
-  /** The best first. */
+  /** The kept slots with their scores, best first. */
   inOrder(): { slot: number; score: number }[] {
     const kept = Array.from(this.slots(), (slot, i) => ({ slot, score: this.#scores[i] as number }))
     return kept.sort((a, b) => (this.#isWorse(a.slot, a.score, b.slot, b.score) ? 1 : -1))

@@ -1,7 +1,7 @@
 import { difference, reachOf, type Sketch, sketch, sketchLength } from './sketch.ts'
 import { cosine, dot, lengthOf, quantize, type Vector } from './vector.ts'
 
-/** Points around which vectors are grouped, so that a search looks at a few groups only. */
+/** Centroids by which vectors are grouped (an inverted file index), so that a search reads only a few groups. */
 export interface Cells {
   dims: number
   /** How many vectors they were chosen for. */
@@ -12,10 +12,10 @@ export interface Cells {
 const VECTORS_A_CELL = 256
 const SAMPLES_A_CELL = 32
 const ROUNDS = 4
-/** So many of the points that look nearest are measured. */
+/** How many of the nearest centroids by sketch are compared exactly. */
 const MEASURED = 8
 
-/** Points for these vectors, all of as many dimensions: k-means from an even choice among them. The same vectors in the same order give the same points. */
+/** Chooses centroids by k-means, started from an even sample. Deterministic for the same vectors in the same order; all need equal dimensions. */
 export function chooseCells(vectors: readonly Vector[]): Cells {
   const count = Math.max(1, Math.ceil(vectors.length / VECTORS_A_CELL))
   const samples = every(vectors, count * SAMPLES_A_CELL)
@@ -25,7 +25,7 @@ export function chooseCells(vectors: readonly Vector[]): Cells {
   return cells
 }
 
-/** At most so many, evenly from the whole. */
+/** An even sample of at most this many. */
 function every<T>(all: readonly T[], most: number): T[] {
   if (all.length <= most) return [...all]
   return Array.from({ length: most }, (_, i) => all[Math.floor((i * all.length) / most)] as T)
@@ -45,13 +45,13 @@ function middles(points: Points, samples: readonly Vector[]): Vector[] {
   return old.map((point, i) => ((counts[i] as number) === 0 ? point : quantize(sums[i] as Float64Array)))
 }
 
-/** Cells that lie together. */
+/** A group of neighbouring cells. */
 interface Region {
   middle: Vector
   cells: Int32Array
 }
 
-/** As many as there are cells in each, about; fewer than these are one. */
+/** There are about as many regions as cells in each; with fewer cells than this there is one region. */
 const FEW_CELLS = 64
 const NEAR_REGIONS = 3
 
@@ -81,16 +81,16 @@ function likest(points: readonly Vector[], vector: Vector): number {
   return likeness.indexOf(Math.max(...likeness))
 }
 
-/** As if it were one long. */
+/** Adds the vector, normalised to length 1. */
 function addTo(sum: Float64Array, vector: Vector): void {
   const length = lengthOf(vector) || 1
   for (let i = 0; i < sum.length; i += 1) sum[i] = (sum[i] as number) + (vector[i] as number) / length
 }
 
-/** Cells, ready to be asked which are near. */
+/** Finds the cells nearest to a vector. */
 export class Points {
   readonly cells: Cells
-  /** Where the vectors lie as a whole, in units of length. */
+  /** The mean of the normalised centroids. */
   readonly centre: Float64Array
   readonly #words: number
   readonly #sketches: Int32Array
@@ -125,7 +125,7 @@ export class Points {
       sketch(middle, lengthOf(middle) || 1, this.centre, this.#middles, i * this.#words)
   }
 
-  /** The cell that a vector belongs to: about the nearest, looked for in the nearest regions. Its sketch is where `offset` says. */
+  /** The cell of a vector: approximately the nearest, searched in the nearest regions. The sketch of the vector is at `offset`. */
   nearest(vector: Vector, sketches: Sketch, offset: number): number {
     const looks = this.#looks
     let count = 0
@@ -150,7 +150,7 @@ export class Points {
     return nearest
   }
 
-  /** By their looks alone: it is done for every vector. */
+  /** Compares sketches only, because it runs for every vector. */
   #nearRegions(sketches: Sketch, offset: number): Int32Array[] {
     const words = this.#words
     const near: Int32Array[] = []
@@ -166,7 +166,7 @@ export class Points {
     return near
   }
 
-  /** All cells, the nearest first; about so many of them by measure, the others by their looks. */
+  /** All cells, nearest first: about the first `measured` ordered exactly, the others by sketch. */
   *inOrder(vector: Vector, measured: number): Generator<number> {
     const looks = this.#looks
     const reach = this.#look(vector, measured)
@@ -179,7 +179,7 @@ export class Points {
     yield* far.sort((a, b) => (looks[a] as number) - (looks[b] as number) || a - b)
   }
 
-  /** Looks at all of them; returns how much those differ that are among about so many nearest. */
+  /** Compares all sketches; returns the largest difference among about the `most` nearest. */
   #look(vector: Vector, most: number): number {
     const count = this.cells.points.length
     const words = this.#words

@@ -8,27 +8,27 @@ export interface Fields {
   evidence: string
 }
 
-/** How much a word counts by where it stands, and how many words are usual there: in a longer text each counts for less. */
+/** The weight of each field and its reference length: in a longer text each word counts for less. */
 const NAME = { weight: 2, usual: 10 }
 const CATEGORY = { weight: 1.5, usual: 2 }
 const DESCRIPTION = { weight: 0.5, usual: 60 }
-/** What strangers say: enough to be found by, and never as much as a description, however often they say it. */
+/** The most weight of review text: enough to be found by, but always less than the description, however often a word is repeated. */
 const EVIDENCE_MOST = 0.1
 /** How much of the weight depends on the length of the text. */
 const LENGTH_SHARE = 0.6
-/** The weight that is worth half of what can be had. */
+/** The weight at which a term reaches half of the highest score (saturation). */
 const HALF = 0.3
 
-/** What a term of so much weight is worth for a question about it, of 255. */
+/** The score of a term with this weight, 0 to 255. */
 const worthOf = (weight: number): number => Math.round((255 * weight) / (weight + HALF))
 
-/** Worth no more, a term may be known from reviews alone. */
+/** The highest score of a term that occurs only in reviews. */
 export const HEARSAY = worthOf(EVIDENCE_MOST)
 
 export interface Document {
-  /** What each term is worth for a question about it, of 255. */
+  /** The score of each term, 0 to 255. */
   worths: Map<string, number>
-  /** The words that the product uses itself. */
+  /** The words of name, category and description. */
   words: Set<string>
 }
 
@@ -46,19 +46,19 @@ export function documentOf(fields: Fields): Document {
   return { worths, words }
 }
 
-/** Reads products as words: BM25F with fixed usual lengths, so that what a term is worth in one product does not depend on the others. */
+/** Scores the terms of a product by BM25F with fixed reference lengths, so that a score does not depend on other products. */
 export class Reader {
   readonly #termOf: (word: string) => number
-  /** By term, of the product that is being read. */
+  /** By term, for the product that is being read. */
   #weights = new Float64Array(1024)
   #times = new Uint32Array(1024)
 
-  /** There is a term for each stem; `termOf` tells its number. */
+  /** `termOf` returns the number of the term (stem) of a word. */
   constructor(termOf: (word: string) => number) {
     this.#termOf = termOf
   }
 
-  /** Calls `use` with each term and what it is worth. Returns the words that the product uses itself. */
+  /** Calls `use` with each term and its score. Returns the words of name, category and description. */
   read(fields: Fields, use: (term: number, worth: number) => void): Set<string> {
     const own = new Set<string>()
     const terms: number[] = []
@@ -94,13 +94,13 @@ export class Reader {
     this.#weights[term] = before + weight
   }
 
-  /** The terms that are said; how often is in `#times`. */
+  /** The terms of the review text; their frequencies are in `#times`. */
   #heardIn(evidence: string): number[] {
     const heard: number[] = []
     let before = ''
     let term = 0
     for (const word of wordsOf(evidence)) {
-      // What is said often mostly stands together.
+      // Repeated words mostly stand next to each other, so the last term is reused.
       if (word !== before) term = this.#termOf(word)
       before = word
       this.#makeRoom(term)

@@ -1,11 +1,11 @@
-/** Slots in groups, each in one at most. */
+/** Groups of slots; each slot is in at most one group. */
 export class Grouping<Group> {
   readonly #members = new Map<Group, number[]>()
   readonly #group: (Group | undefined)[] = []
-  /** Where a slot stands in its group, for taking it out at once. */
+  /** The position of a slot in its group, for removal in constant time. */
   readonly #place: number[] = []
 
-  /** In no order. */
+  /** The slots of a group, unordered. */
   of(group: Group): readonly number[] {
     return this.#members.get(group) ?? []
   }

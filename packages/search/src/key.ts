@@ -1,4 +1,4 @@
-/** A product as one word: the merchant's id, then its own, in hex digits. Keys are in the order of the ids. */
+/** The key of a product: merchant id and product id in hex digits. Keys sort in the order of the ids. */
 export function keyOf(merchantId: bigint, productId: Uint8Array | `0x${string}`): string {
   const product =
     typeof productId === 'string' ? productId.slice(2).toLowerCase() : Buffer.from(productId).toString('hex')

@@ -1,6 +1,6 @@
 import { grown } from './numbers.ts'
 
-/** An array for many lists has room for so many numbers; a list of more than a sixteenth of that has one of its own. */
+/** The capacity of a shared array; a list longer than a sixteenth of it gets an array of its own. */
 const ROOM = 2 ** 20
 const LARGE = ROOM / 16
 const SMALLEST = 1
@@ -9,16 +9,16 @@ const LEAST_FILLED = 1 / 4
 const NONE = new Uint32Array(0)
 
 /**
- * Growing lists of numbers, each known by a number, side by side in few arrays: most are short, and an object for each would be several
- * times as large and as far away.
+ * Growing lists of numbers, packed into few arrays: most lists are short, and an object for each would take several times the memory and
+ * miss the processor cache.
  */
 export class Lists {
-  /** Of each list where it begins, as array × ROOM + place there, and how long it is. */
+  /** The start of each list, as array × ROOM + offset, and its length. */
   #heads = new Uint32Array(1024)
-  /** Of each list how large its block is, as a power of two; 0: it has none. */
+  /** The size of the block of each list, as a power of two; 0 when it has none. */
   #sizes = new Uint8Array(512)
   readonly #arrays: Uint32Array[] = []
-  /** Blocks that nobody has, by the powers of two of their sizes. */
+  /** Free blocks, by the power of two of their size. */
   readonly #free: number[][] = Array.from({ length: 32 }, () => [])
   #filling = 0
   #filled = ROOM
@@ -27,7 +27,7 @@ export class Lists {
     return this.#heads[2 * list + 1] ?? 0
   }
 
-  /** A list that is not empty stands in this array, from `start` on. */
+  /** The array that holds a non-empty list, from `start` on. */
   array(list: number): Uint32Array {
     return this.#arrays[Math.floor((this.#heads[2 * list] as number) / ROOM)] as Uint32Array
   }
@@ -36,7 +36,7 @@ export class Lists {
     return (this.#heads[2 * list] as number) % ROOM
   }
 
-  /** To be read before the list changes. */
+  /** A view of the list, valid until the list changes. */
   of(list: number): Uint32Array {
     if (this.length(list) === 0) return NONE
     const start = this.start(list)
@@ -61,7 +61,7 @@ export class Lists {
     this.#heads[2 * list + 1] = numbers.length
   }
 
-  /** Takes a number out of a list that it is in; the last one comes into its place. */
+  /** Removes a number that is in the list; the last one takes its place. */
   take(list: number, number: number): void {
     const start = this.start(list)
     const array = this.array(list)
@@ -81,7 +81,7 @@ export class Lists {
     this.#heads[2 * list + 1] = 0
   }
 
-  /** To a block of another size. */
+  /** Moves a list to a block of another size. */
   #move(list: number, size: number): void {
     const old = this.#heads[2 * list] as number
     const oldSize = this.#sizes[list] as number

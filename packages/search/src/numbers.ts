@@ -1,4 +1,4 @@
-/** The same numbers with more room after them. */
+/** Copies the numbers into a larger array. */
 export function grown<Numbers extends Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array>(
   numbers: Numbers,
   larger: Numbers,

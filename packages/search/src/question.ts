@@ -1,15 +1,15 @@
 import { isAsking, isFiller, turns } from './filler.ts'
 import { fold, stemOf } from './text.ts'
 
-/** What the words of all products are known for. */
+/** Statistics about the words of all products. */
 export interface Vocabulary {
   /** How many products there are. */
   readonly size: number
-  /** How many of them use the term themselves. */
+  /** How many products use the term in their own text. */
   users(term: string): number
-  /** Of how many only reviews use it. */
+  /** How many products have the term only in reviews. */
   heard(term: string): number
-  /** Words that products use and that may have been meant. */
+  /** Words of products that are similar to this one: spelling candidates. */
   similar(word: string): readonly Similar[]
 }
 
@@ -17,39 +17,39 @@ export interface Similar {
   word: string
   /** How many products use it. */
   users: number
-  /** How likely it was meant. */
+  /** How likely this word was meant, from 0 to 1. */
   likeness: number
 }
 
-/** One thing that a question asks for. */
+/** One concept of a query. */
 export interface Wish<Term = string> {
-  /** What it tells, as information; the rarer the more. */
+  /** The weight (inverse document frequency): higher for rarer words. */
   weight: number
-  /** Any of these fulfils it; all terms of one are needed. None: nobody uses the word. */
+  /** The alternatives, of which one suffices; each needs all of its terms. Empty when no product uses the word. */
   ways: Way<Term>[]
 }
 
 export interface Way<Term = string> {
   terms: Term[]
-  /** How surely this is what was meant. */
+  /** How likely this alternative was meant, from 0 to 1. */
   likeness: number
 }
 
 const CHARACTERS = 1000
 const WISHES = 32
 const MISSPELT = 8
-/** A word of fewer products than this may be a mistake of theirs, if one very much like it is so much commoner. */
+/** A word in fewer products than this may be misspelt there, if a very similar word is this many times more common. */
 const RARE = 3
 const MUCH_COMMONER = 20
-/** Longer ones are no two words in one, and there are too many ways to part them. */
+/** Longer words are not tried as two words in one: there are too many ways to split them. */
 const LONGEST_PARTED = 48
 const PIECE = /[\p{L}\p{N}]+|[.,;:!?\n]+/gu
 const WORD = /^[\p{L}\p{N}]/u
-/** Two words in one, or one in two. */
+/** The likelihood of a split or a joined word. */
 const OTHERWISE = 0.8
-/** What something is for tells less than what it is. */
+/** The weight of words about circumstances: they say less than the thing itself. */
 const CIRCUMSTANCE = 0.5
-/** In so few words hardly any is said for nothing: "xbox one", "d battery", "best buy". */
+/** In a query this short, stop words count too: "xbox one", "d battery", "best buy". */
 const FEW_WORDS = 3
 const ASKING = 0.25
 
@@ -58,7 +58,7 @@ interface Said {
   weight: number
 }
 
-/** The words that matter, each once and with its weight. Circumstances follow what is wanted: "a lamp | for my desk". */
+/** The significant words, each once with its weight. Circumstances come after the thing itself: "a lamp | for my desk". */
 export function wordsThatMatter(intent: string): Said[] {
   const start = [...intent.slice(0, 2 * CHARACTERS)].slice(0, CHARACTERS).join('')
   const pieces = fold(start).match(PIECE) ?? []
@@ -77,7 +77,7 @@ export function wordsThatMatter(intent: string): Said[] {
   return [...said].slice(0, WISHES).map(([word, weight]) => ({ word, weight }))
 }
 
-/** What a question asks for, in terms that products use. */
+/** The concepts of a query, in terms that products use. */
 export function wishesOf(intent: string, vocabulary: Vocabulary): Wish[] {
   const said = wordsThatMatter(intent)
   const wishes = new Map<string, Wish>()
@@ -104,7 +104,7 @@ function joinedWith(before: string | undefined, after: string | undefined): stri
   return before === undefined || after === undefined ? undefined : stemOf(before + after)
 }
 
-/** What else a word may be that hardly anybody uses: another one, misspelt, or two in one. */
+/** Alternatives for a rare word: a misspelt word, or two words in one. */
 function meantWith(word: string, known: readonly Way[], vocabulary: Vocabulary): Way[] {
   const similar = vocabulary.similar(word)
   if (known.length > 0) {
@@ -123,7 +123,7 @@ const asWay = ({ word, likeness }: Similar): Way => ({ terms: [stemOf(word)], li
 const usersOf = ({ terms }: Way, vocabulary: Vocabulary): number =>
   Math.min(...terms.map((term) => vocabulary.users(term)))
 
-/** "smartwatch" for whoever writes "smart watch"; "iphone7" for whoever writes "iPhone 7". */
+/** Joins neighbouring words: "smartwatch" for "smart watch", "iphone7" for "iPhone 7". */
 function splits(word: string, vocabulary: Vocabulary): Way[] {
   const ways: Way[] = []
   if (word.length > LONGEST_PARTED) return ways
@@ -137,7 +137,7 @@ function splits(word: string, vocabulary: Vocabulary): Way[] {
   return ways
 }
 
-/** Of the commonest of the likeliest ways, so that a way that only few write makes nothing dearer. */
+/** The weight of the most common of the likeliest alternatives, so that a rare spelling does not raise the weight. */
 function informationOf(ways: readonly Way[], vocabulary: Vocabulary): number {
   if (ways.length === 0) return 0
   const holders = Math.max(
@@ -151,7 +151,7 @@ function informationOf(ways: readonly Way[], vocabulary: Vocabulary): number {
 const information = (holders: number, size: number): number =>
   Math.log(1 + (size - holders + 0.5) / (holders + 0.5))
 
-/** A word that nobody uses is missed as much as the others are worth on average. */
+/** A word that no product uses gets the average weight of the others. */
 function withUnknown(wishes: Wish[]): Wish[] {
   const known = wishes.filter((wish) => wish.ways.length > 0)
   const average = known.length === 0 ? 0 : known.reduce((sum, wish) => sum + wish.weight, 0) / known.length

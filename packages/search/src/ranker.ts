@@ -3,7 +3,7 @@ import { lengthOf, quantize, type Vector } from './vector.ts'
 
 export const productScore = (intentMatch: number, rank: number): number => 0.7 * intentMatch + 0.3 * rank
 
-/** What share of all that was wished for a product fulfils, by what each term is worth in it. */
+/** The weighted share of the concepts of a query that a product matches, by the scores of its terms. */
 export function wordMatch<Term>(wishes: readonly Wish<Term>[], worth: (term: Term) => number): number {
   let all = 0
   let fulfilled = 0
@@ -20,7 +20,7 @@ export function wordMatch<Term>(wishes: readonly Wish<Term>[], worth: (term: Ter
   return all === 0 ? 0 : fulfilled / all
 }
 
-/** Texts that have nothing to do with each other are about so near; such about the same kind of thing, so: then words decide. */
+/** Typical cosines of unrelated texts, and of texts about the same kind of thing; above the latter, words decide. */
 const UNRELATED = 0.25
 const SAME_KIND = 0.85
 
@@ -28,23 +28,23 @@ const SAME_KIND = 0.85
 export const nearness = (cosine: number): number =>
   Math.min(1, Math.max(0, (cosine - UNRELATED) / (SAME_KIND - UNRELATED)))
 
-/** Where to look among the vectors, and how much they have to say beside the words. */
+/** The vector to search for, and its share in the score beside the words. */
 export interface Aim {
   vector: Vector
   share: number
 }
 
-/** So many of the best by words show the way; without filters, so that filters change no match. */
+/** How many of the best word matches adjust the query vector; chosen without filters, so that filters change no score. */
 export const GUIDES = 10
-/** What vectors have to say beside words that fulfil every wish, and beside none at all. */
+/** The share of the vector when words match everything, and when they match nothing. */
 const LEAST_SHARE = 0.08
 const MOST_SHARE = 0.6
-/** Even few words that are found tell more than a vector: its share falls quickly with them. */
+/** How fast the share of the vector falls with matching words: even a few say more than a vector. */
 const STEEPNESS = 8
 
 /**
- * Few words make a poor vector. The better the words find what was wished for, the more the search goes where the products that they find
- * lie; the less they find, the more it is up to the question's own vector.
+ * Pseudo-relevance feedback: a short query has a poor embedding. The better its words match, the more the vector moves towards the
+ * embeddings of the products found by words; the worse they match, the more the embedding of the query itself counts.
  */
 export function aimAt(vector: Vector, guides: readonly { words: number; vector: Vector | undefined }[]): Aim {
   const all = guides.reduce((sum, { words }) => sum + words, 0)
@@ -57,7 +57,7 @@ export function aimAt(vector: Vector, guides: readonly { words: number; vector: 
   return { vector: quantize(aim), share: LEAST_SHARE + (MOST_SHARE - LEAST_SHARE) * (1 - trust) ** STEEPNESS }
 }
 
-/** Adds a vector as if it were one long, times so much. */
+/** Adds the vector, normalised to length 1, times a factor. */
 function add(sum: Float64Array, vector: Vector, times: number): void {
   const length = lengthOf(vector) || 1
   for (let i = 0; i < sum.length; i += 1)

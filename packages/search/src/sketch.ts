@@ -1,11 +1,11 @@
 import type { Vector } from './vector.ts'
 
-/** A vector as one bit a dimension: on which side of the centre it lies. Few differing bits mean near; sixteen times quicker to compare. */
+/** A binary quantisation: one bit per dimension says on which side of the centre the vector lies. Few differing bits mean near; sixteen times faster to compare. */
 export type Sketch = Int32Array
 
 export const sketchLength = (dims: number): number => (dims + 31) >> 5
 
-/** The centre is in units of length; undefined: the origin. */
+/** The centre is of normalised vectors; undefined for the origin. */
 export function sketch(
   vector: Vector,
   length: number,
@@ -24,7 +24,7 @@ export function sketch(
   }
 }
 
-/** How many bits differ. */
+/** The Hamming distance. */
 export function difference(a: Sketch, atA: number, b: Sketch, atB: number, words: number): number {
   let count = 0
   for (let i = 0; i < words; i += 1) {
@@ -39,7 +39,7 @@ export function difference(a: Sketch, atA: number, b: Sketch, atB: number, words
 
 let counts = new Int32Array(0)
 
-/** Up to which difference to go so that at least so many are within it, if there are: all that differ as much are in or out together. */
+/** The smallest distance that includes at least `least` entries, if there are as many; entries of equal distance are kept together. */
 export function reachOf(differences: Uint16Array, length: number, least: number, dims: number): number {
   if (counts.length <= dims) counts = new Int32Array(dims + 1)
   counts.fill(0, 0, dims + 1)

@@ -3,25 +3,25 @@ import { kept } from './text.ts'
 
 const SHORTEST = 4
 const LONGEST = 24
-/** From so many letters on, two mistakes are forgiven. */
+/** From this length on, two mistakes are allowed. */
 const TWO_FROM = 8
 const SUGGESTIONS = 3
 const LIKENESS = [1, 0.8, 0.6] as const
-/** A swapped pair changes three pairs, any other mistake two. */
+/** Swapping two letters changes three letter pairs (bigrams), any other mistake two. */
 const PAIRS_LOST = 3
 const LETTERS = /^\p{L}+$/u
 
-/** The words that products use, found by what somebody may have meant: among those that share pairs of letters with it. */
+/** A spelling index: finds the words of products that share bigrams with a given word. */
 export class Spelling {
   readonly #sharing = new Map<string, number[]>()
   readonly #words: string[] = []
-  /** How many products use each. */
+  /** How many products use each word. */
   readonly #users: number[] = []
   readonly #ids = new Map<string, number>()
   readonly #free: number[] = []
   #shared = new Uint8Array(1024)
 
-  /** One product more uses these words. Returns what to give to `remove` when it no longer does. */
+  /** Adds the words of a product. Returns the handle for `remove`. */
   add(words: Iterable<string>): Uint32Array {
     const ids: number[] = []
     for (const word of words) if (canBeMisspelt(word)) ids.push(this.#use(word))
@@ -100,7 +100,7 @@ export class Spelling {
   }
 }
 
-/** Of candidates those that differ least from a word, the commonest first. */
+/** The candidates with the smallest edit distance from a word, most common first. */
 export function nearestWords(
   word: string,
   candidates: readonly { word: string; users: number }[],
@@ -123,13 +123,13 @@ export function nearestWords(
     }))
 }
 
-/** How many mistakes a word is forgiven. */
+/** The allowed edit distance for a word. */
 const mistakesIn = (word: string): number => (word.length >= TWO_FROM ? 2 : 1)
 
 export const canBeMisspelt = (word: string): boolean =>
   word.length >= SHORTEST && word.length <= LONGEST && LETTERS.test(word)
 
-/** Each once, with the start and the end of the word. */
+/** The distinct bigrams of a word, including its start and end. */
 function pairsOf(word: string): string[] {
   const padded = `^${word}$`
   const pairs = new Set<string>()
@@ -137,21 +137,21 @@ function pairsOf(word: string): string[] {
   return [...pairs]
 }
 
-/** Rows of the table below, used again and again: this is asked for thousands of words. */
+/** Rows of the table below, reused because the distance is computed for thousands of words. */
 let [row, above, aboveThat] = [0, 0, 0].map(() => new Uint8Array(LONGEST + 2)) as [
   Uint8Array,
   Uint8Array,
   Uint8Array,
 ]
 
-/** How many letters to put in, take out, change, or swap with the next; more than `most` is told as one more. Of words of at most 24 letters. */
+/** The Damerau-Levenshtein distance of words of at most 24 letters; `most + 1` stands for anything above `most`. */
 export function distanceOf(a: string, b: string, most: number): number {
   const tooFar = most + 1
   if (Math.abs(a.length - b.length) > most) return tooFar
   for (let j = 0; j <= b.length; j += 1) row[j] = Math.min(j, tooFar)
   for (let i = 1; i <= a.length; i += 1) {
     ;[aboveThat, above, row] = [above, row, aboveThat]
-    // Outside of this band it is too far anyway.
+    // Outside of this band the distance exceeds `most`.
     const from = Math.max(1, i - most)
     const to = Math.min(b.length, i + most)
     row[from - 1] = from === 1 ? Math.min(i, tooFar) : tooFar

@@ -1,7 +1,7 @@
 import { HEARSAY } from './document.ts'
 import { kept, stemOf } from './text.ts'
 
-/** Where each step of what a term can be worth in a product starts, of 255: finer at the top, where names are. The first is hearsay. */
+/** The lower bounds of the score classes, of 255: finer at the top, where names are. The first class is for terms of reviews only. */
 const STARTS = [0, HEARSAY + 1, 128, 170, 200, 220, 232, 241] as const
 export const STEPS = STARTS.length
 export const HEARD = 0
@@ -12,7 +12,7 @@ const STEP_OF = Uint8Array.from({ length: 256 }, (_, worth) =>
 
 export const stepOf = (worth: number): number => STEP_OF[worth] as number
 
-/** What the terms of a step are worth on average, from 0 to 1. */
+/** The average score of each class, from 0 to 1. */
 export const WORTH_OF_STEP = STARTS.map((start, step) => (start + (STARTS[step + 1] ?? 256)) / 512)
 
 const WORDS_KNOWN = 200_000
@@ -22,14 +22,14 @@ export class Terms {
   readonly #numbers = new Map<string, number>()
   readonly #texts: string[] = []
   readonly #free: number[] = []
-  /** Of words that were met lately. */
+  /** A cache of recent words. */
   readonly #ofWord = new Map<string, number>()
 
   get(text: string): number | undefined {
     return this.#numbers.get(text)
   }
 
-  /** The term of a word that somebody is about to use. */
+  /** The term of a word; adds it when it is new. */
   readonly ofWord = (word: string): number => {
     const known = this.#ofWord.get(word)
     if (known !== undefined) return known
@@ -39,12 +39,12 @@ export class Terms {
     return term
   }
 
-  /** Nobody uses it any more. */
+  /** Removes a term that no product uses. */
   forget(term: number): void {
     this.#numbers.delete(this.#texts[term] as string)
     this.#texts[term] = ''
     this.#free.push(term)
-    // Its number will be another's.
+    // The number will be reused.
     this.#ofWord.clear()
   }
 

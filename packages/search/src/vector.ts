@@ -1,7 +1,7 @@
-/** One signed byte for each dimension; how long it is says nothing. */
+/** One signed byte per dimension; only the direction counts. */
 export type Vector = Int8Array
 
-/** Scales so that the largest number becomes ±127. */
+/** Scales the numbers so that the largest becomes ±127. */
 export function quantize(values: ArrayLike<number>): Vector {
   const vector = new Int8Array(values.length)
   let largest = 0
@@ -11,7 +11,7 @@ export function quantize(values: ArrayLike<number>): Vector {
   return vector
 }
 
-/** The cosine of the angle between two; 0 when one of them has no direction or they are not of one model. */
+/** The cosine similarity; 0 when one of them is zero or their dimensions differ. */
 export function cosine(a: Vector, b: Vector): number {
   if (a.length !== b.length) return 0
   const lengths = lengthOf(a) * lengthOf(b)
@@ -20,7 +20,7 @@ export function cosine(a: Vector, b: Vector): number {
 
 export const lengthOf = (vector: Vector): number => Math.sqrt(dot(vector, vector))
 
-/** Of two with as many dimensions. Four sums at a time: a processor adds them side by side. */
+/** The dot product of vectors of equal dimensions. Four independent sums let the processor add in parallel. */
 export function dot(a: Vector, b: Vector): number {
   const end = a.length & ~3
   let s0 = 0

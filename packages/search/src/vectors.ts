@@ -2,27 +2,27 @@ import { Best } from './best.ts'
 import { type Cells, Points } from './cells.ts'
 import { Grouping } from './grouping.ts'
 import { grown } from './numbers.ts'
-import type { Filter, Shelf } from './shelf.ts'
 import { difference, reachOf, sketch, sketchLength } from './sketch.ts'
+import type { Filter, SlotTable } from './slot-table.ts'
 import { dot, lengthOf, type Vector } from './vector.ts'
 
-/** So many that a question admits are looked at, in the cells nearest to it. */
+/** How many slots that pass the filter are compared by sketch, in the nearest cells. */
 const LOOKED_AT = 2_000
-/** And so many in all, for one that admits few of them. */
+/** How many slots are visited at most, when few pass the filter. */
 const PASSED_BY = 30_000
-/** So many of them, those that look nearest, are measured. */
+/** How many of the nearest by sketch are compared exactly. */
 const MEASURED = 100
 const CELLS_MEASURED = 48
 
-/** The vectors of the products, grouped. Vectors of as many dimensions are one kind; a question finds those of its own. */
+/** The embeddings of the products, grouped by cell, separately for each number of dimensions. */
 export class Vectors {
-  readonly #shelf: Shelf
+  readonly #slotTable: SlotTable
   readonly #vectors: (Vector | undefined)[] = []
   readonly #lengths: number[] = []
   readonly #kinds = new Map<number, Groups>()
 
-  constructor(shelf: Shelf) {
-    this.#shelf = shelf
+  constructor(slotTable: SlotTable) {
+    this.#slotTable = slotTable
   }
 
   get(slot: number): Vector | undefined {
@@ -33,7 +33,7 @@ export class Vectors {
     const old = this.#vectors[slot]
     if (old !== undefined) this.#kinds.get(old.length)?.remove(slot)
     const length = vector === undefined ? 0 : lengthOf(vector)
-    // A copy: the given one may be a view into something large.
+    // Copied, because the argument may be a view into a large buffer.
     this.#vectors[slot] = vector === undefined || length === 0 ? undefined : new Int8Array(vector)
     this.#lengths[slot] = length
     if (vector !== undefined && length > 0) this.#kind(vector.length).add(slot, vector, length)
@@ -48,7 +48,7 @@ export class Vectors {
 
   useCells(cells: Cells | undefined): void {
     for (const dims of new Set([...this.#kinds.keys(), ...(cells === undefined ? [] : [cells.dims])])) {
-      const groups = new Groups(this.#shelf, dims, cells?.dims === dims ? cells : undefined)
+      const groups = new Groups(this.#slotTable, dims, cells?.dims === dims ? cells : undefined)
       this.#vectors.forEach((vector, slot) => {
         if (vector?.length === dims) groups.add(slot, vector, this.#lengths[slot] as number)
       })
@@ -56,10 +56,10 @@ export class Vectors {
     }
   }
 
-  /** The nearest to a vector, of all or among these. */
+  /** The nearest slots to a vector, among all or among these. */
   candidates(vector: Vector, filter: Filter, most: number, among: readonly number[] | undefined): Int32Array {
     const length = lengthOf(vector)
-    const best = new Best(most, this.#shelf.keys)
+    const best = new Best(most, this.#slotTable.keys)
     const groups = this.#kinds.get(vector.length)
     if (groups === undefined || length === 0) return best.slots()
     for (const slot of groups.near(vector, filter, Math.max(MEASURED, 2 * most), among))
@@ -70,15 +70,15 @@ export class Vectors {
   #kind(dims: number): Groups {
     const known = this.#kinds.get(dims)
     if (known !== undefined) return known
-    const groups = new Groups(this.#shelf, dims, undefined)
+    const groups = new Groups(this.#slotTable, dims, undefined)
     this.#kinds.set(dims, groups)
     return groups
   }
 }
 
-/** Slots by the cell that their vectors lie in; without cells all are one group. */
+/** Slots by the cell of their vectors; without cells there is one group. */
 class Groups {
-  readonly #shelf: Shelf
+  readonly #slotTable: SlotTable
   readonly #points: Points | undefined
   readonly #cells = new Grouping<number>()
   readonly #words: number
@@ -88,8 +88,8 @@ class Groups {
   #count = 0
   #sketches = new Int32Array(1024)
 
-  constructor(shelf: Shelf, dims: number, cells: Cells | undefined) {
-    this.#shelf = shelf
+  constructor(slotTable: SlotTable, dims: number, cells: Cells | undefined) {
+    this.#slotTable = slotTable
     this.#points = cells === undefined || cells.points.length === 0 ? undefined : new Points(cells)
     this.#words = sketchLength(dims)
     this.#asked = new Int32Array(this.#words)
@@ -107,7 +107,7 @@ class Groups {
     this.#cells.remove(slot)
   }
 
-  /** Those whose sketches differ least: at least so many where there are, and all that differ as much as the last. */
+  /** The nearest slots by sketch: at least `least` if there are as many, and all that tie with the last. */
   near(vector: Vector, filter: Filter, least: number, among: readonly number[] | undefined): number[] {
     sketch(vector, lengthOf(vector), this.#points?.centre, this.#asked, 0)
     this.#count = 0
@@ -138,7 +138,7 @@ class Groups {
     if (this.#count + slots.length > this.#seen.length) this.#makeRoom(this.#count + slots.length)
     const words = this.#words
     for (const slot of slots) {
-      if (!this.#shelf.admits(slot, filter)) continue
+      if (!this.#slotTable.admits(slot, filter)) continue
       this.#seen[this.#count] = slot
       this.#looks[this.#count] = difference(this.#asked, 0, this.#sketches, slot * words, words)
       this.#count += 1

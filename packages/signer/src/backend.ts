@@ -1,4 +1,4 @@
-// The marketplace's own tools, for what only it knows.
+// Calls the MCP tools of the marketplace, for data that only it has.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { need } from './config.ts'
@@ -8,12 +8,12 @@ import { Refused } from './refused.ts'
 
 const RETRY_MS = 500
 
-/** It answered, and says no. */
+/** The marketplace answered with an error. */
 export class BackendRefused extends Refused {}
 
 export type Ask = (tool: string, input: Record<string, unknown>) => Promise<Record<string, unknown>>
 
-/** One conversation with the marketplace. */
+/** Opens one MCP session with the marketplace and closes it after the work. */
 export async function withBackend<T>(context: Context, work: (ask: Ask) => Promise<T>): Promise<T> {
   const { REFERRER_AGENT_MCP_URL: url } = need(context.config, 'REFERRER_AGENT_MCP_URL')
   const timeout = context.timeouts.answer
@@ -33,7 +33,7 @@ export async function withBackend<T>(context: Context, work: (ask: Ask) => Promi
   }
 }
 
-/** Again while the marketplace says that it has not heard of it yet. */
+/** Retries while the marketplace answers that it has not indexed the event yet. */
 export async function retried<T>(
   { timeouts, now }: Context,
   pattern: RegExp,

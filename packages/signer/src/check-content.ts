@@ -1,4 +1,4 @@
-// Asks the marketplace whether it would take a review, before gas is spent on its hash.
+// Asks the marketplace whether it would accept a review, before gas is spent on publishing its hash.
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import { withBackend } from './backend.ts'
@@ -19,7 +19,7 @@ interface Draft {
   content: string
 }
 
-/** Throws what is wrong with it. Returns what the caller should know where that could not be told: the review can be brought later all the same. */
+/** Throws when the marketplace would refuse the review. Returns a note when that could not be checked: the content can still be corrected later. */
 export async function checkContent(
   context: Context,
   { chainId, merchantId, productId, content }: Draft,

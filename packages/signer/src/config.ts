@@ -15,9 +15,9 @@ export interface Config {
   ATTESTATION_PUB_KEYS?: string[]
   SIGNER_STATE_DIR: string
   ALLOW_PRIVATE_HOSTS: boolean
-  /** USDC base units; undefined: the operator wants no limit. */
+  /** USDC base units; undefined for no limit. */
   MAX_PER_PURCHASE: bigint | undefined
-  /** Of all wallets together, in a UTC day. */
+  /** For all wallets together, per UTC day. */
   MAX_PER_DAY: bigint | undefined
   ALLOW_UNREADABLE_CAPS: boolean
 }
@@ -56,7 +56,7 @@ export const VARIABLES = {
   ATTESTATION_PUB_KEYS: 'the keys that ref links must be signed with (default: what the marketplace says)',
 } as const
 
-/** Names every bad variable; none of the values. */
+/** The error names every invalid variable, but no values: they may be secrets. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 
@@ -71,7 +71,7 @@ export function readConfig(env: Env): Config {
   const problems: string[] = []
 
   function read<T>(name: keyof typeof VARIABLES, expected: string, parse: (text: string) => T | undefined) {
-    // An empty one is how a shell says that it is not set.
+    // An empty variable counts as not set.
     const text = env[name]?.trim()
     if (!text) return undefined
     const value = parse(text)
@@ -92,7 +92,7 @@ export function readConfig(env: Env): Config {
 
   const flag = (name: keyof typeof VARIABLES) =>
     read(name, 'true or false', (text) => ({ true: true, false: false })[text]) ?? false
-  /** Null: no limit. */
+  /** Null for no limit. */
   const limit = (name: keyof typeof VARIABLES, otherwise: bigint) => {
     const amount = read(name, 'a whole number of USDC base units, or unlimited', (text) => {
       if (text === 'unlimited') return null
@@ -130,7 +130,7 @@ export function readConfig(env: Env): Config {
       Config,
       Optional
     >),
-    // Hosts start programs without a shell, which would know what the tilde is.
+    // Hosts start programs without a shell, so nothing else expands the tilde.
     SIGNER_STATE_DIR: (env.SIGNER_STATE_DIR?.trim() || '~/.referrer-signer').replace(/^~(?=\/)/, homedir()),
     ALLOW_PRIVATE_HOSTS: flag('ALLOW_PRIVATE_HOSTS'),
     MAX_PER_PURCHASE: limit('MAX_PER_PURCHASE', DEFAULT_MAX_PER_PURCHASE),
@@ -141,18 +141,18 @@ export function readConfig(env: Env): Config {
   return config
 }
 
-/** The settings that a tool cannot do without. */
+/** The settings that a tool requires. */
 export function need<K extends Optional>(config: Config, ...names: K[]): Required<Pick<Config, K>> {
   const missing = names.filter((name) => config[name] === undefined)
   if (missing.length === 0) return config as unknown as Required<Pick<Config, K>>
   throw new Refused(`the signer lacks ${missing.join(' and ')}: set it in the environment of the signer`)
 }
 
-/** Where the marketplace is, without its tools. */
+/** The base URL of the marketplace, without the path of its MCP endpoint. */
 export const marketUrl = (config: Config): string =>
   need(config, 'REFERRER_AGENT_MCP_URL').REFERRER_AGENT_MCP_URL.replace(/\/mcp$/, '')
 
-/** The texts of keys, by agent. */
+/** The private keys as text, by agent id. */
 function readKeys(text: string): Map<string, string> | undefined {
   const keys = new Map<string, string>()
   for (const entry of text.split(',')) {

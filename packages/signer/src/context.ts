@@ -4,29 +4,29 @@ import type { Hex } from 'viem'
 import type { Config } from './config.ts'
 
 export interface Timeouts {
-  /** For the shop to name its price. */
+  /** Until the shop answers with its price. */
   probe: number
-  /** For the shop to take the payment and serve. */
+  /** Until the shop has taken the payment and served the product. */
   pay: number
-  /** For a payment to be seen on the chain, once somebody says that it is there. */
+  /** Until a payment that the shop or the facilitator reports is found on the chain. */
   settled: number
-  /** For a transaction to be mined. */
+  /** Until a transaction is mined. */
   mined: number
-  /** For the marketplace to hear of a purchase, so that its votes can be cast. */
+  /** Until the marketplace has indexed a purchase, so that its votes can be cast. */
   indexed: number
-  /** For another signer that uses the same wallet. */
+  /** Until another signer process releases the lock of the same wallet. */
   lock: number
-  /** For one answer of the marketplace or the facilitator. */
+  /** Until the marketplace or the facilitator answers one request. */
   answer: number
 }
 
 export interface GetOptions {
   headers?: Record<string, string>
-  /** Posted; without it the URL is got. */
+  /** The body of a POST; without it the request is a GET. */
   body?: string
   timeoutMs: number
   maxBytes: number
-  /** The operator has named this host: it may be anywhere. */
+  /** The operator configured this host, so it may be in a private network. */
   isOurs?: boolean
 }
 
@@ -38,9 +38,9 @@ export interface Context {
   randomSecret(): Hex
   /** Follows no redirect, and reaches public hosts only. */
   get(url: URL, options: GetOptions): Promise<Fetched>
-  /** To stderr: stdout is the protocol's. */
+  /** Writes to stderr: stdout carries the MCP protocol. */
   log(line: string): void
-  /** One after another for each name. */
+  /** Runs work of the same name one after another (a mutex for each name). */
   inTurn<T>(name: string, work: () => Promise<T>): Promise<T>
 }
 

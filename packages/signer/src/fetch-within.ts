@@ -1,4 +1,4 @@
-/** A fetch that is over in time, the last byte included: a server that begins to answer may still fall silent. */
+/** A fetch with a time-out that covers the body too: a server may stop in the middle of its answer. */
 export const within =
   (timeoutMs: number): typeof fetch =>
   (input, init) => {

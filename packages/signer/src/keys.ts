@@ -4,23 +4,23 @@ import { Refused } from './refused.ts'
 
 const HEX_KEY = /^(?:0x)?([0-9a-fA-F]{64})$/
 
-/** The account of a private key, which nothing prints. Undefined: the text is no private key. */
+/** The account of a private key; undefined when the text is not a private key. The key is never printed. */
 export function readKey(text: string): PrivateKeyAccount | undefined {
   const digits = HEX_KEY.exec(text)?.[1]
   try {
     return digits ? privateKeyToAccount(`0x${digits}`) : undefined
   } catch {
-    // What the library says may quote the key.
+    // The library's error may quote the key.
     return undefined
   }
 }
 
 export interface Keys {
-  /** The account of an agent, or the one for agents that have none. */
+  /** The account of an agent, or the default account when the agent has no key of its own. */
   ofAgent(agentId: bigint | string): PrivateKeyAccount
-  /** For purchases in nobody's name. */
+  /** The account for purchases without an agent. */
   ofNoAgent(): PrivateKeyAccount
-  /** Those with a key of their own. */
+  /** The agents with a key of their own. */
   agents: string[]
   fallback: PrivateKeyAccount | undefined
   all: PrivateKeyAccount[]

@@ -23,7 +23,7 @@ Tools:
 ${table(tools.map(({ name, title }) => [name, title]))}
 `
 
-/** Serves until the host closes stdin. What is being paid then is finished first. */
+/** Serves until the host closes stdin. A purchase in progress is finished first. */
 export async function main(args: string[], overrides: Overrides = {}): Promise<void> {
   const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } })
   if (values.help) {
@@ -44,7 +44,7 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
   )
 }
 
-/** As a program of its own. */
+/** The entry point of the command. */
 export const run = (): Promise<void> =>
   main(process.argv.slice(2)).catch((error: unknown) => {
     const isUsage =

@@ -1,10 +1,10 @@
 import { ProtocolError } from '@referrer/protocol'
 import { BaseError } from 'viem'
 
-/** A refusal. Its message is all that the caller sees, and says what to do next. */
+/** An error for the caller, who sees only its message. The message says what to do next. */
 export class Refused extends Error {
   override readonly name = 'Refused'
-  /** What the caller gets all the same. */
+  /** Data that the caller gets in spite of the error. */
   readonly data: Record<string, unknown> | undefined
 
   constructor(message: string, data?: Record<string, unknown>) {
@@ -16,7 +16,7 @@ export class Refused extends Error {
 export const isExpected = (error: unknown): boolean =>
   error instanceof Refused || error instanceof ProtocolError || error instanceof BaseError
 
-/** One line for a caller. Of a node's errors only the short part: the long one tells its URL, which may hold a secret. */
+/** One line for the caller. Only the short part of a node's error: the long part contains the URL, which may hold a secret. */
 export function explain(error: unknown): string {
   if (error instanceof Refused || error instanceof ProtocolError) return error.message
   if (error instanceof BaseError) return `the chain cannot be asked: ${shortOf(error)}`

@@ -6,7 +6,7 @@ import { explain, Refused } from './refused.ts'
 export interface Signed {
   signature: Hex
   signer: Address
-  /** What was signed, for people to read. */
+  /** The signed fields in readable form. */
   signed: {
     type: string
     chain_id: number
@@ -69,7 +69,7 @@ export async function signCommitment(
   }
 }
 
-/** A date far beyond what calendars can write is shown as it is. */
+/** A time too large for a date is shown as a number. */
 const expiryOf = (seconds: number) => (seconds <= 253_402_300_799 ? time(seconds) : `${seconds} s after 1970`)
 
 export function orFail<T>(prefix: string, work: () => T): T {

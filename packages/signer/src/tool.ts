@@ -1,4 +1,4 @@
-// A tool is data: what it takes, what it answers, and the work behind it.
+// A tool is a description, an input and an output schema, and a function.
 import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import type { Context } from './context.ts'
@@ -12,7 +12,7 @@ export interface ToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
   input: I
   output: O
   annotations: ToolAnnotations
-  /** The signal tells that nobody waits for the answer any more. */
+  /** The signal aborts when the caller no longer waits for the answer. */
   handle(context: Context, input: z.output<I>, signal: AbortSignal): Promise<z.input<O>>
 }
 

@@ -4,7 +4,7 @@ import type { Session } from './session.ts'
 import { enterBlock, forgetHistory, moveCheckpoint, rememberBlocks, rollBack } from './store.ts'
 import type { Block, Checkpoint, Log } from './types.ts'
 
-/** Blocks that nobody will take back: one write for all of them, and nothing to remember. */
+/** Applies final blocks: one write for all of them, without undo records. */
 export async function applyFinal(
   session: Session,
   from: Checkpoint | undefined,
@@ -24,7 +24,7 @@ export async function applyFinal(
   return to
 }
 
-/** Blocks that may be taken back: each one's effects are remembered by its number. */
+/** Applies blocks that a reorganisation may remove: undo records keep the effects of each by its number. */
 export async function applyBlocks(
   session: Session,
   from: Checkpoint | undefined,
@@ -37,7 +37,7 @@ export async function applyBlocks(
   const before = from?.final ?? startBlock - 1n
   const final = largest(before, smallest(session.finalBlock(head.block), last.number))
   const to = { number: last.number, hash: last.hash, timestamp: last.timestamp, final }
-  // What a block had that is gone may be in a later one: nobody is told before all of them were read.
+  // A log of a removed block may appear again in a later one, so the callback runs only after all blocks were read.
   const isToTell = final > session.toldFinal && last.number === head.block.number
   await leadership.transaction(async (tx) => {
     await moveCheckpoint(tx, chainId, from, to, head.block)
@@ -58,7 +58,7 @@ export async function applyBlocks(
   return to
 }
 
-/** Takes back every block after `ancestor`; null: all there are. */
+/** Rolls back every block after `ancestor`; null rolls back all. */
 export async function unapply(
   session: Session,
   from: Checkpoint,

@@ -8,12 +8,12 @@ import type { Checkpoint } from './types.ts'
 
 const FIRST_WIDTH = 100
 const WIDEST = 50_000
-/** About as many logs as one answer and one write should hold. */
+/** The target number of logs for one answer and one write. */
 const LOGS_AT_ONCE = 4_000
-/** Ranges that are read while an earlier one is written. */
+/** How many ranges are prefetched while an earlier one is written. */
 const READ_AHEAD = 2
 
-/** Reads everything up to the newest final block, in ranges as wide as the nodes bear. */
+/** Reads everything up to the newest final block, in ranges as wide as the nodes accept. */
 export async function backfill(
   session: Session,
   checkpoint: Checkpoint | undefined,
@@ -46,7 +46,7 @@ async function* readAhead(
     while (ahead.length <= READ_AHEAD && next <= to) {
       const end = next + BigInt(width) - 1n
       const range = reader.range(source, next, smallest(end, to))
-      // It is awaited below; until then a failure must not look unhandled.
+      // The promise is awaited below; until then a rejection must not count as unhandled.
       range.catch(() => {})
       ahead.push(range)
       next = end + 1n

@@ -3,7 +3,7 @@ import type { LogFilter } from './types.ts'
 
 const BLOOM_BITS = 2_048
 
-/** Whether a block's bloom filter leaves open that it has logs we look for. A no is certain, a yes is not. */
+/** Whether a block may have logs that match, by its bloom filter. False is certain, true is not. */
 export function bloomMatcher({ addresses, events }: LogFilter): (bloom: Hex) => boolean {
   const addressBits = addresses.map(bitsOf)
   const eventBits = events.map(bitsOf)

@@ -5,7 +5,7 @@ import type { Session } from './session.ts'
 import { recentBlocks } from './store.ts'
 import type { Block, Checkpoint } from './types.ts'
 
-/** The chain was reorganised below what was taken as final. */
+/** The chain was reorganised below a block that counted as final. */
 export class DeepReorganisationError extends Error {
   override readonly name = 'DeepReorganisationError'
 
@@ -18,10 +18,10 @@ export class DeepReorganisationError extends Error {
 }
 
 const BLOCKS_AT_ONCE = 32
-/** A fork that is not longer than our chain is followed when it stays the best there is. */
+/** After this many rounds in a row in which the best node is on a fork no longer than our chain, the indexer follows that fork. */
 const DOUBTS_ALLOWED = 3
 
-/** Goes on from the checkpoint towards the head, block by block. */
+/** Indexes from the checkpoint to the head, block by block. */
 export async function follow(
   session: Session,
   checkpoint: Checkpoint | undefined,
@@ -45,7 +45,7 @@ async function nextBlocks({ reader }: Session, next: bigint, head: Head): Promis
   return [first, ...rest]
 }
 
-/** The best node has nothing newer: it is at our block, or behind, or on a fork that is not longer. */
+/** Handles the case that the best node has nothing newer: it is at our block, or behind, or on a fork that is not longer. */
 async function stay(session: Session, checkpoint: Checkpoint, head: Head): Promise<Checkpoint | undefined> {
   const [ours] = await recentBlocks(session.leadership.sql, session.chainId, head.block.number, 1)
   const isFork = ours?.number === head.block.number && ours.hash !== head.block.hash
@@ -55,7 +55,7 @@ async function stay(session: Session, checkpoint: Checkpoint, head: Head): Promi
   return unwind(session, checkpoint, head)
 }
 
-/** Takes back the blocks that the node does not have any more. */
+/** Rolls back the blocks that the node no longer has. */
 export async function unwind(
   session: Session,
   checkpoint: Checkpoint,
@@ -64,7 +64,7 @@ export async function unwind(
   return unapply(session, checkpoint, await findAncestor(session, checkpoint, head), head)
 }
 
-/** The newest block that we and the node have in common; null when even the first one differs. */
+/** The newest block that both the index and the node have; null when even the first one differs. */
 async function findAncestor(
   { chainId, leadership, reader, startBlock }: Session,
   checkpoint: Checkpoint,

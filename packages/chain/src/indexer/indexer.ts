@@ -2,11 +2,11 @@
  * Follows a chain and applies its events exactly once, in order.
  *
  * Blocks older than `finalityDepth` are read in wide ranges and applied for good. Newer ones are read one by one, by hash; what they
- * write is remembered so that it can be taken back. Checkpoint, effects and memory are one transaction, so that
+ * write is recorded so that it can be rolled back. Checkpoint, effects and undo records are one transaction, so that
  * - a crash at any point resumes after the last block that was applied as a whole;
- * - a repeat, or a second replica that believes itself active, is refused by the checkpoint it did not expect;
- * - a reorganisation takes back the blocks that are gone, exactly, and goes on from the common ancestor;
- * - a dead node, or all of them, stops progress and nothing else; so does a dead database.
+ * - a repeat, or a second replica that believes itself active, fails because the checkpoint is not the expected one;
+ * - a reorganisation rolls back exactly the removed blocks and continues from the common ancestor;
+ * - when all nodes, or the database, are down, indexing pauses and nothing is lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Leadership, lead } from '../leadership.ts'
@@ -28,7 +28,7 @@ export interface IndexerStatus {
 
 export interface Indexer {
   status(): IndexerStatus
-  /** Until the signal; never throws for what may pass. */
+  /** Runs until the signal aborts; retries temporary failures instead of throwing. */
   run(signal: AbortSignal): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// What one node says of blocks and logs, checked for its shape and for what it was asked.
+// Reads blocks and logs from one node, and checks that the answers have the right shape and match the request.
 import { type Address, type Hex, numberToHex } from 'viem'
 import { type RequestOptions, type RpcCall, type RpcEndpoint, RpcError, type RpcPool } from '../rpc/index.ts'
 import type { Block, Log, LogFilter } from './types.ts'
@@ -10,7 +10,7 @@ export interface BlockLogs {
   logs: Log[]
 }
 
-/** A node that does not have what it is asked for, or answers nonsense, rests. */
+/** A node that lacks what it is asked for, or returns an invalid answer, is not used for a while. */
 export interface NodeReader {
   latest(endpoint: RpcEndpoint, options?: RequestOptions): Promise<Block>
   /** By number or by hash; null where the node has none. */
@@ -75,7 +75,7 @@ export function createNodeReader(rpc: RpcPool, filter: LogFilter, signal: AbortS
       [{ method: 'eth_getLogs', params: [{ ...query, ...range }] }, blockCall(from), blockCall(to)],
       { signal },
     )
-    // A node that does not have the last block yet leaves its logs out without a word.
+    // A node that does not have the last block yet omits its logs silently.
     const first = present(endpoint, `block ${from}`, read(endpoint, rawFirst, parseBlock))
     const last = present(endpoint, `block ${to}`, read(endpoint, rawLast, parseBlock))
     const times = await timesOf(endpoint, rawLogs)
@@ -86,7 +86,7 @@ export function createNodeReader(rpc: RpcPool, filter: LogFilter, signal: AbortS
     throw new RpcError('transport', `${endpoint.name} gave logs outside of blocks ${from} to ${to}`)
   }
 
-  /** Of the blocks whose logs do not tell it themselves. */
+  /** Reads the timestamps of blocks whose logs do not carry one. */
   async function timesOf(endpoint: RpcEndpoint, rawLogs: unknown): Promise<Map<Hex, bigint>> {
     const silent = read(endpoint, rawLogs, (list) => (list as RawLog[]).filter((log) => !log.blockTimestamp))
     const hashes = [...new Set((silent ?? []).map(({ blockHash }) => blockHash))]
@@ -97,22 +97,22 @@ export function createNodeReader(rpc: RpcPool, filter: LogFilter, signal: AbortS
     )
   }
 
-  /** Null stays null. */
+  /** Parses an answer; null stays null. */
   function read<T>(endpoint: RpcEndpoint, answer: unknown, parse: (answer: object) => T): T | null {
     if (answer === null) return null
     try {
       if (typeof answer === 'object' && answer !== undefined) return parse(answer)
     } catch (cause) {
-      rpc.rest(endpoint)
+      rpc.backOff(endpoint)
       throw new RpcError('transport', `${endpoint.name} gave a block or a log that is none`, { cause })
     }
-    rpc.rest(endpoint)
+    rpc.backOff(endpoint)
     throw new RpcError('transport', `${endpoint.name} answered with something else than blocks and logs`)
   }
 
   function present<T>(endpoint: RpcEndpoint, what: string, value: T | null): T {
     if (value !== null) return value
-    rpc.rest(endpoint)
+    rpc.backOff(endpoint)
     throw new RpcError('transport', `${endpoint.name} does not have ${what}`)
   }
 
@@ -124,7 +124,7 @@ const blockCall = (id: bigint | Hex): RpcCall =>
     ? { method: 'eth_getBlockByNumber', params: [numberToHex(id), false] }
     : { method: 'eth_getBlockByHash', params: [id, false] }
 
-/** Some chains leave the bloom filter empty: of a block with transactions that says nothing. */
+/** Some chains leave the bloom filter empty: for a block with transactions, an empty filter says nothing. */
 function parseBlock(raw: object): Block {
   const { number, hash, parentHash, timestamp, logsBloom, transactions = [] } = raw as RawBlock
   const isTelling = transactions.length === 0 || /[^0]/.test(logsBloom.slice(2))

@@ -9,12 +9,12 @@ export interface IndexerOptions {
   filter: LogFilter
   /** No event is older than this block. */
   startBlock: bigint
-  /** A block this many below the newest is taken as final. */
+  /** A block this many below the newest counts as final. */
   finalityDepth: number
   pollIntervalMs?: number
-  /** Writes what these logs, in order, mean. They are of one block, or of many that are all final. */
+  /** Writes the effects of these logs, which are in order. They are of one block, or of several that are all final. */
   apply(tx: Transaction, logs: Log[], isFinal: boolean): Promise<void>
-  /** Called when blocks up to this one are final and all that there are were applied; after a restart once more. */
+  /** Called when all blocks up to this one are final and applied; after a restart once more. */
   finalized?(tx: Transaction, number: bigint): Promise<void>
   onEvent?: ((event: IndexerEvent) => void) | undefined
 }

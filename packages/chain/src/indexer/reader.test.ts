@@ -32,7 +32,7 @@ describe('the head', () => {
     const head = await bench.reader.head(undefined)
     expect(head.block.number).toBe(5n)
     expect(head.endpoint).toBe(bench.endpointOf(second))
-    expect(bench.rpc.awake()).toHaveLength(2)
+    expect(bench.rpc.available()).toHaveLength(2)
   })
 
   it('is read from the first node when both have it', async () => {

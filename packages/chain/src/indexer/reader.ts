@@ -1,4 +1,4 @@
-// Reads blocks and logs from nodes that may lag, lie, limit or leave things out, and believes only what adds up.
+// Reads blocks and logs from nodes that may lag, return wrong or partial data, or limit requests, and accepts only consistent answers.
 import { type RpcEndpoint, RpcError, type RpcPool } from '../rpc/index.ts'
 import { bloomMatcher } from './bloom.ts'
 import { type BlockLogs, byPosition, createNodeReader } from './node.ts'
@@ -6,12 +6,12 @@ import type { Block, Checkpoint, Log, LogFilter } from './types.ts'
 
 export interface Head {
   block: Block
-  /** The node that has it: what follows is read there, so that one reading is of one chain. */
+  /** The node that has the block: everything after it is read there, so that one read is of one chain. */
   endpoint: RpcEndpoint
 }
 
 export interface Range extends BlockLogs {
-  /** Whether it had to be asked for in parts. */
+  /** Whether the range had to be split. */
   wasSplit: boolean
 }
 
@@ -24,11 +24,11 @@ export interface ChainReader {
   requireUncontradicted(endpoint: RpcEndpoint, known: Checkpoint): Promise<void>
   /** The logs of these blocks, by block hash. */
   logsOf(endpoint: RpcEndpoint, blocks: Block[]): Promise<Log[]>
-  /** From any node, as long as it is on the chain of `source`. */
+  /** Reads from any node that is on the chain of `source`. */
   range(source: RpcEndpoint, from: bigint, to: bigint): Promise<Range>
 }
 
-/** Nodes that cut their answers short do it at a round number. */
+/** Nodes that truncate their answers do it at a round number. */
 const SUSPICIOUSLY_ROUND = 100
 const HEAD_TIMEOUT_MS = 3_000
 
@@ -37,7 +37,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
   const node = createNodeReader(rpc, filter, signal)
 
   async function head(known: Checkpoint | undefined): Promise<Head> {
-    const endpoints = rpc.awake()
+    const endpoints = rpc.available()
     const answers = await Promise.allSettled(endpoints.map((endpoint) => latestOf(endpoint)))
     signal.throwIfAborted()
     const heads = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
@@ -52,7 +52,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     return { block: await node.latest(endpoint, { timeoutMs: HEAD_TIMEOUT_MS }), endpoint }
   }
 
-  /** A block is believed when it follows the one we have, or when the node finds it and its parent on asking. */
+  /** A block is accepted when it follows the one we have, or when the node returns it and its parent by hash. */
   async function isProven({ block, endpoint }: Head, known: Checkpoint | undefined): Promise<boolean> {
     if (block.hash === known?.hash && block.number === known.number) return true
     if (block.parentHash === known?.hash && block.number === known.number + 1n) return true
@@ -60,7 +60,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
       const [same, parent] = await node.blocks(endpoint, [block.number, block.parentHash])
       const hasParent = block.number === 0n || parent?.number === block.number - 1n
       if (same?.hash === block.hash && hasParent) return true
-      rpc.rest(endpoint)
+      rpc.backOff(endpoint)
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
     }
@@ -76,7 +76,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
       found.push(block)
     }
     if (found[0]?.number === from) return found
-    rpc.rest(endpoint)
+    rpc.backOff(endpoint)
     throw new RpcError(
       'transport',
       `${endpoint.name} does not have block ${from}, though it named a later one`,
@@ -84,7 +84,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
   }
 
   async function requireUncontradicted(endpoint: RpcEndpoint, { number, hash, final }: Checkpoint) {
-    // Those that rest too: it may have been this node that made them look wrong.
+    // Includes endpoints that are backing off: this node may have made them look wrong.
     const others = rpc.endpoints.filter((other) => other !== endpoint)
     const answers = await Promise.allSettled(
       others.map((other) => node.blocks(other, [number], { timeoutMs: HEAD_TIMEOUT_MS })),
@@ -94,7 +94,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
       (answer) => answer.status === 'fulfilled' && answer.value[0]?.hash === hash,
     )
     if (!isContradicted) return
-    rpc.rest(endpoint)
+    rpc.backOff(endpoint)
     throw new RpcError(
       'transport',
       `${endpoint.name} is on a fork that left the others before block ${final}`,
@@ -104,8 +104,8 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
   async function logsOf(endpoint: RpcEndpoint, all: Block[]): Promise<Log[]> {
     const candidates = all.filter(({ logsBloom }) => mayMatch(logsBloom))
     const logs = await node.logsOfBlocks(endpoint, candidates)
-    // The bloom filter is seldom wrong on its own, and a round number of logs may be a part of them: what is none or round is asked for
-    // once more, elsewhere if possible, and what either node has counts.
+    // A block whose filter matches seldom has no logs, and a round number of logs may be a truncated answer: both are asked for once
+    // more, from another node if possible, and the logs of both answers are merged.
     const inDoubt = candidates.filter(({ hash }) =>
       isRound(logs.filter(({ blockHash }) => blockHash === hash).length),
     )
@@ -115,9 +115,9 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     return [...found.values()].sort(byPosition)
   }
 
-  /** Of another node where one can tell: one that lags does not have the newest blocks, and must not hold up those that do. */
+  /** Asks another node if there is one; a lagging node lacks the newest blocks and must not delay the others. */
   async function secondOpinion(endpoint: RpcEndpoint, inDoubt: Block[]): Promise<Log[]> {
-    for (const other of rpc.awake()) {
+    for (const other of rpc.available()) {
       if (other === endpoint) continue
       try {
         return await node.logsOfBlocks(other, inDoubt)
@@ -132,8 +132,8 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     let last: unknown
     let isTooMuch = false
     for (const endpoint of rpc.ranked()) {
-      // A part may be all it takes: nobody who rests is waited for.
-      if (isTooMuch && !rpc.awake().includes(endpoint)) break
+      // A smaller range may be all that is needed, so endpoints that are backing off are not waited for.
+      if (isTooMuch && !rpc.available().includes(endpoint)) break
       try {
         const whole = { ...(await node.logsOfRange(endpoint, from, to)), wasSplit: false }
         if (endpoint !== source) await requireAgreement(source, endpoint, whole.last)
@@ -143,7 +143,7 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
         last = error
-        // Too many blocks or logs for one answer: no text of an error is the same with two providers, so any refusal counts.
+        // Too many blocks or logs for one answer. Every provider words that error differently, so any refusal counts.
         isTooMuch ||= from < to && ['refused', 'timeout', 'rate-limited'].includes(error.kind)
       }
     }
@@ -151,14 +151,14 @@ export function createReader(rpc: RpcPool, filter: LogFilter, signal: AbortSigna
     throw last
   }
 
-  /** A node may be on a fork of its own for longer than blocks take to become final: what it has there would never be taken back. */
+  /** A node may stay on a fork for longer than blocks take to become final; data from that fork would never be rolled back. */
   async function requireAgreement(source: RpcEndpoint, endpoint: RpcEndpoint, block: Block): Promise<void> {
     const [same] = await node.blocks(source, [block.number]).catch((cause: unknown) => {
       if (!(cause instanceof RpcError)) throw cause
       throw new RpcError('transport', `${source.name} cannot confirm block ${block.number}`, { cause })
     })
     if (same?.hash === block.hash) return
-    rpc.rest(endpoint)
+    rpc.backOff(endpoint)
     throw new RpcError('transport', `${endpoint.name} and ${source.name} differ in block ${block.number}`)
   }
 

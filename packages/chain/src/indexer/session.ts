@@ -14,9 +14,9 @@ export interface Session {
   finalized(tx: Transaction, number: bigint): Promise<void>
   emit(event: IndexerEvent): void
   signal: AbortSignal
-  /** The newest block that is final when this one is the newest of all. */
+  /** The newest final block, given the newest block. */
   finalBlock(head: Block): bigint
-  /** The newest block that was called final. */
+  /** The newest block that was reported as final. */
   toldFinal: bigint
   /** How often in a row the best node named a fork that is not longer than our chain. */
   doubts: number

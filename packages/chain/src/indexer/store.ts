@@ -2,7 +2,7 @@ import type { Queryable, Sql, Transaction } from '@referrer/database'
 import { bytesToHex, type Hex } from 'viem'
 import type { Block, Checkpoint } from './types.ts'
 
-/** A block is applied on top of the one that its reader knew; somebody else has moved on. */
+/** The checkpoint is not the one that was read: another process has moved it. */
 export class CheckpointMovedError extends Error {
   override readonly name = 'CheckpointMovedError'
 
@@ -28,7 +28,7 @@ export async function readCheckpoint(sql: Queryable, chainId: number): Promise<C
   }
 }
 
-/** Moves from the checkpoint that was read to a new one; whoever comes second is refused. */
+/** Compare-and-swap of the checkpoint: throws when another process has moved it. */
 export async function moveCheckpoint(
   tx: Transaction,
   chainId: number,
@@ -52,7 +52,7 @@ export async function moveCheckpoint(
   if (count !== 1) throw new CheckpointMovedError(chainId)
 }
 
-/** Says which block the following writes belong to; null: one that nobody will take back. */
+/** Sets the block of the following writes; null for final blocks, which need no undo records. */
 export async function enterBlock(tx: Transaction, number: bigint | null): Promise<void> {
   await tx`SELECT set_config('indexer.block', ${number === null ? 'final' : String(number)}, true)`
 }
@@ -67,7 +67,7 @@ export async function rememberBlocks(
     ${tx(blocks.map(({ number, hash }) => ({ chain_id: chainId, number, hash: bytes(hash) })))}`
 }
 
-/** The newest blocks that were applied and may still be taken back, newest first. */
+/** The applied blocks that may still be rolled back, newest first. */
 export async function recentBlocks(
   sql: Queryable,
   chainId: number,
@@ -80,13 +80,13 @@ export async function recentBlocks(
   return rows.map(({ number, hash }) => ({ number, hash: bytesToHex(hash) }))
 }
 
-/** Nobody asks for what was before these blocks any more. */
+/** Deletes the undo records of blocks that are final. */
 export async function forgetHistory(tx: Transaction, chainId: number, final: bigint): Promise<void> {
   await tx`DELETE FROM indexer.undo WHERE chain_id = ${chainId} AND block_number <= ${final}`
   await tx`DELETE FROM indexer.blocks WHERE chain_id = ${chainId} AND number < ${final}`
 }
 
-/** Takes back everything after `ancestor`; null: everything there is. */
+/** Rolls back everything after `ancestor`; null rolls back everything. */
 export async function rollBack(
   tx: Transaction,
   chainId: number,
@@ -105,7 +105,7 @@ export async function rollBack(
   await tx`SELECT indexer.roll_back(${chainId}, ${ancestor ? ancestor.number : -1n})`
 }
 
-/** Says that the checkpoint still stands, and how far the chain is. */
+/** Records that the checkpoint is still valid, and the height of the chain. */
 export async function noteHead(
   sql: Queryable,
   chainId: number,
@@ -122,7 +122,7 @@ export async function noteHead(
 export async function forgetChain(sql: Sql, chainId: number): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`SET LOCAL statement_timeout = 0`
-    // Whoever indexes writes here first: what is being written now is waited for, and what comes after finds no checkpoint.
+    // The indexer writes to this table first: the lock waits for a running write, and a later one finds no checkpoint.
     await tx`LOCK TABLE indexer.checkpoints IN SHARE ROW EXCLUSIVE MODE`
     await tx`SELECT indexer.forget(${chainId})`
   })
@@ -132,7 +132,7 @@ export interface IndexerHealth {
   chainId: number
   head: bigint
   indexed: bigint
-  /** How much older the newest indexed block is than the newest known one, and for how long nobody has looked. */
+  /** How much older the newest indexed block is than the newest known one, plus the time since the chain was last read. */
   lagSeconds: number
   /** How old the newest known block is, by its own time. */
   headAgeSeconds: number

@@ -32,6 +32,6 @@ export interface Checkpoint {
   number: bigint
   hash: Hex
   timestamp: bigint
-  /** Blocks up to this one cannot be taken back. */
+  /** Blocks up to this one are final. */
   final: bigint
 }

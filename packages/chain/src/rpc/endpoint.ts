@@ -15,7 +15,7 @@ export interface RpcEndpoint {
   /** Host and port: the rest of a URL often holds a key. */
   readonly name: string
   request<T>(method: string, params: unknown[], options?: RequestOptions): Promise<T>
-  /** Several calls in one HTTP request, answered by one and the same node. One that fails fails them all. */
+  /** Several calls in one HTTP request, answered by the same node. If one fails, the batch fails. */
   batch<T extends unknown[]>(calls: RpcCall[], options?: RequestOptions): Promise<T>
 }
 
@@ -35,14 +35,14 @@ interface Answer {
 /** Providers refuse longer batches. */
 const MAX_BATCH = 100
 
-/** Speaks JSON-RPC over HTTP to one node, after having seen once that it serves the right chain. */
+/** A JSON-RPC client of one node over HTTP. It checks once that the node serves the right chain. */
 export function createEndpoint({ url, chainId, timeoutMs, fetch }: EndpointOptions): RpcEndpoint {
   const { name, target, headers } = addressOf(url)
   let isVerified = false
 
   async function verify(options: RequestOptions): Promise<void> {
     if (isVerified) return
-    // By every caller that comes meanwhile: shared, one caller's signal or time limit would end the others' calls too.
+    // Each concurrent caller makes its own check: with a shared one, the signal or time-out of one caller would end the others' calls.
     const [answer] = await post([{ method: 'eth_chainId', params: [] }], options)
     if (Number(answer) !== chainId)
       throw new RpcError(
@@ -119,7 +119,7 @@ export function createEndpoint({ url, chainId, timeoutMs, fetch }: EndpointOptio
   }
 }
 
-/** A name and a password go into a header: fetch refuses a URL that holds them, and its message would show them. */
+/** Moves the user name and password into a header: fetch refuses a URL with credentials, and its error message would show them. */
 function addressOf(url: string) {
   const target = new URL(url)
   const headers: Record<string, string> = { 'content-type': 'application/json' }

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 
 /**
  * - `timeout`, `transport`: no answer, or none that could be read
- * - `rate-limited`: come back later
+ * - `rate-limited`: the caller must retry later
  * - `reverted`: the EVM ran the call and refused it; `data` holds the revert data where the node gives it
  * - `refused`: the node answered with any other error
  * - `wrong-chain`: the endpoint serves another chain than it was configured for
@@ -31,7 +31,7 @@ export class RpcError extends Error {
     this.retryAfterMs = details.retryAfterMs
   }
 
-  /** Whether the same call can go through later, or elsewhere. */
+  /** Whether the same call can succeed later, or at another node. */
   get isRetryable(): boolean {
     return this.kind !== 'reverted'
   }
@@ -43,9 +43,9 @@ export interface ErrorAnswer {
   data?: unknown
 }
 
-/** Codes that nodes and providers answer when a caller asks too much at once. */
+/** Error codes of nodes and providers for rate limits. */
 const RATE_LIMIT_CODES = new Set([429, -32005, -32029, -32097])
-/** What geth and its kin answer when the EVM reverted. */
+/** The error code of geth and its derivatives for a revert. */
 const REVERTED_CODE = 3
 
 export function fromAnswer(endpoint: string, method: string, { code, message, data }: ErrorAnswer): RpcError {
@@ -55,7 +55,7 @@ export function fromAnswer(endpoint: string, method: string, { code, message, da
   return new RpcError(RATE_LIMIT_CODES.has(code) ? 'rate-limited' : 'refused', text, { code, data })
 }
 
-/** Some nodes give the revert data itself, some with a word before it, some wrap it in an object. */
+/** Some nodes return the revert data itself, some with a prefix, some wrapped in an object. */
 function revertData(data: unknown): Hex | undefined {
   if (typeof data === 'string') return /^(?:Reverted )?(0x[0-9a-f]*)$/i.exec(data)?.[1] as Hex | undefined
   if (typeof data === 'object' && data !== null && 'data' in data) return revertData(data.data)

@@ -5,8 +5,8 @@ import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.t
 import { createRpcPool, type RpcPool } from './pool.ts'
 
 const CHAIN = 31_338
-const FIRST_REST_MS = 250
-const LONGEST_REST_MS = 30_000
+const FIRST_BACKOFF_MS = 250
+const LONGEST_BACKOFF_MS = 30_000
 
 let nodes: ScriptedNode[]
 let pool: RpcPool
@@ -55,7 +55,7 @@ describe('a pool', () => {
     fail(0)
     expect(await ask()).toBe('second')
     expect(order()).toEqual([1, 2, 0])
-    expect(pool.awake()).toEqual([pool.endpoints[1], pool.endpoints[2]])
+    expect(pool.available()).toEqual([pool.endpoints[1], pool.endpoints[2]])
     mend(0)
     expect(await ask()).toBe('second')
   })
@@ -85,7 +85,7 @@ describe('a pool', () => {
     for (const index of [0, 1, 2]) fail(index)
     const last = new URL(at(nodes, 2).url).host
     await expect(ask()).rejects.toThrow(`${last} answered`)
-    expect(pool.awake()).toHaveLength(1)
+    expect(pool.available()).toHaveLength(1)
   })
 
   it('neither asks on nor rests anybody when the caller gives up', async () => {
@@ -97,7 +97,7 @@ describe('a pool', () => {
     leaving.abort('going home')
     await expect(call).rejects.toBe('going home')
     expect(asked()).toEqual([2, 0, 0])
-    expect(pool.awake()).toHaveLength(3)
+    expect(pool.available()).toHaveLength(3)
   })
 })
 
@@ -105,12 +105,12 @@ describe('a rest', () => {
   /** How long the first node rests now, by the clock that the test sets. */
   function restOfFirst(): number {
     const start = clock
-    const isAwake = () => order()[0] === 0 && pool.awake().includes(at(pool.endpoints, 0))
-    let [least, most] = [0, 2 * LONGEST_REST_MS]
+    const isAvailable = () => order()[0] === 0 && pool.available().includes(at(pool.endpoints, 0))
+    let [least, most] = [0, 2 * LONGEST_BACKOFF_MS]
     while (least < most) {
       const middle = Math.floor((least + most) / 2)
       clock = start + middle
-      if (isAwake()) most = middle
+      if (isAvailable()) most = middle
       else least = middle + 1
     }
     clock = start
@@ -125,12 +125,22 @@ describe('a rest', () => {
       rests.push(restOfFirst())
       clock += restOfFirst()
     }
-    expect(rests).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, LONGEST_REST_MS, LONGEST_REST_MS])
+    expect(rests).toEqual([
+      250,
+      500,
+      1_000,
+      2_000,
+      4_000,
+      8_000,
+      16_000,
+      LONGEST_BACKOFF_MS,
+      LONGEST_BACKOFF_MS,
+    ])
     mend(0)
     expect(await ask()).toBe('first')
     fail(0)
     await ask()
-    expect(restOfFirst()).toBe(FIRST_REST_MS)
+    expect(restOfFirst()).toBe(FIRST_BACKOFF_MS)
   })
 
   it('is as long as a node that limits the rate asks for, within the same bound', async () => {
@@ -140,36 +150,46 @@ describe('a rest', () => {
     clock += 7_000
     at(nodes, 0).respond = () => ({ status: 429, headers: { 'retry-after': '86400' }, body: '' })
     await ask()
-    expect(restOfFirst()).toBe(LONGEST_REST_MS)
+    expect(restOfFirst()).toBe(LONGEST_BACKOFF_MS)
   })
 
   it('can be ordered by who sees more than one answer', async () => {
-    pool.rest(at(pool.endpoints, 0))
+    pool.backOff(at(pool.endpoints, 0))
     expect(order()).toEqual([1, 2, 0])
-    expect(restOfFirst()).toBe(FIRST_REST_MS)
+    expect(restOfFirst()).toBe(FIRST_BACKOFF_MS)
     expect(await ask()).toBe('second')
   })
 
   it('so ordered doubles each time although the node answers, until nobody has doubted it for long', async () => {
     const rests: number[] = []
     for (let doubts = 0; doubts < 9; doubts += 1) {
-      pool.rest(at(pool.endpoints, 0))
+      pool.backOff(at(pool.endpoints, 0))
       rests.push(restOfFirst())
       clock += restOfFirst()
       expect(await ask()).toBe('first')
     }
-    expect(rests).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, LONGEST_REST_MS, LONGEST_REST_MS])
-    clock += 10 * LONGEST_REST_MS + 1
-    pool.rest(at(pool.endpoints, 0))
-    expect(restOfFirst()).toBe(FIRST_REST_MS)
+    expect(rests).toEqual([
+      250,
+      500,
+      1_000,
+      2_000,
+      4_000,
+      8_000,
+      16_000,
+      LONGEST_BACKOFF_MS,
+      LONGEST_BACKOFF_MS,
+    ])
+    clock += 10 * LONGEST_BACKOFF_MS + 1
+    pool.backOff(at(pool.endpoints, 0))
+    expect(restOfFirst()).toBe(FIRST_BACKOFF_MS)
   })
 
   it('ranks those who rest by how soon they come back', async () => {
-    for (const _ of [1, 2, 3]) pool.rest(at(pool.endpoints, 0))
-    for (const _ of [1, 2]) pool.rest(at(pool.endpoints, 1))
-    pool.rest(at(pool.endpoints, 2))
+    for (const _ of [1, 2, 3]) pool.backOff(at(pool.endpoints, 0))
+    for (const _ of [1, 2]) pool.backOff(at(pool.endpoints, 1))
+    pool.backOff(at(pool.endpoints, 2))
     expect(order()).toEqual([2, 1, 0])
-    expect(pool.awake()).toEqual([pool.endpoints[2]])
+    expect(pool.available()).toEqual([pool.endpoints[2]])
     expect(await ask()).toBe('third')
   })
 })

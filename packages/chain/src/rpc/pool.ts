@@ -3,37 +3,37 @@ import { RpcError } from './error.ts'
 
 export interface RpcPoolOptions {
   chainId: number
-  /** The first is preferred; the others stand in. */
+  /** The first is preferred; the others are fallbacks. */
   urls: string[]
   timeoutMs?: number
   fetch?: typeof fetch
   now?: () => number
 }
 
-/** Several nodes of one chain. A node that fails rests for a while, longer each time. */
+/** Several nodes of one chain. A node that fails is not used for a while, longer each time (exponential backoff). */
 export interface RpcPool {
   readonly chainId: number
   readonly endpoints: readonly RpcEndpoint[]
-  /** On the best endpoint, then on the others; the error of the last when all fail. */
+  /** Asks the best endpoint, then the others; throws the error of the last when all fail. */
   request<T>(method: string, params: unknown[], options?: RequestOptions): Promise<T>
   /** All of them, those that work first. */
   ranked(): RpcEndpoint[]
-  /** Those that do not rest; at least one. */
-  awake(): RpcEndpoint[]
-  /** For what only the caller can see: an endpoint that lags behind, or contradicts itself or the others, though it answers. */
-  rest(endpoint: RpcEndpoint, error?: unknown): void
+  /** The endpoints that are not backing off; at least one. */
+  available(): RpcEndpoint[]
+  /** Reports an endpoint that answers, but lags or contradicts itself or others, which only the caller can see. */
+  backOff(endpoint: RpcEndpoint, error?: unknown): void
 }
 
-const FIRST_REST_MS = 250
-const LONGEST_REST_MS = 30_000
-/** An answer proves that a node works, not that it tells the truth: that takes time. */
-const TRUSTED_AGAIN_AFTER_MS = 300_000
+const FIRST_BACKOFF_MS = 250
+const LONGEST_BACKOFF_MS = 30_000
+/** Reports are forgotten after this time without a new one. A plain answer does not clear them: it does not prove that the data is right. */
+const FORGET_REPORTS_AFTER_MS = 300_000
 
 interface Health {
   failures: number
-  doubts: number
-  doubtedAt: number
-  restUntil: number
+  reports: number
+  reportedAt: number
+  backOffUntil: number
 }
 
 export function createRpcPool({
@@ -48,14 +48,14 @@ export function createRpcPool({
   const endpoints = urls.map((url) => watched(createEndpoint({ url, chainId, timeoutMs, fetch: send })))
 
   function watched(endpoint: RpcEndpoint): RpcEndpoint {
-    const state: Health = { failures: 0, doubts: 0, doubtedAt: 0, restUntil: 0 }
+    const state: Health = { failures: 0, reports: 0, reportedAt: 0, backOffUntil: 0 }
     const watch = async <T>(call: Promise<T>): Promise<T> => {
       try {
         const answer = await call
         state.failures = 0
         return answer
       } catch (error) {
-        if (error instanceof RpcError && error.kind !== 'refused') rest(self, error)
+        if (error instanceof RpcError && error.kind !== 'refused') backOff(self, error)
         throw error
       }
     }
@@ -68,33 +68,34 @@ export function createRpcPool({
     return self
   }
 
-  function rest(endpoint: RpcEndpoint, error?: unknown): void {
+  function backOff(endpoint: RpcEndpoint, error?: unknown): void {
     const state = health.get(endpoint)
     if (!state || (error instanceof RpcError && error.kind === 'reverted')) return
     const asked = error instanceof RpcError ? error.retryAfterMs : undefined
-    const before = error === undefined ? doubt(state) : state.failures++
-    const pause = asked ?? FIRST_REST_MS * 2 ** Math.min(before, 20)
-    state.restUntil = now() + Math.min(pause, LONGEST_REST_MS)
+    const before = error === undefined ? countReport(state) : state.failures++
+    const pause = asked ?? FIRST_BACKOFF_MS * 2 ** Math.min(before, 20)
+    state.backOffUntil = now() + Math.min(pause, LONGEST_BACKOFF_MS)
   }
 
-  /** How often it was doubted before. */
-  function doubt(state: Health): number {
-    if (now() - state.doubtedAt > TRUSTED_AGAIN_AFTER_MS) state.doubts = 0
-    state.doubtedAt = now()
-    return state.doubts++
+  /** How often it was reported before. */
+  function countReport(state: Health): number {
+    if (now() - state.reportedAt > FORGET_REPORTS_AFTER_MS) state.reports = 0
+    state.reportedAt = now()
+    return state.reports++
   }
 
-  const restLeft = (endpoint: RpcEndpoint) => Math.max(0, (health.get(endpoint)?.restUntil ?? 0) - now())
+  const backOffLeft = (endpoint: RpcEndpoint) =>
+    Math.max(0, (health.get(endpoint)?.backOffUntil ?? 0) - now())
 
   function ranked(): RpcEndpoint[] {
     return endpoints
-      .map((endpoint, index) => ({ endpoint, index, left: restLeft(endpoint) }))
+      .map((endpoint, index) => ({ endpoint, index, left: backOffLeft(endpoint) }))
       .sort((a, b) => a.left - b.left || a.index - b.index)
       .map(({ endpoint }) => endpoint)
   }
 
-  function awake(): RpcEndpoint[] {
-    const working = endpoints.filter((endpoint) => restLeft(endpoint) === 0)
+  function available(): RpcEndpoint[] {
+    const working = endpoints.filter((endpoint) => backOffLeft(endpoint) === 0)
     return working.length ? working : ranked().slice(0, 1)
   }
 
@@ -111,5 +112,5 @@ export function createRpcPool({
     throw last
   }
 
-  return { chainId, endpoints, request, ranked, awake, rest }
+  return { chainId, endpoints, request, ranked, available, backOff }
 }

@@ -20,13 +20,13 @@ export interface ContractRead<A extends Abi, N extends ContractFunctionName<A, V
   args: ContractFunctionArgs<A, View, N>
 }
 
-/** Calls a view as of the newest block. Throws an `RpcError`: of kind `reverted` when the contract said no. */
+/** Calls a view as of the newest block. Throws an `RpcError`: of kind `reverted` when the contract reverted. */
 export async function readContract<const A extends Abi, N extends ContractFunctionName<A, View>>(
   { rpc }: { rpc: Pick<RpcPool, 'request'> },
   read: ContractRead<A, N>,
   options?: RequestOptions,
 ): Promise<ContractFunctionReturnType<A, View, N>> {
-  // viem's types are for calls that are written out.
+  // viem can type a call only when its ABI and function name are literals.
   const untyped = read as unknown as { address: Address; abi: Abi; functionName: string; args: unknown[] }
   const call = { to: untyped.address, data: encodeFunctionData(untyped) }
   const data = await rpc.request<Hex>('eth_call', [call, 'latest'], options)

@@ -1,6 +1,6 @@
 import { type Address, type Hex, hexToNumber, isAddressEqual, numberToHex } from 'viem'
 import { type RequestOptions, type RpcEndpoint, RpcError, type RpcPool } from '../rpc/index.ts'
-import { askAll, byNumber, type Sight } from './sight.ts'
+import { askAll, byNumber, type NodeView } from './node-view.ts'
 
 type BlockAnswer = { hash: Hex } | null
 type FullBlockAnswer = { transactions: { hash: Hex; from: Address; nonce: Hex }[] } | null
@@ -14,7 +14,7 @@ type FullBlockAnswer = { transactions: { hash: Hex; from: Address; nonce: Hex }[
  */
 export type Verdict = 'final' | 'open' | 'disputed' | 'gone'
 
-/** Depth is told by a block that a node shows, not by the height that it claims. */
+/** The depth of a block counts from blocks that a node returns, not from the height it claims. */
 export async function judgeBlocks(
   rpc: RpcPool,
   blocks: { blockNumber: number; blockHash: Hex }[],
@@ -46,22 +46,22 @@ function judge(views: { deep: BlockAnswer; block: BlockAnswer }[], blockHash: He
 }
 
 /**
- * Whether a nonce was used for good by a transaction that is none of ours. Not that our receipt is missing proves it, for a node that
- * lags misses it too, but that transaction itself, in the block in which the signer's count passed the nonce, which is deep. At least
- * one node must show it and none may contradict.
+ * Whether a foreign transaction has used a nonce for good. A missing receipt of ours proves nothing, because a lagging node has none
+ * either. The proof is the foreign transaction itself, in the final block in which the signer's count passed the nonce. At least one node
+ * must show it and none may contradict.
  */
 export async function isNonceLost(
-  sights: Sight[],
+  views: NodeView[],
   { address, nonce, hashes }: { address: Address; nonce: number; hashes: Hex[] },
   confirmations: number,
   options: RequestOptions,
 ): Promise<boolean> {
   const proofs = await Promise.all(
-    sights.map(async ({ endpoint, head }) => {
+    views.map(async ({ endpoint, head }) => {
       try {
         return await proveLost(endpoint, address, nonce, hashes, head - confirmations + 1, options)
       } catch (error) {
-        // A node that has forgotten the state of that time, or does not answer, has no say.
+        // A node without the state of that block, or without an answer, is ignored.
         if (error instanceof RpcError) return undefined
         throw error
       }

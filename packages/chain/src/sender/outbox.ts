@@ -13,15 +13,15 @@ export interface TransactionRequest {
   key: string
   label?: string
   /**
-   * A gas limit, of a caller who has simulated the call: the sender then sends it without a simulation of its own, so that what reverts is
-   * mined and paid for. It is no part of what the key stands for: of a repeat it is ignored.
+   * A gas limit, from a caller who has simulated the call: the sender then does not simulate it, so a revert is mined and paid for.
+   * The key does not cover it: when the same key is enqueued again, it is ignored.
    */
   gas?: bigint
-  /** What it may take, where somebody else's code decides that: a simulation that takes more counts as a revert. */
+  /** The most gas it may take, where foreign code decides that: a simulation that takes more counts as a revert. */
   maxGas?: bigint
 }
 
-/** Takes a transaction into the outbox within the caller's own database transaction; returns the intent's id. */
+/** Adds a transaction to the outbox within the caller's own database transaction; returns the intent's id. */
 export async function enqueueTransaction(tx: Queryable, request: TransactionRequest): Promise<bigint> {
   const { chainId, from, to, data, value = 0n, key, label = null, gas = null, maxGas = null } = request
   if (toHex(bytes(data)) !== data.toLowerCase())
@@ -31,7 +31,7 @@ export async function enqueueTransaction(tx: Queryable, request: TransactionRequ
     VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${value}, ${gas}, ${maxGas})
     ON CONFLICT (chain_id, key) DO NOTHING RETURNING id`
   if (added) {
-    await tx`SELECT pg_notify('sender', ${wakeWord(chainId, from)})`
+    await tx`SELECT pg_notify('sender', ${wakePayload(chainId, from)})`
     return added.id
   }
   const known = await readTransaction(tx, { chainId, key })
@@ -49,8 +49,8 @@ export async function enqueueTransaction(tx: Queryable, request: TransactionRequ
 }
 
 /**
- * Takes an intent out of the line, within the caller's own database transaction: it fails as `withdrawn` and never takes effect. False
- * when it is no longer in the line: it has a nonce, or an outcome. The sender waits for that transaction when it comes to the intent.
+ * Withdraws an enqueued intent within the caller's own database transaction: it fails as `withdrawn` and never takes effect. False when
+ * it is no longer enqueued: it has a nonce, or an outcome. When the sender reaches the intent, it waits for that database transaction.
  */
 export async function withdrawTransaction(tx: Queryable, id: bigint): Promise<boolean> {
   const { count } = await tx`
@@ -60,8 +60,8 @@ export async function withdrawTransaction(tx: Queryable, id: bigint): Promise<bo
 }
 
 /**
- * Gives an intent that is still in the line of one signer to another, who has to mean the same by it. False when it is not in that line any
- * more. Its key still stands for what was enqueued first.
+ * Moves an enqueued intent from one signer to another, for whom the call must have the same effect. False when it is no longer enqueued
+ * for the first. Its key still stands for the transaction that was enqueued first.
  */
 export async function handOverTransaction(
   tx: Queryable,
@@ -74,14 +74,14 @@ export async function handOverTransaction(
       retry_at = '-infinity', changed_at = now()
     WHERE id = ${id} AND state = 'enqueued' AND from_address = ${bytes(from)} RETURNING chain_id`
   if (!moved) return false
-  await tx`SELECT pg_notify('sender', ${wakeWord(Number(moved.chain_id), to)})`
+  await tx`SELECT pg_notify('sender', ${wakePayload(Number(moved.chain_id), to)})`
   return true
 }
 
-/** What is notified on the channel `sender`. */
-export const wakeWord = (chainId: number, signer: Address) => `${chainId}:${signer.toLowerCase()}`
+/** The payload of notifications on the channel `sender`. */
+export const wakePayload = (chainId: number, signer: Address) => `${chainId}:${signer.toLowerCase()}`
 /** Whoever holds this lock sends for the signer. */
-export const signerLock = (chainId: number, signer: Address) => `sender:${wakeWord(chainId, signer)}`
+export const signerLock = (chainId: number, signer: Address) => `sender:${wakePayload(chainId, signer)}`
 
 export interface TransactionStatus {
   id: bigint
@@ -98,7 +98,7 @@ export interface TransactionStatus {
   hashes: Hex[]
   /** Where it was mined; final when the state is `confirmed` or `failed`. */
   mined: { hash: Hex; blockNumber: number; blockHash: Hex } | null
-  /** Why it failed, or why it does not get on. */
+  /** Why it failed, or why it is delayed. */
   reason: string | null
   /** It waits because its signer cannot pay for gas. */
   lacksFunds: boolean
@@ -166,19 +166,19 @@ export async function readTransaction(
 export interface SignerHealth {
   chainId: number
   signer: Address
-  /** Whether some process sends for this signer now. Nobody does for a signer that no process has the key of. */
+  /** Whether some process sends for this signer now; false when no process has the signer's key. */
   isServed: boolean
   enqueued: number
   sent: number
-  /** Of both, those that something keeps from getting on. */
+  /** How many of both are delayed for a known reason. */
   held: number
-  /** One such thing, of the oldest. */
+  /** That reason, of the oldest one. */
   reason: string | null
   oldestEnqueuedAt: Date | null
   oldestSentAt: Date | null
 }
 
-/** A row for each signer for whom something is to be done. */
+/** One row for each signer with open intents. */
 export async function senderHealth(sql: Queryable): Promise<SignerHealth[]> {
   const rows = await sql<
     {

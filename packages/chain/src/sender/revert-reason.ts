@@ -1,7 +1,7 @@
 import { type Abi, type AbiParameter, decodeErrorResult, type Hex } from 'viem'
 import { RpcError } from '../rpc/index.ts'
 
-/** In words where the contract gave words, else the error's name with what it carries. `errors`: those of the contracts that are called. */
+/** The revert string, or the name and arguments of the custom error. `errors` are those of the contracts that are called. */
 export function revertReason(data: unknown, errors: Abi): string {
   if (typeof data !== 'string' || data === '0x') return 'reverted without a reason'
   try {

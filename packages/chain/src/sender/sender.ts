@@ -2,39 +2,39 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Abi, LocalAccount } from 'viem'
 import { type Leadership, lead } from '../leadership.ts'
 import { RpcError, type RpcPool } from '../rpc/index.ts'
-import { round } from './desk.ts'
-import { signerLock, wakeWord } from './outbox.ts'
-import { createHanded, readHeads } from './sight.ts'
-import type { Desk, EventOfSigner, SenderEvent } from './types.ts'
+import { createRecentBroadcasts, readHeads } from './node-view.ts'
+import { signerLock, wakePayload } from './outbox.ts'
+import { round } from './round.ts'
+import type { EventOfSigner, SenderEvent, SignerContext } from './types.ts'
 
 export interface SenderOptions {
   chainId: number
   rpc: RpcPool
   databaseUrl: string
-  /** Whose intents are sent. Those of others wait. */
+  /** The accounts whose intents this process sends. Intents of others wait for another process. */
   signers: LocalAccount[]
-  /** How many blocks, its own included, make an outcome final. */
+  /** How many blocks, including its own, make an outcome final. */
   confirmations: number
-  /** The most that is ever paid for a unit of gas, in wei. */
+  /** The highest price paid for a unit of gas, in wei. */
   maxFeePerGas: bigint
-  /** The errors of the contracts that are called, by which a revert is named; what they do not declare stays unnamed. */
+  /** The errors of the contracts that are called, by which a revert is named. */
   errors?: Abi
   /** How long a transaction may wait to be mined before its fee is raised, and a nonce be missing before it is filled. */
   stuckAfterMs?: number
-  /** How many transactions of a signer wait in the nodes' pools at once; nodes keep sixteen an account for sure. */
+  /** How many transactions of a signer are in the nodes' pools at once; nodes guarantee room for sixteen per account. */
   maxInFlight?: number
-  /** When an intent that could not go is tried again. */
+  /** After how long an intent that could not be sent is tried again. */
   retryAfterMs?: number
-  /** How often it looks at the chain when nobody has woken it. */
+  /** How often it reads the chain when no notification wakes it. */
   pollIntervalMs?: number
-  /** How often while something sent is not mined yet; as ever when left out. */
+  /** How often it reads the heads of the chain while a sent transaction is not mined; default: `pollIntervalMs`. */
   watchIntervalMs?: number
   now?: () => Date
   onEvent?: ((event: SenderEvent) => void) | undefined
 }
 
 export interface Sender {
-  /** Until the signal; never throws for what may pass. */
+  /** Runs until the signal aborts; retries temporary failures instead of throwing. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -61,21 +61,21 @@ export function createSender(options: SenderOptions): Sender {
       await sleep(retryInMs, undefined, { signal }).catch(() => {})
     }
 
-    /** While something is not mined, only the heads are watched closely: a round asks for all that is in flight. */
-    async function nextBlock(bell: Bell, heads: string): Promise<void> {
+    /** While a transaction is not mined, only the heads are polled often: a full round asks for everything in flight. */
+    async function nextBlock(wakeSignal: WakeSignal, heads: string): Promise<void> {
       const until = performance.now() + pollIntervalMs
       do {
-        if ((await bell.wait(watchIntervalMs, signal)) || signal.aborted) return
+        if ((await wakeSignal.wait(watchIntervalMs, signal)) || signal.aborted) return
       } while (performance.now() < until && (await readHeads(options.rpc, { signal })) === heads)
     }
 
     async function work(leadership: Leadership): Promise<void> {
-      const bell = createBell()
-      await leadership.sql.listen('sender', (word) => {
-        if (word === wakeWord(chainId, address)) bell.ring()
+      const wakeSignal = createWakeSignal()
+      await leadership.sql.listen('sender', (payload) => {
+        if (payload === wakePayload(chainId, address)) wakeSignal.notify()
       })
       emit({ type: 'active' })
-      const desk: Desk = {
+      const context: SignerContext = {
         stuckAfterMs: 30_000,
         retryAfterMs: 5_000,
         maxInFlight: 16,
@@ -86,16 +86,16 @@ export function createSender(options: SenderOptions): Sender {
         leadership,
         signal,
         emit,
-        handed: createHanded(),
+        recentBroadcasts: createRecentBroadcasts(),
         gap: undefined,
         unfunded: undefined,
-        stumbledAt: undefined,
+        lastUnanswered: undefined,
       }
       while (!signal.aborted) {
         try {
-          const { isUnmined, heads } = await round(desk)
+          const { isUnmined, heads } = await round(context)
           recovered()
-          await (isUnmined ? nextBlock(bell, heads) : bell.wait(pollIntervalMs, signal))
+          await (isUnmined ? nextBlock(wakeSignal, heads) : wakeSignal.wait(pollIntervalMs, signal))
         } catch (error) {
           if (signal.aborted) return
           if (!(error instanceof RpcError)) throw error
@@ -120,26 +120,26 @@ export function createSender(options: SenderOptions): Sender {
   }
 }
 
-/** Lets one wait for some time, or until somebody rings; a ring while nobody waits is not lost. */
-function createBell() {
-  let rung = false
+/** Waits for some time or until notified; a notification while nobody waits is kept. */
+function createWakeSignal() {
+  let isNotified = false
   let wake = () => {}
   return {
-    ring() {
-      rung = true
+    notify() {
+      isNotified = true
       wake()
     },
-    /** Whether somebody rang. */
+    /** Resolves to whether it was notified. */
     async wait(ms: number, signal: AbortSignal): Promise<boolean> {
       const awake = new AbortController()
       wake = () => awake.abort()
-      if (!rung)
+      if (!isNotified)
         await sleep(ms, undefined, { signal: AbortSignal.any([signal, awake.signal]) }).catch(() => {})
-      const wasRung = rung
-      rung = false
-      return wasRung
+      const wasNotified = isNotified
+      isNotified = false
+      return wasNotified
     },
   }
 }
 
-type Bell = ReturnType<typeof createBell>
+type WakeSignal = ReturnType<typeof createWakeSignal>

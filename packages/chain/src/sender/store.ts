@@ -3,7 +3,7 @@ import type { Address, Hex } from 'viem'
 import type { Flight, Mined, Signed, Waiting } from './types.ts'
 
 export const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
-/** Transactions are long, and all that are in flight are read each round: this is ten times as fast as viem's. */
+/** Ten times as fast as viem's: every round reads all transactions in flight, and they are long. */
 export const toHex = (buffer: Buffer): Hex => `0x${buffer.toString('hex')}`
 
 export interface Signer {
@@ -37,7 +37,7 @@ const intentOf = ({ id, to_address, data, value, reason }: IntentRow) => ({
   reason,
 })
 
-/** What has a nonce and no final outcome, lowest nonce first. */
+/** Intents that have a nonce and no final outcome, lowest nonce first. */
 export async function readFlights(sql: Queryable, { chainId, address }: Signer): Promise<Flight[]> {
   const intents = await sql<FlightRow[]>`
     SELECT id, to_address, data, value, reason, nonce, gas, fills_gap, mined_hash, block_number, block_hash
@@ -71,7 +71,7 @@ export async function readFlights(sql: Queryable, { chainId, address }: Signer):
   }))
 }
 
-/** Those whose time has come, oldest first; `isFunded`: and those that had nothing but money to wait for. */
+/** Enqueued intents that are due, oldest first; with `isFunded` also those that only waited for funds. */
 export async function readWaiting(
   sql: Queryable,
   { chainId, address }: Signer,
@@ -98,7 +98,7 @@ export async function readWaiting(
   }))
 }
 
-/** One above every nonce that we ever signed for; 0 when we never did. */
+/** One above the highest nonce ever signed; 0 when none was. */
 export async function nextNonce(sql: Queryable, { chainId, address }: Signer): Promise<number> {
   const [row] = await sql<{ nonce: bigint | null }[]>`
     SELECT max(nonce) AS nonce FROM sender.transactions
@@ -106,7 +106,7 @@ export async function nextNonce(sql: Queryable, { chainId, address }: Signer): P
   return row?.nonce == null ? 0 : Number(row.nonce) + 1
 }
 
-/** Gives an intent its nonce. From here on it is this nonce's, whatever crashes. False: it is no longer in this signer's line. */
+/** Assigns a nonce to an intent for good, even if the process crashes. False when it is no longer enqueued for this signer. */
 export async function giveNonce(
   tx: Transaction,
   { address }: Signer,
@@ -153,7 +153,7 @@ export async function postpone(
     WHERE id = ${id} AND state = 'enqueued' AND from_address = ${bytes(address)}`
 }
 
-/** Whether anything in this signer's line waits for money. */
+/** Whether any enqueued intent of this signer waits for funds. */
 export async function hasUnfunded(sql: Queryable, { chainId, address }: Signer): Promise<boolean> {
   const { count } = await sql`
     SELECT FROM sender.intents
@@ -161,7 +161,7 @@ export async function hasUnfunded(sql: Queryable, { chainId, address }: Signer):
   return count > 0
 }
 
-/** It can never go. False: it is no longer in this signer's line. */
+/** Fails an intent for good. False when it is no longer enqueued for this signer. */
 export async function refuse(
   tx: Transaction,
   { address }: Signer,
@@ -197,7 +197,7 @@ export async function finish(
     WHERE id = ${id} AND state = 'sent'`
 }
 
-/** Its nonce is somebody else's for good: back into the line, for a new one. */
+/** Enqueues an intent again, for a new nonce, after a foreign transaction has used its nonce for good. */
 export async function loseNonce(tx: Transaction, id: bigint): Promise<void> {
   await tx`
     UPDATE sender.intents
@@ -206,7 +206,7 @@ export async function loseNonce(tx: Transaction, id: bigint): Promise<void> {
     WHERE id = ${id} AND state = 'sent'`
 }
 
-/** What was final on a chain that is gone is sent again as it was. Returns whether there was such an intent. */
+/** Marks an intent as sent again after its final block was reorganised away. Returns whether there was such an intent. */
 export async function reopen(tx: Transaction, { chainId, address }: Signer, nonce: number): Promise<boolean> {
   const { count } = await tx`
     UPDATE sender.intents

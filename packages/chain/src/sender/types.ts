@@ -2,12 +2,12 @@ import type { Abi, Address, Hex, LocalAccount } from 'viem'
 import type { Leadership } from '../leadership.ts'
 import type { RpcPool } from '../rpc/index.ts'
 import type { Fees } from './fees.ts'
-import type { Handed } from './sight.ts'
+import type { RecentBroadcasts } from './node-view.ts'
 
 /** `sent` holds until the outcome is final: mined, deep enough, on the chain that all nodes agree on. */
 export type TransactionState = 'enqueued' | 'sent' | 'confirmed' | 'failed'
 
-/** Something that is to happen once on a chain. */
+/** A call that must take effect once on a chain. */
 export interface Intent {
   id: bigint
   to: Address
@@ -15,11 +15,11 @@ export interface Intent {
   value: bigint
 }
 
-/** An intent that waits for its turn. */
+/** An enqueued intent. */
 export interface Waiting extends Intent {
-  /** From whoever enqueued it. */
+  /** The gas limit given by the caller who enqueued it. */
   knownGas: bigint | null
-  /** What it may take; null: whatever it does. */
+  /** The most gas it may take; null for no limit. */
   maxGas: bigint | null
   reason: string | null
   reverts: number
@@ -39,7 +39,7 @@ export interface Flight extends Intent {
   fillsGap: boolean
   reason: string | null
   mined: Mined | null
-  /** All that were signed with this nonce, oldest first. */
+  /** All transactions signed with this nonce, oldest first. */
   signed: Signed[]
 }
 
@@ -51,11 +51,11 @@ export interface Mined {
 
 export type SenderEvent = { signer: Address } & (
   | { type: 'active' }
-  /** Signed and known to nobody yet; then in the database; then given to the nodes. */
+  /** Signed, but only in memory; then stored in the database; then sent to the nodes. */
   | { type: 'signed' | 'stored' | 'broadcast'; intent: bigint; nonce: number; hash: Hex }
-  /** `lacksFunds`: told of the signer already, for all that waits. */
+  /** `lacksFunds`: already reported once for the signer by `unfunded`. */
   | { type: 'waiting'; intent: bigint; reason: string; lacksFunds: boolean }
-  /** The account cannot pay for what is in the line; told once, until it can pay for all of it. */
+  /** The account cannot pay for its enqueued intents. Emitted once, until it can pay for all of them. */
   | { type: 'unfunded'; reason: string }
   | { type: 'funded' }
   | { type: 'mined'; intent: bigint; hash: Hex; blockNumber: number }
@@ -65,12 +65,12 @@ export type SenderEvent = { signer: Address } & (
   | { type: 'nonce-lost'; intent: bigint; nonce: number }
   | { type: 'gap'; nonce: number; filledBy: 'intent' | 'nothing' }
   | { type: 'trouble'; error: Error; retryInMs: number }
-  /** After trouble all went well, or this process waits while another one sends. */
+  /** After a failure a round succeeded, or this process is on standby while another one sends. */
   | { type: 'recovered' }
 )
 
-/** What the steps of one signer share. */
-export interface Desk {
+/** The options and state that the steps of one signer share. */
+export interface SignerContext {
   chainId: number
   account: LocalAccount
   rpc: RpcPool
@@ -84,13 +84,13 @@ export interface Desk {
   now: () => Date
   signal: AbortSignal
   emit(event: EventOfSigner): void
-  handed: Handed
-  /** Since when the chain has waited for a nonce that nothing in flight has. */
+  recentBroadcasts: RecentBroadcasts
+  /** The nonce that the chain waits for and no transaction in flight has, and since when. */
   gap: { nonce: number; since: Date } | undefined
-  /** While the account cannot pay for all that is in the line: what the cheapest of it costs, where that is known. */
+  /** Set while the account cannot pay for all enqueued intents, with the cost of the cheapest where it is known. */
   unfunded: { cheapest: bigint | undefined } | undefined
-  /** The intent whose simulation the nodes last left unanswered. */
-  stumbledAt: bigint | undefined
+  /** The intent whose last simulation got no answer from the nodes. */
+  lastUnanswered: bigint | undefined
 }
 
 type WithoutSigner<T> = T extends unknown ? Omit<T, 'signer'> : never

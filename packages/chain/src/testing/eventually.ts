@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
 
-/** Waits for what will come, however busy the machine is. */
+/** Polls until the check passes, however busy the machine is. */
 export const eventually = <T>(read: () => T | Promise<T>) =>
   expect.poll(read, { interval: 5, timeout: 20_000 })

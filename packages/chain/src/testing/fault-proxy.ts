@@ -5,15 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Ask, type Call, concerns, faultyNode, type NodeFault } from './node-faults.ts'
 import { int } from './random.ts'
 
-/** Faults of the way to the node. */
+/** Faults of the connection to the node. */
 const LINE_FAULTS = ['hang', 'reset', 'http500', 'rateLimit', 'garbage', 'delay', 'loseAnswer'] as const
 const NODE_FAULTS: NodeFault[] = ['dropTransaction', 'rangeTooLarge', 'truncateLogs', 'lieAboutLatest', 'lag']
 
 /**
  * - `hang`: no answer until the client gives up
- * - `delay`: an answer that takes its time
- * - `reset`: the socket is destroyed before the node hears of it
- * - `loseAnswer`: the node does it, then the socket is destroyed
+ * - `delay`: a late answer
+ * - `reset`: the socket is destroyed before the node gets the request
+ * - `loseAnswer`: the node executes the request, then the socket is destroyed
  * - `http500`, `rateLimit` (HTTP 429 or JSON-RPC -32005), `garbage` (JSON that breaks off)
  * - `lag`: the node answers as it was some blocks ago
  * - `lieAboutLatest`: it claims blocks that do not exist
@@ -22,7 +22,7 @@ const NODE_FAULTS: NodeFault[] = ['dropTransaction', 'rangeTooLarge', 'truncateL
  * - `dropTransaction`: it takes a transaction, gives its hash and forgets it
  */
 export type FaultName = (typeof LINE_FAULTS)[number] | NodeFault
-/** How likely each is, per HTTP request that it can concern. */
+/** The probability of each fault per HTTP request to which it applies. */
 export type FaultRates = Partial<Record<FaultName, number>>
 
 export interface FaultProxy {
@@ -40,7 +40,7 @@ export interface FaultProxyOptions {
   faults?: FaultRates
 }
 
-/** A JSON-RPC node as bad as asked for, in front of a good one. At most one fault per HTTP request. */
+/** A proxy that adds faults to an honest JSON-RPC node. At most one fault per HTTP request. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const { target, random } = options
   let faults = options.faults ?? {}

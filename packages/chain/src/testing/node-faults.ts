@@ -104,7 +104,7 @@ async function logsUpTo(latest: number, ask: Ask, filter: Filter): Promise<Answe
   return ask('eth_getLogs', [{ ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }])
 }
 
-/** Blocks, transactions and receipts that the node has not seen yet are not there. */
+/** Hides blocks, transactions and receipts that the lagging node has not seen yet. */
 function unlessNewer(latest: number, answer: Answer): Answer {
   const found = answer.result
   if (typeof found !== 'object' || found === null) return answer

@@ -30,7 +30,7 @@ export interface Market {
   usdc: Address
 }
 
-/** The chain of the configuration, once its node is seen to serve it. */
+/** The configured chain, after a check that its node serves it. */
 export async function connect({ config, timeouts }: Context, wanted?: number): Promise<Chain> {
   const { BASE_RPC_URL: url, CHAIN_ID: chainId } = need(config, 'BASE_RPC_URL', 'CHAIN_ID')
   if (wanted !== undefined && wanted !== chainId) {
@@ -54,7 +54,7 @@ export async function connect({ config, timeouts }: Context, wanted?: number): P
   return { client, chainId }
 }
 
-/** Everything is found through the one escrow that the operator named. */
+/** Finds all contracts through the escrow contract that the operator configured. */
 export async function readMarket(chain: Chain, { config }: Context): Promise<Market> {
   const { COMMISSION_ESCROW_ADDRESS: escrow } = need(config, 'COMMISSION_ESCROW_ADDRESS')
   const named = await registryOf(chain, escrow)

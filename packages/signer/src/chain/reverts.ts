@@ -1,10 +1,10 @@
-// What the contracts refuse, in words.
+// Texts for the custom errors of the contracts.
 import { commissionEscrowAbi, reviewRegistryAbi } from '@referrer/protocol/abi'
 import { BaseError, ContractFunctionRevertedError } from 'viem'
 import { time } from '../fields.ts'
 import { Refused } from '../refused.ts'
 
-/** A call to one contract may fail in the other. */
+/** The errors of both contracts: a call to one may revert in the other. */
 export const ERRORS = [...commissionEscrowAbi, ...reviewRegistryAbi].filter((entry) => entry.type === 'error')
 
 type Args = readonly unknown[]
@@ -39,7 +39,7 @@ const SENTENCES: Record<string, (args: Args) => string> = {
 export const isRevert = (error: unknown): boolean =>
   error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError) !== null
 
-/** What a failed call was refused for; any other error stays as it is. */
+/** Turns a revert into a refusal with a text; any other error is returned unchanged. */
 export function readRevert(error: unknown): unknown {
   if (!(error instanceof BaseError)) return error
   const reverted = error.walk((cause) => cause instanceof ContractFunctionRevertedError)

@@ -1,4 +1,4 @@
-// Transactions of an agent: tried out first, sent once, and waited for within bounds.
+// Transactions of an agent: simulated first, sent once, and awaited until a time-out.
 import {
   type Abi,
   type Address,
@@ -21,7 +21,7 @@ import { Refused, shortOf } from '../refused.ts'
 import type { Chain } from './chain.ts'
 import { ERRORS, readRevert } from './reverts.ts'
 
-/** For one transaction: a node that lies must not burn the wallet. They take a hundredth of it on a busy day. */
+/** The highest fee of one transaction, so that a node with wrong fees cannot drain the wallet. A hundred times the fee of a busy day. */
 const MOST_WEI = parseEther('0.02')
 
 export interface Call<A extends Abi, F extends ContractFunctionName<A, 'nonpayable'>> {
@@ -39,7 +39,7 @@ export function send<const A extends Abi, F extends ContractFunctionName<A, 'non
   { address, abi, functionName, args }: Call<A, F>,
 ): Promise<TransactionReceipt> {
   const data = encodeFunctionData({ abi, functionName, args } as EncodeFunctionDataParameters)
-  // Two at once would take the same number.
+  // Two transactions at the same time would get the same nonce.
   return context.inTurn(`transactions of ${account.address}`, async () => {
     await chain.client
       .simulateContract({ account, address, abi: [...abi, ...ERRORS] as Abi, functionName, args } as never)
@@ -82,7 +82,7 @@ async function submit(
   try {
     await client.sendRawTransaction({ serializedTransaction })
   } catch (error) {
-    // The node may have taken it all the same, and only its answer was lost.
+    // The node may have accepted the transaction although its answer was lost.
     const found = await client.getTransaction({ hash }).catch((failure: unknown) => failure)
     if (found instanceof TransactionNotFoundError) throw refusedByNode(error, account.address)
     if (found instanceof Error) throw mayLand(hash, 'the node does not say whether it was taken')

@@ -46,7 +46,7 @@ const Terms = z
 
 export type EscrowTerms = z.output<typeof Terms>
 
-/** The terms by which the contract knows an escrow. It keeps only their digest, and checks what the marketplace says of them. */
+/** The terms of an escrow, as the marketplace returns them. The contract stores their digest and checks them against it. */
 export async function readTerms(
   context: Context,
   { client, chainId }: Chain,
@@ -55,7 +55,7 @@ export async function readTerms(
   const { COMMISSION_ESCROW_ADDRESS: address } = need(context.config, 'COMMISSION_ESCROW_ADDRESS')
   const last = await client.readContract({ address, abi: commissionEscrowAbi, functionName: 'lastEscrowId' })
   if (escrowId === 0n || escrowId > BigInt(last)) throw new Refused(`no such escrow: ${escrowId}`)
-  // The chain knows it, so the marketplace soon will.
+  // The escrow exists on the chain, so the marketplace will index it soon.
   const answer = await withBackend(context, (ask) =>
     retried(context, /not found/, () =>
       ask('get_escrow_terms', { escrow_id: Number(escrowId), chain_id: chainId }),

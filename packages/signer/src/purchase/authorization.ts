@@ -1,4 +1,4 @@
-// The one signature that moves money: to the split router, of exactly the price, for this link and no other.
+// Signs the EIP-3009 authorisation that moves the money: to the split router, for exactly the price, for this ref link only.
 import { Attribution, Authorization, X402 } from '@referrer/protocol'
 import type { Hex, PrivateKeyAccount } from 'viem'
 import type { Chain, Market } from '../chain/chain.ts'
@@ -16,7 +16,7 @@ const LONGEST_SILENCE_SECONDS = 300
 export interface Payment {
   authorization: Authorization.Authorization
   salt: Hex
-  /** The value of PAYMENT-SIGNATURE. */
+  /** The value of the header PAYMENT-SIGNATURE. */
   header: string
 }
 
@@ -34,9 +34,9 @@ export async function authorize(
   const salt = Attribution.attributionSalt(link.token, secret)
   const attribution = Attribution.from(link.terms, { buyerAgentId: agentId, salt })
   const { timestamp } = await chain.client.getBlock()
-  // A quiet chain has an old block, and the next one will be of now.
+  // On a quiet chain the newest block is old, but the next block will have the present time.
   const now = Math.max(Number(timestamp), Math.floor(context.now() / 1_000))
-  // What is signed would be good for all that time. A sandbox makes blocks only when somebody does something.
+  // The authorisation would be valid for all of that difference. A sandbox mines blocks only on demand, so it is exempt.
   if (now - Number(timestamp) > LONGEST_SILENCE_SECONDS && !context.config.ALLOW_PRIVATE_HOSTS) {
     throw new Refused(
       `the newest block is of ${time(Number(timestamp))}, long before now: check the clock of this machine, or take another node; nothing was paid`,
@@ -52,11 +52,11 @@ export async function authorize(
   }
   const { name, version } = requirements.extra
   const domain = { name, version, chainId: chain.chainId, verifyingContract: market.usdc }
-  // Whatever a shop advertises: only the router can redeem this kind, and the facilitator settles it for the link of its nonce alone.
+  // Regardless of what the shop offers: only the router can redeem this kind, and its nonce commits the facilitator to this link.
   const signature = await account.signTypedData(
     Authorization.typedData('ReceiveWithAuthorization', domain, authorization),
   )
-  // Whatever agent a shop echoes, the buyer is who asked.
+  // The agent comes from the caller, not from the shop's echo.
   const { buyerAgentId: _echoed, ...extensions } = offer.extensions
   const header = X402.PaymentPayload.serialize({
     x402Version: X402.VERSION,

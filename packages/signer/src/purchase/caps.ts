@@ -1,4 +1,4 @@
-// How much may be paid: by the caller's word, by the signer's own limits, by the owner's caps, and by the balance.
+// Limits on the price: the caller's maximum, the signer's own limits, the owner's caps at the marketplace, and the balance.
 import { RequestSignature } from '@referrer/protocol'
 import { commissionEscrowAbi, identityRegistryAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { type Address, isAddressEqual, type PrivateKeyAccount } from 'viem'
@@ -21,18 +21,18 @@ const Budget = z
   })
   .refine((budget) => !budget.budget_enforced || budget.remaining_budget !== null)
 
-/** What the caps of a wallet leave, as of a block. */
+/** What remains of the caps of a wallet, as of a block. */
 export interface Budget {
   owner: Address
-  /** Null: no daily or total cap is set. */
+  /** Null when no daily or total cap is set. */
   remaining: bigint | null
   asOfBlock: number
 }
 
 export interface Affordable {
-  /** Who owns the buying agent, where that is not the wallet that pays. */
+  /** The owner of the buying agent, when it is not the wallet that pays. */
   agentOwner: Address | null
-  /** Those that bind this purchase. */
+  /** The caps that apply to this purchase. */
   budgets: Budget[]
   /** What could not be checked. */
   notes: string[]
@@ -80,7 +80,7 @@ export async function requireAffordable(
   return { agentOwner, ...capped }
 }
 
-/** A cap that was read, and leaves no room. */
+/** The price exceeds a cap. */
 export class OverCap extends Refused {}
 
 function unreadable({ config }: Context, wallet: Address, why: string): string {
@@ -92,7 +92,7 @@ function unreadable({ config }: Context, wallet: Address, why: string): string {
   )
 }
 
-/** Undefined: no agent buys, or none that exists. */
+/** Undefined when no agent buys, or the agent does not exist. */
 async function ownerOf(
   { client }: Chain,
   { escrow }: Market,
@@ -112,7 +112,7 @@ async function ownerOf(
     })
 }
 
-/** Only the wallet itself may ask what its caps leave. */
+/** Reads what remains of the caps; the request is signed, because only the wallet itself may read them. */
 async function readBudget(
   context: Context,
   { chainId }: Chain,

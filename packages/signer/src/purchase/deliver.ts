@@ -1,4 +1,4 @@
-// Sends the payment to the shop and learns what came of it.
+// Sends the payment to the shop and reads the outcome from the chain.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fetched } from '@referrer/net'
 import { X402 } from '@referrer/protocol'
@@ -11,8 +11,14 @@ import { depositIn, inspect } from './deposit.ts'
 import { askFacilitator } from './facilitator.ts'
 import type { Entry, Journal } from './journal.ts'
 import { jsonOf } from './link.ts'
-import { isFinal, lookAtMoney, type Money, type Settled, tell } from './money.ts'
 import { bodyOf, headerOf, headersOf, MAX_SHOP_BYTES, offeredIn, reasonOf, referrerHeaders } from './offer.ts'
+import {
+  describePayment,
+  isFinal,
+  type PaymentState,
+  readPaymentState,
+  type Settled,
+} from './payment-state.ts'
 import { resourceOf } from './resource.ts'
 
 export interface Delivered {
@@ -23,7 +29,7 @@ export interface Delivered {
 }
 
 const LOOK_EVERY_MS = 500
-/** The shop could not ask, or does not know yet: the same payment may be sent again. */
+/** The shop could not reach the facilitator, or the outcome is unknown yet: the same payment may be sent again. */
 const AGAIN = new Set([503, 504])
 const AGAIN_MS = 2_000
 const HASH = /^0x[0-9a-fA-F]{64}$/
@@ -31,11 +37,11 @@ const LONGEST_SAYING = 200
 
 interface Delivery {
   signal: AbortSignal
-  /** An earlier call has paid it. */
+  /** Whether an earlier call already paid. */
   isPaid: boolean
 }
 
-/** A purchase that succeeds is still open in the journal: it is closed when the caller hears of it. */
+/** A successful purchase stays open in the journal until the caller has got the result. */
 export async function deliver(
   context: Context,
   chain: Chain,
@@ -43,10 +49,10 @@ export async function deliver(
   entry: Entry,
   { signal, isPaid }: Delivery,
 ): Promise<Delivered> {
-  const answer = await handOver(context, chain, entry, isPaid).catch((error: unknown) => reasonOf(error))
+  const answer = await sendPayment(context, chain, entry, isPaid).catch((error: unknown) => reasonOf(error))
   const failure = failureOf(answer)
   const claimed = failure === undefined ? claimedIn(answer as Fetched) : undefined
-  const money = await settleAccounts(context, chain, journal, entry, { claimed, signal })
+  const money = await readOutcome(context, chain, journal, entry, { claimed, signal })
   if (failure !== undefined) throw new Refused(`${failure}. ${money.text}`)
   if (claimed === undefined) {
     throw new Refused(`the purchase failed: the shop answered 200 without a transaction. ${money.text}`)
@@ -60,7 +66,7 @@ export async function deliver(
   }
   const served = answer as Fetched
   if (money.differences.length > 0) {
-    // Whoever is told needs no second telling.
+    // The caller gets the result here, so the journal entry can be closed.
     if (!signal.aborted) await close(context, journal, entry, { ...money, isServed: true })
     throw new Refused(`the purchase is not what was agreed on. ${money.text}`, {
       resource: resourceOf(served),
@@ -70,30 +76,30 @@ export async function deliver(
   return { money: { ...settled, transaction: transaction ?? claimed }, answer: served, doubts }
 }
 
-/** The same request as the probe, and no header of ours but the payment: so all shops can be paid that know ref links. */
-async function handOver(context: Context, chain: Chain, entry: Entry, isPaid: boolean): Promise<Fetched> {
+/** The same request as the price probe plus the payment header only, so that any shop that knows ref links can be paid. */
+async function sendPayment(context: Context, chain: Chain, entry: Entry, isPaid: boolean): Promise<Fetched> {
   const deadline = context.now() + context.timeouts.pay
   const answer = await hand(context, entry, deadline)
   if (!isEchoMissing(answer, entry)) return answer
   if (!isPaid && !(await isUntouched(context, chain, entry))) return answer
-  // Official middleware makes its offer anew for the payment and compares; a shop on it knows the link only from the headers of the same request.
+  // Official middleware computes its offer again for the payment and compares the two. Such a shop knows the link only from the headers of the request.
   return hand(context, entry, deadline, {
     ...referrerHeaders(entry.token, entry.agentId),
     [X402.REFERRER_ATTRIBUTION_SALT_HEADER]: entry.salt,
   })
 }
 
-/** Refused, with an offer that does not name the link. */
+/** The shop refused with an offer that does not name the link. */
 const isEchoMissing = (answer: Fetched, { token }: Entry): boolean => {
   if (answer.status !== 402 && answer.status !== 400) return false
   const { attributionToken } = Object(offeredIn(answer).extensions) as Record<string, unknown>
   return attributionToken !== token
 }
 
-/** Nobody has settled it, and nobody is about to. */
+/** The payment is neither settled nor being settled. */
 async function isUntouched(context: Context, chain: Chain, entry: Entry): Promise<boolean> {
   const [money, word] = await Promise.all([
-    lookAtMoney(chain, entry).catch(() => undefined),
+    readPaymentState(chain, entry).catch(() => undefined),
     askFacilitator(context, entry),
   ])
   return money?.state === 'open' && !word?.isPending && word?.transaction === undefined
@@ -125,7 +131,7 @@ function failureOf(answer: Fetched | string): string | undefined {
   return `phase 2: expected 200, got ${answer.status}${saying}`
 }
 
-/** Why a shop refuses, in its own words: in the body, or in the headers that official middleware puts it in. */
+/** The reason that the shop gives for a refusal: in the body, or in the headers of official middleware. */
 function sayingOf({ headers, body }: Fetched): string | undefined {
   const { errorMessage, errorReason } = headerOf(headers, X402.PAYMENT_RESPONSE_HEADER) ?? {}
   const { error } = Object(jsonOf(body)) as { error?: unknown }
@@ -134,17 +140,17 @@ function sayingOf({ headers, body }: Fetched): string | undefined {
   return said.find((value): value is string => typeof value === 'string' && value !== '')
 }
 
-/** In the body of JSON, or in the header beside anything else. */
+/** The transaction hash in a JSON body, or in the header next to any other body. */
 function claimedIn({ headers, body }: Fetched): Hash | undefined {
   const { transaction } = Object(jsonOf(body)) as { transaction?: unknown }
   const named = [transaction, headerOf(headers, X402.PAYMENT_RESPONSE_HEADER)?.transaction]
   return named.find((value) => typeof value === 'string' && HASH.test(value)) as Hash | undefined
 }
 
-type Account = (Money | { state: 'unread' }) & { text: string; doubts: string[] }
+type Account = (PaymentState | { state: 'unread' }) & { text: string; doubts: string[] }
 
-/** Waits for the money where somebody says that it is on its way, and writes down what became of it. */
-async function settleAccounts(
+/** Polls the chain while the shop or the facilitator reports a settlement, and records the outcome in the journal. */
+async function readOutcome(
   context: Context,
   chain: Chain,
   journal: Journal,
@@ -155,20 +161,20 @@ async function settleAccounts(
     const word = await askFacilitator(context, entry)
     const isExpected = claimed !== undefined || word?.isPending || word?.transaction !== undefined
     const deadline = context.now() + (isExpected ? context.timeouts.settled : 0)
-    let money = await lookAtMoney(chain, entry)
+    let money = await readPaymentState(chain, entry)
     while (!isFinal(money) && context.now() < deadline) {
       await sleep(LOOK_EVERY_MS)
-      money = await lookAtMoney(chain, entry)
+      money = await readPaymentState(chain, entry)
     }
     const doubts =
       money.state === 'settled'
         ? await inspect(context, chain, entry, money, [claimed, word?.transaction])
         : []
-    // Nobody hears that it was paid, or not yet: it stays open, and the next call is told.
-    const isUnheard = (signal.aborted || claimed !== undefined) && money.state === 'settled'
-    if (isFinal(money) && !isUnheard) await close(context, journal, entry, money)
+    // The caller has not got the result yet, or is gone: the entry stays open, so that the next call reports it.
+    const isUnreported = (signal.aborted || claimed !== undefined) && money.state === 'settled'
+    if (isFinal(money) && !isUnreported) await close(context, journal, entry, money)
     const saying = word?.message ? ` The facilitator says ${JSON.stringify(word.message)}.` : ''
-    return { ...money, text: tell(money, entry) + saying, doubts }
+    return { ...money, text: describePayment(money, entry) + saying, doubts }
   } catch (error) {
     return {
       state: 'unread',

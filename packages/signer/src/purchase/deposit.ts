@@ -1,4 +1,4 @@
-// The escrow of a payment as the chain tells it, beside what the link promised when the payment was signed.
+// Compares the escrow of a payment on the chain with the terms of the link when the payment was signed.
 import { Attribution, AttributionToken, X402 } from '@referrer/protocol'
 import { commissionEscrowAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
 import { type Hash, isAddressEqual, type ParseEventLogsReturnType, parseEventLogs } from 'viem'
@@ -7,13 +7,13 @@ import { withBackend } from '../backend.ts'
 import { type Chain, readMerchantRegistry } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
 import type { Entry } from './journal.ts'
-import type { Settled } from './money.ts'
+import type { Settled } from './payment-state.ts'
 
 type Deposit = ParseEventLogsReturnType<typeof commissionEscrowAbi, 'EscrowDeposited', true>[number]
 
 const BPS = 10_000n
 
-/** The deposit of this payment in a transaction. Null: it has another one, or none. Undefined: it is not mined, as far as can be told. */
+/** The deposit of this payment in a transaction. Null when the transaction has another deposit or none, undefined when it is not mined. */
 export async function depositIn(
   { client }: Chain,
   entry: Entry,
@@ -34,7 +34,7 @@ const isOf = (entry: Entry, { address, args }: Deposit): boolean =>
   isAddressEqual(args.payer, entry.payer) &&
   args.nonce === entry.nonce
 
-/** The deposit of a settled payment, also where those that others name are not it. */
+/** The deposit of a settled payment: in one of the reported transactions, else found in the logs. */
 async function findDeposit(
   chain: Chain,
   entry: Entry,
@@ -58,7 +58,7 @@ async function findDeposit(
   return logs.find((deposit) => isOf(entry, deposit))
 }
 
-/** Adds to a settled payment its transaction and what is not as the link says; returns what could not be checked. */
+/** Adds to a settled payment its transaction and its differences from the link; returns what could not be checked. */
 export async function inspect(
   context: Context,
   chain: Chain,
@@ -79,8 +79,8 @@ export async function inspect(
 }
 
 /**
- * The link was verified before it was written down. The product is the one that the shop offered when the payment was signed. Of that only
- * what was read then is read again: the rest is the shop's, and may be anything.
+ * The link was verified before it was stored. The product is the one that the shop offered when the payment was signed. Only the fields
+ * that were read then are read again: the rest is chosen by the shop.
  */
 function promisedBy({ token, header, agentId }: Entry) {
   const terms = AttributionToken.decodeUnverified(token)
@@ -113,7 +113,7 @@ function differencesOf(promised: Promised, entry: Entry, { args }: Deposit): str
 
 /**
  * The commission must follow from the product's rate and either of two multipliers: the link's, or the one that the reviewer's rank gives now,
- * since the facilitator settles with that. The rate is the one before or after the block: the merchant may have changed it in the same one.
+ * since the facilitator settles with that. The rate before or after the block is accepted: the merchant may have changed it in that block.
  */
 async function checkMultiplier(
   context: Context,

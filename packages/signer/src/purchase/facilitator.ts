@@ -1,4 +1,4 @@
-// The facilitator's word about a payment. It explains, and names transactions; it proves nothing.
+// Asks the facilitator about a payment. Its answer explains and names transactions, but proves nothing: the chain does.
 import type { Hash } from 'viem'
 import { z } from 'zod'
 import { withBackend } from '../backend.ts'
@@ -25,7 +25,7 @@ export interface Word {
 const MAX_BYTES = 64 * 1024
 const LONGEST_MESSAGE = 300
 
-/** Undefined: it says nothing that could be read. */
+/** Undefined when there is no valid answer. */
 export async function askFacilitator(context: Context, entry: Entry): Promise<Word | undefined> {
   try {
     const named = context.config.FACILITATOR_URL

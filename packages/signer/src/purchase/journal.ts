@@ -1,5 +1,5 @@
-// Every authorisation is written down before it is sent, so that none is forgotten whatever happens. A purchase has one file: it is open until
-// the chain tells what became of the money.
+// A write-ahead journal: every authorisation is stored before it is sent, so that none is lost in a crash. A purchase has one file, which is
+// open until its outcome on the chain is final.
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Address, type Hex, keccak256, stringToBytes } from 'viem'
@@ -17,14 +17,14 @@ const Entry = z.object({
   payer: hex(20),
   nonce: hex(32),
   salt: hex(32),
-  /** Null: in no agent's name. */
+  /** Null when no agent buys. */
   agentId: z.string().nullable(),
-  /** Who owned the agent when it was signed, where that is not the payer. */
+  /** The owner of the agent at the time of signing, when it is not the payer. */
   agentOwner: hex(20).nullable().default(null),
   merchantId: z.int(),
   productId: hex(32),
   reviewId: z.int(),
-  /** What the shop is asked for, and paid with. */
+  /** The request to the shop, sent for the price and again with the payment. */
   url: z.string(),
   query: z.string(),
   posted: z.object({ body: z.string(), type: z.string() }).nullable(),
@@ -32,14 +32,14 @@ const Entry = z.object({
   escrow: hex(20),
   router: hex(20),
   usdc: hex(20),
-  /** What follows /r/ in the ref link. */
+  /** The attribution token: what follows /r/ in the ref link. */
   token: z.string(),
   amount: z.string(),
-  /** Seconds of the chain: from then on the authorisation cannot be used. */
+  /** Unix seconds by the chain, from which the authorisation can no longer be used. */
   validBefore: z.int(),
-  /** The block before it was sent. */
+  /** The newest block before the payment was sent. */
   fromBlock: z.int(),
-  /** A hash of the caller's name for this purchase. */
+  /** A hash of the caller's idempotency key. */
   key: hex(32).nullable(),
   signedAt: z.string(),
   outcome: z
@@ -48,11 +48,11 @@ const Entry = z.object({
         state: z.literal('settled'),
         escrowId: z.int(),
         transaction: hex(32).nullable(),
-        /** Whether the shop has given what was bought, as far as is known. */
+        /** Whether the shop has served the product, as far as is known. */
         isServed: z.boolean(),
-        /** The block in which it was seen: settled in this one, or before. */
+        /** The block at which it was read as settled: it was settled in this one or before. */
         block: z.int().default(0),
-        /** In which points the escrow is not what the link says. */
+        /** The differences between the escrow and the terms of the link. */
         differences: z.array(z.string()).default([]),
       }),
       z.object({ state: z.literal('never') }),
@@ -65,10 +65,10 @@ export type Entry = z.output<typeof Entry>
 export type Outcome = NonNullable<Entry['outcome']>
 
 export interface Journal {
-  /** Those whose outcome is not known. */
+  /** The entries without a final outcome. */
   listOpen(): Promise<Entry[]>
   findByKey(key: Hex): Promise<Entry | undefined>
-  /** On the disk when it returns. */
+  /** Resolves once the entry is synced to disk. */
   record(entry: Entry): Promise<void>
   close(entry: Entry, outcome: Outcome): Promise<void>
 }
@@ -76,13 +76,13 @@ export interface Journal {
 const OPEN = '.open.json'
 const CLOSED = '.json'
 const PURCHASES = 'purchases'
-/** A folder for each UTC day, in which a purchase that was signed then has an empty file: its day is counted without reading all others. */
+/** A folder for each UTC day with an empty file for each purchase signed that day: a day is counted without reading all entries. */
 const DAYS = 'days'
 
 const walletOf = (chainId: number, payer: Address) => `${chainId}-${payer.toLowerCase()}`
 const stemOf = ({ key, nonce }: Entry) => (key ? `key-${key}` : `nonce-${nonce}`)
 
-/** As signedAt begins. */
+/** The date part of signedAt. */
 export const dayOf = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10)
 
 /** The purchases of one wallet on one chain. */
@@ -105,7 +105,7 @@ export function openJournal(stateDir: string, chainId: number, payer: Address): 
       const day = join(stateDir, DAYS, entry.signedAt.slice(0, 10))
       for (const made of [folder, day]) await mkdir(made, { recursive: true, mode: 0o700 })
       for (const parent of [stateDir, dirname(folder), dirname(day)]) await sync(parent)
-      // First its day: a purchase that is written down is always counted.
+      // The file of the day comes first, so that every stored purchase is counted.
       await writeSafely(day, join(day, `${wallet}.${stemOf(entry)}`), '')
       await writeSafely(folder, nameOf(entry) + OPEN, textOf(entry))
     },
@@ -119,7 +119,7 @@ export function openJournal(stateDir: string, chainId: number, payer: Address): 
 export const keyHash = (idempotencyKey: string): Hex =>
   keccak256(stringToBytes(`referrer-signer ${idempotencyKey}`))
 
-/** Of all wallets. */
+/** The entries of all wallets. */
 export async function listAllOpen(stateDir: string): Promise<Entry[]> {
   const folder = join(stateDir, PURCHASES)
   const names = await namesIn(folder)
@@ -137,7 +137,7 @@ export const listDays = async (stateDir: string): Promise<string[]> =>
     .sort()
     .toReversed()
 
-/** What was signed on a day, by all wallets. */
+/** The purchases signed on a day, of all wallets. */
 export async function listDay(stateDir: string, day: string): Promise<Entry[]> {
   const names = await namesIn(join(stateDir, DAYS, day))
   const entries = await Promise.all(
@@ -146,7 +146,7 @@ export async function listDay(stateDir: string, day: string): Promise<Entry[]> {
       return wallet && stem ? readNamed(join(stateDir, PURCHASES, wallet, stem)) : undefined
     }),
   )
-  // A purchase of a name that expired may have been signed again on another day.
+  // A purchase with the same key may have been signed again on another day after it expired.
   return entries.filter((entry): entry is Entry => entry?.signedAt.startsWith(day) ?? false)
 }
 
@@ -179,7 +179,7 @@ async function readEntry(path: string): Promise<Entry | undefined> {
 
 const textOf = (entry: Entry) => `${JSON.stringify(entry, null, 2)}\n`
 
-/** Whole or not at all, whenever the power fails. */
+/** An atomic write: the file is complete or absent after a crash or power failure. */
 async function writeSafely(folder: string, path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`
   const file = await open(temporary, 'w', 0o600)
@@ -193,9 +193,9 @@ async function writeSafely(folder: string, path: string, text: string): Promise<
   await sync(folder)
 }
 
-/** So that its names are on the disk. */
+/** Syncs the directory, so that its entries survive a power failure. */
 async function sync(folder: string): Promise<void> {
-  // Windows knows no such thing.
+  // Windows cannot sync a directory.
   if (process.platform === 'win32') return
   const directory = await open(folder)
   try {

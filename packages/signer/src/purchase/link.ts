@@ -1,4 +1,4 @@
-// The ref link: who signed it, and whether it leads to the marketplace of the configuration.
+// Verifies a ref link: its signature, and that it belongs to the configured marketplace.
 import { AttestationKey, AttributionToken, RefLink } from '@referrer/protocol'
 import { isAddressEqual } from 'viem'
 import { z } from 'zod'
@@ -20,13 +20,13 @@ const Manifest = z.object({
     z.object({
       chainId: z.int(),
       attestationPubKey: z.string().optional(),
-      /** Those that it signs and has signed with. */
+      /** The present and former signing keys of the marketplace. */
       attestationPubKeys: z.array(z.string()).optional(),
     }),
   ),
 })
 
-/** The terms of a link, once they are seen to be signed by the marketplace. */
+/** The terms of a link, after its signature was verified. */
 export async function openLink(context: Context, refLink: string): Promise<Link> {
   const { token } = RefLink.parse(refLink)
   const { kid, chainId } = AttributionToken.decodeUnverified(token)
@@ -44,8 +44,8 @@ export async function openLink(context: Context, refLink: string): Promise<Link>
 }
 
 /**
- * Where the merchant sells now, for a purchase that is yet to be made: a link outlives the address that it was made with. As the marketplace
- * tells; where it does not, the link's own: money goes to the same merchant by either.
+ * The present endpoint of the product, for a new purchase: the endpoint may change after a link was made. It comes from the marketplace, or
+ * from the link when the marketplace does not answer; either way the same merchant is paid.
  */
 export async function endpointOf(
   context: Context,
@@ -69,7 +69,7 @@ export function requireOurRouter({ terms }: Link, { chainId }: Chain, { router }
   )
 }
 
-/** What the marketplace says that it signs with, and with what before. */
+/** Reads the present and former signing keys from the marketplace. */
 async function publishedKeys(context: Context, chainId: number): Promise<string[]> {
   const { status, body } = await askMarket(context, '/.well-known/referrer-agent')
   const manifest = status === 200 ? Manifest.safeParse(jsonOf(body)).data : undefined
@@ -82,7 +82,7 @@ async function publishedKeys(context: Context, chainId: number): Promise<string[
   )
 }
 
-/** Status 0: no answer. */
+/** Status 0 means no answer. */
 function askMarket(context: Context, path: string): Promise<{ status: number; body: Buffer }> {
   const options = { timeoutMs: context.timeouts.answer, maxBytes: MAX_ANSWER_BYTES, isOurs: true }
   return context

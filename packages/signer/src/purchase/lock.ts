@@ -1,4 +1,4 @@
-// One at a time for a name, such as a wallet's, whatever processes share the journal.
+// A lock for each name, such as a wallet, across all processes that share the journal.
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Refused } from '../refused.ts'
 
-/** No purchase takes that long: its process is gone, and its number belongs to another one by now. */
+/** A lock this old is stale: no purchase takes that long, so its process is gone and the process id may be reused. */
 const OLDEST_MS = 10 * 60_000
 const LOOK_EVERY_MS = 50
 
 interface Holder {
   id: string
   pid: number
-  /** Numbers of processes mean something on their own machine, or in their own container, only. */
+  /** Identifies the machine or container: process ids are only unique within one. */
   host: string
 }
 
@@ -60,7 +60,7 @@ const taken = (path: string) =>
     `another purchase of this wallet, or of this signer, is being made; try again shortly (if none is running, remove ${path}); nothing was paid`,
   )
 
-/** A link appears with its content, or not at all because there is one. */
+/** Creating a hard link is atomic: it appears with its content, or fails because the lock exists. */
 const isTaken = (draft: string, path: string): Promise<boolean> =>
   link(draft, path).then(
     () => true,
@@ -70,7 +70,7 @@ const isTaken = (draft: string, path: string): Promise<boolean> =>
     },
   )
 
-/** Removes the lock of a process that is gone. Of several who want to, one may: else the slower would remove the lock of the faster. */
+/** Removes the lock of a dead process. Only one process may do so at a time: otherwise a slower one could remove the new lock of a faster one. */
 async function dismissGone(path: string): Promise<void> {
   const holder = await readHolder(path)
   if (!holder || !(await isGone(path, holder))) return

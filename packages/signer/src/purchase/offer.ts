@@ -1,4 +1,4 @@
-// The shop's price, asked for and judged before anything is signed.
+// Requests the shop's price and validates it before anything is signed.
 import { type Fetched, HostNotAllowed } from '@referrer/net'
 import { X402 } from '@referrer/protocol'
 import { domainSeparator, isAddressEqual, parseAbi } from 'viem'
@@ -10,7 +10,7 @@ import type { Order, Posted } from './order.ts'
 
 export interface Offer {
   requirements: X402.PaymentRequirements.PaymentRequirements
-  /** The same as it came: official middleware takes a payment only for exactly what it offered. */
+  /** The offer unchanged: official middleware accepts a payment only for exactly what it offered. */
   accepted: X402.PaymentRequirements.PaymentRequirements
   resource: X402.PaymentRequired.ResourceInfo | undefined
   extensions: Record<string, unknown>
@@ -40,7 +40,7 @@ export async function askOffer(
   return readOffer(answer)
 }
 
-/** The shop's own, with what the buyer adds. */
+/** The shop's URL with the query parameters of the buyer. */
 export function urlOf(endpoint: string, { query }: Pick<Order, 'query'>): URL {
   const url = new URL(endpoint)
   for (const [name, value] of new URLSearchParams(query)) url.searchParams.append(name, value)
@@ -54,13 +54,13 @@ export const headersOf = (posted: Posted | null) => ({
   ...(posted && { 'content-type': posted.type }),
 })
 
-/** Who sent the buyer, and which agent buys. */
+/** Headers that name the ref link and the buying agent. */
 export const referrerHeaders = (token: string, agentId: string | null | undefined) => ({
   [X402.REFERRER_TOKEN_HEADER]: token,
   ...(typeof agentId === 'string' && { [X402.REFERRER_BUYER_AGENT_ID_HEADER]: agentId }),
 })
 
-/** A host may be refused without being asked. */
+/** Why there is no answer; a private host is refused before any request. */
 export function reasonOf(error: unknown): string {
   if (error instanceof HostNotAllowed) {
     return `${error.message}; ALLOW_PRIVATE_HOSTS lets shops be on this machine, for a sandbox`
@@ -88,14 +88,14 @@ function readOffer(answer: Fetched): Offer {
   }
 }
 
-/** What a 402 says, whatever it is. */
+/** The offer of a 402 response: unvalidated JSON. */
 export function offeredIn({ headers, body }: Fetched): Record<string, unknown> {
   const given = headers[X402.PAYMENT_REQUIRED_HEADER.toLowerCase()]
   const header = typeof given === 'string' ? given : null
   return Object(X402.PaymentRequired.fromResponse({ header, body: jsonOf(body) })) as Record<string, unknown>
 }
 
-/** The object in a header of x402. Undefined: there is none that can be read. */
+/** The object in an x402 header; undefined when there is no valid one. */
 export function headerOf(headers: Fetched['headers'], name: string): Record<string, unknown> | undefined {
   try {
     return Object(X402.decodeHeader(headers[name.toLowerCase()])) as Record<string, unknown>
@@ -106,7 +106,7 @@ export function headerOf(headers: Fetched['headers'], name: string): Record<stri
 
 const badOffer = (why: string) => new Refused(`the shop's offer is refused: ${why}; nothing was paid`)
 
-/** Whom, in what, and for which link: all of it must be ours. */
+/** Checks payee, token, network and link of the offer against the configuration and the order. */
 export async function requireGoodOffer(
   chain: Chain,
   market: Market,
@@ -121,7 +121,7 @@ export async function requireGoodOffer(
   if (!isAddressEqual(payTo, market.router)) {
     throw badOffer(`it wants the money at ${payTo}, and the split router is ${market.router}`)
   }
-  // A shop that has never heard of ref links names none: the payment brings it along.
+  // A shop without support for ref links names none: the payment carries the link.
   if ((offer.extensions.attributionToken ?? link.token) !== link.token) {
     throw badOffer('it is for another ref link (extensions.attributionToken)')
   }

@@ -1,4 +1,4 @@
-// What a caller asks for, before anything is looked up.
+// Validates the arguments of a purchase, before anything is looked up.
 import { Ids } from '@referrer/protocol'
 import { z } from 'zod'
 import { chainId, decimal, idText, USDC_UNITS } from '../fields.ts'
@@ -79,7 +79,7 @@ export interface Order {
   posted: Posted | null
 }
 
-/** What a shop is sent beside the payment. */
+/** The request that the shop gets besides the payment. */
 export interface Posted {
   body: string
   type: string
@@ -107,7 +107,7 @@ export function readOrder(input: z.output<typeof OrderInput>): Order {
   }
 }
 
-/** As the marketplace does, but before anything is paid. */
+/** The same validation as at the marketplace, but before anything is paid. */
 function checkVotes(votes: Vote[], agentId: string | undefined): void {
   if (agentId === undefined) {
     throw new Refused(

@@ -1,4 +1,4 @@
-// A purchase, in an order in which whatever can be refused is refused before anything is signed.
+// The steps of a purchase: every check that can refuse it comes before the signature.
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
 import type { Address, PrivateKeyAccount } from 'viem'
 import { type Chain, connect, type Market, readMarket } from '../chain/chain.ts'
@@ -9,7 +9,7 @@ import { explain, Refused } from '../refused.ts'
 import { authorize, type Payment } from './authorization.ts'
 import { requireAffordable } from './caps.ts'
 import { type Delivered, deliver } from './deliver.ts'
-import { alreadyPaid, callerGone, requireNothingEarlier } from './earlier.ts'
+import { alreadyPaid, callerGone, requireNothingEarlier } from './earlier-purchases.ts'
 import { type Entry, type Journal, keyHash, openJournal } from './journal.ts'
 import { endpointOf, type Link, openLink, requireOurRouter } from './link.ts'
 import { withLock } from './lock.ts'
@@ -61,7 +61,7 @@ export async function pay(
         votes && agentId !== undefined
           ? await castVotes(context, chain, account, { agentId, escrowId, votes })
           : { votes_recorded: 0, votes_error: null }
-      // Whoever asked has gone: the next call is told.
+      // The caller is gone: the entry stays open, so that the next call reports the purchase.
       if (signal.aborted)
         throw new Refused(`the purchase is paid: escrow ${escrowId}, transaction ${transaction}`)
       await journal
@@ -119,7 +119,7 @@ async function buy(
     journal,
     budgets,
     async beforeTaking() {
-      // From here on there is no way back: a caller that has given up must not pay.
+      // The payment cannot be withdrawn after this point, so a caller who has given up must not pay.
       if (signal.aborted) throw callerGone()
       await requireHeld()
     },
@@ -128,7 +128,7 @@ async function buy(
   return { ...delivered, entry, amount, notes: [...notes, ...delivered.doubts] }
 }
 
-/** The same key on another machine has no journal here, but the chain knows. */
+/** Checks the nonce on the chain: another machine with the same key has a journal of its own. */
 async function requireUnused(
   { client }: Chain,
   { escrow, usdc }: Market,

@@ -1,4 +1,4 @@
-// Writes a purchase down if there is room for it, and so takes its place: in the day of this signer, and in what the owners' caps leave.
+// Stores a purchase in the journal if its price fits within the daily limit of this signer and the remaining caps of the owners.
 import { type Address, isAddressEqual } from 'viem'
 import type { Chain } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
@@ -6,16 +6,16 @@ import { Refused } from '../refused.ts'
 import { type Budget, OverCap } from './caps.ts'
 import { type Entry, type Journal, listAllOpen, listDay, listDays } from './journal.ts'
 import { withLock } from './lock.ts'
-import { lookAtMoney } from './money.ts'
+import { readPaymentState } from './payment-state.ts'
 
 interface Reserving {
   journal: Journal
   budgets: Budget[]
-  /** Runs when there is room, before it is taken. */
+  /** Runs after the limits were checked, before the entry is stored. */
   beforeTaking(): Promise<void>
 }
 
-/** One after another, whatever wallets and processes share the journal: two that look at once would both find room. */
+/** Serialised across all wallets and processes that share the journal: two concurrent checks could both pass and exceed a limit together. */
 export function reserve(
   context: Context,
   chain: Chain,
@@ -36,7 +36,7 @@ export function reserve(
   })
 }
 
-/** What all wallets of this signer have signed since a UTC day began, and may have paid. */
+/** What all wallets of this signer have signed since the UTC day began, without what was certainly not paid. */
 export async function signedSince(stateDir: string, day: string): Promise<Entry[]> {
   const days = (await listDays(stateDir)).filter((each) => each >= day)
   const entries = (await Promise.all(days.map((each) => listDay(stateDir, each)))).flat()
@@ -57,7 +57,7 @@ async function requireRoomToday(
   )
 }
 
-/** The marketplace counts up to a block: what was settled later, or may have been, is counted here. */
+/** The marketplace counts purchases up to a block: purchases that were, or may have been, settled later are added here. */
 async function requireRoomInBudget(
   stateDir: string,
   chain: Chain,
@@ -80,7 +80,7 @@ async function requireRoomInBudget(
 const isOf = (owner: Address, { payer, agentOwner }: Entry) =>
   isAddressEqual(payer, owner) || (agentOwner !== null && isAddressEqual(agentOwner, owner))
 
-/** What entries leave of a limit. The chain is asked about undecided ones only where they leave too little. */
+/** What remains of a limit after these entries. Asks the chain about undecided entries only when too little remains. */
 async function roomIn(
   limit: bigint,
   amount: string,
@@ -97,22 +97,22 @@ async function roomIn(
   return left(entries.filter((_, index) => !frees[index]))
 }
 
-/** Nothing was paid with it, and nothing can be. */
+/** Whether nothing was paid with the authorisation and nothing can be. */
 async function isVoid(chain: Chain, entry: Entry): Promise<boolean> {
   if (entry.chainId !== chain.chainId) return false
-  const { state } = await lookAtMoney(chain, entry)
+  const { state } = await readPaymentState(chain, entry)
   return state === 'never' || state === 'refunded'
 }
 
-/** It costs nothing, or the marketplace has seen it too. */
+/** Whether the entry costs nothing, or the marketplace has counted it. */
 async function isCounted(chain: Chain, entry: Entry, asOfBlock: number): Promise<boolean> {
   if (await isVoid(chain, entry)) return true
-  // A node may have forgotten that block: then it is counted twice rather than not at all.
-  const then = await lookAtMoney(chain, entry, asOfBlock).catch(() => undefined)
+  // The node may lack the state of that block: then the entry is counted twice rather than not at all.
+  const then = await readPaymentState(chain, entry, asOfBlock).catch(() => undefined)
   return then?.state === 'settled'
 }
 
-/** Newest first, up to a day on which there is none: blocks and days run alike. */
+/** Reads days backwards until one has purchases but none after the block: later days have later blocks. */
 async function listSettledAfter(stateDir: string, { chainId }: Chain, block: number): Promise<Entry[]> {
   const found: Entry[] = []
   for (const day of await listDays(stateDir)) {

@@ -12,7 +12,7 @@ export const Resource = z.object({
   is_cut: z.boolean().describe('Only the beginning is in body.'),
 })
 
-/** What the shop sent, as far as a model can take it. */
+/** The answer of the shop in a form that a model can read. */
 export function resourceOf({ headers, body }: Fetched): z.output<typeof Resource> {
   const content_type = headers['content-type'] ?? 'application/octet-stream'
   const encoding = TEXT.test(content_type) ? 'text' : 'base64'

@@ -16,7 +16,7 @@ export interface Cast {
   votes_error: string | null
 }
 
-/** The purchase is paid: whatever goes wrong here is told, and no failure. */
+/** The purchase is already paid, so an error here is reported in the result and does not fail the call. */
 export async function castVotes(
   context: Context,
   chain: Chain,

@@ -19,7 +19,7 @@ export const SignedOutput = z.object({
 
 /** Signing changes nothing by itself: what counts is sending the signature. */
 export const SIGNS = {
-  // It changes nothing, but what is signed counts: a host should ask.
+  // Signing changes no state, but a signature is binding, so the host should ask the user.
   readOnlyHint: false,
   destructiveHint: false,
   idempotentHint: true,

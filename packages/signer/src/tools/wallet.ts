@@ -155,7 +155,7 @@ async function read(
           })
           .then(
             (owner) => isAddressEqual(owner, address),
-            // An agent that does not exist has no owner; what cannot be read is null.
+            // An agent that does not exist has no owner; a value that cannot be read is null.
             (error: unknown) => (isRevert(error) ? false : null),
           )
   return { eth_wei: String(eth), usdc: String(usdc), owns_agent: ownsAgent }

@@ -1,21 +1,21 @@
-// What became of an authorisation. Only the chain's word counts.
+// Reads the state of an authorisation from the chain, which alone decides it.
 import { commissionEscrowAbi, sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import type { Chain } from '../chain/chain.ts'
 import { time, whole } from '../fields.ts'
 import type { Entry, Outcome } from './journal.ts'
 
-export type Money =
+export type PaymentState =
   | Outcome
-  /** It may still be used, until then by the chain's clock. */
+  /** The authorisation can still be used, until this time of the chain in Unix seconds. */
   | { state: 'open'; until: number }
-  /** The token took it, and nobody has split it. */
+  /** The token has moved the money, and it is not split yet. */
   | { state: 'unsplit' }
 
-/** Blocks that were almost forgotten may come back: so long is waited beyond the end. */
+/** A reorganisation may bring back an earlier block time, so an authorisation counts as expired only this long after its end. */
 const REORGANISATION_SECONDS = 20
 
-/** All of it as of one block, the newest unless another is named: the parts of two would not fit together. */
-export async function lookAtMoney({ client }: Chain, entry: Entry, at?: number): Promise<Money> {
+/** Reads everything at one block, by default the newest, so that the parts are consistent. */
+export async function readPaymentState({ client }: Chain, entry: Entry, at?: number): Promise<PaymentState> {
   const { number: blockNumber, timestamp } = await client.getBlock(
     at === undefined ? {} : { blockNumber: BigInt(at) },
   )
@@ -59,15 +59,16 @@ export async function lookAtMoney({ client }: Chain, entry: Entry, at?: number):
   return Number(timestamp) >= until ? { state: 'never' } : { state: 'open', until }
 }
 
-export type Settled = Extract<Money, { state: 'settled' }>
+export type Settled = Extract<PaymentState, { state: 'settled' }>
 
-export const isFinal = (money: Money): money is Outcome => money.state !== 'open' && money.state !== 'unsplit'
+export const isFinal = (money: PaymentState): money is Outcome =>
+  money.state !== 'open' && money.state !== 'unsplit'
 
-/** For the caller: where the money is, and what to do. */
-export function tell(money: Money, { amount, payer, nonce, key }: Entry): string {
+/** Text for the caller: where the money is, and what to do. */
+export function describePayment(money: PaymentState, { amount, payer, nonce, key }: Entry): string {
   switch (money.state) {
     case 'settled':
-      return `The payment went through: ${amount} USDC base units, escrow ${money.escrowId}${money.transaction ? `, transaction ${money.transaction}` : ''}.${tellDifferences(money)} Do not pay again: ${key ? 'call again with the same idempotency_key, and the shop is handed the same payment once more, or ' : ''}ask the shop for what was bought, with that transaction.`
+      return `The payment went through: ${amount} USDC base units, escrow ${money.escrowId}${money.transaction ? `, transaction ${money.transaction}` : ''}.${describeDifferences(money)} Do not pay again: ${key ? 'call again with the same idempotency_key, and the shop is handed the same payment once more, or ' : ''}ask the shop for what was bought, with that transaction.`
     case 'never':
       return 'Nothing was paid, and the authorisation has expired unused: it is safe to try again.'
     case 'refunded':
@@ -79,8 +80,8 @@ export function tell(money: Money, { amount, payer, nonce, key }: Entry): string
   }
 }
 
-/** An escrow on other terms was paid all the same: it is told, and never as a success. */
-export const tellDifferences = ({ differences }: Pick<Settled, 'differences'>): string =>
+/** Text about an escrow that was paid on other terms than the link: always an error, never a success. */
+export const describeDifferences = ({ differences }: Pick<Settled, 'differences'>): string =>
   differences.length === 0
     ? ''
     : ` It was not settled on the terms of the ref link: ${differences.join('; ')}. Show this to the owner, and report it to the marketplace with the transaction.`

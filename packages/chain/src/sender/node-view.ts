@@ -11,30 +11,30 @@ export interface Receipt {
   gasUsed: Hex
 }
 
-/** What one node, in one answer, says about a signer. */
-export interface Sight {
+/** One node's view of a signer, from one batch of calls. */
+export interface NodeView {
   endpoint: RpcEndpoint
   head: number
   headHash: Hex
   /** How many of the signer's transactions are mined. */
   count: number
   receipts: Map<Hex, Receipt>
-  /** Those of the newest signed transactions that it has, mined or waiting. */
+  /** Those of the newest signed transactions that the node has, mined or in its pool. */
   known: Set<Hex>
 }
 
-/** Asks every node at once. The ones that do not answer are left out; when none does, it throws. */
-export async function look(
+/** Asks all nodes at once. Nodes that do not answer are left out; throws when none answers. */
+export async function readNodeViews(
   rpc: RpcPool,
   address: Address,
   flights: Flight[],
-  handed: Handed,
+  recentBroadcasts: RecentBroadcasts,
   options: RequestOptions,
-): Promise<Sight[]> {
+): Promise<NodeView[]> {
   const hashes = flights.flatMap(({ signed }) => signed.map(({ hash }) => hash))
   const newest = flights.flatMap(({ signed }) => signed.at(-1)?.hash ?? [])
   return askAll(rpc, async (endpoint) => {
-    const doubted = newest.filter((hash) => !handed.isFresh(endpoint, hash))
+    const doubted = newest.filter((hash) => !recentBroadcasts.has(endpoint, hash))
     const calls = [
       NEWEST_BLOCK,
       { method: 'eth_getTransactionCount', params: [address, 'latest'] },
@@ -56,25 +56,25 @@ export async function look(
   })
 }
 
-/** What nodes were given a moment ago. */
-export interface Handed {
-  note(endpoint: RpcEndpoint, hash: Hex): void
-  isFresh(endpoint: RpcEndpoint, hash: Hex): boolean
+/** Transactions that were sent to a node within the last second. */
+export interface RecentBroadcasts {
+  add(endpoint: RpcEndpoint, hash: Hex): void
+  has(endpoint: RpcEndpoint, hash: Hex): boolean
 }
 
-/** To ask a node at once whether it still has what it just took is of no use, and the answer is as long as the transaction. */
+/** A node that just took a transaction is not asked whether it still has it: the answer would be as long as the transaction. */
 const FRESH_MS = 1_000
 
-export function createHanded(): Handed {
+export function createRecentBroadcasts(): RecentBroadcasts {
   const times = new Map<string, number>()
   const nameOf = ({ name }: RpcEndpoint, hash: Hex) => `${name} ${hash}`
   const isOld = (time: number) => performance.now() - time >= FRESH_MS
   return {
-    note(endpoint, hash) {
+    add(endpoint, hash) {
       for (const [name, time] of times) if (isOld(time)) times.delete(name)
       times.set(nameOf(endpoint, hash), performance.now())
     },
-    isFresh(endpoint, hash) {
+    has(endpoint, hash) {
       const time = times.get(nameOf(endpoint, hash))
       return time !== undefined && !isOld(time)
     },
@@ -89,14 +89,14 @@ function headIn({ name }: RpcEndpoint, block: HeadAnswer) {
   return block
 }
 
-/** The newest block of each node, in one text: another text means that there may be something new to see. */
-export const headsIn = (sights: Pick<Sight, 'endpoint' | 'headHash'>[]): string =>
-  sights
+/** The newest block of each node as one string: when it changes, the sender looks at the chain again. */
+export const headsIn = (views: Pick<NodeView, 'endpoint' | 'headHash'>[]): string =>
+  views
     .map(({ endpoint, headHash }) => `${endpoint.name} ${headHash}`)
     .toSorted()
     .join()
 
-/** The same, asked for. */
+/** Reads that string from the nodes. */
 export async function readHeads(rpc: RpcPool, options: RequestOptions): Promise<string> {
   const { method, params } = NEWEST_BLOCK
   const heads = await askAll(rpc, async (endpoint) => {
@@ -106,7 +106,7 @@ export async function readHeads(rpc: RpcPool, options: RequestOptions): Promise<
   return headsIn(heads)
 }
 
-/** The answers of those that answered; the error of one when none did. */
+/** The answers of the nodes that answered in time. Throws the error of one node when none did. */
 export async function askAll<T>(rpc: RpcPool, ask: (endpoint: RpcEndpoint) => Promise<T>): Promise<T[]> {
   const results = await settleSoon(rpc.endpoints.map(ask))
   const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
@@ -116,10 +116,10 @@ export async function askAll<T>(rpc: RpcPool, ask: (endpoint: RpcEndpoint) => Pr
   return answers
 }
 
-/** How long the others are waited for once one has answered: a node that hangs must not stop the rest. */
+/** How long to wait for the other nodes once one has answered: a node that hangs must not block the rest. */
 const GRACE_MS = 1_000
 
-/** How the promises ended that ended in time. */
+/** Like `Promise.allSettled`, but leaves out the promises that are still pending after the grace period. */
 export async function settleSoon<T>(promises: Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
   const settled: PromiseSettledResult<T>[] = []
   const over = new AbortController()
@@ -138,8 +138,8 @@ export async function settleSoon<T>(promises: Promise<T>[]): Promise<PromiseSett
   return [...settled]
 }
 
-export const receiptIn = (sight: Sight, { signed }: Flight): Receipt | undefined =>
-  signed.map(({ hash }) => sight.receipts.get(hash)).find((receipt) => receipt !== undefined)
+export const receiptIn = (view: NodeView, { signed }: Flight): Receipt | undefined =>
+  signed.map(({ hash }) => view.receipts.get(hash)).find((receipt) => receipt !== undefined)
 
 export const byNumber = (number: number) => ({
   method: 'eth_getBlockByNumber',

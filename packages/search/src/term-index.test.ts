@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { Catalogue } from './catalogue.ts'
 import { keyOf } from './key.ts'
 import { wishesOf } from './question.ts'
-import { Shelf } from './shelf.ts'
-import { Words } from './words.ts'
+import { SlotTable } from './slot-table.ts'
+import { TermIndex } from './term-index.ts'
 
 const keyAt = (at: number) => keyOf(1n, `0x${at.toString(16).padStart(64, '0')}`)
 
@@ -36,10 +36,10 @@ it('finds the same after many products have come and gone', () => {
 })
 
 it('gives the slots of what is gone to others, and forgets their terms', () => {
-  const shelf = new Shelf()
-  const words = new Words(shelf)
+  const slotTable = new SlotTable()
+  const words = new TermIndex(slotTable)
   const add = (text: string) => {
-    const slot = shelf.take('a', '', 0.5, 0)
+    const slot = slotTable.add('a', '', 0.5, 0)
     words.put(slot, { name: text, category: '', description: '', evidence: '' })
     return slot
   }
@@ -47,10 +47,10 @@ it('gives the slots of what is gone to others, and forgets their terms', () => {
   for (let at = 1; at < 1_000; at += 1) {
     const next = add(`lamp ${at}`)
     words.remove(slot)
-    shelf.leave(slot, '')
+    slotTable.remove(slot, '')
     slot = next
   }
-  expect(shelf.keys.length).toBeLessThan(10)
+  expect(slotTable.keys.length).toBeLessThan(10)
   expect(words.terms.get('998')).toBeUndefined()
   expect(words.users('999')).toBe(1)
 })

@@ -1,4 +1,4 @@
-// What was signed before must be known to be spent or void before anything is signed again.
+// Checks earlier authorisations: each must be spent or void before another is signed for the same purchase.
 import type { Chain } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
 import { Refused } from '../refused.ts'
@@ -6,8 +6,15 @@ import { inspect } from './deposit.ts'
 import { askFacilitator } from './facilitator.ts'
 import { type Entry, type Journal, keyHash } from './journal.ts'
 import type { Link } from './link.ts'
-import { isFinal, lookAtMoney, type Money, type Settled, tell, tellDifferences } from './money.ts'
 import type { Order } from './order.ts'
+import {
+  describeDifferences,
+  describePayment,
+  isFinal,
+  type PaymentState,
+  readPaymentState,
+  type Settled,
+} from './payment-state.ts'
 
 export interface Unserved {
   entry: Entry
@@ -15,8 +22,8 @@ export interface Unserved {
 }
 
 /**
- * Throws unless nothing that was signed earlier could be, or turn out to be, this purchase. Returns the one of the same name that was paid
- * and not served.
+ * Throws when an earlier authorisation has paid, or can still pay, for this purchase. Returns the purchase with the same idempotency key
+ * that was paid but not served.
  */
 export async function requireNothingEarlier(
   context: Context,
@@ -24,7 +31,7 @@ export async function requireNothingEarlier(
   journal: Journal,
   { order, link, signal }: { order: Order; link: Link; signal: AbortSignal },
 ): Promise<Unserved | undefined> {
-  // What is found out here is told once: to a caller who is still there.
+  // The outcome of an earlier purchase is reported once, so the caller must still be connected.
   if (signal.aborted) throw callerGone()
   const isSame = ({ merchantId, productId }: Entry) =>
     merchantId === link.terms.merchantId && productId === link.terms.productId
@@ -34,21 +41,23 @@ export async function requireNothingEarlier(
     if (money) return { entry, money }
   }
   for (const entry of await journal.listOpen()) {
-    // Of another product it is told when that is bought again.
+    // The outcome for another product is reported when that product is bought again.
     if (!isSame(entry)) continue
     const money = await reconcile(context, chain, journal, entry, signal)
     if (money.state === 'never' || money.state === 'refunded') continue
     if (money.state === 'settled') {
       throw new Refused(
-        `an earlier purchase of this product had an unknown outcome, and was paid: escrow ${money.escrowId}, transaction ${money.transaction ?? 'unknown'}.${tellDifferences(money)} Nothing was paid again. To buy it once more, call again.`,
+        `an earlier purchase of this product had an unknown outcome, and was paid: escrow ${money.escrowId}, transaction ${money.transaction ?? 'unknown'}.${describeDifferences(money)} Nothing was paid again. To buy it once more, call again.`,
       )
     }
-    throw new Refused(`an earlier purchase of this product is not decided yet. ${tell(money, entry)}`)
+    throw new Refused(
+      `an earlier purchase of this product is not decided yet. ${describePayment(money, entry)}`,
+    )
   }
   return undefined
 }
 
-/** A purchase of the same name that was paid in vain so far. Undefined: nothing was paid, and nothing can be. */
+/** The purchase with the same idempotency key, when it was paid but not served. Undefined when nothing was paid and nothing can be. */
 async function unservedOf(
   context: Context,
   chain: Chain,
@@ -69,7 +78,9 @@ async function unservedOf(
     return money
   }
   if (money.state === 'settled') throw alreadyPaid(money)
-  throw new Refused(`the purchase of this idempotency_key is not decided yet. ${tell(money, entry)}`)
+  throw new Refused(
+    `the purchase of this idempotency_key is not decided yet. ${describePayment(money, entry)}`,
+  )
 }
 
 export const alreadyPaid = (
@@ -77,18 +88,18 @@ export const alreadyPaid = (
   more = '',
 ): Refused =>
   new Refused(
-    `already paid: the purchase of this idempotency_key is escrow ${escrowId}${transaction ? `, transaction ${transaction}` : ''}; nothing was paid again${more}${tellDifferences({ differences })}`,
+    `already paid: the purchase of this idempotency_key is escrow ${escrowId}${transaction ? `, transaction ${transaction}` : ''}; nothing was paid again${more}${describeDifferences({ differences })}`,
   )
 
-/** Looks at the chain, and writes down what is final. */
+/** Reads the state from the chain, and records it in the journal when it is final. */
 async function reconcile(
   context: Context,
   chain: Chain,
   journal: Journal,
   entry: Entry,
   signal: AbortSignal,
-): Promise<Money> {
-  const money = await lookAtMoney(chain, entry)
+): Promise<PaymentState> {
+  const money = await readPaymentState(chain, entry)
   if (money.state === 'settled') {
     const word = await askFacilitator(context, entry)
     await inspect(context, chain, entry, money, [word?.transaction])
@@ -98,7 +109,7 @@ async function reconcile(
   return money
 }
 
-/** What was paid for is what is handed over, and nothing else. */
+/** Throws when the order differs from the one that was paid: only that one can be served. */
 function requireSameRequest(entry: Entry, { query, posted }: Order, money: Unserved['money']): void {
   const isSame = entry.query === query && JSON.stringify(entry.posted) === JSON.stringify(posted)
   if (isSame) return

@@ -3,15 +3,15 @@ import { type Fields, Reader } from './document.ts'
 import { Lists } from './lists.ts'
 import type { Wish } from './question.ts'
 import { productScore } from './ranker.ts'
-import type { Filter, Shelf } from './shelf.ts'
+import type { Filter, SlotTable } from './slot-table.ts'
 import { Spelling } from './spelling.ts'
 import { HEARD, STEPS, stepOf, Terms, WORTH_OF_STEP } from './terms.ts'
 
-/** After so many entries only short lists bring candidates, once there are enough. */
+/** After reading this many entries, a list that would exceed the limit adds no candidates, once there are enough. */
 const ENTRIES = 10_000
-/** The best by their lists, so many, are measured exactly. */
+/** How many of the best by approximate score are scored exactly. */
 const RESCORED = 500
-/** To see what a term is worth in a slot takes as long as to read so many entries. */
+/** Looking up the score of a term in a slot costs as much as reading this many entries. */
 const ENTRIES_A_LOOK = 20
 const MOST_ROUNDS = 2 ** 31 - 1
 const USE = 256
@@ -19,42 +19,42 @@ const NONE = new Uint32Array(0)
 
 export interface Search {
   filter: Filter
-  /** How many are wanted. */
+  /** The number of candidates to return. */
   most: number
-  /** Where all that is admitted is; undefined: anywhere. */
+  /** A superset of the slots that pass the filter; undefined for all. */
   among: readonly number[] | undefined
   match(slot: number): number
 }
 
-/** A list, and what an entry in it gains. */
+/** A posting list, and what it adds to the score of each of its slots. */
 interface Gain {
   list: number
   length: number
   gain: number
 }
 
-/** Which slots use which terms, both ways. */
-export class Words {
+/** The inverted index (slots by term) and the forward index (terms by slot). */
+export class TermIndex {
   readonly terms = new Terms()
   readonly spelling = new Spelling()
-  readonly #shelf: Shelf
+  readonly #slotTable: SlotTable
   readonly #reader = new Reader(this.terms.ofWord)
-  /** The slots that use each term, by how much it is worth there: a list for each step. */
+  /** The inverted index: for each term one posting list per score class. */
   readonly #users = new Lists()
-  /** The terms of each slot with what they are worth there, as number × USE + worth, ascending: there can be 2^24 terms. */
+  /** The forward index: the terms of each slot as term × USE + score, ascending; at most 2^24 terms. */
   readonly #uses = new Lists()
-  /** The words of each slot, as spelling knows them. */
+  /** The handles of each slot in the spelling index. */
   readonly #spelt = new Lists()
   #slots = 0
   #scores = new Float32Array(1024)
   #seen = new Int32Array(1024)
   #round = 0
 
-  constructor(shelf: Shelf) {
-    this.#shelf = shelf
+  constructor(slotTable: SlotTable) {
+    this.#slotTable = slotTable
   }
 
-  /** How many products use a term themselves. */
+  /** How many products use a term in their own text. */
   users(text: string): number {
     const term = this.terms.get(text)
     let users = 0
@@ -63,13 +63,13 @@ export class Words {
     return users
   }
 
-  /** Of how many only reviews use it, or they themselves so little that it comes to the same. */
+  /** How many products have a term only in reviews, or with as low a score. */
   heard(text: string): number {
     const term = this.terms.get(text)
     return term === undefined ? 0 : this.#users.length(term * STEPS + HEARD)
   }
 
-  /** New or changed; lists that a slot stands in and shall stand in are left alone. */
+  /** Adds or updates a slot; posting lists that already contain it are left unchanged. */
   put(slot: number, fields: Fields): void {
     const uses: number[] = []
     const words = this.#reader.read(fields, (term, worth) => uses.push(term * USE + worth))
@@ -83,7 +83,7 @@ export class Words {
   }
 
   #change(slot: number, uses: Uint32Array, spelt: Uint32Array): void {
-    // Both ascending.
+    // Both are in ascending order, so one merge finds the differences.
     const before = this.#uses.of(slot).map(listOf)
     const left: number[] = []
     let at = 0
@@ -121,16 +121,16 @@ export class Words {
   }
 
   /**
-   * The slots that fulfil the most of the wishes, of all or among these, with their ranks counted in. Lists are read by what their entries
-   * gain, the most first. `match` tells what a slot fulfils.
+   * The slots with the best scores (word match and rank), among all or among these. Posting lists are read in descending order of what they
+   * add. `match` returns the exact word match of a slot.
    */
   candidates(wishes: readonly Wish<number>[], { filter, most, among, match }: Search): Int32Array {
-    const shelf = this.#shelf
+    const slotTable = this.#slotTable
     const gains = this.#gainsOf(wishes)
     const entries = gains.reduce((sum, { length }) => sum + length, 0)
     const looks = (among?.length ?? 0) * termsIn(wishes)
     if (among !== undefined && ENTRIES_A_LOOK * looks < entries) {
-      const admitted = among.filter((slot) => shelf.admits(slot, filter))
+      const admitted = among.filter((slot) => slotTable.admits(slot, filter))
       return this.#bestOf(admitted, match, most)
     }
     this.#startRound()
@@ -144,18 +144,18 @@ export class Words {
         this.#touch(gain, filter, touched)
       }
     }
-    // These bring nobody new, but they tell who of the touched has it all.
+    // The remaining lists add no candidates, but complete the scores of those found.
     const toRead = unread.reduce((sum, { length }) => sum + length, 0)
     if (ENTRIES_A_LOOK * touched.length * termsIn(wishes) < toRead) return this.#bestOf(touched, match, most)
     for (const gain of unread) this.#gain(gain)
     const all = wishes.reduce((sum, wish) => sum + wish.weight, 0)
-    const best = new Best(Math.max(RESCORED, most), shelf.keys)
+    const best = new Best(Math.max(RESCORED, most), slotTable.keys)
     for (const slot of touched)
-      best.offer(slot, productScore((this.#scores[slot] as number) / all, shelf.rank(slot)))
+      best.offer(slot, productScore((this.#scores[slot] as number) / all, slotTable.rank(slot)))
     return this.#bestOf(best.slots(), match, most)
   }
 
-  /** Each in a list gains; who is met for the first time and admitted is touched. */
+  /** Adds to the score of each slot in the list; a slot that is new and passes the filter becomes a candidate. */
   #touch({ list, length, gain }: Gain, filter: Filter, touched: number[]): void {
     const [seen, scores, round] = [this.#seen, this.#scores, this.#round]
     const slots = this.#users.array(list)
@@ -165,7 +165,7 @@ export class Words {
       const state = seen[slot] as number
       if (state === round) scores[slot] = (scores[slot] as number) + gain
       else if (state !== -round) {
-        const admitted = this.#shelf.admits(slot, filter)
+        const admitted = this.#slotTable.admits(slot, filter)
         seen[slot] = admitted ? round : -round
         scores[slot] = gain
         if (admitted) touched.push(slot)
@@ -173,7 +173,7 @@ export class Words {
     }
   }
 
-  /** The touched in a list gain. */
+  /** Adds to the scores of the candidates in the list. */
   #gain({ list, length, gain }: Gain): void {
     const [seen, scores, round] = [this.#seen, this.#scores, this.#round]
     const slots = this.#users.array(list)
@@ -184,10 +184,10 @@ export class Words {
     }
   }
 
-  /** By what they are worth exactly; lists know it by steps. */
+  /** The best by exact score; posting lists only know score classes. */
   #bestOf(slots: Iterable<number>, match: (slot: number) => number, most: number): Int32Array {
-    const best = new Best(most, this.#shelf.keys)
-    for (const slot of slots) best.offer(slot, productScore(match(slot), this.#shelf.rank(slot)))
+    const best = new Best(most, this.#slotTable.keys)
+    for (const slot of slots) best.offer(slot, productScore(match(slot), this.#slotTable.rank(slot)))
     return best.slots()
   }
 
@@ -205,7 +205,7 @@ export class Words {
     return false
   }
 
-  /** Every list that a wish leads to, with what an entry in it gains, the most first. */
+  /** All posting lists of the query, in descending order of what they add to a score. */
   #gainsOf(wishes: readonly Wish<number>[]): Gain[] {
     const gains = wishes.flatMap(({ weight, ways }) =>
       ways.flatMap(({ terms, likeness }) =>

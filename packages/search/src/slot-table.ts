@@ -1,22 +1,22 @@
 import { Grouping } from './grouping.ts'
 import { grown } from './numbers.ts'
 
-/** What a question admits. */
+/** The filter of a query. */
 export interface Filter {
-  /** The number of a category; 0: any, −1: one that nothing is of. */
+  /** The number of a category; 0 for any, −1 for one without products. */
   readonly category: number
   readonly ceiling: number
 }
 
-/** Whatever is there. */
+/** Passes every product. */
 export const ANY: Filter = { category: 0, ceiling: Number.POSITIVE_INFINITY }
 
-/** The place of each product, and what decides whether a question admits it. A place is a number. */
-export class Shelf {
+/** Assigns each product a slot (a small number) and keeps the fields that filters and ranking use. */
+export class SlotTable {
   readonly keys: string[] = []
   #ranks = new Float64Array(1024)
   #costs = new Float64Array(1024)
-  /** The number of its category; 0: it is closed. */
+  /** The number of the category; 0 when the slot is free. */
   #category = new Int32Array(1024)
   readonly #numbers = new Map<string, number>()
   #numbersSoFar = 0
@@ -25,7 +25,7 @@ export class Shelf {
   readonly #free: number[] = []
   #next = 0
 
-  take(key: string, category: string, rank: number, cost: number): number {
+  add(key: string, category: string, rank: number, cost: number): number {
     const slot = this.#free.pop() ?? this.#next++
     if (slot >= this.#ranks.length) {
       this.#ranks = grown(this.#ranks, new Float64Array(2 * slot))
@@ -37,18 +37,18 @@ export class Shelf {
     this.#numbers.set(category, number)
     this.#category[slot] = number
     this.#byCategory.put(slot, category)
-    this.value(slot, rank, cost)
+    this.update(slot, rank, cost)
     return slot
   }
 
-  value(slot: number, rank: number, cost: number): void {
+  update(slot: number, rank: number, cost: number): void {
     this.#ranks[slot] = rank
     this.#costs[slot] = cost
     this.#byCost.put(slot, costClass(cost))
   }
 
-  /** No question finds it any more, and the slot is free for another. */
-  leave(slot: number, category: string): void {
+  /** Frees the slot: no query finds the product any more. */
+  remove(slot: number, category: string): void {
     this.#category[slot] = 0
     this.#byCost.remove(slot)
     this.#byCategory.remove(slot)
@@ -72,7 +72,7 @@ export class Shelf {
     return own !== 0 && (category === 0 || own === category) && (this.#costs[slot] as number) <= ceiling
   }
 
-  /** Slots among which is all that a question admits; undefined: there are more than so many. */
+  /** A superset of the slots that pass the filter; undefined when it has more than `most`. */
   among(
     category: string | undefined,
     ceiling: number | undefined,
@@ -98,6 +98,6 @@ export class Shelf {
 
 const COST_CLASSES = 256
 
-/** What costs more is in no lower class; a class reaches about a fifth up. */
+/** Logarithmic classes, each about a fifth wide; a higher price is never in a lower class. */
 const costClass = (cost: number): number =>
   Math.min(COST_CLASSES, Math.floor(4 * Math.log2(Math.max(cost, 0) + 1)))

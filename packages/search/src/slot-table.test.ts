@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Shelf } from './shelf.ts'
+import { SlotTable } from './slot-table.ts'
 
 type Item = { category: string; cost: number }
 
@@ -20,12 +20,12 @@ it('knows where all is that a question admits, whatever came and went', () => {
       fc.option(cost, { nil: undefined }),
       fc.nat(12),
       (steps, wanted, ceiling, most) => {
-        const shelf = new Shelf()
+        const slotTable = new SlotTable()
         const there = new Map<number, Item>()
         const chosen = (at: number) => [...there.keys()][at % there.size]
         for (const each of steps) {
           if (each.what === 'take') {
-            const slot = shelf.take('key', each.category, 0.5, each.cost)
+            const slot = slotTable.add('key', each.category, 0.5, each.cost)
             there.set(slot, { category: each.category, cost: each.cost })
             continue
           }
@@ -33,10 +33,10 @@ it('knows where all is that a question admits, whatever came and went', () => {
           const item = slot === undefined ? undefined : there.get(slot)
           if (slot === undefined || item === undefined) continue
           if (each.what === 'value') {
-            shelf.value(slot, 0.5, each.cost)
+            slotTable.update(slot, 0.5, each.cost)
             item.cost = each.cost
           } else {
-            shelf.leave(slot, item.category)
+            slotTable.remove(slot, item.category)
             there.delete(slot)
           }
         }
@@ -44,11 +44,11 @@ it('knows where all is that a question admits, whatever came and went', () => {
           .filter(([, item]) => wanted === undefined || item.category === wanted)
           .filter(([, item]) => ceiling === undefined || item.cost <= ceiling)
           .map(([slot]) => slot)
-        const filter = shelf.filter(wanted, ceiling)
+        const filter = slotTable.filter(wanted, ceiling)
         const slots = [...there.keys()]
-        expect(slots.filter((slot) => shelf.admits(slot, filter))).toEqual(admitted)
+        expect(slots.filter((slot) => slotTable.admits(slot, filter))).toEqual(admitted)
 
-        const among = shelf.among(wanted, ceiling, most)
+        const among = slotTable.among(wanted, ceiling, most)
         const ofCategory = [...there.values()].filter((item) => item.category === wanted).length
         if (wanted !== undefined && ofCategory <= most) expect(among).toBeDefined()
         if (wanted === undefined && ceiling === undefined) expect(among).toBeUndefined()
@@ -62,8 +62,8 @@ it('knows where all is that a question admits, whatever came and went', () => {
 })
 
 it('finds what is cheap among much that is dear', () => {
-  const shelf = new Shelf()
-  for (let i = 0; i < 1_000; i += 1) shelf.take('key', '', 0.5, i < 50 ? i : 10_000 + i)
-  expect(shelf.among(undefined, 49, 100)).toHaveLength(50)
-  expect(shelf.among(undefined, 10_500, 100)).toBeUndefined()
+  const slotTable = new SlotTable()
+  for (let i = 0; i < 1_000; i += 1) slotTable.add('key', '', 0.5, i < 50 ? i : 10_000 + i)
+  expect(slotTable.among(undefined, 49, 100)).toHaveLength(50)
+  expect(slotTable.among(undefined, 10_500, 100)).toBeUndefined()
 })
