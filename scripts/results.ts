@@ -14,7 +14,8 @@ interface VitestReport {
   testResults: {
     name: string
     status: string
-    message?: string
+    startTime: number
+    endTime: number
     assertionResults: { ancestorTitles: string[]; title: string; status: string }[]
   }[]
 }
@@ -34,6 +35,17 @@ export function readVitest(json: string, root: string): TestCase[] {
     }
     return cases
   })
+}
+
+/** The vitest files that took longest, with their seconds, slowest first. */
+export function slowestFiles(json: string, root: string, most: number): { file: string; seconds: number }[] {
+  return (JSON.parse(json) as VitestReport).testResults
+    .map(({ name, startTime, endTime }) => ({
+      file: relative(root, name),
+      seconds: (endTime - startTime) / 1_000,
+    }))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, most)
 }
 
 /**

@@ -16,7 +16,6 @@ import {
   walletActions,
 } from 'viem'
 import { CREATE2_FACTORY } from '../deploy/plan.ts'
-import hardhatConfig from '../hardhat.config.ts'
 
 const PROJECT_ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Runtime code of the CREATE2 factory that public networks have. */
@@ -50,12 +49,6 @@ export interface LocalChain {
   rpcUrl: string | undefined
   client: LocalClient
   close(): Promise<void>
-}
-
-/** Compiles what has changed; the first time takes about a minute. */
-export async function compileContracts(): Promise<void> {
-  const { tasks } = await createHardhatRuntimeEnvironment(hardhatConfig, {}, PROJECT_ROOT)
-  await tasks.getTask('build').run({ quiet: true, noTests: true })
 }
 
 /** A real EVM on this machine, with time travel, and the CREATE2 factory of public networks. */

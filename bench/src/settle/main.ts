@@ -3,7 +3,6 @@ import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { compileContracts } from '@referrer/contracts/local'
 import { connect, type PostgresServer, startPostgres } from '@referrer/database'
 import { interrupt, listening } from '../index/processes.ts'
 import { CONTENDERS, type Contender, type Server } from './contenders.ts'
@@ -66,7 +65,6 @@ async function main(): Promise<void> {
   const [load = 0] = loadavg()
   if (load > cpus().length / 2)
     progress(`this machine is busy (load ${load.toFixed(1)}): do not trust the figures`)
-  await compileContracts()
   const directory = mkdtempSync(join(tmpdir(), 'bench-settle-'))
   // Root's Postgres runs as another user.
   chmodSync(directory, 0o711)
