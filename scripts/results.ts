@@ -1,4 +1,4 @@
-// Reads what the test tools say into one list of cases.
+// Parses the output of the test tools into one list of cases.
 import { relative } from 'node:path'
 import { ruleIdsIn } from './rule-ids.ts'
 import type { RuleIdsOf } from './solidity-rules.ts'
@@ -76,8 +76,7 @@ export function readSolidity(output: string, folder: string, rulesOf: RuleIdsOf)
   ] as const) {
     const said = Number(new RegExp(`^ {2}(\\d+) ${word}`, 'm').exec(output)?.[1] ?? 0)
     const read = count(cases, outcome)
-    if (said !== read)
-      throw new Error(`Hardhat speaks of ${said} ${word}, but ${read} could be read from its output.`)
+    if (said !== read) throw new Error(`Hardhat reports ${said} ${word}, but its output lists ${read}.`)
   }
   return cases
 }

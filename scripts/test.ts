@@ -195,7 +195,7 @@ function tellRules(): number {
   for (const { id, ran, failed } of rows) {
     console.log(
       ran
-        ? `${id}: ${ran} tests ran, ${failed} failed`
+        ? `${id}: tests that ran: ${ran}, failed: ${failed}`
         : `${id}: no test names it. Name it in the title of the test that holds it: "… [${id}]", in Solidity in the NatSpec above it.`,
     )
   }

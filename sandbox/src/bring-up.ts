@@ -5,7 +5,7 @@ import { fillMarket } from './demo-data.ts'
 import type { Ends } from './ends.ts'
 import { startMarketFacilitator } from './market-facilitator.ts'
 import { attestationPubKey, startMarketService } from './market-service.ts'
-import { settleIn } from './people.ts'
+import { registerPeople } from './people.ts'
 import { HOST, type Ports } from './ports.ts'
 import type { World } from './program.ts'
 import { GOODS } from './shop/goods.ts'
@@ -90,14 +90,14 @@ export async function bringUp({
 async function startChain({ ports, ends, say }: Pick<BringUpOptions, 'ports' | 'ends' | 'say'>) {
   say('starting the chain')
   const { rpcUrl, ...local } = await ends.add(
-    // Time as of a real chain: buyers sign for one minute of their own clock.
+    // Buyers sign for one minute of their own clock, so the chain must keep the same time.
     () => startLocalChain({ port: ports.chain, keepsTime: true }),
     (chain) => chain.close(),
   )
   if (!rpcUrl) throw new Error('the chain has no RPC endpoint')
   say('deploying the contracts')
   const market = await deployMarket(local.client)
-  const people = await settleIn(market)
+  const people = await registerPeople(market)
   // The shop's server holds this key and not the owner's: whoever steals it can ask for payments, and nothing else.
   const signingKey = generatePrivateKey()
   await stockShop(market, people.merchantId, privateKeyToAddress(signingKey))

@@ -15,7 +15,7 @@ export interface DemoOptions {
   shopUrl: string
 }
 
-/** By the same doors and in the same order as everybody. */
+/** Through the same routes, and in the same order, as everybody. */
 export async function fillMarket(options: DemoOptions): Promise<void> {
   const caller = callerOf(options.baseUrl)
   await introduceShop(caller, options)
@@ -35,7 +35,7 @@ export async function fillMarket(options: DemoOptions): Promise<void> {
     const proof = { ...draft, proofId: BigInt(proofIds[index] ?? 0) }
     published.push({ draft, ...(await publishWithProof(options.market, draft.account, proof)) })
   }
-  // Only now: the service waits for the first to be indexed, and has the others by then.
+  // After all are published: the service waits until a review is indexed, and so waits once.
   for (const { draft, reviewId } of published) {
     const registration = { review_id: Number(reviewId), escrow_id: 0, content_json: draft.content }
     await caller.post(draft.account, '/v1/review/register', registration)

@@ -61,7 +61,7 @@ async function main() {
     console.log(screen(state, path, process.env))
     console.log('sandbox ready')
   } catch (error) {
-    // What is being stopped fails for that reason.
+    // A part that is stopped while it starts fails because of that.
     if (isStopping) return
     complain(error)
     await stop(1)
