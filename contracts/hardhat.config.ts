@@ -4,7 +4,7 @@ import type { HardhatPlugin } from 'hardhat/types/plugins'
 
 const require = createRequire(import.meta.url)
 
-/** Tests deploy what was compiled for production. Of their own build only their own code is wanted, plainly compiled: a tenth of the work. */
+/** Tests deploy the artifacts that were compiled for production, so their own build compiles the tests alone, unoptimised: a tenth of the work. */
 const plainTests: HardhatPlugin = {
   id: 'plain-tests',
   hookHandlers: {

@@ -8,7 +8,7 @@ export function readRules(tsv: string): string[] {
   return rows.map((row) => row.split('\t')[0] ?? '')
 }
 
-/** Lines about tests that name a rule that there is not. */
+/** One line for each test that names an unknown rule. */
 export function unknownRules(rules: string[], cases: TestCase[]): string[] {
   const known = new Set(rules)
   return cases.flatMap(({ file, title, rules: named }) =>

@@ -15,7 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 const HEARTBEAT_MS = 2_000
 const SILENT_MS = 60_000
-// npm is started on a leash (install.mjs) and ends with its parent; this is the time it gets to do so.
+// npm ends when the process that started it is gone (npm.mjs); this is the time it gets for that.
 const ORPHAN_MS = 500
 
 /** Waits for the lock and returns the function that gives it back. onWait is called once if another holds it. */
@@ -77,7 +77,7 @@ function isStale(path, holder) {
   }
 }
 
-/** Of several that find the same stale lock one renames it; who catches a fresh lock instead puts it back. */
+/** Several processes may find the same stale lock: one renames it, and one that has renamed a fresh lock instead puts it back. */
 function remove(path, own, holder) {
   try {
     renameSync(path, own)

@@ -19,14 +19,15 @@ const FLAGS = [
 const UNREACHABLE =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)\b/
 
-// Should this process be killed, npm must not go on writing into node_modules behind the next one's back.
-const LEASH = "data:text/javascript,process.on('disconnect',()=>process.exit(1));process.channel.unref()"
+// If this process is killed, npm ends too: it must not write into node_modules while the next install does.
+const END_WITH_PARENT =
+  "data:text/javascript,process.on('disconnect',()=>process.exit(1));process.channel.unref()"
 
 export async function npm(node, label, folder, args) {
   const done = progress(label)
   const { code, output } = await run(
     node,
-    ['--import', LEASH, npmCli(), ...args, '--prefix', folder, ...FLAGS],
+    ['--import', END_WITH_PARENT, npmCli(), ...args, '--prefix', folder, ...FLAGS],
     {
       cwd: folder,
       env: { ...process.env, ...headers(node), PATH: dirname(node) + delimiter + (process.env.PATH ?? '') },
@@ -39,7 +40,7 @@ export async function npm(node, label, folder, args) {
   if (!unreachable) process.stderr.write(output)
   const advice = unreachable
     ? `The package registry cannot be reached (${unreachable}): check the network and npm's registry and proxy settings, then run this again.`
-    : 'npm could not install the packages; what it said is above. Run this again once that is put right.'
+    : 'npm could not install the packages; its output is above. Solve that, then run this again.'
   throw Object.assign(new Error(advice), { advice })
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readSolidity, readVitest } from './results.ts'
+import { readSolidity, readVitest, slowestFiles } from './results.ts'
 import { solidityRules } from './solidity-rules.ts'
 
 const source = `
@@ -103,5 +103,22 @@ it('counts a vitest file that did not load as a failure', () => {
   })
   expect(readVitest(json, '/r')).toEqual([
     { file: 'a.test.ts', title: 'the file runs', outcome: 'failed', rules: [] },
+  ])
+})
+
+it('lists the slowest vitest files first, as many as asked for', () => {
+  const file = (name: string, seconds: number) => ({
+    name: `/r/${name}`,
+    status: 'passed',
+    startTime: 1_000,
+    endTime: 1_000 + seconds * 1_000,
+    assertionResults: [],
+  })
+  const json = JSON.stringify({
+    testResults: [file('a.test.ts', 2), file('b.test.ts', 9.5), file('c.test.ts', 4)],
+  })
+  expect(slowestFiles(json, '/r', 2)).toEqual([
+    { file: 'b.test.ts', seconds: 9.5 },
+    { file: 'c.test.ts', seconds: 4 },
   ])
 })

@@ -1,4 +1,4 @@
-// Reads what the test tools say into one list of cases.
+// Parses the output of the test tools into one list of cases.
 import { relative } from 'node:path'
 import { ruleIdsIn } from './rule-ids.ts'
 import type { RuleIdsOf } from './solidity-rules.ts'
@@ -14,7 +14,8 @@ interface VitestReport {
   testResults: {
     name: string
     status: string
-    message?: string
+    startTime: number
+    endTime: number
     assertionResults: { ancestorTitles: string[]; title: string; status: string }[]
   }[]
 }
@@ -34,6 +35,17 @@ export function readVitest(json: string, root: string): TestCase[] {
     }
     return cases
   })
+}
+
+/** The vitest files that took longest, with their seconds, slowest first. */
+export function slowestFiles(json: string, root: string, most: number): { file: string; seconds: number }[] {
+  return (JSON.parse(json) as VitestReport).testResults
+    .map(({ name, startTime, endTime }) => ({
+      file: relative(root, name),
+      seconds: (endTime - startTime) / 1_000,
+    }))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, most)
 }
 
 /**
@@ -64,8 +76,7 @@ export function readSolidity(output: string, folder: string, rulesOf: RuleIdsOf)
   ] as const) {
     const said = Number(new RegExp(`^ {2}(\\d+) ${word}`, 'm').exec(output)?.[1] ?? 0)
     const read = count(cases, outcome)
-    if (said !== read)
-      throw new Error(`Hardhat speaks of ${said} ${word}, but ${read} could be read from its output.`)
+    if (said !== read) throw new Error(`Hardhat reports ${said} ${word}, but its output lists ${read}.`)
   }
   return cases
 }

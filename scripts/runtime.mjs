@@ -19,7 +19,7 @@ export function pinnedNode() {
   return version && { name, version }
 }
 
-/** The path of the Node to run under, or undefined when none new enough is at hand. */
+/** The path of the Node to run under, or undefined when there is none that is new enough. */
 export function runtimePath() {
   const pinned = join(modules, `node-${process.platform}-${process.arch}`, 'bin', 'node')
   if (existsSync(pinned)) return pinned

@@ -1,4 +1,4 @@
-// Runs the tools that make up the test command, each with its log file, and says how it goes.
+// Runs the tools that make up the test command, each with its log file, and prints their progress.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ export interface Step {
   /** Arguments of Node: the tool's entry and its own arguments. */
   command: string[]
   cwd: string
-  /** What to say of it when the tool is done; a throw fails the step. */
+  /** One line about the output, when the tool is done; a throw fails the step. */
   summary(output: string): string
 }
 
@@ -50,7 +50,7 @@ export const skipped = (name: string, summary: string): StepResult => ({
   output: '',
 })
 
-/** While something runs, a line now and then says what. Returns the function that ends it. */
+/** Prints every 15 seconds which steps run. Returns the function that stops it. */
 export function tick(): () => void {
   const timer = setInterval(() => {
     const long = [...running]

@@ -2,63 +2,31 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { HELP, readArguments, type Wanted } from './arguments.ts'
 import { conformanceReport, readRules, unknownRules } from './conformance.ts'
-import { count, readSolidity, readVitest, type TestCase } from './results.ts'
-import { solidityRules } from './solidity-rules.ts'
+import { count, readSolidity, readVitest, slowestFiles, type TestCase } from './results.ts'
+import { type Source, titlePattern, vitestFilesOf } from './rule-tests.ts'
+import { solidityRules, solidityTestsOf } from './solidity-rules.ts'
 import { describe, runStep, type Step, type StepResult, skipped, stopAll, tick } from './steps.ts'
 
-const HELP = `npm test                              everything, and writes conformance/report.md
-npm test -- <path part>…              the vitest files whose path contains one of these
-npm test -- --only <steps>            some of: types, lint, contracts, unit (comma separated)
-npm test -- --only contracts <regexp> the Solidity tests whose name matches
-
-Each step's full output is kept in node_modules/.cache/referrer-test/<step>.log.`
+const SLOWEST = 10
 
 const root = dirname(import.meta.dirname)
 const logs = join(root, 'node_modules', '.cache', 'referrer-test')
 const vitestJson = join(logs, 'unit.json')
 const contracts = join(root, 'contracts')
+const reportPath = join(root, 'conformance', 'report.md')
 const rules = readRules(readFileSync(join(root, 'conformance', 'rules.tsv'), 'utf8'))
-const CHOICES = ['types', 'lint', 'contracts', 'unit']
 
 const tool = (path: string) => join(root, 'node_modules', path)
 const hardhat = tool('hardhat/dist/src/cli.js')
 const lineWith = (pattern: RegExp) => (output: string) =>
   output.split('\n').findLast((line) => pattern.test(line)) ?? ''
 
-const { chosen, filters } = readArguments()
+const wanted = wantedOrExit()
+const isWhole = wanted.filters.length === 0 && wanted.rules.length === 0
 const cases: TestCase[] = []
-
-const steps = {
-  types: step('types', root, [tool('typescript/bin/tsc'), '--noEmit'], () => ''),
-  lint: step(
-    'lint',
-    root,
-    [tool('@biomejs/biome/bin/biome'), 'check', '--max-diagnostics=200'],
-    lineWith(/^(Checked|Found \d+ error)/),
-  ),
-  compile: step('compile', contracts, [hardhat, 'build', '--no-tests'], lineWith(/^(Compiled|No contracts)/)),
-  contracts: step(
-    'contracts',
-    contracts,
-    [hardhat, 'test', 'solidity', '--no-compile', ...(filters.length ? ['--grep', filters.join('|')] : [])],
-    (output) => take(readSolidity(output, 'contracts', rulesOfSolidity())),
-  ),
-  unit: step(
-    'unit',
-    root,
-    [
-      tool('vitest/vitest.mjs'),
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${vitestJson}`,
-      ...filters,
-    ],
-    () => take(readVitest(readFileSync(vitestJson, 'utf8'), root)),
-  ),
-}
+const steps = chooseSteps()
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
@@ -74,35 +42,125 @@ const results = await runAll()
 stopTicking()
 finish(results)
 
-function step(name: string, cwd: string, command: string[], summary: Step['summary']): Step {
-  return { name, cwd, command, summary }
+function wantedOrExit(): Wanted {
+  try {
+    const read = readArguments(process.argv.slice(2), rules)
+    if (!read.help) return read
+    console.log(HELP)
+    process.exit(0)
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${HELP}`)
+    process.exit(2)
+  }
 }
 
-/** What the tests rely on first; then the tests, Solidity beside TypeScript. */
+interface Steps {
+  types?: Step
+  lint?: Step
+  contracts?: Step
+  unit?: Step
+}
+
+function chooseSteps(): Steps {
+  if (wanted.rules.length === 0) {
+    const grep = wanted.filters.length ? ['--grep', wanted.filters.join('|')] : []
+    const all = { types: types(), lint: lint(), contracts: solidity(grep), unit: vitest(wanted.filters) }
+    return Object.fromEntries(Object.entries(all).filter(([name]) => wanted.steps.has(name)))
+  }
+  const inSolidity = solidityTestsOf(wanted.rules, soliditySources())
+  const inVitest = vitestFilesOf(wanted.rules, vitestSources(), readReport())
+  const { files, tests } = inSolidity
+  return {
+    ...(files.length && { contracts: solidity([...files, '--grep', `\\b(?:${tests.join('|')})\\b`]) }),
+    ...(inVitest.length && { unit: vitest([...inVitest, '-t', titlePattern(wanted.rules)]) }),
+  }
+}
+
+function types(): Step {
+  return { name: 'types', cwd: root, command: [tool('typescript/bin/tsc'), '--noEmit'], summary: () => '' }
+}
+
+function lint(): Step {
+  return {
+    name: 'lint',
+    cwd: root,
+    command: [tool('@biomejs/biome/bin/biome'), 'check', '--max-diagnostics=200'],
+    summary: lineWith(/^(Checked|Found \d+ error)/),
+  }
+}
+
+/** Also proves that what is committed of the compiled contracts is what the sources give. */
+function compile(): Step {
+  return {
+    name: 'compile',
+    cwd: contracts,
+    command: ['deploy/build.ts', '--check'],
+    summary: lineWith(/contracts\/src gives/),
+  }
+}
+
+function solidity(args: string[]): Step {
+  return {
+    name: 'contracts',
+    cwd: contracts,
+    command: [hardhat, 'test', 'solidity', '--no-compile', ...args],
+    summary: (output) => take(readSolidity(output, 'contracts', solidityRules(soliditySources()))),
+  }
+}
+
+function vitest(args: string[]): Step {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${vitestJson}`]
+  return {
+    name: 'unit',
+    cwd: root,
+    command: [tool('vitest/vitest.mjs'), 'run', ...reporters, ...args],
+    summary: () => take(readVitest(readFileSync(vitestJson, 'utf8'), root)),
+  }
+}
+
+/** The unit tests, which take longest, need nothing of the rest: all else runs beside them. */
 async function runAll(): Promise<StepResult[]> {
-  const run = (one: Step) => runStep(one, logs)
-  const tests = [steps.contracts, steps.unit].filter(({ name }) => chosen.has(name))
-  const checks = [steps.types, steps.lint].filter(({ name }) => chosen.has(name))
-  const first = await Promise.all([...(tests.length ? [steps.compile] : []), ...checks].map(run))
-  const isCompiled = first.every(({ name, ok }) => name !== 'compile' || ok)
-  const second = isCompiled
-    ? await Promise.all(tests.map(run))
-    : tests.map(({ name }) => skipped(name, 'not run: the contracts do not compile'))
-  return [...first, ...second]
+  const run = (step: Step | undefined) => (step ? [runStep(step, logs)] : [])
+  const [rest, unit] = await Promise.all([runRest(), Promise.all(run(steps.unit))])
+  return [...rest, ...unit]
+
+  async function runRest(): Promise<StepResult[]> {
+    const checks = await Promise.all([steps.types, steps.lint].flatMap(run))
+    if (!steps.contracts) return checks
+    const compiled = await runStep(compile(), logs)
+    const tested = compiled.ok
+      ? await runStep(steps.contracts, logs)
+      : skipped('contracts', 'not run: see compile')
+    return [...checks, compiled, tested]
+  }
 }
 
-function take(taken: TestCase[]): string {
+/** Of a run for rules only the tests that name one count. */
+function take(read: TestCase[]): string {
+  const taken = wanted.rules.length
+    ? read.filter(({ rules }) => rules.some((id) => wanted.rules.includes(id)))
+    : read
   cases.push(...taken)
   const [passed, failed, left] = (['passed', 'failed', 'skipped'] as const).map((outcome) =>
     count(taken, outcome),
   )
-  if (!passed && !failed) throw new Error('no test was run')
+  if (!passed && !failed && wanted.rules.length === 0) throw new Error('no test was run')
   return `${passed} passed, ${failed} failed${left ? `, ${left} skipped` : ''}`
 }
 
-function rulesOfSolidity() {
-  const files = globSync('test/**/*.sol', { cwd: contracts })
-  return solidityRules(files.map((file) => ({ file, text: readFileSync(join(contracts, file), 'utf8') })))
+function soliditySources(): Source[] {
+  return readSources(contracts, 'test/**/*.sol')
+}
+
+function vitestSources(): Source[] {
+  return readSources(root, '{bench,contracts,packages,sandbox,scripts,sim}/**/*.test.ts')
+}
+
+function readSources(cwd: string, pattern: string): Source[] {
+  const exclude = (path: string) => /(^|\/)(node_modules|dist)$/.test(path)
+  return globSync(pattern, { cwd, exclude })
+    .sort()
+    .map((file) => ({ file, text: readFileSync(join(cwd, file), 'utf8') }))
 }
 
 function finish(results: StepResult[]) {
@@ -110,49 +168,57 @@ function finish(results: StepResult[]) {
   for (const { name, output } of failed) if (output) console.log(`\n── ${name} ──\n${output.trimEnd()}`)
   const unknown = unknownRules(rules, cases)
   for (const line of unknown) console.log(`\n${line}`)
-  if (filters.length === 0 && results.every(({ name, ok }) => ok || name !== 'compile')) writeReport()
+  if (isWhole) {
+    writeReport()
+    printSlowest()
+  }
 
-  console.log(`\n${results.map(describe).join('\n')}`)
+  if (results.length) console.log(`\n${results.map(describe).join('\n')}`)
   if (failed.length) console.log(`failed: ${failed.map(({ name }) => name).join(', ')}`)
   for (const { file, title } of cases.filter(({ outcome }) => outcome === 'failed')) {
     console.log(`  ✗ ${file} › ${title}`)
   }
   if (unknown.length) console.log('failed: tests name rules that are not in conformance/rules.tsv')
-  if (chosen.has('contracts') || chosen.has('unit')) {
+  if (steps.contracts || steps.unit) {
     console.log(`\n${count(cases, 'passed')} passed, ${count(cases, 'failed')} failed`)
   }
-  process.exitCode = failed.length || unknown.length ? 1 : 0
+  const untested = tellRules()
+  process.exitCode = failed.length || unknown.length || untested ? 1 : 0
+}
+
+/** Says how many tests of each wanted rule ran; returns the number of rules without any. */
+function tellRules(): number {
+  const rows = wanted.rules.map((id) => {
+    const ran = cases.filter((one) => one.outcome !== 'skipped' && one.rules.includes(id))
+    return { id, ran: ran.length, failed: count(ran, 'failed') }
+  })
+  for (const { id, ran, failed } of rows) {
+    console.log(
+      ran
+        ? `${id}: tests that ran: ${ran}, failed: ${failed}`
+        : `${id}: no test names it. Name it in the title of the test that holds it: "… [${id}]", in Solidity in the NatSpec above it.`,
+    )
+  }
+  return rows.filter(({ ran }) => ran === 0).length
+}
+
+function printSlowest() {
+  if (!existsSync(vitestJson)) return
+  const slowest = slowestFiles(readFileSync(vitestJson, 'utf8'), root, SLOWEST)
+  console.log(`\nthe ${slowest.length} slowest test files:`)
+  for (const { file, seconds } of slowest) console.log(`${seconds.toFixed(1).padStart(8)} s  ${file}`)
+}
+
+function readReport(): string {
+  return existsSync(reportPath) ? readFileSync(reportPath, 'utf8') : ''
 }
 
 /** Only when both kinds of tests have run to the end: a part would show rules as lost that are not. */
 function writeReport() {
   const kinds = [/\.sol$/, /\.test\.ts$/]
   if (!kinds.every((kind) => cases.some(({ file }) => kind.test(file)))) return
-  const path = join(root, 'conformance', 'report.md')
   const report = conformanceReport(rules, cases)
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  if (report === before) return
-  writeFileSync(path, report)
+  if (report === readReport()) return
+  writeFileSync(reportPath, report)
   console.log('\nconformance/report.md has changed: commit it with the tests.')
-}
-
-function readArguments() {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-    })
-    if (values.help) {
-      console.log(HELP)
-      process.exit(0)
-    }
-    const only = values.only?.split(',') ?? (positionals.length ? ['unit'] : CHOICES)
-    const wrong = only.find((name) => !CHOICES.includes(name))
-    if (wrong !== undefined) throw new Error(`there is no step "${wrong}"`)
-    if (positionals.length && only.length > 1) throw new Error('a filter goes with one step')
-    return { chosen: new Set(only), filters: positionals }
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : error}\n\n${HELP}`)
-    process.exit(2)
-  }
 }

@@ -1,4 +1,4 @@
-// Test files share the globals of their worker: one that replaces a global breaks another, far away and now and then.
+// Test files share the globals of their worker: one that leaves a global replaced breaks a file that happens to run after it.
 import { afterAll } from 'vitest'
 
 const NAMES = ['Request', 'Response', 'Headers', 'fetch', 'Date', 'setTimeout'] as const

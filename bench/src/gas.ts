@@ -1,7 +1,6 @@
 // What each on-chain step costs, beside the floor: a bare EIP-3009 transfer.
 import { parseArgs } from 'node:util'
 import {
-  compileContracts,
   confirmed,
   deployMarket,
   developmentAccount,
@@ -45,7 +44,6 @@ if (flags.help) {
 const PRICE = 25_000_000n
 const DAY = 86_400
 
-await compileContracts()
 const { client, close } = await startLocalChain()
 const market = await deployMarket(client)
 const { accounts, addresses } = market

@@ -3,7 +3,7 @@ import { type Account, type Address, encodeFunctionData, type Hex, isAddressEqua
 import type { DeploymentClient } from './execute.ts'
 import type { Addresses } from './plan.ts'
 
-/** The second step of a hand-over: only who is to get the power can take it. */
+/** The second step of a hand-over: only the new holder can send it. */
 export interface Acceptance {
   title: string
   by: Address
@@ -14,10 +14,10 @@ export interface Acceptance {
 }
 
 const WITH_ADMIN = ['MerchantRegistry', 'ReviewRegistry', 'CommissionEscrow', 'SplitRouter'] as const
-/** Of all four: they inherit it. */
+/** All four inherit these functions. */
 const adminAbi = splitRouterAbi
 
-/** What was begun and not accepted yet. */
+/** The hand-overs that were begun and not accepted yet. */
 export async function pendingAcceptances(
   client: DeploymentClient,
   contracts: Addresses,
@@ -45,7 +45,7 @@ export async function pendingAcceptances(
   return [...admins, owner].filter(({ by }) => by !== zeroAddress)
 }
 
-/** Accepts all that waits for this account and whose time has come. Returns the rest, for others or for later. */
+/** Accepts what this account can accept now. Returns the rest: for other accounts, or for later. */
 export async function accept(
   client: DeploymentClient,
   account: Account | undefined,

@@ -23,7 +23,7 @@ export async function executePlan(
       (step) => `  ${step.title}\n    from ${step.sender} to ${step.to} data ${step.data}`,
     )
     throw new Error(
-      `these steps are not the deployer's to send; have them sent, then run again:\n${list.join('\n')}`,
+      `the deployer may not send these steps: have the accounts named below send them, then run again:\n${list.join('\n')}`,
     )
   }
   for (const [index, step] of open.entries()) {

@@ -13,7 +13,6 @@ import {
   walletActions,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { compileContracts } from '../local/chain.ts'
 import { accept, pendingAcceptances } from './accept.ts'
 import { readAddressBook, writeAddressBook } from './address-book.ts'
 import { type DeploymentConfig, readDeploymentConfig } from './config.ts'
@@ -111,7 +110,6 @@ const rpcUrl = process.env.RPC_URL ?? fail('set RPC_URL to the chain’s JSON-RP
 async function deploy(client: DeploymentClient, config: DeploymentConfig, path: string): Promise<void> {
   const account = accountOf('DEPLOYER_PRIVATE_KEY')
   const sender = account?.address ?? process.env.DEPLOYER_ADDRESS ?? fail('set DEPLOYER_PRIVATE_KEY')
-  await compileContracts()
   const book = readAddressBook(path, config.chainId)
   const startBlock = book?.startBlock ?? Number(await client.getBlockNumber())
   const plan = await planDeployment(client, sender as `0x${string}`, config, book?.contracts)

@@ -16,13 +16,12 @@ import {
   walletActions,
 } from 'viem'
 import { CREATE2_FACTORY } from '../deploy/plan.ts'
-import hardhatConfig from '../hardhat.config.ts'
 
 const PROJECT_ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Runtime code of the CREATE2 factory that public networks have. */
 const CREATE2_FACTORY_CODE =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
-/** What was asked before a chain is closed is answered; who goes on asking gets an error. */
+/** Requests from before a chain is closed get this time to be answered; later ones fail. */
 const LAST_ANSWERS_MS = 500
 
 export interface LocalChainOptions {
@@ -52,16 +51,10 @@ export interface LocalChain {
   close(): Promise<void>
 }
 
-/** Compiles what has changed; the first time takes about a minute. */
-export async function compileContracts(): Promise<void> {
-  const { tasks } = await createHardhatRuntimeEnvironment(hardhatConfig, {}, PROJECT_ROOT)
-  await tasks.getTask('build').run({ quiet: true, noTests: true })
-}
-
 /** A real EVM on this machine, with time travel, and the CREATE2 factory of public networks. */
 export async function startLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {
   const chainId = options.chainId ?? 31_337
-  // As anywhere else, the chain knows nothing of our contracts: reading all that was compiled would take most of a start.
+  // Without our artifacts: reading them would take most of a start, and a chain needs none.
   const { network, hooks } = await createHardhatRuntimeEnvironment(
     { paths: { artifacts: 'none' } },
     {},
@@ -75,7 +68,8 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
     },
   }
   const connection = await network.create(params)
-  // What Hardhat serves it connects to; others come in there, while our own client asks the chain itself, which costs a fraction.
+  // Hardhat's server would open a connection of its own: it gets ours, so that others reach this chain over HTTP while our client calls it in
+  // process, which costs a fraction.
   hooks.registerHandlers('network', {
     newConnection: async <T extends string>() => connection as unknown as NetworkConnection<T>,
   })
@@ -107,7 +101,7 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
 async function listen(network: NetworkManager, params: NetworkConnectionParams, port: number) {
   const server = await network.createServer(params, '127.0.0.1', port)
   const { address, port: bound } = await server.listen()
-  // It listens no more at once, but waits for every connection: one through which somebody asks all the time would never end.
+  // It stops listening at once but waits for every open connection, and a busy one may never end.
   const close = () => Promise.race([server.close(), sleep(LAST_ANSWERS_MS, undefined, { ref: false })])
   return { url: `http://${address}:${bound}`, close }
 }

@@ -4,7 +4,7 @@ import { commissionEscrowAbi, reviewRegistryAbi, splitRouterAbi } from '@referre
 import fc from 'fast-check'
 import { bytesToHex, type Hex, keccak256, numberToHex, toBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readAbis, renderAbis } from '../deploy/generate-abis.ts'
+import { readAbis, renderAbis } from '../deploy/abis.ts'
 import {
   confirmed,
   deployMarket,

@@ -1,57 +1,41 @@
-import { compileContracts, deployMarket, startLocalChain } from '@referrer/contracts/local'
+import { deployMarket, startLocalChain } from '@referrer/contracts/local'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { startDatabases } from './databases.ts'
+import type { Databases } from './databases.ts'
 import { fillMarket } from './demo-data.ts'
 import type { Ends } from './ends.ts'
 import { startMarketFacilitator } from './market-facilitator.ts'
 import { attestationPubKey, startMarketService } from './market-service.ts'
-import { settleIn } from './people.ts'
+import { registerPeople } from './people.ts'
 import { HOST, type Ports } from './ports.ts'
 import type { World } from './program.ts'
 import { GOODS } from './shop/goods.ts'
 import { startShop } from './shop/shop.ts'
 import { stockShop } from './shop/stock.ts'
-import { databaseDirectory, type SandboxState } from './state.ts'
+import type { SandboxState } from './state.ts'
 
 export interface BringUpOptions {
   ports: Ports
-  /** Of the state file. */
-  path: string
+  databases: Databases
   logLevel: string
   ends: Ends
   say: (text: string) => void
 }
 
-/** Starts everything, each part when those before it run. */
-export async function bringUp({ ports, path, logLevel, ends, say }: BringUpOptions): Promise<SandboxState> {
-  say('compiling the contracts (the first time takes about a minute)')
-  const tick = setInterval(() => say('still compiling'), 10_000)
-  await compileContracts().finally(() => clearInterval(tick))
-
-  say('starting the chain')
-  const local = await ends.add(
-    // Buyers sign for one minute of their own clock.
-    () => startLocalChain({ port: ports.chain, keepsTime: true }),
-    (chain) => chain.close(),
-  )
-  if (!local.rpcUrl) throw new Error('the chain has no RPC endpoint')
-
-  say('deploying the contracts')
-  const market = await deployMarket(local.client)
-  const people = await settleIn(market)
-  // The shop's server holds this key and not the owner's: whoever steals it can ask for payments, and nothing else.
-  const signingKey = generatePrivateKey()
-  await stockShop(market, people.merchantId, privateKeyToAddress(signingKey))
+/** Starts everything, each part when those it needs run. */
+export async function bringUp({
+  ports,
+  databases,
+  logLevel,
+  ends,
+  say,
+}: BringUpOptions): Promise<SandboxState> {
+  const { local, market, people, signingKey } = await startChain({ ports, ends, say })
 
   say('starting the service')
   const { accounts } = people
   const chain = { rpcUrl: local.rpcUrl, chainId: local.chain.id, contracts: market.addresses, accounts }
   const world: World = { ...chain, logLevel }
   const facilitatorUrl = `http://${HOST}:${ports.facilitator}`
-  const databases = await ends.add(
-    () => startDatabases(databaseDirectory(path, ports.service)),
-    (server) => server.stop(),
-  )
   const { url: baseUrl } = await ends.add(
     async () =>
       startMarketService(world, {
@@ -79,6 +63,7 @@ export async function bringUp({ ports, path, logLevel, ends, say }: BringUpOptio
     () => startShop(world, { port: ports.shop, merchantId, baseUrl, facilitatorUrl, signingKey }),
     (shop) => shop.stop(),
   )
+  say('publishing the demo reviews')
   await fillMarket({ market, people, baseUrl, shopUrl })
 
   const products = GOODS.map(({ path, productId }) => ({
@@ -99,4 +84,22 @@ export async function bringUp({ ports, path, logLevel, ends, say }: BringUpOptio
     accounts,
     products,
   }
+}
+
+/** A chain with the market's contracts, its people, and the shop's products. */
+async function startChain({ ports, ends, say }: Pick<BringUpOptions, 'ports' | 'ends' | 'say'>) {
+  say('starting the chain')
+  const { rpcUrl, ...local } = await ends.add(
+    // Buyers sign for one minute of their own clock, so the chain must keep the same time.
+    () => startLocalChain({ port: ports.chain, keepsTime: true }),
+    (chain) => chain.close(),
+  )
+  if (!rpcUrl) throw new Error('the chain has no RPC endpoint')
+  say('deploying the contracts')
+  const market = await deployMarket(local.client)
+  const people = await registerPeople(market)
+  // The shop's server holds this key and not the owner's: whoever steals it can ask for payments, and nothing else.
+  const signingKey = generatePrivateKey()
+  await stockShop(market, people.merchantId, privateKeyToAddress(signingKey))
+  return { local: { ...local, rpcUrl }, market, people, signingKey }
 }

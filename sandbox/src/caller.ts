@@ -1,7 +1,7 @@
 import { RequestSignature } from '@referrer/protocol'
 import type { LocalAccount, TypedDataDefinition } from 'viem'
 
-/** Somebody at the service's door. */
+/** Calls the service's routes for any account. */
 export interface Caller {
   get<T>(as: LocalAccount, path: string): Promise<T>
   post<T>(as: LocalAccount, path: string, body?: object): Promise<T>
@@ -16,7 +16,7 @@ export interface Caller {
 type Method = 'GET' | 'POST'
 type Step1 = { commitment: TypedDataDefinition; nonce: string; expiry: number }
 
-/** A refusal is an error: whatever the sandbox asks for must be possible. */
+/** A refusal is an error: every request of the sandbox must succeed. */
 export function callerOf(baseUrl: string): Caller {
   async function call<T>(
     method: Method,

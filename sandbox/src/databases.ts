@@ -4,7 +4,7 @@ import { connect, startPostgres } from '@referrer/database'
 export interface Databases {
   /** The address of an empty database of this name. */
   create(name: string): Promise<string>
-  /** Ends the server and takes its files along. */
+  /** Stops the server and removes its files. */
   stop(): Promise<void>
 }
 

@@ -1,8 +1,8 @@
 // What a newcomer finds: a shop that the service knows, and reviews of its products, whose links can be paid.
 import { type Market, publishWithProof } from '@referrer/contracts/local'
 import { type Caller, callerOf } from './caller.ts'
-import { DEMO_REVIEWS } from './demo-reviews.ts'
-import type { People, Reviewer } from './people.ts'
+import { DEMO_REVIEWS, type DemoReview } from './demo-reviews.ts'
+import type { People } from './people.ts'
 import { GOODS } from './shop/goods.ts'
 
 /** What the first reviewer gives buyers of its commission. */
@@ -15,7 +15,7 @@ export interface DemoOptions {
   shopUrl: string
 }
 
-/** By the same doors and in the same order as everybody. */
+/** Through the same routes, and in the same order, as everybody. */
 export async function fillMarket(options: DemoOptions): Promise<void> {
   const caller = callerOf(options.baseUrl)
   await introduceShop(caller, options)
@@ -28,9 +28,17 @@ export async function fillMarket(options: DemoOptions): Promise<void> {
     cashback_of_commission_bps: CASHBACK_BPS,
   })
   const token = await caller.signIn(options.market.accounts.admin)
-  for (const { by, path, content } of DEMO_REVIEWS) {
-    const reviewer = options.people.reviewers[by]
-    await review(caller, options, { reviewer, path, content: JSON.stringify(content), adminToken: token })
+  const drafts = DEMO_REVIEWS.map((review) => draftOf(review, options))
+  const proofIds = await Promise.all(drafts.map((draft) => prove(caller, draft, token)))
+  const published: { draft: Draft; reviewId: bigint }[] = []
+  for (const [index, draft] of drafts.entries()) {
+    const proof = { ...draft, proofId: BigInt(proofIds[index] ?? 0) }
+    published.push({ draft, ...(await publishWithProof(options.market, draft.account, proof)) })
+  }
+  // After all are published: the service waits until a review is indexed, and so waits once.
+  for (const { draft, reviewId } of published) {
+    const registration = { review_id: Number(reviewId), escrow_id: 0, content_json: draft.content }
+    await caller.post(draft.account, '/v1/review/register', registration)
   }
 }
 
@@ -46,32 +54,26 @@ async function introduceShop(caller: Caller, { market, people, shopUrl }: DemoOp
   }
 }
 
-/** Shows that the product was used, is believed, publishes the review and brings its text. */
-async function review(
-  caller: Caller,
-  { market, people }: DemoOptions,
-  {
-    reviewer: { account, agentId },
-    path,
-    content,
-    adminToken,
-  }: { reviewer: Reviewer; path: string; content: string; adminToken: string },
-): Promise<void> {
+type Draft = ReturnType<typeof draftOf>
+
+function draftOf({ by, path, content }: DemoReview, { people: { merchantId, reviewers } }: DemoOptions) {
   const productId = GOODS.find((good) => good.path === path)?.productId
   if (!productId) throw new Error(`the shop does not sell ${path}`)
+  return { ...reviewers[by], product: { merchantId, productId }, content: JSON.stringify(content) }
+}
+
+/** The reviewer shows that it used the product, and the admin approves. Returns the id of the proof. */
+async function prove(
+  caller: Caller,
+  { account, agentId, product }: Draft,
+  adminToken: string,
+): Promise<number> {
   const { proof_id } = await caller.post<{ proof_id: number }>(account, '/v1/proof', {
     agent_id: Number(agentId),
-    merchant_id: Number(people.merchantId),
-    product_id: productId,
+    merchant_id: Number(product.merchantId),
+    product_id: product.productId,
     proof_data: { note: 'Had access before the shop opened.' },
   })
   await caller.postWith(adminToken, `/admin/proofs/${proof_id}/approve`)
-  const { reviewId } = await publishWithProof(market, account, {
-    agentId,
-    product: { merchantId: people.merchantId, productId },
-    content,
-    proofId: BigInt(proof_id),
-  })
-  const registration = { review_id: Number(reviewId), escrow_id: 0, content_json: content }
-  await caller.post(account, '/v1/review/register', registration)
+  return proof_id
 }

@@ -1,10 +1,10 @@
 // npm start: the whole market on one machine.
 import { parseArgs } from 'node:util'
-import { bringUp } from './bring-up.ts'
+import { startDatabases } from './databases.ts'
 import { createEnds } from './ends.ts'
 import { readPorts, requireFree } from './ports.ts'
 import { screen } from './screen.ts'
-import { removeState, requireOwnDirectory, statePath, writeState } from './state.ts'
+import { databaseDirectory, removeState, requireOwnDirectory, statePath, writeState } from './state.ts'
 import { removeToolServers, writeToolServers } from './tool-servers.ts'
 
 const HELP = `Runs the market on this machine, for trying out and for development.
@@ -45,14 +45,23 @@ async function main() {
 
   try {
     const logLevel = process.env.LOG_LEVEL ?? 'warn'
-    const state = await bringUp({ ports, path, logLevel, ends, say })
+    say('starting Postgres and loading the programs')
+    const [databases, { bringUp }] = await Promise.all([
+      ends.add(
+        () => startDatabases(databaseDirectory(path, ports.service)),
+        (server) => server.stop(),
+      ),
+      // Loaded here, not with this file: it takes seconds, in which Postgres starts in a process of its own.
+      import('./bring-up.ts'),
+    ])
+    const state = await bringUp({ ports, databases, logLevel, ends, say })
     if (isStopping) return
     writeState(path, state)
     writeToolServers(path, state)
     console.log(screen(state, path, process.env))
     console.log('sandbox ready')
   } catch (error) {
-    // What is being stopped fails for that reason.
+    // A part that is stopped while it starts fails because of that.
     if (isStopping) return
     complain(error)
     await stop(1)

@@ -11,10 +11,9 @@ import type { HDAccount } from 'viem/accounts'
 import type { SandboxAccount } from './state.ts'
 
 const FUNDS = 10_000_000_000n
-/** The first development account that has no part yet. */
+/** The first development account that has no role yet. */
 const SECOND_REVIEWER = developmentAccount(12)
 
-/** Whoever writes reviews. */
 export interface Reviewer {
   account: HDAccount
   agentId: bigint
@@ -26,10 +25,10 @@ export interface People {
   reviewers: [Reviewer, Reviewer]
 }
 
-/** Gives the sandbox's people what their part needs: identities, an open shop, money. */
-export async function settleIn(market: Market): Promise<People> {
+/** Gives the sandbox's accounts what their role needs: identities, an open shop, money. */
+export async function registerPeople(market: Market): Promise<People> {
   const { deployer, merchant, reviewer, buyer, walletBuyer } = market.accounts
-  // Identity 0 is as real as any, but several routes refuse it as a path: nobody's demo should depend on it.
+  // Several routes refuse 0 in a path: identity 0 goes to an account that no demo uses.
   await registerIdentity(market, deployer)
   const merchantId = await openMerchant(market, merchant)
   const first = { account: reviewer, agentId: await registerIdentity(market, reviewer) }

@@ -1,4 +1,4 @@
-// What the sandbox tells each of its programs.
+// The configuration that all programs of the sandbox share.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Addresses } from '@referrer/contracts/deploy'
 import type { AccountRole } from '@referrer/contracts/local'
@@ -36,11 +36,11 @@ export function environmentOf(
 
 export function accountOf({ accounts }: Pick<World, 'accounts'>, role: AccountRole): SandboxAccount {
   const account = accounts.find((one) => one.role === role)
-  if (!account) throw new Error(`no account plays ${role}`)
+  if (!account) throw new Error(`no account has the role ${role}`)
   return account
 }
 
-/** Waits until a program that runs is ready; one that does not become so is stopped. */
+/** Waits until a program is ready; stops it when it is not in time. */
 export async function whenReady<P extends { url: string; stop(): Promise<unknown> }>(
   name: string,
   program: P,
@@ -51,7 +51,8 @@ export async function whenReady<P extends { url: string; stop(): Promise<unknown
       const response = await fetch(`${program.url}/readyz`)
       const said = await response.text()
       if (response.ok) return program
-      if (Date.now() > deadline) throw new Error(`the ${name} does not become ready: ${said}`)
+      if (Date.now() > deadline)
+        throw new Error(`the ${name} is not ready after ${PATIENCE_MS / 1_000} s: ${said}`)
       await sleep(100)
     }
   } catch (error) {

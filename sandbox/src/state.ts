@@ -73,7 +73,7 @@ export async function isRunning({ baseUrl }: SandboxState): Promise<boolean> {
   )
 }
 
-/** Fails with one line where another sandbox keeps its state: whoever started here would take it away. */
+/** Fails with one line when a running sandbox keeps its state here: starting would remove it. */
 export async function requireOwnDirectory(path: string): Promise<void> {
   const state = readState(path)
   if (!state || !(await isRunning(state))) return
@@ -98,13 +98,13 @@ export function writeState(path: string, state: SandboxState): void {
   writeJson(path, state)
 }
 
-/** Whole, whenever it is read. */
+/** By a rename: nobody reads half a file. */
 export function writeJson(path: string, value: unknown): void {
   writeFileSync(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`)
   renameSync(`${path}.new`, path)
 }
 
-/** Nobody should find the state of a sandbox that is gone. */
+/** Nobody should find the state of a sandbox that has ended. */
 export function removeState(path: string): void {
   rmSync(path, { force: true })
 }

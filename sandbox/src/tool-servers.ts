@@ -1,4 +1,4 @@
-// Both tool servers of a sandbox, in a file beside its state, as programs that use tools want to be told of them.
+// Both tool servers of a sandbox, in a file beside its state, in the format that MCP hosts read.
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { compileContracts } from '@referrer/contracts/local'
 import type { PostgresServer } from '@referrer/database'
 import { createDatabase } from '../databases.ts'
 import { createParts } from '../parts.ts'
@@ -62,7 +61,6 @@ else await main().catch(fail)
 async function main(): Promise<void> {
   const contenders = chosen('only', CONTENDERS)
   const cases = chosen('case', casesOf(values.quick ? QUICK : USUAL))
-  await compileContracts()
   await withPostgres('settle', (postgres, directory) => onChain({ contenders, cases }, postgres, directory), {
     keep: values.keep,
   })

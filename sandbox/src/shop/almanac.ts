@@ -7,7 +7,7 @@ export interface Almanac {
     city: string
     longest_day: Daylight
     shortest_day: Daylight
-    /** Of the fifteenth of each month. */
+    /** On the fifteenth of each month. */
     daylight_minutes: number[]
   }[]
 }
@@ -29,7 +29,7 @@ export function almanacOf(year: number): Almanac {
   return { title: `Daylight in ${year}`, cities }
 }
 
-/** The first day that no other is longer than, or shorter. */
+/** The first of the longest days, or of the shortest. */
 function extreme(days: string[], place: Place, sign: 1 | -1): string {
   const lengthOf = (date: string) => sign * sunAt(place, date).halfDay
   return days.reduce((found, date) => (lengthOf(date) > lengthOf(found) ? date : found))

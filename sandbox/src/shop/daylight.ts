@@ -62,7 +62,7 @@ export function sunAt({ latitude, longitude }: Place, date: string): { transit: 
   return { transit, halfDay: Math.acos(Math.min(Math.max(cosHour, -1), 1)) / (2 * Math.PI) }
 }
 
-/** To the minute. */
+/** Rounded to the minute. */
 function momentOf(days: number): string {
   const minutes = Math.round((days + 0.5) * DAY_MINUTES)
   return `${new Date(Date.UTC(2000, 0, 1) + minutes * 60_000).toISOString().slice(0, 16)}Z`

@@ -15,9 +15,9 @@ export interface Good {
   commissionBps: number
   /** Bought once, not again and again. */
   oneOff: boolean
-  /** What to add to the path, for instance. */
+  /** A query that works, for the shop's page. */
   example: string
-  /** Reads what is asked for, before it is paid, and throws a `RequestError` when it cannot be made. What it returns makes it. */
+  /** Checks a request before it is paid; throws a `RequestError` when it cannot be answered. The function that it returns makes the answer. */
   prepare(request: Request, now: number): Promise<() => object>
 }
 

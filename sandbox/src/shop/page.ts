@@ -20,7 +20,7 @@ interface ShownProduct {
   commission_bps: number
   product_type: 'Repeat' | 'One-off'
   category: string
-  /** Where the reviews are whose links it is bought through. */
+  /** The reviews, whose ref links lead to the product. */
   reviews: string
 }
 

@@ -1,4 +1,4 @@
-/** What a buyer asks for cannot be made. Told before any money moves. */
+/** A request that the shop cannot answer. The buyer is told before any money moves. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
 }

@@ -76,7 +76,7 @@ function sell(good: Good, { chainId, rpcUrl, contracts }: World, options: ShopOp
   })
 }
 
-/** Undefined: it can be made. */
+/** The refusal of a request that cannot be answered; undefined when it can. */
 async function refusal(good: Good, request: Request): Promise<Response | undefined> {
   try {
     await good.prepare(request, Date.now())

@@ -1,4 +1,4 @@
-// Generated from the contracts by `npm run abis -w contracts`; do not edit.
+// Generated from the contracts by `npm run build -w contracts`; do not edit.
 
 export const addressRegistryAbi = [
   {"inputs":[{"internalType":"address","name":"owner","type":"address"}],"stateMutability":"nonpayable","type":"constructor"},
