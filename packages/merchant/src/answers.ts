@@ -1,8 +1,11 @@
-// What the endpoint says besides offers.
+// The answers of an endpoint, except its offers.
 import { X402 } from '@referrer/protocol'
 import type { Sale } from './sale.ts'
 
 const RETRY_SECONDS = 5
+
+/** The facilitator's message about such a payment begins with this. */
+export const USED = 'authorization already used'
 
 /** Why no payment was taken. Buyers who read the facilitator's answers look for `errorReason` and `errorMessage`. */
 export const said = (message: string, reason: string) => ({

@@ -3,13 +3,39 @@ import { type Address, type Hex, isAddress, isHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { isResponse } from './answers.ts'
 import type { MerchantEvent } from './events.ts'
-import type { Ledger } from './ledger.ts'
+import type { PaymentMemory } from './payment-memory.ts'
 import type { Sale } from './sale.ts'
 
-/** USDC: base units as a bigint, or decimal text such as `'0.10'`. */
+/**
+ * USDC: base units as a bigint, or decimal text such as `'0.10'`.
+ *
+ * @example
+ * ```ts
+ * import type { Price } from '@referrer/merchant'
+ *
+ * export const prices: Price[] = ['0.10', 100_000n]
+ * ```
+ */
 export type Price = bigint | string
 
-/** Where the market is, and how to settle at it. */
+/**
+ * Where the market is, and how to settle at it.
+ *
+ * @example
+ * ```ts
+ * import { createPaymentMemory, type MarketConfig } from '@referrer/merchant'
+ *
+ * export const market: MarketConfig = {
+ *   chainId: 31337,
+ *   rpcUrl: 'http://127.0.0.1:8545',
+ *   addressRegistry: '0x1cf1a78B12CFd45F03514845b3A6F2d91CE40869',
+ *   facilitatorUrl: 'http://127.0.0.1:8081',
+ *   setupUrl: 'http://127.0.0.1:8080/.well-known/referrer-agent',
+ *   merchantId: 5,
+ *   payments: createPaymentMemory(),
+ * }
+ * ```
+ */
 export interface MarketConfig {
   chainId: number
   /** One node, or several that stand in for each other. */
@@ -27,8 +53,8 @@ export interface MarketConfig {
   }
   /** A hot key that is allowed to settle for you: signs what is sent to the facilitator. */
   signingKey?: Hex | RequestSignature.RequestSigner
-  /** Shared by all processes that serve this endpoint. Without it each remembers for itself. */
-  ledger?: Ledger
+  /** One for all endpoints of the process, from `createPaymentMemory`: it keeps two of them from serving the same payment. */
+  payments: PaymentMemory
   /** How long the facilitator may take to settle. */
   timeoutMs?: number
   /** How old the addresses may get before they are read again. */
@@ -40,6 +66,21 @@ export interface MarketConfig {
   onEvent?: (event: MerchantEvent) => void
 }
 
+/**
+ * @example
+ * ```ts
+ * import type { MarketConfig, ReferralConfig } from '@referrer/merchant'
+ *
+ * declare const market: MarketConfig
+ * export const config: ReferralConfig = {
+ *   ...market,
+ *   product: { id: `0x${'a1'.repeat(32)}`, description: 'A joke about any topic' },
+ *   price: (request) =>
+ *     new URL(request.url).searchParams.has('topic') ? '0.10' : new Response('name a topic', { status: 400 }),
+ *   serve: (request, sale) => ({ joke: new URL(request.url).searchParams.get('topic'), buyer: sale.payer }),
+ * }
+ * ```
+ */
 export interface ReferralConfig extends MarketConfig {
   /**
    * A function sees the request first: it may price it, or answer with a `Response` of its own (a 404 for what you do not
@@ -67,7 +108,7 @@ export interface MarketSettings {
   merchantId: bigint
   productId: Hex | undefined
   signer: RequestSignature.RequestSigner | undefined
-  ledger: Ledger | undefined
+  payments: PaymentMemory
   timeoutMs: number
   refreshMs: number
   fetch: typeof fetch
@@ -118,7 +159,7 @@ export function readMarketConfig(config: MarketConfig): MarketSettings {
     merchantId: identity(config.merchantId),
     productId: product.id === undefined ? undefined : ProductId.parse(product.id),
     signer: signerOf(config.signingKey),
-    ledger: config.ledger,
+    payments: memory(config.payments),
     timeoutMs: positive(config.timeoutMs ?? TIMEOUT_MS, 'timeoutMs'),
     refreshMs: positive(config.refreshMs ?? REFRESH_MS, 'refreshMs'),
     fetch: config.fetch ?? ((...request) => globalThis.fetch(...request)),
@@ -158,6 +199,12 @@ function signerOf(key: ReferralConfig['signingKey']): RequestSignature.RequestSi
   if (!isHex(key) || key.length !== 66)
     refuse('signingKey', 'a 0x-prefixed 32-byte private key or an account')
   return privateKeyToAccount(key)
+}
+
+function memory(payments: PaymentMemory | undefined): PaymentMemory {
+  return (
+    payments ?? refuse('payments', 'what createPaymentMemory() returns, one for all endpoints of the process')
+  )
 }
 
 function nodes(rpcUrl: ReferralConfig['rpcUrl']): string[] {

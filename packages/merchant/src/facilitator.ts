@@ -1,4 +1,5 @@
 import { RequestSignature, X402 } from '@referrer/protocol'
+import { USED } from './answers.ts'
 import { readJson } from './body.ts'
 import type { MarketSettings } from './config.ts'
 import type { Payment } from './payment.ts'
@@ -28,8 +29,6 @@ const STATUSES = ['pending', 'settled', 'failed', 'refunded', 'unknown'] as cons
 const STANDING_TIMEOUT_MS = 5_000
 const MAX_ANSWER_BYTES = 65_536
 const MAX_MESSAGE_CHARS = 500
-/** How the facilitator begins to say so. */
-export const USED = 'authorization already used'
 
 type Fields = Record<string, unknown>
 type Requirements = X402.PaymentRequirements.PaymentRequirements

@@ -15,7 +15,19 @@ export interface Known {
   body?: unknown
 }
 
-/** A request listener for `http.createServer`. */
+/**
+ * A request listener for `http.createServer`.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http'
+ * import type { ReferralEndpoint } from '@referrer/merchant'
+ * import { nodeHandler } from '@referrer/merchant/node'
+ *
+ * declare const endpoint: ReferralEndpoint
+ * createServer(nodeHandler(endpoint)).listen(3000)
+ * ```
+ */
 export function nodeHandler(endpoint: ReferralEndpoint) {
   return async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> =>
     send(await answer(endpoint, incoming, outgoing), outgoing)

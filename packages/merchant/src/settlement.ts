@@ -1,11 +1,12 @@
 // A payment goes to the facilitator: what became of it, and where the answer leaves that open, what can be found out besides.
 import type { X402 } from '@referrer/protocol'
 import type { Hex, PublicClient } from 'viem'
+import { USED } from './answers.ts'
 import type { MarketSettings } from './config.ts'
-import { facilitatorOf, type Outcome, type Standing, USED } from './facilitator.ts'
-import type { Granted } from './ledger.ts'
+import { facilitatorOf, type Outcome, type Standing } from './facilitator.ts'
 import { isRecorded, type Market } from './market.ts'
 import { type Payment, termsOf } from './payment.ts'
+import type { Granted } from './payment-memory.ts'
 
 export interface Attempt {
   payment: Payment

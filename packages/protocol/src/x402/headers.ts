@@ -15,11 +15,29 @@ export const REFERRER_ATTRIBUTION_SALT_HEADER = 'X-Referrer-Attribution-Salt'
 /** Node and most proxies allow 16 KiB for all headers together. */
 export const MAX_HEADER_CHARS = 16_384
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * X402.encodeHeader({ x402Version: X402.VERSION }, 'standard') // → 'eyJ4NDAyVmVyc2lvbiI6Mn0='
+ * ```
+ */
 export function encodeHeader(value: object, variant: Base64.Base64Variant): string {
   return Base64.encode(stringToBytes(JSON.stringify(value)), variant)
 }
 
-/** Official clients send padded base64, ours unpadded base64url: both are read. */
+/**
+ * Official clients send padded base64, ours unpadded base64url: both are read.
+ *
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * const sent = new Headers({ [X402.PAYMENT_RESPONSE_HEADER]: 'eyJ4NDAyVmVyc2lvbiI6Mn0=' })
+ * X402.decodeHeader(sent.get(X402.PAYMENT_RESPONSE_HEADER)) // → { x402Version: 2 }
+ * ```
+ */
 export function decodeHeader(header: unknown): unknown {
   return parseJson(decodeText(Base64.decode(header, MAX_HEADER_CHARS)))
 }

@@ -21,6 +21,16 @@ export type ReceivedPaymentRequired = Omit<PaymentRequired, 'resource'> & { reso
 
 const read = reader('invalid_payment')
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const response: Response
+ * const required: X402.PaymentRequired.ReceivedPaymentRequired = X402.PaymentRequired.parse(await response.json())
+ * export const [{ amount, payTo }] = required.accepts
+ * ```
+ */
 export function parse(value: unknown): ReceivedPaymentRequired {
   const given = read.record(value, 'payment required')
   if (given.x402Version !== VERSION) read.refuse('x402Version', String(VERSION))
@@ -34,6 +44,15 @@ export function parse(value: unknown): ReceivedPaymentRequired {
   }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * const resource: X402.PaymentRequired.ResourceInfo = X402.PaymentRequired.parseResource({ url: 'https://shop.example' })
+ * resource // → { url: 'https://shop.example' }
+ * ```
+ */
 export function parseResource(value: unknown): ResourceInfo {
   const { url, description, mimeType } = read.record(value, 'resource')
   return {
@@ -43,10 +62,28 @@ export function parseResource(value: unknown): ResourceInfo {
   }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const required: X402.PaymentRequired.PaymentRequired
+ * export const headers = { [X402.PAYMENT_REQUIRED_HEADER]: X402.PaymentRequired.serialize(required) }
+ * ```
+ */
 export function serialize(required: PaymentRequired): string {
   return encodeHeader(required, 'standard')
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const response: Response
+ * export const { accepts } = X402.PaymentRequired.deserialize(response.headers.get(X402.PAYMENT_REQUIRED_HEADER))
+ * ```
+ */
 export function deserialize(header: unknown): ReceivedPaymentRequired {
   return parse(decodeHeader(header))
 }
@@ -55,6 +92,14 @@ export function deserialize(header: unknown): ReceivedPaymentRequired {
  * What a 402 asks for, as it came: nothing in it is checked but that it makes offers in a version that buyers here can pay, so that a check can tell
  * what is wrong with it. `parse` reads it for buying. The body counts where it makes an offer, else the header: official middleware
  * sends an empty body. Where neither does, it is the body.
+ *
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * const offer = { x402Version: 2, accepts: [{ amount: '100000' }] }
+ * X402.PaymentRequired.fromResponse({ header: X402.encodeHeader(offer, 'standard'), body: {} }) // → offer
+ * ```
  */
 export function fromResponse({ header, body }: { header: string | null; body: unknown }): unknown {
   if (makesOffers(body)) return body
