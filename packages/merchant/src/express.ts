@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ReferralEndpoint } from './endpoint.ts'
-import { answer, send } from './node.ts'
+import { answer, send } from './node-http.ts'
 
 type ExpressRequest = IncomingMessage & {
   originalUrl: string

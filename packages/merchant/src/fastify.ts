@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ReferralEndpoint } from './endpoint.ts'
-import { answer } from './node.ts'
+import { answer } from './node-http.ts'
 
 interface FastifyRequest {
   raw: IncomingMessage

@@ -20,8 +20,6 @@ import { type Claim, REPEATED } from './payment-memory.ts'
 import { saleOf } from './sale.ts'
 import { createSettlement, objectionTo, UNSURE } from './settlement.ts'
 
-export type { MarketConfig } from './config.ts'
-
 type RequestContext = { adapter: { getHeader(name: string): string | undefined } }
 type Requirements = X402.PaymentRequirements.PaymentRequirements
 

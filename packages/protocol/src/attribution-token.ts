@@ -6,6 +6,16 @@ import { decodeText, parseJson } from './json.ts'
 import { reader } from './read.ts'
 
 export const VERSION = 4
+/**
+ * @example
+ * ```ts
+ * import { AttributionToken } from '@referrer/protocol'
+ *
+ * AttributionToken.MAX_TOKEN_CHARS // → 4096
+ * AttributionToken.MAX_ENDPOINT_CHARS // → 2048
+ * AttributionToken.MIN_COMMISSION_MULTIPLIER_BPS // → 4000
+ * ```
+ */
 export const MAX_TOKEN_CHARS = 4096
 export const MAX_ENDPOINT_CHARS = 2048
 export const MAX_CASHBACK_OF_COMMISSION_BPS = 4000

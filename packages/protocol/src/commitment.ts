@@ -99,11 +99,37 @@ type Fields<K extends PrimaryType> = (typeof COMMITMENTS)[K]['fields']
 type Json = { uint256: string; uint16: number; bytes32: Hex; string: string; address: Address }
 type Input = { uint256: Uint256Input; uint16: number; bytes32: Hex; string: string; address: Address }
 
-/** As it travels in JSON: ids are decimal strings, `expiry` is a number. */
+/**
+ * As it travels in JSON: ids are decimal strings, `expiry` is a number.
+ *
+ * @example
+ * ```ts
+ * import type { Commitment } from '@referrer/protocol'
+ *
+ * export const message: Commitment.Message<'IntentAccessCommitment'> = {
+ *   agentId: '7',
+ *   nonce: `0x${'11'.repeat(32)}`,
+ *   expiry: 1_750_003_600,
+ * }
+ * ```
+ */
 export type Message<K extends PrimaryType> = {
   -readonly [F in keyof Fields<K>]: F extends 'expiry' ? number : Json[Fields<K>[F] & FieldType]
 }
-/** As callers give it: ids in any integer form, `nonce` always as 32-byte hex. */
+/**
+ * As callers give it: ids in any integer form, `nonce` always as 32-byte hex.
+ *
+ * @example
+ * ```ts
+ * import { type Commitment, Nonce } from '@referrer/protocol'
+ *
+ * export const message: Commitment.MessageInput<'IntentAccessCommitment'> = {
+ *   agentId: 7n,
+ *   nonce: Nonce.random(),
+ *   expiry: 1_750_003_600,
+ * }
+ * ```
+ */
 export type MessageInput<K extends PrimaryType> = {
   -readonly [F in keyof Fields<K>]: F extends 'expiry'
     ? number
@@ -227,7 +253,8 @@ export function digest(commitment: Commitment): Hex {
  * })
  * const owner = privateKeyToAccount(`0x${'11'.repeat(32)}`)
  * const signature = await owner.signTypedData(commitment)
- * (await Commitment.recover(commitment, signature)) === owner.address // → true
+ * const signer = await Commitment.recover(commitment, signature)
+ * signer === owner.address // → true
  * ```
  */
 export async function recover(commitment: Commitment, signature: unknown): Promise<Address> {

@@ -30,7 +30,8 @@ const PERSONAL_MESSAGE_PREFIX = stringToBytes('\x19Ethereum Signed Message:\n32'
  * ```ts
  * import { RequestSignature } from '@referrer/protocol'
  *
- * (await RequestSignature.hash('', 1_750_000_000)).length // → 66
+ * const hash = await RequestSignature.hash('', 1_750_000_000)
+ * hash.length // → 66
  * ```
  */
 export async function hash(body: Uint8Array | string, timestamp: number): Promise<Hex> {
@@ -71,7 +72,8 @@ export async function sign(
  *   body: '',
  *   ...(await RequestSignature.sign(account, '', 1_750_000_000)),
  * }
- * (await RequestSignature.recover(request)) === account.address // → true
+ * const signer = await RequestSignature.recover(request)
+ * signer === account.address // → true
  * ```
  */
 export async function recover(request: SignedRequest, using = Recovery.load()): Promise<Address> {
