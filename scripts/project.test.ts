@@ -38,8 +38,8 @@ const PUBLISHED = ['packages/merchant', 'packages/protocol', 'packages/signer']
 
 /** The npm scripts that a text calls: `npm start`, `npm run bench:gas`, and `npm run build -w contracts` as `contracts build`. */
 const calledIn = (text: string) =>
-  [...text.matchAll(/\bnpm (?:run )?(start|test|(?<=run )[\w:-]+)(?: -w (\w+))?/g)].map(
-    ([, name, workspace]) => (workspace ? `${workspace} ${name}` : name),
+  [...text.matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)(?: -w (\w+))?/g)].map(
+    ([, run, name = run, workspace]) => (workspace ? `${workspace} ${name}` : name),
   )
 const callable = [
   ...Object.keys(scripts),
