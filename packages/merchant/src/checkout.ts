@@ -1,6 +1,6 @@
 // Settles a payment and serves what it bought. In doubt the buyer must not pay twice and the merchant must not serve twice.
 import type { PublicClient } from 'viem'
-import { later, paid, plain, receipt, said } from './answers.ts'
+import { jsonAnswer, paid, receipt, refusalFields, retryLater } from './answers.ts'
 import type { Settings } from './config.ts'
 import type { Outcome } from './facilitator.ts'
 import type { Market } from './market.ts'
@@ -31,7 +31,7 @@ export function createCheckout(settings: Settings, client: PublicClient) {
       claim = await payments.claim(payment, settings)
     } catch (error) {
       tell({ type: 'claims_failed', error })
-      return later(503, 'payments cannot be taken right now; send the same one again')
+      return retryLater(503, 'payments cannot be taken right now; send the same one again')
     }
     if (!claim.isGranted) return repeated(payment, REPEATED[claim.why], claim.transaction)
 
@@ -60,16 +60,16 @@ export function createCheckout(settings: Settings, client: PublicClient) {
         return refuse(attempt, outcome)
       case 'not now':
         await claim.undo()
-        return later(503, outcome.message)
+        return retryLater(503, outcome.message)
       case 'turned away':
         await claim.undo()
         tell({ type: 'facilitator_refused', message: outcome.message })
-        return later(503, 'payments cannot be settled right now; send the same one again')
+        return retryLater(503, 'payments cannot be settled right now; send the same one again')
       case 'pending':
       case 'unsure':
         await claim.leaveOpen()
         tell({ type: 'unsure', payment: payment.key, message: outcome.message })
-        return later(504, UNSURE)
+        return retryLater(504, UNSURE)
     }
   }
 
@@ -78,7 +78,7 @@ export function createCheckout(settings: Settings, client: PublicClient) {
     if (request.signal.aborted) {
       await claim.owe(sale)
       tell({ type: 'buyer_gone', sale })
-      return plain(503, { error: OWED, transaction: sale.transaction })
+      return jsonAnswer(503, { error: OWED, transaction: sale.transaction })
     }
     try {
       const response = await receipt(await settings.serve(request, sale), sale, network)
@@ -92,7 +92,7 @@ export function createCheckout(settings: Settings, client: PublicClient) {
     } catch (error) {
       await claim.owe(sale)
       tell({ type: 'serve_failed', sale, error })
-      const response = plain(500, { error: OWED, transaction: sale.transaction })
+      const response = jsonAnswer(500, { error: OWED, transaction: sale.transaction })
       return new Response(response.body, { status: 500, headers: paid(response.headers, sale, network) })
     }
   }
@@ -118,6 +118,9 @@ export function createCheckout(settings: Settings, client: PublicClient) {
 
   function repeated({ key }: Payment, error: string, transaction: string | undefined): Response {
     tell({ type: 'repeated', payment: key, ...(transaction && { transaction }) })
-    return plain(409, { ...said(error, 'invalid_payment'), ...(transaction && { transaction }) })
+    return jsonAnswer(409, {
+      ...refusalFields(error, 'invalid_payment'),
+      ...(transaction && { transaction }),
+    })
   }
 }

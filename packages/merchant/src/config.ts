@@ -38,20 +38,20 @@ export type Price = bigint | string
  */
 export interface MarketConfig {
   chainId: number
-  /** One node, or several that stand in for each other. */
+  /** One node, or several: when one fails, the next one is asked. */
   rpcUrl: string | readonly string[]
   /** The market's address registry: the split router and USDC are looked up there. */
   addressRegistry: Address
   facilitatorUrl: string
-  /** Where buyers learn how to pay: the market's manifest. */
+  /** The market's manifest, where buyers learn how to pay. */
   setupUrl: string
-  /** Yours. Payments through links to other merchants' products would pay them, so they are refused. */
+  /** Your identity. A payment through a link to another merchant's product would pay that merchant, so it is refused. */
   merchantId: number | bigint
   product?: {
     /** The product sold here, as listed on-chain. A link to another of your products is then settled on this one's terms. */
     id?: Hex
   }
-  /** A hot key that is allowed to settle for you: signs what is sent to the facilitator. */
+  /** A hot key that may settle for you. It signs what is sent to the facilitator. */
   signingKey?: Hex | RequestSignature.RequestSigner
   /** One for all endpoints of the process, from `createPaymentMemory`: it keeps two of them from serving the same payment. */
   payments: PaymentMemory
@@ -117,7 +117,7 @@ export interface MarketSettings {
 }
 
 export interface Settings extends MarketSettings {
-  /** Undefined where it depends on the request. */
+  /** Undefined where the price depends on the request. */
   fixedPrice: bigint | undefined
   priceOf(request: Request): Promise<bigint | Response>
   description: string | undefined
@@ -180,7 +180,7 @@ function pricing(price: ReferralConfig['price']): Settings['priceOf'] {
     return async () => amount
   }
   return async (request) => {
-    // What the price reads of the body must still be there for `serve`.
+    // The price may read the body, and `serve` must be able to read it again.
     const answer = await price(request.body === null ? request : request.clone())
     return isResponse(answer) ? answer : amountOf(answer)
   }

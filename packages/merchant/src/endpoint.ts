@@ -1,9 +1,9 @@
 import { ProtocolError, X402 } from '@referrer/protocol'
-import { later, plain } from './answers.ts'
+import { jsonAnswer, retryLater } from './answers.ts'
 import { createCheckout } from './checkout.ts'
 import { type ReferralConfig, readConfig } from './config.ts'
 import { facilitatorOf } from './facilitator.ts'
-import { readLeast, requireLeast } from './least.ts'
+import { readLeast, requireLeast } from './least-amount.ts'
 import { connectTo, type Market, watchMarket } from './market.ts'
 import { type Buyer, buyerOf, makeOffer, type Offer, readBuyer } from './offer.ts'
 import { type GetHeader, type Payment, readPayment } from './payment.ts'
@@ -67,7 +67,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
     try {
       market = await marketNow()
     } catch {
-      return later(503, 'the market cannot be read right now; try again')
+      return retryLater(503, 'the market cannot be read right now; try again')
     }
     try {
       const amount = await settings.priceOf(request)
@@ -76,13 +76,13 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       return { offer: makeOffer(settings, market, { url: request.url, amount, buyer }), market }
     } catch (error) {
       settings.tell({ type: 'price_failed', error })
-      return plain(500, { error: 'the price could not be told; nothing was charged' })
+      return jsonAnswer(500, { error: 'the price could not be told; nothing was charged' })
     }
   }
 
   async function fetch(request: Request): Promise<Response> {
     if (request.method !== 'GET' && request.method !== 'POST') {
-      const response = plain(405, { error: 'send GET or POST' })
+      const response = jsonAnswer(405, { error: 'send GET or POST' })
       response.headers.set('allow', 'GET, POST')
       return response
     }
@@ -99,7 +99,9 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       const buyer = readBuyer(get)
       if (!buyer) {
         const names = `${X402.REFERRER_TOKEN_HEADER} and ${X402.REFERRER_BUYER_AGENT_ID_HEADER}`
-        return plain(400, { error: `${names} must be short printable ASCII: send the token of the ref link` })
+        return jsonAnswer(400, {
+          error: `${names} must be short printable ASCII: send the token of the ref link`,
+        })
       }
       const made = await offerTo(buyer, request)
       return 'offer' in made ? made.offer.answer() : made

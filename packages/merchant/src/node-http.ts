@@ -1,15 +1,15 @@
-// Between the requests of node:http and those of the web.
+// Converts requests and responses of node:http to those of the web, and back.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { plain } from './answers.ts'
+import { jsonAnswer } from './answers.ts'
 import type { ReferralEndpoint } from './endpoint.ts'
 
 /** What frameworks know about a request beyond its headers. */
 export interface Known {
-  /** With the path that a router took off. */
+  /** The URL before a router took its prefix off. */
   originalUrl?: string | undefined
-  /** As it stands after trusted proxies. */
+  /** The protocol as trusted proxies report it. */
   protocol?: string | undefined
   /** What a body parser has made of the body, if one has read it. */
   body?: unknown
@@ -29,7 +29,7 @@ export async function answer(
   try {
     request = requestOf(incoming, known, gone.signal)
   } catch {
-    return plain(400, { error: 'the request has no valid URL, or headers that are none' })
+    return jsonAnswer(400, { error: 'the request has no valid URL, or headers that are none' })
   }
   return endpoint.fetch(request)
 }
@@ -41,7 +41,7 @@ export async function send(response: Response, outgoing: ServerResponse): Promis
     if (response.body === null) outgoing.end()
     else await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), outgoing)
   } catch {
-    // The buyer has hung up; whom would we tell?
+    // The buyer has hung up.
   }
 }
 
@@ -64,7 +64,7 @@ function urlOf(incoming: IncomingMessage, { originalUrl, protocol }: Known): str
   return `${protocol ?? (isEncrypted ? 'https' : 'http')}://${incoming.headers.host ?? 'localhost'}${path}`
 }
 
-/** The stream itself, unless a parser has read it: then what it made of it, as JSON where it is no text and no bytes. */
+/** The stream, unless a body parser has read it: then the parsed body, as JSON unless it is text or bytes. */
 function bodyOf(incoming: IncomingMessage, parsed: unknown, headers: Headers): BodyInit | null {
   if (!incoming.readableDidRead) return Readable.toWeb(incoming) as ReadableStream<Uint8Array>
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.delete(name)

@@ -1,4 +1,4 @@
-// For shops that stay with the official x402 middleware: what it needs to sell through ref links.
+// What the official x402 middleware needs to sell through ref links.
 
 import type { X402 } from '@referrer/protocol'
 import { type FacilitatorClient, FacilitatorResponseError, type RouteConfig } from '@x402/core/server'
@@ -12,7 +12,7 @@ import type {
 } from '@x402/core/types'
 import { amountOf, type MarketConfig, type Price, readMarketConfig } from './config.ts'
 import { facilitatorOf } from './facilitator.ts'
-import { readLeast, requireLeast } from './least.ts'
+import { readLeast, requireLeast } from './least-amount.ts'
 import { connectTo, watchMarket } from './market.ts'
 import { extraOf, MAX_TIMEOUT_SECONDS, readBuyer } from './offer.ts'
 import { completed, type GetHeader, type Payment, paymentOf, readPayment } from './payment.ts'
@@ -27,7 +27,7 @@ export interface OfficialReferral {
   network: X402.Network.Network
   /** For `new x402ResourceServer(…)`: settles each payment once, signed where there is a key, and refuses what would pay others. */
   facilitator: FacilitatorClient
-  /** For `registerExtension` of the resource server, each. */
+  /** Give each of them to `registerExtension` of the resource server. */
   extensions: ResourceServerExtension[]
   /** A route of the middleware, paid to the split router. */
   route(price: Price | ((context: RequestContext) => Price | Promise<Price>)): RouteConfig
@@ -65,7 +65,7 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
   const settlement = createSettlement(settings, client)
   const prices: bigint[] = []
 
-  /** The link and the buyer of a request: the payment's, where it has one. */
+  /** The link and the buyer of a request. Those of its payment count before those of its headers. */
   function buyerOf(get: GetHeader) {
     let payment: Payment | undefined
     try {
@@ -100,7 +100,7 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
     const claim = await claimOf(payment)
     if (!claim.isGranted) return invalid('invalid_payment', REPEATED[claim.why])
     await claim.undo()
-    // Perhaps settled already, for which the facilitator would refuse it: settling it again finds out.
+    // It may be settled already, and the facilitator would then refuse it: `settle` finds out.
     if (claim.isDoubtful) return { isValid: true, ...(payment.payer && { payer: payment.payer }) }
     try {
       const verified = await facilitator.verify(payment, requirements as Requirements)
@@ -112,7 +112,7 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
     }
   }
 
-  /** Throws where it is open whether the buyer has paid: the middleware then answers 502, and no 402 that invites to pay again. */
+  /** Throws where it is unknown whether the buyer has paid: the middleware then answers 502. A 402 would ask the buyer to pay again. */
   async function settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<SettleResponse> {
     const payment = paymentOf(payload, network)
     const failed = (errorReason: string, errorMessage: string, transaction = ''): SettleResponse => ({

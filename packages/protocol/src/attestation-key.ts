@@ -8,7 +8,7 @@ export type AttestationPubKey = string
 export type VerifyingKey = { attestationPubKey: AttestationPubKey; kid: string; publicKey: CryptoKey }
 export type SigningKey = { attestationPubKey: AttestationPubKey; kid: string; privateKey: CryptoKey }
 
-/** The keys whose tokens count now. Links outlive a key by one rotation. */
+/** The keys whose tokens are valid now: the current one, and the one before, so that links survive one rotation. */
 export type KeyRing = { current: VerifyingKey; previous?: VerifyingKey }
 
 const KEY_TEXT = /^[0-9a-f]{64}$/
@@ -83,7 +83,7 @@ export async function verifyingKey(attestationPubKey: AttestationPubKey): Promis
 }
 
 /**
- * Imports the keys once; keep the ring and verify with it.
+ * Imports the keys. Keep the ring: importing is slow.
  *
  * @example
  * ```ts
@@ -101,7 +101,7 @@ export async function keyRing(current: AttestationPubKey, previous?: Attestation
 }
 
 /**
- * Makes `next` current and keeps the key it replaces. Rotating to the current key again forgets nothing.
+ * Makes `next` the current key and keeps the replaced one. Rotating to the current key again changes nothing.
  *
  * @example
  * ```ts

@@ -145,7 +145,7 @@ function open(token: unknown) {
   const signed = bytes.subarray(0, -SIGNATURE_BYTES)
   const text = decodeText(signed)
   const payload = fromRecord(read.record(parseJson(text), 'token payload'))
-  // Catches in one stroke what a lenient JSON reader lets through: other key order, repeated or unknown keys, spaces.
+  // Refuses what a lenient JSON parser accepts: another key order, repeated or unknown keys, spaces.
   if (serialize(payload) !== text) read.refuse('token payload', 'the exact text that was minted')
   return { payload, signed, signature: bytes.subarray(-SIGNATURE_BYTES) }
 }

@@ -24,7 +24,7 @@ export type Attribution = {
   salt: Hex
 }
 
-/** The buyer id of a purchase by a plain wallet. Agent 0 is a real agent, so the sentinel is the other end. */
+/** The buyer id of a purchase by a wallet without an agent. It is the largest uint256, because agent 0 is a real agent. */
 export const AGENTLESS_BUYER_ID = maxUint256
 
 /**

@@ -140,7 +140,7 @@ export function digest(
   return keccak256(`0x1901${separator(domain)}${keccak256(`0x${fields.join('')}`).slice(2)}`)
 }
 
-/** EIP-712 by hand: a payment is on its way while its digest is made, and what does not change is hashed once. */
+/** EIP-712 is encoded by hand, because a payment waits for its digest: type hashes and domain separators are cached. */
 const word = (value: Hex | bigint) =>
   (typeof value === 'bigint' ? value.toString(16) : value.slice(2).toLowerCase()).padStart(64, '0')
 

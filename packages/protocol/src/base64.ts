@@ -28,7 +28,7 @@ export function encode(bytes: Uint8Array, variant: Base64Variant): string {
 }
 
 /**
- * Reads either alphabet, padded or not. One byte string has one text per variant: stray trailing bits are refused.
+ * Reads both alphabets, padded or not. Refuses stray trailing bits, so that bytes have one text for each variant.
  *
  * @example
  * ```ts

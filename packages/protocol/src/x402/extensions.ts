@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { type Id, parse as parseId } from '../ids.ts'
 import { reader } from '../read.ts'
 
-/** What rides along a payment. Clients echo the whole object, so keys of other tooling are kept. */
+/** The extensions of a payment. Clients echo the whole object, so keys of other tools are kept. */
 export type Extensions = {
   attributionToken: string
   /** Decimal text; a purchase without it is agent-less. */

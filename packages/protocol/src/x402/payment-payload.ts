@@ -18,7 +18,7 @@ export type PaymentPayload = {
   extensions: Extensions.Extensions
 }
 
-/** As a facilitator meets it: a buyer that follows only the plain contract leaves out what the settlement's envelope tells too. */
+/** As a facilitator receives it. A buyer may leave out `accepted`, because the settle request names the requirements too. */
 export type ReceivedPaymentPayload = Omit<PaymentPayload, 'accepted'> & {
   accepted?: PaymentRequirements.AcceptedRequirements
 }

@@ -16,7 +16,7 @@ export type PaymentRequired = {
   extensions: Extensions.Extensions
 }
 
-/** As a buyer meets it: a merchant that follows only the plain contract names no resource. */
+/** As a buyer receives it. A merchant may leave out `resource`. */
 export type ReceivedPaymentRequired = Omit<PaymentRequired, 'resource'> & { resource?: ResourceInfo }
 
 const read = reader('invalid_payment')
@@ -89,9 +89,8 @@ export function deserialize(header: unknown): ReceivedPaymentRequired {
 }
 
 /**
- * What a 402 asks for, as it came: nothing in it is checked but that it makes offers in a version that buyers here can pay, so that a check can tell
- * what is wrong with it. `parse` reads it for buying. The body counts where it makes an offer, else the header: official middleware
- * sends an empty body. Where neither does, it is the body.
+ * The offer of a 402, unchecked, so that a caller can tell what is wrong with it; `parse` checks it. The body counts if it makes an offer of
+ * this version, else the header does, because official middleware sends an empty body. If neither makes one, the body is returned.
  *
  * @example
  * ```ts
@@ -107,7 +106,7 @@ export function fromResponse({ header, body }: { header: string | null; body: un
   return makesOffers(inHeader) ? inHeader : body
 }
 
-/** A body of version 1 beside a header of version 2 is for older clients. */
+/** Some shops send a body of version 1 for older clients beside a header of version 2. */
 function makesOffers(value: unknown): boolean {
   const { accepts, x402Version = VERSION } = Object(value) as Record<string, unknown>
   return Array.isArray(accepts) && accepts.length > 0 && x402Version === VERSION

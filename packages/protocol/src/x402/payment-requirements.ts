@@ -17,7 +17,7 @@ export type PaymentRequirements = {
   extra: Extra
 }
 
-/** What a buyer says it accepted, as far as it has to agree with what the seller asks for. The rest may be left out. */
+/** What a buyer says that it accepted. These fields must agree with what the seller asks for; the others are optional. */
 export type AcceptedRequirements = Pick<
   PaymentRequirements,
   'scheme' | 'network' | 'asset' | 'amount' | 'payTo'
@@ -27,7 +27,7 @@ export type AcceptedRequirements = Pick<
 export type Extra = {
   name: string
   version: string
-  /** The authorisation that the seller would rather have; stock clients ignore it. */
+  /** The kind of authorisation that the seller prefers; stock clients ignore it. */
   authorizationType?: AuthorizationType
   /** The product sold, where it is not the product of the link. */
   productId?: Hex
