@@ -1,23 +1,26 @@
-// What the endpoint says besides offers.
+// The answers of an endpoint, except its offers.
 import { X402 } from '@referrer/protocol'
 import type { Sale } from './sale.ts'
 
 const RETRY_SECONDS = 5
 
+/** The facilitator's message about such a payment begins with this. */
+export const USED = 'authorization already used'
+
 /** Why no payment was taken. Buyers who read the facilitator's answers look for `errorReason` and `errorMessage`. */
-export const said = (message: string, reason: string) => ({
+export const refusalFields = (message: string, reason: string) => ({
   error: message,
   errorReason: reason,
   errorMessage: message,
 })
 
-export function plain(status: number, body: { error: string; transaction?: string }): Response {
+export function jsonAnswer(status: number, body: { error: string; transaction?: string }): Response {
   return Response.json(body, { status, headers: { 'cache-control': 'no-store' } })
 }
 
 /** The same request may be sent again. */
-export function later(status: 503 | 504, error: string): Response {
-  const response = plain(status, said(error, 'settle_failed'))
+export function retryLater(status: 503 | 504, error: string): Response {
+  const response = jsonAnswer(status, refusalFields(error, 'settle_failed'))
   response.headers.set('retry-after', String(RETRY_SECONDS))
   return response
 }
@@ -47,7 +50,7 @@ async function withTransaction(response: Response, sale: Sale): Promise<Response
   if (response.body === null || !/^application\/(?:[^;]+\+)?json\b/i.test(type)) return response
   const text = await response.text()
   const headers = new Headers(response.headers)
-  // They speak of the body as it was.
+  // These headers describe the body before it was changed.
   for (const name of ['content-length', 'content-encoding', 'etag']) headers.delete(name)
   const { status, statusText } = response
   return new Response(withTransactionIn(text, sale), { status, statusText, headers })
@@ -67,13 +70,13 @@ function joined(served: unknown, { transaction }: Sale): object {
   return isFields ? { ...served, transaction } : { result: served, transaction }
 }
 
-/** What was paid for must not reach others out of a cache. */
+/** A cache must not give to others what one buyer paid for. */
 function privately(cacheControl: string | null): string {
   if (cacheControl === null) return 'private, no-store'
   return /\b(?:private|no-store)\b/i.test(cacheControl) ? cacheControl : `${cacheControl}, private`
 }
 
-/** Frameworks bring classes of their own that only look like it. */
+/** Frameworks bring own classes that behave like `Response` and are not instances of it. */
 export function isResponse(value: unknown): value is Response {
   return value instanceof Response || Object.prototype.toString.call(value) === '[object Response]'
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createReferralEndpoint, type ReferralConfig } from './index.ts'
+import { createPaymentMemory, createReferralEndpoint, type ReferralConfig } from './index.ts'
 
 const good: ReferralConfig = {
   chainId: 84532,
@@ -8,6 +8,7 @@ const good: ReferralConfig = {
   facilitatorUrl: 'https://facilitator.test/',
   setupUrl: 'https://market.test/.well-known/referrer-agent',
   merchantId: 0,
+  payments: createPaymentMemory(),
   price: '0.10',
   serve: () => ({}),
 }
@@ -43,6 +44,7 @@ describe('createReferralEndpoint', () => {
     ['timeoutMs', [0, Number.NaN]],
     ['refreshMs', [-1]],
     ['signingKey', ['0x1234', 'key']],
+    ['payments', [undefined]],
   ])('says what %s must be', (name, values) => {
     for (const value of values) {
       expect(made({ [name]: value })).toThrow(new RegExp(`^@referrer/merchant: ${name} must be `))

@@ -3,32 +3,58 @@ import { type Address, type Hex, isAddress, isHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { isResponse } from './answers.ts'
 import type { MerchantEvent } from './events.ts'
-import type { Ledger } from './ledger.ts'
+import type { PaymentMemory } from './payment-memory.ts'
 import type { Sale } from './sale.ts'
 
-/** USDC: base units as a bigint, or decimal text such as `'0.10'`. */
+/**
+ * USDC: base units as a bigint, or decimal text such as `'0.10'`.
+ *
+ * @example
+ * ```ts
+ * import type { Price } from '@referrer/merchant'
+ *
+ * export const prices: Price[] = ['0.10', 100_000n]
+ * ```
+ */
 export type Price = bigint | string
 
-/** Where the market is, and how to settle at it. */
+/**
+ * Where the market is, and how to settle at it.
+ *
+ * @example
+ * ```ts
+ * import { createPaymentMemory, type MarketConfig } from '@referrer/merchant'
+ *
+ * export const market: MarketConfig = {
+ *   chainId: 31337,
+ *   rpcUrl: 'http://127.0.0.1:8545',
+ *   addressRegistry: '0x1cf1a78B12CFd45F03514845b3A6F2d91CE40869',
+ *   facilitatorUrl: 'http://127.0.0.1:8081',
+ *   setupUrl: 'http://127.0.0.1:8080/.well-known/referrer-agent',
+ *   merchantId: 5,
+ *   payments: createPaymentMemory(),
+ * }
+ * ```
+ */
 export interface MarketConfig {
   chainId: number
-  /** One node, or several that stand in for each other. */
+  /** One node, or several: when one fails, the next one is asked. */
   rpcUrl: string | readonly string[]
   /** The market's address registry: the split router and USDC are looked up there. */
   addressRegistry: Address
   facilitatorUrl: string
-  /** Where buyers learn how to pay: the market's manifest. */
+  /** The market's manifest, where buyers learn how to pay. */
   setupUrl: string
-  /** Yours. Payments through links to other merchants' products would pay them, so they are refused. */
+  /** Your identity. A payment through a link to another merchant's product would pay that merchant, so it is refused. */
   merchantId: number | bigint
   product?: {
     /** The product sold here, as listed on-chain. A link to another of your products is then settled on this one's terms. */
     id?: Hex
   }
-  /** A hot key that is allowed to settle for you: signs what is sent to the facilitator. */
+  /** A hot key that may settle for you. It signs what is sent to the facilitator. */
   signingKey?: Hex | RequestSignature.RequestSigner
-  /** Shared by all processes that serve this endpoint. Without it each remembers for itself. */
-  ledger?: Ledger
+  /** One for all endpoints of the process, from `createPaymentMemory`: it keeps two of them from serving the same payment. */
+  payments: PaymentMemory
   /** How long the facilitator may take to settle. */
   timeoutMs?: number
   /** How old the addresses may get before they are read again. */
@@ -40,6 +66,21 @@ export interface MarketConfig {
   onEvent?: (event: MerchantEvent) => void
 }
 
+/**
+ * @example
+ * ```ts
+ * import type { MarketConfig, ReferralConfig } from '@referrer/merchant'
+ *
+ * declare const market: MarketConfig
+ * export const config: ReferralConfig = {
+ *   ...market,
+ *   product: { id: `0x${'a1'.repeat(32)}`, description: 'A joke about any topic' },
+ *   price: (request) =>
+ *     new URL(request.url).searchParams.has('topic') ? '0.10' : new Response('name a topic', { status: 400 }),
+ *   serve: (request, sale) => ({ joke: new URL(request.url).searchParams.get('topic'), buyer: sale.payer }),
+ * }
+ * ```
+ */
 export interface ReferralConfig extends MarketConfig {
   /**
    * A function sees the request first: it may price it, or answer with a `Response` of its own (a 404 for what you do not
@@ -67,7 +108,7 @@ export interface MarketSettings {
   merchantId: bigint
   productId: Hex | undefined
   signer: RequestSignature.RequestSigner | undefined
-  ledger: Ledger | undefined
+  payments: PaymentMemory
   timeoutMs: number
   refreshMs: number
   fetch: typeof fetch
@@ -76,7 +117,7 @@ export interface MarketSettings {
 }
 
 export interface Settings extends MarketSettings {
-  /** Undefined where it depends on the request. */
+  /** Undefined where the price depends on the request. */
   fixedPrice: bigint | undefined
   priceOf(request: Request): Promise<bigint | Response>
   description: string | undefined
@@ -118,7 +159,7 @@ export function readMarketConfig(config: MarketConfig): MarketSettings {
     merchantId: identity(config.merchantId),
     productId: product.id === undefined ? undefined : ProductId.parse(product.id),
     signer: signerOf(config.signingKey),
-    ledger: config.ledger,
+    payments: memory(config.payments),
     timeoutMs: positive(config.timeoutMs ?? TIMEOUT_MS, 'timeoutMs'),
     refreshMs: positive(config.refreshMs ?? REFRESH_MS, 'refreshMs'),
     fetch: config.fetch ?? ((...request) => globalThis.fetch(...request)),
@@ -139,7 +180,7 @@ function pricing(price: ReferralConfig['price']): Settings['priceOf'] {
     return async () => amount
   }
   return async (request) => {
-    // What the price reads of the body must still be there for `serve`.
+    // The price may read the body, and `serve` must be able to read it again.
     const answer = await price(request.body === null ? request : request.clone())
     return isResponse(answer) ? answer : amountOf(answer)
   }
@@ -158,6 +199,12 @@ function signerOf(key: ReferralConfig['signingKey']): RequestSignature.RequestSi
   if (!isHex(key) || key.length !== 66)
     refuse('signingKey', 'a 0x-prefixed 32-byte private key or an account')
   return privateKeyToAccount(key)
+}
+
+function memory(payments: PaymentMemory | undefined): PaymentMemory {
+  return (
+    payments ?? refuse('payments', 'what createPaymentMemory() returns, one for all endpoints of the process')
+  )
 }
 
 function nodes(rpcUrl: ReferralConfig['rpcUrl']): string[] {

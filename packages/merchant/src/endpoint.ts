@@ -1,13 +1,23 @@
 import { ProtocolError, X402 } from '@referrer/protocol'
-import { later, plain } from './answers.ts'
+import { jsonAnswer, retryLater } from './answers.ts'
+import { createCheckout } from './checkout.ts'
 import { type ReferralConfig, readConfig } from './config.ts'
 import { facilitatorOf } from './facilitator.ts'
-import { readLeast, requireLeast } from './least.ts'
+import { readLeast, requireLeast } from './least-amount.ts'
 import { connectTo, type Market, watchMarket } from './market.ts'
 import { type Buyer, buyerOf, makeOffer, type Offer, readBuyer } from './offer.ts'
 import { type GetHeader, type Payment, readPayment } from './payment.ts'
-import { createTill } from './till.ts'
 
+/**
+ * @example
+ * ```ts
+ * import type { ReferralEndpoint } from '@referrer/merchant'
+ *
+ * declare const endpoint: ReferralEndpoint
+ * await endpoint.ready()
+ * export default { fetch: endpoint.fetch }
+ * ```
+ */
 export interface ReferralEndpoint {
   /** Answers GET and POST on the endpoint's URL. Never throws. */
   fetch(request: Request): Promise<Response>
@@ -20,12 +30,32 @@ export interface ReferralEndpoint {
 
 const NOBODY: Buyer = { attributionToken: '' }
 
-/** An endpoint that sells one thing, or many by their price, to whoever comes through a ref link. */
+/**
+ * An endpoint that sells one thing, or many by their price, to whoever comes through a ref link.
+ *
+ * @example
+ * ```ts
+ * import { createPaymentMemory, createReferralEndpoint, type MarketConfig } from '@referrer/merchant'
+ *
+ * const market: MarketConfig = {
+ *   chainId: 31337,
+ *   rpcUrl: 'http://127.0.0.1:8545',
+ *   addressRegistry: '0x1cf1a78B12CFd45F03514845b3A6F2d91CE40869',
+ *   facilitatorUrl: 'http://127.0.0.1:8081',
+ *   setupUrl: 'http://127.0.0.1:8080/.well-known/referrer-agent',
+ *   merchantId: 5,
+ *   payments: createPaymentMemory(),
+ * }
+ * const endpoint = createReferralEndpoint({ ...market, price: '0.10', serve: () => ({ joke: 'Knock, knock.' }) })
+ * const response = await endpoint.fetch(new Request('http://127.0.0.1:3000/jokes', { method: 'PUT' }))
+ * response.status // → 405
+ * ```
+ */
 export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint {
   const settings = readConfig(config)
   const client = connectTo(settings)
   const marketNow = watchMarket(client, settings)
-  const take = createTill(settings, client)
+  const checkOut = createCheckout(settings, client)
   /** Known once `ready` has asked for it. */
   let least = 0n
 
@@ -37,7 +67,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
     try {
       market = await marketNow()
     } catch {
-      return later(503, 'the market cannot be read right now; try again')
+      return retryLater(503, 'the market cannot be read right now; try again')
     }
     try {
       const amount = await settings.priceOf(request)
@@ -46,13 +76,13 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       return { offer: makeOffer(settings, market, { url: request.url, amount, buyer }), market }
     } catch (error) {
       settings.tell({ type: 'price_failed', error })
-      return plain(500, { error: 'the price could not be told; nothing was charged' })
+      return jsonAnswer(500, { error: 'the price could not be told; nothing was charged' })
     }
   }
 
   async function fetch(request: Request): Promise<Response> {
     if (request.method !== 'GET' && request.method !== 'POST') {
-      const response = plain(405, { error: 'send GET or POST' })
+      const response = jsonAnswer(405, { error: 'send GET or POST' })
       response.headers.set('allow', 'GET, POST')
       return response
     }
@@ -69,7 +99,9 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       const buyer = readBuyer(get)
       if (!buyer) {
         const names = `${X402.REFERRER_TOKEN_HEADER} and ${X402.REFERRER_BUYER_AGENT_ID_HEADER}`
-        return plain(400, { error: `${names} must be short printable ASCII: send the token of the ref link` })
+        return jsonAnswer(400, {
+          error: `${names} must be short printable ASCII: send the token of the ref link`,
+        })
       }
       const made = await offerTo(buyer, request)
       return 'offer' in made ? made.offer.answer() : made
@@ -77,7 +109,9 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
 
     // The retry of a payment need not name the link again where the payment does.
     const { attributionToken = '', buyerAgentId } = payment
-    return take(request, payment, () => offerTo(buyerOf(attributionToken, buyerAgentId) ?? NOBODY, request))
+    return checkOut(request, payment, () =>
+      offerTo(buyerOf(attributionToken, buyerAgentId) ?? NOBODY, request),
+    )
   }
 
   return {

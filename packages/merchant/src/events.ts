@@ -1,6 +1,17 @@
 import type { Sale } from './sale.ts'
 
-/** What happened. `message` says what to do where something is for the merchant to do. */
+/**
+ * What happened. `message` says what to do where something is for the merchant to do.
+ *
+ * @example
+ * ```ts
+ * import type { MerchantEvent } from '@referrer/merchant'
+ *
+ * export function onEvent(event: MerchantEvent): void {
+ *   if (event.type === 'serve_failed') console.error(`${event.sale.payer} has paid and waits`, event.error)
+ * }
+ * ```
+ */
 export type MerchantEvent =
   /** Paid and served. */
   | { type: 'sold'; sale: Sale }
@@ -19,4 +30,4 @@ export type MerchantEvent =
   /** The router and the token could not be read from the chain. */
   | { type: 'market_unavailable'; error: unknown }
   | { type: 'price_failed'; error: unknown }
-  | { type: 'ledger_failed'; error: unknown }
+  | { type: 'claims_failed'; error: unknown }

@@ -1,4 +1,5 @@
 import { RequestSignature, X402 } from '@referrer/protocol'
+import { USED } from './answers.ts'
 import { readJson } from './body.ts'
 import type { MarketSettings } from './config.ts'
 import type { Payment } from './payment.ts'
@@ -6,30 +7,28 @@ import type { Payment } from './payment.ts'
 /** What became of a payment that was sent to the facilitator. */
 export type Outcome =
   | { kind: 'settled'; transaction: string; payer: string | undefined }
-  /** The authorisation was spent before, by this transaction where it is known. */
+  /** The authorisation was used before, by this transaction if it is known. */
   | { kind: 'used'; transaction: string | undefined; message: string }
   | { kind: 'refused'; reason: string; message: string; transaction: string }
   /** Nothing was sent to the chain, and the same payment may be tried again. */
   | { kind: 'not now'; message: string }
   /** The facilitator does not take requests of this endpoint: nothing was settled. */
   | { kind: 'turned away'; message: string }
-  /** Sent, and nobody knows yet how it ends. */
+  /** The transaction was sent, and its result is not known yet. */
   | { kind: 'pending'; message: string }
-  /** No answer that tells: perhaps settled, perhaps not. */
+  /** The answer is missing or tells nothing: the payment may have been settled. */
   | { kind: 'unsure'; message: string }
 
-export interface Standing {
+export interface SettlementRecord {
   status: 'pending' | 'settled' | 'failed' | 'refunded' | 'unknown'
   transaction: string | undefined
   message: string | undefined
 }
 
 const STATUSES = ['pending', 'settled', 'failed', 'refunded', 'unknown'] as const
-const STANDING_TIMEOUT_MS = 5_000
+const RECORD_TIMEOUT_MS = 5_000
 const MAX_ANSWER_BYTES = 65_536
 const MAX_MESSAGE_CHARS = 500
-/** How the facilitator begins to say so. */
-export const USED = 'authorization already used'
 
 type Fields = Record<string, unknown>
 type Requirements = X402.PaymentRequirements.PaymentRequirements
@@ -41,7 +40,7 @@ export type Verified =
 export function facilitatorOf(settings: MarketSettings) {
   const { facilitatorUrl, chainId, signer, timeoutMs, fetch, now } = settings
 
-  /** Says `unsure` whenever the money might have moved, and never throws. */
+  /** Returns `unsure` whenever the money may have moved, and never throws. */
   async function settle(payment: Payment, requirements: Requirements): Promise<Outcome> {
     let request: RequestInit
     try {
@@ -76,7 +75,7 @@ export function facilitatorOf(settings: MarketSettings) {
     throw new Error(`${facilitatorUrl}/supported answered ${status}: ${adviceOn(status)}`)
   }
 
-  /** Signed over the exact bytes that are sent, where there is a key. */
+  /** The key, if there is one, signs the exact bytes that are sent. */
   async function requestOf(payment: Payment, requirements: Requirements): Promise<RequestInit> {
     const body = `{"x402Version":${X402.VERSION},"paymentPayload":${payment.json},"paymentRequirements":${JSON.stringify(requirements)}}`
     const headers = { 'content-type': 'application/json', ...(await signatureOf(body)) }
@@ -89,11 +88,11 @@ export function facilitatorOf(settings: MarketSettings) {
   }
 
   /** What the facilitator has recorded about a payment; undefined where it does not say. */
-  async function standingOf({ payer, nonce }: Payment): Promise<Standing | undefined> {
+  async function recordOf({ payer, nonce }: Payment): Promise<SettlementRecord | undefined> {
     if (!payer || !nonce) return undefined
     try {
       const url = `${facilitatorUrl}/settlements/${payer}/${nonce}?chain_id=${chainId}`
-      const { status: code, json } = await ask(url, STANDING_TIMEOUT_MS, {})
+      const { status: code, json } = await ask(url, RECORD_TIMEOUT_MS, {})
       const { status, transaction, message } = fieldsOf(json)
       const known = STATUSES.find((one) => one === status)
       return code === 200 && known
@@ -110,7 +109,7 @@ export function facilitatorOf(settings: MarketSettings) {
     return { status: response.status, json: await readJson(response, MAX_ANSWER_BYTES) }
   }
 
-  return { settle, verify, supported, standingOf }
+  return { settle, verify, supported, recordOf }
 }
 
 function outcomeOf({ status, json }: { status: number; json: unknown }): Outcome {
@@ -119,7 +118,7 @@ function outcomeOf({ status, json }: { status: number; json: unknown }): Outcome
     const message = `/settle answered ${status}${inWords(json)}: ${adviceOn(status)}`
     return { kind: 'turned away', message }
   }
-  // Only what decides is insisted on: money that moved must not be called lost over a field that nobody needs.
+  // Only the fields that decide are required: a missing field that nobody needs must not make a settled payment look lost.
   const hash = hashOf(transaction)
   if (status === 200 && success === true && hash) {
     return { kind: 'settled', transaction: hash, payer: textOf(payer) }

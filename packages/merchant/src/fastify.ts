@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ReferralEndpoint } from './endpoint.ts'
-import { answer } from './node.ts'
+import { answer } from './node-http.ts'
 
 interface FastifyRequest {
   raw: IncomingMessage
@@ -25,7 +25,21 @@ interface FastifyInstance {
   }): unknown
 }
 
-/** `app.register(fastifyReferral, { url: '/buy', endpoint })`. The parsers of the rest of the application stay as they are. */
+/**
+ * `app.register(fastifyReferral, { url: '/buy', endpoint })`. The parsers of the rest of the application stay as they are.
+ *
+ * @example
+ * ```ts
+ * import type { ReferralEndpoint } from '@referrer/merchant'
+ * import { fastifyReferral } from '@referrer/merchant/fastify'
+ * import fastify from 'fastify'
+ *
+ * declare const endpoint: ReferralEndpoint
+ * const app = fastify()
+ * app.register(fastifyReferral, { url: '/jokes', endpoint })
+ * await app.listen({ port: 3000 })
+ * ```
+ */
 export async function fastifyReferral(
   app: FastifyInstance,
   { url, endpoint }: { url: string; endpoint: ReferralEndpoint },

@@ -1,5 +1,5 @@
-export type { Price, ReferralConfig } from './config.ts'
+export type { MarketConfig, Price, ReferralConfig } from './config.ts'
 export { createReferralEndpoint, type ReferralEndpoint } from './endpoint.ts'
 export type { MerchantEvent } from './events.ts'
-export type { Ledger } from './ledger.ts'
+export { createPaymentMemory, type PaymentMemory, type SharedClaims } from './payment-memory.ts'
 export type { Sale } from './sale.ts'

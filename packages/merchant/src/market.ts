@@ -32,9 +32,9 @@ export interface Recorded {
   amount: bigint
   merchantId: bigint
   productId: Hex | undefined
-  /** Of its ref link: whoever settles a payment himself chooses others. */
+  /** The terms of the ref link. A buyer who settles the payment himself can choose other terms. */
   link: { reviewId: number; reviewerAgentId: number; cashbackOfCommissionBps: number }
-  /** Unix seconds; a record of before does not count. */
+  /** Unix seconds: an earlier record does not count. */
   since: number
 }
 
@@ -112,7 +112,7 @@ export async function isRecorded(
   return timestamp >= BigInt(wanted.since)
 }
 
-/** Reads the market when it is first needed, and again when it has got old. Failures are not kept; all who wait share one read. */
+/** Caches the market: it is read at the first use and again after `refreshMs`. Failures are not cached, and concurrent callers share one read. */
 export function watchMarket(client: PublicClient, settings: MarketSettings): () => Promise<Market> {
   let known: { market: Market; readAt: number } | undefined
   let reading: Promise<Market> | undefined
@@ -135,7 +135,7 @@ export function watchMarket(client: PublicClient, settings: MarketSettings): () 
 
   return async () => {
     if (!known) return read()
-    // Nobody waits for news: until they come, and when they do not, the old answer holds.
+    // The refresh runs in the background: until it succeeds, callers get the cached market.
     if (settings.now() - known.readAt >= settings.refreshMs) read().catch(() => {})
     return known.market
   }

@@ -1,6 +1,6 @@
 // The 402: what is sold, for how much, and whom to pay.
 import { AttributionToken, X402 } from '@referrer/protocol'
-import { said } from './answers.ts'
+import { refusalFields } from './answers.ts'
 import type { Settings } from './config.ts'
 import type { Market } from './market.ts'
 import { type GetHeader, termsOf } from './payment.ts'
@@ -14,7 +14,7 @@ export interface Buyer {
 export interface Refusal {
   reason: string
   message: string
-  /** Of what gave the money back, where some had moved. */
+  /** The transaction that gave the money back, if it had moved. */
   transaction?: string
 }
 
@@ -30,7 +30,7 @@ const MAX_AGENT_ID_CHARS = 256
 const MAX_URL_CHARS = 2_048
 const PRINTABLE = /^[\x20-\x7e]*$/
 
-/** The headers of a first request, or undefined where they are longer or stranger than any honest ones. */
+/** The headers of a first request, or undefined where they are too long or not printable ASCII. */
 export function readBuyer(get: GetHeader): Buyer | undefined {
   return buyerOf(get(X402.REFERRER_TOKEN_HEADER) ?? '', get(X402.REFERRER_BUYER_AGENT_ID_HEADER) ?? undefined)
 }
@@ -68,7 +68,7 @@ export function makeOffer(
   function answer(refusal?: Refusal): Response {
     const body = {
       x402Version: X402.VERSION,
-      ...(refusal && said(refusal.message, refusal.reason)),
+      ...(refusal && refusalFields(refusal.message, refusal.reason)),
       resource,
       accepts: [requirements],
       extensions: { ...buyer, setup_url: setupUrl },
@@ -88,7 +88,7 @@ export function makeOffer(
   return { requirements, amount, answer }
 }
 
-/** The token's domain and the authorisation that we would rather have; the product sold, where the link leads to another one. */
+/** The token's domain, the preferred kind of authorisation, and the product sold where the link leads to another one. */
 export function extraOf(
   { productId }: Pick<Settings, 'productId'>,
   { token }: Pick<Market, 'token'>,
@@ -104,6 +104,6 @@ function resourceUrl({ publicUrl }: Settings, requested: string): string {
   const url = new URL(publicUrl ?? requested)
   if (search) url.search = search
   url.hash = ''
-  // It travels in a header, which is no place for a long query.
+  // The URL is sent in a header, so a long query is cut off.
   return url.href.length <= MAX_URL_CHARS ? url.href : `${url.origin}${url.pathname}`.slice(0, MAX_URL_CHARS)
 }

@@ -1,11 +1,11 @@
 import { AttributionToken, ProtocolError, X402 } from '@referrer/protocol'
 import { type Address, type Hex, keccak256, stringToBytes } from 'viem'
 
-/** What a buyer sent, read as far as this endpoint needs it. Whether it is good is for the facilitator to say. */
+/** What a buyer sent, parsed as far as this endpoint needs it. The facilitator decides whether it is valid. */
 export interface Payment {
   /** Names the payment: chain, payer and nonce where it has them. */
   key: string
-  /** Of all that was sent. */
+  /** The hash of the whole payload. */
   fingerprint: Hex
   /** The payload as JSON, for the facilitator. */
   json: string
@@ -27,7 +27,7 @@ const DECIMAL = /^[0-9]{1,78}$/
 /** How frameworks give a header of a request. */
 export type GetHeader = (name: string) => string | null | undefined
 
-/** Throws a `ProtocolError` that says what is wrong with the request's payment; undefined: it brings none. */
+/** The payment of a request, or undefined if it has none. Throws a `ProtocolError` that says what is wrong with it. */
 export function readPayment(get: GetHeader, network: X402.Network.Network): Payment | undefined {
   const header = get(X402.PAYMENT_SIGNATURE_HEADER) ?? undefined
   return header === undefined

@@ -1,6 +1,15 @@
 import type { Payment } from './payment.ts'
 
-/** A purchase whose money has moved. */
+/**
+ * A purchase whose money has moved.
+ *
+ * @example
+ * ```ts
+ * import type { Sale } from '@referrer/merchant'
+ *
+ * export const serve = (_request: Request, sale: Sale) => ({ order: sale.id, paid: `${sale.amount}` })
+ * ```
+ */
 export interface Sale {
   /** Names this purchase and no other, also when it is served a second time after a failure. One transaction can hold several. */
   id: string

@@ -1,11 +1,12 @@
-// A payment goes to the facilitator: what became of it, and where the answer leaves that open, what can be found out besides.
+// Sends a payment to the facilitator. Where its answer leaves the outcome open, the facilitator's record and the chain are read.
 import type { X402 } from '@referrer/protocol'
 import type { Hex, PublicClient } from 'viem'
+import { USED } from './answers.ts'
 import type { MarketSettings } from './config.ts'
-import { facilitatorOf, type Outcome, type Standing, USED } from './facilitator.ts'
-import type { Granted } from './ledger.ts'
+import { facilitatorOf, type Outcome, type SettlementRecord } from './facilitator.ts'
 import { isRecorded, type Market } from './market.ts'
 import { type Payment, termsOf } from './payment.ts'
+import type { Granted } from './payment-memory.ts'
 
 export interface Attempt {
   payment: Payment
@@ -20,7 +21,7 @@ export const UNSURE =
   'it is not known yet whether this payment was settled: send the same PAYMENT-SIGNATURE again, and do not sign a new one'
 const ELSEWHERE = "the ref link leads to another merchant's product, which is not sold here"
 
-/** Whether the payment would pay another merchant. Whoever served it would serve for nothing. */
+/** Says why a payment must not be served: it would pay another merchant. */
 export function objectionTo(
   { attributionToken }: Payment,
   { merchantId }: Pick<MarketSettings, 'merchantId'>,
@@ -43,28 +44,28 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     if (kind === 'used' ? claim.unservedSince === undefined : kind !== 'unsure' && kind !== 'refused')
       return outcome
 
-    const standing: Standing | undefined =
+    const record: SettlementRecord | undefined =
       kind === 'used' && outcome.transaction
         ? { status: 'settled', transaction: outcome.transaction, message: undefined }
-        : await facilitator.standingOf(payment)
-    if (standing?.status === 'settled' && standing.transaction) {
-      // Payer and nonce can be read on the chain: whoever is refused has proved nothing with them, unless this very payment came before.
+        : await facilitator.recordOf(payment)
+    if (record?.status === 'settled' && record.transaction) {
+      // Anybody can read payer and nonce on the chain, so a refused payment proves nothing with them, unless the same payment came before.
       if (kind === 'refused' && !claim.isDoubtful)
         return { kind: 'used', transaction: undefined, message: USED }
-      // Whoever could have been served for it before must not be served now: then only what was settled since counts.
-      return ours(attempt, standing.transaction, claim.unservedSince ?? started - CLOCK_SKEW_SECONDS)
+      // A payment that may have been served before must not be served again: then only a settlement since the claim counts.
+      return ours(attempt, record.transaction, claim.unservedSince ?? started - CLOCK_SKEW_SECONDS)
     }
-    const isOver = standing !== undefined && standing.status !== 'pending'
-    if (kind === 'unsure' && isOver && standing.status !== 'unknown') {
-      const { message = 'the payment was not settled', transaction = '' } = standing
+    const isOver = record !== undefined && record.status !== 'pending'
+    if (kind === 'unsure' && isOver && record.status !== 'unknown') {
+      const { message = 'the payment was not settled', transaction = '' } = record
       return { kind: 'refused', reason: 'settle_failed', message, transaction }
     }
-    // A refusal now says nothing about the time before: an expired authorisation may have been settled while it was good.
+    // A refusal now does not rule out an earlier settlement: an authorisation that has expired may have been settled before.
     if (kind === 'refused' && claim.isDoubtful && !isOver) return { kind: 'unsure', message: outcome.message }
     return outcome
   }
 
-  /** A settlement that we did not hear of ourselves counts when the chain shows it as a sale of this merchant. */
+  /** A settlement that this endpoint was not told of counts if the chain shows it as a sale of this merchant. */
   async function ours(attempt: Attempt, transaction: string, since: number): Promise<Outcome> {
     const { payment, requirements, market } = attempt
     const { payer, nonce, value: amount } = payment

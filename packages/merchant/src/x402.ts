@@ -1,4 +1,4 @@
-// For shops that stay with the official x402 middleware: what it needs to sell through ref links.
+// What the official x402 middleware needs to sell through ref links.
 
 import type { X402 } from '@referrer/protocol'
 import { type FacilitatorClient, FacilitatorResponseError, type RouteConfig } from '@x402/core/server'
@@ -12,15 +12,13 @@ import type {
 } from '@x402/core/types'
 import { amountOf, type MarketConfig, type Price, readMarketConfig } from './config.ts'
 import { facilitatorOf } from './facilitator.ts'
-import { readLeast, requireLeast } from './least.ts'
-import { type Claim, openLedger, REPEATED } from './ledger.ts'
+import { readLeast, requireLeast } from './least-amount.ts'
 import { connectTo, watchMarket } from './market.ts'
 import { extraOf, MAX_TIMEOUT_SECONDS, readBuyer } from './offer.ts'
 import { completed, type GetHeader, type Payment, paymentOf, readPayment } from './payment.ts'
+import { type Claim, REPEATED } from './payment-memory.ts'
 import { saleOf } from './sale.ts'
 import { createSettlement, objectionTo, UNSURE } from './settlement.ts'
-
-export type { MarketConfig } from './config.ts'
 
 type RequestContext = { adapter: { getHeader(name: string): string | undefined } }
 type Requirements = X402.PaymentRequirements.PaymentRequirements
@@ -29,7 +27,7 @@ export interface OfficialReferral {
   network: X402.Network.Network
   /** For `new x402ResourceServer(…)`: settles each payment once, signed where there is a key, and refuses what would pay others. */
   facilitator: FacilitatorClient
-  /** For `registerExtension` of the resource server, each. */
+  /** Give each of them to `registerExtension` of the resource server. */
   extensions: ResourceServerExtension[]
   /** A route of the middleware, paid to the split router. */
   route(price: Price | ((context: RequestContext) => Price | Promise<Price>)): RouteConfig
@@ -37,18 +35,37 @@ export interface OfficialReferral {
   ready(): Promise<void>
 }
 
-/** What a shop on `@x402/hono` or `@x402/express` registers to sell through ref links. */
+/**
+ * What a shop on `@x402/hono` or `@x402/express` registers to sell through ref links.
+ *
+ * @example
+ * ```ts
+ * import { createPaymentMemory, type MarketConfig } from '@referrer/merchant'
+ * import { type OfficialReferral, officialReferral } from '@referrer/merchant/x402'
+ *
+ * const market: MarketConfig = {
+ *   chainId: 31337,
+ *   rpcUrl: 'http://127.0.0.1:8545',
+ *   addressRegistry: '0x1cf1a78B12CFd45F03514845b3A6F2d91CE40869',
+ *   facilitatorUrl: 'http://127.0.0.1:8081',
+ *   setupUrl: 'http://127.0.0.1:8080/.well-known/referrer-agent',
+ *   merchantId: 5,
+ *   payments: createPaymentMemory(),
+ * }
+ * const referral: OfficialReferral = officialReferral(market)
+ * export const routes = { '/jokes': { ...referral.route('0.10'), description: 'A joke about any topic' } }
+ * ```
+ */
 export function officialReferral(config: MarketConfig): OfficialReferral {
   const settings = readMarketConfig(config)
-  const { network, setupUrl, tell } = settings
+  const { network, setupUrl, payments, tell } = settings
   const client = connectTo(settings)
   const marketNow = watchMarket(client, settings)
   const facilitator = facilitatorOf(settings)
   const settlement = createSettlement(settings, client)
-  const ledger = openLedger(settings)
   const prices: bigint[] = []
 
-  /** The link and the buyer of a request: the payment's, where it has one. */
+  /** The link and the buyer of a request. Those of its payment count before those of its headers. */
   function buyerOf(get: GetHeader) {
     let payment: Payment | undefined
     try {
@@ -62,9 +79,9 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
 
   async function claimOf(payment: Payment): Promise<Claim> {
     try {
-      return await ledger.claim(payment)
+      return await payments.claim(payment, settings)
     } catch (error) {
-      tell({ type: 'ledger_failed', error })
+      tell({ type: 'claims_failed', error })
       throw new FacilitatorResponseError('payments cannot be taken right now; send the same one again')
     }
   }
@@ -82,8 +99,8 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
     if (objection) return invalid('invalid_payment', objection)
     const claim = await claimOf(payment)
     if (!claim.isGranted) return invalid('invalid_payment', REPEATED[claim.why])
-    await claim.back()
-    // Perhaps settled already, for which the facilitator would refuse it: settling it again finds out.
+    await claim.undo()
+    // It may be settled already, and the facilitator would then refuse it: `settle` finds out.
     if (claim.isDoubtful) return { isValid: true, ...(payment.payer && { payer: payment.payer }) }
     try {
       const verified = await facilitator.verify(payment, requirements as Requirements)
@@ -95,7 +112,7 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
     }
   }
 
-  /** Throws where it is open whether the buyer has paid: the middleware then answers 502, and no 402 that invites to pay again. */
+  /** Throws where it is unknown whether the buyer has paid: the middleware then answers 502. A 402 would ask the buyer to pay again. */
   async function settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<SettleResponse> {
     const payment = paymentOf(payload, network)
     const failed = (errorReason: string, errorMessage: string, transaction = ''): SettleResponse => ({
@@ -112,7 +129,7 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
       return failed('invalid_payment', REPEATED[claim.why], claim.transaction)
     }
     const market = await marketNow().catch(async (error: unknown) => {
-      await claim.back()
+      await claim.undo()
       throw new FacilitatorResponseError(`the market cannot be read right now: ${error}`)
     })
     const attempt = { payment, claim, market, requirements: requirements as Requirements }
@@ -126,23 +143,23 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
       }
       case 'used':
         if (outcome.transaction) claim.served(outcome.transaction)
-        else await claim.drop()
+        else await claim.forget()
         tell({ type: 'repeated', payment: payment.key })
         return failed('invalid_payment', outcome.message, outcome.transaction)
       case 'refused':
-        await claim.drop()
+        await claim.forget()
         tell({ type: 'refused', payment: payment.key, reason: outcome.reason, message: outcome.message })
         return failed(outcome.reason, outcome.message, outcome.transaction)
       case 'not now':
-        await claim.back()
+        await claim.undo()
         throw new FacilitatorResponseError(outcome.message)
       case 'turned away':
-        await claim.back()
+        await claim.undo()
         tell({ type: 'facilitator_refused', message: outcome.message })
         throw new FacilitatorResponseError('payments cannot be settled right now; send the same one again')
       case 'pending':
       case 'unsure':
-        await claim.doubt()
+        await claim.leaveOpen()
         tell({ type: 'unsure', payment: payment.key, message: outcome.message })
         throw new FacilitatorResponseError(UNSURE)
     }

@@ -16,8 +16,8 @@ import { type Hash, type LocalAccount, maxUint256 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../../facilitator/test/harness.ts'
-import type { MerchantEvent } from '../src/index.ts'
-import { type MarketConfig, officialReferral } from '../src/x402.ts'
+import { createPaymentMemory, type MarketConfig, type MerchantEvent } from '../src/index.ts'
+import { officialReferral } from '../src/x402.ts'
 
 let m: TestFacilitator
 /** A buyer that is an agent. */
@@ -81,6 +81,7 @@ function resourceServer(shop: OfficialShop, changes: Partial<MarketConfig>) {
     setupUrl: 'https://market.test/.well-known/referrer-agent',
     merchantId: m.merchant.merchantId,
     product: { id: m.merchant.productId },
+    payments: createPaymentMemory(),
     onEvent: (event) => shop.events.push(event),
     ...changes,
   })

@@ -1,7 +1,13 @@
 import { type AttributionToken, Base64, X402 } from '@referrer/protocol'
 import { type Hex, stringToBytes } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Ledger, ReferralConfig, Sale } from '../src/index.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  createPaymentMemory,
+  createReferralEndpoint,
+  type ReferralConfig,
+  type Sale,
+  type SharedClaims,
+} from '../src/index.ts'
 import {
   alreadyUsed,
   bodyOf,
@@ -42,16 +48,17 @@ function counting(changes: Partial<ReferralConfig> = {}) {
   return { ...shop, sales }
 }
 
-/** The same code as another process would run it: with a memory of its own. */
-async function elsewhere(changes: Partial<ReferralConfig>) {
-  vi.resetModules()
-  const { createReferralEndpoint } = await import('../src/index.ts')
-  return createReferralEndpoint({ ...configOf(world), ...changes })
-}
+/** Another process: it has a memory of its own. */
+const elsewhere = (sharedClaims?: SharedClaims, changes: Partial<ReferralConfig> = {}) =>
+  createReferralEndpoint({ ...configOf(world), ...remembering(sharedClaims), ...changes })
 
-function sharedLedger() {
+const remembering = (sharedClaims?: SharedClaims) => ({
+  payments: createPaymentMemory(sharedClaims && { sharedClaims }),
+})
+
+function sharedStore() {
   const held = new Map<string, number>()
-  const ledger: Ledger = {
+  const claims: SharedClaims = {
     async claim(key, untilSeconds) {
       if (held.has(key)) return false
       held.set(key, untilSeconds)
@@ -61,7 +68,7 @@ function sharedLedger() {
       held.delete(key)
     },
   }
-  return { ...ledger, held }
+  return { ...claims, held }
 }
 
 describe('a payment is served once', () => {
@@ -119,9 +126,9 @@ describe('a payment is served once', () => {
     expect((await shop.fetch(retry(payment))).status).toBe(200)
   })
 
-  it('by all processes that share a ledger', async () => {
-    const ledger = sharedLedger()
-    const [here, there] = [counting({ ledger }), await elsewhere({ ledger })]
+  it('by all processes that share their claims', async () => {
+    const store = sharedStore()
+    const [here, there] = [counting(remembering(store)), elsewhere(store)]
     const payment = await pay(world)
     const responses = await Promise.all([here.fetch(retry(payment)), there.fetch(retry(payment))])
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
@@ -132,20 +139,20 @@ describe('a payment is served once', () => {
         'invalid_payment',
       ),
     )
-    const [[key, until] = []] = ledger.held
+    const [[key, until] = []] = store.held
     const { from, nonce, validBefore } = payment.payload.payload.authorization
     expect(key).toBe(`eip155:${world.local.chain.id}:${from}:${nonce}`.toLowerCase())
     expect(until).toBe(Number(validBefore) + 3_660)
   })
 
-  it('and is not sent anywhere while the ledger fails', async () => {
-    const shop = counting({
-      ledger: { claim: () => Promise.reject(new Error('down')), release: async () => {} },
-    })
+  it('and is not sent anywhere while the shared claims fail', async () => {
+    const shop = counting(
+      remembering({ claim: () => Promise.reject(new Error('down')), release: async () => {} }),
+    )
     const response = await shop.fetch(retry(await pay(world)))
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
     expect(world.facilitator.asked).toHaveLength(0)
-    expect(shop.events).toMatchObject([{ type: 'ledger_failed' }])
+    expect(shop.events).toMatchObject([{ type: 'claims_failed' }])
   })
 })
 
@@ -351,7 +358,7 @@ describe('a payment whose settlement nobody heard of', () => {
       const payment = { header: X402.PaymentPayload.serialize({ ...payload, extensions }) }
       for (const settle of [alreadyUsed(settled), 'cut'] as const) {
         world.facilitator.says(settle, standing(settled))
-        const response = await (await elsewhere({ ledger: sharedLedger(), ...changes })).fetch(retry(payment))
+        const response = await elsewhere(sharedStore(), changes).fetch(retry(payment))
         expect(response.status).toBe(409)
         expect(await bodyOf(response)).toEqual(
           told('authorization already used', 'invalid_payment', { transaction: settled }),
@@ -372,23 +379,23 @@ describe('a payment whose settlement nobody heard of', () => {
     )
   })
 
-  it('is served by another process that shares the ledger', async () => {
-    const ledger = sharedLedger()
+  it('is served by another process that shares the claims', async () => {
+    const store = sharedStore()
     const payment = await pay(world)
     world.facilitator.says('cut')
-    expect((await counting({ ledger }).fetch(retry(payment))).status).toBe(504)
+    expect((await counting(remembering(store)).fetch(retry(payment))).status).toBe(504)
     const transaction = await payment.settleOnChain()
     world.facilitator.says(alreadyUsed(transaction))
-    expect((await (await elsewhere({ ledger })).fetch(retry(payment))).status).toBe(200)
-    expect((await (await elsewhere({ ledger })).fetch(retry(payment))).status).toBe(409)
+    expect((await elsewhere(store).fetch(retry(payment))).status).toBe(200)
+    expect((await elsewhere(store).fetch(retry(payment))).status).toBe(409)
   })
 
-  it('is not served once the ledger may have forgotten it', async () => {
+  it('is not served once the shared claims may have forgotten it', async () => {
     const payment = await pay(world)
     const transaction = await payment.settleOnChain()
     world.facilitator.says(alreadyUsed(transaction))
     const ended = (Number(payment.payload.payload.authorization.validBefore) + 3_600) * 1_000
-    const shop = counting({ ledger: sharedLedger(), now: () => ended })
+    const shop = counting({ ...remembering(sharedStore()), now: () => ended })
     expect((await shop.fetch(retry(payment))).status).toBe(409)
   })
 
@@ -400,16 +407,16 @@ describe('a payment whose settlement nobody heard of', () => {
     const altered = { ...authorization, validBefore: String(Number(authorization.validBefore) + 1) }
     const guessed = { ...payload, payload: { authorization: altered, signature: '0x1234' as const } }
     const refused = refusal({ errorMessage: 'signature does not match from' })
-    for (const ledger of [sharedLedger(), undefined]) {
+    for (const store of [sharedStore(), undefined]) {
       world.facilitator.says(refused, standing(transaction))
-      const shop = counting(ledger && { ledger })
+      const shop = counting(store && remembering(store))
       const response = await shop.fetch(retry({ header: X402.PaymentPayload.serialize(guessed) }))
       expect([response.status, shop.sales.length]).toEqual([409, 0])
       expect(await bodyOf(response)).toEqual(told('authorization already used', 'invalid_payment'))
     }
   })
 
-  it('is not served again to whoever writes another end into it once the ledger has forgotten it', async () => {
+  it('is not served again to whoever writes another end into it once the shared claims have forgotten it', async () => {
     const payment = await pay(world)
     const transaction = await payment.settleOnChain()
     world.facilitator.says(alreadyUsed(transaction))
@@ -417,20 +424,20 @@ describe('a payment whose settlement nobody heard of', () => {
     const now = () => Date.now() + 7_200_000
     const authorization = { ...payload.payload.authorization, validBefore: String(2 ** 40) }
     const altered = { ...payload, payload: { ...payload.payload, authorization } }
-    const shop = counting({ ledger: sharedLedger(), now })
+    const shop = counting({ ...remembering(sharedStore()), now })
     const response = await shop.fetch(retry({ header: X402.PaymentPayload.serialize(altered) }))
     expect([response.status, shop.sales.length]).toEqual([409, 0])
   })
 
-  it('is remembered by the ledger for an hour, whatever end is written into it', async () => {
-    const ledger = sharedLedger()
+  it('is remembered by the shared claims for an hour, whatever end is written into it', async () => {
+    const store = sharedStore()
     const { payload } = await pay(world)
     const authorization = { ...payload.payload.authorization, validBefore: '1' }
     const altered = { ...payload, payload: { ...payload.payload, authorization } }
     const now = Date.now()
-    const shop = counting({ ledger, now: () => now })
+    const shop = counting({ ...remembering(store), now: () => now })
     await shop.fetch(retry({ header: X402.PaymentPayload.serialize(altered) }))
-    expect([...ledger.held.values()]).toEqual([Math.floor(now / 1_000) + 3_660])
+    expect([...store.held.values()]).toEqual([Math.floor(now / 1_000) + 3_660])
   })
 
   it('is not served by another process without one', async () => {
@@ -439,6 +446,6 @@ describe('a payment whose settlement nobody heard of', () => {
     expect((await counting().fetch(retry(payment))).status).toBe(504)
     const transaction = await payment.settleOnChain()
     world.facilitator.says(alreadyUsed(transaction))
-    expect((await (await elsewhere({})).fetch(retry(payment))).status).toBe(409)
+    expect((await elsewhere().fetch(retry(payment))).status).toBe(409)
   })
 })

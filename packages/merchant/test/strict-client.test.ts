@@ -9,7 +9,7 @@ import { type Hash, type Hex, maxUint256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../../facilitator/test/harness.ts'
 import type { PayloadOptions } from '../../facilitator/test/payloads.ts'
-import { createReferralEndpoint, type MerchantEvent } from '../src/index.ts'
+import { createPaymentMemory, createReferralEndpoint, type MerchantEvent } from '../src/index.ts'
 import { nodeHandler } from '../src/node.ts'
 import { bodyOf, headerOf } from './world.ts'
 
@@ -32,6 +32,7 @@ beforeAll(async () => {
     setupUrl: 'https://market.test/.well-known/referrer-agent',
     merchantId: m.merchant.merchantId,
     product: { id: m.merchant.productId },
+    payments: createPaymentMemory(),
     price: PRICE,
     serve: () => ({ joke: 'a good one' }),
     onEvent: (event) => events.push(event),
@@ -126,6 +127,7 @@ describe('a payment without extensions', () => {
       facilitatorUrl: 'http://127.0.0.1:3',
       setupUrl: 'https://market.test/.well-known/referrer-agent',
       merchantId: m.merchant.merchantId,
+      payments: createPaymentMemory(),
       price: PRICE,
       serve: () => ({}),
     })

@@ -21,8 +21,10 @@ import {
 import { AttestationKey, Attribution, AttributionToken, X402 } from '@referrer/protocol'
 import { bytesToHex, type Hex } from 'viem'
 import {
+  createPaymentMemory,
   createReferralEndpoint,
   type MerchantEvent,
+  type PaymentMemory,
   type ReferralConfig,
   type ReferralEndpoint,
 } from '../src/index.ts'
@@ -41,6 +43,8 @@ export interface World {
   reviewerAgentId: bigint
   reviewId: bigint
   facilitator: Facilitator
+  /** Of the process that the tests play. */
+  payments: PaymentMemory
   close(): Promise<void>
 }
 
@@ -69,6 +73,7 @@ export async function startWorld(): Promise<World> {
     reviewerAgentId,
     reviewId,
     facilitator,
+    payments: createPaymentMemory(),
     async close() {
       await facilitator.close()
       await local.close()
@@ -165,7 +170,14 @@ export const refusal = (fields: object) => ({
 export const alreadyUsed = (transaction: string) =>
   refusal({ errorMessage: 'authorization already used', transaction })
 
-export const configOf = ({ rpcUrl, local, market, product, facilitator }: World): ReferralConfig => ({
+export const configOf = ({
+  rpcUrl,
+  local,
+  market,
+  product,
+  facilitator,
+  payments,
+}: World): ReferralConfig => ({
   chainId: local.chain.id,
   rpcUrl,
   addressRegistry: market.addresses.AddressRegistry,
@@ -173,6 +185,7 @@ export const configOf = ({ rpcUrl, local, market, product, facilitator }: World)
   setupUrl: SETUP_URL,
   merchantId: product.merchantId,
   product: { id: product.productId },
+  payments,
   price: PRICE,
   serve: () => ({ joke: 'a good one' }),
 })

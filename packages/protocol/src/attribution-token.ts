@@ -6,6 +6,16 @@ import { decodeText, parseJson } from './json.ts'
 import { reader } from './read.ts'
 
 export const VERSION = 4
+/**
+ * @example
+ * ```ts
+ * import { AttributionToken } from '@referrer/protocol'
+ *
+ * AttributionToken.MAX_TOKEN_CHARS // → 4096
+ * AttributionToken.MAX_ENDPOINT_CHARS // → 2048
+ * AttributionToken.MIN_COMMISSION_MULTIPLIER_BPS // → 4000
+ * ```
+ */
 export const MAX_TOKEN_CHARS = 4096
 export const MAX_ENDPOINT_CHARS = 2048
 export const MAX_CASHBACK_OF_COMMISSION_BPS = 4000
@@ -34,6 +44,30 @@ const SIGNATURE_BYTES = 64
 const KID = /^[0-9a-f]{16}$/
 const read = reader('invalid_token')
 
+/**
+ * @example
+ * ```ts
+ * import { AttestationKey, AttributionToken } from '@referrer/protocol'
+ *
+ * const terms: AttributionToken.Terms = {
+ *   chainId: 84532,
+ *   splitRouter: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512',
+ *   merchantEndpoint: 'https://shop.example/jokes',
+ *   merchantId: 5,
+ *   productId: `0x${'a1'.repeat(32)}`,
+ *   reviewId: 3,
+ *   reviewerAgentId: 7,
+ *   cashbackOfCommissionBps: AttributionToken.MAX_CASHBACK_OF_COMMISSION_BPS,
+ *   commissionMultiplierBps: AttributionToken.MAX_COMMISSION_MULTIPLIER_BPS,
+ *   issuedAt: 1_750_000_000,
+ * }
+ * const key = await AttestationKey.signingKey(crypto.getRandomValues(new Uint8Array(32)))
+ * const token = await AttributionToken.mint(terms, key)
+ * const ring = await AttestationKey.keyRing(key.attestationPubKey)
+ * const payload: AttributionToken.Payload = await AttributionToken.verify(token, ring)
+ * payload // → { v: AttributionToken.VERSION, ...terms, kid: key.kid }
+ * ```
+ */
 export async function mint(terms: Terms, key: SigningKey): Promise<string> {
   const payload = stringToBytes(serialize(fromRecord({ v: VERSION, ...terms, kid: key.kid })))
   const signature = await crypto.subtle.sign('Ed25519', key.privateKey, new Uint8Array(payload))
@@ -47,12 +81,33 @@ export async function mint(terms: Terms, key: SigningKey): Promise<string> {
   return token
 }
 
-/** Reads a token without checking who signed it. Trust nothing in it: pay and record only what `verify` returned. */
+/**
+ * Reads a token without checking who signed it. Trust nothing in it: pay and record only what `verify` returned.
+ *
+ * @example
+ * ```ts
+ * import { AttributionToken } from '@referrer/protocol'
+ *
+ * declare const token: string
+ * export const { merchantId, productId } = AttributionToken.decodeUnverified(token)
+ * ```
+ */
 export function decodeUnverified(token: unknown): Payload {
   return open(token).payload
 }
 
-/** The terms, once the signature holds under the current or the previous key. */
+/**
+ * The terms, once the signature holds under the current or the previous key.
+ *
+ * @example
+ * ```ts
+ * import { AttestationKey, AttributionToken } from '@referrer/protocol'
+ *
+ * declare const token: string
+ * const ring = await AttestationKey.keyRing('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a')
+ * export const { merchantEndpoint } = await AttributionToken.verify(token, ring)
+ * ```
+ */
 export async function verify(token: unknown, ring: KeyRing): Promise<Payload> {
   const { payload, signed, signature } = open(token)
   const { publicKey } = find(ring, payload.kid)
@@ -65,7 +120,16 @@ export async function verify(token: unknown, ring: KeyRing): Promise<Payload> {
   return payload
 }
 
-/** How contracts and commitments refer to a token. */
+/**
+ * How contracts and commitments refer to a token.
+ *
+ * @example
+ * ```ts
+ * import { AttributionToken } from '@referrer/protocol'
+ *
+ * AttributionToken.tokenHash('abc') // → '0x4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45'
+ * ```
+ */
 export function tokenHash(token: string): Hash {
   return keccak256(stringToBytes(token))
 }
@@ -81,7 +145,7 @@ function open(token: unknown) {
   const signed = bytes.subarray(0, -SIGNATURE_BYTES)
   const text = decodeText(signed)
   const payload = fromRecord(read.record(parseJson(text), 'token payload'))
-  // Catches in one stroke what a lenient JSON reader lets through: other key order, repeated or unknown keys, spaces.
+  // Refuses what a lenient JSON parser accepts: another key order, repeated or unknown keys, spaces.
   if (serialize(payload) !== text) read.refuse('token payload', 'the exact text that was minted')
   return { payload, signed, signature: bytes.subarray(-SIGNATURE_BYTES) }
 }

@@ -24,9 +24,17 @@ export type Attribution = {
   salt: Hex
 }
 
-/** The buyer id of a purchase by a plain wallet. Agent 0 is a real agent, so the sentinel is the other end. */
+/** The buyer id of a purchase by a wallet without an agent. It is the largest uint256, because agent 0 is a real agent. */
 export const AGENTLESS_BUYER_ID = maxUint256
 
+/**
+ * @example
+ * ```ts
+ * import { Attribution } from '@referrer/protocol'
+ *
+ * Attribution.TYPES.Attribution.map(({ name }) => name).slice(0, 2) // → ['merchantId', 'productId']
+ * ```
+ */
 export const TYPES = {
   Attribution: [
     { name: 'merchantId', type: 'uint256' },
@@ -43,7 +51,27 @@ export const TYPES = {
 const SALT = parseAbiParameters('bytes32 tokenHash, bytes32 secret')
 const read = reader('invalid_attribution')
 
-/** The purchase that a verified token and a buyer describe; without a buyer agent it is agent-less. */
+/**
+ * The purchase that a verified token and a buyer describe; without a buyer agent it is agent-less.
+ *
+ * @example
+ * ```ts
+ * import { Attribution } from '@referrer/protocol'
+ *
+ * const attribution: Attribution.Attribution = Attribution.from(
+ *   {
+ *     merchantId: 5,
+ *     productId: `0x${'a1'.repeat(32)}`,
+ *     reviewId: 3,
+ *     reviewerAgentId: 7,
+ *     cashbackOfCommissionBps: 2500,
+ *     commissionMultiplierBps: 7000,
+ *   },
+ *   { salt: Attribution.randomSecret() },
+ * )
+ * attribution.buyerAgentId === Attribution.AGENTLESS_BUYER_ID // → true
+ * ```
+ */
 export function from(
   token: Pick<
     Payload,
@@ -82,21 +110,57 @@ export function from(
 /**
  * The nonce of the payment authorisation. Being the hash of the attribution, it lets the buyer's one signature
  * settle this purchase on these terms and no other.
+ *
+ * @example
+ * ```ts
+ * import { Attribution, type AttributionToken } from '@referrer/protocol'
+ *
+ * declare const terms: AttributionToken.Payload
+ * const attribution = Attribution.from(terms, { buyerAgentId: 7, salt: Attribution.randomSecret() })
+ * export const nonce = Attribution.attributionNonce(attribution)
+ * ```
  */
 export function attributionNonce(attribution: Attribution): Hash {
   return hashStruct({ data: attribution, types: TYPES, primaryType: 'Attribution' })
 }
 
-/** Binds the nonce to the token text; the secret keeps it unguessable until the purchase is sent. */
+/**
+ * Binds the nonce to the token text; the secret keeps it unguessable until the purchase is sent.
+ *
+ * @example
+ * ```ts
+ * import { Attribution } from '@referrer/protocol'
+ *
+ * const secret = Attribution.idempotencySecret('order-17')
+ * Attribution.attributionSalt('token-of-the-link', secret).length // → 66
+ * ```
+ */
 export function attributionSalt(token: string, secret: Hex): Hash {
   return keccak256(encodeAbiParameters(SALT, [tokenHash(token), read.bytes32(secret, 'secret')]))
 }
 
+/**
+ * @example
+ * ```ts
+ * import { Attribution } from '@referrer/protocol'
+ *
+ * Attribution.randomSecret() === Attribution.randomSecret() // → false
+ * ```
+ */
 export function randomSecret(): Hex {
   return bytesToHex(crypto.getRandomValues(new Uint8Array(32)))
 }
 
-/** The same key gives the same nonce, so a retried purchase cannot pay twice. */
+/**
+ * The same key gives the same nonce, so a retried purchase cannot pay twice.
+ *
+ * @example
+ * ```ts
+ * import { Attribution } from '@referrer/protocol'
+ *
+ * Attribution.idempotencySecret('order-17') === Attribution.idempotencySecret('order-17') // → true
+ * ```
+ */
 export function idempotencySecret(idempotencyKey: string): Hash {
   return keccak256(stringToBytes(read.text(idempotencyKey, 'idempotency key')))
 }

@@ -49,11 +49,35 @@ const TYPES = { TransferWithAuthorization: FIELDS, ReceiveWithAuthorization: FIE
 
 const read = reader('invalid_authorization')
 
+/**
+ * @example
+ * ```ts
+ * import { Authorization } from '@referrer/protocol'
+ *
+ * const type: unknown = 'ReceiveWithAuthorization'
+ * Authorization.isAuthorizationType(type) // → true
+ * ```
+ */
 export function isAuthorizationType(value: unknown): value is AuthorizationType {
   return typeof value === 'string' && Object.hasOwn(TYPES, value)
 }
 
-/** Typed data for `signTypedData` of a viem account. */
+/**
+ * Typed data for `signTypedData` of a viem account.
+ *
+ * @example
+ * ```ts
+ * import { Authorization } from '@referrer/protocol'
+ * import { privateKeyToAccount } from 'viem/accounts'
+ *
+ * declare const token: Authorization.TokenDomain
+ * declare const payment: Authorization.AuthorizationInput
+ * const wallet = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+ * export const signature = await wallet.signTypedData(
+ *   Authorization.typedData('ReceiveWithAuthorization', token, payment),
+ * )
+ * ```
+ */
 export function typedData<T extends AuthorizationType>(
   primaryType: T,
   domain: TokenDomain,
@@ -67,6 +91,23 @@ export function typedData<T extends AuthorizationType>(
   }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { Authorization } from '@referrer/protocol'
+ *
+ * const input: Authorization.AuthorizationInput = {
+ *   from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+ *   to: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512',
+ *   value: 100_000n,
+ *   validAfter: 0,
+ *   validBefore: 1_750_000_060,
+ *   nonce: `0x${'11'.repeat(32)}`,
+ * }
+ * const authorization: Authorization.Authorization = Authorization.from(input)
+ * authorization.validBefore // → 1750000060n
+ * ```
+ */
 export function from(input: AuthorizationInput): Authorization {
   return {
     from: read.address(input.from, 'from'),
@@ -78,6 +119,17 @@ export function from(input: AuthorizationInput): Authorization {
   }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { Authorization } from '@referrer/protocol'
+ *
+ * declare const token: Authorization.TokenDomain
+ * declare const payment: Authorization.AuthorizationInput
+ * const type: Authorization.AuthorizationType = 'ReceiveWithAuthorization'
+ * export const digest = Authorization.digest(type, token, payment)
+ * ```
+ */
 export function digest(
   primaryType: AuthorizationType,
   domain: TokenDomain,
@@ -88,7 +140,7 @@ export function digest(
   return keccak256(`0x1901${separator(domain)}${keccak256(`0x${fields.join('')}`).slice(2)}`)
 }
 
-/** EIP-712 by hand: a payment is on its way while its digest is made, and what does not change is hashed once. */
+/** EIP-712 is encoded by hand, because a payment waits for its digest: type hashes and domain separators are cached. */
 const word = (value: Hex | bigint) =>
   (typeof value === 'bigint' ? value.toString(16) : value.slice(2).toLowerCase()).padStart(64, '0')
 
@@ -127,7 +179,20 @@ const domainOf = (domain: TokenDomain): TokenDomain => ({
   verifyingContract: read.address(domain.verifyingContract, 'token address'),
 })
 
-/** Who signed, as a plain wallet. For a contract wallet ask the contract (ERC-1271) about `digest`. */
+/**
+ * Who signed, as a plain wallet. For a contract wallet ask the contract (ERC-1271) about `digest`.
+ *
+ * @example
+ * ```ts
+ * import { Authorization } from '@referrer/protocol'
+ *
+ * declare const token: Authorization.TokenDomain
+ * declare const payment: Authorization.AuthorizationInput
+ * declare const signature: string
+ * const signer = await Authorization.recover('ReceiveWithAuthorization', token, payment, signature)
+ * export const isPayer = signer === payment.from
+ * ```
+ */
 export async function recover(
   primaryType: AuthorizationType,
   domain: TokenDomain,

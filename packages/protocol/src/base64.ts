@@ -6,7 +6,18 @@ const STANDARD = /^[A-Za-z0-9+/]*={0,2}$/
 const URL_SAFE = /^[A-Za-z0-9_-]*={0,2}$/
 const CHUNK = 0x8000
 
-/** `standard` is padded, `url` is not: the two forms that we send. */
+/**
+ * `standard` is padded, `url` is not: the two forms that we send.
+ *
+ * @example
+ * ```ts
+ * import { Base64 } from '@referrer/protocol'
+ *
+ * const variant: Base64.Base64Variant = 'standard'
+ * Base64.encode(Uint8Array.of(255), variant) // → '/w=='
+ * Base64.encode(Uint8Array.of(255), 'url') // → '_w'
+ * ```
+ */
 export function encode(bytes: Uint8Array, variant: Base64Variant): string {
   let binary = ''
   for (let at = 0; at < bytes.length; at += CHUNK) {
@@ -16,7 +27,16 @@ export function encode(bytes: Uint8Array, variant: Base64Variant): string {
   return variant === 'standard' ? text : toUrl(text)
 }
 
-/** Reads either alphabet, padded or not. One byte string has one text per variant: stray trailing bits are refused. */
+/**
+ * Reads both alphabets, padded or not. Refuses stray trailing bits, so that bytes have one text for each variant.
+ *
+ * @example
+ * ```ts
+ * import { Base64 } from '@referrer/protocol'
+ *
+ * Base64.decode('/w==', 100) // → Uint8Array.of(255)
+ * ```
+ */
 export function decode(text: unknown, maxLength: number): Uint8Array<ArrayBuffer> {
   if (typeof text !== 'string') return refuse('is no text')
   if (text.length > maxLength) {
@@ -37,7 +57,16 @@ export function decode(text: unknown, maxLength: number): Uint8Array<ArrayBuffer
   return bytes
 }
 
-/** Only the unpadded URL alphabet, so that a token has exactly one spelling. */
+/**
+ * Only the unpadded URL alphabet, so that a token has exactly one spelling.
+ *
+ * @example
+ * ```ts
+ * import { Base64 } from '@referrer/protocol'
+ *
+ * Base64.decodeUrl('_w', 100) // → Uint8Array.of(255)
+ * ```
+ */
 export function decodeUrl(text: unknown, maxLength: number): Uint8Array<ArrayBuffer> {
   const bytes = decode(text, maxLength)
   if (/[+/=]/.test(text as string)) refuse('must be unpadded base64url')

@@ -7,6 +7,14 @@ import * as Recovery from './recovery/index.ts'
 /**
  * Everything that differs between the commitments. `fields` is in signing order; `contract` is the verifying
  * contract; `nonce` is the form that step 1 shows beside the commitment and step 2 takes back.
+ *
+ * @example
+ * ```ts
+ * import { Commitment } from '@referrer/protocol'
+ *
+ * const types = Object.keys(Commitment.COMMITMENTS) as Commitment.PrimaryType[]
+ * types.length // → 8
+ * ```
  */
 export const COMMITMENTS = {
   VoteCommitment: {
@@ -91,11 +99,37 @@ type Fields<K extends PrimaryType> = (typeof COMMITMENTS)[K]['fields']
 type Json = { uint256: string; uint16: number; bytes32: Hex; string: string; address: Address }
 type Input = { uint256: Uint256Input; uint16: number; bytes32: Hex; string: string; address: Address }
 
-/** As it travels in JSON: ids are decimal strings, `expiry` is a number. */
+/**
+ * As it travels in JSON: ids are decimal strings, `expiry` is a number.
+ *
+ * @example
+ * ```ts
+ * import type { Commitment } from '@referrer/protocol'
+ *
+ * export const message: Commitment.Message<'IntentAccessCommitment'> = {
+ *   agentId: '7',
+ *   nonce: `0x${'11'.repeat(32)}`,
+ *   expiry: 1_750_003_600,
+ * }
+ * ```
+ */
 export type Message<K extends PrimaryType> = {
   -readonly [F in keyof Fields<K>]: F extends 'expiry' ? number : Json[Fields<K>[F] & FieldType]
 }
-/** As callers give it: ids in any integer form, `nonce` always as 32-byte hex. */
+/**
+ * As callers give it: ids in any integer form, `nonce` always as 32-byte hex.
+ *
+ * @example
+ * ```ts
+ * import { type Commitment, Nonce } from '@referrer/protocol'
+ *
+ * export const message: Commitment.MessageInput<'IntentAccessCommitment'> = {
+ *   agentId: 7n,
+ *   nonce: Nonce.random(),
+ *   expiry: 1_750_003_600,
+ * }
+ * ```
+ */
 export type MessageInput<K extends PrimaryType> = {
   -readonly [F in keyof Fields<K>]: F extends 'expiry'
     ? number
@@ -119,6 +153,20 @@ export type Commitment<K extends PrimaryType = PrimaryType> = K extends PrimaryT
 const EIP712_DOMAIN = { name: 'string', version: 'string', chainId: 'uint256', verifyingContract: 'address' }
 const read = reader('invalid_commitment')
 
+/**
+ * @example
+ * ```ts
+ * import { Commitment, Nonce } from '@referrer/protocol'
+ *
+ * const commitment = Commitment.from('CashbackRateCommitment', {
+ *   chainId: 84532,
+ *   reviewRegistry: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+ *   message: { agentId: 7, cashbackOfCommissionBps: 2500, nonce: Nonce.random(), expiry: 1_750_003_600 },
+ * })
+ * commitment.message.agentId // → '7'
+ * commitment.domain // → { name: 'ReferrerCashbackRate', version: Commitment.DOMAIN_VERSION, chainId: 84532, verifyingContract: '0x5FbDB2315678afecb367f032d93F642f64180aa3' }
+ * ```
+ */
 export function from<K extends PrimaryType>(
   primaryType: K,
   input: { chainId: number; message: MessageInput<K> } & {
@@ -129,7 +177,18 @@ export function from<K extends PrimaryType>(
   return build(primaryType, input.chainId, contract, input.message)
 }
 
-/** Accepts exactly what `from` builds, and nothing that a wallet could read differently. */
+/**
+ * Accepts exactly what `from` builds, and nothing that a wallet could read differently.
+ *
+ * @example
+ * ```ts
+ * import { Commitment } from '@referrer/protocol'
+ *
+ * declare const answerOfStep1: { commitment: unknown }
+ * const commitment: Commitment.Commitment = Commitment.parse(answerOfStep1.commitment)
+ * export const domain: Commitment.Domain = commitment.domain
+ * ```
+ */
 export function parse(value: unknown): Commitment {
   const { primaryType, domain: givenDomain, message: givenMessage } = read.record(value, 'commitment')
   if (typeof primaryType !== 'string' || !Object.hasOwn(COMMITMENTS, primaryType)) {
@@ -150,38 +209,114 @@ export function parse(value: unknown): Commitment {
   return ours
 }
 
-/** The arguments of `signTypedData` of ethers 6, which makes the domain's type itself and refuses to find it in `types`. */
+/**
+ * The arguments of `signTypedData` of ethers 6, which makes the domain's type itself and refuses to find it in `types`.
+ *
+ * @example
+ * ```ts
+ * import { Commitment } from '@referrer/protocol'
+ *
+ * declare const commitment: Commitment.Commitment<'CashbackRateCommitment'>
+ * declare const wallet: { signTypedData(domain: object, types: object, message: object): Promise<string> }
+ * const { domain, types, message } = Commitment.forEthers(commitment)
+ * export const signature = await wallet.signTypedData(domain, types, message)
+ * ```
+ */
 export function forEthers(commitment: Commitment) {
   const { EIP712Domain: _, ...types } = commitment.types
   return { domain: commitment.domain, types, message: commitment.message }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { Commitment } from '@referrer/protocol'
+ *
+ * declare const commitment: Commitment.Commitment<'CashbackRateCommitment'>
+ * export const digest = Commitment.digest(commitment)
+ * ```
+ */
 export function digest(commitment: Commitment): Hex {
   return hashTypedData(commitment as Parameters<typeof hashTypedData>[0])
 }
 
+/**
+ * @example
+ * ```ts
+ * import { Commitment, Nonce } from '@referrer/protocol'
+ * import { privateKeyToAccount } from 'viem/accounts'
+ *
+ * const commitment = Commitment.from('CashbackRateCommitment', {
+ *   chainId: 84532,
+ *   reviewRegistry: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+ *   message: { agentId: 7, cashbackOfCommissionBps: 2500, nonce: Nonce.random(), expiry: 1_750_003_600 },
+ * })
+ * const owner = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+ * const signature = await owner.signTypedData(commitment)
+ * const signer = await Commitment.recover(commitment, signature)
+ * signer === owner.address // → true
+ * ```
+ */
 export async function recover(commitment: Commitment, signature: unknown): Promise<Address> {
   const recovery = await Recovery.load()
   return recovery.recoverAddress(hexToBytes(digest(commitment)), signature)
 }
 
-/** What step 1 answers beside its `status`. The nonce shown may be in another form than the nonce signed. */
+/**
+ * What step 1 answers beside its `status`. The nonce shown may be in another form than the nonce signed.
+ *
+ * @example
+ * ```ts
+ * import { Commitment } from '@referrer/protocol'
+ *
+ * declare const commitment: Commitment.Commitment<'CashbackRateCommitment'>
+ * export const answerOfStep1 = { status: 'awaiting_signature', ...Commitment.envelope(commitment) }
+ * ```
+ */
 export function envelope<C extends Commitment<TwoStepType>>(commitment: C) {
   const { nonce: shown, fields } = COMMITMENTS[commitment.primaryType]
   const nonce = Nonce.parse(nonceFormOf(fields.nonce), commitment.message.nonce)
   return { commitment, nonce: Nonce.serialize(shown, nonce), expiry: commitment.message.expiry }
 }
 
-/** The nonce that step 2 sends back, in the form its commitment uses. */
+/**
+ * The nonce that step 2 sends back, in the form its commitment uses.
+ *
+ * @example
+ * ```ts
+ * import { Commitment } from '@referrer/protocol'
+ *
+ * const type: Commitment.TwoStepType = 'VoteCommitment'
+ * Commitment.parseNonce(type, '255') // → `0x${'00'.repeat(31)}ff`
+ * ```
+ */
 export function parseNonce(primaryType: TwoStepType, value: unknown): Nonce.Nonce {
   return Nonce.parse(COMMITMENTS[primaryType].nonce, value)
 }
 
+/**
+ * @example
+ * ```ts
+ * import { Commitment } from '@referrer/protocol'
+ *
+ * Commitment.expiryAt(1_750_000_000) // → 1_750_000_000 + Commitment.LIFETIME_SECONDS
+ * ```
+ */
 export function expiryAt(now: number): number {
   return Math.floor(now) + LIFETIME_SECONDS
 }
 
-/** Nothing is stored at step 1, so step 2 also refuses an expiry that step 1 could not have given. */
+/**
+ * Nothing is stored at step 1, so step 2 also refuses an expiry that step 1 could not have given.
+ *
+ * @example
+ * ```ts
+ * import { Commitment } from '@referrer/protocol'
+ *
+ * const now = 1_750_000_000
+ * Commitment.checkExpiry(Commitment.expiryAt(now), now)
+ * ```
+ */
 export function checkExpiry(expiry: number, now: number): void {
   read.integer(expiry, 'expiry')
   if (expiry < now)

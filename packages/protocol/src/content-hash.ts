@@ -12,7 +12,22 @@ export type ReviewContent = {
 const REVIEW = parseAbiParameters('uint256 agentId, uint256 merchantId, bytes32 productId, string content')
 const read = reader('invalid_content')
 
-/** What a review commits to on-chain. */
+/**
+ * What a review commits to on-chain.
+ *
+ * @example
+ * ```ts
+ * import { ContentHash } from '@referrer/protocol'
+ *
+ * const review: ContentHash.ReviewContent = {
+ *   agentId: 7,
+ *   merchantId: 5,
+ *   productId: `0x${'a1'.repeat(32)}`,
+ *   content: '{"rating":5,"description":"I laughed."}',
+ * }
+ * ContentHash.contentHash(review).length // → 66
+ * ```
+ */
 export function contentHash({ agentId, merchantId, productId, content }: ReviewContent): Hex {
   return keccak256(
     encodeAbiParameters(REVIEW, [

@@ -30,7 +30,22 @@ export type ProtocolErrorCode =
   | 'unrecoverable_signature'
   | 'unsupported_version'
 
-/** The one error of this package. Branch on `code`; show `message`, which says what to do next. */
+/**
+ * The one error of this package. Branch on `code`; show `message`, which says what to do next.
+ *
+ * @example
+ * ```ts
+ * import { Money, ProtocolError, type ProtocolErrorCode } from '@referrer/protocol'
+ *
+ * let code: ProtocolErrorCode | undefined
+ * try {
+ *   Money.parse('1.2345678')
+ * } catch (error) {
+ *   if (error instanceof ProtocolError) code = error.code
+ * }
+ * code // → 'invalid_amount'
+ * ```
+ */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly code: ProtocolErrorCode

@@ -5,7 +5,17 @@ export type Id = number
 
 const DECIMAL = /^(?:0|[1-9][0-9]{0,15})$/
 
-/** Reads an id from a JSON number, a bigint of the chain, or decimal text of a path or header. */
+/**
+ * Reads an id from a JSON number, a bigint of the chain, or decimal text of a path or header.
+ *
+ * @example
+ * ```ts
+ * import { Ids } from '@referrer/protocol'
+ *
+ * const agentId: Ids.Id = Ids.parse('7', 'agent_id')
+ * agentId // → 7
+ * ```
+ */
 export function parse(value: unknown, what = 'id'): Id {
   const isInteger =
     typeof value === 'number' ||

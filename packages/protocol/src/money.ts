@@ -28,7 +28,16 @@ export type Split = {
 const DECIMAL = /^(?:0|[1-9][0-9]{0,77})(?:\.[0-9]{1,6})?$/
 const read = reader('invalid_split')
 
-/** `"1.5"` → `1500000n`. Refuses what it would have to round. */
+/**
+ * `"1.5"` → `1500000n`. Refuses what it would have to round.
+ *
+ * @example
+ * ```ts
+ * import { Money } from '@referrer/protocol'
+ *
+ * Money.parse('1.5') // → 1500000n
+ * ```
+ */
 export function parse(text: unknown): bigint {
   if (typeof text !== 'string' || !DECIMAL.test(text)) {
     throw new ProtocolError(
@@ -39,7 +48,17 @@ export function parse(text: unknown): bigint {
   return inRange(parseUnits(text, DECIMALS))
 }
 
-/** `1500000n` → `"1.5"`. */
+/**
+ * `1500000n` → `"1.5"`.
+ *
+ * @example
+ * ```ts
+ * import { Money } from '@referrer/protocol'
+ *
+ * Money.format(1_500_000n) // → '1.5'
+ * Money.format(10n ** BigInt(Money.DECIMALS)) // → '1'
+ * ```
+ */
 export function format(units: bigint): string {
   return formatUnits(inRange(units), DECIMALS)
 }
@@ -47,6 +66,21 @@ export function format(units: bigint): string {
 /**
  * Divides a price as the split router does. Every share is rounded down and the remainder stays with the party
  * it was taken from, so `merchant + fee + cashback + immediate + heldBack` is the price to the last unit.
+ *
+ * @example
+ * ```ts
+ * import { Money } from '@referrer/protocol'
+ *
+ * const terms: Money.SplitTerms = {
+ *   commissionBps: 1000,
+ *   multiplierBps: Number(Money.BPS),
+ *   feeBps: 1000,
+ *   cashbackOfCommissionBps: 2000,
+ *   heldBackBps: 5000,
+ * }
+ * const split: Money.Split = Money.split(1_000_000n, terms)
+ * split.merchant + split.fee + split.cashback + split.immediate + split.heldBack // → 1000000n
+ * ```
  */
 export function split(price: bigint, terms: SplitTerms): Split {
   inRange(price)

@@ -1,7 +1,7 @@
 import { type Address, checksumAddress, type Hex, isAddress, maxUint256 } from 'viem'
 import { ProtocolError, type ProtocolErrorCode } from './error.ts'
 
-/** What callers may hand over where the chain has a uint256. */
+/** What callers may pass where the contracts take a uint256. */
 export type Uint256Input = bigint | number | string
 
 const DECIMAL = /^(?:0|[1-9][0-9]{0,77})$/

@@ -6,14 +6,33 @@ export type RefLink = { baseUrl: string; token: string }
 const TOKEN = /^[A-Za-z0-9_-]+$/
 const TOKEN_PATH = /^(.*)\/r\/([A-Za-z0-9_-]+)$/
 
-/** `{baseUrl}/r/{token}` */
+/**
+ * `{baseUrl}/r/{token}`
+ *
+ * @example
+ * ```ts
+ * import { RefLink } from '@referrer/protocol'
+ *
+ * RefLink.serialize({ baseUrl: 'https://market.example', token: 'abc' }) // → 'https://market.example/r/abc'
+ * ```
+ */
 export function serialize({ baseUrl, token }: RefLink): string {
   const url = parseUrl(baseUrl)
   if (!TOKEN.test(token) || token.length > MAX_TOKEN_CHARS) refuse('hold an attribution token')
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}/r/${token}`
 }
 
-/** Splits a link. The token is still unverified. */
+/**
+ * Splits a link. The token is still unverified.
+ *
+ * @example
+ * ```ts
+ * import { RefLink } from '@referrer/protocol'
+ *
+ * const link: RefLink.RefLink = RefLink.parse('https://market.example/r/abc')
+ * link // → { baseUrl: 'https://market.example', token: 'abc' }
+ * ```
+ */
 export function parse(link: unknown): RefLink {
   if (typeof link !== 'string') return refuse('be text')
   if (link.length > MAX_ENDPOINT_CHARS + MAX_TOKEN_CHARS) {

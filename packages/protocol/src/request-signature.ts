@@ -23,11 +23,33 @@ export type RequestSigner = { signMessage(args: { message: { raw: Hex } }): Prom
 const DECIMAL = /^(?:0|[1-9][0-9]{0,15})$/
 const PERSONAL_MESSAGE_PREFIX = stringToBytes('\x19Ethereum Signed Message:\n32')
 
-/** keccak256(body ‖ timestamp as uint64, big-endian). */
+/**
+ * keccak256(body ‖ timestamp as uint64, big-endian).
+ *
+ * @example
+ * ```ts
+ * import { RequestSignature } from '@referrer/protocol'
+ *
+ * const hash = await RequestSignature.hash('', 1_750_000_000)
+ * hash.length // → 66
+ * ```
+ */
 export async function hash(body: Uint8Array | string, timestamp: number): Promise<Hex> {
   return bytesToHex(hashBytes(body, timestamp, await Recovery.load()))
 }
 
+/**
+ * @example
+ * ```ts
+ * import { RequestSignature } from '@referrer/protocol'
+ * import { privateKeyToAccount } from 'viem/accounts'
+ *
+ * const signer: RequestSignature.RequestSigner = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+ * const body = JSON.stringify({ agent_id: 7 })
+ * const signed: RequestSignature.RequestSignature = await RequestSignature.sign(signer, body, 1_750_000_000)
+ * signed.signature.length // → 132
+ * ```
+ */
 export async function sign(
   signer: RequestSigner,
   body: Uint8Array | string,
@@ -37,7 +59,23 @@ export async function sign(
   return { timestamp, signature: await signer.signMessage({ message: { raw } }) }
 }
 
-/** Who signed this body at this timestamp. Says nothing about when that was: see `verify`. */
+/**
+ * Who signed this body at this timestamp. Says nothing about when that was: see `verify`.
+ *
+ * @example
+ * ```ts
+ * import { RequestSignature } from '@referrer/protocol'
+ * import { privateKeyToAccount } from 'viem/accounts'
+ *
+ * const account = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+ * const request: RequestSignature.SignedRequest = {
+ *   body: '',
+ *   ...(await RequestSignature.sign(account, '', 1_750_000_000)),
+ * }
+ * const signer = await RequestSignature.recover(request)
+ * signer === account.address // → true
+ * ```
+ */
 export async function recover(request: SignedRequest, using = Recovery.load()): Promise<Address> {
   const recovery = await using
   const message = hashBytes(request.body, request.timestamp, recovery)
@@ -47,7 +85,19 @@ export async function recover(request: SignedRequest, using = Recovery.load()): 
   return recovery.recoverAddress(recovery.keccak256(prefixed), request.signature)
 }
 
-/** The caller of a request that arrived at `now` (unix seconds). Guarding against replays is the server's part. */
+/**
+ * The caller of a request that arrived at `now` (unix seconds). Guarding against replays is the server's part.
+ *
+ * @example
+ * ```ts
+ * import { RequestSignature } from '@referrer/protocol'
+ *
+ * declare const request: Request
+ * const now = Math.floor(Date.now() / 1_000)
+ * const body = new Uint8Array(await request.arrayBuffer())
+ * export const caller = await RequestSignature.verify({ body, ...RequestSignature.parse(request.headers) }, now)
+ * ```
+ */
 export async function verify(request: SignedRequest, now: number): Promise<Address> {
   if (!isWithinWindow(request.timestamp, now)) {
     throw new ProtocolError(
@@ -58,11 +108,33 @@ export async function verify(request: SignedRequest, now: number): Promise<Addre
   return recover(request)
 }
 
+/**
+ * @example
+ * ```ts
+ * import { RequestSignature } from '@referrer/protocol'
+ *
+ * const now = 1_750_000_000
+ * RequestSignature.isWithinWindow(now - RequestSignature.WINDOW_SECONDS, now) // → true
+ * ```
+ */
 export function isWithinWindow(timestamp: number, now: number): boolean {
   return Math.abs(now - timestamp) <= WINDOW_SECONDS
 }
 
-/** Reads the two headers, as text; whether the signature holds is for `verify` to say. */
+/**
+ * Reads the two headers, as text; whether the signature holds is for `verify` to say.
+ *
+ * @example
+ * ```ts
+ * import { RequestSignature } from '@referrer/protocol'
+ *
+ * const headers = new Headers({
+ *   [RequestSignature.TIMESTAMP_HEADER]: '1750000000',
+ *   [RequestSignature.SIGNATURE_HEADER]: '0x12',
+ * })
+ * RequestSignature.parse(headers) // → { timestamp: 1750000000, signature: '0x12' }
+ * ```
+ */
 export function parse(headers: { get(name: string): string | null }): RequestSignature {
   const timestamp = headers.get(TIMESTAMP_HEADER) ?? ''
   const signature = headers.get(SIGNATURE_HEADER) ?? ''
@@ -73,6 +145,14 @@ export function parse(headers: { get(name: string): string | null }): RequestSig
   return { timestamp: Number(timestamp), signature: signature as Hex }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { RequestSignature } from '@referrer/protocol'
+ *
+ * RequestSignature.serialize({ timestamp: 1_750_000_000, signature: '0x12' }) // → { 'X-Agent-Timestamp': '1750000000', 'X-Agent-Signature': '0x12' }
+ * ```
+ */
 export function serialize({ timestamp, signature }: RequestSignature): Record<string, string> {
   return { [TIMESTAMP_HEADER]: String(timestamp), [SIGNATURE_HEADER]: signature }
 }

@@ -16,6 +16,15 @@ const PARITY: Record<number, 0 | 1> = { 0: 0, 1: 1, 27: 0, 28: 1 }
 /**
  * `0x` + 65 bytes hex, v 27/28 or 0/1. Anybody can turn a signature into a second valid one by negating s, so
  * only the low half is accepted: one message and key, one signature.
+ *
+ * @example
+ * ```ts
+ * import { Signature } from '@referrer/protocol'
+ *
+ * const one = '01'.padStart(64, '0')
+ * const signature: Signature.Signature = Signature.parse(`0x${one}${one}1b`)
+ * signature.yParity // → 0
+ * ```
  */
 export function parse(value: unknown): Signature {
   if (typeof value !== 'string' || !SIXTY_FIVE_BYTES.test(value)) {

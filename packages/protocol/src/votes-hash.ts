@@ -14,7 +14,17 @@ const VOTES = [
 ] as const
 const read = reader('invalid_votes')
 
-/** What a `VoteCommitment` signs instead of the votes themselves. The order sent is the order hashed. */
+/**
+ * What a `VoteCommitment` signs instead of the votes themselves. The order sent is the order hashed.
+ *
+ * @example
+ * ```ts
+ * import { VotesHash } from '@referrer/protocol'
+ *
+ * const votes: VotesHash.Vote[] = [{ reviewId: 3, reasoning: 'fast and cheap' }]
+ * VotesHash.votesHash(votes).length // → 66
+ * ```
+ */
 export function votesHash(votes: readonly Vote[]): Hex {
   const values = votes.map(({ reviewId, reasoning }) => ({
     reviewId: read.uint256(reviewId, 'reviewId'),

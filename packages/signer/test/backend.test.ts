@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { mintUsdc, privateKeyOf, registerIdentity } from '@referrer/contracts/local'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { type Facilitator, migrations, readConfig, startFacilitator } from '@referrer/facilitator'
-import { createReferralEndpoint } from '@referrer/merchant'
+import { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
 import { nodeHandler } from '@referrer/merchant/node'
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { until } from '@referrer/service/testing'
@@ -73,6 +73,7 @@ beforeAll(async () => {
         facilitatorUrl: facilitator.url,
         setupUrl: `${m.service.url}/.well-known/referrer-agent`,
         merchantId,
+        payments: createPaymentMemory(),
         price: PRICE,
         serve: () => ({ joke: 'a good one' }),
       }),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { rolldown } from 'rolldown'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { VARIABLES } from '../src/config.ts'
 import { tools } from '../src/tools/index.ts'
@@ -35,6 +36,27 @@ it('has every tool, and needs nothing installed beside it [MCP-02]', async () =>
   expect(offered.map(({ name }) => name)).toEqual(tools.map(({ name }) => name))
   await signer.close()
 }, 30_000)
+
+it('ships its licence, and the notice of every package whose code the bundle contains', async () => {
+  expect(await readFile(join(directory, 'package/LICENSE'), 'utf8')).toContain('MIT License')
+  const notices = await readFile(join(directory, 'package/dist/THIRD_PARTY_NOTICES.txt'), 'utf8')
+  const bundled = await bundledPackages()
+  expect(bundled.length).toBeGreaterThan(5)
+  for (const folder of bundled) {
+    const { name, version, license } = await readJson(join(folder, 'package.json'))
+    expect(notices).toContain(`\n\n${name} ${version}\nlicence: ${license}\n`)
+  }
+}, 60_000)
+
+/** The folders of the packages, read from the source map of a build of its own, not from what the notices were made of. */
+async function bundledPackages(): Promise<string[]> {
+  const build = await rolldown({ input: join(ROOT, 'src/bin.ts'), platform: 'node' })
+  const { output } = await build.generate({ dir: join(ROOT, 'dist'), format: 'esm', sourcemap: true })
+  await build.close()
+  const sources = output.flatMap((file) => (file.type === 'chunk' ? (file.map?.sources ?? []) : []))
+  const folders = sources.map((source) => /((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1])
+  return [...new Set(folders.flatMap((folder) => (folder ? join(ROOT, 'dist', folder) : [])))]
+}
 
 it('is described for the MCP registry as it is', async () => {
   const { name, version, packages } = await readJson(join(directory, 'package/server.json'))

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mintUsdc, privateKeyOf, registerIdentity } from '@referrer/contracts/local'
-import { createReferralEndpoint } from '@referrer/merchant'
+import { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
 import { nodeHandler } from '@referrer/merchant/node'
 import { AttestationKey, type AttributionToken, X402 } from '@referrer/protocol'
 import { type Hex, hexToBytes, numberToHex, type PrivateKeyAccount } from 'viem'
@@ -86,6 +86,7 @@ export async function startWorld(walletCount: number): Promise<World> {
       facilitatorUrl: m.facilitator.url,
       setupUrl: m.env.SETUP_URL ?? '',
       merchantId: m.merchant.merchantId,
+      payments: createPaymentMemory(),
       price: PRICE,
       serve() {
         if (buying.isOut) throw new Error('out of jokes')

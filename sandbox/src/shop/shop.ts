@@ -1,7 +1,7 @@
 // The demo shop: what a merchant's server looks like with @referrer/merchant.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import { createReferralEndpoint } from '@referrer/merchant'
+import { createPaymentMemory, createReferralEndpoint, type PaymentMemory } from '@referrer/merchant'
 import { nodeHandler } from '@referrer/merchant/node'
 import { X402 } from '@referrer/protocol'
 import type { Hex } from 'viem'
@@ -30,7 +30,8 @@ const PATIENCE_MS = 3_000
 export async function startShop(world: World, options: ShopOptions): Promise<Shop> {
   const url = `http://${HOST}:${options.port}`
   const front = { ...options, shopUrl: url, goods: GOODS }
-  const endpoints = new Map(GOODS.map((good) => [good.path, sell(good, world, options)]))
+  const payments = createPaymentMemory()
+  const endpoints = new Map(GOODS.map((good) => [good.path, sell(good, world, options, payments)]))
   await Promise.all([...endpoints.values()].map((endpoint) => endpoint.ready()))
   const sellers = new Map([...endpoints].map(([path, endpoint]) => [path, nodeHandler(endpoint)]))
 
@@ -56,7 +57,12 @@ export async function startShop(world: World, options: ShopOptions): Promise<Sho
   }
 }
 
-function sell(good: Good, { chainId, rpcUrl, contracts }: World, options: ShopOptions) {
+function sell(
+  good: Good,
+  { chainId, rpcUrl, contracts }: World,
+  options: ShopOptions,
+  payments: PaymentMemory,
+) {
   return createReferralEndpoint({
     chainId,
     rpcUrl,
@@ -65,6 +71,7 @@ function sell(good: Good, { chainId, rpcUrl, contracts }: World, options: ShopOp
     setupUrl: `${options.baseUrl}/.well-known/referrer-agent`,
     merchantId: options.merchantId,
     signingKey: options.signingKey,
+    payments,
     product: { id: good.productId, description: good.description, mimeType: 'application/json' },
     // Who only asks for the price need not say yet what for. Who pays must, or would pay for nothing.
     price: async (request) =>

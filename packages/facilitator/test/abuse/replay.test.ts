@@ -1,4 +1,9 @@
-import { createReferralEndpoint, type ReferralConfig, type ReferralEndpoint } from '@referrer/merchant'
+import {
+  createPaymentMemory,
+  createReferralEndpoint,
+  type ReferralConfig,
+  type ReferralEndpoint,
+} from '@referrer/merchant'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
@@ -47,6 +52,7 @@ function shopHere(config: Pick<ReferralConfig, 'serve'> & Partial<ReferralConfig
     ...settings,
     price: BigInt(price),
     merchantId: BigInt(merchantId),
+    payments: createPaymentMemory(),
     ...config,
   })
 }
@@ -96,7 +102,7 @@ describe('one payment buys the goods once', () => {
     expect(await buy(`${shop.url}/jokes`, header)).toMatchObject({ status: 409 })
   })
 
-  it('when it is sent fifty times at once to two processes that share a ledger', async () => {
+  it('when it is sent fifty times at once to two processes that share their claims', async () => {
     for (let round = 0; round < 2; round += 1) {
       const { buyer, body } = await payment()
       const urls = [`${shop.url}/jokes`, `${sister.url}/jokes`]
@@ -105,7 +111,7 @@ describe('one payment buys the goods once', () => {
     }
   })
 
-  it('when it is sent fifty times at once to a process without a ledger', async () => {
+  it('when it is sent fifty times at once to a process without shared claims', async () => {
     const { buyer, body } = await payment()
     let sales = 0
     const alone = shopHere({ serve: () => ({ sale: ++sales }) })

@@ -1,15 +1,21 @@
-// A shop in a process of its own: two endpoints at one price, and a ledger that all such processes share.
+// A shop in a process of its own: two endpoints at one price, and claims that all such processes share.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from '@referrer/database'
-import { createReferralEndpoint, type Ledger, type ReferralConfig, type Sale } from '@referrer/merchant'
+import {
+  createPaymentMemory,
+  createReferralEndpoint,
+  type ReferralConfig,
+  type Sale,
+  type SharedClaims,
+} from '@referrer/merchant'
 import { nodeHandler } from '@referrer/merchant/node'
 import type { ShopSettings } from './shops.ts'
 
 const { databaseUrl, merchantId, price, ...settings }: ShopSettings = JSON.parse(process.env.SHOP ?? '')
 const sql = connect(databaseUrl, { name: 'shop', max: 5 })
 
-const ledger: Ledger = {
+const sharedClaims: SharedClaims = {
   async claim(key, untilSeconds) {
     const { count } = await sql`
       INSERT INTO shop.claims (key, ends) VALUES (${key}, to_timestamp(${untilSeconds}))
@@ -31,7 +37,7 @@ const config: ReferralConfig = {
   merchantId: BigInt(merchantId),
   price: BigInt(price),
   serve,
-  ledger,
+  payments: createPaymentMemory({ sharedClaims }),
 }
 const endpoints = new Map(
   ['/jokes', '/stories'].map((path) => [path, nodeHandler(createReferralEndpoint(config))]),

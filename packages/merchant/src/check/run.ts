@@ -1,6 +1,6 @@
 import { Money, X402 } from '@referrer/protocol'
 import type { Address, Hex, PublicClient } from 'viem'
-import { termsOfSettling } from '../least.ts'
+import { termsOfSettling } from '../least-amount.ts'
 import { connectTo, type Market, readMarket } from '../market.ts'
 import { chainChecks } from './chain-checks.ts'
 import { offerChecks, priceOf, readinessChecks, termsChecks } from './offer-checks.ts'

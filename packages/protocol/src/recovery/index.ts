@@ -15,7 +15,18 @@ export type Recovery = {
 
 const loaded = new Map<Implementation | 'fastest', Promise<Recovery>>()
 
-/** The fastest implementation that runs here, loaded once; or exactly the one that is named. */
+/**
+ * The fastest implementation that runs here, loaded once; or exactly the one that is named.
+ *
+ * @example
+ * ```ts
+ * import { Recovery } from '@referrer/protocol'
+ *
+ * const recovery: Recovery.Recovery = await Recovery.load()
+ * const fastest: Recovery.Implementation = recovery.implementation
+ * export const told = `signers are recovered by ${fastest}`
+ * ```
+ */
 export function load(only?: Implementation): Promise<Recovery> {
   const key = only ?? 'fastest'
   let recovery = loaded.get(key)

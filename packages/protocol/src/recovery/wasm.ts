@@ -1,4 +1,4 @@
-// Not the package's root, which starts five WebAssembly modules where one is needed.
+// The package's root would start five WebAssembly modules; only this one is needed.
 import { instantiateSecp256k1 } from '@bitauth/libauth/build/lib/crypto/secp256k1.js'
 import type { Primitives } from './candidate.ts'
 import { loadKeccak256 } from './keccak.ts'

@@ -18,7 +18,7 @@ export type PaymentPayload = {
   extensions: Extensions.Extensions
 }
 
-/** As a facilitator meets it: a buyer that follows only the plain contract leaves out what the settlement's envelope tells too. */
+/** As a facilitator receives it. A buyer may leave out `accepted`, because the settle request names the requirements too. */
 export type ReceivedPaymentPayload = Omit<PaymentPayload, 'accepted'> & {
   accepted?: PaymentRequirements.AcceptedRequirements
 }
@@ -35,6 +35,17 @@ export type SentAuthorization = {
 
 const read = reader('invalid_payment')
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const request: Request
+ * const header = request.headers.get(X402.PAYMENT_SIGNATURE_HEADER)
+ * const payment: X402.PaymentPayload.ReceivedPaymentPayload = X402.PaymentPayload.parse(X402.decodeHeader(header))
+ * export const authorization: X402.PaymentPayload.SentAuthorization = payment.payload.authorization
+ * ```
+ */
 export function parse(value: unknown): ReceivedPaymentPayload {
   const given = read.record(value, 'payment payload')
   if (given.x402Version !== undefined && given.x402Version !== VERSION) {
@@ -53,10 +64,29 @@ export function parse(value: unknown): ReceivedPaymentPayload {
   }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const payment: X402.PaymentPayload.PaymentPayload
+ * export const headers = { [X402.PAYMENT_SIGNATURE_HEADER]: X402.PaymentPayload.serialize(payment) }
+ * ```
+ */
 export function serialize(payload: PaymentPayload): string {
   return encodeHeader(payload, 'url')
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const request: Request
+ * const header = request.headers.get(X402.PAYMENT_SIGNATURE_HEADER)
+ * export const { attributionToken } = X402.PaymentPayload.deserialize(header).extensions
+ * ```
+ */
 export function deserialize(header: unknown): ReceivedPaymentPayload {
   return parse(decodeHeader(header))
 }

@@ -16,11 +16,21 @@ export type PaymentRequired = {
   extensions: Extensions.Extensions
 }
 
-/** As a buyer meets it: a merchant that follows only the plain contract names no resource. */
+/** As a buyer receives it. A merchant may leave out `resource`. */
 export type ReceivedPaymentRequired = Omit<PaymentRequired, 'resource'> & { resource?: ResourceInfo }
 
 const read = reader('invalid_payment')
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const response: Response
+ * const required: X402.PaymentRequired.ReceivedPaymentRequired = X402.PaymentRequired.parse(await response.json())
+ * export const [{ amount, payTo }] = required.accepts
+ * ```
+ */
 export function parse(value: unknown): ReceivedPaymentRequired {
   const given = read.record(value, 'payment required')
   if (given.x402Version !== VERSION) read.refuse('x402Version', String(VERSION))
@@ -34,6 +44,15 @@ export function parse(value: unknown): ReceivedPaymentRequired {
   }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * const resource: X402.PaymentRequired.ResourceInfo = X402.PaymentRequired.parseResource({ url: 'https://shop.example' })
+ * resource // → { url: 'https://shop.example' }
+ * ```
+ */
 export function parseResource(value: unknown): ResourceInfo {
   const { url, description, mimeType } = read.record(value, 'resource')
   return {
@@ -43,18 +62,43 @@ export function parseResource(value: unknown): ResourceInfo {
   }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const required: X402.PaymentRequired.PaymentRequired
+ * export const headers = { [X402.PAYMENT_REQUIRED_HEADER]: X402.PaymentRequired.serialize(required) }
+ * ```
+ */
 export function serialize(required: PaymentRequired): string {
   return encodeHeader(required, 'standard')
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const response: Response
+ * export const { accepts } = X402.PaymentRequired.deserialize(response.headers.get(X402.PAYMENT_REQUIRED_HEADER))
+ * ```
+ */
 export function deserialize(header: unknown): ReceivedPaymentRequired {
   return parse(decodeHeader(header))
 }
 
 /**
- * What a 402 asks for, as it came: nothing in it is checked but that it makes offers in a version that buyers here can pay, so that a check can tell
- * what is wrong with it. `parse` reads it for buying. The body counts where it makes an offer, else the header: official middleware
- * sends an empty body. Where neither does, it is the body.
+ * The offer of a 402, unchecked, so that a caller can tell what is wrong with it; `parse` checks it. The body counts if it makes an offer of
+ * this version, else the header does, because official middleware sends an empty body. If neither makes one, the body is returned.
+ *
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * const offer = { x402Version: 2, accepts: [{ amount: '100000' }] }
+ * X402.PaymentRequired.fromResponse({ header: X402.encodeHeader(offer, 'standard'), body: {} }) // → offer
+ * ```
  */
 export function fromResponse({ header, body }: { header: string | null; body: unknown }): unknown {
   if (makesOffers(body)) return body
@@ -62,7 +106,7 @@ export function fromResponse({ header, body }: { header: string | null; body: un
   return makesOffers(inHeader) ? inHeader : body
 }
 
-/** A body of version 1 beside a header of version 2 is for older clients. */
+/** Some shops send a body of version 1 for older clients beside a header of version 2. */
 function makesOffers(value: unknown): boolean {
   const { accepts, x402Version = VERSION } = Object(value) as Record<string, unknown>
   return Array.isArray(accepts) && accepts.length > 0 && x402Version === VERSION

@@ -17,7 +17,7 @@ export type PaymentRequirements = {
   extra: Extra
 }
 
-/** What a buyer says it accepted, as far as it has to agree with what the seller asks for. The rest may be left out. */
+/** What a buyer says that it accepted. These fields must agree with what the seller asks for; the others are optional. */
 export type AcceptedRequirements = Pick<
   PaymentRequirements,
   'scheme' | 'network' | 'asset' | 'amount' | 'payTo'
@@ -27,7 +27,7 @@ export type AcceptedRequirements = Pick<
 export type Extra = {
   name: string
   version: string
-  /** The authorisation that the seller would rather have; stock clients ignore it. */
+  /** The kind of authorisation that the seller prefers; stock clients ignore it. */
   authorizationType?: AuthorizationType
   /** The product sold, where it is not the product of the link. */
   productId?: Hex
@@ -36,6 +36,25 @@ export type Extra = {
 
 const read = reader('invalid_payment')
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * const offer = {
+ *   scheme: 'exact',
+ *   network: 'eip155:84532',
+ *   asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+ *   amount: '100000',
+ *   payTo: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512',
+ *   maxTimeoutSeconds: 60,
+ *   extra: { name: 'USDC', version: '2' },
+ * }
+ * const requirements: X402.PaymentRequirements.PaymentRequirements = X402.PaymentRequirements.parse(offer)
+ * const extra: X402.PaymentRequirements.Extra = requirements.extra
+ * extra.name // → 'USDC'
+ * ```
+ */
 export function parse(value: unknown): PaymentRequirements {
   const given = read.record(value, 'payment requirements')
   return {
@@ -45,6 +64,22 @@ export function parse(value: unknown): PaymentRequirements {
   }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * const offer = {
+ *   scheme: 'exact',
+ *   network: 'eip155:84532',
+ *   asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+ *   amount: '100000',
+ *   payTo: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512',
+ * }
+ * const accepted: X402.PaymentRequirements.AcceptedRequirements = X402.PaymentRequirements.parseAccepted(offer)
+ * accepted.amount // → '100000'
+ * ```
+ */
 export function parseAccepted(value: unknown): AcceptedRequirements {
   const { extra, ...given } = read.record(value, 'accepted')
   return {

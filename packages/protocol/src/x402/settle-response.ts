@@ -27,6 +27,23 @@ export type SettleResponse = SettleSuccess | SettleFailure
 
 const read = reader('invalid_payment')
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * const answer: X402.SettleResponse.SettleResponse = X402.SettleResponse.parse({
+ *   success: false,
+ *   errorReason: 'settle_failed',
+ *   transaction: '',
+ *   network: 'eip155:84532',
+ *   retryable: true,
+ * })
+ * const failure = answer as X402.SettleResponse.SettleFailure
+ * const reason: X402.SettleResponse.ErrorReason = failure.errorReason
+ * reason // → 'settle_failed'
+ * ```
+ */
 export function parse(value: unknown): SettleResponse {
   const given = read.record(value, 'settle response')
   const network = Network.from(Network.parse(given.network))
@@ -52,10 +69,29 @@ export function parse(value: unknown): SettleResponse {
   }
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const settled: X402.SettleResponse.SettleSuccess
+ * export const headers = { [X402.PAYMENT_RESPONSE_HEADER]: X402.SettleResponse.serialize(settled) }
+ * ```
+ */
 export function serialize(response: SettleResponse): string {
   return encodeHeader(response, 'standard')
 }
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const response: Response
+ * const settled = X402.SettleResponse.deserialize(response.headers.get(X402.PAYMENT_RESPONSE_HEADER))
+ * export const receipt = settled.success ? settled.transaction : settled.errorReason
+ * ```
+ */
 export function deserialize(header: unknown): SettleResponse {
   return parse(decodeHeader(header))
 }

@@ -19,6 +19,20 @@ export type SupportedResponse = {
 
 const read = reader('invalid_payment')
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * const kind: X402.SupportedResponse.SupportedKind = { x402Version: 2, scheme: 'exact', network: 'eip155:84532' }
+ * const supported: X402.SupportedResponse.SupportedResponse = X402.SupportedResponse.parse({
+ *   kinds: [kind],
+ *   extensions: [],
+ *   signers: {},
+ * })
+ * supported.kinds // → [kind]
+ * ```
+ */
 export function parse(value: unknown): SupportedResponse {
   const { kinds, extensions, signers } = read.record(value, 'supported response')
   return {

@@ -10,6 +10,15 @@ export type VerifyResponse = {
 
 const read = reader('invalid_payment')
 
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * const answer: X402.VerifyResponse.VerifyResponse = X402.VerifyResponse.parse({ isValid: true })
+ * answer // → { isValid: true }
+ * ```
+ */
 export function parse(value: unknown): VerifyResponse {
   const { isValid, invalidReason, invalidMessage, payer } = read.record(value, 'verify response')
   return {

@@ -1,45 +1,48 @@
-// A payment arrives: settle it, serve what it bought, and in doubt never let the buyer pay twice or us serve twice.
+// Settles a payment and serves what it bought. In doubt the buyer must not pay twice and the merchant must not serve twice.
 import type { PublicClient } from 'viem'
-import { later, paid, plain, receipt, said } from './answers.ts'
+import { jsonAnswer, paid, receipt, refusalFields, retryLater } from './answers.ts'
 import type { Settings } from './config.ts'
 import type { Outcome } from './facilitator.ts'
-import { type Claim, type Granted, openLedger, REPEATED } from './ledger.ts'
 import type { Market } from './market.ts'
 import type { Offer } from './offer.ts'
 import type { Payment } from './payment.ts'
+import { type Claim, type Granted, REPEATED } from './payment-memory.ts'
 import { type Sale, saleOf } from './sale.ts'
 import { createSettlement, UNSURE } from './settlement.ts'
 
-/** The offer that the payment has to meet, and the market it was made on; or the answer, where there is no offer. */
+/** The offer that the payment has to meet, and the market that it was made on; or the answer to send where there is no offer. */
 export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Response>
 
 const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
-const KEPT =
+const OWED =
   'you have paid, and serving failed: send the same PAYMENT-SIGNATURE again within the hour, it will be served without paying again'
 
-export function createTill(settings: Settings, client: PublicClient) {
-  const { network, tell } = settings
+export function createCheckout(settings: Settings, client: PublicClient) {
+  const { network, payments, tell } = settings
   const outcomeOf = createSettlement(settings, client)
-  const ledger = openLedger(settings)
 
-  return async function take(request: Request, payment: Payment, makeOffer: MakeOffer): Promise<Response> {
+  return async function checkOut(
+    request: Request,
+    payment: Payment,
+    makeOffer: MakeOffer,
+  ): Promise<Response> {
     let claim: Claim
     try {
-      claim = await ledger.claim(payment)
+      claim = await payments.claim(payment, settings)
     } catch (error) {
-      tell({ type: 'ledger_failed', error })
-      return later(503, 'payments cannot be taken right now; send the same one again')
+      tell({ type: 'claims_failed', error })
+      return retryLater(503, 'payments cannot be taken right now; send the same one again')
     }
     if (!claim.isGranted) return repeated(payment, REPEATED[claim.why], claim.transaction)
 
     const made = await makeOffer()
     if (!('offer' in made)) {
-      await claim.back()
+      await claim.undo()
       return made
     }
     if (!claim.paid) return settle(request, { payment, claim, ...made })
-    if (made.offer.amount <= claim.paid.amount) return hand(request, claim, claim.paid)
-    await claim.back()
+    if (made.offer.amount <= claim.paid.amount) return serve(request, claim, claim.paid)
+    await claim.undo()
     return repeated(payment, DEARER, claim.paid.transaction)
   }
 
@@ -50,32 +53,32 @@ export function createTill(settings: Settings, client: PublicClient) {
     const outcome = await outcomeOf({ payment, claim, market, requirements: offer.requirements })
     switch (outcome.kind) {
       case 'settled':
-        return hand(request, claim, saleOf(payment, offer.amount, outcome))
+        return serve(request, claim, saleOf(payment, offer.amount, outcome))
       case 'used':
         return repeatedOutside(attempt, outcome)
       case 'refused':
         return refuse(attempt, outcome)
       case 'not now':
-        await claim.back()
-        return later(503, outcome.message)
+        await claim.undo()
+        return retryLater(503, outcome.message)
       case 'turned away':
-        await claim.back()
+        await claim.undo()
         tell({ type: 'facilitator_refused', message: outcome.message })
-        return later(503, 'payments cannot be settled right now; send the same one again')
+        return retryLater(503, 'payments cannot be settled right now; send the same one again')
       case 'pending':
       case 'unsure':
-        await claim.doubt()
+        await claim.leaveOpen()
         tell({ type: 'unsure', payment: payment.key, message: outcome.message })
-        return later(504, UNSURE)
+        return retryLater(504, UNSURE)
     }
   }
 
-  async function hand(request: Request, claim: Granted, sale: Sale): Promise<Response> {
-    // Nobody is there to be served: the buyer may come back for it.
+  async function serve(request: Request, claim: Granted, sale: Sale): Promise<Response> {
+    // The buyer has hung up and may come back for it.
     if (request.signal.aborted) {
-      await claim.keep(sale)
+      await claim.owe(sale)
       tell({ type: 'buyer_gone', sale })
-      return plain(503, { error: KEPT, transaction: sale.transaction })
+      return jsonAnswer(503, { error: OWED, transaction: sale.transaction })
     }
     try {
       const response = await receipt(await settings.serve(request, sale), sale, network)
@@ -87,9 +90,9 @@ export function createTill(settings: Settings, client: PublicClient) {
       tell({ type: 'sold', sale })
       return response
     } catch (error) {
-      await claim.keep(sale)
+      await claim.owe(sale)
       tell({ type: 'serve_failed', sale, error })
-      const response = plain(500, { error: KEPT, transaction: sale.transaction })
+      const response = jsonAnswer(500, { error: OWED, transaction: sale.transaction })
       return new Response(response.body, { status: 500, headers: paid(response.headers, sale, network) })
     }
   }
@@ -98,23 +101,26 @@ export function createTill(settings: Settings, client: PublicClient) {
     { payment, claim, offer }: Attempt,
     refusal: { reason: string; message: string; transaction?: string },
   ): Promise<Response> {
-    await claim.drop()
+    await claim.forget()
     tell({ type: 'refused', payment: payment.key, reason: refusal.reason, message: refusal.message })
     return offer.answer(refusal)
   }
 
-  /** The facilitator has seen the authorisation before. Not 402: whoever reads a refusal pays again. */
+  /** The facilitator has seen the authorisation before. The answer is not 402, because a buyer who reads a refusal pays again. */
   async function repeatedOutside(
     { payment, claim }: Attempt,
     { transaction, message }: Extract<Outcome, { kind: 'used' }>,
   ): Promise<Response> {
     if (transaction) claim.served(transaction)
-    else await claim.drop()
+    else await claim.forget()
     return repeated(payment, message, transaction)
   }
 
   function repeated({ key }: Payment, error: string, transaction: string | undefined): Response {
     tell({ type: 'repeated', payment: key, ...(transaction && { transaction }) })
-    return plain(409, { ...said(error, 'invalid_payment'), ...(transaction && { transaction }) })
+    return jsonAnswer(409, {
+      ...refusalFields(error, 'invalid_payment'),
+      ...(transaction && { transaction }),
+    })
   }
 }

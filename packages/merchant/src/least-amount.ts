@@ -34,7 +34,7 @@ export async function readLeast(
   return terms.least
 }
 
-/** Nobody could pay a price that no facilitator takes. */
+/** Refuses a price that the facilitator does not settle. */
 export function requireLeast(amount: bigint, least: bigint): void {
   if (amount >= least) return
   throw new Error(
