@@ -8,7 +8,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Config } from './config.ts'
 import type { Chain } from './context.ts'
 import { readManifestKeys } from './market/keys.ts'
-import { createRoster } from './roster.ts'
+import { createRelayerPool } from './relayer-pool.ts'
 import { probe } from './settlement/probe.ts'
 
 const GWEI = 1_000_000_000n
@@ -85,7 +85,7 @@ async function openChain(
     token: { name, version },
     ring: await AttestationKey.keyRing(current, previous),
     relayers,
-    roster: createRoster({ rpc, contracts, relayers }),
+    relayerPool: createRelayerPool({ rpc, contracts, relayers }),
     confirmations: config.confirmations,
     maxFeePerGas: BigInt(config.maxFeePerGasGwei) * GWEI,
     leastAmount: config.leastAmount,

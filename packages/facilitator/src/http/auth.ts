@@ -15,7 +15,7 @@ import { type Chain, type Context, once } from '../context.ts'
 import { gather } from '../gather.ts'
 import type { Payment } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
-import { READ_GAS } from '../settlement/people.ts'
+import { READ_GAS } from '../settlement/parties.ts'
 import { type Call, type Outcome, probe } from '../settlement/probe.ts'
 import { HttpRefusal, unauthorized } from './refusal.ts'
 

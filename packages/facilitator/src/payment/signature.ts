@@ -4,7 +4,7 @@ import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, size } from 
 import { type Chain, type Context, once } from '../context.ts'
 import { remember } from '../remember.ts'
 import { probe } from '../settlement/probe.ts'
-import { askWallet, isAccepted } from '../settlement/wallet.ts'
+import { askWallet, isAccepted } from '../settlement/wallet-signature.ts'
 import type { RouterAuthorization } from './payment.ts'
 import { invalidPayment, Refused } from './refused.ts'
 
@@ -110,7 +110,7 @@ async function kindFor(
   const calls = KINDS.map((kind) =>
     askWallet(authorization.from, CHECK_GAS, digestOf(chain, kind, authorization), signature),
   )
-  const { outcomes } = await probe(chain, chain.roster.able()[0], calls).catch(unanswered)
+  const { outcomes } = await probe(chain, chain.relayerPool.available()[0], calls).catch(unanswered)
   const accepted = KINDS.filter((_, at) => isAccepted(outcomes[at]))
   return accepted.length === 1 ? (accepted[0] ?? likely) : likely
 }
