@@ -8,8 +8,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Config } from './config.ts'
 import type { Chain } from './context.ts'
 import { readManifestKeys } from './market/keys.ts'
+import { probe } from './onchain/probe.ts'
 import { createRelayerPool } from './relayer-pool.ts'
-import { probe } from './settlement/probe.ts'
 
 const GWEI = 1_000_000_000n
 

@@ -2,10 +2,10 @@
 import { AttributionToken, Commitment } from '@referrer/protocol'
 import type { Address, Hash, Hex } from 'viem'
 import type { Context } from '../context.ts'
+import { probe } from '../onchain/probe.ts'
+import { askWallet, isAccepted } from '../onchain/wallet-signature.ts'
 import { invalidPayment } from '../payment/refused.ts'
 import { plainSignature, recoverSigner } from '../payment/signature.ts'
-import { probe } from '../settlement/probe.ts'
-import { askWallet, isAccepted } from '../settlement/wallet-signature.ts'
 import type { ChargeRequest } from './request.ts'
 import type { Sent } from './transfers.ts'
 

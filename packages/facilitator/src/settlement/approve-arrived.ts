@@ -1,8 +1,8 @@
 // arrived → checked, taken or refused: money that is in the router is split, or goes back when it can never be split.
 import type { Chain } from '../context.ts'
+import { probe } from '../onchain/probe.ts'
 import { Refused } from '../payment/refused.ts'
 import { type Attempt, type In, refuse } from './attempt.ts'
-import { probe } from './probe.ts'
 import { revertsNow } from './refusals.ts'
 import { explainRevert } from './revert.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'

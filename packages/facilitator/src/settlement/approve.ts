@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcError } from '@referrer/chain'
 import type { Address } from 'viem'
 import type { Chain, Context } from '../context.ts'
+import { codeHash } from '../onchain/wallet-code.ts'
 import { expectedFee } from '../payment/fee.ts'
 import { keyText, type Payment } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
@@ -15,7 +16,6 @@ import { type Backed, back, holdersOf } from './risk.ts'
 import { simulate } from './simulation.ts'
 import { move, type Next } from './states.ts'
 import { takenOf } from './store.ts'
-import { codeHash } from './wallet-code.ts'
 
 /** An attempt that waits for its transaction to be enqueued, or for a reason why it is not. */
 export interface Waiting {

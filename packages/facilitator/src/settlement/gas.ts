@@ -1,7 +1,7 @@
 // How much gas a transaction needs, from what its calls used when they were tried.
 import type { Hash, Hex } from 'viem'
+import { MOST_GAS } from '../onchain/probe.ts'
 import { isPurchase, type Order } from './order.ts'
-import { MOST_GAS } from './probe.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
 
 /** An order that was tried. */

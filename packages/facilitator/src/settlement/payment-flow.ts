@@ -15,7 +15,7 @@ import { outcomeOf } from './observe.ts'
 import { keyOfDeposit, toFinish, toRefund, toRefundDeposit, toSplitDeposit } from './order.ts'
 import { noMoneyMoved, notSent, returned, tookTooLong } from './refusals.ts'
 import { errors } from './revert.ts'
-import { move, type Next, type State } from './states.ts'
+import { type FIRST_STATES, move, type Next, type State } from './states.ts'
 import { createSubmissionQueue } from './submission-queue.ts'
 import { createTracker } from './tracker.ts'
 import type { Deposit } from './types.ts'
@@ -62,7 +62,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
     return 'mined' in tracked ? { state: 'sent', ...tracked } : { state: 'unsent', ...tracked }
   }
 
-  async function run(attempt: Attempt, first: In<'queued' | 'arrived'>): Promise<Hash> {
+  async function run(attempt: Attempt, first: In<(typeof FIRST_STATES)[number]>): Promise<Hash> {
     for (let at: In<State> = first; ; ) {
       const next: In<State> | undefined = await (steps[at.state] as Step | undefined)?.(attempt, at)
       if (!next) return answer(attempt, at)

@@ -1,22 +1,30 @@
 // The life of a payment: its states, and the transitions between them. docs/paying.md draws the same machine; a test compares the two.
 
 /** Known to one process only. A crash there leaves what Postgres holds: nothing, or an earlier attempt that failed. */
-export type MemoryState = 'queued' | 'used' | 'arrived' | 'taken' | 'checked' | 'refused'
+export const MEMORY_STATES = ['queued', 'used', 'arrived', 'taken', 'checked', 'refused'] as const
 
 /** Told by the payment's row in `facilitator.settlements` and its transaction in `sender.intents`: every process goes on from there. */
-export type StoredState =
-  | 'enqueued'
-  | 'sent'
-  | Outcome
-  | 'unsent'
-  | 'settled_final'
-  | 'refunded_final'
-  | 'failed_final'
+export const STORED_STATES = [
+  'enqueued',
+  'sent',
+  'settled',
+  'refunded',
+  'failed',
+  'unsent',
+  'settled_final',
+  'refunded_final',
+  'failed_final',
+] as const
 
+export type MemoryState = (typeof MEMORY_STATES)[number]
+export type StoredState = (typeof STORED_STATES)[number]
 export type State = MemoryState | StoredState
 
 /** What a mined transaction did for a payment. */
 export type Outcome = 'settled' | 'refunded' | 'failed'
+
+/** The state of a new request: of a signed payment, and of a transfer that is in the router already. */
+export const FIRST_STATES = ['queued', 'arrived'] as const satisfies State[]
 
 /** From each state, the states that may follow it and the name of the transition. */
 export const TRANSITIONS = {
@@ -47,9 +55,6 @@ export const TRANSITIONS = {
 /** The states that may follow. */
 export type Next<S extends State> = { [K in S]: keyof (typeof TRANSITIONS)[K] }[S]
 
-/** The state of a new request: `queued` for a signed payment, `arrived` for a transfer that is in the router already. */
-export const FIRST = ['queued', 'arrived'] as const satisfies State[]
-
 export const canFollow = (from: State, to: State): boolean => to in TRANSITIONS[from]
 
 /** Mined, in a block that a reorganisation could still undo. */
@@ -64,7 +69,7 @@ export class IllegalTransition extends Error {
   }
 }
 
-/** The only way to change the state of a payment in memory. Store.ts guards that of a row. */
+/** The only way to change the state of a payment in memory. The statements of store.ts refuse the same for a row. */
 export function move(payment: { state: State }, to: State): void {
   if (!canFollow(payment.state, to)) throw new IllegalTransition(payment.state, to)
   payment.state = to

@@ -1,5 +1,6 @@
 // enqueued → unsent: a transaction that its relayer cannot send goes to another relayer, or is withdrawn in time to tell the payer.
 import { handOverTransaction, type TransactionStatus, withdrawTransaction } from '@referrer/chain'
+import type { Sql } from '@referrer/database'
 import type { Address } from 'viem'
 import type { Chain } from '../context.ts'
 import { move } from './states.ts'
@@ -39,14 +40,18 @@ export async function withdrawIfHopeless(
   const isBroke = lacksFunds && !isAnySent
   if (!isBroke && performance.now() - transaction.since < SEND_WITHIN_MS) return undefined
   const why = isBroke ? NO_GAS : (reason ?? 'the chain could not be reached in time')
-  const isWithdrawn = await sql.begin(async (tx) => {
-    if (!(await withdrawTransaction(tx, id))) return false
-    await recordUnsent(tx, id, why)
-    return true
-  })
-  if (!isWithdrawn) return undefined
+  if (!(await withdraw(sql, id, why))) return undefined
   endUnsent(transaction)
   return why
+}
+
+/** False: it has a nonce, or an outcome. */
+export function withdraw(sql: Sql, intentId: bigint, why: string): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    if (!(await withdrawTransaction(tx, intentId))) return false
+    await recordUnsent(tx, intentId, why)
+    return true
+  })
 }
 
 /** The sender gave it up, or another process withdrew it. */
