@@ -8,8 +8,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Config } from './config.ts'
 import type { Chain } from './context.ts'
 import { readManifestKeys } from './market/keys.ts'
-import { createRoster } from './roster.ts'
-import { probe } from './settlement/probe.ts'
+import { probe } from './onchain/probe.ts'
+import { createRelayerPool } from './relayer-pool.ts'
 
 const GWEI = 1_000_000_000n
 
@@ -85,7 +85,7 @@ async function openChain(
     token: { name, version },
     ring: await AttestationKey.keyRing(current, previous),
     relayers,
-    roster: createRoster({ rpc, contracts, relayers }),
+    relayerPool: createRelayerPool({ rpc, contracts, relayers }),
     confirmations: config.confirmations,
     maxFeePerGas: BigInt(config.maxFeePerGasGwei) * GWEI,
     leastAmount: config.leastAmount,

@@ -25,9 +25,9 @@ export interface Chain {
   ring: AttestationKey.KeyRing
   /** Who sends; each holds the settler's role. */
   relayers: readonly [LocalAccount, ...LocalAccount[]]
-  /** Which of them can, now. */
-  roster: Roster
-  /** How deep a transaction of somebody else must be before anything is built on it, and one of ours before it is forgotten. */
+  /** Which of them can send, now. */
+  relayerPool: RelayerPool
+  /** Depth in blocks from which a transaction is final, ours or somebody else's. */
   confirmations: number
   maxFeePerGas: bigint
   /** The least that is settled, in base units. */
@@ -36,13 +36,13 @@ export interface Chain {
   feeBps: number
 }
 
-/** Who of a chain's relayers settles. */
-export interface Roster {
-  /** Those who can, as far as is known; when nobody can, those who at least may; else all of them. */
-  able(): [Address, ...Address[]]
-  /** It could not send: the others are asked for a while. */
-  spare(relayer: Address): void
-  /** Looks at the roles now and then, until the signal. */
+/** The relayers of a chain. */
+export interface RelayerPool {
+  /** Those that can settle, as far as is known; if none can, those that have the role; if none has, all. */
+  available(): [Address, ...Address[]]
+  /** It could not send: for a while only the others are available. */
+  suspend(relayer: Address): void
+  /** Reads the roles every few seconds, until the signal. */
   run(signal: AbortSignal): Promise<void>
 }
 

@@ -7,7 +7,7 @@ import { type Address, encodeFunctionResult, hexToBytes, numberToHex } from 'vie
 import { privateKeyToAccount } from 'viem/accounts'
 import { readConfig } from '../src/config.ts'
 import type { Chain, Context } from '../src/context.ts'
-import { createRoster } from '../src/roster.ts'
+import { createRelayerPool } from '../src/relayer-pool.ts'
 import type { Till } from './payloads.ts'
 
 export interface PaperContext {
@@ -101,7 +101,7 @@ export async function paperContext({
     token: { name: 'USDC', version: '2' },
     ring: await AttestationKey.keyRing(named[0] ?? (await keyAt(SEED)).attestationPubKey, named[1]),
     relayers,
-    roster: createRoster({ rpc: rpc as unknown as RpcPool, contracts: addresses, relayers }),
+    relayerPool: createRelayerPool({ rpc: rpc as unknown as RpcPool, contracts: addresses, relayers }),
     confirmations: 1,
     maxFeePerGas: 1n,
     leastAmount: 10_000n,

@@ -2,10 +2,10 @@
 import { AttributionToken, Commitment } from '@referrer/protocol'
 import type { Address, Hash, Hex } from 'viem'
 import type { Context } from '../context.ts'
+import { probe } from '../onchain/probe.ts'
+import { askWallet, isAccepted } from '../onchain/wallet-signature.ts'
 import { invalidPayment } from '../payment/refused.ts'
 import { plainSignature, recoverSigner } from '../payment/signature.ts'
-import { probe } from '../settlement/probe.ts'
-import { askWallet, isAccepted } from '../settlement/wallet.ts'
 import type { ChargeRequest } from './request.ts'
 import type { Sent } from './transfers.ts'
 
@@ -64,6 +64,6 @@ function digestOf({ chain, txHash, token, buyerAgentId }: ChargeRequest, payer: 
 async function findWallet(request: ChargeRequest, sent: Sent[]): Promise<Sent | undefined> {
   const { chain, signature } = request
   const calls = sent.map(({ payer }) => askWallet(payer, CHECK_GAS, digestOf(request, payer), signature))
-  const { outcomes } = await probe(chain, chain.roster.able()[0], calls)
+  const { outcomes } = await probe(chain, chain.relayerPool.available()[0], calls)
   return sent.find((_, at) => isAccepted(outcomes[at]))
 }

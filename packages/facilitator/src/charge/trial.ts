@@ -2,10 +2,10 @@
 import { commissionEscrowAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import { encodeFunctionData } from 'viem'
 import type { Chain } from '../context.ts'
+import { type Call, type Outcome, probe } from '../onchain/probe.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 import { keyOfDeposit, toSplitDeposit } from '../settlement/order.ts'
-import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from '../settlement/people.ts'
-import { type Call, type Outcome, probe } from '../settlement/probe.ts'
+import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from '../settlement/parties.ts'
 import { explainRevert } from '../settlement/revert.ts'
 import { GAS_PER_PURCHASE } from '../settlement/simulation.ts'
 import type { Deposit } from '../settlement/types.ts'
@@ -22,7 +22,7 @@ export async function tryDeposit(chain: Chain, deposit: Deposit): Promise<Trial>
   const { attribution, charge } = deposit
   const agents = agentsOf([attribution])
   const calls = [...endCalls(chain, deposit), splitCall(chain, deposit), ...peopleCalls(chain, agents)]
-  const { outcomes } = await probe(chain, chain.roster.able()[0], calls)
+  const { outcomes } = await probe(chain, chain.relayerPool.available()[0], calls)
   const [escrow, refunded, split, ...people] = outcomes
   if (isSet(escrow) || isSet(refunded)) return { type: 'done' }
 

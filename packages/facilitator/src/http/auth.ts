@@ -13,10 +13,10 @@ import {
 } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
 import { gather } from '../gather.ts'
+import { type Call, type Outcome, probe } from '../onchain/probe.ts'
 import type { Payment } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
-import { READ_GAS } from '../settlement/people.ts'
-import { type Call, type Outcome, probe } from '../settlement/probe.ts'
+import { READ_GAS } from '../settlement/parties.ts'
 import { HttpRefusal, unauthorized } from './refusal.ts'
 
 const TIMESTAMP = RequestSignature.TIMESTAMP_HEADER.toLowerCase()

@@ -2,9 +2,9 @@ import { RpcError } from '@referrer/chain'
 import { Authorization, ProtocolError, Signature } from '@referrer/protocol'
 import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, size } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
+import { probe } from '../onchain/probe.ts'
+import { askWallet, isAccepted } from '../onchain/wallet-signature.ts'
 import { remember } from '../remember.ts'
-import { probe } from '../settlement/probe.ts'
-import { askWallet, isAccepted } from '../settlement/wallet.ts'
 import type { RouterAuthorization } from './payment.ts'
 import { invalidPayment, Refused } from './refused.ts'
 
@@ -110,7 +110,7 @@ async function kindFor(
   const calls = KINDS.map((kind) =>
     askWallet(authorization.from, CHECK_GAS, digestOf(chain, kind, authorization), signature),
   )
-  const { outcomes } = await probe(chain, chain.roster.able()[0], calls).catch(unanswered)
+  const { outcomes } = await probe(chain, chain.relayerPool.available()[0], calls).catch(unanswered)
   const accepted = KINDS.filter((_, at) => isAccepted(outcomes[at]))
   return accepted.length === 1 ? (accepted[0] ?? likely) : likely
 }

@@ -31,6 +31,13 @@ export type Arrival =
   /** No node tells what it was used for: it is behind, or that was longer ago than is looked back. */
   | { type: 'unseen' }
 
+/** The money is in the router, or the purchase is made, and no request has been answered with it. */
+export type OpenArrival = Extract<Arrival, { type: 'arrived' | 'outside' }>
+export type ClosedArrival = Exclude<Arrival, OpenArrival>
+
+export const isOpen = (arrival: Arrival): arrival is OpenArrival =>
+  arrival.type === 'arrived' || arrival.type === 'outside'
+
 /** Amounts in base units. */
 export interface Terms {
   commission: bigint

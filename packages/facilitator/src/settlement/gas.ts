@@ -1,7 +1,7 @@
 // How much gas a transaction needs, from what its calls used when they were tried.
 import type { Hash, Hex } from 'viem'
+import { MOST_GAS } from '../onchain/probe.ts'
 import { isPurchase, type Order } from './order.ts'
-import { MOST_GAS } from './probe.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
 
 /** An order that was tried. */
@@ -33,6 +33,10 @@ const BATCH_RESERVE = GAS_PER_PURCHASE + GAS_PER_PURCHASE / 32n + 10_000n
 const SURPRISES = 2n
 /** What we do for an escrow later: its decision, and its release. */
 const LATER = 90_000n
+/** A purchase in a batch, as measured. */
+const USUAL = 105_000n
+/** What a purchase that failed used at least: its data, and the token's refusal. */
+const LEAST_BURNED = 30_000n
 
 /** An eighth more than it used: the chain goes on between the trial and the block. */
 const withRoom = (gas: bigint) => gas + gas / 8n + AROUND_PURCHASE
@@ -62,6 +66,14 @@ export function thatFit(tried: Tried[]): number {
     return room < 0n
   })
   return beyond === -1 ? tried.length : Math.max(beyond, 1)
+}
+
+/** Logs do not tell what each purchase of a batch used: the failed ones share what is beyond the usual gas of the others. */
+export function burnedEach(gasUsed: bigint, endings: { state: string }[]): bigint {
+  const failed = BigInt(endings.filter(({ state }) => state === 'failed').length)
+  if (failed === 0n) return 0n
+  const burned = (gasUsed - USUAL * (BigInt(endings.length) - failed)) / failed
+  return burned > LEAST_BURNED ? burned : LEAST_BURNED
 }
 
 function dataGas(data: Hex): bigint {

@@ -2,14 +2,14 @@
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { type Address, decodeAbiParameters, encodeFunctionData, type Hex, numberToHex } from 'viem'
 import type { Chain, Context } from '../context.ts'
+import { type Call, type Outcome, type ProbeTag, probe } from '../onchain/probe.ts'
+import { askWallet, isAccepted } from '../onchain/wallet-signature.ts'
 import type { Payment } from '../payment/payment.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 import { digestOf } from '../payment/signature.ts'
 import { toSettle } from './order.ts'
-import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from './people.ts'
-import { type Call, type Outcome, type ProbeTag, probe } from './probe.ts'
+import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from './parties.ts'
 import { explainRevert } from './revert.ts'
-import { askWallet, isAccepted } from './wallet.ts'
 
 /** What the router gives each purchase of a batch. */
 export const GAS_PER_PURCHASE = 500_000n

@@ -2,8 +2,9 @@ import type { Queryable, Transaction } from '@referrer/database'
 import { type Address, bytesToHex, type Hash, type Hex } from 'viem'
 import { keyText, type PaymentKey } from '../payment/payment.ts'
 import { dayOf, EMPTIED, GAINED, hourOf } from './accounts.ts'
-import type { Backed } from './credit.ts'
 import type { Order } from './order.ts'
+import type { Backed } from './risk.ts'
+import type { Outcome } from './states.ts'
 
 /** As the database keeps it. */
 export interface Row {
@@ -12,7 +13,9 @@ export interface Row {
   digest: Hash
   /** Null: somebody else's transaction settled it. */
   intentId: bigint | null
-  state: 'pending' | 'settled' | 'refunded' | 'failed'
+  state: 'pending' | Outcome
+  /** Its block is too deep for a reorganisation, or nothing was sent. */
+  isFinal: boolean
   transaction: Hash | null
   message: string | null
 }
@@ -20,7 +23,7 @@ export interface Row {
 /** What became of one order. */
 export interface Ending {
   key: PaymentKey
-  state: 'settled' | 'refunded' | 'failed'
+  state: Outcome
   transaction: Hash | null
   message: string | null
   /** What it brought us. */
@@ -103,11 +106,13 @@ export async function record(
       ${endings.map(({ message }) => message)}::text[], ${endings.map(({ fee }) => fee)}::bigint[],
       ${endings.map(({ earned }) => earned)}::bigint[]
     ) AS e (payer, nonce, state, transaction, message, fee, earned)
-    WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce`
+    WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce AND NOT s.is_final`
 }
 
 export async function markFinal(sql: Queryable, intentId: bigint): Promise<void> {
-  await sql`UPDATE facilitator.settlements SET is_final = true, changed_at = now() WHERE intent_id = ${intentId}`
+  await sql`
+    UPDATE facilitator.settlements SET is_final = true, changed_at = now()
+    WHERE intent_id = ${intentId} AND state <> 'pending' AND NOT is_final`
 }
 
 /** The block that told of them is gone: what becomes of them is open again. */
@@ -119,7 +124,7 @@ export async function reopen(sql: Queryable, intentId: bigint): Promise<void> {
 }
 
 /** Nothing of it was ever sent. */
-export async function recordUnsent(tx: Transaction, intentId: bigint, message: string): Promise<void> {
+export async function recordUnsent(tx: Queryable, intentId: bigint, message: string): Promise<void> {
   await tx`
     UPDATE facilitator.settlements
     SET state = 'failed', message = ${message}, is_final = true, changed_at = now(), cost = 0, fee = 0, at_risk = 0,
@@ -169,6 +174,7 @@ type SettlementRow = {
   digest: Buffer
   intent_id: bigint | null
   state: Row['state']
+  is_final: boolean
   transaction: Buffer | null
   message: string | null
 }
@@ -178,7 +184,7 @@ export async function findRow(
   { chainId, payer, nonce }: PaymentKey,
 ): Promise<Row | undefined> {
   const [row] = await sql<SettlementRow[]>`
-    SELECT chain_id, payer, nonce, kind, digest, intent_id, state, transaction, message FROM facilitator.settlements
+    SELECT chain_id, payer, nonce, kind, digest, intent_id, state, is_final, transaction, message FROM facilitator.settlements
     WHERE chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)}`
   return row && rowOf(row)
 }
@@ -197,7 +203,7 @@ export async function takenOf(sql: Queryable, keys: PaymentKey[]): Promise<Set<s
 
 export async function rowsOfIntent(sql: Queryable, intentId: bigint): Promise<Row[]> {
   const rows = await sql<SettlementRow[]>`
-    SELECT chain_id, payer, nonce, kind, digest, intent_id, state, transaction, message FROM facilitator.settlements
+    SELECT chain_id, payer, nonce, kind, digest, intent_id, state, is_final, transaction, message FROM facilitator.settlements
     WHERE intent_id = ${intentId}`
   return rows.map(rowOf)
 }
@@ -216,6 +222,7 @@ function rowOf(row: SettlementRow): Row {
     digest: bytesToHex(row.digest),
     intentId: row.intent_id,
     state: row.state,
+    isFinal: row.is_final,
     transaction: row.transaction && bytesToHex(row.transaction),
     message: row.message,
   }

@@ -23,12 +23,16 @@ const standing = async ({ paymentPayload }: Body) => {
 }
 
 /** The blocks in which these were settled are replaced by as many; in the first somebody did this, if anybody did anything. */
-async function reorganise(bodies: Body[], deed?: Deed): Promise<Hash[]> {
+async function reorganise(
+  bodies: Body[],
+  { deed, isDown = false }: { deed?: Deed; isDown?: boolean } = {},
+): Promise<Hash[]> {
   const { client } = m.chain
   const height = await client.getBlockNumber()
   const before = await client.snapshot()
   const answers = await Promise.all(bodies.map(settle))
   for (const answer of answers) expect(answer).toMatchObject({ success: true })
+  if (isDown) await m.facilitator.stop()
   m.nodes.intercept = (call) => (call.includes('eth_sendRawTransaction') ? 'refuse' : 'pass')
   await client.setAutomine(false)
   const blocks = Number((await client.getBlockNumber()) - height)
@@ -36,6 +40,7 @@ async function reorganise(bodies: Body[], deed?: Deed): Promise<Hash[]> {
     await client.revert({ id: before })
     if (deed) await send(m, deed)
     await client.mine({ blocks })
+    if (isDown) await m.restart()
     for (const body of bodies) await eventually(async () => (await standing(body)).status).toBe('pending')
     for (const body of bodies) expect(await standing(body)).toMatchObject({ transaction: null })
   } finally {
@@ -74,6 +79,14 @@ describe('a settlement whose block is gone', () => {
     await books.audit()
   })
 
+  it('is open again too when no process ran at that time', async () => {
+    const { body } = await payment()
+    const [transaction] = await reorganise([body], { isDown: true })
+    await eventually(() => standing(body)).toMatchObject({ status: 'settled', transaction })
+    await makeFinal()
+    await books.audit()
+  })
+
   it('is open again with the others of its batch', async () => {
     const bodies = [(await payment()).body, (await payment()).body, (await payment()).body]
     await reorganise(bodies)
@@ -84,7 +97,7 @@ describe('a settlement whose block is gone', () => {
 
   it('fails when its payer has cancelled it in the block that came instead', async () => {
     const { buyer, body } = await payment()
-    await reorganise([body], await cancellation(m, buyer, body))
+    await reorganise([body], { deed: await cancellation(m, buyer, body) })
     await eventually(() => standing(body)).toMatchObject({ status: 'failed', transaction: null })
     expect(await m.balanceOf(buyer.address)).toBe(2n * PRICE)
     expect(await settle(body)).toMatchObject({ success: false, errorReason: 'invalid_payment' })
@@ -94,7 +107,7 @@ describe('a settlement whose block is gone', () => {
 
   it('is finished on request when somebody else has submitted the transfer in the block that came instead', async () => {
     const { buyer, body } = await payment()
-    await reorganise([body], submission(m, body))
+    await reorganise([body], { deed: submission(m, body) })
     await eventually(() => standing(body)).toMatchObject({
       status: 'pending',
       message: expect.stringContaining('send the same payment again'),

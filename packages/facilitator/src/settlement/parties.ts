@@ -3,8 +3,8 @@ import { Attribution } from '@referrer/protocol'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, encodeFunctionData, isAddressEqual, pad, zeroAddress } from 'viem'
 import type { Chain } from '../context.ts'
+import type { Call, Outcome } from '../onchain/probe.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
-import type { Call, Outcome } from './probe.ts'
 
 type Parties = Pick<Attribution.Attribution, 'reviewerAgentId' | 'buyerAgentId'>
 

@@ -2,9 +2,9 @@ import { type Address, type Hash, numberToHex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { Refused } from '../payment/refused.ts'
 import { type Account, type Accounts, ALL, codeHolder, GAINED, type Holder, payerHolder } from './accounts.ts'
-import { back, holdersOf, type Limits } from './credit.ts'
 import type { Tried } from './gas.ts'
 import type { Order } from './order.ts'
+import { back, holdersOf, type Limits } from './risk.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12, 30)
 const limits: Limits = { payerBudget: 30_000n, merchantBudget: 60_000n, burnGasPerHour: 4_000_000n }

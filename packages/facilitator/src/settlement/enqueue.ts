@@ -1,4 +1,4 @@
-// Orders become one intent of the sender and a row each, in one database transaction: either all of it is written or nothing is.
+// checked → enqueued: a batch becomes one intent of the sender and a row for each payment, in one database transaction.
 import { randomUUID } from 'node:crypto'
 import { enqueueTransaction } from '@referrer/chain'
 import type { Transaction } from '@referrer/database'
@@ -7,41 +7,36 @@ import type { Chain, Context } from '../context.ts'
 import { keyText } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
 import { readAccounts } from './accounts.ts'
-import { type Backed, back, holdersOf, type Limits, take } from './credit.ts'
 import { gasLimit } from './gas.ts'
 import { callOf } from './order.ts'
+import { type Backed, back, holdersOf, type Limits, take } from './risk.ts'
 import { claim } from './store.ts'
 
-export interface Posted {
-  intentId: bigint
-  /** What the intent is for. */
-  taken: Backed[]
-}
-
-export interface Postings {
-  /** Undefined: none of them was to be had. */
-  posted: Posted | undefined
-  /** What nobody answers for any more. Of the others that were not taken somebody else has charge, or they are done. */
+export interface Enqueued {
+  /** Undefined: no payment was written. */
+  intentId: bigint | undefined
+  /** The payments that were written. */
+  written: Set<string>
+  /** Payments over a limit by now. Those that are neither written nor here have a row of another request. */
   refused: Map<string, Refused>
 }
 
-/** The database was lost while it was told to keep them. If it has kept them they are sent. */
+/** The database was lost during the commit. What it has committed is sent. */
 export class PerhapsWritten extends Error {
   override readonly name = 'PerhapsWritten'
 }
 
-/** Throws `PerhapsWritten`, or something else when it is certain that nothing is. */
-export async function post(
+/** Throws `PerhapsWritten`; any other error means that nothing is written. */
+export async function enqueue(
   { sql, clock, config }: Pick<Context, 'sql' | 'clock' | 'config'>,
   chain: Chain,
   relayer: Address,
   backed: Backed[],
-): Promise<Postings> {
+): Promise<Enqueued> {
   const refused = new Map<string, Refused>()
-  // In one order everywhere, so that two processes with the same payments wait for each other instead of both.
-  let taken = backed.toSorted((a, b) => (keyText(a.order.key) < keyText(b.order.key) ? -1 : 1))
-  while (taken.length > 0) {
-    const wanted = taken
+  // Every process locks the rows in this order, so that two of them with the same payments do not deadlock.
+  let wanted = backed.toSorted((a, b) => (keyText(a.order.key) < keyText(b.order.key) ? -1 : 1))
+  while (wanted.length > 0) {
     let isWritten = false
     try {
       const intentId = await sql.begin(async (tx) => {
@@ -53,19 +48,21 @@ export async function post(
         isWritten = true
         return id
       })
-      return { posted: { intentId, taken: wanted }, refused }
+      return { intentId, written: namesOf(wanted), refused }
     } catch (error) {
       if (isWritten) throw new PerhapsWritten('the database was lost', { cause: error })
-      // Two processes that retry failed payments of the same people may wait for each other: one of them begins again.
+      // Retries of failed payments can still deadlock on the accounts of the same payers: Postgres ends one of them, which begins again.
       if ((error as { code?: unknown }).code === DEADLOCK) continue
       if (!(error instanceof OnlySome)) throw error
-      taken = wanted.filter(({ order }) => error.rest.has(keyText(order.key)))
+      wanted = wanted.filter(({ order }) => error.rest.has(keyText(order.key)))
     }
   }
-  return { posted: undefined, refused }
+  return { intentId: undefined, written: new Set(), refused }
 }
 
-/** Those that are backed still, now that nobody else can change the accounts: others may have been posted since they were read. */
+const namesOf = (batch: Backed[]) => new Set(batch.map(({ order }) => keyText(order.key)))
+
+/** Those within the limits still, now that the accounts are locked: others may have been written since the accounts were read. */
 async function recheck(
   tx: Transaction,
   limits: Limits,
@@ -105,7 +102,7 @@ function requestOf({ chainId, contracts }: Chain, relayer: Address, tried: Backe
   }
 }
 
-/** Undoes what was written, so that it can be written for these alone. */
+/** Rolls the database transaction back, so that it can be repeated for the rest. */
 class OnlySome extends Error {
   readonly rest: Set<string>
 

@@ -1,0 +1,52 @@
+// One request to settle a payment, and what it knows in each state.
+import type { Hash } from 'viem'
+import type { Payment, PaymentKey } from '../payment/payment.ts'
+import type { Refused } from '../payment/refused.ts'
+import type { Order } from './order.ts'
+import type { State } from './states.ts'
+import type { Mined } from './transaction.ts'
+
+export interface Attempt {
+  /** Changed by `move` only. */
+  state: State
+  readonly key: PaymentKey
+  /** Equal for copies of one request. */
+  readonly digest: Hash
+  /** Aborted when the caller has been told that it took too long: what is not written by then is not begun. */
+  readonly signal: AbortSignal
+  /** Undefined: the money came by a plain transfer. */
+  readonly payment: Payment | undefined
+  /** Of money that is in the router. */
+  toSplit(): Order
+  toRefund(why: string): Order
+  /** The money was found in the router. */
+  hasArrived: boolean
+  /** Why the money goes back. */
+  refusal: Refused | undefined
+}
+
+interface Facts {
+  queued: { payment: Payment }
+  /** `refusal`: the purchase must not be split. `burned`: gas that the payment used in a transaction of ours. */
+  used: { payment: Payment; refusal?: Refused | undefined; burned: bigint }
+  /** `refusal`: the money is to go back. */
+  arrived: { refusal: Refused | undefined }
+  /** `mayRetry`: it is queued again if the other attempt failed. */
+  taken: { mayRetry: boolean }
+  /** To be sent in a transaction of its own. */
+  checked: { order: Order; gas: bigint; hasCode: boolean }
+  refused: { refusal: Refused }
+  enqueued: { intentId: bigint }
+  sent: { mined: Mined }
+  unsent: { message: string }
+  settled: { transaction: Hash }
+  settled_final: { transaction: Hash }
+  refunded: { transaction: Hash; message: string | null }
+  /** `isForAll`: it was one of several in its transaction, and none of them took effect. `burned`: the gas that it used. */
+  failed: { message: string; isForAll: boolean; block: number; burned: bigint }
+}
+
+/** What an attempt knows in one of these states. */
+export type In<S extends State> = { [K in S & keyof Facts]: { state: K } & Facts[K] }[S & keyof Facts]
+
+export const refuse = (refusal: Refused): In<'refused'> => ({ state: 'refused', refusal })

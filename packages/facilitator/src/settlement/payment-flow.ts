@@ -1,0 +1,141 @@
+// Moves the payments of one chain from state to state until there is an answer. A request that finds the row of another request or
+// process goes on from the state that Postgres holds, as a restart does.
+import { createSender } from '@referrer/chain'
+import type { Hash } from 'viem'
+import type { Chain, Context } from '../context.ts'
+import { keyOf, type Payment } from '../payment/payment.ts'
+import type { Refused } from '../payment/refused.ts'
+import { approveArrived } from './approve-arrived.ts'
+import { type Attempt, type In, refuse } from './attempt.ts'
+import type { OnSettlement } from './events.ts'
+import { examineFailure } from './examine-failure.ts'
+import { join } from './join.ts'
+import { locate } from './locate.ts'
+import { outcomeOf } from './observe.ts'
+import { keyOfDeposit, toFinish, toRefund, toRefundDeposit, toSplitDeposit } from './order.ts'
+import { noMoneyMoved, notSent, returned, tookTooLong } from './refusals.ts'
+import { errors } from './revert.ts'
+import { type FIRST_STATES, move, type Next, type State } from './states.ts'
+import { createSubmissionQueue } from './submission-queue.ts'
+import { createTracker } from './tracker.ts'
+import type { Deposit } from './types.ts'
+
+export interface PaymentFlow {
+  /** The transaction that split the payment; throws `Refused`. */
+  settle(payment: Payment, signal: AbortSignal): Promise<Hash>
+  /** Given a refusal, the money goes back. */
+  splitDeposit(deposit: Deposit, refusal: Refused | undefined, signal: AbortSignal): Promise<Hash>
+  /** Sends, and goes on with every payment that Postgres holds in a state which is not final. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** Moves an attempt on. Undefined: it ends here. */
+type Step<S extends State = State> = (
+  attempt: Attempt,
+  at: In<S>,
+) => Promise<In<Through<S>> | undefined> | In<Through<S>>
+type Steps = { [S in State]?: Step<S> }
+/** The queue takes a payment through `checked`, together with the others of its batch. */
+type Through<S extends State> = Extract<Next<S> | (S extends 'queued' ? Next<'checked'> : never), State>
+
+/** A settlement is of use within a minute: its fee is raised early. */
+const STUCK_AFTER_MS = 10_000
+
+export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSettlement): PaymentFlow {
+  const tracker = createTracker(context, chain, () => queue.pump())
+  const queue = createSubmissionQueue(context, chain, tracker, onEvent)
+
+  const steps: Steps = {
+    queued: (attempt, { payment }) => queue.submit(attempt, payment),
+    used: (attempt, at) => locate(context, chain, attempt, at),
+    arrived: (attempt, at) => approveArrived(chain, attempt, at),
+    taken: (attempt, at) => join(context, tracker, attempt, at),
+    checked: (attempt, at) =>
+      attempt.signal.aborted ? refuse(tookTooLong()) : queue.submitAlone(attempt, at),
+    enqueued: (_, at) => awaitBlock(at),
+    sent: ({ key }, { mined }) => outcomeOf(mined, key),
+    failed: (attempt, at) => examineFailure(context, chain, attempt, at),
+  }
+
+  async function awaitBlock({ intentId }: In<'enqueued'>): Promise<In<Next<'enqueued'>>> {
+    const tracked = await tracker.follow(intentId)
+    return 'mined' in tracked ? { state: 'sent', ...tracked } : { state: 'unsent', ...tracked }
+  }
+
+  async function run(attempt: Attempt, first: In<(typeof FIRST_STATES)[number]>): Promise<Hash> {
+    for (let at: In<State> = first; ; ) {
+      const next: In<State> | undefined = await (steps[at.state] as Step | undefined)?.(attempt, at)
+      if (!next) return answer(attempt, at)
+      move(attempt, next.state)
+      at = next
+    }
+  }
+
+  return {
+    settle(payment, signal) {
+      const attempt: Attempt = {
+        state: 'queued',
+        key: keyOf(payment),
+        digest: payment.digest,
+        signal,
+        payment,
+        toSplit: () => toFinish(payment),
+        toRefund: (why) => toRefund(payment, why),
+        hasArrived: false,
+        refusal: undefined,
+      }
+      return run(attempt, { state: 'queued', payment })
+    },
+    splitDeposit(deposit, refusal, signal) {
+      const attempt: Attempt = {
+        state: 'arrived',
+        key: keyOfDeposit(deposit),
+        digest: deposit.digest,
+        signal,
+        payment: undefined,
+        toSplit: () => toSplitDeposit(deposit),
+        toRefund: (why) => toRefundDeposit(deposit, why),
+        hasArrived: true,
+        refusal,
+      }
+      return run(attempt, { state: 'arrived', refusal })
+    },
+    async run(signal) {
+      const sender = createSender({
+        chainId: chain.chainId,
+        rpc: chain.rpc,
+        databaseUrl: context.databaseUrl.reveal(),
+        signers: [...chain.relayers],
+        confirmations: chain.confirmations,
+        maxFeePerGas: chain.maxFeePerGas,
+        errors,
+        stuckAfterMs: STUCK_AFTER_MS,
+        watchIntervalMs: context.config.watchIntervalMs,
+        onEvent(event) {
+          onEvent({ type: 'sender', chainId: chain.chainId, event })
+          if ('intent' in event) tracker.wake(event.intent)
+        },
+      })
+      await Promise.all([sender.run(signal), tracker.run(signal), chain.relayerPool.run(signal)])
+    },
+  }
+}
+
+/** The transaction that split the money; throws `Refused`. */
+function answer({ refusal }: Attempt, at: In<State>): Hash {
+  switch (at.state) {
+    case 'settled':
+    case 'settled_final':
+      return at.transaction
+    case 'refunded':
+      throw returned(refusal ? refusal.message : at.message, at.transaction, refusal?.reason)
+    case 'failed':
+      throw noMoneyMoved(at.message)
+    case 'unsent':
+      throw notSent(at.message)
+    case 'refused':
+      throw at.refusal
+    default:
+      throw new Error(`a payment that is ${at.state} has no answer yet`)
+  }
+}

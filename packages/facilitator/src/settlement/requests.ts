@@ -1,0 +1,68 @@
+// The attempts of this process: copies of a request share one attempt, and every caller is answered in time.
+import { readTransaction } from '@referrer/chain'
+import type { Hash } from 'viem'
+import type { Context } from '../context.ts'
+import { keyText, type PaymentKey } from '../payment/payment.ts'
+import { alreadyUsed, Refused } from '../payment/refused.ts'
+import { within } from '../within.ts'
+import { notKnownYet, notMinedYet } from './refusals.ts'
+import { findRow } from './store.ts'
+
+export interface Requests {
+  has(key: PaymentKey): boolean
+  /** The signal is aborted when the time for an answer is over. */
+  share(key: PaymentKey, digest: Hash, attempt: (signal: AbortSignal) => Promise<Hash>): Promise<Hash>
+}
+
+interface Shared {
+  digest: Hash
+  transaction: Promise<Hash>
+}
+
+/** For a last look at the row, when the time for an answer is over. */
+const LAST_LOOK_MS = 1_500
+
+export function createRequests({ sql, log, config }: Pick<Context, 'sql' | 'log' | 'config'>): Requests {
+  const shared = new Map<string, Shared>()
+
+  /** An attempt that is not done by the deadline goes on without the caller, unless no row is written yet. */
+  async function inTime(key: PaymentKey, work: Promise<Hash>, giveUp?: () => void): Promise<Hash> {
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      giveUp?.()
+      within(LAST_LOOK_MS, findSent(key))
+        .catch((err) => void log.warn({ err }, 'the records cannot be read'))
+        .then((sent) => late.reject(sent ?? notKnownYet(key)))
+    }, config.answerTimeoutMs)
+    try {
+      return await Promise.race([work, late.promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async function findSent(key: PaymentKey): Promise<Refused | undefined> {
+    const row = await findRow(sql, key)
+    const transaction = row?.intentId && (await readTransaction(sql, { id: row.intentId }))?.hashes.at(-1)
+    return transaction ? notMinedYet(key, transaction) : undefined
+  }
+
+  return {
+    has: (key) => shared.has(keyText(key)),
+    /** Another request for the same money waits for the attempt under way, and has its turn only if that fails. */
+    async share(key, digest, attempt) {
+      const name = keyText(key)
+      for (let known = shared.get(name); known; known = shared.get(name)) {
+        if (known.digest === digest) return inTime(key, known.transaction)
+        const transaction = await inTime(key, known.transaction).catch((error) => {
+          if (error instanceof Refused && error.pending) throw error
+        })
+        if (transaction) throw alreadyUsed(transaction)
+      }
+      const patience = new AbortController()
+      const transaction = attempt(patience.signal).finally(() => shared.delete(name))
+      shared.set(name, { digest, transaction })
+      return inTime(key, transaction, () => patience.abort())
+    },
+  }
+}

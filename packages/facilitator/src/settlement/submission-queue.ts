@@ -1,0 +1,132 @@
+// Collects the payments of one chain into batches: those that come while transactions are under way share the next one.
+import type { Address } from 'viem'
+import type { Chain, Context } from '../context.ts'
+import { keyText, type Payment } from '../payment/payment.ts'
+import { type Approved, approve, type Queued, requireBacking, type Waiting } from './approve.ts'
+import { type Attempt, type In, refuse } from './attempt.ts'
+import { type Enqueued, enqueue } from './enqueue.ts'
+import type { OnSettlement } from './events.ts'
+import { notSent } from './refusals.ts'
+import type { Next } from './states.ts'
+import type { Tracker } from './tracker.ts'
+
+export interface SubmissionQueue {
+  /** In a transaction with others. An attempt that is aborted while it is `queued` is refused. */
+  submit(attempt: Attempt, payment: Payment): Promise<In<Next<'queued' | 'checked'>>>
+  /** In a transaction of its own, now. */
+  submitAlone(attempt: Attempt, checked: In<'checked'>): Promise<In<Next<'checked'>>>
+  /** A relayer may be free again. */
+  pump(): void
+}
+
+interface Entry extends Queued {
+  /** When it was submitted, by the monotonic clock. */
+  since: number
+}
+
+/** More than a minute's work: the answer to a payment behind these would come too late. */
+const MOST_QUEUED = 20_000
+
+export function createSubmissionQueue(
+  context: Context,
+  chain: Chain,
+  tracker: Tracker,
+  onEvent: OnSettlement,
+): SubmissionQueue {
+  const { maxBatch, maxBatchesInFlight, lingerMs } = context.config
+  const queue: Entry[] = []
+  /** Batches of a relayer that are not enqueued yet. */
+  const making = new Map<Address, number>()
+  let timer: NodeJS.Timeout | undefined
+
+  const busyness = (relayer: Address) => tracker.waiting(relayer) + (making.get(relayer) ?? 0)
+
+  function leastBusy(): { relayer: Address; batches: number } {
+    const able = chain.relayerPool.available().map((relayer) => ({ relayer, batches: busyness(relayer) }))
+    return able.reduce((least, each) => (each.batches < least.batches ? each : least))
+  }
+
+  /** A full batch leaves at once; another one waits for more payments, the longer the more transactions are under way. */
+  function pump(): void {
+    clearTimeout(timer)
+    timer = undefined
+    for (let first = queue[0]; first; first = queue[0]) {
+      const { relayer, batches } = leastBusy()
+      if (batches >= maxBatchesInFlight) return
+      const patience = first.since + lingerMs * (batches + 1) ** 2 - performance.now()
+      if (queue.length < maxBatch && patience > 0) {
+        timer = setTimeout(pump, patience)
+        return
+      }
+      void make(relayer, queue.splice(0, maxBatch))
+    }
+  }
+
+  /** The caller waits no longer. What is `checked` by then is written and sent all the same. */
+  function drop(entry: Entry): void {
+    const at = queue.indexOf(entry)
+    if (at >= 0) queue.splice(at, 1)
+    if (entry.attempt.state === 'queued') entry.end(refuse(notSent('it waited too long for its turn')))
+  }
+
+  async function make(relayer: Address, entries: Entry[]): Promise<void> {
+    making.set(relayer, (making.get(relayer) ?? 0) + 1)
+    try {
+      const { shared, alone, later } = await approve(context, chain, relayer, entries)
+      queue.unshift(...later)
+      await Promise.all([write(relayer, shared), ...alone.map((each) => write(leastBusy().relayer, [each]))])
+    } catch (error) {
+      for (const { fail } of entries) fail(error)
+    } finally {
+      making.set(relayer, (making.get(relayer) ?? 1) - 1)
+      pump()
+    }
+  }
+
+  async function write(relayer: Address, batch: Approved[]): Promise<void> {
+    let enqueued: Enqueued
+    try {
+      enqueued = await enqueue(context, chain, relayer, batch)
+    } catch (error) {
+      for (const { waiting } of batch) waiting.fail(error)
+      return
+    }
+    const { intentId, written, refused } = enqueued
+    if (intentId !== undefined) {
+      onEvent({ type: 'sending', chainId: chain.chainId, size: written.size })
+      const keys = batch.flatMap(({ order: { key } }) => (written.has(keyText(key)) ? [key] : []))
+      void tracker.follow(intentId, { relayer, keys })
+    }
+    for (const { order, waiting } of batch) {
+      const name = keyText(order.key)
+      const refusal = refused.get(name)
+      if (refusal) waiting.end(refuse(refusal))
+      else if (intentId !== undefined && written.has(name)) waiting.end({ state: 'enqueued', intentId })
+      else waiting.end({ state: 'taken', mayRetry: waiting.mayRetry })
+    }
+  }
+
+  return {
+    pump,
+    submit(attempt, payment) {
+      const { signal } = attempt
+      if (queue.length >= MOST_QUEUED)
+        return Promise.resolve(refuse(notSent('too many payments wait already')))
+      const { promise, resolve: end, reject: fail } = Promise.withResolvers<In<Next<'queued' | 'checked'>>>()
+      const entry: Entry = { attempt, mayRetry: true, payment, since: performance.now(), end, fail }
+      if (signal.aborted) drop(entry)
+      else queue.push(entry)
+      signal.addEventListener('abort', () => drop(entry), { once: true })
+      if (queue.length >= maxBatch) pump()
+      else timer ??= setTimeout(pump, lingerMs)
+      return promise
+    },
+    async submitAlone(attempt, { order, gas, hasCode }) {
+      const { promise, resolve: end, reject: fail } = Promise.withResolvers<In<Next<'checked'>>>()
+      const waiting: Waiting = { attempt, mayRetry: false, end: end as Waiting['end'], fail }
+      const backed = await requireBacking(context, chain, [{ order, gas, hasCode, waiting }])
+      await write(leastBusy().relayer, backed)
+      return promise
+    },
+  }
+}
