@@ -11,11 +11,11 @@
  * - a dead node: nothing is promised that was not seen on-chain; a dead database: nothing is sent.
  */
 import { RpcError, readTransaction } from '@referrer/chain'
+import { withTimeout } from '@referrer/process'
 import type { Hash } from 'viem'
 import type { Context } from '../context.ts'
 import { keyOf, keyText, type PaymentKey } from '../payment/payment.ts'
 import { alreadyUsed, Refused } from '../payment/refused.ts'
-import { within } from '../within.ts'
 import { unreachable } from './desk.ts'
 import type { OnSettlement } from './events.ts'
 import { PerhapsWritten } from './ledger.ts'
@@ -111,7 +111,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
       giveUp()
-      within(LAST_LOOK_MS, findSent(key))
+      withTimeout(LAST_LOOK_MS, findSent(key))
         .catch((err) => void log.warn({ err }, 'the records cannot be read'))
         .then((sent) => late.reject(sent ?? notKnownYet(key)))
     }, config.answerTimeoutMs)
@@ -164,7 +164,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
       return { transaction, payer: charge.payer }
     },
     async find(key) {
-      const found = await within(RECORDS_MS, lookUp(key)).catch((cause) => {
+      const found = await withTimeout(RECORDS_MS, lookUp(key)).catch((cause) => {
         if (!(cause instanceof RpcError)) throw cause
         throw new Refused('settle_failed', 'the chain cannot be asked now; ask again', { cause })
       })
