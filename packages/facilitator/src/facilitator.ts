@@ -1,7 +1,7 @@
 import { chainMigrations } from '@referrer/chain'
 import { type MigrationSet, migrate } from '@referrer/database'
 import { publicLookup, systemLookup } from '@referrer/net'
-import { closeApp, createLog, openConfigured, Secret } from '@referrer/process'
+import { closeApp, createLog, openConfigured, Secret, withTimeout } from '@referrer/process'
 import { Recovery } from '@referrer/protocol'
 import { openChains } from './chains.ts'
 import type { Config } from './config.ts'
@@ -12,7 +12,6 @@ import { createMetrics } from './http/metrics.ts'
 import { lookAtRelayers, troubleOf } from './relayers.ts'
 import type { OnSettlement } from './settlement/events.ts'
 import { createSettler } from './settlement/settler.ts'
-import { within } from './within.ts'
 
 export type Overrides = Partial<Pick<Context, 'clock' | 'log' | 'fetch' | 'lookup' | 'recovery'>> & {
   onEvent?: OnSettlement
@@ -124,8 +123,9 @@ async function warnOfRelayers(context: Context): Promise<void> {
   }
 }
 
-const endsWithin = async (ms: number, work: Promise<unknown>) =>
-  (await within(
+const endsWithin = (ms: number, work: Promise<unknown>) =>
+  withTimeout(
     ms,
     work.then(() => true),
-  )) ?? false
+    () => false,
+  )

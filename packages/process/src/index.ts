@@ -1,3 +1,4 @@
+export { createCache } from './cache.ts'
 export type { ChainConfig } from './chains-config.ts'
 export { closeApp } from './close-app.ts'
 export { type CommonConfig, commonVariables, readConfiguration } from './common-config.ts'
@@ -12,6 +13,7 @@ export {
   type Values,
   withDefault,
 } from './environment.ts'
+export { createLoader } from './loader.ts'
 export { createLog } from './log.ts'
 export { metricsRoutes, type RequestMetrics } from './metrics-routes.ts'
 export { oncePer } from './once.ts'
@@ -21,3 +23,4 @@ export { refuseConnection, requestIdOf } from './requests.ts'
 export { failStart, runUntilSignal } from './run.ts'
 export { Secret } from './secret.ts'
 export { sharedQuestion } from './shared-question.ts'
+export { withTimeout } from './with-timeout.ts'

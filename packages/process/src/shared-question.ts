@@ -1,21 +1,17 @@
+import { withTimeout } from './with-timeout.ts'
+
 /**
  * A question to something that may be silent. However many ask, one is under way at a time; each asker waits for
- * its answer no longer than `patienceMs`.
+ * its answer no longer than `timeoutMs`.
  */
-export function sharedQuestion<T>(patienceMs: number, ask: () => Promise<T>): () => Promise<T> {
+export function sharedQuestion<T>(timeoutMs: number, ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined
-  return async () => {
+  return () => {
     asked ??= ask().finally(() => {
       asked = undefined
     })
-    let timer: NodeJS.Timeout | undefined
-    const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs)
+    return withTimeout(timeoutMs, asked, () => {
+      throw new Error(`no answer within ${timeoutMs} ms`)
     })
-    try {
-      return await Promise.race([asked, silence])
-    } finally {
-      clearTimeout(timer)
-    }
   }
 }

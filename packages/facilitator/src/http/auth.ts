@@ -1,6 +1,7 @@
 // Merchants may sign what they send, so that nobody else settles in their name.
 import type { IncomingHttpHeaders } from 'node:http'
 import { RpcError } from '@referrer/chain'
+import { createLoader } from '@referrer/process'
 import { ProtocolError, RequestSignature } from '@referrer/protocol'
 import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
 import {
@@ -12,7 +13,6 @@ import {
   stringToBytes,
 } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
-import { gather } from '../gather.ts'
 import { type Call, type Outcome, probe } from '../onchain/probe.ts'
 import type { Payment } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
@@ -61,10 +61,10 @@ const isPermitted = once(
     new Map(
       [...chains].map(([chainId, chain]) => [
         chainId,
-        gather<Question, boolean>({
+        createLoader<Question, boolean>({
           keyOf: ({ merchantId, signer }) => `${merchantId}:${signer}`,
-          ask: (questions) => askChain(chain, questions),
-          most: MOST_QUESTIONS,
+          load: (questions) => askChain(chain, questions),
+          maxBatch: MOST_QUESTIONS,
         }),
       ]),
     ),

@@ -1,8 +1,8 @@
+import { createCache } from '@referrer/process'
 import { AttestationKey } from '@referrer/protocol'
 import { z } from 'zod'
 import { MANIFEST_PATH } from '../config.ts'
 import { type Chain, type Context, once } from '../context.ts'
-import { remember } from '../remember.ts'
 
 const PublicKey = z.string().regex(/^[0-9a-f]{64}$/)
 const Manifest = z.object({
@@ -42,9 +42,9 @@ export async function readManifestKeys(
 }
 
 const newestKeys = once(({ config: { marketUrl }, fetch, clock, log }) =>
-  remember<void, ReadonlyMap<number, Keys>>({
+  createCache<void, ReadonlyMap<number, Keys>>({
     keyOf: () => '',
-    ask: async () => {
+    load: async () => {
       try {
         if (marketUrl !== undefined) return await readManifestKeys(fetch, marketUrl)
       } catch (err) {
@@ -52,8 +52,8 @@ const newestKeys = once(({ config: { marketUrl }, fetch, clock, log }) =>
       }
       return new Map()
     },
-    forMs: () => ASKED_AGAIN_AFTER_MS,
-    most: 1,
+    ttlMs: () => ASKED_AGAIN_AFTER_MS,
+    max: 1,
     clock,
   }),
 )

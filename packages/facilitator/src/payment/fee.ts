@@ -1,6 +1,6 @@
+import { withTimeout } from '@referrer/process'
 import { type Attribution, Money } from '@referrer/protocol'
 import type { Chain, Context } from '../context.ts'
-import { within } from '../within.ts'
 import { type Product, productOf } from './product.ts'
 
 /** Nobody waits longer to learn what a payment will bring. */
@@ -24,6 +24,6 @@ export async function expectedFee(
 ): Promise<bigint> {
   const { merchantId, productId } = attribution
   const asked = productOf(context)({ chain, merchantId, productId }).catch(() => undefined)
-  const product = await within(PATIENCE_MS, asked)
+  const product = await withTimeout(PATIENCE_MS, asked)
   return product ? splitOf(chain, product, attribution, value).fee : 0n
 }

@@ -1,8 +1,7 @@
+import { createCache, withTimeout } from '@referrer/process'
 import type { Attribution } from '@referrer/protocol'
 import { type Chain, type Context, once } from '../context.ts'
 import { askRank, type Rank } from '../market/rank.ts'
-import { remember } from '../remember.ts'
-import { within } from '../within.ts'
 import { productOf } from './product.ts'
 
 /** No payment waits longer to learn it. */
@@ -13,11 +12,11 @@ const NO_RANK_FOR_MS = 5_000
 const MOST_AGENTS = 10_000
 
 const rankOf = once((context) =>
-  remember<{ chain: Chain; agentId: bigint }, Rank | undefined>({
+  createCache<{ chain: Chain; agentId: bigint }, Rank | undefined>({
     keyOf: ({ chain, agentId }) => `${chain.chainId}:${agentId}`,
-    ask: ({ chain, agentId }) => askRank(context, chain, agentId),
-    forMs: (rank) => (rank ? RANK_FOR_MS : NO_RANK_FOR_MS),
-    most: MOST_AGENTS,
+    load: ({ chain, agentId }) => askRank(context, chain, agentId),
+    ttlMs: (rank) => (rank ? RANK_FOR_MS : NO_RANK_FOR_MS),
+    max: MOST_AGENTS,
     clock: context.clock,
   }),
 )
@@ -36,5 +35,5 @@ export async function multiplierNow(
     ([rank, { type }]) => rank?.[type],
     () => undefined,
   )
-  return (await within(PATIENCE_MS, now)) ?? commissionMultiplierBps
+  return (await withTimeout(PATIENCE_MS, now)) ?? commissionMultiplierBps
 }

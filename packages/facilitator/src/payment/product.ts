@@ -1,9 +1,9 @@
 // What the chain says about a product, remembered for a while: thousands of payments ask for the same.
 import { readContract } from '@referrer/chain'
+import { createCache } from '@referrer/process'
 import type { Attribution } from '@referrer/protocol'
 import { merchantRegistryAbi } from '@referrer/protocol/abi'
 import { type Chain, once } from '../context.ts'
-import { remember } from '../remember.ts'
 
 export interface Product {
   type: 'repeat' | 'one_off'
@@ -21,11 +21,11 @@ const MOST_PRODUCTS = 10_000
 
 /** Fails when the product is not listed. */
 export const productOf = once(({ clock }) =>
-  remember<Question, Product>({
+  createCache<Question, Product>({
     keyOf: ({ chain, merchantId, productId }) => `${chain.chainId}:${merchantId}:${productId}`,
-    ask: readProduct,
-    forMs: () => PRODUCT_FOR_MS,
-    most: MOST_PRODUCTS,
+    load: readProduct,
+    ttlMs: () => PRODUCT_FOR_MS,
+    max: MOST_PRODUCTS,
     clock,
   }),
 )

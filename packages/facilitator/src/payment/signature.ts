@@ -1,10 +1,10 @@
 import { RpcError } from '@referrer/chain'
+import { createCache } from '@referrer/process'
 import { Authorization, ProtocolError, Signature } from '@referrer/protocol'
 import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, size } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
 import { probe } from '../onchain/probe.ts'
 import { askWallet, isAccepted } from '../onchain/wallet-signature.ts'
-import { remember } from '../remember.ts'
 import type { RouterAuthorization } from './payment.ts'
 import { invalidPayment, Refused } from './refused.ts'
 
@@ -116,12 +116,12 @@ async function kindFor(
 }
 
 const codeAt = once(({ clock }) =>
-  remember<{ chain: Chain; address: Address }, boolean>({
+  createCache<{ chain: Chain; address: Address }, boolean>({
     keyOf: ({ chain, address }) => `${chain.chainId}:${address}`,
-    ask: async ({ chain, address }) =>
+    load: async ({ chain, address }) =>
       (await chain.rpc.request<Hex>('eth_getCode', [address, 'latest'], PATIENCE)) !== '0x',
-    forMs: (isContract) => (isContract ? CONTRACT_FOR_MS : PLAIN_FOR_MS),
-    most: MOST_WALLETS,
+    ttlMs: (isContract) => (isContract ? CONTRACT_FOR_MS : PLAIN_FOR_MS),
+    max: MOST_WALLETS,
     clock,
   }),
 )

@@ -1,7 +1,7 @@
+import { createCache } from '@referrer/process'
 import { AttestationKey, AttributionToken, ProtocolError } from '@referrer/protocol'
 import { type Chain, type Context, once } from '../context.ts'
 import { learnKey } from '../market/keys.ts'
-import { remember } from '../remember.ts'
 import { invalidPayment } from './refused.ts'
 
 interface Question {
@@ -14,11 +14,11 @@ interface Question {
 const MOST_TOKENS = 10_000
 
 const verified = once(({ clock }) =>
-  remember<Question, AttributionToken.Payload>({
+  createCache<Question, AttributionToken.Payload>({
     keyOf: ({ chain, token }) => `${chain.chainId}:${token}`,
-    ask: open,
-    forMs: () => Number.POSITIVE_INFINITY,
-    most: MOST_TOKENS,
+    load: open,
+    ttlMs: () => Number.POSITIVE_INFINITY,
+    max: MOST_TOKENS,
     clock,
   }),
 )

@@ -1,10 +1,10 @@
 // The attempts of this process: copies of a request share one attempt, and every caller is answered in time.
 import { readTransaction } from '@referrer/chain'
+import { withTimeout } from '@referrer/process'
 import type { Hash } from 'viem'
 import type { Context } from '../context.ts'
 import { keyText, type PaymentKey } from '../payment/payment.ts'
 import { alreadyUsed, Refused } from '../payment/refused.ts'
-import { within } from '../within.ts'
 import { notKnownYet, notMinedYet } from './refusals.ts'
 import { findRow } from './store.ts'
 
@@ -30,7 +30,7 @@ export function createRequests({ sql, log, config }: Pick<Context, 'sql' | 'log'
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
       giveUp?.()
-      within(LAST_LOOK_MS, findSent(key))
+      withTimeout(LAST_LOOK_MS, findSent(key))
         .catch((err) => void log.warn({ err }, 'the records cannot be read'))
         .then((sent) => late.reject(sent ?? notKnownYet(key)))
     }, config.answerTimeoutMs)

@@ -11,11 +11,11 @@
  * - a dead node: nothing is promised that was not seen on-chain; a dead database: nothing is sent.
  */
 import { RpcError } from '@referrer/chain'
+import { withTimeout } from '@referrer/process'
 import type { Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { keyOf, type PaymentKey } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
-import { within } from '../within.ts'
 import { hasMoved } from './arrival.ts'
 import { PerhapsWritten } from './enqueue.ts'
 import type { OnSettlement } from './events.ts'
@@ -97,7 +97,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
       return { transaction, payer: deposit.charge.payer }
     },
     async find(key) {
-      const found = await within(RECORDS_MS, lookUp(key)).catch((cause) => {
+      const found = await withTimeout(RECORDS_MS, lookUp(key)).catch((cause) => {
         if (!(cause instanceof RpcError)) throw cause
         throw new Refused('settle_failed', 'the chain cannot be asked now; ask again', { cause })
       })

@@ -14,7 +14,7 @@ import { sweepIntents } from '../market/intents/store.ts'
 import { sweepLinks } from '../market/messenger/store.ts'
 import { sweepProofs } from '../market/proofs/store.ts'
 import { refreshLinks } from '../market/ref-tokens/refresh.ts'
-import { sweepReviewChanges } from '../market/reviews/kept.ts'
+import { sweepReviewChanges } from '../market/reviews/answers.ts'
 import { sweepWritten } from '../market/written/store.ts'
 import type { Work } from './workers.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { share, shareInTurns } from './coalesce.ts'
+import { coalesce, coalesceInTurns } from './coalesce.ts'
 
 function questions(atOnce?: number) {
   const asked: { key: string; answer: (value: string) => void; fail: (error: Error) => void }[] = []
   const keyOf = (key: string) => key
   const ask = (key: string) => new Promise<string>((answer, fail) => asked.push({ key, answer, fail }))
-  const read = atOnce === undefined ? share(keyOf, ask) : shareInTurns(atOnce, keyOf, ask)
+  const read = atOnce === undefined ? coalesce(keyOf, ask) : coalesceInTurns(atOnce, keyOf, ask)
   return { asked, read, keys: () => asked.map(({ key }) => key) }
 }
 

@@ -1,14 +1,17 @@
-import { gather } from './batch.ts'
+import { createLoader } from '@referrer/process'
 
 /**
- * Answers the same question once for all who ask it at the same time: one is under way, and whoever asks meanwhile gets the answer to the
- * next, which begins when that one is done. An answer is never older than its question. Different questions do not wait for each other.
+ * Reads the same thing once for all who ask for it at the same time: one read is under way, and whoever asks meanwhile gets the next, which
+ * begins when that one is done. An answer is never older than its question. Different keys do not wait for each other.
  */
-export function share<K, V>(keyOf: (key: K) => string, ask: (key: K) => Promise<V>): (key: K) => Promise<V> {
+export function coalesce<K, V>(
+  keyOf: (key: K) => string,
+  read: (key: K) => Promise<V>,
+): (key: K) => Promise<V> {
   const underWay = new Map<string, { answer: Promise<V>; next?: Promise<V> }>()
 
   function begin(name: string, key: K): Promise<V> {
-    const question: { answer: Promise<V>; next?: Promise<V> } = { answer: ask(key) }
+    const question: { answer: Promise<V>; next?: Promise<V> } = { answer: read(key) }
     underWay.set(name, question)
     const end = () => {
       if (!question.next) underWay.delete(name)
@@ -27,10 +30,10 @@ export function share<K, V>(keyOf: (key: K) => string, ask: (key: K) => Promise<
   }
 }
 
-/** The same for questions that are heavy: so many may be under way at once, and the others wait for their turn. */
-export const shareInTurns = <K, V>(
-  atOnce: number,
+/** The same for reads that are heavy: so many keys may be under way at once, and the others wait for their turn. */
+export const coalesceInTurns = <K, V>(
+  concurrency: number,
   keyOf: (key: K) => string,
-  ask: (key: K) => Promise<V>,
+  read: (key: K) => Promise<V>,
 ): ((key: K) => Promise<V>) =>
-  gather<K, V>({ keyOf, ask: (keys) => Promise.all(keys.map(ask)), most: 1, flights: atOnce })
+  createLoader<K, V>({ keyOf, load: (keys) => Promise.all(keys.map(read)), maxBatch: 1, concurrency })

@@ -9,13 +9,15 @@ import {
 } from '@referrer/contracts/local'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Chain } from './context.ts'
+import type { Chain, Context } from './context.ts'
 import { bestEffort, ownerOf, reread } from './onchain.ts'
 
 let local: LocalChain
 let market: Market
 let chain: Chain
 let isDown = false
+/** Reading again asks nothing of it: it counts for each context apart. */
+const context = {} as Context
 
 beforeAll(async () => {
   local = await startLocalChain({ port: 0 })
@@ -113,6 +115,7 @@ describe('reading again', () => {
   it('ends as soon as what is read holds', async () => {
     let reads = 0
     const value = await reread(
+      context,
       async () => ++reads,
       (number) => number >= 1,
     )
@@ -123,6 +126,7 @@ describe('reading again', () => {
     vi.useFakeTimers()
     let reads = 0
     const read = reread(
+      context,
       async () => ++reads,
       (number) => number === 3,
     )
@@ -135,6 +139,7 @@ describe('reading again', () => {
     vi.useFakeTimers()
     let reads = 0
     const read = reread(
+      context,
       async () => ++reads,
       () => false,
     )
@@ -150,6 +155,7 @@ describe('reading again', () => {
     let reads = 0
     const start = () =>
       reread(
+        context,
         async () => ++reads,
         () => false,
       )
@@ -168,6 +174,7 @@ describe('reading again', () => {
   it('does not go on after a failure', async () => {
     let reads = 0
     const read = reread(
+      context,
       () => {
         reads += 1
         return Promise.reject(new Error('the node fails'))

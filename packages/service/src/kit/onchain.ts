@@ -1,8 +1,9 @@
 // Reads of contracts, as they are now. The records are what lists show; these are for what must not be late.
 import { RpcError, readContract } from '@referrer/chain'
+import { withTimeout } from '@referrer/process'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import type { Address } from 'viem'
-import type { Chain } from './context.ts'
+import { type Chain, type Context, once } from './context.ts'
 
 /** How long something that is only shown when it is there may be waited for. */
 export const BEST_EFFORT_MS = 1_000
@@ -16,32 +17,31 @@ const REREAD_EVERY_MS = 200
 export async function bestEffort<T>(
   read: (options: { timeoutMs: number }) => Promise<T>,
 ): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const silence = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, BEST_EFFORT_MS, undefined)
-  })
   try {
-    return await Promise.race([read({ timeoutMs: BEST_EFFORT_MS }), silence])
+    return await withTimeout(BEST_EFFORT_MS, read({ timeoutMs: BEST_EFFORT_MS }))
   } catch {
     return undefined
-  } finally {
-    clearTimeout(timer)
   }
 }
 
 /** Nodes limit how much they are asked, and the indexer asks the same ones: what does not exist must not use that up. */
 const MOST_REREADING = 32
-let rereading = 0
+const rereading = once(() => ({ count: 0 }))
 
 /**
  * Reads again for a while until what is read `holds`; then the last of it, whether it holds or not. While very many do, whoever comes
  * next reads once.
  */
-export async function reread<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+export async function reread<T>(
+  context: Context,
+  read: () => Promise<T>,
+  holds: (value: T) => boolean,
+): Promise<T> {
+  const others = rereading(context)
   const until = performance.now() + REREAD_FOR_MS
   let value = await read()
-  if (rereading >= MOST_REREADING) return value
-  rereading += 1
+  if (others.count >= MOST_REREADING) return value
+  others.count += 1
   try {
     while (!holds(value) && performance.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, REREAD_EVERY_MS))
@@ -49,7 +49,7 @@ export async function reread<T>(read: () => Promise<T>, holds: (value: T) => boo
     }
     return value
   } finally {
-    rereading -= 1
+    others.count -= 1
   }
 }
 

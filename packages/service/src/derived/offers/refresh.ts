@@ -1,6 +1,6 @@
 // Keeps the prices of products: asks their endpoints, each at most once an hour, whatever crashes, and of each host one at a time.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { HostNotAllowed, parseWebUrl, Unreachable } from '@referrer/net'
+import { withTimeout } from '@referrer/process'
 import type { Context } from '../../kit/context.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 import { askEndpoint } from '../../market/merchants/endpoint.ts'
@@ -36,7 +36,8 @@ export async function refreshDue(context: OffersContext, signal: AbortSignal): P
         busy.set(host, turn)
       }
       if (busy.size === 0) return
-      await soon(busy.values())
+      // Until all have had their turn, or it is time to look for others.
+      await withTimeout(POLL_MS, Promise.all(busy.values()))
     }
   } finally {
     await Promise.allSettled(busy.values())
@@ -47,13 +48,6 @@ const moment = ({ chains, clock }: OffersContext) => ({
   chainIds: [...chains.keys()],
   now: new Date(clock()),
 })
-
-/** When all have had their turn, and when it is time to look for others. */
-async function soon(turns: Iterable<Promise<void>>): Promise<void> {
-  const timer = new AbortController()
-  const pause = sleep(POLL_MS, undefined, { signal: timer.signal }).catch(() => {})
-  await Promise.race([Promise.all(turns), pause]).finally(() => timer.abort())
-}
 
 async function askHost(context: OffersContext, host: string, signal: AbortSignal): Promise<void> {
   for (let asked = 0; asked < ASKED_IN_A_TURN && !signal.aborted; asked += 1) {

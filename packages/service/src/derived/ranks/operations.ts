@@ -1,6 +1,6 @@
+import { createLoader } from '@referrer/process'
 import { BASE_RATES, effectiveRank, multiplierBps, type ProductType } from '@referrer/ranking'
 import { z } from 'zod'
-import { gather } from '../../kit/batch.ts'
 import { type Chain, type Context, once } from '../../kit/context.ts'
 import { wholeNumber } from '../../kit/fields.ts'
 import type { AgentKey } from '../../kit/keys.ts'
@@ -29,13 +29,16 @@ export const ReviewRank = z
 export const MeanRanks = z.object({ one_off: z.number(), repeat: z.number() }).meta({ id: 'MeanRanks' })
 
 const readRanks = once(({ sql }) =>
-  gather<AgentKey, RankRow>({
+  createLoader<AgentKey, RankRow>({
     keyOf: ({ chainId, agentId }) => `${chainId}/${agentId}`,
-    ask: (agents) => ranksOf(sql, agents),
+    load: (agents) => ranksOf(sql, agents),
   }),
 )
 const readMeans = once(({ sql }) =>
-  gather<number, MeansRow>({ keyOf: (chainId) => chainId, ask: (chainIds) => meanRanksOf(sql, chainIds) }),
+  createLoader<number, MeansRow>({
+    keyOf: (chainId) => chainId,
+    load: (chainIds) => meanRanksOf(sql, chainIds),
+  }),
 )
 
 /** An agent that nobody knows is at its cold start. */

@@ -1,4 +1,4 @@
-import { share } from '../../kit/coalesce.ts'
+import { coalesce } from '../../kit/coalesce.ts'
 import { type Chain, type Context, once } from '../../kit/context.ts'
 import { embedIntent } from '../embeddings/intents.ts'
 import { searchIndex } from '../memory-index/client.ts'
@@ -16,5 +16,5 @@ const answers = once((context) => {
     source: context.config.discoveryIndex === 'postgres' ? postgresSource(context) : searchIndex(context),
     embed: (intent, embedderId) => embedIntent(context, intent, embedderId),
   }
-  return share<Asked, string>(JSON.stringify, (asked) => answerTo(context, search, asked))
+  return coalesce<Asked, string>(JSON.stringify, (asked) => answerTo(context, search, asked))
 })

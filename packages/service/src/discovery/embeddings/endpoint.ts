@@ -1,6 +1,6 @@
+import { createLoader } from '@referrer/process'
 import { quantize, type Vector } from '@referrer/search'
 import { cut, inParts } from '../../derived/texts/text.ts'
-import { gather } from '../../kit/batch.ts'
 import type { EmbedderConfig } from '../../kit/config.ts'
 import { fieldsOf, jsonOf } from '../../kit/loose-json.ts'
 import { readBody } from '../../kit/read-body.ts'
@@ -94,11 +94,11 @@ export function createEndpoint(
 
   const mostBytes = (texts: number) => 65_536 + texts * dims * 32
 
-  const askIntent = gather<string, Vector>({
+  const askIntent = createLoader<string, Vector>({
     keyOf: (text) => text,
-    ask: (texts) => call(texts, INTENTS_TIMEOUT_MS),
-    flights: INTENT_CALLS,
-    most: atOnce,
+    load: (texts) => call(texts, INTENTS_TIMEOUT_MS),
+    concurrency: INTENT_CALLS,
+    maxBatch: atOnce,
   })
 
   return {

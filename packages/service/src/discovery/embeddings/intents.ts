@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
+import { withTimeout } from '@referrer/process'
 import type { Vector } from '@referrer/search'
+import { LRUCache } from 'lru-cache'
 import { cut } from '../../derived/texts/text.ts'
 import { type Context, once } from '../../kit/context.ts'
 import { type Embedder, EmbeddingFailed } from './embedder.ts'
 import { embedderOf } from './embedders.ts'
-import { createKept } from './kept.ts'
 
 /** Nobody waits longer for a vector; words answer without. */
 const PATIENCE_MS = 150
@@ -36,7 +37,7 @@ export async function embedIntent(
 export const countIntents = (context: Context): Readonly<Record<Outcome, number>> => intentsOf(context).counts
 
 const intentsOf = once(({ log }): Intents => {
-  const kept = createKept<Vector>(MOST_KEPT)
+  const kept = new LRUCache<string, Vector>({ max: MOST_KEPT })
   const underWay = new Map<string, Promise<Vector | undefined>>()
   const breakers = new Map<string, Breaker>()
   const counts = { kept: 0, embedded: 0, late: 0, failed: 0, skipped: 0 }
@@ -46,7 +47,7 @@ const intentsOf = once(({ log }): Intents => {
     const late = setTimeout(() => breaker.failed(), PATIENCE_MS)
     try {
       const [vector] = await embedder.embed([text], 'intents')
-      if (vector) kept.put(key, vector)
+      if (vector) kept.set(key, vector)
       breaker.worked()
       return vector
     } catch (err) {
@@ -81,7 +82,7 @@ const intentsOf = once(({ log }): Intents => {
         flight = ask(key, text, embedder, breaker)
         underWay.set(key, flight)
       }
-      const vector = await inTime(flight)
+      const vector = await withTimeout(PATIENCE_MS, flight, () => 'late' as const)
       counts[vector === 'late' ? 'late' : vector ? 'embedded' : 'failed'] += 1
       return vector === 'late' ? undefined : vector
     },
@@ -94,16 +95,6 @@ const readable = (intent: string): string =>
 
 const keyOf = (embedderId: string, text: string) =>
   createHash('sha256').update(`${embedderId}\n${text}`).digest('base64')
-
-async function inTime<T>(flight: Promise<T>): Promise<T | 'late'> {
-  const { promise, resolve } = Promise.withResolvers<'late'>()
-  const timer = setTimeout(resolve, PATIENCE_MS, 'late')
-  try {
-    return await Promise.race([flight, promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 interface Breaker {
   allows(): boolean

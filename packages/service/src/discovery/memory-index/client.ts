@@ -1,5 +1,6 @@
 // Those who ask the thread that searches, and the worker that keeps it running.
 import { Worker as Thread } from 'node:worker_threads'
+import { withTimeout } from '@referrer/process'
 import type { Hit, Question } from '@referrer/search'
 import { type Context, once } from '../../kit/context.ts'
 import { Bell } from '../../machinery/workers/bell.ts'
@@ -99,23 +100,19 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
     get embedderId() {
       return state.standing?.embedderId
     },
-    find(chainId, question) {
+    async find(chainId, question) {
       const to = thread
-      if (!to || !state.standing || underWay.size >= MOST_UNDER_WAY) return Promise.resolve(undefined)
+      if (!to || !state.standing || underWay.size >= MOST_UNDER_WAY) return undefined
       const begun = performance.now()
       const id = ++questions
       const { promise, resolve } = Promise.withResolvers<Hit[] | undefined>()
-      const timer = setTimeout(answer, PATIENCE_MS, undefined)
-      function answer(hits: Hit[] | undefined): void {
-        clearTimeout(timer)
-        asked.delete(id)
-        state.onFind((performance.now() - begun) / 1_000)
-        resolve(hits)
-      }
-      asked.set(id, answer)
+      asked.set(id, resolve)
       underWay.add(id)
       to.postMessage({ find: id, chainId, question } satisfies ToThread)
-      return promise
+      const hits = await withTimeout(PATIENCE_MS, promise)
+      asked.delete(id)
+      state.onFind((performance.now() - begun) / 1_000)
+      return hits
     },
     async run(signal, frame, pollMs) {
       const workerData: ThreadData = {

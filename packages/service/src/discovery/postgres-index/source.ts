@@ -1,6 +1,7 @@
 // Discovery that looks for products in Postgres, for markets that have outgrown memory.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '@referrer/database'
+import { withTimeout } from '@referrer/process'
 import { type Context, once } from '../../kit/context.ts'
 import type { Worker } from '../../machinery/workers/frame.ts'
 import { configuredId } from '../embeddings/embedders.ts'
@@ -35,7 +36,7 @@ export const postgresSource = once((context): Source => {
         context.log.warn({ err: error }, 'discovery could not search in Postgres')
         return undefined
       })
-      return Promise.race([found, sleep(PATIENCE_MS, undefined, { ref: false })])
+      return withTimeout(PATIENCE_MS, found)
     },
   }
 })

@@ -1,5 +1,6 @@
 // What a merchant sells by x402, here and elsewhere, as catalogues and its own hosts tell.
 import { createTurns, parseWebUrl } from '@referrer/net'
+import { createCache } from '@referrer/process'
 import { type Address, getAddress, isAddress } from 'viem'
 import type { z } from 'zod'
 import { type Chain, type Context, once } from '../../kit/context.ts'
@@ -10,7 +11,6 @@ import { notFound } from '../../market/merchants/refusals.ts'
 import { findMerchant } from '../../market/merchants/store.ts'
 import { askCatalogue } from './catalogue.ts'
 import { type Found, nameOf } from './entry.ts'
-import { keepAnswers } from './kept.ts'
 import { readManifests } from './manifest.ts'
 import type { Discovered, Item as ItemShape } from './shapes.ts'
 import { type EndpointRow, endpointsOf } from './store.ts'
@@ -27,21 +27,25 @@ const LONGEST_WAIT_MS = 400
 type Item = z.output<typeof ItemShape>
 
 const sourcesOf = once((context) => {
-  const keep = keepAnswers<Found[]>({
+  const ask = createCache<{ name: string; of: () => Promise<Found[] | undefined> }, Found[] | undefined>({
+    keyOf: ({ name }) => name,
+    load: ({ of }) => of(),
+    ttlMs: (found) => (found ? KEPT_MS : 0),
     clock: context.clock,
-    forMs: KEPT_MS,
-    most: 1_000,
-    mostBytes: 16 * 1024 * 1024,
-    bytesOf: (found) => found.reduce((sum, { bytes }) => sum + bytes, 0),
+    max: 1_000,
+    maxBytes: 16 * 1024 * 1024,
+    bytesOf: (found = []) => found.reduce((sum, { bytes }) => sum + bytes, 0),
   })
   const inCatalogue = turnsOf()
   const onHosts = turnsOf()
   return {
     catalogue: ({ chainId, contracts }: Chain['config'], payTo: Address) =>
-      keep(`${chainId}/${payTo}`, () =>
-        inCatalogue(() => askCatalogue(context, payTo, contracts.SplitRouter)),
-      ),
-    manifests: (origin: string) => keep(origin, () => onHosts(() => readManifests(context, origin))),
+      ask({
+        name: `${chainId}/${payTo}`,
+        of: () => inCatalogue(() => askCatalogue(context, payTo, contracts.SplitRouter)),
+      }),
+    manifests: (origin: string) =>
+      ask({ name: origin, of: () => onHosts(() => readManifests(context, origin)) }),
   }
 })
 

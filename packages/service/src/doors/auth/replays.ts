@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { createLoader } from '@referrer/process'
 import { RequestSignature } from '@referrer/protocol'
 import type { Address } from 'viem'
-import { gather } from '../../kit/batch.ts'
 import type { Context } from '../../kit/context.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 
@@ -28,10 +28,10 @@ interface Seen {
  */
 export function replayGuard({ sql }: Pick<Context, 'sql'>) {
   let asked = 0n
-  const remember = gather<Seen, boolean>({
+  const remember = createLoader<Seen, boolean>({
     // Copies must not share an answer.
     keyOf: () => asked++,
-    ask: async (seen) => {
+    load: async (seen) => {
       // In one order on all replicas, so that none waits for the other in a circle.
       const sorted = seen.toSorted((a, b) => Buffer.compare(a.digest, b.digest))
       const rows = await sql<{ digest: Buffer }[]>`

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Queryable } from '@referrer/database'
+import { createLoader } from '@referrer/process'
 import type { Address } from 'viem'
-import { gather } from '../../kit/batch.ts'
 import { type Context, once } from '../../kit/context.ts'
 import { address } from '../../kit/json-values.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
@@ -62,9 +62,9 @@ export async function sessionOf(context: Context, token: string): Promise<Holder
 type SessionRow = { token_hash: Buffer; address: Buffer; chain_id: bigint | null; expires_at: Date }
 
 const read = once(({ sql }) =>
-  gather<Buffer, SessionRow | undefined>({
+  createLoader<Buffer, SessionRow | undefined>({
     keyOf: (hash) => hash.toString('latin1'),
-    ask: async (hashes) => {
+    load: async (hashes) => {
       const rows = await sql<SessionRow[]>`
         SELECT token_hash, address, chain_id, expires_at FROM market.sessions WHERE token_hash = ANY(${hashes}::bytea[])`
       return hashes.map((hash) => rows.find(({ token_hash }) => token_hash.equals(hash)))

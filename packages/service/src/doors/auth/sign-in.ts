@@ -124,12 +124,12 @@ async function holderOf(
   const signer = await context.recovery.recoverAddress(hexToBytes(digest), signature).catch(() => undefined)
   if (signer && isAddressEqual(signer, address)) return { address, chainId: undefined }
   requireFewAsked(context, client)
-  const isIts = await inTurns(() => isSignedByWallet(chain, address, digest, signature))
+  const isIts = await turnsOf(context)(() => isSignedByWallet(chain, address, digest, signature))
   return isIts ? { address, chainId: chain.config.chainId } : undefined
 }
 
 /** A node is asked for strangers: only so much at once, and only so much for one of them. */
-const inTurns = createTurns(8)
+const turnsOf = once(() => createTurns(8))
 const WALLETS = { perSecond: 2, burst: 20 }
 const limiterOf = once(() => createLimiter(WALLETS))
 

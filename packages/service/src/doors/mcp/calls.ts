@@ -1,5 +1,6 @@
 // Calls of tools: arguments are read, the operation is done, and whatever comes of it becomes text.
 import { createLimiter } from '@referrer/net'
+import { withTimeout } from '@referrer/process'
 import type { Json } from '@referrer/process/openapi'
 import type { z } from 'zod'
 import { chainOf } from '../../kit/chain-of.ts'
@@ -44,21 +45,14 @@ export function createCalls(context: Context, tools: readonly Tool[]): CallTool 
 }
 
 /** What was begun goes on without its caller, as with routes. */
-async function inTime(
+const inTime = (
   { config: { answerTimeoutMs: timeoutMs } }: Context,
   tool: Tool,
   call: ToolCall<never>,
-): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`there is no answer after ${timeoutMs} ms`)), timeoutMs)
+): Promise<unknown> =>
+  withTimeout(timeoutMs, Promise.resolve(tool.handle(call)), () => {
+    throw new Error(`there is no answer after ${timeoutMs} ms`)
   })
-  try {
-    return await Promise.race([tool.handle(call), late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 function callOf(
   context: Context,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { withTimeout } from '@referrer/process'
 import { type Backoff, backoffMs } from './backoff.ts'
 import { errorText } from './errors.ts'
 
@@ -118,11 +119,9 @@ export function startWorkers({
   }
 }
 
-async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const timer = new AbortController()
-  try {
-    return await Promise.race([work.then(() => true), sleep(ms, false, { signal: timer.signal })])
-  } finally {
-    timer.abort()
-  }
-}
+const endsWithin = (work: Promise<unknown>, ms: number): Promise<boolean> =>
+  withTimeout(
+    ms,
+    work.then(() => true),
+    () => false,
+  )

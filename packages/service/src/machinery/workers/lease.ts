@@ -1,3 +1,4 @@
+import { withTimeout } from '@referrer/process'
 import { LeaseLostError } from './errors.ts'
 
 export interface Lease {
@@ -38,21 +39,18 @@ export async function underLease<T>(lease: Lease, work: (signal: AbortSignal) =>
   }
 
   let isDone = false
-  let grace: NodeJS.Timeout | undefined
-  const leftBehind = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => {
-      grace = setTimeout(() => reject(signal.reason), lease.graceMs)
-    })
-  })
+  const told = new Promise((resolve) => signal.addEventListener('abort', resolve))
   lease.abort.addEventListener('abort', abort)
   if (lease.abort.aborted) abort()
   try {
-    return await Promise.race([work(signal), leftBehind])
+    const working = work(signal)
+    const leaveBehind = () => Promise.reject<T>(signal.reason)
+    return await Promise.race([working, told.then(() => withTimeout(lease.graceMs, working, leaveBehind))])
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   } finally {
     isDone = true
     lease.abort.removeEventListener('abort', abort)
-    for (const timer of [expiry, renewal, grace]) clearTimeout(timer)
+    for (const timer of [expiry, renewal]) clearTimeout(timer)
   }
 }

@@ -1,6 +1,6 @@
+import { createLoader } from '@referrer/process'
 import type { Address } from 'viem'
-import { gather } from '../../kit/batch.ts'
-import { shareInTurns } from '../../kit/coalesce.ts'
+import { coalesceInTurns } from '../../kit/coalesce.ts'
 import { type Chain, type Context, once } from '../../kit/context.ts'
 import { whole } from '../../kit/json-values.ts'
 import type { AgentKey } from '../../kit/keys.ts'
@@ -24,7 +24,7 @@ interface PageKey {
 const READ_AT_ONCE = 4
 
 const readPage = once(({ sql, recovery }) =>
-  shareInTurns<PageKey, AgentList>(
+  coalesceInTurns<PageKey, AgentList>(
     READ_AT_ONCE,
     ({ chainId, page, limit }) => `${chainId}/${page}/${limit}`,
     async ({ chainId, page, limit }) => {
@@ -52,7 +52,7 @@ export const agentsOf = (
 
 /** An owner may have very many. */
 const readOwned = once(({ sql, recovery }) =>
-  shareInTurns<{ chainId: number; owner: Address }, AgentEntry[]>(
+  coalesceInTurns<{ chainId: number; owner: Address }, AgentEntry[]>(
     READ_AT_ONCE,
     ({ chainId, owner }) => `${chainId}/${owner}`,
     async ({ chainId, owner }) => {
@@ -65,11 +65,11 @@ const readOwned = once(({ sql, recovery }) =>
 const keyOf = ({ chainId, agentId }: AgentKey) => `${chainId}/${agentId}`
 
 const readAgent = once(({ sql }) =>
-  gather<AgentKey, AgentRow | undefined>({ keyOf, ask: (keys) => findAgents(sql, keys) }),
+  createLoader<AgentKey, AgentRow | undefined>({ keyOf, load: (keys) => findAgents(sql, keys) }),
 )
 
 const readReviewed = once(({ sql }) =>
-  shareInTurns<AgentKey, Reviewed>(READ_AT_ONCE, keyOf, ({ chainId, agentId }) =>
+  coalesceInTurns<AgentKey, Reviewed>(READ_AT_ONCE, keyOf, ({ chainId, agentId }) =>
     inOneSnapshot(sql, async (tx) => {
       const [count, products] = await Promise.all([
         countReviewsOfAgent(tx, chainId, agentId),
@@ -102,6 +102,7 @@ export async function untilSeen(
   holds: (row: AgentRow) => boolean = () => true,
 ): Promise<void> {
   await reread(
+    context,
     () => readAgent(context)({ chainId, agentId }),
     (row) => row !== undefined && holds(row),
   ).catch((error: unknown) => context.log.warn({ err: error }, 'an agent was not seen in time'))

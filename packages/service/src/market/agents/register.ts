@@ -21,6 +21,7 @@ export async function registerAgent(
 ): Promise<Address> {
   const owner = await resolveOwner(agentId, () =>
     reread(
+      context,
       () => ownerOf(chain, agentId),
       (found) => found !== undefined,
     ),

@@ -1,7 +1,9 @@
 // Where a ref link leads.
+
+import { createLoader } from '@referrer/process'
 import { AttributionToken, ProtocolError } from '@referrer/protocol'
+import { LRUCache } from 'lru-cache'
 import type { Address, Hex } from 'viem'
-import { gather } from '../../kit/batch.ts'
 import { type Context, once } from '../../kit/context.ts'
 import { MarketError } from '../../kit/market-error.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
@@ -67,9 +69,9 @@ const keyOf = (terms: AttributionToken.Payload): LinkKey => ({
 })
 
 const endpoints = once(({ sql }) =>
-  gather<{ token: string; key: LinkKey }, string | undefined>({
+  createLoader<{ token: string; key: LinkKey }, string | undefined>({
     keyOf: ({ token }) => token,
-    ask: (questions) =>
+    load: (questions) =>
       findEndpoints(
         sql,
         questions.map(({ key }) => key),
@@ -79,14 +81,13 @@ const endpoints = once(({ sql }) =>
 
 /** Checking a signature takes longer than all the rest. Only what we have signed gets in. */
 const MOST_TOKENS = 10_000
-const verified = once(() => new Map<string, AttributionToken.Payload>())
+const verified = once(() => new LRUCache<string, AttributionToken.Payload>({ max: MOST_TOKENS }))
 
 async function readToken(context: Context, token: string): Promise<AttributionToken.Payload> {
   const known = verified(context)
   const before = known.get(token)
   if (before) return before
   const terms = await verify(context, token)
-  if (known.size >= MOST_TOKENS) known.delete(known.keys().next().value as string)
   known.set(token, terms)
   return terms
 }

@@ -14,14 +14,16 @@ const alreadyRegistered = () => new MarketError('already exists', 'merchant alre
 
 /** Records a merchant that the caller owns and has opened. The chain is read again for a while: a node may not have the opening yet. */
 export async function registerMerchant(
-  { sql }: Pick<Context, 'sql'>,
+  context: Context,
   chain: Chain,
   caller: Address,
   merchantId: bigint,
 ): Promise<z.output<typeof Registered>> {
+  const { sql } = context
   const { chainId } = chain.config
   const wasRecorded = await isRecorded(sql, chainId, merchantId)
   const { owner, isActive } = await reread(
+    context,
     () => readMerchant(chain, merchantId),
     (seen) => !!seen.owner && (seen.isActive || wasRecorded || !isAddressEqual(seen.owner, caller)),
   )

@@ -1,6 +1,6 @@
 import type { Queryable } from '@referrer/database'
 import { z } from 'zod'
-import { shareInTurns } from '../../kit/coalesce.ts'
+import { coalesceInTurns } from '../../kit/coalesce.ts'
 import { type Chain, type Context, once } from '../../kit/context.ts'
 import { hex32, text, wholeNumber } from '../../kit/fields.ts'
 import { hex, whole } from '../../kit/json-values.ts'
@@ -60,7 +60,7 @@ function read(sql: Queryable, { chainId, agentId, needsReview, ...page }: Questi
 
 /** Whoever asks for what is far down makes the database look at all before it: one at a time, so that the others go on. */
 const readDeep = once(({ sql }) =>
-  shareInTurns<Question, ReviewableRow[]>(
+  coalesceInTurns<Question, ReviewableRow[]>(
     1,
     ({ chainId, agentId, needsReview, limit, offset, category }) =>
       JSON.stringify([chainId, String(agentId), needsReview, limit, offset, category]),

@@ -1,13 +1,13 @@
 import { createTurns } from '@referrer/net'
+import { createLoader } from '@referrer/process'
 // What one can read of reviews. The answers are JSON, ready to be sent: whoever asks the same at the same moment shares it.
 import type { Hex } from 'viem'
-import { gather } from '../../kit/batch.ts'
-import { share } from '../../kit/coalesce.ts'
+import { coalesce } from '../../kit/coalesce.ts'
 import { type Context, once } from '../../kit/context.ts'
 import { refused } from '../../kit/market-error.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
+import { reviewMemory } from './answers.ts'
 import { reviewJson, reviewsJson } from './json.ts'
-import { reviewMemory } from './kept.ts'
 import { findReviewRecords, findReviews, listReviews, reviewsOfProduct, type Texts } from './store.ts'
 
 interface ListKey {
@@ -29,7 +29,7 @@ export const listPublished = (context: Context, key: ListKey): Promise<Buffer> =
 
 const lists = once((context) => {
   const inTurns = createTurns(READ_AT_ONCE)
-  return share(nameOfList, (key: ListKey) => inTurns(() => readList(context, key)))
+  return coalesce(nameOfList, (key: ListKey) => inTurns(() => readList(context, key)))
 })
 
 /** A page of long reviews takes a hundred megabytes while it is made. */
@@ -50,7 +50,7 @@ export const listOfProduct = (context: Context, key: ProductKey): Promise<Buffer
   listsOfProducts(context)(key)
 
 const listsOfProducts = once((context) =>
-  share<ProductKey, Buffer>(
+  coalesce<ProductKey, Buffer>(
     ({ chainId, merchantId, productId, texts }) => `${chainId}/${merchantId}/${productId}/${texts}`,
     async ({ chainId, merchantId, productId, texts }) => {
       const rows = await reviewsOfProduct(context.sql, chainId, merchantId, bytesOf(productId), texts)
@@ -69,14 +69,14 @@ export async function readReview(context: Context, chainId: number, reviewId: bi
   if (answer && (await memory.holds(known))) return answer
   const kept = memory.current()
   const { json, isPublished } = found(await reviews(context)({ chainId, reviewId }), reviewId)
-  if (isPublished) kept.put(name, json)
+  if (isPublished) kept.set(name, json)
   return json
 }
 
 const reviews = once((context) =>
-  gather<{ chainId: number; reviewId: bigint }, { json: Buffer; isPublished: boolean } | undefined>({
+  createLoader<{ chainId: number; reviewId: bigint }, { json: Buffer; isPublished: boolean } | undefined>({
     keyOf: ({ chainId, reviewId }) => `${chainId}/${reviewId}`,
-    ask: async (keys) => {
+    load: async (keys) => {
       const rows = await findReviews(context.sql, keys)
       const byKey = new Map(rows.map((row) => [`${row.chain_id}/${row.review_id}`, row]))
       return keys.map(({ chainId, reviewId }) => {
@@ -99,9 +99,9 @@ export async function readReviewRecord(
 }
 
 const records = once((context) =>
-  gather<bigint, { chainId: number; json: Buffer } | undefined>({
+  createLoader<bigint, { chainId: number; json: Buffer } | undefined>({
     keyOf: (internalId) => internalId,
-    ask: async (internalIds) => {
+    load: async (internalIds) => {
       const rows = await findReviewRecords(context.sql, internalIds)
       const byId = new Map(rows.map((row) => [row.internal_id, row]))
       return internalIds.map((internalId) => {

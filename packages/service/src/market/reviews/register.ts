@@ -107,7 +107,7 @@ async function indexedReview(context: Context, chain: Chain, reviewId: bigint): 
   const review = await find()
   if (review) return review
   if (!(await readOnChain(chain, reviewId))) throw refused('not found', `review ${reviewId} is not published`)
-  const indexed = await reread(find, (row) => row !== undefined)
+  const indexed = await reread(context, find, (row) => row !== undefined)
   if (indexed) return indexed
   throw refused('not found', `review ${reviewId} is published but not indexed yet — retry shortly`)
 }
@@ -125,7 +125,7 @@ async function editedReview(
     throw refused('invalid input', `content hash mismatch: ${what}`)
   }
   const find = () => findRegistrable(context.sql, chain.config.chainId, reviewId)
-  const review = await reread(find, (row) => isSame(row?.wanted_hash, hash))
+  const review = await reread(context, find, (row) => isSame(row?.wanted_hash, hash))
   if (review && isSame(review.wanted_hash, hash)) return review
   throw refused('not found', `the edit of review ${reviewId} is not indexed yet — retry shortly`)
 }

@@ -1,5 +1,5 @@
+import { createLoader } from '@referrer/process'
 import type { Address } from 'viem'
-import { gather } from '../../kit/batch.ts'
 import { type Context, once } from '../../kit/context.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { clientBytes, countWritten } from '../written/store.ts'
@@ -69,9 +69,9 @@ const nameOf = (owner: Buffer, chainId: bigint | number) => `${owner.toString('h
 
 /** Agents ask before every purchase. */
 const readLimits = once(({ sql }) =>
-  gather<LimitKey, SpendingLimit | undefined>({
+  createLoader<LimitKey, SpendingLimit | undefined>({
     keyOf: ({ owner, chainId }) => nameOf(bytesOf(owner), chainId),
-    ask: async (keys) => {
+    load: async (keys) => {
       const rows = await sql<LimitRow[]>`
         SELECT owner, chain_id, per_tx_cap, daily_cap, total_cap, updated_at FROM market.spending_limits
         WHERE (owner, chain_id) IN (

@@ -1,7 +1,8 @@
 // Answers about published reviews, kept in memory. They hardly ever change, and making one takes longer than sending it. Before one is
 // sent the database is asked whether any of them changed: one small question for all who wait, so that no answer is ever out of date.
 import type { Sql } from '@referrer/database'
-import { gather } from '../../kit/batch.ts'
+import { createLoader } from '@referrer/process'
+import { LRUCache } from 'lru-cache'
 import { once } from '../../kit/context.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 
@@ -11,68 +12,41 @@ const REMEMBERED_MINUTES = 60
 const LONGEST_SILENCE_MS = 30 * 60_000
 
 /** Answers that hold together or not at all. What is read from now on may be put to them: if it is late, they hold no more. */
-export interface Kept {
-  get(name: string): Buffer | undefined
-  put(name: string, answer: Buffer): void
-}
+export type Answers = LRUCache<string, Buffer>
 
 export interface Memory {
   /** As of the last look. */
-  current(): Kept
+  current(): Answers
   /** Looks whether these answers hold at this moment. */
-  holds(kept: Kept): Promise<boolean>
+  holds(answers: Answers): Promise<boolean>
 }
 
-/** Half of what fits, and the half before it: what was not asked for while the one filled up goes. */
-function createKept(): Kept {
-  let newer = new Map<string, Buffer>()
-  let older = new Map<string, Buffer>()
-  let bytes = 0
-  const kept: Kept = {
-    get(name) {
-      const answer = newer.get(name)
-      if (answer) return answer
-      const before = older.get(name)
-      if (before) kept.put(name, before)
-      return before
-    },
-    put(name, answer) {
-      if (newer.has(name)) return
-      newer.set(name, answer)
-      bytes += answer.length
-      if (bytes < MOST_BYTES / 2) return
-      older = newer
-      newer = new Map()
-      bytes = 0
-    },
-  }
-  return kept
-}
+const createAnswers = (): Answers =>
+  new LRUCache({ maxSize: MOST_BYTES, sizeCalculation: (answer) => answer.length })
 
 export const reviewMemory = once(({ sql }): Memory => {
-  let kept = createKept()
+  let answers = createAnswers()
   let seen: string | undefined
   let lookedAt = 0
-  const look = gather<void, void>({
+  const look = createLoader<void, void>({
     keyOf: () => 0,
-    flights: 1,
-    ask: async () => {
+    load: async () => {
       const now = performance.now()
       // Without an answer nothing is known: what comes back may be another server, with another past.
       const before = now - lookedAt < LONGEST_SILENCE_MS ? seen : undefined
       seen = undefined
       const { snapshot, hasChanged } = await changesSince(sql, before)
-      if (hasChanged || before === undefined) kept = createKept()
+      if (hasChanged || before === undefined) answers = createAnswers()
       seen = snapshot
       lookedAt = now
       return []
     },
   })
   return {
-    current: () => kept,
+    current: () => answers,
     async holds(given) {
       await look()
-      return given === kept
+      return given === answers
     },
   }
 })

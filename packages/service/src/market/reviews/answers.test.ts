@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testContext } from '../../doors/http/testing.ts'
 import type { Context } from '../../kit/context.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
-import { sweepReviewChanges } from './kept.ts'
+import { sweepReviewChanges } from './answers.ts'
 import { readReview } from './operations.ts'
 
 const CHAIN = 7

@@ -1,25 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { gather } from './batch.ts'
+import { createLoader } from './loader.ts'
 
 /** Questions as they are asked, each answered when the test says so. */
-function questions({ flights, most }: { flights?: number; most?: number } = {}) {
+function questions({ concurrency, maxBatch }: { concurrency?: number; maxBatch?: number } = {}) {
   const asked: { keys: number[]; answer: (values?: string[]) => void; fail: (error: Error) => void }[] = []
-  const read = gather<number, string>({
+  const read = createLoader<number, string>({
     keyOf: (key) => key,
-    ask: (keys) =>
+    load: (keys) =>
       new Promise((resolve, fail) => {
         asked.push({ keys, answer: (values = keys.map((key) => `answer ${key}`)) => resolve(values), fail })
       }),
-    ...(flights && { flights }),
-    ...(most && { most }),
+    ...(concurrency && { concurrency }),
+    ...(maxBatch && { maxBatch }),
   })
   return { asked, read }
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('gather', () => {
+describe('a loader', () => {
   it('asks one question for everything that is asked for in a turn, and for the same thing once', async () => {
     const { asked, read } = questions()
     const answers = Promise.all([read(1), read(2), read(1)])
@@ -30,7 +30,7 @@ describe('gather', () => {
   })
 
   it('gathers what is asked for while as many questions are under way as may be', async () => {
-    const { asked, read } = questions({ flights: 2 })
+    const { asked, read } = questions({ concurrency: 2 })
     const answers = [read(1)]
     await turn()
     answers.push(read(2))
@@ -50,7 +50,7 @@ describe('gather', () => {
   })
 
   it('gives no answer that is older than the question', async () => {
-    const { asked, read } = questions({ flights: 2 })
+    const { asked, read } = questions({ concurrency: 2 })
     const before = read(7)
     await turn()
     const after = read(7)
@@ -88,7 +88,7 @@ describe('gather', () => {
   })
 
   it('lets a question that fails fail for those who asked it, and for nobody after them', async () => {
-    const { asked, read } = questions({ flights: 1 })
+    const { asked, read } = questions({ concurrency: 1 })
     const failed = Promise.allSettled([read(1), read(2)])
     await turn()
     const later = read(1)
@@ -101,13 +101,13 @@ describe('gather', () => {
 
   it('goes on after a question that fails before it was asked', async () => {
     let isBroken = true
-    const read = gather<number, number>({
+    const read = createLoader<number, number>({
       keyOf: (key) => key,
-      ask: (keys) => {
+      load: (keys) => {
         if (isBroken) throw new Error('cannot even ask')
         return Promise.resolve(keys)
       },
-      flights: 1,
+      concurrency: 1,
     })
     await expect(read(1)).rejects.toThrow('cannot even ask')
     isBroken = false
@@ -115,7 +115,7 @@ describe('gather', () => {
   })
 
   it('puts no more into a question than it may hold', async () => {
-    const { asked, read } = questions({ flights: 2, most: 3 })
+    const { asked, read } = questions({ concurrency: 2, maxBatch: 3 })
     const answers = Promise.all(Array.from({ length: 7 }, (_, key) => read(key)))
     await turn()
     await turn()
@@ -138,16 +138,16 @@ describe('gather', () => {
         fc.array(fc.record({ key: fc.nat(5), waits: fc.boolean() }), { maxLength: 30 }),
         fc.integer({ min: 1, max: 3 }),
         fc.integer({ min: 1, max: 4 }),
-        async (asks, flights, most) => {
-          const read = gather<number, number>({
+        async (asks, concurrency, maxBatch) => {
+          const read = createLoader<number, number>({
             keyOf: (key) => key,
-            ask: async (keys) => {
-              if (keys.length > most) throw new Error('too many keys')
+            load: async (keys) => {
+              if (keys.length > maxBatch) throw new Error('too many keys')
               await turn()
               return keys.map((key) => key * 10)
             },
-            flights,
-            most,
+            concurrency,
+            maxBatch,
           })
           const answers = []
           for (const { key, waits } of asks) {
