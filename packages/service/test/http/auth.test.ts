@@ -380,7 +380,7 @@ describe('owners', () => {
     it('what an agent did, earned and has in escrow is shown to everybody who signs [AUTH-18, AUTH-41]', async () => {
       const of = (id: number | bigint, what: string) => readByOther(`/v1/agent/${id}/${what}`)
       expect(await of(agentId, 'context')).toMatchObject({
-        counts: { reviews_authored: 1, pending_proofs: 2 },
+        counts: { reviews_authored: 1 },
       })
       expect(await of(buyerAgentId, 'context')).toMatchObject({ counts: { review_backlog: 1 } })
       expect((await of(agentId, 'reviewable')).products).toMatchObject([{ product_id: product.productId }])

@@ -182,7 +182,8 @@ describe('a contract from before there were batches', () => {
     await tick(settleEscrows)
     await until(async () => {
       const shown = await Promise.all(deposits.map(shownDecisions))
-      return shown.flat().every(({ transaction }) => (transaction as { state: string }).state === 'failed')
+      const states = shown.map(([newest]) => (newest?.transaction as { state: string } | undefined)?.state)
+      return states.every((state) => state === 'failed')
     }, 'the failure of the batch')
     m.clock.aheadMs += 61_000
     await tick(settleEscrows)
