@@ -189,6 +189,7 @@ describe('a contract from before there were batches', () => {
     await tick(settleEscrows)
     for (const deposit of deposits) {
       await until(async () => (await recorded(deposit))?.settled_at, 'the settlement in the records')
+      expect((await shownDecisions(deposit)).length).toBeGreaterThan(1)
     }
     await client.setCode({ address, bytecode: code })
   })
