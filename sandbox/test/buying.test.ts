@@ -72,6 +72,7 @@ describe('the demo shop', () => {
   })
 
   it('passes the readiness checks with every product', async () => {
+    expect(sandbox.state.products.length).toBeGreaterThan(0)
     for (const { endpointUrl: resource } of sandbox.state.products) {
       const ready = await ask(sandbox, 'merchant', '/v1/merchant/product/readiness', { resource })
       expect(ready).toMatchObject({ pass: true })

@@ -83,7 +83,7 @@ describe('leadership', () => {
     const second = candidate()
     await second.elected
     for (const one of [first, second]) one.stepDown()
-    await Promise.all([first.over, second.over])
+    expect(await Promise.all([first.over, second.over])).toHaveLength(2)
   })
 
   it('is waited for until the signal', async () => {

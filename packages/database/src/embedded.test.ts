@@ -182,6 +182,7 @@ test('is started again when it dies under its owner', async () => {
   await until(() => progress.includes('Postgres has gone: starting it again'))
   await until(() => hasNewPostmaster(directory, pid))
   await until(answer)
+  expect(postmasterPid(directory)).not.toBe(pid)
 })
 
 test('starts when the lock of a dead server names a process that is somebody else by now', async () => {

@@ -44,6 +44,9 @@ describe('the OpenAPI document of the facilitator', () => {
     const required = await m.startAnother({ SETTLEMENT_AUTH: 'required' })
     try {
       const strict = (await send(required.url, 'GET', '/openapi.json')).body
+      expect(Object.keys(document.paths)).toEqual(
+        expect.arrayContaining(['/settle', '/verify', '/supported']),
+      )
       for (const [path, methods] of Object.entries(document.paths)) {
         const takes = path === '/settle' || path === '/verify'
         for (const [method, operation] of Object.entries(methods)) {

@@ -40,13 +40,14 @@ afterAll(async () => {
 })
 beforeEach(() => world.facilitator.says(settledBy()))
 
-function client() {
+function clientConfig() {
   const network = X402.Network.from(world.local.chain.id)
-  return wrapFetchWithPaymentFromConfig(fetch, {
+  return {
     schemes: [{ network, client: new ExactEvmScheme(world.market.accounts.walletBuyer) }],
     spendControls: { allowedAssets: [{ network, asset: world.market.addresses.USDC }] },
-  })
+  }
 }
+const client = () => wrapFetchWithPaymentFromConfig(fetch, clientConfig())
 
 const headersOf = async () => ({
   'X-Referrer-Token': await tokenFor(world),
@@ -75,6 +76,22 @@ it('pays the offer, echoes our extensions as they are, and gets what it bought [
   expect(paymentPayload.accepted).toEqual(paymentRequirements)
   expect(paymentPayload.resource).toEqual({ url })
   expect(PaymentPayloadV2Schema.safeParse(paymentPayload).success).toBe(true)
+})
+
+it('is understood however its payment is padded [REF-26]', async () => {
+  const paddings: string[] = []
+  const through = wrapFetchWithPaymentFromConfig(async (input, init) => {
+    const request = new Request(input, init)
+    const header = request.headers.get('PAYMENT-SIGNATURE')
+    if (header) paddings.push(/=*$/.exec(header)?.[0] ?? '')
+    return fetch(request)
+  }, clientConfig())
+  // The offer names the URL that was asked for, and the payment names it again: a longer one moves the padding.
+  for (const more of ['', 'a', 'aa']) {
+    const response = await through(`${url}${more}`, { headers: await headersOf() })
+    expect(response.status).toBe(200)
+  }
+  expect(paddings.sort()).toEqual(['', '=', '=='])
 })
 
 it('signs a payment that the router could redeem [REF-14, REF-16, REF-18, REF-19]', async () => {

@@ -58,6 +58,10 @@ const charge = {
 }
 
 describe('the tools', () => {
+  it('of two steps are each tried with a commitment below', () => {
+    expect(twoSteps.map(({ primaryType }) => primaryType).sort()).toEqual(Object.keys(TOOLS).sort())
+  })
+
   it('are listed over stdio [MCP-02, SIGN-01, SIGN-02, SIGN-03, SIGN-04, SIGN-05, SIGN-06, SIGN-07, SIGN-08, SIGN-09, SIGN-10, SIGN-11, SIGN-12, SIGN-13]', async () => {
     const { tools } = await signer.client.listTools()
     expect(tools.map(({ name }) => name).sort()).toEqual(

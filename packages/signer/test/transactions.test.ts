@@ -145,7 +145,7 @@ const later = async (seconds: number) => {
 const timeOf = (seconds: bigint) => new Date(Number(seconds) * 1_000).toISOString().replace('.000', '')
 
 describe('publish_escrow_review', () => {
-  it('publishes about what was bought, whatever ids are passed [SIGN-46, SIGN-47, SIGN-48, SIGN-49, SIGN-50, SIGN-51, SIGN-52, SIGN-53, SIGN-54, SIGN-81]', async () => {
+  it('publishes about what was bought, whatever ids are passed [SIGN-46, SIGN-47, SIGN-48, SIGN-49, SIGN-50, SIGN-51, SIGN-52, SIGN-53, SIGN-54]', async () => {
     const escrow_id = await buy(market.accounts.buyer, agents.buyer)
     const call = { agent_id: Number(agents.buyer), merchant_id: 99, content_json: CONTENT, escrow_id }
     const other = { ...call, product_id: numberToHex(0xff, { size: 32 }) }
@@ -216,6 +216,27 @@ describe('publish_escrow_review', () => {
       escrow_id: await buy(market.accounts.buyer, agents.buyer),
     }
     expect(await signer.refusal('publish_escrow_review', bought)).toMatch(/^not the owner: /)
+  })
+})
+
+describe('REVIEW_REGISTRY_ADDRESS', () => {
+  it('is where reviews are published and edited, whatever registry the marketplace has [SIGN-81]', async () => {
+    const other: Address = '0x000000000000000000000000000000000000c0de'
+    const bytecode = await chain.client.getCode({ address: market.addresses.ReviewRegistry })
+    await chain.client.setCode({ address: other, bytecode: bytecode ?? '0x' })
+    const elsewhere = await startSigner(env({ REVIEW_REGISTRY_ADDRESS: other }))
+    try {
+      const bought = { agent_id: String(agents.buyer), merchant_id: 0, product_id: product.productId }
+      const escrow_id = await buy(market.accounts.buyer, agents.buyer)
+      const call = { ...bought, escrow_id, content_json: CONTENT }
+      const published = await elsewhere.must('publish_escrow_review', call)
+      expect((await receiptOf(published.tx_hash)).to).toBe(other)
+      const edit = { review_id: published.review_id, content_json: '{"rating":1,"description":"Broke."}' }
+      const edited = await elsewhere.must('update_review_content_onchain', edit)
+      expect((await receiptOf(edited.tx_hash)).to).toBe(other)
+    } finally {
+      await elsewhere.close()
+    }
   })
 })
 

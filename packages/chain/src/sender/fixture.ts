@@ -2,7 +2,7 @@ import type { LocalClient } from '@referrer/contracts/local'
 import type { TestDatabase } from '@referrer/database/testing'
 import { type Address, type Hex, type LocalAccount, parseEther, parseGwei } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { createRpcPool } from '../rpc/index.ts'
 import { enqueueTransaction, readTransaction, type TransactionRequest } from './outbox.ts'
 import { createSender, type SenderOptions } from './sender.ts'
@@ -92,9 +92,8 @@ const PATIENCE = { timeout: 20_000, interval: 20 }
 export async function reached(database: TestDatabase, id: bigint, state: TransactionState) {
   return vi.waitFor(async () => {
     const status = await readTransaction(database.sql, { id })
-    if (status?.state !== state)
-      throw new Error(`intent ${id} is ${status?.state} (${status?.reason}), not ${state}`)
-    return status
+    expect(status?.state, `intent ${id} (${status?.reason})`).toBe(state)
+    return status as NonNullable<typeof status>
   }, PATIENCE)
 }
 

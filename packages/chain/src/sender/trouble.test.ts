@@ -100,7 +100,7 @@ it('says that trouble is over although there is nothing to send', async () => {
   })
   await sender.seen('trouble')
   isDown = false
-  await sender.seen('recovered')
+  expect(await sender.seen('recovered')).toMatchObject({ type: 'recovered' })
 })
 
 describe('a reorganisation', () => {

@@ -76,7 +76,8 @@ describe('a payment of a stock client', () => {
   test('may tell of the offer only what was agreed on', async () => {
     const body = await payload()
     const { extra: _extra, maxTimeoutSeconds: _timeout, ...accepted } = body.paymentRequirements
-    await read({ ...body, paymentPayload: { ...body.paymentPayload, accepted } })
+    const { attribution } = await read({ ...body, paymentPayload: { ...body.paymentPayload, accepted } })
+    expect(attribution).toMatchObject({ merchantId: 3n, reviewId: 11n })
   })
 
   test('may be for another product of the same merchant', async () => {
@@ -98,8 +99,11 @@ describe('a payment of a stock client', () => {
 })
 
 test('when a payment holds is left to the chain: it may have been made in time', async () => {
-  await read(await payload({ validBefore: BigInt(NOW) }))
-  await read(await payload({ validAfter: BigInt(NOW + 10_000), validBefore: BigInt(NOW + 20_000) }))
+  const past = { validBefore: BigInt(NOW) }
+  const future = { validAfter: BigInt(NOW + 10_000), validBefore: BigInt(NOW + 20_000) }
+  for (const when of [past, future]) {
+    expect((await read(await payload(when))).authorization).toMatchObject(when)
+  }
 })
 
 describe('a committed payment', () => {

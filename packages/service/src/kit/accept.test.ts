@@ -35,5 +35,9 @@ describe('JSON is wanted', () => {
 })
 
 it('whatever is sent, there is an answer', () => {
-  fc.assert(fc.property(fc.string(), (accept) => typeof prefersHtml(accept) === 'boolean'))
+  fc.assert(
+    fc.property(fc.string(), (accept) => {
+      expect(prefersHtml(accept)).toBeTypeOf('boolean')
+    }),
+  )
 })

@@ -24,6 +24,12 @@ afterAll(() => world.m.close())
 
 const list = (query = '') => world.m.call('GET', `/v1/agent${query}`)
 const entries = async (query = ''): Promise<Entry[]> => (await list(query)).body.agents
+/** Of the default chain, where nobody is missing: checks of each would pass on an empty list. */
+async function everyEntry(): Promise<Entry[]> {
+  const agents = await entries('?limit=500')
+  expect(agents).toHaveLength(all.length)
+  return agents
+}
 const idsOf = (agents: Entry[]) => agents.map(({ agent_id }) => agent_id)
 const entryOf = async (agentId: number) =>
   (await entries('?limit=500')).find(({ agent_id }) => agent_id === agentId)
@@ -158,8 +164,7 @@ describe('an agent of the list', () => {
   })
 
   it('has its owner checksummed and its id as an integer, on every entry [AGENT-17, AGENT-18]', async () => {
-    const agents = await entries('?limit=500')
-    expect(agents).toHaveLength(all.length)
+    const agents = await everyEntry()
     for (const { agent_id, owner_address } of agents) {
       expect(Number.isInteger(agent_id)).toBe(true)
       expect(owner_address).toBe(getAddress(owner_address.toLowerCase()))
@@ -180,23 +185,27 @@ describe('an agent of the list', () => {
   })
 
   it('has its moment in whole seconds of UTC [AGENT-23]', async () => {
-    for (const { registered_at } of await entries('?limit=500')) {
+    for (const { registered_at } of await everyEntry()) {
       expect(registered_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     }
   })
 
   it('has five integers of commission, always [AGENT-25, AGENT-26, AGENT-27, AGENT-28, AGENT-29, AGENT-30]', async () => {
-    const agents = await entries('?limit=500')
-    for (const { commission } of agents) {
-      expect(Object.keys(commission).sort()).toEqual(Object.keys(NOTHING_EARNED).sort())
-      for (const amount of Object.values(commission)) expect(Number.isInteger(amount)).toBe(true)
+    for (const { commission } of await everyEntry()) {
+      expect(commission).toEqual({
+        immediate: expect.any(Number),
+        held_back_settled: expect.any(Number),
+        held_back_pending: expect.any(Number),
+        total_realized: expect.any(Number),
+        total_potential: expect.any(Number),
+      })
+      expect(Object.values(commission).filter((amount) => !Number.isInteger(amount))).toEqual([])
     }
   })
 
   it('has realized no more than it could [AGENT-31, AGENT-32]', async () => {
-    const agents = await entries('?limit=500')
-    for (const { commission } of agents) {
-      const { held_back_settled = -1, total_realized = -1, total_potential = -2 } = commission
+    for (const { commission } of await everyEntry()) {
+      const { held_back_settled = Infinity, total_realized = Infinity, total_potential = -1 } = commission
       expect(held_back_settled).toBeLessThanOrEqual(total_potential)
       expect(total_realized).toBeLessThanOrEqual(total_potential)
     }

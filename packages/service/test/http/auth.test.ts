@@ -1,4 +1,15 @@
-import { listProduct, openMerchant, registerIdentity } from '@referrer/contracts/local'
+import {
+  type EscrowDeposit,
+  escrowTerms,
+  listProduct,
+  mintUsdc,
+  openMerchant,
+  type Product,
+  publishWithProof,
+  registerIdentity,
+} from '@referrer/contracts/local'
+import { ContentHash } from '@referrer/protocol'
+import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import {
   concat,
   type Hex,
@@ -6,13 +17,16 @@ import {
   keccak256,
   type LocalAccount,
   numberToHex,
+  parseEventLogs,
   size,
   slice,
   stringToHex,
 } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { call as contractCall } from '../calls.ts'
 import { NAMING_US, signatureHeaders } from './caller.ts'
-import { productOf, startTestMarket, type TestMarket } from './market.ts'
+import { send } from './chain.ts'
+import { buy, generic, productOf, publishReview, startTestMarket, type TestMarket } from './market.ts'
 import { rawCallerOf } from './raw.ts'
 
 const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -279,8 +293,11 @@ describe('a signed request', () => {
     const signed = Object.entries(await signatureHeaders(owner, '', seconds()))
     const path = `/v1/spending-limits?chain_id=${m.chainId}`
     expect((await call({ method: 'GET', path, headers: signed })).status).toBe(200)
-    for (const [twice] of signed.map((header) => [header])) {
-      if (!twice) continue
+    expect(signed.map(([name]) => name.toLowerCase()).sort()).toEqual([
+      'x-agent-signature',
+      'x-agent-timestamp',
+    ])
+    for (const twice of signed) {
       expect((await call({ method: 'GET', path, headers: [...signed, twice] })).status).toBe(401)
     }
   })
@@ -323,31 +340,92 @@ describe('owners', () => {
     })
   })
 
-  it('the other signed reads are for everybody who signs [AUTH-18, AUTH-41]', async () => {
-    const proof = await m.call('POST', '/v1/proof', {
-      as: owner,
-      body: { agent_id: agentId, merchant_id: merchantId, product_id: productOf(1), proof_data: { a: 1 } },
-    })
-    const paths = [
-      `/v1/proof/${proof.body.proof_id}?agent_id=${agentId}`,
-      ...['context', 'reviewable', 'earnings', 'escrows'].map((of) => `/v1/agent/${agentId}/${of}`),
-      `/v1/review-rank/${agentId}`,
-    ]
-    for (const path of paths) {
-      expect((await m.call('GET', path)).status).toBe(401)
-      expect((await m.call('GET', path, { as: other })).status).toBe(200)
-    }
-  })
+  describe('are not asked for by the other signed routes', () => {
+    const content = generic(5, 'Quick and right')
+    let product: Product
+    let reviewId: bigint
+    let buyerAgentId: bigint
+    let escrow: EscrowDeposit
 
-  it('what needs a record says that there is none, not that the caller may not [AUTH-41]', async () => {
-    expect(await m.call('GET', `/v1/escrow/12345/status?agent_id=${agentId}`, { as: other })).toMatchObject({
-      status: 404,
-      body: { error: 'not found' },
+    beforeAll(async () => {
+      const { buyer } = m.market.accounts
+      product = { merchantId: BigInt(merchantId), productId: productOf(1) }
+      const written = { agentId: BigInt(agentId), product, content, proofId: 41n }
+      ;({ reviewId } = await publishReview(m, owner, written))
+      buyerAgentId = await registerIdentity(m.market, buyer)
+      await mintUsdc(m.market, buyer.address, 1_000_000n)
+      const bought = { product, reviewId, reviewerAgentId: BigInt(agentId), buyerAgentId }
+      escrow = await buy(m, buyer, { ...bought, cashbackOfCommissionBps: 500 })
+      await m.indexed()
     })
-    const body = { review_id: 12345, escrow_id: 0, content_json: '{"rating":5,"description":"x"}' }
-    expect(await m.call('POST', '/v1/review/register', { as: other, body })).toMatchObject({
-      status: 404,
-      body: { error: 'not found' },
+
+    const readByOther = async (path: string) => {
+      expect((await m.call('GET', path)).status).toBe(401)
+      const { status, body } = await m.call('GET', path, { as: other })
+      expect(status, path).toBe(200)
+      return body
+    }
+
+    it('a proof is shown to everybody who signs [AUTH-18, AUTH-41]', async () => {
+      const body = {
+        agent_id: agentId,
+        merchant_id: merchantId,
+        product_id: productOf(1),
+        proof_data: { a: 1 },
+      }
+      const { proof_id } = (await m.call('POST', '/v1/proof', { as: owner, body })).body
+      expect(await readByOther(`/v1/proof/${proof_id}?agent_id=${agentId}`)).toEqual({ status: 'pending' })
+    })
+
+    it('what an agent did, earned and has in escrow is shown to everybody who signs [AUTH-18, AUTH-41]', async () => {
+      const of = (id: number | bigint, what: string) => readByOther(`/v1/agent/${id}/${what}`)
+      expect(await of(agentId, 'context')).toMatchObject({
+        counts: { reviews_authored: 1 },
+      })
+      expect(await of(buyerAgentId, 'context')).toMatchObject({ counts: { review_backlog: 1 } })
+      expect((await of(agentId, 'reviewable')).products).toMatchObject([{ product_id: product.productId }])
+      expect((await of(buyerAgentId, 'reviewable?needs_review=true')).products).toMatchObject([
+        { product_id: product.productId, escrow_id: Number(escrow.escrowId) },
+      ])
+      expect((await of(agentId, 'earnings')).commission.total_potential).toBeGreaterThan(0)
+      for (const id of [agentId, buyerAgentId]) {
+        const { escrows } = await of(id, 'escrows')
+        expect(escrows).toMatchObject([{ escrow_id: Number(escrow.escrowId) }])
+        const status = await readByOther(`/v1/escrow/${escrow.escrowId}/status?agent_id=${id}`)
+        expect(status).toMatchObject({ escrow_id: Number(escrow.escrowId), state: 'holding' })
+      }
+      expect(await readByOther(`/v1/review-rank/${agentId}`)).toMatchObject({ flagged: false })
+    })
+
+    it('the text of a review is taken from everybody who signs [AUTH-41]', async () => {
+      const { buyer } = m.market.accounts
+      const register = (review_id: number, escrow_id: number) =>
+        m.call('POST', '/v1/review/register', {
+          as: other,
+          body: { review_id, escrow_id, content_json: content },
+        })
+      const unread = { agentId: BigInt(agentId), product, content, proofId: 42n }
+      const reviewed = Number((await publishWithProof(m.market, owner, unread)).reviewId)
+      const contentHash = ContentHash.contentHash({ agentId: buyerAgentId, ...product, content })
+      const terms = [m.market.addresses.CommissionEscrow, escrowTerms(escrow), contentHash]
+      const { logs } = await send(m, contractCall(m, buyer, 'ReviewRegistry', 'publishWithEscrow', terms))
+      const [event] = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs })
+      await m.indexed()
+      expect(await register(reviewed, 0)).toMatchObject({ status: 200 })
+      // Here already: who brings it again is not asked who they are either.
+      expect(await register(reviewed, 0)).toMatchObject({ status: 200 })
+      expect(await register(Number(event?.args.reviewId), Number(escrow.escrowId))).toMatchObject({
+        status: 200,
+        body: { status: 'buyer_review_registered' },
+      })
+    })
+
+    it('what needs a record says that there is none, not that the caller may not [AUTH-41]', async () => {
+      const none = { status: 404, body: { error: 'not found' } }
+      const path = `/v1/escrow/12345/status?agent_id=${agentId}`
+      expect(await m.call('GET', path, { as: other })).toMatchObject(none)
+      const body = { review_id: 12345, escrow_id: 0, content_json: content }
+      expect(await m.call('POST', '/v1/review/register', { as: other, body })).toMatchObject(none)
     })
   })
 })

@@ -1,6 +1,7 @@
 // Products that can be found, and those who look for them.
 import { listProduct, type Product } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
+import { expect } from 'vitest'
 import { until } from '../../src/machinery/workers/testing.ts'
 import { type Answer, type Caller, must } from './caller.ts'
 import { generic, productOf, startTestMarket, type TestMarket } from './market.ts'
@@ -29,7 +30,7 @@ export const foundWhere = (
 ): Promise<Answer> =>
   until(async () => {
     const answer = await ask(m, query)
-    if (answer.status !== 200) throw new Error(`${query} was answered ${answer.status} ${answer.text}`)
+    expect(answer.status, `${query} was answered ${answer.text}`).toBe(200)
     return isRight(answer.body) ? answer : undefined
   }, what)
 

@@ -142,6 +142,7 @@ describe('a slate', () => {
     m.clock.aheadMs += 90 * DAY_MS
     try {
       const later = await slateOf('anchors', 7)
+      expect(later.reviews).toHaveLength(4)
       for (const entry of later.reviews as Entry[]) expect(entry.score).toBeCloseTo(scoreOf(entry), 12)
       expect(later.reviews[0].score).toBeLessThan(after[0].score - 0.04)
     } finally {
@@ -151,6 +152,7 @@ describe('a slate', () => {
 
   it('shows a review as its own route does, with a link to buy through [DISC-02, DISC-50, DISC-51, DISC-52, DISC-53]', async () => {
     const { reviews } = await slateOf('anchors', 7, '&include_all=true')
+    expect(reviews).toHaveLength(7)
     for (const [
       at,
       { slot, excluded_reason, author_rank, relevance, score, ...entry },

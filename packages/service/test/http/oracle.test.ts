@@ -182,12 +182,14 @@ describe('a contract from before there were batches', () => {
     await tick(settleEscrows)
     await until(async () => {
       const shown = await Promise.all(deposits.map(shownDecisions))
-      return shown.flat().every(({ transaction }) => (transaction as { state: string }).state === 'failed')
+      const states = shown.map(([newest]) => (newest?.transaction as { state: string } | undefined)?.state)
+      return states.every((state) => state === 'failed')
     }, 'the failure of the batch')
     m.clock.aheadMs += 61_000
     await tick(settleEscrows)
     for (const deposit of deposits) {
       await until(async () => (await recorded(deposit))?.settled_at, 'the settlement in the records')
+      expect((await shownDecisions(deposit)).length).toBeGreaterThan(1)
     }
     await client.setCode({ address, bytecode: code })
   })

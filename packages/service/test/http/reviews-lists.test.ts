@@ -165,11 +165,13 @@ describe('the list of all reviews', () => {
 describe('an entry of a list', () => {
   it('has a link only where there is one [REV-02, REV-11]', async () => {
     const [linked, bare] = [await ofProduct(crowded), await ofProduct(quiet)]
+    expect(linked.body.reviews).toHaveLength(100)
     for (const review of linked.body.reviews) {
       expect(Object.keys(review)).toEqual(KEYS)
       expect(review.ref_link).toContain('/r/')
     }
     const withoutLink = KEYS.filter((key) => key !== 'ref_link')
+    expect(bare.body.reviews).toHaveLength(few.length)
     for (const review of bare.body.reviews) expect(Object.keys(review)).toEqual(withoutLink)
     const all: Listed[] = (await list('?limit=500')).body.reviews
     const linkless = all.filter((review) => !('ref_link' in review))

@@ -89,6 +89,7 @@ describe('sessions', () => {
     const token = await tokenOf(owner)
     const rows = await m.sql<{ row: string }[]>`SELECT s::text AS row FROM market.sessions AS s`
     const inHex = Buffer.from(token, 'base64url').toString('hex')
+    expect(rows.length).toBeGreaterThan(0)
     for (const { row } of rows) expect(row.includes(token) || row.includes(inHex)).toBe(false)
   })
 

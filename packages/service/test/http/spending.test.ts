@@ -90,13 +90,15 @@ describe('POST /v1/spending-limits', () => {
   })
 
   it('replaces the whole limit [SPEND-16]', async () => {
-    await post({ chain_id: HERE, per_tx_cap_usdc: 1, daily_cap_usdc: 2, total_cap_usdc: 3 })
-    await post({ chain_id: HERE, daily_cap_usdc: 5 })
-    expect((await get()).body).toMatchObject({
-      per_tx_cap_usdc: null,
-      daily_cap_usdc: 5,
-      total_cap_usdc: null,
-    })
+    const unlimited = { per_tx_cap_usdc: null, daily_cap_usdc: null, total_cap_usdc: null }
+    // Each cap alone after all three: whichever is left out must not stay as it was.
+    for (const cap of CAPS) {
+      await post({ chain_id: HERE, per_tx_cap_usdc: 1, daily_cap_usdc: 2, total_cap_usdc: 3 })
+      await post({ chain_id: HERE, [cap]: 5 })
+      expect((await get()).body).toMatchObject({ ...unlimited, [cap]: 5 })
+    }
+    await post({ chain_id: HERE })
+    expect((await get()).body).toMatchObject(unlimited)
     const [{ count } = { count: 0n }] = await m.sql<{ count: bigint }[]>`
       SELECT count(*) FROM market.spending_limits
       WHERE chain_id = ${HERE} AND owner = ${Buffer.from(owner.address.slice(2), 'hex')}`

@@ -46,6 +46,7 @@ describe('the tools', () => {
 
   it('have none that sets spending limits [MCP-103, SPEND-03]', async () => {
     const { tools } = await mcp.client.listTools()
+    expect(tools.length).toBeGreaterThan(15)
     expect(tools.filter(({ name }) => /limit|cap|spend|budget/.test(name))).toEqual([])
     const taken = tools.flatMap(({ inputSchema }) => Object.keys(inputSchema.properties ?? {}))
     expect(taken.filter((field) => /_cap|daily|budget/.test(field))).toEqual([])

@@ -117,6 +117,7 @@ describe('tools/list', () => {
   })
 
   it('takes an optional chain in every tool [MCP-18]', () => {
+    expect(tools.size).toBeGreaterThanOrEqual(15)
     for (const { name, inputSchema } of tools.values()) {
       expect(inputSchema.properties?.chain_id, name).toMatchObject({ type: 'integer' })
       expect(inputSchema.required ?? [], name).not.toContain('chain_id')

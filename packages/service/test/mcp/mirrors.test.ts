@@ -159,7 +159,9 @@ describe('what models send', () => {
   })
 
   it('may have fields that nobody reads', async () => {
-    await mcp.ok('get_review_rank', { agent_id: m.reviewerAgentId, because: 'I was told to' })
+    const agent = { agent_id: m.reviewerAgentId }
+    const told = await mcp.ok('get_review_rank', { ...agent, because: 'I was told to' })
+    expect(told).toEqual(await mcp.ok('get_review_rank', agent))
   })
 
   it.each([

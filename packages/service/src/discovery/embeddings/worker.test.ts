@@ -132,6 +132,7 @@ describe('a model that is new', () => {
     const isHeldUp = async () =>
       (await sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`).count > 0
     await until(isHeldUp, 'the model to wait')
+    expect(server.asked).toEqual([])
     held.open()
     await listing
     await until(() => productVector(1), 'the vector')

@@ -43,7 +43,7 @@ it('is kept by a worker of one replica and answers in all of them', async ({ ski
       )
       return found.every((hits) => hits?.[0]?.key === keyOfListed(number))
     }, intent)
-  await finds('weather', 1)
+  expect(await finds('weather', 1)).toBe(true)
   await list(sql, CHAIN, MODEL, new Map([[2, { name: 'Exchange rates' }]]))
   await finds('rates', 2)
   await workers[0]?.stop()

@@ -147,13 +147,13 @@ describe('ref links', () => {
       let change: Promise<unknown> | undefined
       await database.sql.begin(async (tx) => {
         await holdEndpoint(tx, KEY, lock)
-        change = sell('https://later.test/').then(() => {})
+        change = sell('https://later.test/').then(() => 'changed')
         const waits = () => database.sql`
           SELECT FROM pg_stat_activity
           WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%endpoint_url%'`
         await until(async () => (await waits()).length > 0, 'the change to wait')
       })
-      await change
+      expect(await change).toBe('changed')
     }
   })
 

@@ -28,10 +28,14 @@ const check = (content: object | string, category = 'api', schemas = shipped) =>
 
 describe('a review of an api', () => {
   it('is taken when its figures add up exactly, as numbers or as decimal text', () => {
-    check(api)
-    check({ ...api, cost_usdc: '0.30', cost_per_call_usdc: '0.1000' })
-    check({ ...api, calls: 0, successes: 0, failures: 0, cost_usdc: 0 })
-    check(JSON.stringify(api).replace('0.3', '3e-1'))
+    for (const content of [
+      api,
+      { ...api, cost_usdc: '0.30', cost_per_call_usdc: '0.1000' },
+      { ...api, calls: 0, successes: 0, failures: 0, cost_usdc: 0 },
+      JSON.stringify(api).replace('0.3', '3e-1'),
+    ]) {
+      expect(() => check(content)).not.toThrow()
+    }
   })
 
   it.each([

@@ -1,0 +1,88 @@
+// Who may call a route, whether it takes a chain, and the defaults of its integers: written by hand, so that a route cannot excuse itself.
+export interface ExpectedRoute {
+  /** `session` and `admin` refuse a signed request. */
+  auth: 'none' | 'signed' | 'session' | 'admin'
+  /** `query`: optional there. `required`: in the query, without a default. `body`: required in the body. */
+  chain?: 'query' | 'required' | 'body'
+  /** Of a success; 200 where it is left out. */
+  status?: 201 | 204
+  /** The text for a body that does not fit; routes without it take none. */
+  badBody?: string
+  /** Optional integers of the query, with their defaults. */
+  integers?: Record<string, number>
+}
+
+const open = { auth: 'none' } as const
+const openOfChain = { auth: 'none', chain: 'query' } as const
+const signed = { auth: 'signed', chain: 'query' } as const
+const admin = { auth: 'admin', chain: 'query' } as const
+
+/** The routes of the interface. */
+const STATED: Record<string, ExpectedRoute> = {
+  'GET /v1/review': { ...openOfChain, integers: { page: 1, limit: 100 } },
+  'GET /v1/review/{id}': openOfChain,
+  'GET /v1/review-internal/{id}': openOfChain,
+  'POST /v1/review/register': { ...signed, badBody: 'invalid request' },
+  'POST /v1/proof': { ...signed, status: 201, badBody: 'invalid request' },
+  'GET /v1/proof/{id}': signed,
+  'GET /v1/discover': { ...openOfChain, integers: { max_products: 5 } },
+  'GET /v1/merchant/{id}/discovery': openOfChain,
+  'GET /.well-known/referrer-agent': open,
+  'GET /.well-known/referrer-agent.txt': open,
+  'GET /v1/agent': { ...openOfChain, integers: { page: 1, limit: 20 } },
+  'GET /v1/agent/{id}': openOfChain,
+  'POST /v1/agent/register': { ...signed, status: 201, badBody: 'invalid agent_id' },
+  'GET /v1/agent/{id}/context': { ...signed, integers: { recent_limit: 10 } },
+  'GET /v1/agent/{id}/reviewable': { ...signed, integers: { limit: 50, offset: 0 } },
+  'POST /v1/votes/step1': { ...signed, badBody: 'invalid request' },
+  'POST /v1/votes/step2': { ...signed, badBody: 'invalid request' },
+  'POST /v1/cashback-rate/step1': { ...signed, badBody: 'invalid request' },
+  'POST /v1/cashback-rate/step2': { ...signed, badBody: 'invalid request' },
+  'GET /v1/agent/{id}/earnings': signed,
+  'GET /v1/agent/{id}/escrows': { ...signed, integers: { limit: 50, offset: 0 } },
+  'GET /v1/escrow/{id}/status': signed,
+  'GET /v1/review-rank/{id}': { ...signed, integers: { limit: 100, offset: 0 } },
+  'GET /v1/stats/mean-rank': openOfChain,
+  'POST /v1/spending-limits': { auth: 'signed', chain: 'body', badBody: 'invalid body' },
+  'GET /v1/spending-limits': { auth: 'signed', chain: 'required' },
+  'POST /v1/merchant/register': { ...signed, status: 201, badBody: 'invalid request' },
+  'POST /v1/merchant/product': { ...signed, badBody: 'invalid request' },
+  'GET /v1/merchant/product': openOfChain,
+  'POST /v1/merchant/product/readiness': { ...signed, badBody: 'invalid request' },
+  'POST /v1/merchant/profile': { ...signed, badBody: 'invalid request' },
+  'GET /v1/merchant/{id}': openOfChain,
+  'GET /v1/merchant': { ...openOfChain, integers: { page: 1, limit: 20 } },
+  'GET /v1/merchant/{id}/stats': { auth: 'session', chain: 'query' },
+  'GET /r/{token}': open,
+  'POST /mpp/charge': { ...open, badBody: 'invalid request' },
+  'POST /v1/auth/session': { auth: 'signed', badBody: 'invalid request' },
+}
+
+/** What this service has beside them. */
+const ADDED: Record<string, ExpectedRoute> = {
+  'GET /v1/review/{id}/comparison': openOfChain,
+  'POST /v1/review/{id}/dispute': { ...signed, badBody: 'invalid request' },
+  'GET /v1/escrow/{id}/decisions': openOfChain,
+  'GET /v1/spending-limits/budget': { auth: 'signed', chain: 'required' },
+  'POST /v1/intents': { auth: 'signed', chain: 'body', status: 201, badBody: 'invalid request' },
+  'GET /v1/intents': { ...signed, integers: { limit: 50, offset: 0 } },
+  'DELETE /v1/intents/{id}': { auth: 'signed', status: 204 },
+  'GET /skill.md': open,
+  'GET /v1/auth/nonce': open,
+  'DELETE /v1/auth/session': { auth: 'session', status: 204 },
+  'GET /admin/proofs': { ...admin, integers: { page: 1, limit: 10 } },
+  'POST /admin/proofs/{id}/approve': admin,
+  'POST /admin/proofs/{id}/reject': { ...admin, badBody: 'note required' },
+  'POST /admin/agents/{id}/flag': admin,
+  'POST /admin/agents/{id}/unflag': admin,
+  'GET /admin/disputes': { ...admin, integers: { page: 1, limit: 20 } },
+  'POST /admin/disputes/{internal_id}/resolve': { ...admin, badBody: 'note required' },
+  'GET /admin/checklists': { auth: 'admin', integers: { page: 1, limit: 100 } },
+  'PUT /admin/checklists/{category}': { auth: 'admin', badBody: 'invalid request' },
+  'DELETE /admin/checklists/{category}': { auth: 'admin', status: 204 },
+}
+
+export const EXPECTED_ROUTES: [name: string, route: ExpectedRoute][] = Object.entries({ ...STATED, ...ADDED })
+
+/** `GET` and `/v1/review` of `GET /v1/review`. */
+export const splitName = (name: string) => name.split(' ') as [method: string, path: string]
