@@ -2,7 +2,7 @@ import type { Abi, Address, Hex, LocalAccount } from 'viem'
 import type { Leadership } from '../leadership.ts'
 import type { RpcPool } from '../rpc/index.ts'
 import type { Fees } from './fees.ts'
-import type { RecentBroadcasts } from './node-view.ts'
+import type { RecentBroadcasts } from './recent-broadcasts.ts'
 
 /** `sent` holds until the outcome is final: mined, deep enough, on the chain that all nodes agree on. */
 export type TransactionState = 'enqueued' | 'sent' | 'confirmed' | 'failed'
