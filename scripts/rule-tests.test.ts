@@ -31,6 +31,7 @@ describe('the pattern of a rule', () => {
 
   it('matches no longer id, and none outside brackets', () => {
     expect(matches('pays [ONE-011]')).toBe(false)
+    expect(matches('pays [BONE-01]')).toBe(false)
     expect(matches('pays ONE-01')).toBe(false)
   })
 })

@@ -95,7 +95,7 @@ function compile(): Step {
     name: 'compile',
     cwd: contracts,
     command: ['deploy/build.ts', '--check'],
-    summary: lineWith(/contracts\/src gives/),
+    summary: lineWith(/contracts\/src gives|do not compile/),
   }
 }
 

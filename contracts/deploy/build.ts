@@ -30,7 +30,10 @@ if (flags.help) {
   process.exit(0)
 }
 console.log('compiling the contracts (about a minute after a change, and the first time)')
-const compiled = await compile()
+const compiled = await compile().catch((error: Error) => {
+  console.log(`the contracts do not compile: ${error.message}`)
+  process.exit(1)
+})
 const files = new Map([...compiled].map(([name, artifact]) => [name, renderArtifact(artifact)]))
 const abis = renderAbis((name) => compiled.get(name) as Artifact)
 const folder = fileURLToPath(COMPILED)
