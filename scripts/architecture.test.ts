@@ -83,7 +83,9 @@ import {
 export * from './d.ts'
 const e = await import('./e.ts')
 import './f.ts'
-// says './g.ts'`
+// says './g.ts'
+ * import { h } from './h.ts'
+export const i = new URL('./i.ts', import.meta.url)`
     expect(specifiersOf(text)).toEqual(['./a.ts', './b.ts', './c.ts', './d.ts', './e.ts', './f.ts'])
   })
 })

@@ -23,7 +23,8 @@ export const FLOORS_OF_SERVICE = ['machinery', 'kit', 'market', 'derived', 'disc
   (folder) => [`packages/service/src/${folder}`],
 )
 
-const IMPORT = /(?:\bfrom\s*|^\s*import\s*|\bimport\()['"]([^'"\n]+)['"]/gm
+const IMPORT =
+  /(?:^\s*(?:import|export)\b[^'"\n]*\bfrom\s*|^\s*import\s*|^\s*\}\s*from\s*|\bimport\()['"]([^'"\n]+)['"]/gm
 const TEST =
   /\.(test|test-d|fixture|keeper)\.ts$|(^|\/)(test|testing)\/|(^|\/)(testing|test-server|killable-postgres)\.ts$/
 
