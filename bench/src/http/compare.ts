@@ -7,7 +7,8 @@ export type Contender = {
   /** What it is asked in the next round; called before the clock runs. */
   prepare: () => Promise<Load['next']>
 }
-export type Plan = { rounds: number; ms: number; connections: number }
+/** `warmUpMs`: how long the first round takes, which does not count; a second when left out. */
+export type Plan = { rounds: number; ms: number; connections: number; warmUpMs?: number }
 export type Measured = Pick<Shot, 'perSecond' | 'p50Ms' | 'p99Ms'> & {
   /** Processor time of the server for one answer, in microseconds; a busy machine changes it little. */
   cpuMicros: number
@@ -18,12 +19,12 @@ const WARM_UP_MS = 1_000
 /** The contenders take turns, and each is as good as its median round. */
 export async function compare(
   contenders: readonly Contender[],
-  { rounds, ms, connections }: Plan,
+  { rounds, ms, connections, warmUpMs = WARM_UP_MS }: Plan,
 ): Promise<Map<string, Measured>> {
   const shots = new Map<string, Measured[]>(contenders.map(({ name }) => [name, []]))
   for (let round = 0; round <= rounds; round++) {
     for (const { name, server, prepare } of contenders) {
-      const load = { url: server.url, next: await prepare(), ms: round === 0 ? WARM_UP_MS : ms, connections }
+      const load = { url: server.url, next: await prepare(), ms: round === 0 ? warmUpMs : ms, connections }
       const before = server.process.cpuSeconds()
       const shot = await Promise.race([fire(load), server.process.failed])
       const cpuMicros = ((server.process.cpuSeconds() - before) * 1e6) / shot.answered
