@@ -17,7 +17,7 @@ export type Trial =
   /** It can never be split. */
   | { type: 'doomed'; refusal: Refused }
 
-/** Throws `Refused` for what the payer can put right, and for what may pass. */
+/** Throws `Refused` for what the payer can correct, and for what may be different later. */
 export async function tryDeposit(chain: Chain, deposit: Deposit): Promise<Trial> {
   const { attribution, charge } = deposit
   const agents = agentsOf([attribution])
@@ -37,7 +37,7 @@ export async function tryDeposit(chain: Chain, deposit: Deposit): Promise<Trial>
   return { type: 'doomed', refusal: new Refused(reason, message) }
 }
 
-/** Whether it has an escrow, and whether it went back. */
+/** Read whether it has an escrow, and whether it was refunded. */
 function endCalls({ contracts }: Chain, deposit: Deposit): Call[] {
   const { payer, nonce } = keyOfDeposit(deposit)
   const args = [payer, nonce] as const

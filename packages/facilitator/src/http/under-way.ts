@@ -4,7 +4,7 @@ import type { Metrics } from './metrics.ts'
 export interface UnderWay {
   /** Call what it returns when the request has ended. */
   begin(route: string): () => void
-  /** When there are none. */
+  /** Resolves when there are none. */
   over(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// Whose payments are worth the gas.
+// Limits what payments may cost us in gas.
 //
 // A trial shows what a payment does now. A wallet with code can do something else in the block, and the relayer pays for it; one without
 // can gain code in between (EIP-7702), or empty itself. So trust is earned, by the fees that somebody's purchases have brought: whatever
