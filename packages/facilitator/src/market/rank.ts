@@ -32,7 +32,10 @@ export async function askRank(
     if (!response.ok) throw new Error(`the marketplace answered with status ${response.status}`)
     return Answer.parse(await response.json())
   } catch (err) {
-    log.warn({ err, chainId, agentId }, 'the rank of a reviewer cannot be read; the multiplier of the link is used')
+    log.warn(
+      { err, chainId, agentId },
+      'the rank of a reviewer cannot be read; the multiplier of the link is used',
+    )
     return undefined
   }
 }

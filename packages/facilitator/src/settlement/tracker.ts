@@ -67,7 +67,10 @@ export function createTracker(records: Records, chain: Chain, onMined: () => voi
     flight.looking = lookOnce(flight)
       .catch((err) => {
         if (!(err instanceof RpcError))
-          log.warn({ err, intent: String(flight.intentId) }, 'the outcome of a transaction cannot be read; it is read again')
+          log.warn(
+            { err, intent: String(flight.intentId) },
+            'the outcome of a transaction cannot be read; it is read again',
+          )
       })
       .finally(() => {
         flight.looking = undefined
