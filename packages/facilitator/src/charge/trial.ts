@@ -5,7 +5,7 @@ import type { Chain } from '../context.ts'
 import { type Call, type Outcome, probe } from '../onchain/probe.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 import { keyOfDeposit, toSplitDeposit } from '../settlement/order.ts'
-import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from '../settlement/parties.ts'
+import { agentsOf, judgeParties, partyCalls, READ_GAS, readParties } from '../settlement/parties.ts'
 import { explainRevert } from '../settlement/revert.ts'
 import { GAS_PER_PURCHASE } from '../settlement/simulation.ts'
 import type { Deposit } from '../settlement/types.ts'
@@ -21,12 +21,12 @@ export type Trial =
 export async function tryDeposit(chain: Chain, deposit: Deposit): Promise<Trial> {
   const { attribution, charge } = deposit
   const agents = agentsOf([attribution])
-  const calls = [...endCalls(chain, deposit), splitCall(chain, deposit), ...peopleCalls(chain, agents)]
+  const calls = [...endCalls(chain, deposit), splitCall(chain, deposit), ...partyCalls(chain, agents)]
   const { outcomes } = await probe(chain, chain.relayerPool.available()[0], calls)
-  const [escrow, refunded, split, ...people] = outcomes
+  const [escrow, refunded, split, ...parties] = outcomes
   if (isSet(escrow) || isSet(refunded)) return { type: 'done' }
 
-  const refusal = judgePeople(charge.payer, attribution, readPeople(agents, people))
+  const refusal = judgeParties(charge.payer, attribution, readParties(agents, parties))
   if (refusal?.reason === 'self_referral') return { type: 'doomed', refusal }
   if (refusal) throw refusal
   if (split?.ok) return { type: 'good' }

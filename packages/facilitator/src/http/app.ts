@@ -16,10 +16,10 @@ import type { Metrics } from './metrics.ts'
 import { describeFacilitator } from './openapi.ts'
 import { paymentRoutes } from './payments.ts'
 import { HttpRefusal } from './refusal.ts'
+import { bodyFor, bodyOf } from './refusal-body.ts'
+import { createRequestsInProgress } from './requests-in-progress.ts'
 import { settlementRoutes } from './settlements.ts'
 import { supportedRoutes } from './supported.ts'
-import { bodyFor, bodyOf } from './turned-away.ts'
-import { createUnderWay } from './under-way.ts'
 
 const BODY_LIMIT = 64 * 1024
 /** To send a whole request. Without it a caller can hold a connection for ever. */
@@ -100,16 +100,16 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
   healthRoutes(app, context, () => isStopping)
   docsRoutes(app, describeFacilitator(context.config))
   supportedRoutes(app, context)
-  const underWay = createUnderWay(metrics)
-  paymentRoutes(app, context, settler, metrics, underWay)
-  chargeRoutes(app, context, settler, metrics, underWay)
+  const inProgress = createRequestsInProgress(metrics)
+  paymentRoutes(app, context, settler, metrics, inProgress)
+  chargeRoutes(app, context, settler, metrics, inProgress)
   settlementRoutes(app, context, settler)
   refuseOtherMethods(app, served)
   return {
     app,
     stopTaking() {
       isStopping = true
-      return underWay.over()
+      return inProgress.over()
     },
   }
 }

@@ -1,7 +1,7 @@
 import { Attribution, Authorization, ProtocolError, X402 } from '@referrer/protocol'
 import { encodeAbiParameters, type Hash, type Hex, keccak256, parseAbiParameters, zeroHash } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { tooLittle } from './least.ts'
+import { tooLittle } from './minimum-amount.ts'
 import { multiplierNow } from './multiplier.ts'
 import type { Payment } from './payment.ts'
 import { invalidPayment } from './refused.ts'

@@ -8,7 +8,7 @@ import type { Payment } from '../payment/payment.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 import { digestOf } from '../payment/signature.ts'
 import { toSettle } from './order.ts'
-import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from './parties.ts'
+import { agentsOf, judgeParties, partyCalls, READ_GAS, readParties } from './parties.ts'
 import { explainRevert } from './revert.ts'
 
 /** The gas that the router gives each purchase of a batch. */
@@ -59,10 +59,10 @@ async function attempt(
   tag: ProbeTag,
 ): Promise<Verdict[] | undefined> {
   const agents = agentsOf(payments.map(({ attribution }) => attribution))
-  const calls = [...peopleCalls(chain, agents), ...payments.map((payment) => settleCall(chain, payment))]
+  const calls = [...partyCalls(chain, agents), ...payments.map((payment) => settleCall(chain, payment))]
   const wallets = payments.map(({ authorization }) => authorization.from)
   const { timestamp, haveCode, outcomes } = await probe(chain, relayer, calls, { tag, wallets })
-  const people = readPeople(agents, outcomes)
+  const parties = readParties(agents, outcomes)
   const tried = outcomes.slice(agents.length * 2)
 
   let isStale = false
@@ -72,7 +72,7 @@ async function attempt(
     const { validAfter, validBefore } = payment.authorization
     isStale ||= !outcome.ok && timestamp <= validAfter && validAfter <= now + CLOCK_SKEW
     if (outcome.ok && validBefore <= now + MINING) return { type: 'refused', refusal: expired(validBefore) }
-    const refusal = judgePeople(payment.authorization.from, payment.attribution, people)
+    const refusal = judgeParties(payment.authorization.from, payment.attribution, parties)
     const hasCode = haveCode[at] === true
     if (!outcome.ok) return { type: 'failed', revert: outcome.data, hasCode, refusal }
     return refusal ? { type: 'refused', refusal } : { type: 'good', gas: outcome.gasUsed, hasCode }
