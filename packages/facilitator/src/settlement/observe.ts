@@ -53,7 +53,10 @@ export async function observeBlock(
     if (isDeep) finalise(payment)
   })
   if (seen && !isSame(seen.endings, endings))
-    log.error({ intent: String(intentId), before: seen.endings, endings }, 'a new block changed outcomes')
+    log.error(
+      { intent: String(intentId), before: seen.endings, endings },
+      'outcomes differ in the block that replaced another',
+    )
   transaction.seen = { blockHash, endings }
   return { endings, hasReverted, block: blockNumber, burned: burnedEach(gasUsed, endings) }
 }
