@@ -109,6 +109,18 @@ export async function record(
     WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce AND NOT s.is_final`
 }
 
+/** The endings with the reason of each refund: the chain tells that a payment was given back, its row tells why. */
+export async function withReasons(sql: Queryable, intentId: bigint, endings: Ending[]): Promise<Ending[]> {
+  if (!endings.some(({ state }) => state === 'refunded')) return endings
+  const rows = await sql<{ payer: Buffer; nonce: Buffer; message: string | null }[]>`
+    SELECT payer, nonce, message FROM facilitator.settlements WHERE intent_id = ${intentId}`
+  const reasonOf = ({ payer, nonce }: PaymentKey) =>
+    rows.find((row) => row.payer.equals(bytes(payer)) && row.nonce.equals(bytes(nonce)))?.message ?? null
+  return endings.map((ending) =>
+    ending.state === 'refunded' ? { ...ending, message: reasonOf(ending.key) } : ending,
+  )
+}
+
 export async function markFinal(sql: Queryable, intentId: bigint): Promise<void> {
   await sql`
     UPDATE facilitator.settlements SET is_final = true, changed_at = now()
