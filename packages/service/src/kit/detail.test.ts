@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { detailOf, strayFieldOf } from './detail.ts'
+import { detailOf, unknownFieldOf } from './detail.ts'
 import { bodyId, productId, text } from './fields.ts'
 
 const Item = z.object({ id: bodyId, tags: z.array(z.enum(['new', 'used'])).max(2) })
@@ -85,13 +85,13 @@ describe('the detail of a body that fits and was refused', () => {
 
   it('tells of a field that nobody knows, and which there are', () => {
     const known = 'the body has a field that is not known here; known are agent_id, chain_id'
-    expect(strayFieldOf(schema, { agentId: 3 })).toBe(known)
+    expect(unknownFieldOf(schema, { agentId: 3 })).toBe(known)
   })
 
   it('is left out where all fields are known, or any would be', () => {
-    expect(strayFieldOf(schema, { agent_id: 3 })).toBeUndefined()
-    expect(strayFieldOf(schema, {})).toBeUndefined()
-    expect(strayFieldOf(z.looseObject({ a: z.int() }), { a: 1, b: 2 })).toBeUndefined()
-    expect(strayFieldOf(z.record(z.string(), z.int()), { b: 2 })).toBeUndefined()
+    expect(unknownFieldOf(schema, { agent_id: 3 })).toBeUndefined()
+    expect(unknownFieldOf(schema, {})).toBeUndefined()
+    expect(unknownFieldOf(z.looseObject({ a: z.int() }), { a: 1, b: 2 })).toBeUndefined()
+    expect(unknownFieldOf(z.record(z.string(), z.int()), { b: 2 })).toBeUndefined()
   })
 })
