@@ -1,4 +1,4 @@
-// What the service answers beside its routes, for the reference.
+// Descriptions, for the API reference, of the paths that are not in the list of routes.
 import { z } from 'zod'
 import type { Described } from './openapi.ts'
 
