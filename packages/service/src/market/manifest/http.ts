@@ -54,7 +54,7 @@ const Manifest = z
   })
   .meta({ id: 'Manifest' })
 
-/** Bytes: they are the same for everybody, and Fastify adds nothing to their type. */
+/** Buffers, because they are the same for all callers, and Fastify does not change the content type of a buffer. */
 export const builtManifest = once((context) => {
   const manifest = manifestOf(context)
   return {
