@@ -48,7 +48,7 @@ describe('the detail of a body that does not fit', () => {
     [{ items: [{ id: 1, tags: ['old'] }] }, 'items[0].tags[0] must be one of "new", "used"'],
     [{ items: [7] }, 'items[0] must be an object with id, tags'],
     [{ strict: { on: 1 } }, 'strict.on must be true or false'],
-    [{ strict: { on: true, off: 1 } }, 'strict has a field that is not known here; known are on'],
+    [{ strict: { on: true, off: 1 } }, 'strict has an unknown field; known fields are on'],
     [{ named: { b: 'x' } }, 'named.b must be a number'],
     [{ product_id: '0x1' }, /^product_id must be a text like "0x\w+" \(The product: 32 bytes as hex/],
   ])('%j is %s', (change, expected) => {
@@ -84,7 +84,7 @@ describe('the detail of a body that fits and was refused', () => {
   const schema = z.object({ agent_id: bodyId.prefault(0), chain_id: z.int().optional() })
 
   it('tells of a field that nobody knows, and which there are', () => {
-    const known = 'the body has a field that is not known here; known are agent_id, chain_id'
+    const known = 'the body has an unknown field; known fields are agent_id, chain_id'
     expect(unknownFieldOf(schema, { agentId: 3 })).toBe(known)
   })
 

@@ -33,7 +33,7 @@ export function unknownFieldOf(schema: z.ZodType, given: unknown): string | unde
 }
 
 const unknownFieldText = (place: string, names: string[]) =>
-  cut(`${place} has a field that is not known here; known are ${names.join(', ')}`)
+  cut(`${place} has an unknown field; known fields are ${names.join(', ')}`)
 
 const known = new WeakMap<z.ZodType, Json>()
 

@@ -1,4 +1,4 @@
-// What is kept for people costs them nothing and us disk: each has so much of it a day.
+// Daily quotas of stored bytes for each owner and client.
 import { registerIdentity } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'

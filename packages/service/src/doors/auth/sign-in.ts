@@ -41,7 +41,8 @@ export async function signIn(
   client: string,
 ): Promise<Session> {
   const message = text.length <= LONGEST_MESSAGE ? parseSignInMessage(text) : undefined
-  if (!message) throw new Unauthenticated('the message is not one of EIP-4361 (Sign-In with Ethereum)')
+  if (!message)
+    throw new Unauthenticated('the message is not a valid EIP-4361 message (Sign-In with Ethereum)')
   const chain = checkMessage(context, message)
   const end = await checkNonce(context, message.nonce)
   const holder = await holderOf(context, chain, {
@@ -101,7 +102,7 @@ function checkMessage(context: Context, message: SignInMessage): Chain {
 
 async function checkNonce(context: Context, nonce: string): Promise<Date> {
   const end = await endOfNonce(context, nonce)
-  if (!end) throw new Unauthenticated('the nonce is none of ours: get one from /v1/auth/nonce')
+  if (!end) throw new Unauthenticated('the nonce was not issued by this service: get one from /v1/auth/nonce')
   if (end.getTime() <= context.clock()) {
     throw new Unauthenticated('the nonce has expired: get another from /v1/auth/nonce')
   }
@@ -137,7 +138,7 @@ function requireRate(context: Context, client: string): void {
   const seconds = limiterOf(context)(client, context.clock())
   if (seconds === 0) return
   throw new RateLimited(
-    `a signature that is not of a key is asked of the chain, ${WALLETS.perSecond} a second for one client`,
+    `signatures of contract wallets are checked on the chain, at most ${WALLETS.perSecond} a second for each client`,
     Math.ceil(seconds),
   )
 }

@@ -61,8 +61,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       if (route.answerTimeoutMs) request.socket.setTimeout(answerTimeoutMs + SILENCE_MS)
       // Fastify's own time-out does not cover a request whose body has been read. The operation itself is not cancelled.
       const timer = setTimeout(
-        () =>
-          refuse(new Error(`there is no answer after ${answerTimeoutMs} ms`), context, route, request, reply),
+        () => refuse(new Error(`no answer within ${answerTimeoutMs} ms`), context, route, request, reply),
         answerTimeoutMs,
       )
       answerTo(request)
@@ -138,7 +137,7 @@ function requireChainOf(
   const asked: unknown = named ?? (isOfChain ? chain.config.chainId : undefined)
   if (chainId === undefined || asked === undefined || asked === chainId) return
   throw new Unauthenticated(
-    `the session is of a contract of chain ${chainId}: sign in for the chain that you ask for`,
+    `the session belongs to a contract wallet of chain ${chainId}: sign in on the chain that you request`,
   )
 }
 

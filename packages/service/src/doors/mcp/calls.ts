@@ -51,7 +51,7 @@ const inTime = (
   call: ToolCall<never>,
 ): Promise<unknown> =>
   withTimeout(timeoutMs, Promise.resolve(tool.handle(call)), () => {
-    throw new Error(`there is no answer after ${timeoutMs} ms`)
+    throw new Error(`no answer within ${timeoutMs} ms`)
   })
 
 function callOf(

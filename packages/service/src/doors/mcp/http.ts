@@ -56,12 +56,17 @@ export function mcpRoutes(app: FastifyInstance, context: Context, tools: readonl
     const problem = problemOf(request.headers)
     if (problem !== undefined) return refuse(reply, 403, INVALID_REQUEST, problem)
     const body = parsed(request.body)
-    if (body === undefined) return refuse(reply, 400, PARSE_ERROR, 'the body is no JSON')
+    if (body === undefined) return refuse(reply, 400, PARSE_ERROR, 'the body is not JSON')
     // Batches are refused, because the rate limit counts requests.
     if (Array.isArray(body)) return refuse(reply, 400, INVALID_REQUEST, 'send one message per request')
     request.operation = operationOf(body)
     if (!isSmallEnough(body, (request.body as Buffer).length)) {
-      return refuse(reply, 413, INVALID_REQUEST, 'too long: only the arguments of a tool may be')
+      return refuse(
+        reply,
+        413,
+        INVALID_REQUEST,
+        'message too large: only the arguments of a tool may be large',
+      )
     }
     const asked = webRequest(request)
     const isLegacy = await isLegacyRequest(asked, body)

@@ -31,7 +31,7 @@ const Manifest = z
         }),
         leastAmount: z.string().meta({
           about:
-            'The least that is settled, in base units of USDC: what is cheaper does not pay for its gas.',
+            'Smallest payment that is settled, in USDC base units; a smaller one would not cover its gas.',
           shown: { type: 'string', pattern: '^\\d+$' },
         }),
       }),

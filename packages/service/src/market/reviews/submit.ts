@@ -125,7 +125,7 @@ function requireFree(proofId: bigint, { published, submitted, is_over, attempts 
   if (submitted !== null && !is_over)
     throw use(submitted, 'which is being published; get_review tells when it is')
   if (attempts >= MOST_ATTEMPTS) {
-    throw refused('conflict', `proof ${proofId} was tried ${attempts} times in vain; submit another one`)
+    throw refused('conflict', `publishing with proof ${proofId} failed ${attempts} times; submit another one`)
   }
 }
 

@@ -27,7 +27,7 @@ export async function budgetOf(
     readLimit(context, { owner, chainId }),
     spentBy(context.sql, { chainId, owner: bytesOf(owner) }, new Date(context.clock())),
   ])
-  if (!spent) throw unavailable('get failed', new Error(`nothing of chain ${chainId} is in the records yet`))
+  if (!spent) throw unavailable('get failed', new Error(`chain ${chainId} is not indexed yet`))
   const remaining = caps ? remainingOf(caps, spent) : null
   return {
     remaining,
