@@ -1,7 +1,7 @@
 // What greets people who join: workflows, templates, licences, and documents that name files and commands which exist.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Yaml } from '@stoplight/spectral-parsers'
+import parsers from '@stoplight/spectral-parsers'
 import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
@@ -23,7 +23,7 @@ interface Workflow {
 }
 
 function yaml<T>(path: string): T {
-  const { data, diagnostics } = Yaml.parse(read(path))
+  const { data, diagnostics } = parsers.Yaml.parse(read(path))
   expect(diagnostics, path).toEqual([])
   return data as T
 }
