@@ -191,7 +191,7 @@ function comparisonShown(context: Context, { review, findings, inputs }: Compare
   }
 }
 
-/** Rounded to the nearest. */
+/** Rounded to the nearest integer. */
 const meanOf = ({ others_weight: weight, others_weighted: weighted }: FindingRow): number | null =>
   weight > 0n ? Number((weighted + weight / 2n) / weight) : null
 
@@ -202,11 +202,15 @@ const decisionShown = ({ hash, decided_at, ...decision }: DecisionRow) => ({
   cashback_earned: decision.cashback_earned,
   inputs: decision.inputs,
   decided_at: time(decided_at),
-  transaction: { ...fateOf(decision), hash: hash && hex(hash) },
+  transaction: { ...transactionState(decision), hash: hash && hex(hash) },
 })
 
-/** Of an escrow that its batch left as it was: for this escrow the transaction has failed, whatever it did for others. */
-function fateOf({ state, reason, skipped_for }: Pick<DecisionRow, 'state' | 'reason' | 'skipped_for'>) {
+/** For an escrow that its batch skipped, the transaction counts as failed, although it succeeded for others. */
+function transactionState({
+  state,
+  reason,
+  skipped_for,
+}: Pick<DecisionRow, 'state' | 'reason' | 'skipped_for'>) {
   if (skipped_for === null) return { state, reason }
   return {
     state: state === 'confirmed' ? ('failed' as const) : state,

@@ -1,4 +1,4 @@
-// What a rank rests on, so that anybody can compute it again.
+// Explains a rank by its evidence, so that everybody can recompute it.
 
 import {
   dateOf,
@@ -58,7 +58,7 @@ interface Page {
   offset: number
 }
 
-/** Of one moment: the evidence is that of the rank beside it. */
+/** Reads the rank and its evidence in one snapshot. */
 export function explainedRank(
   { sql, clock }: Pick<Context, 'sql' | 'clock'>,
   { config: { chainId } }: Chain,
@@ -71,7 +71,7 @@ export function explainedRank(
       sumsOf(tx, chainId, agentId),
       evidenceOf(tx, chainId, agentId, page),
     ])
-    if (!row) throw new Error('every agent has a row, known or not')
+    if (!row) throw new Error('the query returned no row for the agent')
     const asOf = day ?? dayOf(new Date(clock()))
     const explain = (type: ProductType) =>
       explanation(
