@@ -4,7 +4,7 @@ import { type Route, route } from '../../kit/route.ts'
 import { discover } from './operations.ts'
 import { DEFAULT_PRODUCTS, Discovery, productsWanted } from './shapes.ts'
 
-/** An integer from 0 up; whatever else is sent counts as nothing. */
+/** A non-negative integer; anything else is ignored. */
 const ceiling = z
   .union([
     z

@@ -1,4 +1,4 @@
-// What discovery takes and answers, in all doors.
+// Inputs and answers of discovery, for HTTP and MCP.
 import { z } from 'zod'
 import { hex32, momentShown, wholeNumber } from '../../kit/fields.ts'
 import { contentShortened } from '../../market/reviews/shapes.ts'
@@ -75,5 +75,5 @@ const discoveryOf = <T extends z.ZodType>(product: T) =>
   })
 
 export const Discovery = discoveryOf(Product).meta({ id: 'Discovery' })
-/** For models: bounded, however many write however much. */
+/** The answer for language models; its size is limited. */
 export const BriefDiscovery = discoveryOf(BriefProduct)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { accountShown, hex32, wholeNumber } from '../../kit/fields.ts'
 
-/** What its source says of a resource; what it does not say is left out. */
+/** What the source says of a resource; unknown fields are left out. */
 const Described = z.object({
   price: z
     .union([z.string(), z.number()])
