@@ -20,7 +20,7 @@ import { usdc } from './table.ts'
 
 const text = readFileSync(new URL('../../docs/ranks.md', import.meta.url), 'utf8')
 
-/** The cells of the table under a marker, without its head. */
+/** The cells of the table below a marker, without its header. */
 function tableOf(marker: string): string[][] {
   const [, after = ''] = text.split(`<!-- ${marker} -->\n`)
   const lines = after.split('\n\n')[0]?.split('\n') ?? []
