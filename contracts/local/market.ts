@@ -57,6 +57,9 @@ export interface Purchase {
 /** The EIP-712 domain that the sandbox token signs with, the same as on Base. */
 export const SANDBOX_TOKEN = { name: 'USD Coin', version: '2' } as const
 
+/** Enough for the first mint of an account; the node would reserve a whole block otherwise. */
+const MINT_GAS = 200_000n
+
 const AUTHORIZATION_KINDS = ['ReceiveWithAuthorization', 'TransferWithAuthorization'] as const
 
 /** Deploys everything, with the roles held by the development accounts. */
@@ -120,7 +123,8 @@ export async function confirmed(market: Market, hash: Hex): Promise<TransactionR
 
 export async function mintUsdc(market: Market, to: Address, amount: bigint): Promise<void> {
   const hash = await market.client.writeContract({
-    account: market.accounts.deployer,
+    account: heldByNode(market.accounts.deployer),
+    gas: MINT_GAS,
     address: market.addresses.USDC,
     abi: sandboxUSDCAbi,
     functionName: 'mint',

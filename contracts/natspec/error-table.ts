@@ -27,9 +27,10 @@ export function renderErrorTable(all: Declaration[]): string {
   return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('')
 }
 
+/** Without the padding that the formatter adds to cells. */
 export function readErrorTable(): string {
   const [, table] = sections()
-  return table
+  return `${table.trim().replace(/ {2,}/g, ' ').replace(/-{3,}/g, '---')}\n`
 }
 
 function sections(): [before: string, table: string, after: string] {

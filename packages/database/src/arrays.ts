@@ -10,33 +10,43 @@ interface Element {
   type: number
   array: number
   read: (text: string) => unknown
+  /** An element as it stands in the text of the array; without one it is quoted. */
   write?: (value: never) => string
 }
 
 const text = (value: string) => value
 const time = (value: string) => new Date(value)
-const isoTime = (value: Date | string) => (value instanceof Date ? value.toISOString() : value)
-const json = { read: (value: string) => JSON.parse(value) as unknown, write: JSON.stringify }
+const isoTime = (value: Date | string) => quote(value instanceof Date ? value.toISOString() : value)
+const json = {
+  read: (value: string) => JSON.parse(value) as unknown,
+  write: (value: unknown) => quote(JSON.stringify(value)),
+}
+/** Numbers need no quotes, and batches have thousands of them. */
+const bare = (value: unknown) =>
+  typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : quote(value)
 
 const ELEMENTS: Element[] = [
-  { name: 'bool', type: 16, array: 1000, read: (value) => value === 't' },
+  { name: 'bool', type: 16, array: 1000, read: (value) => value === 't', write: bare },
   {
     name: 'bytea',
     type: 17,
     array: 1001,
     read: (value) => Buffer.from(value.slice(2), 'hex'),
-    write: (value: Uint8Array) => `\\x${Buffer.from(value).toString('hex')}`,
+    write: (value: Uint8Array) =>
+      `"\\\\x${(Buffer.isBuffer(value) ? value : Buffer.from(value)).toString('hex')}"`,
   },
-  { name: 'int8', type: 20, array: 1016, read: BigInt },
-  { name: 'int2', type: 21, array: 1005, read: Number },
-  { name: 'int4', type: 23, array: 1007, read: Number },
+  { name: 'int8', type: 20, array: 1016, read: BigInt, write: bare },
+  { name: 'int2', type: 21, array: 1005, read: Number, write: bare },
+  { name: 'int4', type: 23, array: 1007, read: Number, write: bare },
   { name: 'text', type: 25, array: 1009, read: text },
   { name: 'name', type: 19, array: 1003, read: text },
   { name: 'varchar', type: 1043, array: 1015, read: text },
   { name: 'uuid', type: 2950, array: 2951, read: text },
-  { name: 'float4', type: 700, array: 1021, read: Number },
-  { name: 'float8', type: 701, array: 1022, read: Number },
-  { name: 'numeric', type: 1700, array: 1231, read: BigInt },
+  { name: 'float4', type: 700, array: 1021, read: Number, write: bare },
+  { name: 'float8', type: 701, array: 1022, read: Number, write: bare },
+  { name: 'numeric', type: 1700, array: 1231, read: BigInt, write: bare },
   { name: 'timestamptz', type: 1184, array: 1185, read: time, write: isoTime },
   { name: 'json', type: 114, array: 199, ...json },
   { name: 'jsonb', type: 3802, array: 3807, ...json },
@@ -44,7 +54,7 @@ const ELEMENTS: Element[] = [
 
 /** Arrays of the types that we use, for the driver's option `types`. */
 export const arrayTypes: Record<string, postgres.PostgresType> = Object.fromEntries(
-  ELEMENTS.map(({ name, array, read, write = String }) => [
+  ELEMENTS.map(({ name, array, read, write = quote }) => [
     `${name}Array`,
     {
       to: array,
@@ -60,10 +70,15 @@ type Write = (value: unknown) => string
 function writeArray(values: unknown[], write: Write): string {
   const elements = values.map((value) => {
     if (value === null) return 'NULL'
-    if (Array.isArray(value)) return writeArray(value, write)
-    return `"${write(value).replace(/["\\]/g, '\\$&')}"`
+    return Array.isArray(value) ? writeArray(value, write) : write(value)
   })
   return `{${elements.join(',')}}`
+}
+
+function quote(value: unknown): string {
+  const text = String(value)
+  // To look first is quicker: hardly any text has one.
+  return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`
 }
 
 /** An element is a brace, a comma, a quoted text or a bare word. */

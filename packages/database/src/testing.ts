@@ -8,6 +8,7 @@ import { type MigrationSet, readMigrations } from './migration-files.ts'
 import type { Sql } from './sql.ts'
 import { DOOR_VARIABLE } from './test-server.ts'
 
+export { bundled } from './bundled.ts'
 export { type KillablePostgres, processesOf, startKillablePostgres } from './killable-postgres.ts'
 
 export interface TestDatabase {

@@ -1,4 +1,4 @@
-// The chains of a configuration, and what has to be read before payments on them can be.
+// Opens the chains of the configuration, and reads what payments on them need.
 import { createRpcPool, RpcError, type RpcPool, readContract } from '@referrer/chain'
 import { type ChainConfig, ConfigError } from '@referrer/process'
 import { AttestationKey, X402 } from '@referrer/protocol'
@@ -35,7 +35,7 @@ export async function openChains(
   )
 }
 
-/** The newest first. What the configuration does not tell the marketplace does. */
+/** By chain, the newest first. Chains without keys in the configuration have those of the marketplace. */
 async function knownKeys(
   { chains, attestationPublicKeys, marketUrl }: Config,
   fetch: typeof globalThis.fetch,
@@ -103,7 +103,7 @@ function newest({ chainId, contracts }: ChainConfig): Chain['contracts'] {
   return { SplitRouter, CommissionEscrow, MerchantRegistry, IdentityRegistry, USDC }
 }
 
-/** The router itself says which contracts it works with: a mistake in the configuration must not show in the first payment. */
+/** Compares the configuration with the contracts that the router works with, so that a mistake shows at the start. */
 async function requireWiring({
   rpc,
   contracts,
@@ -126,14 +126,14 @@ async function requireWiring({
   }
 }
 
-/** Every payment is tried out before it is sent, and not every node lets calls run as if code were where none is. */
+/** Every payment is simulated with a state override in `eth_call`, which not every node supports. */
 async function requireTrials({ chainId, endpoints }: RpcPool, relayer: Address): Promise<void> {
   const problems = endpoints.map(async (endpoint): Promise<string[]> => {
     try {
       await probe({ rpc: endpoint }, relayer, [])
       return []
     } catch (error) {
-      // A node that is out now is no reason not to start.
+      // A node that does not answer now does not prevent the start.
       if (error instanceof RpcError && error.kind !== 'refused' && error.kind !== 'reverted') return []
       return [
         `CHAINS: ${endpoint.name} does not take state overrides in eth_call on chain ${chainId}, so no payment can be tried out there; name another node in its rpcUrls`,

@@ -14,16 +14,16 @@ import type { Hex } from 'viem'
 import { z } from 'zod'
 
 export interface Config extends CommonConfig {
-  /** Who sends, on every chain. */
+  /** Keys of the accounts that send, on every chain. */
   relayerPrivateKeys: readonly [Secret<Hex>, ...Secret<Hex>[]]
   /** Whose ref links count, by chain: the newest key first. Chains that are not here are asked of the marketplace. */
   attestationPublicKeys: ReadonlyMap<number, readonly string[]>
   marketUrl: string | undefined
-  /** Told with every refusal: where to learn how buying works. */
+  /** A URL in every refusal: where to learn how buying works. */
   setupUrl: string | undefined
   /** Whether merchants must sign what they send, or may. */
   settlementAuth: 'optional' | 'required'
-  /** What gas is counted with. */
+  /** Prices that gas is counted with. */
   gasPriceWei: bigint
   ethPriceUsd: bigint
   /** What a payer, and a merchant, may cost in gas beyond the fees that they bring, on a UTC day and a chain, in base units. */
@@ -39,7 +39,7 @@ export interface Config extends CommonConfig {
   maxBatchesInFlight: number
   /** How long a purchase waits for others to share a transaction with. */
   lingerMs: number
-  /** How often the chain is asked about what was sent. */
+  /** How often the chain is polled while a transaction is not mined. */
   watchIntervalMs: number
 }
 

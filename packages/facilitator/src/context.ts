@@ -21,9 +21,9 @@ export interface Chain {
   }
   /** The EIP-712 domain of USDC, as its contract tells it. */
   token: { name: string; version: string }
-  /** Whose ref links count. */
+  /** The keys that sign valid ref links. */
   ring: AttestationKey.KeyRing
-  /** Who sends; each holds the settler's role. */
+  /** The accounts that send; each holds the settler's role. */
   relayers: readonly [LocalAccount, ...LocalAccount[]]
   /** Which of them can send, now. */
   relayerPool: RelayerPool
@@ -46,17 +46,17 @@ export interface RelayerPool {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** The one bag: whatever touches the world outside comes from here, so that tests can set it. */
+/** Whatever touches the outside world comes from here, so that tests can set it. */
 export interface Context {
   config: Config
   sql: Sql
-  /** For those who need a connection of their own. */
+  /** For the sender, which needs connections of its own. */
   databaseUrl: Secret
   chains: ReadonlyMap<number, Chain>
   /** Milliseconds since 1970. */
   clock: () => number
   log: Logger
-  /** For the nodes and the marketplace. Addresses that strangers name are fetched with a guard. */
+  /** For the nodes and the marketplace. Addresses that strangers name are fetched by `guardedFetch`. */
   fetch: typeof fetch
   lookup: Lookup
   recovery: Recovery.Recovery

@@ -28,14 +28,14 @@ export function createEventLog(log: Logger): OnSettlement {
     else if (told.type === 'ended') log.debug({ chain, seconds: told.seconds }, `payment ${told.status}`)
     else {
       const { type, ...event } = plain(told.event)
-      // Of an account without gas one line tells it, not one for each transaction that waits.
+      // An account without gas is one line in the log, not one for each transaction that waits.
       const isTold = told.event.type === 'waiting' && told.event.lacksFunds
       log[isTold ? 'debug' : LEVELS[told.event.type]]({ chain, ...event }, `sender ${type}`)
     }
   }
 }
 
-/** JSON has no bigints, and the logger prints errors under their own name. */
+/** JSON has no bigints, and the logger serialises errors under `err`. */
 function plain(event: SenderEvent): Record<string, unknown> & { type: string } {
   const entries = Object.entries(event).map(([name, value]) => [
     name === 'error' ? 'err' : name,

@@ -33,7 +33,7 @@ const facilitatorMigrations: MigrationSet = {
 export const migrations = [chainMigrations, facilitatorMigrations]
 
 const CONNECTIONS = 20
-/** To send answers that are ready, and to end what has nothing more to do. */
+/** Time-out for closing connections and background work, after the payments have ended. */
 const LAST_ANSWERS_MS = 5_000
 
 /** Opens the database, brings it up to date, goes on with what an earlier process left, and opens the HTTP door. */
@@ -55,7 +55,7 @@ export async function startFacilitator(config: Config, overrides: Overrides = {}
       lookup: overrides.lookup ?? (config.allowPrivateHosts ? systemLookup : publicLookup()),
       recovery: overrides.recovery ?? (await Recovery.load()),
     }
-    log.info({ implementation: context.recovery.implementation }, 'signatures')
+    log.info({ implementation: context.recovery.implementation }, 'signature recovery loaded')
   } catch (error) {
     await database.close()
     throw error
@@ -79,7 +79,7 @@ async function open(
   })
   const running = new AbortController()
   const settling = settler.run(running.signal).catch((err) => {
-    log.fatal({ err }, 'nothing is settled any more; start the facilitator again')
+    log.fatal({ err }, 'the settler has stopped and no payment is settled; restart the facilitator')
   })
   const door = createDoor(context, settler, metrics)
 
@@ -118,7 +118,7 @@ async function warnOfRelayers(context: Context): Promise<void> {
         if (trouble) warn({}, trouble)
       }
     } catch (err) {
-      warn({ err }, 'nothing is known about the relayers')
+      warn({ err }, 'the state of the relayers cannot be read')
     }
   }
 }

@@ -29,7 +29,7 @@ export function isSettler(chain: Pick<Chain, 'rpc' | 'contracts'>, account: Addr
   return readContract(chain, read, PATIENCE)
 }
 
-/** What the chain says about everybody who sends on it. Throws `RpcError`. */
+/** Reads role and balance of every relayer of a chain. Throws `RpcError`. */
 export async function lookAtRelayers({ config }: Context, chain: Chain): Promise<RelayerState[]> {
   const { rpc, relayers, maxFeePerGas } = chain
   const gasPrice = rpc.request<Hex>('eth_gasPrice', [], PATIENCE).then(hexToBigInt)
@@ -40,7 +40,7 @@ export async function lookAtRelayers({ config }: Context, chain: Chain): Promise
     ])
     return { address, isSettler: isAllowed, balance }
   })
-  // Prices move: twice as much is what is offered for a transaction.
+  // The sender offers up to twice the current price.
   const [price, ...found] = await Promise.all([gasPrice, ...states])
   let fee = price * 2n
   if (fee > maxFeePerGas) fee = maxFeePerGas

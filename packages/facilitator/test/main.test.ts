@@ -17,7 +17,11 @@ afterEach(() => {
 })
 
 function run(env: Record<string, string>, ...args: string[]) {
-  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { NODE_COMPILE_CACHE = '' } = process.env
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   children.push(child)
   const said = { out: '', err: '' }
   child.stdout.on('data', (text) => {

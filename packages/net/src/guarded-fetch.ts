@@ -102,15 +102,22 @@ async function checkedAddresses(
   return addresses.map((address) => ({ address, family: isIP(address) }))
 }
 
-/** Limits concurrent lookups, so that names without an answer do not pile up. */
-const inTurns = createTurns(32)
+/** Limits the concurrent lookups of one resolver, so that names without an answer do not pile up. */
+const AT_ONCE = 32
+const turns = new WeakMap<Lookup, ReturnType<typeof createTurns>>()
+
+function turnsOf(lookup: Lookup): ReturnType<typeof createTurns> {
+  const known = turns.get(lookup) ?? createTurns(AT_ONCE)
+  turns.set(lookup, known)
+  return known
+}
 
 async function resolve(lookup: Lookup, host: string, signal: AbortSignal): Promise<string[]> {
   const late = Promise.withResolvers<never>()
   const giveUp = () => late.reject(signal.reason)
   signal.addEventListener('abort', giveUp, { once: true })
   try {
-    const turn = inTurns(async () => {
+    const turn = turnsOf(lookup)(async () => {
       signal.throwIfAborted()
       return lookup(host)
     })

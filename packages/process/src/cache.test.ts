@@ -37,7 +37,7 @@ test('those who ask together share one question', async () => {
   expect(asked).toEqual(['a', 'b'])
 })
 
-test('a question counts as asked for however long it takes', async () => {
+test('concurrent calls share a load however long it takes', async () => {
   const { ask, asked, clock, answerWith } = counted()
   const slow = Promise.withResolvers<string>()
   answerWith(() => slow.promise)
@@ -51,7 +51,7 @@ test('a question counts as asked for however long it takes', async () => {
   expect(asked).toEqual(['a'])
 })
 
-test('a failure is everybody’s who asked, and nobody’s who asks later', async () => {
+test('a failed load fails for all who wait for it, and the next call loads again', async () => {
   const { ask, asked, answerWith } = counted()
   answerWith(async () => {
     throw new Error('silence')
@@ -62,14 +62,14 @@ test('a failure is everybody’s who asked, and nobody’s who asks later', asyn
   expect(asked).toEqual(['a', 'a'])
 })
 
-test('what is to be kept for no time is loaded again', async () => {
+test('a value with a time to live of 0 is loaded again', async () => {
   const { ask, asked, answerWith } = counted()
   answerWith(async () => undefined)
   expect([await ask('a'), await ask('a')]).toEqual([undefined, undefined])
   expect(asked).toEqual(['a', 'a'])
 })
 
-test('no more than so many are kept: what was not asked for for longest goes first', async () => {
+test('keeps at most max entries and evicts the least recently used first', async () => {
   const { ask, asked } = counted({ max: 2 })
   for (const key of ['a', 'b', 'c', 'c', 'b', 'a']) await ask(key)
   expect(asked).toEqual(['a', 'b', 'c', 'a'])
@@ -78,7 +78,7 @@ test('no more than so many are kept: what was not asked for for longest goes fir
   expect(asked).toEqual(['a', 'b', 'c', 'a', 'c'])
 })
 
-test('what is too large together goes, and what is too large by itself is not kept', async () => {
+test('keeps at most maxBytes, and no value that is larger by itself', async () => {
   const { ask, asked, answerWith } = counted({ max: 10, maxBytes: 10 })
   const sizes: Record<string, number> = { a: 5, b: 5, c: 1, d: 11 }
   answerWith(async (key) => 'x'.repeat(sizes[key] ?? 0))

@@ -3,22 +3,23 @@ import { LRUCache } from 'lru-cache'
 export interface CacheOptions<K, V> {
   keyOf: (key: K) => string
   load: (key: K) => Promise<V>
-  /** For how many milliseconds a value is kept; 0: not at all. */
+  /** Time to live of a value in milliseconds; 0 means that the value is not cached. */
   ttlMs: (value: V) => number
   clock: () => number
-  /** However much strangers make us load, the memory for it is bounded: what was not asked for for longest goes first. */
+  /** Memory limit in entries, because strangers choose the keys. The least recently used entry is evicted first. */
   max: number
+  /** Memory limit in bytes; needs `bytesOf`. */
   maxBytes?: number
   bytesOf?: (value: V) => number
 }
 
-/** Loads once for all who ask for the same, and keeps the value for a while. What fails is loaded again. */
+/** An LRU cache that coalesces concurrent loads of a key. A failed load is not cached. */
 export function createCache<K, V>(options: CacheOptions<K, V>): (key: K) => Promise<V> {
   const { keyOf, load, ttlMs, clock, max, maxBytes = max, bytesOf = () => 1 } = options
   const cache = new LRUCache<string, Promise<V>>({
     max,
     maxSize: maxBytes,
-    // The time is asked for with every look, for a clock that is passed in may jump.
+    // The cache reads the clock at every lookup, because the clock of a test may jump.
     ttlResolution: 0,
     perf: { now: clock },
   })

@@ -83,7 +83,7 @@ describe('the chains of an environment', () => {
     expect(problemsOf({ CHAINS: '{}' })).toEqual(['CHAINS: expected an array of chains'])
   })
 
-  it('have no pause that a timer cannot hold, and would not make', () => {
+  it('have no polling interval that is too long for a timer', () => {
     expect(problemsOf({ CHAINS: chainsJson({ pollIntervalMs: 2 ** 31 }) })).toEqual([
       'CHAINS[0].pollIntervalMs: expected 3600000 or less',
     ])

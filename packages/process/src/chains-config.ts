@@ -11,7 +11,7 @@ const address = z
   )
   .transform((text): Address => getAddress(text))
 
-/** Contracts that may be replaced: the older ones still hold money, so their events count too. */
+/** All deployments of a contract that can be replaced: older ones still hold money, so their events are indexed too. */
 const generations = z
   .union([address.transform((only) => [only]), z.array(address).min(1)], {
     error: 'expected an address, or an array of addresses with the newest last',
@@ -26,7 +26,7 @@ const rpcUrl = z
     (text) => typeof text === 'string' && isHttpUrl(text),
     'expected an http or https URL, special characters of a password percent-encoded',
   )
-  // Providers put the key into the URL.
+  // RPC providers put the API key into the URL.
   .transform((text) => new Secret(text))
 
 const Chain = z.strictObject(
@@ -45,20 +45,20 @@ const Chain = z.strictObject(
       },
       { error: unknownOr('expected an object of contract addresses') },
     ),
-    /** No event of the market is older. */
+    /** The first block that can hold an event of the contracts. */
     startBlock: count(0).transform(BigInt),
-    /** Blocks this deep are never reorganised. */
+    /** Number of blocks after which a block counts as final, safe from reorganisations. */
     finalityDepth: count(1).default(64),
-    /** Depth at which a program acts on what it saw. */
+    /** Number of blocks after which a program acts on an event. */
     confirmations: count(1).default(5),
-    /** The most that a program pays for its own transactions. */
+    /** Highest gas price that a program pays for its own transactions. */
     maxFeePerGasGwei: count(1).default(100),
     /**
-     * The least that is settled, in base units of USDC. The default pays for the gas of one purchase from its settlement to the release
-     * of its escrow, each step alone (291,000), at 0.01 gwei and 3,000 USD for an ether.
+     * Smallest payment that is settled, in USDC base units. The default covers the gas of one purchase from settlement to escrow release
+     * without batching (291,000 gas), at 0.01 gwei and 3,000 USD for one ether.
      */
     leastAmount: count(0).default(10_000).transform(BigInt),
-    /** A newest block older than this means that the nodes stand still; left out: not looked at. */
+    /** Age of the newest block from which on the nodes count as stalled; undefined disables the check. */
     maxHeadAgeSeconds: count(1).optional(),
     pollIntervalMs: count(10).max(3_600_000, 'expected 3600000 or less').default(500),
   },
@@ -82,7 +82,7 @@ const Chains = z
     }
   })
 
-/** The chains of CHAINS or CHAINS_FILE, at least one. When they cannot be used, it is undefined and the problems say why. */
+/** Reads CHAINS or CHAINS_FILE. Returns undefined when the chains cannot be used, and adds the reasons to `problems`. */
 export function readChains(env: Env, problems: string[]): [ChainConfig, ...ChainConfig[]] | undefined {
   const inline = textOf(env, 'CHAINS')
   const file = textOf(env, 'CHAINS_FILE')
@@ -112,7 +112,7 @@ function parseChains(source: string, text: string, problems: string[]) {
   try {
     json = JSON.parse(text)
   } catch {
-    // The parser's own message would quote the text, keys in RPC URLs included.
+    // The parser's own message would quote the text, which can include API keys in RPC URLs.
     problems.push(`${source}: not valid JSON`)
     return undefined
   }
@@ -122,7 +122,7 @@ function parseChains(source: string, text: string, problems: string[]) {
   return first && ([first, ...others] satisfies [ChainConfig, ...ChainConfig[]])
 }
 
-/** `[0].contracts.USDC` */
+/** Formats a path like `[0].contracts.USDC`. */
 function at(path: readonly PropertyKey[]): string {
   return path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')
 }

@@ -10,7 +10,7 @@ export const CONTRACTS = {
   USDC: ADDRESS,
 }
 
-/** The JSON of CHAINS: a chain for each set of fields that replace others. */
+/** JSON for CHAINS with one chain for each argument, whose fields override the defaults. */
 export const chainsJson = (...changes: object[]): string =>
   JSON.stringify(
     changes.map((change) => ({

@@ -8,7 +8,7 @@ let server: Server
 
 afterEach(() => server.closeAllConnections())
 
-/** A server that answers when `answer` is called, and one request to it. */
+/** A server with one running request, which is answered when `answer` is called. */
 async function busy() {
   const arrived = Promise.withResolvers<void>()
   let answer = () => {}

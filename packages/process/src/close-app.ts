@@ -1,4 +1,4 @@
-/** As much of a Fastify app as its end needs. */
+/** The part of a Fastify app that `closeApp` uses. */
 interface App {
   server: { closeIdleConnections(): void; closeAllConnections(): void }
   close(): PromiseLike<unknown>
@@ -6,9 +6,9 @@ interface App {
 
 const SWEEP_MS = 50
 
-/** Lets requests under way end, but not for ever. */
+/** Closes the app after its running requests have ended, or cuts them off after `timeoutMs`. */
 export async function closeApp(app: App, timeoutMs: number): Promise<void> {
-  // A connection that was busy when the end began is kept for its next request, which will not come.
+  // A keep-alive connection that was busy when the shutdown began becomes idle later and must be closed then.
   const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
   const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs)
   await app.close()

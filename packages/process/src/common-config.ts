@@ -1,4 +1,4 @@
-// The part of a configuration that a service and a facilitator have in common: same variables, same words.
+// The configuration that the service and the facilitator share.
 import { type ChainConfig, readChains } from './chains-config.ts'
 import {
   ConfigError,
@@ -14,7 +14,7 @@ import { flag, host, list, network, oneOf, postgresUrl, text, whole } from './re
 import type { Secret } from './secret.ts'
 
 export interface CommonConfig {
-  /** One's own server; without it an embedded one keeps its data in `dataDir`. */
+  /** URL of the operator's Postgres server; without it an embedded server keeps its data in `dataDir`. */
   databaseUrl: Secret | undefined
   dataDir: string
   host: string
@@ -25,7 +25,7 @@ export interface CommonConfig {
   shutdownTimeoutMs: number
   trustedProxies: readonly string[]
   rateLimit: { perSecond: number; burst: number }
-  /** Whether merchants' endpoints may be on this machine, and nowhere else in its networks: in a sandbox only. */
+  /** Whether merchants' endpoints may have loopback addresses; for sandboxes only. Other private addresses stay refused. */
   allowPrivateHosts: boolean
 }
 
@@ -60,8 +60,8 @@ export const commonVariables = (defaults: { dataDir: string; port: number }) => 
 type CommonVariables = ReturnType<typeof commonVariables>
 
 /**
- * Reads a table that begins with the common variables; throws one `ConfigError` that names everything wrong with it. `check` finds what
- * only shows in several values together.
+ * Reads a table of variables that includes the common ones. Throws one `ConfigError` that lists all problems. `check` validates rules
+ * that span several values.
  */
 export function readConfiguration<T extends Table & CommonVariables>(
   table: T,

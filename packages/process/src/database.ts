@@ -3,13 +3,13 @@ import type { Logger } from 'pino'
 import type { CommonConfig } from './common-config.ts'
 
 interface Purpose {
-  /** As the server shows whose connections these are. */
+  /** The `application_name` of the connections. */
   name: string
   max: number
   log: Logger
 }
 
-/** The database of a configuration: one's own, or the embedded one. */
+/** Opens the configured database: the operator's own server, or the embedded one. */
 export function openConfigured(
   { databaseUrl, dataDir }: Pick<CommonConfig, 'databaseUrl' | 'dataDir'>,
   { name, max, log }: Purpose,

@@ -1,8 +1,8 @@
-// A program's environment as a table: from it come the values, the messages about what is wrong, and the text of `--help`.
+// A program declares its environment variables in a table. The table parses the values, reports the problems and prints the `--help` text.
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** Makes a value of a text; undefined: it is not what is expected. */
+/** A parser of a variable's text; `read` returns undefined when the text is not valid. */
 export interface Reader<T> {
   expected: string
   read(text: string): T | undefined
@@ -10,7 +10,7 @@ export interface Reader<T> {
 
 export interface Variable<T> {
   about: string
-  /** Stands for a variable that is not set. */
+  /** Default text for a variable that is not set. */
   fallback: string | undefined
   read(text: string | undefined): { value: T } | { problem: string }
 }
@@ -21,7 +21,7 @@ export type Values<T extends Table> = {
   [Name in keyof T]: T[Name] extends Variable<infer Value> ? Value : never
 }
 
-/** Every bad variable has its own line; none tells a value. */
+/** Has one line for each bad variable, and never shows a value, which may be a secret. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly problems: readonly string[]
@@ -56,10 +56,10 @@ function readWith<T>({ expected, read }: Reader<T>, text: string): { value: T } 
   return value === undefined ? { problem: `expected ${expected}` } : { value }
 }
 
-/** What a variable says. An empty one is how a shell or a compose file says that it is not set. */
+/** The trimmed text of a variable. An empty variable counts as not set, because shells and compose files leave unset ones empty. */
 export const textOf = (env: Env, name: string): string | undefined => env[name]?.trim() || undefined
 
-/** All the values, or undefined when one of them is bad; the problems are in the order of the table. */
+/** Parses all variables. `values` is undefined when one is bad; the problems are in the order of the table. */
 export function readEnvironment<T extends Table>(
   table: T,
   env: Env,
@@ -74,7 +74,7 @@ export function readEnvironment<T extends Table>(
   return { values: problems.length === 0 ? (values as Values<T>) : undefined, problems }
 }
 
-/** Every variable with what it is for and its default. */
+/** The `--help` text: each variable with its purpose and default. */
 export function describeVariables(table: Table): string {
   const width = Math.max(...Object.keys(table).map((name) => name.length))
   return Object.entries(table)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { createLoader } from './loader.ts'
 
-/** Questions as they are asked, each answered when the test says so. */
+/** A loader that records its batches; the test answers each of them. */
 function questions({ concurrency, maxBatch }: { concurrency?: number; maxBatch?: number } = {}) {
   const asked: { keys: number[]; answer: (values?: string[]) => void; fail: (error: Error) => void }[] = []
   const read = createLoader<number, string>({

@@ -1,11 +1,11 @@
 export interface LoaderOptions<K, V> {
-  /** Keys with the same name are loaded once. */
+  /** Keys with the same result are loaded once in a batch. */
   keyOf: (key: K) => string | number | bigint
-  /** The values in the order of the keys. */
+  /** Loads a batch and returns the values in the order of the keys. */
   load: (keys: K[]) => Promise<V[]>
-  /** How many batches may be under way at once. More than one makes them smaller, and each costs the same. */
+  /** How many batches may run at once. More than one makes the batches smaller, while each costs about the same. */
   concurrency?: number
-  /** How many keys one batch may have. */
+  /** The largest number of keys in a batch. */
   maxBatch?: number
 }
 
@@ -13,21 +13,22 @@ interface Waiting<K, V> extends PromiseWithResolvers<V> {
   key: K
 }
 
-/** After a batch that so many asked for, the next waits a little, so that it is for many too. */
-const MANY = 16
+/** After a batch that served at least this many calls, the next one waits `PAUSE_MS`, so that it serves many calls too. */
+const MANY_CALLS = 16
 const PAUSE_MS = 1
 
 /**
- * Loads many keys at once: what is asked for while `concurrency` batches are under way goes out as the next batch. Under load this is one
- * statement for dozens of requests, and without load there is nothing to wait for. A value is never older than the question for it.
+ * A batch loader. Keys that are asked for while `concurrency` batches run are collected for the next batch: under load one SQL statement
+ * serves dozens of requests, and without load no call waits. A value is always read after it was asked for; nothing is cached.
  *
- * The package `dataloader` sends a batch with every turn of the event loop, however many are under way, and keeps values until they are cleared.
+ * The package `dataloader` does not fit: it sends a batch in every turn of the event loop however many are running, and caches values
+ * until they are cleared.
  */
 export function createLoader<K, V>({ keyOf, load, concurrency = 1, maxBatch = 500 }: LoaderOptions<K, V>) {
   let waiting = new Map<string | number | bigint, Waiting<K, V>>()
   let underWay = 0
   let scheduled = false
-  let askers = 0
+  let calls = 0
   let pausedUntil = 0
 
   function schedule(): void {
@@ -39,13 +40,13 @@ export function createLoader<K, V>({ keyOf, load, concurrency = 1, maxBatch = 50
     }
     const pause = pausedUntil - performance.now()
     if (pause > 0) setTimeout(go, pause)
-    // After the requests that arrived in this turn of the event loop.
+    // Runs after the requests that arrived in this turn of the event loop, so that they share the batch.
     else setImmediate(go)
   }
 
   function send(): void {
-    if (askers >= MANY) pausedUntil = performance.now() + PAUSE_MS
-    askers = 0
+    if (calls >= MANY_CALLS) pausedUntil = performance.now() + PAUSE_MS
+    calls = 0
     const all = [...waiting]
     waiting = new Map(all.slice(maxBatch))
     underWay += 1
@@ -66,7 +67,7 @@ export function createLoader<K, V>({ keyOf, load, concurrency = 1, maxBatch = 50
   }
 
   return (key: K): Promise<V> => {
-    askers += 1
+    calls += 1
     const name = keyOf(key)
     let found = waiting.get(name)
     if (!found) {

@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Headers that prove who somebody is. */
+/** Headers that carry credentials; their values are not logged. */
 const SECRET_HEADERS = new Set([
   'authorization',
   'proxy-authorization',
@@ -13,17 +13,17 @@ const SECRET_HEADERS = new Set([
   'payment-signature',
 ])
 
-/** A write for each line would take longer than most requests. Lines wait for others a tenth of a second at most; an exit writes them. */
+/** Lines are buffered for at most 100 ms, because one write for each line would take longer than most requests. The exit flushes them. */
 const BUFFERED = { sync: false, minLength: 4_096, periodicFlush: 100 }
 
 type Fields = Record<string, unknown>
 
-/** Logs as lines of JSON. Headers, wherever they are on the first two levels of a line, are written without their secrets. */
+/** A logger that writes lines of JSON. Credentials are removed from `headers` on the first two levels of a line. */
 export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {
     level,
     base: null,
-    // By hand: pino's own redaction takes ten times as long as writing the line.
+    // Redaction is done here because pino's own takes ten times as long as writing the line.
     formatters: { log: withoutSecrets },
     serializers: { err: (error: Error) => cleaned(stdSerializers.err(error) as unknown as Fields) },
   }
@@ -39,7 +39,7 @@ function withoutSecrets(line: Fields): Fields {
   return clean
 }
 
-/** Nearly every line is a flat one. */
+/** A quick check that spares nearly all lines the redaction: most have no nested objects. */
 function mayHoldHeaders(line: Fields): boolean {
   for (const key in line) if (typeof line[key] === 'object') return true
   return false

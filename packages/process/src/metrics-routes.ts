@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 
-/** As much of a program's metrics as its door needs. */
+/** The part of a program's metrics that the HTTP routes use. */
 export interface RequestMetrics {
   readonly contentType: string
-  /** Looks at everything and writes it down in Prometheus' text format. */
+  /** Collects all metrics and returns them in the Prometheus text format. */
   render(): Promise<string>
   observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void
 }
 
-/** `/metrics`, and the duration of every request in them. */
+/** Adds the route `/metrics` and measures the duration of every request. */
 export function metricsRoutes(app: FastifyInstance, metrics: RequestMetrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'

@@ -1,4 +1,4 @@
-/** For contexts of one type: something that is made once for each and lives as long as it does. */
+/** Creates a value once for each context object, on first use. The value is garbage-collected with its context. */
 export const oncePer =
   <C extends object>() =>
   <T>(make: (context: C) => T): ((context: C) => T) => {

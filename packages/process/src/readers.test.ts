@@ -103,7 +103,7 @@ describe.each(CASES)('%s', (_what, { read }, { good, bad }) => {
 describe('what must not be seen', () => {
   it('is a key of an account', () => {
     expect(Read.privateKey.read(KEY)?.reveal()).toBe(KEY)
-    // The last is not below the order of the curve.
+    // The last one is not below the order of the secp256k1 curve.
     for (const bad of ['0xhunter2', KEY.slice(2), `${KEY}00`, `0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`])
       expect(Read.privateKey.read(bad)).toBeUndefined()
   })

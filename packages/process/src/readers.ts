@@ -7,7 +7,7 @@ import { Secret } from './secret.ts'
 
 const WHOLE = /^\d{1,15}$/
 
-/** Without `max` there is no bound but that of exact numbers. */
+/** A whole number of at most 15 digits, which a double holds exactly. */
 export function whole(min: number, max?: number): Reader<number> {
   return {
     expected: `a whole number from ${min} ${max === undefined ? 'up' : `to ${max}`}`,
@@ -28,16 +28,16 @@ export const flag: Reader<boolean> = {
   read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
 }
 
-/** Any text will do. */
+/** Accepts any text; `expected` is only for messages. */
 export const text = (expected: string): Reader<string> => ({ expected, read: (text) => text })
 
-/** What is sent in a header and never shown; whoever refuses a bad header shows it. */
+/** A secret that is sent in a header. It is validated here because Node's error about an invalid header would show it. */
 export const token: Reader<Secret> = {
   expected: 'a token of plain letters, digits and signs, without spaces',
   read: (text) => (/^[!-~]+$/.test(text.trim()) ? new Secret(text.trim()) : undefined),
 }
 
-/** Items separated by commas. One bad item spoils the list. */
+/** Items separated by commas. One bad item makes the list invalid. */
 export const list = <T>(item: Reader<T>, expected: string): Reader<T[]> => ({
   expected,
   read(text) {
@@ -46,7 +46,7 @@ export const list = <T>(item: Reader<T>, expected: string): Reader<T[]> => ({
   },
 })
 
-/** JSON of a shape that a schema knows. */
+/** JSON that a schema validates. */
 export const json = <T>(
   schema: { safeParse(value: unknown): { data?: T | undefined } },
   expected: string,
@@ -66,7 +66,6 @@ export const host: Reader<string> = {
   read: (text) => (/^[\w.:-]+$/.test(text) ? text : undefined),
 }
 
-/** An address, or a network like `10.0.0.0/8`. */
 export const network: Reader<string> = {
   expected: 'an IP address or a network like 10.0.0.0/8',
   read(text) {
@@ -77,7 +76,7 @@ export const network: Reader<string> = {
   },
 }
 
-/** A URL that paths are appended to: without a slash at its end. */
+/** A URL that paths are appended to, returned without a trailing slash. */
 export const baseUrl: Reader<string> = {
   expected: 'an http or https URL without query',
   read: (text) => (isBaseUrl(text) ? text.replace(/\/+$/, '') : undefined),

@@ -3,17 +3,17 @@ import type { Logger } from 'pino'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What was asked for, where the path does not tell. */
+    /** The operation behind a path that serves many of them, like `/mcp`. */
     operation: { name: string; isRead: boolean } | undefined
   }
 }
 
-/** Asked every few seconds by machines. */
+/** Routes that monitoring polls every few seconds; they are logged at `debug` only. */
 const QUIET = new Set(['/healthz', '/readyz', '/metrics'])
 
 /**
- * One line for each request, when it is answered: without its query and headers, which may hold secrets. Reads by anybody that went well are
- * counted in the metrics; only who wants to see everything (`debug`) gets a line for each of them.
+ * Logs one line for each answered request, without its query and headers, which may hold secrets. Successful public reads are logged
+ * at `debug` only, because the metrics count them already.
  */
 export class RequestLog extends LogController {
   readonly #log: Logger

@@ -1,4 +1,4 @@
-// A program that ends, or does not, as its test says.
+// A program that starts and stops as its arguments say.
 import { once } from 'node:events'
 import { createLog } from './log.ts'
 import { failStart, runUntilSignal } from './run.ts'
@@ -8,9 +8,9 @@ const context = { log: createLog('silent') }
 const say = (word: string) => process.stdout.write(`${word}\n`)
 
 async function begin() {
-  // Nothing else keeps this process alive.
+  // This timer keeps the process alive.
   setInterval(() => {}, 60_000)
-  // Listened for before anybody is told that this is starting: the signal may come at once.
+  // Listens before it prints `starting`, because the test may send the signal at once.
   const signalled = start === 'starts slowly' && once(process, 'SIGTERM')
   say('starting')
   await signalled

@@ -101,7 +101,7 @@ describe('a start that fails', () => {
     expect(told(error)).toBe(text)
   })
 
-  it('for a reason that nobody knows shows where', () => {
+  it('for an unknown reason shows the stack', () => {
     expect(told(new TypeError('x is not a function'))).toMatch(/^TypeError: x is not a function\n +at /)
   })
 })

@@ -3,16 +3,16 @@ import { DatabaseError } from '@referrer/database'
 import type { Logger } from 'pino'
 import { ConfigError } from './environment.ts'
 
-/** Something that runs until it is told to stop. */
+/** A running program. */
 export interface Program {
   context: { log: Logger }
-  /** Lets running work end, and names what did not end although it was told to. */
+  /** Waits for running work to end, and returns the names of the parts that did not end in time. */
   stop(): Promise<{ stuck: readonly string[] }>
 }
 
 /**
- * Starts a program and keeps it running until SIGTERM or SIGINT: it stops and exits, with 1 when something was stuck. A second signal does
- * not wait. Signals are listened to before the start begins, so none cuts it off in the middle.
+ * Starts a program and keeps it running until SIGTERM or SIGINT. Then it stops the program and exits, with status 1 when a part was stuck.
+ * A second signal exits at once. The handlers are installed before the start, so that a signal cannot interrupt it halfway.
  */
 export async function runUntilSignal<P extends Program>(start: () => Promise<P>): Promise<P> {
   const starting = Promise.resolve().then(start)
@@ -30,7 +30,7 @@ export async function runUntilSignal<P extends Program>(start: () => Promise<P>)
   return await starting
 }
 
-/** Says what to do when that is known, and everything when it is not. */
+/** Prints why the start failed and exits: a short message for known errors, the stack for all others. */
 export function failStart(error: unknown): never {
   process.stderr.write(`${explain(error)}\n`)
   process.exit(1)

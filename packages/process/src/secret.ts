@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** Text that must not be seen. It prints as `[secret]` however it is printed; only `reveal` tells it. */
+/** A text that must not appear in logs or answers. It prints as `[secret]` in every way of printing; only `reveal` returns it. */
 export class Secret<T extends string = string> {
   readonly #text: T
 

@@ -1,8 +1,8 @@
 import { withTimeout } from './with-timeout.ts'
 
 /**
- * A question to something that may be silent. However many ask, one is under way at a time; each asker waits for
- * its answer no longer than `timeoutMs`.
+ * Coalesces calls of `ask`, which may hang: at most one runs at a time, and callers that come meanwhile share its answer. Each caller
+ * waits at most `timeoutMs`.
  */
 export function sharedQuestion<T>(timeoutMs: number, ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined

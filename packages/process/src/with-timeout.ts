@@ -1,6 +1,6 @@
 /**
- * What comes of the work when it ends within `ms`; otherwise what `onTimeout` gives, which is undefined without one. An `onTimeout` that throws
- * rejects. The work goes on all the same, and nobody hears how it ends.
+ * Returns the result of `work` when it ends within `ms`, else the result of `onTimeout` (undefined without one); `onTimeout` may throw.
+ * The work is not cancelled: it goes on, and its later result or failure is ignored.
  */
 export async function withTimeout<T, L = undefined>(
   ms: number,

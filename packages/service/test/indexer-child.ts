@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { bundled } from '@referrer/database/testing'
 import type { IndexerTask } from './indexer-process.ts'
 
 /** A line printed by the indexer process. */
@@ -21,11 +21,11 @@ export interface IndexerChild {
   kill(): Promise<void>
 }
 
-const PROGRAM = fileURLToPath(new URL('./indexer-process.ts', import.meta.url))
+const PROGRAM = new URL('./indexer-process.ts', import.meta.url)
 
 /** `said`: the lines of an earlier process, to continue them. */
 export async function startIndexerChild(task: IndexerTask, said: Said[] = []): Promise<IndexerChild> {
-  const child: ChildProcess = spawn(process.execPath, [PROGRAM], {
+  const child: ChildProcess = spawn(process.execPath, [await bundled(PROGRAM)], {
     env: { ...process.env, INDEX: JSON.stringify(task) },
     stdio: ['pipe', 'pipe', 'inherit'],
   })

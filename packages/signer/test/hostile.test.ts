@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { confirmed, listProduct } from '@referrer/contracts/local'
 import { Attribution, Authorization, X402 } from '@referrer/protocol'
 import { splitRouterAbi } from '@referrer/protocol/abi'
@@ -17,7 +16,7 @@ let signer: TestSigner
 /** A second process with the same keys and the same journal, and less patience. */
 let second: TestSigner
 const SIGNER_STATE_DIR = newStateDir()
-const program = fileURLToPath(new URL('program.ts', import.meta.url))
+const program = new URL('program.ts', import.meta.url)
 const start = (env: Record<string, string> = {}) =>
   startSigner({ ...w.env, SIGNER_STATE_DIR, ...env }, { program })
 

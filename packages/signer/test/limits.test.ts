@@ -1,5 +1,4 @@
 // How much a signer pays at most: its own limits, and the caps of the owner of the wallet and of the agent.
-import { fileURLToPath } from 'node:url'
 import { listProduct } from '@referrer/contracts/local'
 import { type Address, isAddressEqual, numberToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -9,7 +8,7 @@ import { PRICE, startWorld, type Wallet, type World } from './world.ts'
 
 let w: World
 const signers: TestSigner[] = []
-const program = fileURLToPath(new URL('program.ts', import.meta.url))
+const program = new URL('program.ts', import.meta.url)
 const DAY_MS = 86_400_000
 /** It is noon for signers whose day is counted, so that no midnight comes in between; the marketplace refuses such a clock. */
 const TO_NOON_MS = DAY_MS / 2 - (Date.now() % DAY_MS)

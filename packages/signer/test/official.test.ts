@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { getRequestListener } from '@hono/node-server'
 import { type HTTPAdapter, HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server'
 import type { ResourceServerExtension } from '@x402/core/types'
@@ -11,7 +12,7 @@ import { paymentMiddleware as honoMiddleware } from '@x402/hono'
 import express from 'express'
 import { Hono } from 'hono'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startSigner, type TestSigner } from './signer.ts'
+import { MAIN, startSigner, type TestSigner } from './signer.ts'
 import { PRICE, startWorld, type World } from './world.ts'
 
 let w: World
@@ -22,7 +23,7 @@ const asked: IncomingMessage[] = []
 
 beforeAll(async () => {
   w = await startWorld(7)
-  signer = await startSigner(w.env)
+  signer = await startSigner(w.env, { program: fileURLToPath(MAIN) })
 })
 afterAll(async () => {
   await signer?.close()

@@ -2,13 +2,14 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { bundled } from '@referrer/database/testing'
 import { AttributionToken, Commitment, Signature } from '@referrer/protocol'
 import fc from 'fast-check'
 import { verifyTypedData } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { vectors } from '../../protocol/test/commitments.ts'
-import { startSigner, type TestSigner } from './signer.ts'
+import { MAIN, startSigner, type TestSigner } from './signer.ts'
 
 const ownKey = generatePrivateKey()
 const otherKey = generatePrivateKey()
@@ -253,16 +254,17 @@ it('says which settings a tool lacks', async () => {
 
 describe('the program', () => {
   const run = promisify(execFile)
-  const main = fileURLToPath(new URL('../src/bin.ts', import.meta.url))
   /** Nobody talks to it: one that starts ends at once. */
-  function started(env: Record<string, string>) {
-    const running = run(process.execPath, [main], { env })
+  async function started(env: Record<string, string>) {
+    const running = run(process.execPath, [await bundled(MAIN)], {
+      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...env },
+    })
     running.child.stdin?.end()
     return running.catch((error) => error)
   }
 
   it('explains itself', async () => {
-    const { stdout } = await run(process.execPath, [main, '--help'])
+    const { stdout } = await run(process.execPath, [fileURLToPath(MAIN), '--help'])
     for (const word of ['AGENT_KEYS', 'ALLOW_PRIVATE_HOSTS', 'pay_for_product', 'get_wallet_status'])
       expect(stdout).toContain(word)
   })

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { bundled } from '@referrer/database/testing'
 
 export interface ToolAnswer {
   isError: boolean
@@ -29,19 +29,20 @@ export interface TestSigner {
   close(): Promise<void>
 }
 
-const MAIN = fileURLToPath(new URL('../src/bin.ts', import.meta.url))
+export const MAIN = new URL('../src/bin.ts', import.meta.url)
 
 export const newStateDir = () => join(tmpdir(), `referrer-signer-${randomUUID()}`)
 
+/** Of a program that is named by its path, that very file is run. */
 export async function startSigner(
   env: Record<string, string>,
-  { program = MAIN }: { program?: string } = {},
+  { program = MAIN }: { program?: URL | string } = {},
 ): Promise<TestSigner> {
   const stateDir = env.SIGNER_STATE_DIR ?? newStateDir()
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [program],
+    args: [typeof program === 'string' ? program : await bundled(program)],
     env: { PATH, NODE_COMPILE_CACHE, SIGNER_STATE_DIR: stateDir, ...env },
     stderr: 'pipe',
   })

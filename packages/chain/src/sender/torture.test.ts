@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { bundled, freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { type Address, hexToBytes } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -38,7 +37,7 @@ const LEAST_INTENTS = 50
 /** To have died everywhere, and again to bring everything to its end. */
 const PATIENCE_MS = 150_000
 const MINT_GAS = 120_000n
-const PROGRAM = fileURLToPath(new URL('torture-program.ts', import.meta.url))
+const PROGRAM = new URL('torture-program.ts', import.meta.url)
 
 interface Wish {
   id: bigint
@@ -55,6 +54,7 @@ interface Replica {
 }
 
 let database: TestDatabase
+let program: string
 let worlds: World[]
 const wishes: Wish[] = []
 const replicas: Replica[] = []
@@ -64,6 +64,7 @@ const accidents: string[] = []
 let handedOver = 0
 
 beforeAll(async () => {
+  program = await bundled(PROGRAM)
   database = await freshDatabase([chainMigrations])
   worlds = await Promise.all([createWorld(31_411, random), createWorld(31_412, random)])
 })
@@ -164,7 +165,7 @@ function launch(): Replica {
     confirmations: CONFIRMATIONS,
     crashAt: [...stepsToDo],
   }
-  const child = spawn(process.execPath, [PROGRAM], {
+  const child = spawn(process.execPath, [program], {
     env: { ...process.env, TORTURE: JSON.stringify(settings) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -3,7 +3,7 @@ import { RpcError } from '@referrer/chain'
 import { Attribution, AttributionToken } from '@referrer/protocol'
 import { type Address, encodeAbiParameters, type Hash, keccak256, parseAbiParameters, zeroHash } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { tooLittle } from '../payment/least.ts'
+import { tooLittle } from '../payment/minimum-amount.ts'
 import { multiplierNow } from '../payment/multiplier.ts'
 import { alreadyUsed, invalidPayment, Refused } from '../payment/refused.ts'
 import { verifyToken } from '../payment/token.ts'
@@ -63,7 +63,7 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
   return { deposit, refusal: judgePrice(charged, offer) }
 }
 
-/** Giving it back would cost more than it is. Only a settler could, so that its payer cannot take it back alone. */
+/** A refund would cost more gas than the transfer is worth, and only a settler can make one. */
 function requireWorth(chain: Chain, { value }: Charged): void {
   const why = tooLittle(chain, value)
   if (!why) return
@@ -72,7 +72,7 @@ function requireWorth(chain: Chain, { value }: Charged): void {
   )
 }
 
-/** Whether it is being charged just now: then the settler shares the outcome. Throws when it is done. */
+/** Whether another request charges it now: then the settler shares the outcome. Throws when it is settled or refunded. */
 async function requireUncharged(
   settler: Settler,
   { chain, txHash }: ChargeRequest,

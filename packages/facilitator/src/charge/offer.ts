@@ -6,10 +6,10 @@ import { endpointOf } from '../market/endpoint.ts'
 import { Refused } from '../payment/refused.ts'
 import type { ChargeRequest } from './request.ts'
 
-/** What the merchant asks now. */
+/** The merchant's current offer. */
 export interface Offer {
   amount: bigint
-  /** Where it is not the product of the link. */
+  /** Undefined: the product of the link. */
   productId: Hex | undefined
 }
 

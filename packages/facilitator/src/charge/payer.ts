@@ -1,4 +1,4 @@
-// Whose transfer is charged: of those who paid in the transaction, the one who signed for it.
+// Finds the payer of a charge: of the accounts that paid in the transaction, the one that signed the commitment.
 import { AttributionToken, Commitment } from '@referrer/protocol'
 import type { Address, Hash, Hex } from 'viem'
 import type { Context } from '../context.ts'
@@ -11,7 +11,7 @@ import type { Sent } from './transfers.ts'
 
 /** For a contract wallet to check a signature. */
 const CHECK_GAS = 200_000n
-/** So many fit into one question to the chain. */
+/** As many signature checks as fit into one `eth_call`. */
 const MOST_PAYERS = 64
 
 export interface Charged extends Sent {

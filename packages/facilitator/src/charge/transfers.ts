@@ -1,4 +1,4 @@
-// What a transaction brought to the router, told by its logs.
+// Reads from its logs what a transaction transferred to the router.
 import { compileEvent } from '@referrer/chain'
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
 import {
@@ -63,7 +63,7 @@ export async function readDelivery({ rpc, chainId, contracts }: Chain, txHash: H
       authorizers.add((readUsed(log) as { authorizer: Address }).authorizer.toLowerCase())
     if (log.topics[0] !== TRANSFER) continue
     const { from, to, value } = readTransfer(log) as { from: Address; to: Address; value: bigint }
-    // Anybody can transfer nothing in anybody's name.
+    // Anybody can make a transfer of 0 from any account.
     if (!isAddressEqual(to, contracts.SplitRouter) || value === 0n) continue
     const before = sent.get(from.toLowerCase())
     sent.set(from.toLowerCase(), {
@@ -81,7 +81,7 @@ export async function readDelivery({ rpc, chainId, contracts }: Chain, txHash: H
   }
 }
 
-/** Nothing is built on what a reorganisation could still take away. Depth is told by a block that the node shows. */
+/** A transfer is charged only when no reorganisation can undo it: a node has to show the block that makes it deep enough. */
 export async function requireFinal(
   { rpc, confirmations }: Chain,
   { txHash, blockNumber, blockHash }: Delivery,

@@ -5,7 +5,7 @@ import type { Chain } from '../context.ts'
 import { type Call, type Outcome, probe } from '../onchain/probe.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 import { keyOfDeposit, toSplitDeposit } from '../settlement/order.ts'
-import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from '../settlement/parties.ts'
+import { agentsOf, judgeParties, partyCalls, READ_GAS, readParties } from '../settlement/parties.ts'
 import { explainRevert } from '../settlement/revert.ts'
 import { GAS_PER_PURCHASE } from '../settlement/simulation.ts'
 import type { Deposit } from '../settlement/types.ts'
@@ -17,16 +17,16 @@ export type Trial =
   /** It can never be split. */
   | { type: 'doomed'; refusal: Refused }
 
-/** Throws `Refused` for what the payer can put right, and for what may pass. */
+/** Throws `Refused` for what the payer can correct, and for what may be different later. */
 export async function tryDeposit(chain: Chain, deposit: Deposit): Promise<Trial> {
   const { attribution, charge } = deposit
   const agents = agentsOf([attribution])
-  const calls = [...endCalls(chain, deposit), splitCall(chain, deposit), ...peopleCalls(chain, agents)]
+  const calls = [...endCalls(chain, deposit), splitCall(chain, deposit), ...partyCalls(chain, agents)]
   const { outcomes } = await probe(chain, chain.relayerPool.available()[0], calls)
-  const [escrow, refunded, split, ...people] = outcomes
+  const [escrow, refunded, split, ...parties] = outcomes
   if (isSet(escrow) || isSet(refunded)) return { type: 'done' }
 
-  const refusal = judgePeople(charge.payer, attribution, readPeople(agents, people))
+  const refusal = judgeParties(charge.payer, attribution, readParties(agents, parties))
   if (refusal?.reason === 'self_referral') return { type: 'doomed', refusal }
   if (refusal) throw refusal
   if (split?.ok) return { type: 'good' }
@@ -37,7 +37,7 @@ export async function tryDeposit(chain: Chain, deposit: Deposit): Promise<Trial>
   return { type: 'doomed', refusal: new Refused(reason, message) }
 }
 
-/** Whether it has an escrow, and whether it went back. */
+/** Read whether it has an escrow, and whether it was refunded. */
 function endCalls({ contracts }: Chain, deposit: Deposit): Call[] {
   const { payer, nonce } = keyOfDeposit(deposit)
   const args = [payer, nonce] as const

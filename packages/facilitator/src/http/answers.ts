@@ -1,4 +1,4 @@
-// What callers are answered about a payment.
+// Answers about a payment.
 import { X402 } from '@referrer/protocol'
 import { type Address, getAddress, isAddress } from 'viem'
 import type { z } from 'zod'
@@ -24,12 +24,12 @@ export function subjectOf(context: Context, body: unknown): Subject {
   return typeof from === 'string' && isAddress(from) ? { network, payer: getAddress(from) } : { network }
 }
 
-/** Of an object that cannot be made text by itself, JSON can. */
+/** `JSON.stringify` takes any value that JSON has; a template would throw for some objects. */
 export const subjectOfCharge = (context: Context, body: object): Subject => ({
   network: networkOf(context, `eip155:${JSON.stringify((body as { chainId?: unknown }).chainId)}`),
 })
 
-/** Of the default chain where nothing tells. */
+/** The default chain's, where the request names none. */
 function networkOf({ config }: Pick<Context, 'config'>, given: unknown): X402.Network.Network {
   try {
     return X402.Network.from(X402.Network.parse(given))

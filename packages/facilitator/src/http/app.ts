@@ -16,15 +16,15 @@ import type { Metrics } from './metrics.ts'
 import { describeFacilitator } from './openapi.ts'
 import { paymentRoutes } from './payments.ts'
 import { HttpRefusal } from './refusal.ts'
+import { bodyFor, bodyOf } from './refusal-body.ts'
+import { createRequestsInProgress } from './requests-in-progress.ts'
 import { settlementRoutes } from './settlements.ts'
 import { supportedRoutes } from './supported.ts'
-import { bodyFor, bodyOf } from './turned-away.ts'
-import { createUnderWay } from './under-way.ts'
 
 const BODY_LIMIT = 64 * 1024
 /** To send a whole request. Without it a caller can hold a connection for ever. */
 const REQUEST_PATIENCE_MS = 30_000
-/** Beyond the time for an answer: a connection on which nothing moves for so long is closed. */
+/** Beyond the time for an answer: an idle connection is closed after it. */
 const SILENCE_MS = 10_000
 
 /** What Fastify refuses by itself. Everything else that is thrown is an internal error. */
@@ -33,7 +33,7 @@ const REFUSALS = new Map([
   [413, 'request body too large'],
 ])
 
-/** Asked every few seconds by machines, which must not be turned away. */
+/** Polled by monitoring: no rate limit, and open while stopping. */
 const FOR_MACHINES = new Set(['/healthz', '/readyz', '/metrics'])
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -62,7 +62,7 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
     connectionTimeout: answerTimeoutMs + SILENCE_MS,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     return503OnClosing: false,
-    // A payer or nonce of any length is one that does not fit.
+    // A payer or nonce that is too long is a 400 of the route, not a 404.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: requestIdOf,
     frameworkErrors: (error, request, reply) => refuse(error, request, reply),
@@ -73,7 +73,7 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
     reply.code(404).send(bodyOf({ status: 404, error: 'not found' })),
   )
   app.setChildLoggerFactory((logger) => logger)
-  // Signatures cover the exact bytes, so these are what arrives, whatever the sender calls them: even if that is no media type.
+  // Signatures cover the exact bytes, so the body is not parsed, whatever its content type, even an invalid one.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.addHook('onRequest', async ({ raw }) => {
@@ -100,16 +100,16 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
   healthRoutes(app, context, () => isStopping)
   docsRoutes(app, describeFacilitator(context.config))
   supportedRoutes(app, context)
-  const underWay = createUnderWay(metrics)
-  paymentRoutes(app, context, settler, metrics, underWay)
-  chargeRoutes(app, context, settler, metrics, underWay)
+  const inProgress = createRequestsInProgress(metrics)
+  paymentRoutes(app, context, settler, metrics, inProgress)
+  chargeRoutes(app, context, settler, metrics, inProgress)
   settlementRoutes(app, context, settler)
   refuseOtherMethods(app, served)
   return {
     app,
     stopTaking() {
       isStopping = true
-      return underWay.over()
+      return inProgress.over()
     },
   }
 }

@@ -22,12 +22,12 @@ import { HttpRefusal, unauthorized } from './refusal.ts'
 const TIMESTAMP = RequestSignature.TIMESTAMP_HEADER.toLowerCase()
 const SIGNATURE = RequestSignature.SIGNATURE_HEADER.toLowerCase()
 const SETTLEMENT_SIGNER_ROLE = keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE'))
-/** What a node can surely answer with one call. */
+/** As many as one `eth_call` surely has gas for. */
 const MOST_QUESTIONS = 100
 /** To read from the chain: the settlement itself needs the time. */
 const PATIENCE = { timeoutMs: 3_000 }
 
-/** Who signed a request, or undefined where nobody did and nobody must. No replay is guarded against: a payment is settled once. */
+/** The signer of a request; undefined where it is not signed and need not be. A replay does no harm: a payment is settled once. */
 export async function signerOf(
   { config, clock, recovery }: Context,
   headers: IncomingHttpHeaders,
@@ -55,7 +55,7 @@ interface Question {
   signer: Address
 }
 
-/** Of the newest block: whoever lost the role a moment ago is not believed, and whoever got it is. */
+/** Not cached: a role that is granted or revoked counts from its block on. */
 const isPermitted = once(
   ({ chains }) =>
     new Map(
@@ -89,7 +89,7 @@ export async function requirePermission(
   throw new HttpRefusal(403, 'caller may not settle for this merchant')
 }
 
-/** All of them with one call. */
+/** All of them in one `eth_call`. */
 async function askChain({ rpc, contracts, relayers: [{ address }] }: Chain, questions: Question[]) {
   const request: typeof rpc.request = (method, params) => rpc.request(method, params, PATIENCE)
   const calls = questions.flatMap((question) => callsFor(contracts, question))
@@ -97,7 +97,7 @@ async function askChain({ rpc, contracts, relayers: [{ address }] }: Chain, ques
   return questions.map(({ signer }, at) => {
     const [owner, hasRole] = outcomes.slice(at * 2, at * 2 + 2)
     if (!owner || !hasRole) throw new RpcError('refused', 'the node did not answer every question')
-    // Of an identity that there is not, nobody is the owner.
+    // `ownerOf` reverts for an identity that does not exist.
     return (
       (owner.ok && isAddressEqual(addressIn(owner), signer)) || (hasRole.ok && BigInt(hasRole.data) === 1n)
     )

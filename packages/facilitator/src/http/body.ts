@@ -7,7 +7,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** The exact bytes. */
 export const bytesOf = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : EMPTY)
 
-/** The JSON object that was sent, whatever its sender calls it. */
+/** The JSON object that was sent, under any content type. */
 export function jsonOf(request: FastifyRequest): object {
   let value: unknown
   try {

@@ -9,7 +9,7 @@ import { jsonOf } from './body.ts'
 import type { Metrics } from './metrics.ts'
 import { badRequest } from './refusal.ts'
 import { logRefusal } from './refusal-log.ts'
-import type { UnderWay } from './under-way.ts'
+import type { RequestsInProgress } from './requests-in-progress.ts'
 
 /** Records a purchase that was paid by plain transfer. No merchant signs here: the body carries the buyer's own signature. */
 export function chargeRoutes(
@@ -17,12 +17,12 @@ export function chargeRoutes(
   context: Context,
   settler: Settler,
   metrics: Metrics,
-  underWay: UnderWay,
+  inProgress: RequestsInProgress,
 ): void {
   app.post('/mpp/charge', async (request): Promise<X402.SettleResponse.SettleResponse> => {
     const body = jsonOf(request)
     const subject = subjectOfCharge(context, body)
-    const end = underWay.begin('/mpp/charge')
+    const end = inProgress.begin('/mpp/charge')
     try {
       const settled = await charge(context, settler, body)
       metrics.countAnswer('/mpp/charge', 'settled')

@@ -47,7 +47,7 @@ async function checkDatabase({ sql }: Context): Promise<Check> {
   return { ok: true, detail: 'answers' }
 }
 
-/** One relayer that can settle is enough; what is wrong with the others is told. */
+/** One relayer that can settle is enough; the detail says what is wrong with the others. */
 async function checkChain(context: Context, chain: Chain): Promise<Check> {
   const troubles = (await lookAtRelayers(context, chain)).map((state) => troubleOf(chain, state))
   const able = troubles.filter((trouble) => trouble === undefined).length

@@ -94,7 +94,7 @@ export function createMetrics(context: Context): Metrics {
       }
       databaseUp.set(1)
     } catch (err) {
-      context.log.warn({ err }, 'figures of the database are missing')
+      context.log.warn({ err }, 'metrics of the database cannot be read')
       databaseUp.set(0)
     }
   }
@@ -104,7 +104,7 @@ export function createMetrics(context: Context): Metrics {
     settlers.reset()
     for (const { chain, ask } of askChains) {
       const states = await ask().catch((err) => {
-        context.log.warn({ err, chain }, 'figures of a chain are missing')
+        context.log.warn({ err, chain }, 'metrics of a chain cannot be read')
       })
       chainUp.set({ chain }, states ? 1 : 0)
       for (const { address: relayer, balance, isSettler } of states ?? []) {

@@ -12,7 +12,7 @@ import { bytesOf, jsonOf } from './body.ts'
 import type { Metrics } from './metrics.ts'
 import { badRequest } from './refusal.ts'
 import { logRefusal } from './refusal-log.ts'
-import type { UnderWay } from './under-way.ts'
+import type { RequestsInProgress } from './requests-in-progress.ts'
 
 /** `/verify` and `/settle`. A caller that hangs up stops nothing: what has begun ends, and a copy of the request learns how. */
 export function paymentRoutes(
@@ -20,12 +20,12 @@ export function paymentRoutes(
   context: Context,
   settler: Settler,
   metrics: Metrics,
-  underWay: UnderWay,
+  inProgress: RequestsInProgress,
 ): void {
   app.post('/verify', async (request): Promise<X402.VerifyResponse.VerifyResponse> => {
     const signer = await signerOf(context, request.headers, bytesOf(request))
     const body = jsonOf(request)
-    const end = underWay.begin('/verify')
+    const end = inProgress.begin('/verify')
     try {
       const payment = await permitted(context, body, signer)
       await settler.check(payment)
@@ -45,7 +45,7 @@ export function paymentRoutes(
   app.post('/settle', async (request): Promise<X402.SettleResponse.SettleResponse> => {
     const signer = await signerOf(context, request.headers, bytesOf(request))
     const body = jsonOf(request)
-    const end = underWay.begin('/settle')
+    const end = inProgress.begin('/settle')
     try {
       const payment = await permitted(context, body, signer)
       const { transaction, payer } = await settler.settle(payment)

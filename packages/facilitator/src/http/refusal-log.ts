@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import type { Refused } from '../payment/refused.ts'
 import type { Subject } from './answers.ts'
 
-/** What is the buyer's or the seller's fault is worth a line; what is ours or the chain's is worth a warning. */
+/** `info` for faults of the buyer or the seller, `warn` for ours and the chain's. */
 export function logRefusal(
   { log }: Pick<Context, 'log'>,
   reqId: string,

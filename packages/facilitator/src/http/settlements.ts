@@ -28,7 +28,7 @@ export function settlementRoutes(app: FastifyInstance, context: Context, settler
     const { chainId, network } = chainOf(context, valid(AboutQuery, request.query).chain_id)
     const key = { chainId, payer: payer.toLowerCase() as Address, nonce }
     const found = await settler.find(key).catch((err) => {
-      context.log.warn({ err }, 'the records cannot be read')
+      context.log.warn({ err }, 'a settlement cannot be read')
       throw new HttpRefusal(503, 'the records cannot be read now; ask again', { retryAfterSeconds: 1 })
     })
     return { ...found, payer, nonce, network }

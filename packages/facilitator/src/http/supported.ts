@@ -2,7 +2,7 @@ import type { X402 } from '@referrer/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
 
-/** What can be paid here, in the words that official resource servers ask for. */
+/** What can be paid here, in the format that official resource servers read. */
 export function supportedRoutes(app: FastifyInstance, context: Context): void {
   const answer = supportedBy(context)
   app.get('/supported', async () => answer)

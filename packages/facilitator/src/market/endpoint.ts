@@ -22,7 +22,10 @@ export async function endpointOf(
     const resolved = Resolved.parse(await response.json())
     return resolved.token === token ? resolved.merchant_endpoint : merchantEndpoint
   } catch (err) {
-    log.warn({ err }, 'where a link leads is not known; the link decides')
+    log.warn(
+      { err },
+      'the endpoint of a link cannot be read from the marketplace; the one in the link is used',
+    )
     return merchantEndpoint
   }
 }

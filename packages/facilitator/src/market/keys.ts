@@ -19,7 +19,7 @@ const Manifest = z.object({
 type Keys = readonly [string, ...string[]]
 
 const PATIENCE_MS = 5_000
-/** Whoever makes up keys must not make us ask the marketplace all the time. */
+/** Made-up key ids must not cause a request to the marketplace each time. */
 const ASKED_AGAIN_AFTER_MS = 30_000
 
 /** The keys whose ref links count on each chain, as the marketplace tells it. */
@@ -34,7 +34,7 @@ export async function readManifestKeys(
   const { chains } = Manifest.parse(await response.json())
   return new Map(
     chains.flatMap(({ chainId, attestationPubKey, attestationPubKeys = [] }) => {
-      // A marketplace that does not tell both tells the newest.
+      // A manifest without the list has the newest key alone.
       const [current = attestationPubKey, ...others] = attestationPubKeys
       return current === undefined ? [] : [[chainId, [current, ...others]] as const]
     }),
@@ -48,7 +48,7 @@ const newestKeys = once(({ config: { marketUrl }, fetch, clock, log }) =>
       try {
         if (marketUrl !== undefined) return await readManifestKeys(fetch, marketUrl)
       } catch (err) {
-        log.warn({ err }, 'the marketplace does not tell its keys')
+        log.warn({ err }, 'the keys of the marketplace cannot be read')
       }
       return new Map()
     },

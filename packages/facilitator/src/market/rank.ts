@@ -14,7 +14,7 @@ const Answer = z.object({ repeat: ReviewRank, one_off: ReviewRank })
 /** An agent's commission multipliers by product type. */
 export type Rank = z.output<typeof Answer>
 
-/** Longer than a payment waits: a slow answer serves those that come after. */
+/** Longer than a payment waits for it: a slow answer is cached for later payments. */
 const PATIENCE_MS = 3_000
 
 /** Asks the marketplace. Undefined: it could not tell. */
@@ -32,7 +32,10 @@ export async function askRank(
     if (!response.ok) throw new Error(`the marketplace answered with status ${response.status}`)
     return Answer.parse(await response.json())
   } catch (err) {
-    log.warn({ err, chainId, agentId }, 'the rank of a reviewer is not known; the link decides')
+    log.warn(
+      { err, chainId, agentId },
+      'the rank of a reviewer cannot be read; the multiplier of the link is used',
+    )
     return undefined
   }
 }

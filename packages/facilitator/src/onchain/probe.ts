@@ -1,4 +1,4 @@
-// Asks a node what would happen: calls are run as the relayer, one after the other on one state, and nothing of it stays.
+// Simulates calls in one `eth_call`: they run as the relayer, one after the other on one state, which is then discarded.
 import { settlementProbeAbi, settlementProbeCode } from '@referrer/protocol/abi'
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import type { Chain } from '../context.ts'
@@ -20,9 +20,9 @@ export interface Outcome {
 export interface Probed {
   /** Of the block in which it was run. */
   timestamp: bigint
-  /** Of the wallets that were asked for. */
+  /** Of each wallet given. */
   haveCode: readonly boolean[]
-  /** Of the first calls, or of all: it ends where a call could not get its gas. */
+  /** In the order of the calls. It ends before the first call that could not get its gas. */
   outcomes: readonly Outcome[]
 }
 

@@ -1,8 +1,8 @@
-// What a wallet runs. Wallets that run the same are one group: whoever makes a thousand of them is still one.
+// The code that a wallet runs. Wallets with the same code share their limits, so that nobody gains by making many.
 import { type Address, type Hash, type Hex, keccak256 } from 'viem'
 import type { Chain } from '../context.ts'
 
-/** Code that only names other code: an account that delegates (EIP-7702), and minimal proxies (ERC-1167 and the one with PUSH0), whatever follows. */
+/** Code that only delegates to other code: EIP-7702 accounts, and minimal proxies (ERC-1167 and the one with PUSH0), with any suffix. */
 const NAMES = [
   /^0xef0100([0-9a-f]{40})$/,
   /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d/,

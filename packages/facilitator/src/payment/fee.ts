@@ -3,12 +3,12 @@ import { type Attribution, Money } from '@referrer/protocol'
 import type { Chain, Context } from '../context.ts'
 import { type Product, productOf } from './product.ts'
 
-/** Nobody waits longer to learn what a payment will bring. */
+/** Time-out for the product's terms, after which the fee counts as unknown. */
 const PATIENCE_MS = 300
 
 type Rates = Pick<Attribution.Attribution, 'commissionMultiplierBps' | 'cashbackOfCommissionBps'>
 
-/** How the router divides a price. What of the reviewer's share waits makes no difference here. */
+/** How the router divides a price. The part of the reviewer's share that is held back makes no difference here. */
 export const splitOf = (
   { feeBps }: Pick<Chain, 'feeBps'>,
   { commissionBps }: Product,

@@ -4,10 +4,10 @@ import { type Chain, type Context, once } from '../context.ts'
 import { askRank, type Rank } from '../market/rank.ts'
 import { productOf } from './product.ts'
 
-/** No payment waits longer to learn it. */
+/** Time-out for the rank, after which the multiplier of the link counts. */
 const PATIENCE_MS = 300
 const RANK_FOR_MS = 30_000
-/** While the marketplace does not answer, not every payment has to wait for it. */
+/** A failure is cached too, so that not every payment waits for a marketplace that does not answer. */
 const NO_RANK_FOR_MS = 5_000
 const MOST_AGENTS = 10_000
 

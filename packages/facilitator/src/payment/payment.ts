@@ -12,7 +12,7 @@ export interface RouterAuthorization {
   signature: Hex
 }
 
-/** A payment that holds as far as can be told without asking the chain. */
+/** A payment that is valid as far as can be checked without the chain. */
 export interface Payment {
   chainId: number
   network: X402.Network.Network
@@ -22,11 +22,11 @@ export interface Payment {
   linkMultiplierBps: number
   /** Whether the nonce commits to the terms of the link. */
   isCommitted: boolean
-  /** Of everything that settles it: tells a copy from another request with the same authorisation. */
+  /** Equal for copies of one request; differs for another request with the same authorisation. */
   digest: Hash
 }
 
-/** Payer and nonce name a payment on its chain. In one spelling. */
+/** Payer and nonce identify a payment on its chain. Lower case. */
 export interface PaymentKey {
   chainId: number
   payer: Address

@@ -1,4 +1,4 @@
-// What the chain says about a product, remembered for a while: thousands of payments ask for the same.
+// The terms of a product, read from the chain and cached: thousands of payments need the same.
 import { readContract } from '@referrer/chain'
 import { createCache } from '@referrer/process'
 import type { Attribution } from '@referrer/protocol'

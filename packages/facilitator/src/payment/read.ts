@@ -1,7 +1,7 @@
 import { Attribution, Authorization, ProtocolError, X402 } from '@referrer/protocol'
 import { encodeAbiParameters, type Hash, type Hex, keccak256, parseAbiParameters, zeroHash } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { tooLittle } from './least.ts'
+import { tooLittle } from './minimum-amount.ts'
 import { multiplierNow } from './multiplier.ts'
 import type { Payment } from './payment.ts'
 import { invalidPayment } from './refused.ts'
@@ -30,7 +30,7 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
     buyerAgentId: X402.Extensions.buyerAgentId(extensions),
     salt: salt ?? zeroHash,
   })
-  // What the offer says of it counts for nothing: the seller wrote that. Whoever signs `ReceiveWithAuthorization` sends a salt.
+  // The offer does not tell which message the buyer signed; a salt comes with `ReceiveWithAuthorization`.
   const likely = salt === undefined ? TRANSFER : RECEIVE
   const { kind, signature } = await readSignature(context, chain, authorization, payload.signature, likely)
   requireCommitted(kind, salt, authorization, committed)
@@ -61,7 +61,7 @@ function parse(body: unknown): X402.SettleRequest.ReceivedSettleRequest {
 const NO_TOKEN =
   "extensions.attributionToken is missing from the buyer's payload: pay through a ref link, and send the extensions of the 402 back with the payment"
 
-/** Somebody who came without a ref link: the commonest mistake. */
+/** The most common mistake: a buyer without a ref link. */
 function lacksToken(body: unknown): boolean {
   const { paymentPayload } = body as { paymentPayload?: { payload?: unknown; extensions?: unknown } }
   const { attributionToken } = Object(paymentPayload?.extensions) as { attributionToken?: unknown }
@@ -110,7 +110,7 @@ function requireSame(
   }
 }
 
-/** When it holds is left to the chain: whoever comes late may ask for a payment that was made in time. */
+/** The validity window is left to the chain: a late request may be for a payment that was settled in time. */
 function requirePaying({ to, value }: Authorization.Authorization, { payTo, amount }: Requirements): void {
   if (to !== payTo) throw invalidPayment(`authorization.to ${to} is not payTo: authorise ${payTo}`)
   if (value !== BigInt(amount)) {
@@ -118,7 +118,7 @@ function requirePaying({ to, value }: Authorization.Authorization, { payTo, amou
   }
 }
 
-/** Of an authorisation that only the router can redeem, nobody may change the link: its nonce commits to it. */
+/** The nonce of an authorisation that only the router can redeem has to commit to the link, so that nobody can replace it. */
 function requireCommitted(
   kind: 0 | 1,
   salt: Hex | undefined,

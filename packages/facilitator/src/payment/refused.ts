@@ -5,7 +5,7 @@ export type RefusalReason = 'invalid_payment' | 'self_referral' | 'settle_failed
 export interface RefusalDetails {
   /** Set where nothing was sent to the chain, so that sending the same payment again is safe. */
   retryable?: boolean
-  /** Of what used the authorisation before, or of what gave the money back. */
+  /** The transaction that used the authorisation before, or that gave the money back. */
   transaction?: Hash | undefined
   /** It was sent and its outcome is not known yet: ask for the settlement before paying again. */
   pending?: boolean

@@ -18,7 +18,7 @@ export const TRANSFER = 1
 const KINDS = [RECEIVE, TRANSFER] as const
 const TYPES = ['ReceiveWithAuthorization', 'TransferWithAuthorization'] as const
 
-/** Whoever settles pays for every byte. Wallets with many owners, or with passkeys, stay well below. */
+/** The relayer pays gas for every byte. Wallets with many owners, or with passkeys, stay well below. */
 export const MOST_SIGNATURE_BYTES = 4_096
 /** A plain wallet may become a contract at any time; a contract hardly ever stops being one. */
 const PLAIN_FOR_MS = 10_000
@@ -26,7 +26,7 @@ const CONTRACT_FOR_MS = 600_000
 const MOST_WALLETS = 10_000
 /** For a contract wallet to check a signature. */
 const CHECK_GAS = 200_000n
-/** The settlement itself needs the time. */
+/** Short, since the settlement needs time too. */
 const PATIENCE = { timeoutMs: 3_000 }
 
 /**

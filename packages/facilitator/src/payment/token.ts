@@ -10,7 +10,7 @@ interface Question {
   token: string
 }
 
-/** One link is paid through thousands of times. Only what is signed by our keys gets in. */
+/** A link is used by thousands of payments: verified tokens are cached, and only those. */
 const MOST_TOKENS = 10_000
 
 const verified = once(({ clock }) =>

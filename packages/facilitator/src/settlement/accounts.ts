@@ -1,4 +1,4 @@
-// What is known of payers, merchants and the code of wallets: kept by the database with every settlement, read here.
+// The accounts of payers, merchants and wallet code. Triggers update them with every settlement; they are read here.
 import type { Queryable } from '@referrer/database'
 import { type Address, bytesToHex, type Hash, type Hex, numberToHex, zeroHash } from 'viem'
 
@@ -21,7 +21,7 @@ export const payerHolder = (payer: Address): Holder => `payer:${payer}`
 export const merchantHolder = (id: bigint): Holder => `merchant:${numberToHex(id, { size: 8 })}`
 export const codeHolder = (code: Hash): Holder => `code:${code}`
 
-/** Stands for the code of accounts that had none when they were tried, and some in the block. */
+/** Stands for the code of accounts that had no code at their trial, and had some in the block. */
 export const GAINED: Hash = zeroHash
 /** Stands for accounts without code that emptied themselves, or took their payment back, before its block. */
 export const EMPTIED: Hash = numberToHex(1, { size: 32 })
@@ -36,7 +36,7 @@ export const nextDay = (ms: number): string => textOf((dayOf(ms) + 1) * DAY_MS)
 export const nextHour = (ms: number): string => textOf((hourOf(ms) + 1) * HOUR_MS)
 const textOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 16)}Z`
 
-/** One of each; who is not known has nothing. What an earlier day or hour left counts no more. */
+/** An account for each holder, empty where there is none yet. Amounts of an earlier day or hour count as 0. */
 export async function readAccounts(
   sql: Queryable,
   chainId: number,

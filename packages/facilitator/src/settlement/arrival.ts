@@ -1,4 +1,4 @@
-// A bare transfer can be submitted by anybody. Then the money is in the router and nobody has split it: the logs tell.
+// What a used authorisation was used for, read from the logs. Anybody can submit a bare transfer: then the money is in the router, unsplit.
 import { compileEvent, readContract } from '@referrer/chain'
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
 import {
@@ -22,13 +22,13 @@ export type Arrival =
   | { type: 'split'; transaction: Hash | undefined }
   /** Somebody who is no settler settled exactly this purchase, as anybody may where the nonce commits to it: nobody has been told so. */
   | { type: 'outside'; transaction: Hash; depth: number }
-  /** They did, but with another commission or cashback than the link's: what the chain lets a payer choose is not the payer's to choose. */
+  /** They did, but with another commission or cashback than the link's, which the chain allows and the marketplace does not. */
   | { type: 'altered'; transaction: Hash; told: Terms; due: Terms }
   | { type: 'cancelled' }
   /** The money went from the payer to the router by this authorisation, and is not split. `depth` in blocks, its own included. */
   | { type: 'arrived'; transaction: Hash; depth: number }
   | { type: 'elsewhere' }
-  /** No node tells what it was used for: it is behind, or that was longer ago than is looked back. */
+  /** No node shows the log: it is behind, or the log is older than `STEPS` reach. */
   | { type: 'unseen' }
 
 /** The money is in the router, or the purchase is made, and no request has been answered with it. */
@@ -61,7 +61,7 @@ const USED = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'Authorizat
 const CANCELED = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'AuthorizationCanceled' }))
 const TRANSFER = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'Transfer' }))
 
-/** How far back logs are looked for, in so many steps: a day of blocks of two seconds. Providers refuse longer steps. */
+/** Blocks of one `eth_getLogs`, since providers refuse more, and how many are made: together a day of blocks of two seconds. */
 const STEP = 9_000
 const STEPS = 5
 
@@ -84,7 +84,7 @@ export async function hasMoved(chain: Chain, { payer, nonce }: PaymentKey): Prom
   return log !== undefined && (await paidToRouter(chain, payer, log)) !== undefined
 }
 
-/** The one event by which the token tells that an authorisation is used, or cancelled. */
+/** The event `AuthorizationUsed` or `AuthorizationCanceled` of the token. */
 async function findUse(chain: Chain, payer: Address, nonce: Hex, head: number): Promise<Log | undefined> {
   const topics = [[USED, CANCELED], pad(payer), nonce]
   const [log] = await logsOf(chain, chain.contracts.USDC, topics, head)
@@ -140,7 +140,7 @@ async function logsOf(
   return []
 }
 
-/** How much; undefined: nothing. The token tells of the transfer right after it told that the authorisation was used for it. */
+/** The amount; undefined: none. The token logs the transfer right after `AuthorizationUsed`. */
 async function paidToRouter(
   { rpc, contracts }: Chain,
   payer: Address,
@@ -156,7 +156,7 @@ async function paidToRouter(
   return isTransfer ? BigInt(next.data) : undefined
 }
 
-/** 0n: there is none. */
+/** 0n: there is no escrow. */
 async function readEscrow(chain: Chain, { authorization: { from, nonce } }: Payment): Promise<bigint> {
   const [escrowId] = await readContract(chain, {
     address: chain.contracts.CommissionEscrow,

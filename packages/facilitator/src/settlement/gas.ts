@@ -9,27 +9,27 @@ export interface Tried {
   order: Order
   /** What its trial used. */
   gas: bigint
-  /** What its payer runs; undefined: nothing. */
+  /** Hash of the payer's code; undefined: a plain account. */
   code: Hash | undefined
   /** What it costs us, in base units. */
   cost: bigint
-  /** What it will bring us, as far as can be told; nothing, where the money goes back. */
+  /** The platform's fee that is expected; 0n where the money goes back. */
   fee: bigint
 }
 
 const TRANSACTION = 21_000n
 const ZERO_BYTE = 4n
 const OTHER_BYTE = 16n
-/** What a batch does for each purchase around the purchase itself: 1,320 were measured. */
+/** Overhead of a batch for each purchase: 1,320 were measured. */
 const AROUND_PURCHASE = 2_000n
 /**
- * What the first purchase of a transaction uses beyond the others, who find everything touched: 37,000 were measured. Of several that were
- * tried together any may be sent alone.
+ * What the first purchase of a transaction uses beyond the others, for storage that is still cold: 37,000 were measured. Any purchase of
+ * a trial may be sent alone, and is then the first.
  */
 const FIRST_TOUCH = 60_000n
-/** The router takes no purchase of a batch that it could not give this much: more than enough for the first touch too. */
+/** The router needs this much left before each purchase of a batch; it covers the cold storage of the first one too. */
 const BATCH_RESERVE = GAS_PER_PURCHASE + GAS_PER_PURCHASE / 32n + 10_000n
-/** So many plain accounts of a batch may gain code before the block and burn all that the router gives them, and the others still settle. */
+/** How many plain accounts of a batch may gain code before the block, and burn all that the router gives them, while the others still settle. */
 const SURPRISES = 2n
 /** What we do for an escrow later: its decision, and its release. */
 const LATER = 90_000n
@@ -40,7 +40,7 @@ const LEAST_BURNED = 30_000n
 
 /** An eighth more than it used: the chain goes on between the trial and the block. */
 const withRoom = (gas: bigint) => gas + gas / 8n + AROUND_PURCHASE
-/** In a batch a wallet with code may use all that it can get, and must not be able to take the others' gas. */
+/** In a batch a wallet with code may use all that the router gives it, and must not take the gas of others. */
 const inBatch = ({ gas, code }: Tried) => withRoom(code ? GAS_PER_PURCHASE : gas)
 
 /** Alone, a payment cannot burn much more than its trial used. */
@@ -54,11 +54,11 @@ export function gasLimit(tried: Tried[], data: Hex): bigint {
   return limit
 }
 
-/** The gas of an order's whole life, when so many share its transaction. */
+/** The gas of an order and of all that follows from it, when so many share its transaction. */
 export const lifeGas = (order: Order, gas: bigint, sharers: number): bigint =>
   gas + dataGas(order.data) + TRANSACTION / BigInt(sharers) + (isPurchase(order) ? LATER : 0n)
 
-/** As many, from the first on, as one transaction can hold. */
+/** How many of them, from the first on, fit into one transaction. */
 export function thatFit(tried: Tried[]): number {
   let room = MOST_GAS - TRANSACTION - BATCH_RESERVE
   const beyond = tried.findIndex((each) => {

@@ -8,7 +8,7 @@ import { burnedEach } from './gas.ts'
 import { trustFor } from './gas-price.ts'
 import { endingsOf, type Receipt } from './outcome.ts'
 import { canFollow, isMined, move, type Outcome } from './states.ts'
-import { blameGained, type Ending, markFinal, record, reopen } from './store.ts'
+import { blameGained, type Ending, markFinal, record, reopen, withReasons } from './store.ts'
 import type { Mined, Records, TrackedPayment, TrackedTransaction } from './transaction.ts'
 
 /** A nonce means that it is signed, and may be sent; one that somebody else has used is taken away again. */
@@ -40,7 +40,7 @@ export async function observeBlock(
   )
   if (receipt?.blockHash !== blockHash) return undefined
   const keys = payments.map(({ key }) => key)
-  const endings = endingsOf(chain, receipt, keys)
+  const endings = await withReasons(sql, intentId, endingsOf(chain, receipt, keys))
   const earned = endings.map((ending) => ({ ...ending, earned: trustFor(config, ending.fee) }))
   const gasUsed = hexToBigInt(receipt.gasUsed)
   const hasReverted = receipt.status !== '0x1'
@@ -53,7 +53,10 @@ export async function observeBlock(
     if (isDeep) finalise(payment)
   })
   if (seen && !isSame(seen.endings, endings))
-    log.error({ intent: String(intentId), before: seen.endings, endings }, 'a new block changed outcomes')
+    log.error(
+      { intent: String(intentId), before: seen.endings, endings },
+      'outcomes differ in the block that replaced another',
+    )
   transaction.seen = { blockHash, endings }
   return { endings, hasReverted, block: blockNumber, burned: burnedEach(gasUsed, endings) }
 }

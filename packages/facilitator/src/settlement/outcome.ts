@@ -1,4 +1,4 @@
-// What a mined transaction did for each payment in it, told by its logs.
+// Reads from its logs what a mined transaction did for each payment in it.
 import { compileEvent } from '@referrer/chain'
 import { commissionEscrowAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import { type Address, getAbiItem, type Hash, type Hex, toEventSelector } from 'viem'
@@ -27,7 +27,7 @@ const readers = new Map(
 
 type Told = { payer: Address; nonce: Hex; reason?: Hex; fee?: bigint }
 
-/** Of every payment, whether the transaction tells of it or not: a transaction that reverted did nothing for any. */
+/** In the order of the keys. A payment without a log failed, as does every payment of a transaction that reverted. */
 export function endingsOf(
   { chainId, contracts: { CommissionEscrow, SplitRouter } }: Chain,
   { transactionHash, status, logs }: Receipt,

@@ -1,4 +1,4 @@
-// Who stands behind the agents of a purchase, and whether they may be in it together.
+// The owners and wallets of the agents of a purchase, and the rule against self-referral.
 import { Attribution } from '@referrer/protocol'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, encodeFunctionData, isAddressEqual, pad, zeroAddress } from 'viem'
@@ -9,7 +9,7 @@ import { invalidPayment, Refused } from '../payment/refused.ts'
 type Parties = Pick<Attribution.Attribution, 'reviewerAgentId' | 'buyerAgentId'>
 
 /** By agent. */
-export interface People {
+export interface AgentAccounts {
   owners: ReadonlyMap<bigint, Address>
   wallets: ReadonlyMap<bigint, Address>
 }
@@ -24,8 +24,8 @@ export function agentsOf(purchases: Parties[]): bigint[] {
   return [...agents]
 }
 
-/** Two for each agent; `readPeople` reads what they return. */
-export function peopleCalls({ contracts }: Chain, agents: bigint[]): Call[] {
+/** Two for each agent; `readParties` reads what they return. */
+export function partyCalls({ contracts }: Chain, agents: bigint[]): Call[] {
   const call = (functionName: 'ownerOf' | 'getAgentWallet', agentId: bigint): Call => ({
     target: contracts.IdentityRegistry,
     gas: READ_GAS,
@@ -34,7 +34,7 @@ export function peopleCalls({ contracts }: Chain, agents: bigint[]): Call[] {
   return agents.flatMap((agentId) => [call('ownerOf', agentId), call('getAgentWallet', agentId)])
 }
 
-export function readPeople(agents: bigint[], outcomes: readonly Outcome[]): People {
+export function readParties(agents: bigint[], outcomes: readonly Outcome[]): AgentAccounts {
   const accounts = (offset: number) =>
     new Map(
       agents.flatMap((agentId, at): [bigint, Address][] => {
@@ -46,10 +46,10 @@ export function readPeople(agents: bigint[], outcomes: readonly Outcome[]): Peop
 }
 
 /** Nobody earns by buying through a link of their own, and nobody buys in the name of somebody else's agent. */
-export function judgePeople(
+export function judgeParties(
   payer: Address,
   { reviewerAgentId, buyerAgentId }: Parties,
-  { owners, wallets }: People,
+  { owners, wallets }: AgentAccounts,
 ): Refused | undefined {
   const isSame = (one: Address | undefined, other: Address | undefined) =>
     one !== undefined && other !== undefined && isAddressEqual(one, other)

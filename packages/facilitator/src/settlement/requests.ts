@@ -31,7 +31,7 @@ export function createRequests({ sql, log, config }: Pick<Context, 'sql' | 'log'
     const timer = setTimeout(() => {
       giveUp?.()
       withTimeout(LAST_LOOK_MS, findSent(key))
-        .catch((err) => void log.warn({ err }, 'the records cannot be read'))
+        .catch((err) => void log.warn({ err }, 'the settlements cannot be read from the database'))
         .then((sent) => late.reject(sent ?? notKnownYet(key)))
     }, config.answerTimeoutMs)
     try {

@@ -6,7 +6,7 @@ export const errors = [...splitRouterAbi, ...merchantRegistryAbi, ...commissionE
   ({ type }) => type === 'error',
 ) as Abi
 
-/** What is refused for good: asking again with the same payment cannot help, so money that has already arrived goes back. */
+/** Permanent reverts: the same payment can never succeed, so money that has already arrived goes back. */
 const FOR_GOOD: Record<string, string> = {
   MerchantNotActive: 'the merchant is not active',
   ProductNotActive: 'the product is not active',
@@ -23,7 +23,7 @@ const NO_SETTLER = 'this facilitator may not settle; its operator has to grant i
 const FOR_NOW: Record<string, string> = {
   EnforcedPause: 'payments are paused; try again later',
   AccessControlUnauthorizedAccount: NO_SETTLER,
-  // What anybody may settle needs a nonce that commits to it; a settler needs none.
+  // Only an account without the settler's role needs a nonce that commits to the purchase.
   NonceNotCommitted: NO_SETTLER,
   PaymentAlreadySplit: 'authorization already used',
   PaymentAlreadyRefunded: 'the payment went back to its payer',
@@ -31,7 +31,7 @@ const FOR_NOW: Record<string, string> = {
 }
 
 export interface Revert {
-  /** Of a custom error. */
+  /** The name of a custom error. */
   name: string | undefined
   message: string
   isForGood: boolean

@@ -1,4 +1,4 @@
-// Whose payments are worth the gas.
+// Limits what payments may cost us in gas.
 //
 // A trial shows what a payment does now. A wallet with code can do something else in the block, and the relayer pays for it; one without
 // can gain code in between (EIP-7702), or empty itself. So trust is earned, by the fees that somebody's purchases have brought: whatever
@@ -54,7 +54,7 @@ export function holdersOf(tried: { order: Order; code: Hash | undefined }[]): Se
   ])
 }
 
-/** In their order; each takes from the accounts what it gets. */
+/** In the order of the payments; each changes the accounts for those after it. */
 export function back(limits: Limits, accounts: Accounts, tried: Tried[], now: number): (Backing | Refused)[] {
   return tried.map((each) => {
     const backing = requireBudget(limits, accounts, each, now) ?? backOne(limits, accounts, each, now)
@@ -63,7 +63,7 @@ export function back(limits: Limits, accounts: Accounts, tried: Tried[], now: nu
   })
 }
 
-/** Adds to the accounts what a payment counts for, or takes it back. */
+/** Adds a payment to the accounts, or with a negative sign removes it. */
 export function take(
   accounts: Accounts,
   { order, cost, fee, code, backer, atRisk }: Backed,
@@ -79,8 +79,9 @@ export function take(
 }
 
 /**
- * What pays for its own gas is held up by no budget, or strangers could close a shop by using up its merchant's. Only where the fees that
- * were expected did not come, which is the merchant's doing, does that end, at twice the budget. What goes back is no sale.
+ * A payment whose fee pays for its gas passes even over the budget: otherwise strangers could close a shop by using up its merchant's
+ * budget. At twice the budget this ends too: the expected fees did not come, which only the merchant can cause. A refund does not count
+ * for the merchant.
  */
 function requireBudget(
   { payerBudget, merchantBudget }: Limits,

@@ -57,7 +57,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
   function refusalFor(error: unknown, key?: PaymentKey): Refused {
     if (error instanceof Refused) return error
     if (error instanceof RpcError) return unreachable(error)
-    log.error({ err: error }, 'a payment could not be dealt with')
+    log.error({ err: error }, 'a payment ended with an unexpected error')
     return error instanceof PerhapsWritten && key ? notKnownYet(key) : outOfOrder(error)
   }
 

@@ -1,4 +1,4 @@
-// Whether payments would be settled now, and what each would cost. A doomed one is found here, where it costs nothing.
+// Simulates payments before they are sent: whether each would be settled now, and with how much gas.
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { type Address, decodeAbiParameters, encodeFunctionData, type Hex, numberToHex } from 'viem'
 import type { Chain, Context } from '../context.ts'
@@ -8,10 +8,10 @@ import type { Payment } from '../payment/payment.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 import { digestOf } from '../payment/signature.ts'
 import { toSettle } from './order.ts'
-import { agentsOf, judgePeople, peopleCalls, READ_GAS, readPeople } from './parties.ts'
+import { agentsOf, judgeParties, partyCalls, READ_GAS, readParties } from './parties.ts'
 import { explainRevert } from './revert.ts'
 
-/** What the router gives each purchase of a batch. */
+/** The gas that the router gives each purchase of a batch. */
 export const GAS_PER_PURCHASE = 500_000n
 /** Seconds from a trial to the block. */
 const MINING = 3n
@@ -20,17 +20,17 @@ const CLOCK_SKEW = 60n
 
 export type Verdict =
   | { type: 'good'; gas: bigint; hasCode: boolean }
-  /** `fault`: the payer's own doing. */
+  /** `fault`: the payer caused it. */
   | { type: 'refused'; refusal: Refused; fault?: { hasCode: boolean } }
   /** The token has this nonce as used: the money may be in the router, or split, or the payer has cancelled. `refusal`: it is not to be split. */
   | { type: 'used'; refusal?: Refused }
-  /** There was no gas left to try it: it belongs into the next batch. */
+  /** The simulation had no gas left for it: it belongs into the next batch. */
   | { type: 'untried' }
 
 interface Failure {
   type: 'failed'
   revert: Hex
-  /** Its own code decides whether it signed. */
+  /** The payer is a contract wallet: its code decides whether a signature holds. */
   hasCode: boolean
   refusal: Refused | undefined
 }
@@ -46,7 +46,7 @@ export async function simulate(
   const now = BigInt(Math.floor(clock() / 1_000))
   const tag = block === undefined ? 'latest' : numberToHex(block)
   const onBlock = await attempt(chain, relayer, payments, now, tag)
-  // The newest block of a quiet chain is old: what became valid since must be judged by the time of now.
+  // The newest block of a quiet chain is old: what became valid since needs the timestamp of the pending block.
   return onBlock ?? (await attempt(chain, relayer, payments, now, 'pending')) ?? []
 }
 
@@ -59,10 +59,10 @@ async function attempt(
   tag: ProbeTag,
 ): Promise<Verdict[] | undefined> {
   const agents = agentsOf(payments.map(({ attribution }) => attribution))
-  const calls = [...peopleCalls(chain, agents), ...payments.map((payment) => settleCall(chain, payment))]
+  const calls = [...partyCalls(chain, agents), ...payments.map((payment) => settleCall(chain, payment))]
   const wallets = payments.map(({ authorization }) => authorization.from)
   const { timestamp, haveCode, outcomes } = await probe(chain, relayer, calls, { tag, wallets })
-  const people = readPeople(agents, outcomes)
+  const parties = readParties(agents, outcomes)
   const tried = outcomes.slice(agents.length * 2)
 
   let isStale = false
@@ -72,7 +72,7 @@ async function attempt(
     const { validAfter, validBefore } = payment.authorization
     isStale ||= !outcome.ok && timestamp <= validAfter && validAfter <= now + CLOCK_SKEW
     if (outcome.ok && validBefore <= now + MINING) return { type: 'refused', refusal: expired(validBefore) }
-    const refusal = judgePeople(payment.authorization.from, payment.attribution, people)
+    const refusal = judgeParties(payment.authorization.from, payment.attribution, parties)
     const hasCode = haveCode[at] === true
     if (!outcome.ok) return { type: 'failed', revert: outcome.data, hasCode, refusal }
     return refusal ? { type: 'refused', refusal } : { type: 'good', gas: outcome.gasUsed, hasCode }
@@ -112,7 +112,7 @@ function judgeFailure(
   const { validAfter, validBefore, value, from } = payment.authorization
   const refused = (refusal: Refused): Verdict => ({ type: 'refused', refusal })
   const own = (refusal: Refused): Verdict => ({ type: 'refused', refusal, fault: { hasCode } })
-  // Wallets before it used up the gas: what is not known says nothing.
+  // Wallets before it used up the gas of the simulation.
   if (!used || !balance || !signature) return { type: 'untried' }
   if (numberIn(used) === 1n) return { type: 'used', ...(refusal && { refusal }) }
   if (refusal) return refused(refusal)
@@ -146,7 +146,7 @@ const settleCall = ({ contracts }: Chain, payment: Payment): Call => ({
   data: toSettle(payment).data,
 })
 
-/** How many calls tell what the chain knows about a payment. */
+/** How many calls `factCalls` makes for a payment. */
 const FACTS = 3
 
 function factCalls(chain: Chain, { authorization }: Payment): Call[] {

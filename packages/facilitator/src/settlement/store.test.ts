@@ -14,7 +14,7 @@ import {
   storedState,
   TRANSITIONS,
 } from './states.ts'
-import { adopt, claim, findRow, markFinal, record, reopen } from './store.ts'
+import { adopt, claim, findRow, markFinal, record, reopen, withReasons } from './store.ts'
 import { withdraw } from './withdraw.ts'
 
 const CHAIN = 31_337
@@ -158,4 +158,17 @@ describe.each(STORED_STATES)('a row that is %s', (state) => {
       expect(await stateOf(payment)).toBe(isAllowed(state, target, by) ? target : state)
     },
   )
+})
+
+test('a refund that was seen on the chain has the reason that its row was written with', async () => {
+  const backed = backedOf(numberToHex(2n ** 200n, { size: 32 }))
+  const order = { ...backed.order, message: 'the merchant is not active' } as Order
+  const { key } = order
+  const intentId = await claimFor({ ...backed, order })
+  const other = { ...key, nonce: numberToHex(2n ** 201n, { size: 32 }) }
+  const seen = { state: 'refunded', transaction: key.nonce, message: null, fee: 0n } as const
+  const reasons = async (key: PaymentKey) =>
+    (await withReasons(database.sql, intentId, [{ key, ...seen }])).map(({ message }) => message)
+  expect(await reasons(key)).toEqual(['the merchant is not active'])
+  expect(await reasons(other)).toEqual([null])
 })

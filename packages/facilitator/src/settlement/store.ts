@@ -6,7 +6,7 @@ import type { Order } from './order.ts'
 import type { Backed } from './risk.ts'
 import type { Outcome } from './states.ts'
 
-/** As the database keeps it. */
+/** A row of `facilitator.settlements`. */
 export interface Row {
   key: PaymentKey
   kind: Order['kind']
@@ -26,15 +26,15 @@ export interface Ending {
   state: Outcome
   transaction: Hash | null
   message: string | null
-  /** What it brought us. */
+  /** The platform's fee. */
   fee: bigint
 }
 
 const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
 
 /**
- * Takes the payments of these orders for one intent, and tells which of them it got: a payment that somebody else has sent, or that is
- * done, is left to them. One that failed may be tried again.
+ * Writes a row for each order of an intent, and returns the payments that were written: a payment with a row is left as it is, unless it
+ * failed.
  */
 export async function claim(
   tx: Transaction,
@@ -69,7 +69,7 @@ export async function claim(
   return new Set(rows.map((row) => keyText(keyOfRow(row))))
 }
 
-/** Writes down that somebody else's transaction did what was ordered. False: it was known. */
+/** Writes a row for a purchase that somebody else's transaction made. False: there is a row already. */
 export async function adopt(
   sql: Queryable,
   { key, kind, digest, attribution, value }: Order,
@@ -88,7 +88,7 @@ export async function adopt(
   return count === 1
 }
 
-/** Writes down what became of the orders of an intent. Those that another intent has taken over since are left alone. */
+/** Records the outcomes of an intent. Payments that another intent has claimed since are left alone, and so are final ones. */
 export async function record(
   sql: Queryable,
   intentId: bigint,
@@ -109,13 +109,25 @@ export async function record(
     WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce AND NOT s.is_final`
 }
 
+/** The endings with the reason of each refund: the chain tells that a payment was given back, its row tells why. */
+export async function withReasons(sql: Queryable, intentId: bigint, endings: Ending[]): Promise<Ending[]> {
+  if (!endings.some(({ state }) => state === 'refunded')) return endings
+  const rows = await sql<{ payer: Buffer; nonce: Buffer; message: string | null }[]>`
+    SELECT payer, nonce, message FROM facilitator.settlements WHERE intent_id = ${intentId}`
+  const reasonOf = ({ payer, nonce }: PaymentKey) =>
+    rows.find((row) => row.payer.equals(bytes(payer)) && row.nonce.equals(bytes(nonce)))?.message ?? null
+  return endings.map((ending) =>
+    ending.state === 'refunded' ? { ...ending, message: reasonOf(ending.key) } : ending,
+  )
+}
+
 export async function markFinal(sql: Queryable, intentId: bigint): Promise<void> {
   await sql`
     UPDATE facilitator.settlements SET is_final = true, changed_at = now()
     WHERE intent_id = ${intentId} AND state <> 'pending' AND NOT is_final`
 }
 
-/** The block that told of them is gone: what becomes of them is open again. */
+/** After a reorganisation: the outcomes are open again. */
 export async function reopen(sql: Queryable, intentId: bigint): Promise<void> {
   await sql`
     UPDATE facilitator.settlements
@@ -123,7 +135,7 @@ export async function reopen(sql: Queryable, intentId: bigint): Promise<void> {
     WHERE intent_id = ${intentId} AND NOT is_final`
 }
 
-/** Nothing of it was ever sent. */
+/** The transaction was never sent, and never will be. */
 export async function recordUnsent(tx: Queryable, intentId: bigint, message: string): Promise<void> {
   await tx`
     UPDATE facilitator.settlements
@@ -132,7 +144,7 @@ export async function recordUnsent(tx: Queryable, intentId: bigint, message: str
     WHERE intent_id = ${intentId} AND state = 'pending'`
 }
 
-/** Its failure was its payer's own doing, which counts once, however many ask. `hasCode`: in the block. */
+/** The payer caused the failure; this counts once, however many requests find it. `hasCode`: the payer had code in the block. */
 export async function blame(
   sql: Queryable,
   { chainId, payer, nonce }: PaymentKey,
@@ -148,8 +160,8 @@ export async function blame(
 }
 
 /**
- * A whole batch reverted, which only accounts that gained code can bring about. Which of them did is told when each is sent alone. Whoever
- * finds it recorded has nothing to add.
+ * A whole batch reverted, which only accounts that gained code can cause. Which of them did shows when each is sent alone. Counted once:
+ * while the rows are pending.
  */
 export async function blameGained(
   sql: Queryable,
@@ -189,7 +201,7 @@ export async function findRow(
   return row && rowOf(row)
 }
 
-/** Those of the payments that somebody has charge of, or that are done. */
+/** The payments that have a row which has not failed. */
 export async function takenOf(sql: Queryable, keys: PaymentKey[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
   const rows = await sql<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
@@ -208,7 +220,7 @@ export async function rowsOfIntent(sql: Queryable, intentId: bigint): Promise<Ro
   return rows.map(rowOf)
 }
 
-/** What an earlier process, or another one, has under way. */
+/** The transactions whose outcome is not final, of this process and all others. */
 export async function openIntents(sql: Queryable, chainId: number): Promise<bigint[]> {
   const rows = await sql<{ intent_id: bigint }[]>`
     SELECT DISTINCT intent_id FROM facilitator.settlements WHERE chain_id = ${chainId} AND NOT is_final`

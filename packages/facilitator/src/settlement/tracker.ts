@@ -67,7 +67,10 @@ export function createTracker(records: Records, chain: Chain, onMined: () => voi
     flight.looking = lookOnce(flight)
       .catch((err) => {
         if (!(err instanceof RpcError))
-          log.warn({ err, intent: String(flight.intentId) }, 'an outcome is read later')
+          log.warn(
+            { err, intent: String(flight.intentId) },
+            'the outcome of a transaction cannot be read; it is read again',
+          )
       })
       .finally(() => {
         flight.looking = undefined
@@ -135,7 +138,7 @@ export function createTracker(records: Records, chain: Chain, onMined: () => voi
           }
           for (const flight of flights.values()) look(flight)
         } catch (err) {
-          log.warn({ err }, 'settlements under way are read later')
+          log.warn({ err }, 'open settlements cannot be read; they are read again')
         }
         await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
       }

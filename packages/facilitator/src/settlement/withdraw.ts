@@ -25,7 +25,7 @@ export async function handOver(
   const others = relayerPool.available().filter((address) => !heldBy.has(address))
   const [to] = others.toSorted((a, b) => waiting(a) - waiting(b))
   if (!to) return false
-  log.warn({ intent: String(id), from: relayer, to, reason }, 'another relayer is to send it')
+  log.warn({ intent: String(id), from: relayer, to, reason }, 'the transaction goes to another relayer')
   await handOverTransaction(sql, id, { from, to })
   return true
 }

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { bundled } from '@referrer/database/testing'
 import type { Address } from 'viem'
 import { PRICE, type TestFacilitator } from '../harness.ts'
 
@@ -23,7 +23,7 @@ export interface Shop {
   kill(): Promise<void>
 }
 
-const PROGRAM = fileURLToPath(new URL('shop-program.ts', import.meta.url))
+const PROGRAM = new URL('shop-program.ts', import.meta.url)
 
 export const shopSettings = (m: TestFacilitator): ShopSettings => ({
   databaseUrl: m.env.DATABASE_URL ?? '',
@@ -49,7 +49,7 @@ export async function servedTo({ sql }: TestFacilitator, payer: Address): Promis
 }
 
 export async function startShop(m: TestFacilitator): Promise<Shop> {
-  const child = spawn(process.execPath, [PROGRAM], {
+  const child = spawn(process.execPath, [await bundled(PROGRAM)], {
     env: { ...process.env, SHOP: JSON.stringify(shopSettings(m)) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

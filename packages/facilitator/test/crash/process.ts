@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { bundled } from '@referrer/database/testing'
 import { type Answer, type Ask, send } from '../asking.ts'
 
 /**
@@ -28,14 +28,14 @@ export interface FacilitatorProcess {
   kill(): Promise<void>
 }
 
-const PROGRAM = fileURLToPath(new URL('program.ts', import.meta.url))
+const PROGRAM = new URL('program.ts', import.meta.url)
 
 /** Throws with what it said when it ends instead of getting ready. */
 export async function startProcess(
   env: Record<string, string>,
   settings: FixtureSettings = {},
 ): Promise<FacilitatorProcess> {
-  const child = spawn(process.execPath, [PROGRAM], {
+  const child = spawn(process.execPath, [await bundled(PROGRAM)], {
     env: { ...process.env, ...env, FIXTURE: JSON.stringify(settings) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

@@ -7,7 +7,7 @@ const HTML = 'text/html; charset=utf-8'
 const CSS = 'text/css; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 
-/** Everything comes from here, and nothing may be put into the page. */
+/** Allows files of this server only, and no inline scripts or styles. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +30,7 @@ const FILES: Record<string, { type: string; source: string | URL }> = {
   'reference.js': { type: SCRIPT, source: own('reference.js') },
 }
 
-/** `files` is where they are, as seen from the page. */
+/** `files` is the path of the files, relative to the page. */
 const page = (title: string, files: string) => `<!doctype html>
 <html lang="en">
 <head>
@@ -50,7 +50,7 @@ const page = (title: string, files: string) => `<!doctype html>
 </html>
 `
 
-/** The reference: for machines at `/openapi.json`, for people at `/docs`. The title is written into the page as it is. */
+/** Serves the API reference: for programs at `/openapi.json`, for people at `/docs`. The title is not escaped. */
 export function docsRoutes(
   app: FastifyInstance,
   document: { info: { title: string } },
@@ -76,7 +76,7 @@ export function docsRoutes(
   }
 }
 
-/** Read when it is first asked for, and then kept. Whoever has it already is told so. */
+/** A handler that reads its content at the first request, keeps it in memory and answers 304 to a matching ETag. */
 function cached(type: string, read: () => Promise<Buffer>) {
   let kept: Promise<{ bytes: Buffer; etag: string }> | undefined
   async function load() {
@@ -94,7 +94,7 @@ function cached(type: string, read: () => Promise<Buffer>) {
       .header('cache-control', 'no-cache')
       .header('content-security-policy', CONTENT_SECURITY_POLICY)
       .header('x-content-type-options', 'nosniff')
-    // A proxy may have marked it as weak.
+    // `includes` also matches a weak ETag, because a proxy may have weakened it.
     if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
     return reply.type(type).send(bytes)
   }

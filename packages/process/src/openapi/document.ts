@@ -1,18 +1,18 @@
-// An OpenAPI 3.1 document out of the schemas that check requests and make answers.
+// Generates an OpenAPI 3.1 document from the zod schemas of requests and answers.
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { type Json, toJsonSchema } from './json-schema.ts'
 
-/** One operation. `schema` is JSON Schema where it is no zod schema. */
+/** One operation of the document. Its schemas are zod schemas or JSON Schemas. */
 export interface Operation {
   method: string
-  /** With parameters in braces: `/v1/review/{id}`. */
+  /** The path, with parameters in braces: `/v1/review/{id}`. */
   path: string
-  /** The group in the reference. */
+  /** The group of the operation in the API reference. */
   tag: string
   summary: string
   about?: string | undefined
-  /** Ways to tell who calls, any of which is enough; none: anybody may call. */
+  /** The alternative ways to authenticate; empty when everybody may call. */
   security: readonly Json[]
   params?: Fields
   query?: Fields
@@ -24,7 +24,7 @@ export type Fields = Record<string, z.ZodType>
 
 export interface DescribedAnswer {
   description: string
-  /** By media type; left out: no body. */
+  /** Schemas by media type; undefined when the answer has no body. */
   content?: Record<string, { schema: z.ZodType | Json; examples?: Json }>
   headers?: Json
 }
@@ -34,7 +34,7 @@ export interface About {
   about: string
   version: string
   baseUrl: string
-  /** What each group of operations is for. */
+  /** Descriptions of the groups of operations. */
   tags: Readonly<Record<string, string>>
   securitySchemes: Json
   /** Schemas that operations refer to by name. */
@@ -86,7 +86,7 @@ function describe(operation: Operation, schemas: Json): Json {
   }
 }
 
-/** `GET /v1/review/{id}` is `getReviewById`. */
+/** Builds an operation id: `GET /v1/review/{id}` becomes `getReviewById`. */
 function operationId(method: string, path: string): string {
   const words = path
     .replace(/^\/v1\//, '/')
@@ -121,7 +121,7 @@ function responseOf({ description, content, headers }: DescribedAnswer, schemas:
   }
 }
 
-/** As JSON Schema, with the named schemas put where all can refer to them. */
+/** Converts a schema to JSON Schema, and moves its named schemas to `#/components/schemas`. */
 function schemaOf(schema: z.ZodType | Json, io: 'input' | 'output', schemas: Json): Json {
   if (!isZod(schema)) return schema
   const { $defs, ...json } = toJsonSchema(schema, io)
@@ -138,7 +138,7 @@ function schemaOf(schema: z.ZodType | Json, io: 'input' | 'output', schemas: Jso
 
 const isZod = (schema: z.ZodType | Json): schema is z.ZodType => '_zod' in schema
 
-/** The answers of a refused call, one example for each text. */
+/** OpenAPI examples, with keys made from their names. */
 export function examplesOf(bodies: readonly { name: string; value: Json }[]): Json {
   return Object.fromEntries(bodies.map(({ name, value }) => [exampleName(name), { value }]))
 }

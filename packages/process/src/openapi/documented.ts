@@ -1,4 +1,4 @@
-// Whether a request and its answer are ones that an OpenAPI document tells of.
+// Checks real requests and answers against an OpenAPI document; for tests.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
@@ -17,18 +17,18 @@ export interface Parameter {
 }
 
 export interface Operation {
-  /** `GET /v1/review/{id}` */
+  /** Method and path, like `GET /v1/review/{id}`. */
   name: string
   method: string
   path: string
   parameters: Parameter[]
   hasBody: boolean
-  /** Whether it takes this as its body. */
+  /** Whether the body matches the documented schema. */
   takes(body: unknown): boolean
-  /** The status of success. */
+  /** The status of a successful answer. */
   success: number
   statuses: number[]
-  /** What is wrong with the answer; undefined: nothing. */
+  /** Describes how an answer differs from the document; undefined when it does not. */
   violation(answer: Answer): string | undefined
 }
 

@@ -1,22 +1,22 @@
-// Schemas of fields and answers as JSON Schema: for the reference, and for models that call tools.
+// Converts zod schemas to JSON Schema, for the API reference and for models that call tools.
 import { z } from 'zod'
 
 export type Json = Record<string, unknown>
 
-/** With the named schemas under `$defs`. */
+/** JSON Schema with the named schemas under `$defs`. */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override }) as Json
   return json
 }
 
-/** As it looks from outside. */
+/** Replaces a schema by its `shown` form and removes our own metadata. */
 function override({ jsonSchema }: { jsonSchema: object }): void {
   const { shown, about, absent: _absent, refusal: _refusal, ...rest } = { ...jsonSchema } as Json
   for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Json)[key]
   Object.assign(jsonSchema, shown ?? rest, about ? { description: about } : {})
 }
 
-/** All in one piece: not every client looks references up. */
+/** JSON Schema with all references inlined, because not every client resolves them. */
 export function wholeJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $defs = {}, ...json } = toJsonSchema(schema, io)
   const definitions = $defs as Record<string, Json>
@@ -24,7 +24,7 @@ export function wholeJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json
     if (Array.isArray(value)) return value.map(whole)
     if (typeof value !== 'object' || value === null) return value
     const { $ref, ...rest } = value as Json
-    // The name of a schema is a text; a field that is called so is not.
+    // Removes the `id` of a schema, which is a string. A property named `id` is an object and stays.
     const entries = Object.entries(rest)
       .filter(([key, child]) => key !== 'id' || typeof child !== 'string')
       .map(([key, child]) => [key, whole(child)])

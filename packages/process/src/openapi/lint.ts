@@ -1,19 +1,19 @@
-// What two linters that others judge documents with say about ours.
+// Checks an OpenAPI document with two common linters.
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
 
-/** Rules that do not hold here, and why. */
+/** Rules that are disabled, and why. */
 const OFF = {
-  // Whoever runs a program is its contact; the document is the same for all of them.
+  // The contact would be the operator, and the document is the same for all operators.
   'info-contact': 'off',
-  // A summary that says everything needs no description beside it.
+  // A clear summary needs no description besides it.
   'operation-description': 'off',
 } as const
-/** These are never turned away: the machines that watch over a program ask for them without a key and without a limit. */
+/** Routes without a 4xx answer: monitoring calls them without credentials and without a rate limit. */
 const NEVER_REFUSED = /^redocly operation-4xx-response at #\/paths\/~1(healthz|readyz|metrics)\//
 
-/** Every error and warning of Redocly's recommended rules and Spectral's rules for OpenAPI. */
+/** All errors and warnings of Redocly's recommended rules and Spectral's OpenAPI rules. */
 export async function lintDocument(document: object): Promise<string[]> {
   const problems = [...(await redocly(document)), ...(await spectral(document))]
   return problems.filter((problem) => !NEVER_REFUSED.test(problem))

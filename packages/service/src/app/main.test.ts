@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { connect, startPostgres } from '@referrer/database'
-import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { bundled, freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chainsJson } from '../doors/http/testing.ts'
 import { migrations } from '../machinery/db/migrations.ts'
@@ -22,9 +22,12 @@ afterEach(async () => {
   for (const stop of stopAll.reverse()) await stop()
 })
 
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+const FIXTURE = new URL('main.fixture.ts', import.meta.url)
+
 /** The service as a process of its own. */
-function run(file: 'main.ts' | 'main.fixture.ts', env: Record<string, string>, ...args: string[]) {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url)), ...args], {
+function run(file: string, env: Record<string, string>, ...args: string[]) {
+  const child = spawn(process.execPath, [file, ...args], {
     env: { ...process.env, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -64,7 +67,7 @@ async function prepareDatabase(): Promise<TestDatabase> {
 async function runBusy(env: Record<string, string> = {}) {
   const { sql, url } = await prepareDatabase()
   await sql`INSERT INTO jobs.schedules (name, every_seconds, next_run_at) VALUES ('quick', 3600, 'infinity')`
-  const service = run('main.fixture.ts', { DATABASE_URL: url, CHAINS: chainsJson(31337), ...env })
+  const service = run(await bundled(FIXTURE), { DATABASE_URL: url, CHAINS: chainsJson(31337), ...env })
   await service.ready()
   const effects = async () => (await sql`SELECT what FROM effects ORDER BY id`).map(({ what }) => what)
   await until(async () => (await effects()).length > 0, 'the run to start')
@@ -112,7 +115,7 @@ it('a service lives through a restart of its database, and says what it can do m
   let server = await start()
   stopAll.push(() => server.stop())
 
-  const service = run('main.fixture.ts', { DATABASE_URL: server.url, CHAINS: chainsJson(31337) })
+  const service = run(await bundled(FIXTURE), { DATABASE_URL: server.url, CHAINS: chainsJson(31337) })
   const url = await service.ready()
   const ask = async (path: string) => {
     const response = await fetch(url + path)
@@ -154,7 +157,7 @@ it('a service lives through a restart of its database, and says what it can do m
 
 describe('main.ts', () => {
   it('starts on an embedded database of its own and ends with it', async () => {
-    const service = run('main.ts', {
+    const service = run(MAIN, {
       DATA_DIR: dataDirectory(),
       DATABASE_URL: '',
       CHAINS: chainsJson(1, 2),
@@ -167,7 +170,7 @@ describe('main.ts', () => {
   })
 
   it('lists every variable with its default when asked for help', async () => {
-    const { code, out } = await run('main.ts', {}, '--help').exited
+    const { code, out } = await run(MAIN, {}, '--help').exited
     expect(code).toBe(0)
     expect(out).toMatch(/^ {2}DATABASE_URL +PostgreSQL 15 or newer/m)
     expect(out).toMatch(/^ {2}PORT +.+ \(default 8080\)$/m)
@@ -181,20 +184,20 @@ describe('main.ts', () => {
         (chain_id, block_number, block_hash, block_time, final_number, head_number, head_time)
       SELECT chain_id, 5, '\\x01', now(), 5, 5, now() FROM unnest(ARRAY[31337, 31338]) AS chain_id`
     const env = { DATABASE_URL: url, CHAINS: chainsJson(31_337, 31_338) }
-    expect(await run('main.ts', env, '--reindex', '31337').exited).toEqual({
+    expect(await run(MAIN, env, '--reindex', '31337').exited).toEqual({
       code: 0,
       out: 'chain 31337 will be read anew from block 0\n',
       err: '',
     })
     expect(await sql`SELECT chain_id FROM indexer.checkpoints`).toEqual([{ chain_id: 31_338n }])
-    expect(await run('main.ts', env, '--reindex', '1').exited).toMatchObject({
+    expect(await run(MAIN, env, '--reindex', '1').exited).toMatchObject({
       code: 1,
       err: expect.stringContaining('one of the configured chains (31337, 31338)'),
     })
   })
 
   it('says what to set when nothing is configured', async () => {
-    expect(await run('main.ts', { CHAINS: '', CHAINS_FILE: '' }).exited).toEqual({
+    expect(await run(MAIN, { CHAINS: '', CHAINS_FILE: '' }).exited).toEqual({
       code: 1,
       out: '',
       err: 'The configuration cannot be used:\n  CHAINS: no chain is configured; set CHAINS to a JSON array of chains, or CHAINS_FILE to a file with one\n',
@@ -209,7 +212,7 @@ describe('main.ts', () => {
     const address = squatter.address()
     const port = typeof address === 'object' ? String(address?.port) : ''
     const env = { PORT: port, DATABASE_URL: url, CHAINS: chainsJson(31337) }
-    expect(await run('main.ts', env).exited).toMatchObject({
+    expect(await run(MAIN, env).exited).toMatchObject({
       code: 1,
       err: `port ${port} is in use: stop what listens there, or set PORT to another\n`,
     })

@@ -13,9 +13,9 @@ import type { Context } from '../kit/context.ts'
 import { sweepIntents } from '../market/intents/store.ts'
 import { sweepLinks } from '../market/messenger/store.ts'
 import { sweepProofs } from '../market/proofs/store.ts'
+import { sweepQuotas } from '../market/quotas/store.ts'
 import { refreshLinks } from '../market/ref-tokens/refresh.ts'
 import { sweepReviewChanges } from '../market/reviews/answers.ts'
-import { sweepWritten } from '../market/written/store.ts'
 import type { Work } from './workers.ts'
 
 /** All work that the service does without being asked. */
@@ -26,7 +26,7 @@ export function marketWork(context: Context): Work {
       sweepSessions,
       sweepIntents,
       sweepProofs(context.config),
-      sweepWritten,
+      sweepQuotas,
       sweepLinks,
       sweepReviewChanges,
       refreshLinks(context),

@@ -1,17 +1,17 @@
-// What a caller would rather have (RFC 9110, 12.5.1).
+// Content negotiation by the Accept header (RFC 9110, 12.5.1).
 
 interface Range {
   type: string
   quality: number
 }
 
-/** Whether a page is wanted more than JSON. Whoever does not say gets JSON: programs often say nothing. */
+/** Whether the caller prefers HTML to JSON. Without a preference the answer is JSON, because programs often send no Accept header. */
 export function prefersHtml(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').map(parseRange)
   return qualityOf('text/html', ranges) > qualityOf('application/json', ranges)
 }
 
-/** The most specific range that covers a type tells its quality. */
+/** The quality of a type comes from the most specific range that covers it. */
 function qualityOf(type: string, ranges: Range[]): number {
   for (const covering of [type, `${type.split('/')[0]}/*`, '*/*']) {
     const range = ranges.find((each) => each.type === covering)

@@ -2,15 +2,15 @@ import type { Secret } from '@referrer/process'
 import { AttestationKey } from '@referrer/protocol'
 import { type Hex, hexToBytes } from 'viem'
 
-/** The keys of one chain's ref links. */
+/** The Ed25519 keys for the ref links of one chain. */
 export interface Attestation {
-  /** Signs new links. */
+  /** Signs new ref links. */
   key: AttestationKey.SigningKey
-  /** Whose links count: that key, and the one before it. */
+  /** Verifies ref links: holds the signing key and the previous one. */
   ring: AttestationKey.KeyRing
 }
 
-/** The first seed signs; a second one is the key before it. */
+/** The first seed is the signing key; the second, if any, is the previous key. */
 export async function loadAttestation(
   seeds: readonly Secret<Hex>[] | undefined,
 ): Promise<Attestation | undefined> {

@@ -1,8 +1,8 @@
 import { createLoader } from '@referrer/process'
 
 /**
- * Reads the same thing once for all who ask for it at the same time: one read is under way, and whoever asks meanwhile gets the next, which
- * begins when that one is done. An answer is never older than its question. Different keys do not wait for each other.
+ * Coalesces reads of the same key: one read runs at a time, and all calls that come meanwhile share the next one, which starts when the
+ * running one ends. So an answer is always read after it was asked for. Different keys do not wait for each other.
  */
 export function coalesce<K, V>(
   keyOf: (key: K) => string,
@@ -30,7 +30,7 @@ export function coalesce<K, V>(
   }
 }
 
-/** The same for reads that are heavy: so many keys may be under way at once, and the others wait for their turn. */
+/** Coalesces heavy reads: at most `concurrency` keys are read at once, and the others wait in a queue. */
 export const coalesceInTurns = <K, V>(
   concurrency: number,
   keyOf: (key: K) => string,

@@ -1,4 +1,4 @@
-// What the service is configured with; `app/config.ts` reads it.
+// The configuration of the service; `app/config.ts` reads it from the environment.
 import type { CommonConfig, Secret } from '@referrer/process'
 import type { Address, Hex } from 'viem'
 
@@ -7,20 +7,20 @@ export interface Config extends CommonConfig {
   maxLagBlocks: number | undefined
   oraclePrivateKey: Secret<Hex> | undefined
   publisherPrivateKey: Secret<Hex> | undefined
-  /** Where callers reach the service; ref links begin with it. */
+  /** Base URL at which callers reach the service; ref links begin with it. */
   publicUrl: string
   facilitatorUrl: string | undefined
-  /** Ed25519 seeds of each chain: the first signs, the second is the one before it. */
+  /** Ed25519 seeds by chain id: the first is the signing key, the second is the previous key. */
   attestationSeeds: ReadonlyMap<number, readonly Secret<Hex>[]>
   adminAddresses: ReadonlySet<Address>
-  /** Origins of pages that may call signed routes. */
+  /** Origins of web pages that may call authenticated routes (CORS). */
   consoleOrigins: readonly string[]
-  /** Names beside that of `publicUrl` under which MCP clients may call. */
+  /** Host names, besides that of `publicUrl`, that MCP requests may have in their Host header. */
   mcpHosts: readonly string[]
   sessionSeconds: number
-  /** Of those on `adminAddresses`. */
+  /** Lifetime of the sessions of `adminAddresses`. */
   adminSessionSeconds: number
-  /** What may be kept for one owner or client on a day (UTC), and for all clients together. */
+  /** How many bytes may be stored on one day (UTC): for each owner, for each client, and for all clients together. */
   bytesPerDay: {
     proofsOfOwner: number
     intentsOfOwner: number
@@ -28,34 +28,34 @@ export interface Config extends CommonConfig {
     unsignedProofs: number
     limitsOfClient: number
   }
-  /** A proof that nobody signed is forgotten after so long. */
+  /** A proof that was submitted without a signature is deleted after this many days. */
   unsignedProofDays: number
-  /** To answer a request. A database that is silent must not hold callers for ever. */
+  /** Time limit for the answer to a request, so that a database that hangs does not hold callers for ever. */
   answerTimeoutMs: number
-  /** A directory of JSON files with schemas of reviews, one for each category. */
+  /** Directory with the JSON schemas of reviews, one file for each category. */
   reviewSchemas: string | undefined
-  /** The commission, in base units, from which on a purchase counts in full for ranks. */
+  /** Commission, in USDC base units, from which on a purchase has full weight in ranks. */
   fullCommission: bigint
-  /** Undefined: discovery goes by words alone. */
+  /** Embedding model of discovery; without one discovery searches by words only. */
   embedder: EmbedderConfig | undefined
-  /** Where discovery looks for products: in this process, or in Postgres with pgvector. */
+  /** Where the search index of discovery is: in the memory of this process, or in Postgres with pgvector. */
   discoveryIndex: 'memory' | 'postgres'
-  /** A catalogue of x402 resources; undefined: none is asked. */
+  /** URL of a catalogue of x402 resources that discovery queries too, if any. */
   catalogueUrl: string | undefined
-  /** Whether owners can queue purchases for their agents. */
+  /** Whether owners can queue purchases (intents) for their agents. */
   hasIntents: boolean
-  /** Undefined: wallets cannot be linked to chats. */
+  /** Chat bot; without one wallets cannot be linked to chats. */
   messenger: MessengerConfig | undefined
 }
 
 export interface MessengerConfig {
-  /** As the messenger knows it, without the @. */
+  /** User name of the bot, without the @. */
   botName: string
   /** How long a code that links a wallet to a chat is valid. */
   codeSeconds: number
 }
 
-/** The model that comes with the service, or one behind an endpoint like that of OpenAI. */
+/** The embedding model that comes with the service, or one behind an OpenAI-compatible endpoint. */
 export type EmbedderConfig =
   | { kind: 'local' }
   | { kind: 'endpoint'; url: string; model: string; dims: number; key: Secret | undefined }

@@ -8,55 +8,56 @@ import type { WorkerHealth } from '../machinery/workers/frame.ts'
 import type { Attestation } from './attestation.ts'
 import type { Config } from './config.ts'
 
-/** How far the records of one chain are. */
+/** How far the index of one chain is. */
 export interface ChainHealth {
   chainId: number
-  /** The chain's newest block, and the newest in the records. */
+  /** Number of the chain's newest block. */
   head: bigint | null
+  /** Number of the newest indexed block. */
   indexed: bigint | null
   lagSeconds: number | null
-  /** How old the newest block is: of a chain that stands still, or whose nodes all do. */
+  /** Age of the chain's newest block. It grows when the chain or all its nodes are stalled. */
   headAgeSeconds: number | null
-  /** Whether this replica writes the records. */
+  /** Whether this replica is the leader that indexes the chain. */
   isActive: boolean
   error: string | null
 }
 
-/** The service's own transactions in one state on one chain. */
+/** Count of the service's own transactions in one state on one chain. */
 export interface SenderHealth {
   chainId: number
   state: string
   count: number
-  /** Age of the oldest of them. */
+  /** Age of the oldest of these transactions. */
   oldestSeconds: number
 }
 
 export interface Chain {
   config: ChainConfig
   rpc: RpcPool
-  /** Signs ref links; none: reviews of this chain have no link. */
+  /** Keys for ref links; without them the reviews of this chain have no ref link. */
   attestation: Attestation | undefined
 }
 
-/** The one bag: whatever touches the world outside comes from here, so that tests can set it. */
+/** All access to the outside world goes through this object, so that tests can replace it. */
 export interface Context {
   config: Config
   sql: Sql
-  /** For those who need a connection of their own. */
+  /** For code that needs a connection of its own, outside the pool. */
   databaseUrl: Secret
   chains: ReadonlyMap<number, Chain>
   /** Milliseconds since 1970. */
   clock: () => number
   log: Logger
-  /** For nodes of the chains. Addresses that users give are fetched with a guard. */
+  /** Fetches URLs that the operator configured. URLs from users are fetched with `guardedFetch`, which refuses private addresses. */
   fetch: typeof fetch
   lookup: Lookup
-  /** Tells who signed. */
+  /** Recovers the signer of a signature. */
   recovery: Recovery.Recovery
   chainHealth(): Promise<ChainHealth[]>
   senderHealth(): Promise<SenderHealth[]>
   workerHealth(): WorkerHealth[]
 }
 
-/** Something that is made once for a context and lives as long as it does. */
+/** Creates a value once for each context, on first use. */
 export const once = oncePer<Context>()

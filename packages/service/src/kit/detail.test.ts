@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { detailOf, strayFieldOf } from './detail.ts'
+import { detailOf, unknownFieldOf } from './detail.ts'
 import { bodyId, productId, text } from './fields.ts'
 
 const Item = z.object({ id: bodyId, tags: z.array(z.enum(['new', 'used'])).max(2) })
@@ -48,7 +48,7 @@ describe('the detail of a body that does not fit', () => {
     [{ items: [{ id: 1, tags: ['old'] }] }, 'items[0].tags[0] must be one of "new", "used"'],
     [{ items: [7] }, 'items[0] must be an object with id, tags'],
     [{ strict: { on: 1 } }, 'strict.on must be true or false'],
-    [{ strict: { on: true, off: 1 } }, 'strict has a field that is not known here; known are on'],
+    [{ strict: { on: true, off: 1 } }, 'strict has an unknown field; known fields are on'],
     [{ named: { b: 'x' } }, 'named.b must be a number'],
     [{ product_id: '0x1' }, /^product_id must be a text like "0x\w+" \(The product: 32 bytes as hex/],
   ])('%j is %s', (change, expected) => {
@@ -84,14 +84,14 @@ describe('the detail of a body that fits and was refused', () => {
   const schema = z.object({ agent_id: bodyId.prefault(0), chain_id: z.int().optional() })
 
   it('tells of a field that nobody knows, and which there are', () => {
-    const known = 'the body has a field that is not known here; known are agent_id, chain_id'
-    expect(strayFieldOf(schema, { agentId: 3 })).toBe(known)
+    const known = 'the body has an unknown field; known fields are agent_id, chain_id'
+    expect(unknownFieldOf(schema, { agentId: 3 })).toBe(known)
   })
 
   it('is left out where all fields are known, or any would be', () => {
-    expect(strayFieldOf(schema, { agent_id: 3 })).toBeUndefined()
-    expect(strayFieldOf(schema, {})).toBeUndefined()
-    expect(strayFieldOf(z.looseObject({ a: z.int() }), { a: 1, b: 2 })).toBeUndefined()
-    expect(strayFieldOf(z.record(z.string(), z.int()), { b: 2 })).toBeUndefined()
+    expect(unknownFieldOf(schema, { agent_id: 3 })).toBeUndefined()
+    expect(unknownFieldOf(schema, {})).toBeUndefined()
+    expect(unknownFieldOf(z.looseObject({ a: z.int() }), { a: 1, b: 2 })).toBeUndefined()
+    expect(unknownFieldOf(z.record(z.string(), z.int()), { b: 2 })).toBeUndefined()
   })
 })

@@ -1,21 +1,21 @@
-// What is wrong with a body, for whoever sent it: which field, and what would be right. Of what was sent it repeats no more than names.
+// Explains to a caller what is wrong with a request body: which field, and what is expected. It repeats field names, never values.
 
 import { type Json, wholeJsonSchema } from '@referrer/process/openapi'
 import type { z } from 'zod'
 
 const MOST_CHARACTERS = 400
-/** The names in a path may be a stranger's. */
+/** Limit for the length of a path, because the caller chooses the field names in it. */
 const MOST_OF_PATH = 80
 
 export const NO_JSON = 'the body must be JSON, as UTF-8'
 
-/** From the first thing that does not fit. */
+/** Describes the first issue of a body that does not match its schema. */
 export function detailOf(schema: z.ZodType, { issues: [issue] }: z.ZodError, given: unknown): string {
   const path = issue?.path ?? []
   const place = placeOf(path) || 'the body'
   const wanted = path.reduce<Json>(within, asJson(schema))
   if (issue?.code === 'unrecognized_keys') {
-    return unknownField(place, namesOf(wanted))
+    return unknownFieldText(place, namesOf(wanted))
   }
   const isMissing = path.length > 0 && valueAt(given, path) === undefined
   const { description } = wanted
@@ -23,17 +23,17 @@ export function detailOf(schema: z.ZodType, { issues: [issue] }: z.ZodError, giv
   return cut(`${place} ${isMissing ? 'is missing: it ' : ''}must be ${expected(wanted)}${meaning}`)
 }
 
-/** Of a body that fits and was refused: a misspelled field counts as one that was left out. */
-export function strayFieldOf(schema: z.ZodType, given: unknown): string | undefined {
+/** Names an unknown field in a body that matches its schema, because a misspelled optional field counts as left out. */
+export function unknownFieldOf(schema: z.ZodType, given: unknown): string | undefined {
   const wanted = asJson(schema)
   const names = namesOf(wanted)
   const takesAny = names.length === 0 || wanted.additionalProperties
   if (takesAny || Object.keys(Object(given)).every((name) => names.includes(name))) return undefined
-  return unknownField('the body', names)
+  return unknownFieldText('the body', names)
 }
 
-const unknownField = (place: string, names: string[]) =>
-  cut(`${place} has a field that is not known here; known are ${names.join(', ')}`)
+const unknownFieldText = (place: string, names: string[]) =>
+  cut(`${place} has an unknown field; known fields are ${names.join(', ')}`)
 
 const known = new WeakMap<z.ZodType, Json>()
 
@@ -43,7 +43,7 @@ function asJson(schema: z.ZodType): Json {
   return json
 }
 
-/** The schema of a part. One that says nothing of its parts takes anything. */
+/** The schema of a field or item. It is empty, which accepts anything, when the outer schema does not describe its parts. */
 function within(schema: Json, key: PropertyKey): Json {
   for (const { properties, items, additionalProperties } of [schema, ...branches(schema)]) {
     const part = (properties as Json | undefined)?.[String(key)] ?? items ?? additionalProperties
@@ -100,7 +100,7 @@ function countOf(least: unknown, most: unknown, what: string): string {
   return least === undefined ? '' : ` of at least ${least} ${what}`
 }
 
-/** `votes[0].review_id` */
+/** Formats a path like `votes[0].review_id`. */
 export const placeOf = (path: readonly PropertyKey[]): string =>
   cut(
     path

@@ -1,4 +1,4 @@
-// The events that the market's records are made of, and how raw logs become them.
+// The contract events that the service indexes, and their decoding from raw logs.
 import { compileEvent, type EventDecoder, type Log, type LogFilter } from '@referrer/chain'
 import type { ChainConfig } from '@referrer/process'
 import {
@@ -58,7 +58,7 @@ type Followed = typeof FOLLOWED
 export type ContractName = keyof Followed
 type EventName<Contract extends ContractName> = Followed[Contract]['events'][number]
 
-/** Where an event happened. */
+/** Where on the chain an event happened. */
 interface Position {
   address: Address
   blockNumber: bigint
@@ -68,7 +68,7 @@ interface Position {
   timestamp: bigint
 }
 
-/** Any of the events of a contract, with its arguments. */
+/** Union of the indexed events of a contract, with their arguments. */
 export type EventOf<Contract extends ContractName> = {
   [Name in EventName<Contract>]: Position & {
     contract: Contract
@@ -87,7 +87,7 @@ export interface EventReader {
   decode(logs: Log[]): MarketEvent[]
 }
 
-/** Reads the events of one deployment of the contracts. */
+/** Builds the log filter and the decoder for the contracts of one chain. */
 export function createEventReader(contracts: ChainConfig['contracts']): EventReader {
   const contractAt = new Map<string, ContractName>()
   const eventOf = new Map<string, { name: string; decode: EventDecoder }>()
@@ -104,7 +104,7 @@ export function createEventReader(contracts: ChainConfig['contracts']): EventRea
     return logs.flatMap((log) => {
       const contract = contractAt.get(log.address.toLowerCase())
       const event = contract && eventOf.get(`${contract}/${log.topics[0]}`)
-      // One contract's events can carry the same first topic as another's.
+      // The filter matches any address with any topic, so it also returns events that are indexed for another contract only.
       if (!contract || !event) return []
       const args = event.decode(log)
       const { address, blockNumber, logIndex, transactionHash, timestamp } = log

@@ -1,5 +1,5 @@
-// What callers send, as schemas: of text in a path or a query, and of values in a body. The same schemas make the OpenAPI document:
-// `shown` is what a parameter looks like from outside.
+// Schemas of request fields: text in a path or query, and JSON values in a body. The OpenAPI document is generated from the same schemas;
+// `shown` is the JSON Schema that it shows for a field.
 import { type Address, getAddress, type Hex, isAddress } from 'viem'
 import { z } from 'zod'
 import { MarketError } from './market-error.ts'
@@ -14,13 +14,13 @@ const EXAMPLE_ACCOUNT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 
 export const INVALID_PRODUCT_ID = 'invalid product_id: must be 32-byte hex'
 
-/** JSON Schema of what a caller sends, in place of the one that follows from the zod schema. */
+/** JSON Schema for the OpenAPI document, in place of the one that zod would generate. */
 export type Shown = { type: string | string[]; [keyword: string]: unknown }
 
 interface FieldMeta {
-  /** The whole text of the refusal; left out: `invalid <name>`. */
+  /** Full text of the refusal of a bad value; the default is `invalid <name>`. */
   refusal?: string
-  /** The text when a field of the query is left out or empty, where it is another. */
+  /** Text of the refusal when a query field is missing or empty, where it differs from `refusal`. */
   absent?: string
   about?: string
   shown?: Shown
@@ -30,7 +30,7 @@ declare module 'zod' {
   interface GlobalMeta extends FieldMeta {}
 }
 
-/** An integer as text. One that a double cannot hold is none. */
+/** An integer as text. An integer that a double cannot hold exactly is refused. */
 const integerText = z
   .string()
   .regex(INTEGER)
@@ -44,7 +44,7 @@ export const id = (min: 0 | 1, refusal: string, about: string) =>
     .transform(BigInt)
     .meta({ refusal, about, shown: { type: 'integer', minimum: min } })
 
-/** An optional integer that is never refused for being out of range: `fit` says what it becomes. */
+/** An optional integer that is adjusted by `fit`, not refused, when it is out of range. */
 export const integer = (fallback: number, about: string, fit: (number: number) => number) =>
   integerText
     .transform(fit)
@@ -53,23 +53,21 @@ export const integer = (fallback: number, about: string, fit: (number: number) =
 
 export const clamp = (min: number, max: number) => (number: number) => Math.min(Math.max(number, min), max)
 
-/** The page of a list, from 1. */
 export const page = integer(1, 'Which page, from 1; lower is 1.', (number) => Math.max(number, 1))
 
-/** Of a list that may also be asked for without pages, where this is not looked at: undefined when it cannot be read. */
-export const ofPages = <T extends z.ZodType<number>>(field: T) =>
+/** A field of a list that can also be read without pages, where the field is ignored: an invalid value becomes undefined. */
+export const lenient = <T extends z.ZodType<number>>(field: T) =>
   z
     .union([field, z.any().transform(() => undefined)])
     .optional()
     .meta(field.meta() ?? {})
 
-/** What turned out to be needed. */
-export function readable<T>(value: T | undefined, name: string): T {
+/** Refuses a missing or invalid value of a field that the schema leaves optional and this call needs. */
+export function requireValue<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new MarketError('invalid input', `invalid ${name}`)
   return value
 }
 
-/** How far into a list; negative is 0. */
 export const offset = integer(0, 'How many to skip; negative is 0.', (number) => Math.max(number, 0))
 
 export const chainId = integerText
@@ -83,10 +81,10 @@ export const flag = (about: string) =>
     .default(false)
     .meta({ about, shown: { type: 'string', enum: [...TRUE, ...FALSE], default: 'false' } })
 
-/** A field that may be left out. */
+/** An optional field that keeps its metadata, which zod's `optional()` drops. */
 export const optional = <T extends z.ZodType>(field: T) => field.optional().meta({ ...field.meta() })
 
-/** 32 bytes as hex, the prefix optional; lower case with the prefix from here on. */
+/** 32 bytes as hex, with or without 0x. The parsed value is lower case with 0x. */
 export const productId = z
   .string()
   .regex(THIRTY_TWO_BYTES)
@@ -97,7 +95,7 @@ export const productId = z
     shown: { type: 'string', pattern: THIRTY_TWO_BYTES.source, examples: [EXAMPLE_HASH] },
   })
 
-/** An account, whatever its case. */
+/** An address in any case; its checksum is not checked. */
 export const account = (refusal: string, about: string) =>
   z
     .string()
@@ -112,11 +110,11 @@ export const account = (refusal: string, about: string) =>
 const PARTS_OF_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:[Zz]|[+-](\d{2}):(\d{2}))$/
 
-/** What RFC 3339 can write and Postgres cannot read is taken for the next that it can: nothing happened there. */
+/** RFC 3339 allows years that Postgres cannot hold. They are clamped to this range, outside of which there is no data. */
 const EARLIEST = Date.parse('0001-01-01T00:00:00Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** A moment as RFC 3339. */
+/** A time in RFC 3339 format. */
 export const moment = (refusal: string, about: string) =>
   z
     .string()
@@ -131,14 +129,14 @@ export const moment = (refusal: string, about: string) =>
     })
     .meta({ refusal, about, shown: { type: 'string', format: 'date-time' } })
 
-/** `Date` takes the 31st of February for the 3rd of March, and 24:00 for the next day. */
+/** Checks the date, because `Date` reads 31 February as 3 March, and 24:00 as the next day. */
 function isOnTheCalendar(parts: number[]): boolean {
   const [year = 0, month = 0, day = 0, hour = 0] = parts
   const days = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
   return month >= 1 && month <= 12 && day >= 1 && day <= days && hour <= 23
 }
 
-/** Text that Postgres and JSON can hold, of so many characters (code points) at most. */
+/** Text that Postgres and JSON can hold, of `least` to `most` characters (code points). */
 export const text = (most: number, least = 0) =>
   z
     .string()
@@ -150,10 +148,10 @@ export const text = (most: number, least = 0) =>
     })
     .meta({ shown: { type: 'string', maxLength: most, ...(least > 0 && { minLength: least }) } })
 
-/** Text that says something. */
+/** Text that is not blank. */
 export const words = (most: number) => text(most, 1).refine((value) => value.trim() !== '')
 
-/** An id in a body. */
+/** An id in a JSON body. */
 export const bodyId = z
   .int()
   .min(0)
@@ -163,12 +161,12 @@ export const bodyId = z
 /** No chain has this id. */
 const NO_CHAIN = 0
 
-/** A chain in a body. Left out, it is one that no service serves. */
+/** A chain id in a JSON body. When it is left out, it becomes an id that no service has, so the operation refuses it as not configured. */
 export const bodyChainId = z
   .preprocess((given) => given ?? NO_CHAIN, z.int())
   .meta({ about: 'A chain of this service.', shown: { type: 'integer', minimum: 1 } })
 
-// What answers are made of.
+// Schemas of fields in answers.
 
 export const wholeNumber = z.int().meta({ shown: { type: 'integer' } })
 export const hex32 = z

@@ -1,4 +1,5 @@
-// Pages for people: plain HTML with one style. Whoever writes one escapes what is not its own, and nothing in it can run or be loaded.
+// Plain HTML pages for people, with one shared style. Code that writes a page escapes all foreign text; the content security policy
+// forbids scripts and external resources.
 import { createHash } from 'node:crypto'
 import { STYLE } from './style.ts'
 
@@ -29,7 +30,7 @@ const ESCAPES: Record<string, string> = {
 export const escaped = (text: string) =>
   text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] as string)
 
-/** `main` is HTML; the other two are text. */
+/** `main` is HTML; `title` and `about` are text and are escaped here. */
 export function renderPage({ title, about, main }: { title: string; about: string; main: string }): string {
   return `<!doctype html>
 <html lang="en">
@@ -52,14 +53,14 @@ ${main}
 `
 }
 
-/** What went wrong, and what to do next. */
-export interface Apology {
+/** An error page: what went wrong, and what to do next. */
+export interface ErrorPage {
   title: string
   why: string
   next: string
 }
 
-export function renderApology({ title, why, next }: Apology, baseUrl: string): string {
+export function renderErrorPage({ title, why, next }: ErrorPage, baseUrl: string): string {
   const base = escaped(baseUrl)
   return renderPage({
     title,
@@ -71,7 +72,7 @@ export function renderApology({ title, why, next }: Apology, baseUrl: string): s
   })
 }
 
-export const NOTHING_HERE: Apology = {
+export const NOT_FOUND_PAGE: ErrorPage = {
   title: 'There is nothing here',
   why: 'This marketplace has no page at this address.',
   next: 'A ref link ends in /r/ and a long token. If a part of yours is missing, copy it again, whole.',

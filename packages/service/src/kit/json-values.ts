@@ -1,31 +1,31 @@
-// How values look in JSON.
+// Formats of values in JSON answers.
 import type { Recovery } from '@referrer/protocol'
 import type { Address, Hex } from 'viem'
 
 declare global {
   interface JSON {
-    /** Node 22 and newer have it, the types do not. */
+    /** Node 22 and newer have this function, but TypeScript's types do not. */
     rawJSON(text: string): unknown
   }
 }
 
-/** A whole number, exactly, whatever its size. */
+/** Writes a bigint as an exact JSON number of any size. */
 export function whole(value: bigint): number {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : (JSON.rawJSON(String(value)) as number)
 }
 
-/** RFC 3339 in UTC, with a fraction only when there is one. */
+/** A time as RFC 3339 in UTC, with a fraction only when it is not zero. */
 export const time = (date: Date): string => date.toISOString().replace('.000Z', 'Z')
 
-/** RFC 3339 in UTC, whole seconds. */
+/** A time as RFC 3339 in UTC, cut to whole seconds. */
 export const timeInSeconds = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`
 
 export const hex = (bytes: Buffer): Hex => `0x${bytes.toString('hex')}`
 
 const LETTER = /[a-f]/
 
-/** With the checksum of EIP-55. The hash is the service's own fast one: lists show hundreds of addresses. */
+/** An address with the EIP-55 checksum. It uses the service's fast keccak256, because lists show hundreds of addresses. */
 export function address({ keccak256 }: Recovery.Recovery, bytes: Buffer): Address {
   const digits = bytes.toString('hex')
   const hash = keccak256(Buffer.from(digits, 'latin1'))

@@ -1,9 +1,9 @@
-// How records are named across nouns.
+// Keys of records that several folders of the market use.
 
-/** An agent of a chain; it need not exist. */
+/** Key of an agent. The agent need not exist. */
 export type AgentKey = { chainId: number; agentId: bigint }
 
-/** A product of one chain, which is named apart. */
+/** Key of a product where the chain is known from elsewhere. */
 export interface ProductOfChain {
   merchantId: bigint
   productId: Buffer

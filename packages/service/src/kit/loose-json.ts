@@ -1,4 +1,4 @@
-// JSON of strangers: whatever it is, it can be asked for a field, and nothing is there that was not sent.
+// Safe access to untrusted JSON of unknown shape.
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -7,7 +7,7 @@ export const fieldsOf = (value: unknown): Fields =>
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Undefined: it is no JSON. */
+/** Parses JSON; returns undefined when it is not valid. */
 export function jsonOf(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString())

@@ -1,4 +1,4 @@
-/** Why an operation was refused. The kind ends the message that tools show; HTTP makes a status of it. */
+/** The kind of a refusal. MCP tools show it at the end of the message; the HTTP door maps it to a status. */
 export type Refusal =
   | 'invalid input'
   | 'not found'
@@ -8,13 +8,13 @@ export type Refusal =
   | 'rate limited'
 
 /**
- * An operation that was refused, or (`unavailable`) could not be done now. `message` is what a tool shows, whole; a route that
- * promises a text of its own shows that instead.
+ * An operation was refused, or could not be done now (`unavailable`). A tool shows `message` as it is; a route shows it too, unless
+ * the interface fixes another text for the route.
  */
 export class MarketError extends Error {
   override readonly name = 'MarketError'
   readonly kind: Refusal | 'unavailable'
-  /** What a route tells beside its text: which part is wrong, and what would be right. */
+  /** Extra help in an HTTP answer: which field is wrong, and what is expected. */
   readonly detail: string | undefined
 
   constructor(
@@ -28,14 +28,14 @@ export class MarketError extends Error {
   }
 }
 
-/** Refused, with the kind at the end: `escrow_id is required: invalid input`. */
+/** A refusal whose message ends with its kind: `escrow_id is required: invalid input`. */
 export const refused = (kind: Refusal, what: string) => new MarketError(kind, `${what}: ${kind}`)
 
-/** Nothing was done and trying again may help. */
+/** The operation did nothing, and a retry may succeed. */
 export const unavailable = (what: string, cause: unknown) => new MarketError('unavailable', what, { cause })
 
-/** Refused for now: what may be done until then is done. */
-export class Exhausted extends MarketError {
+/** A rate limit or quota is used up; the caller may retry after `retryAfterSeconds`. */
+export class RateLimited extends MarketError {
   readonly retryAfterSeconds: number
 
   constructor(detail: string, retryAfterSeconds: number) {

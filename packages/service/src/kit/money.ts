@@ -1,4 +1,4 @@
-// Money in answers has one unit, and every field says so.
+// All amounts of money in answers are USDC base units, and the description of each field says so.
 import { wholeNumber } from './fields.ts'
 
 export const baseUnits = (about?: string) =>

@@ -16,7 +16,7 @@ let local: LocalChain
 let market: Market
 let chain: Chain
 let isDown = false
-/** Reading again asks nothing of it: it counts for each context apart. */
+/** `reread` uses the context only as the key of its counter. */
 const context = {} as Context
 
 beforeAll(async () => {
@@ -150,7 +150,7 @@ describe('reading again', () => {
     expect(reads).toBe(soFar + 1)
   })
 
-  it('is done once by whoever comes while very many do, and again when they are through', async () => {
+  it('is done once by a call that comes while too many are reading again, and repeated when they are through', async () => {
     vi.useFakeTimers()
     let reads = 0
     const start = () =>

@@ -1,19 +1,19 @@
-// Reads of contracts, as they are now. The records are what lists show; these are for what must not be late.
+// Direct reads of contracts, for checks that must see the current state. Lists read the indexed tables, which may lag behind.
 import { RpcError, readContract } from '@referrer/chain'
 import { withTimeout } from '@referrer/process'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import type { Address } from 'viem'
 import { type Chain, type Context, once } from './context.ts'
 
-/** How long something that is only shown when it is there may be waited for. */
+/** Time limit for a read whose result is optional in the answer. */
 export const BEST_EFFORT_MS = 1_000
-/** In bytes. A card inside a data URL fits; what does not would make lists of thousands too long. */
+/** Size limit for an identity's URI in bytes. An agent card in a data URL fits; longer ones would make lists too large. */
 export const LONGEST_URI = 8_192
-/** A node may lag behind the one that the caller's own transaction went to. */
+/** How long a read is retried, because a node may lag behind the node that accepted the caller's transaction. */
 const REREAD_FOR_MS = 3_000
 const REREAD_EVERY_MS = 200
 
-/** What it reads, or undefined: when it cannot, or not in time. */
+/** The value that `read` returns, or undefined when the read fails or times out. */
 export async function bestEffort<T>(
   read: (options: { timeoutMs: number }) => Promise<T>,
 ): Promise<T | undefined> {
@@ -24,13 +24,13 @@ export async function bestEffort<T>(
   }
 }
 
-/** Nodes limit how much they are asked, and the indexer asks the same ones: what does not exist must not use that up. */
-const MOST_REREADING = 32
+/** Limit for concurrent retries: requests for things that do not exist must not use up the nodes' rate limit, which the indexer shares. */
+const MAX_REREADING = 32
 const rereading = once(() => ({ count: 0 }))
 
 /**
- * Reads again for a while until what is read `holds`; then the last of it, whether it holds or not. While very many do, whoever comes
- * next reads once.
+ * Repeats a read until the value satisfies `holds` or the time is over, and returns the last value in both cases. While too many calls
+ * are retrying, a further call reads only once.
  */
 export async function reread<T>(
   context: Context,
@@ -40,7 +40,7 @@ export async function reread<T>(
   const others = rereading(context)
   const until = performance.now() + REREAD_FOR_MS
   let value = await read()
-  if (others.count >= MOST_REREADING) return value
+  if (others.count >= MAX_REREADING) return value
   others.count += 1
   try {
     while (!holds(value) && performance.now() < until) {
@@ -53,7 +53,7 @@ export async function reread<T>(
   }
 }
 
-/** Undefined: there is no such identity. */
+/** The owner of an agent's identity; undefined when the identity does not exist. */
 export async function ownerOf(chain: Chain, agentId: bigint): Promise<Address | undefined> {
   try {
     return await readContract(chain, {
@@ -68,7 +68,7 @@ export async function ownerOf(chain: Chain, agentId: bigint): Promise<Address | 
   }
 }
 
-/** What an identity says of itself, best-effort. Undefined: it says nothing, cannot be read now, or says too much. */
+/** The `tokenURI` of an agent's identity; undefined when it is empty, too long, or cannot be read in time. */
 export async function identityUri(chain: Chain, agentId: bigint): Promise<string | undefined> {
   const read = {
     address: chain.config.contracts.IdentityRegistry,
@@ -78,6 +78,6 @@ export async function identityUri(chain: Chain, agentId: bigint): Promise<string
   } as const
   const uri = await bestEffort((options) => readContract(chain, read, options))
   if (!uri || Buffer.byteLength(uri) > LONGEST_URI) return undefined
-  // Anybody may write anything there, and Postgres has neither the character zero nor half a character.
+  // The URI can be any text, and Postgres stores neither NUL characters nor lone surrogates.
   return uri.toWellFormed().replaceAll('\0', '') || undefined
 }

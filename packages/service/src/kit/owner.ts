@@ -1,7 +1,7 @@
 import { type Address, isAddressEqual } from 'viem'
 import { MarketError, unavailable } from './market-error.ts'
 
-/** The owner that is read from the chain. Refuses when there is no such agent; the read itself decides how long it waits for one. */
+/** The owner of an agent, from the chain. Refuses when the agent does not exist; `read` decides how long to retry before that. */
 export async function resolveOwner(
   agentId: bigint,
   read: () => Promise<Address | undefined>,

@@ -1,11 +1,11 @@
-// A route is data: what it takes, who may call it, what it answers. The app serves it and the OpenAPI document describes it from the same.
+// A route is a plain object: its input, who may call it, its answers. The HTTP door serves it and generates the OpenAPI document from it.
 import type { Address } from 'viem'
 import type { z } from 'zod'
 import type { Chain, Context } from './context.ts'
 
 /**
- * `none`: anybody. `caller`: a signed request, or a session in its place. `session`: only that. `admin`: the session of an admin.
- * `sign-in`: a signed request, or a body that shows who sends it.
+ * `none`: everybody. `caller`: a signed request or a session. `session`: a session only. `admin`: the session of an admin.
+ * `sign-in`: a signed request, or a body with a signed message.
  */
 export type Auth = 'none' | 'caller' | 'sign-in' | 'session' | 'admin'
 
@@ -13,22 +13,22 @@ export type RefusalStatus = 400 | 403 | 404 | 409 | 429 | 500 | 503 | 504
 
 export interface Call<P, Q, B, A extends Auth> {
   context: Context
-  /** The one that `chain_id` names, or the default. */
+  /** The chain of the parameter `chain_id`, or the default chain. */
   chain: Chain
   isChainNamed: boolean
   caller: A extends 'none' ? undefined : A extends 'sign-in' ? Address | undefined : Address
   params: P
   query: Q
   body: B
-  /** Of the session, when there is one. */
+  /** The session token, when there is a session. */
   token: string | undefined
-  /** Whom the limits count for: an address, or a network of them. */
+  /** Key of the client for rate limits: an IP address, or an IPv6 network. */
   client: string
-  /** The header of that name. */
+  /** The Accept header. */
   accept: string | undefined
 }
 
-/** An answer that is not the route's usual one. */
+/** An answer with another status or other headers than the route's usual ones. */
 export class Answer {
   readonly body: string | Buffer
   readonly status: number | undefined
@@ -46,43 +46,43 @@ export class Answer {
 
 export interface RouteSpec<P, Q, B, A extends Auth> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** With parameters in braces: `/v1/review/{id}`. */
+  /** The path, with parameters in braces: `/v1/review/{id}`. */
   path: string
-  /** The group in the reference. */
+  /** The group of the route in the API reference. */
   tag: string
   summary: string
   about?: string
   auth: A
   params?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<P>
   query?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<Q>
-  /** A body of JSON; `refusal` answers one that is no JSON or does not fit. */
+  /** The JSON body; `refusal` is the answer to a body that is not JSON or does not match the schema. */
   body?: { schema: z.ZodType<B>; refusal: string }
-  /** Whether the query may name a chain. */
+  /** Whether the query has a parameter `chain_id`. */
   takesChain?: boolean
-  /** A limit of its own for each client, in requests a second, beside the one of all routes. */
+  /** A rate limit of this route for each client, in requests per second, besides the common one. */
   perSecond?: number
   status?: 200 | 201 | 204
   response?: z.ZodType
-  /** Other than JSON. */
+  /** Content type of the answer, where it is not JSON. */
   contentType?: string
-  /** What a caller may rather have than that, as text. */
+  /** A second content type that the caller can choose with the Accept header. */
   alsoAs?: string
-  /** HTML for people whose browser is refused. */
+  /** Renders a refusal as HTML, for callers whose browser asks for HTML. */
   refusalPage?(context: Context, status: RefusalStatus): string
-  /** On every answer, refusals too. */
+  /** Headers of every answer, refusals included. */
   headers?: Readonly<Record<string, string>>
-  /** To answer, where the time of all routes is too short. */
+  /** Time limit for this route's answer, where the common one is too short. */
   answerTimeoutMs?: number
   /**
-   * Texts of refusals. A 403, 404 or 500 answers with one of these: the operation's own message where it is listed, else the first. A
-   * 400 or 409 answers with the operation's message; these are its examples.
+   * Texts of refusals by status. A 400 or 409 answers with the operation's message, and these texts are examples of it. Every other status
+   * answers with the operation's message where it is listed here, else with the first text of the list.
    */
   refusals?: Partial<Record<RefusalStatus, string | readonly string[]>>
-  /** A string or bytes are sent as they are. */
+  /** Runs the operation. A returned string or buffer is sent as it is; other values are sent as JSON. */
   handle(call: Call<P, Q, B, A>): unknown
 }
 
-/** A route whose types were checked when it was written. */
+/** A route without its type parameters; `route` has checked them. */
 export type Route = RouteSpec<never, never, never, Auth>
 
 export const route = <
@@ -94,10 +94,10 @@ export const route = <
   spec: RouteSpec<P, Q, B, A>,
 ): Route => spec as unknown as Route
 
-/** A read for everybody. */
+/** Whether a route is a read that needs no authentication. */
 export const isPublic = ({ auth, method }: Route): boolean => auth === 'none' && method === 'GET'
 
-/** The path as Fastify writes it. */
+/** The path in Fastify's notation. */
 export const urlOf = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 const DEFAULT_TEXTS: Record<number, string> = {
@@ -106,7 +106,7 @@ const DEFAULT_TEXTS: Record<number, string> = {
   500: 'internal error',
 }
 
-/** What a refused call answers. */
+/** The text of a refusal's answer. */
 export function textOf({ refusals }: Route, status: RefusalStatus, message: string): string {
   if (status === 400 || status === 409) return message
   const texts = [refusals?.[status] ?? []].flat()

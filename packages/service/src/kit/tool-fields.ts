@@ -1,10 +1,10 @@
-// What models send, as schemas. A number may come as text: ids do not fit every model's idea of a number.
+// Schemas of the input of MCP tools. Numbers may also be sent as text, because some models write large ids as text.
 import { z } from 'zod'
 
 const DECIMAL = /^-?\d{1,17}$/
 const MOST = Number.MAX_SAFE_INTEGER
 
-// Not a `preprocess`: with one, fields that must be sent are listed as ones that need not.
+// This is not a `preprocess`, because zod's JSON Schema would then list required fields as optional.
 const wholeNumber = z.union([z.number(), z.string().trim().regex(DECIMAL).transform(Number)]).pipe(z.int())
 
 /** An id from 0 up. */
@@ -14,10 +14,10 @@ export const id = (about: string, example = 7) =>
     .transform(BigInt)
     .meta({ about, shown: { type: 'integer', minimum: 0, maximum: MOST, examples: [example] } })
 
-/** The refusal of a number below 0 says so. */
+/** Message of the refusal of a number below 0. */
 export const NEGATIVE = 'must not be negative'
 
-/** An optional integer that is never refused for being out of range: `fit` says what it becomes. */
+/** An optional integer that is adjusted by `fit`, not refused, when it is out of range. */
 export const integer = (fallback: number, about: string, fit: (number: number) => number) =>
   wholeNumber
     .transform(fit)
@@ -35,14 +35,14 @@ export const flag = (about: string) =>
     .default(false)
     .meta({ about, shown: { type: 'boolean', default: false } })
 
-/** Text that says something. */
+/** Text that is not empty. */
 export const text = (about: string, ...examples: string[]) =>
   z
     .string()
     .min(1)
     .meta({ about, shown: { type: 'string', minLength: 1, ...(examples.length > 0 && { examples }) } })
 
-/** Of every tool. */
+/** The `chain_id` that every tool takes. */
 export const chainId = wholeNumber
   .optional()
   .meta({ about: 'The chain; left out, the default one.', shown: { type: 'integer', examples: [8453] } })

@@ -1,13 +1,13 @@
-// A tool is data, as a route is (`http/route.ts`): what it takes, what it answers, and the operation behind it.
+// An MCP tool is a plain object, like a route (`route.ts`): its input, its output and the operation behind it.
 import type { z } from 'zod'
 import type { Chain, Context } from './context.ts'
 
 export interface ToolCall<I> {
   context: Context
-  /** The one that `chain_id` names, or the default. */
+  /** The chain of the parameter `chain_id`, or the default chain. */
   chain: Chain
   isChainNamed: boolean
-  /** Whom the limits count for: an address, or a network of them. */
+  /** Key of the client for rate limits: an IP address, or an IPv6 network. */
   client: string
   input: I
 }
@@ -15,27 +15,27 @@ export interface ToolCall<I> {
 export interface ToolSpec<I> {
   name: string
   title: string
-  /** For a model that has never heard of us: what it is for, when to use it, what to do next, what the errors mean. */
+  /** Text for a model that does not know this service: what the tool is for, when to use it, what to do next, what the errors mean. */
   description: string
-  /** Every tool takes `chain_id` beside these. */
+  /** The tool's input; `chain_id` is added to that of every tool. */
   input: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<I>
-  /** Fields that must be sent, though it is for the operation to say that they are missing. */
+  /** Fields that are required for the caller but optional in `input`, because the operation itself refuses a call without them. */
   needs?: readonly string[]
-  /** An object. Of several, the answer is one. */
+  /** Schema of the answer, an object; a list means that the answer matches one of the schemas. */
   output: z.ZodType | readonly z.ZodType[]
-  /** It changes nothing. */
+  /** Whether the tool changes nothing. */
   isReadOnly?: boolean
-  /** Calling it again with the same changes nothing more. */
+  /** Whether a repeated call with the same input changes nothing more. */
   isIdempotent?: boolean
-  /** Of each client, beside the limit of all requests. */
+  /** A rate limit of this tool for each client, in calls per second, besides the common one. */
   perSecond?: number
-  /** Its refusals are shown without their kind at the end. */
+  /** Whether refusals are shown without their kind at the end. */
   hasPlainErrors?: boolean
-  /** A string or bytes are JSON, ready to be sent. */
+  /** Runs the operation. A returned string or buffer is JSON already. */
   handle(call: ToolCall<I>): unknown
 }
 
-/** A tool whose types were checked when it was written. */
+/** A tool without its type parameters; `tool` has checked them. */
 export type Tool = ToolSpec<never>
 
 export const tool = <I>(spec: ToolSpec<I>): Tool => spec as unknown as Tool

@@ -31,7 +31,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   ],
   'market/spending': ['market.spending_limits'],
   'market/votes': ['market.ballots', 'market.votes'],
-  'market/written': ['market.written'],
+  'market/quotas': ['market.written'],
   'derived/following': ['market.pending_changes'],
   'derived/opinions': [
     'market.opinions',

@@ -27,7 +27,7 @@ import {
   listProofs,
   pendingProofsOf,
 } from '../../src/market/proofs/store.ts'
-import { findToLink, findUnlinkedProducts, holdPublished } from '../../src/market/ref-tokens/store.ts'
+import { findToLink, findUnlinkedProducts, lockPublished } from '../../src/market/ref-tokens/store.ts'
 import {
   countProductsToReview,
   productsNotBought,
@@ -440,7 +440,7 @@ const reads: Record<string, Read> = {
   },
   'reviews that come to the chain with their texts': {
     size: page.limit,
-    read: (sql) => holdPublished(sql as unknown as Transaction, firstIds),
+    read: (sql) => lockPublished(sql as unknown as Transaction, firstIds),
   },
   'products that need links': {
     size: 100,

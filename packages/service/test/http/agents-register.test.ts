@@ -152,7 +152,7 @@ describe('a registration', () => {
       status: 403,
       body: {
         error: 'caller does not own this agent',
-        detail: 'the body has a field that is not known here; known are agent_id',
+        detail: 'the body has an unknown field; known fields are agent_id',
       },
     })
   })

@@ -1,11 +1,11 @@
-// Stored data costs its sender nothing and us disk space, so each sender has a daily limit of bytes.
+// Daily quotas of stored bytes for each owner and client.
 import { registerIdentity } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sweepIntents } from '../../src/market/intents/store.ts'
 import { sweepProofs } from '../../src/market/proofs/store.ts'
-import { sweepWritten } from '../../src/market/written/store.ts'
+import { sweepQuotas } from '../../src/market/quotas/store.ts'
 import { must, sessionOf } from './caller.ts'
 import { NO_WORK, productOf, startTestMarket, type TestMarket } from './market.ts'
 
@@ -273,6 +273,6 @@ it('what was written on days that are over is not kept', async () => {
   await m.sql`
     INSERT INTO market.written SELECT (now() AT TIME ZONE 'UTC')::date - days, 'proofs', ''::bytea, 1
     FROM unnest(ARRAY[0, 1, 2, 30]) AS days`
-  await run(sweepWritten)
+  await run(sweepQuotas)
   expect(await m.sql`SELECT FROM market.written`).toHaveLength(2)
 })

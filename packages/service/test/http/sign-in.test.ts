@@ -145,7 +145,7 @@ describe('a sign-in', () => {
     [
       'a nonce of its own',
       { nonce: 'abcdefgh12345678' },
-      'the nonce is none of ours: get one from /v1/auth/nonce',
+      'the nonce was not issued by this service: get one from /v1/auth/nonce',
     ],
     ['an end that is past', { expirationTime: new Date(Date.now() - 1_000) }, 'the message has expired'],
     [
@@ -182,7 +182,7 @@ describe('a sign-in', () => {
     const end = Math.floor((Date.now() + m.clock.aheadMs) / 1_000) + 3_600
     const prolonged = late.slice(0, 24) + end.toString(16).padStart(12, '0') + late.slice(36)
     expect(await signIn({ nonce: prolonged })).toMatchObject(
-      refused('the nonce is none of ours: get one from /v1/auth/nonce'),
+      refused('the nonce was not issued by this service: get one from /v1/auth/nonce'),
     )
   })
 
@@ -315,7 +315,9 @@ describe('a wallet that is a contract', () => {
       [401, 401, 401],
     ])
     expect(await limit(OTHER_CHAIN)).toMatchObject(
-      refused('the session is of a contract of chain 31337: sign in for the chain that you ask for'),
+      refused(
+        'the session belongs to a contract wallet of chain 31337: sign in on the chain that you request',
+      ),
     )
     expect((await m.call('DELETE', PATH, { token })).status).toBe(204)
     // An account with a key is the same on every chain.
@@ -333,7 +335,7 @@ describe('a wallet that is a contract', () => {
     expect(late.length).toBeGreaterThan(0)
     expect(answers.length - late.length).toBeGreaterThan(0)
     for (const { body, headers } of late) {
-      expect(body).toEqual({ error: 'rate limited', detail: expect.stringContaining('asked of the chain') })
+      expect(body).toEqual({ error: 'rate limited', detail: expect.stringContaining('checked on the chain') })
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     }
     expect((await signIn()).status).toBe(200)

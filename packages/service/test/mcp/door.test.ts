@@ -92,7 +92,7 @@ describe('the door', () => {
     ['half of it', '{'],
     ['words', 'tools/list'],
   ])('refuses what is no JSON: %s', async (_, body) => {
-    expect(messageOf(await send(body))).toEqual(refused(400, -32_700, 'the body is no JSON'))
+    expect(messageOf(await send(body))).toEqual(refused(400, -32_700, 'the body is not JSON'))
   })
 
   it.each(['null', '1', '"tools/list"', '{}', '{"jsonrpc":"2.0"}'])(
@@ -140,7 +140,7 @@ describe('the door', () => {
       ask('get_agent', zeros),
     ]) {
       expect(messageOf(await send(message))).toEqual(
-        refused(413, -32_600, 'too long: only the arguments of a tool may be'),
+        refused(413, -32_600, 'message too large: only the arguments of a tool may be large'),
       )
     }
     // Also for a call with a field of the newer protocol.

@@ -256,7 +256,7 @@ describe('a submission', () => {
     await desk.m.sql`UPDATE market.submissions SET attempt = 5 WHERE proof_id = ${proofId}`
     expect(await submit(desk, args)).toMatchObject({
       isError: true,
-      text: `proof ${proofId} was tried 5 times in vain; submit another one: conflict`,
+      text: `publishing with proof ${proofId} failed 5 times; submit another one: conflict`,
     })
   })
 

@@ -1,7 +1,7 @@
 // The service as a process of its own, as in a deployment.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { bundled } from '@referrer/database/testing'
 import { until } from '../../src/machinery/workers/testing.ts'
 
 export interface ServiceProcess {
@@ -15,7 +15,7 @@ export interface ServiceProcess {
 }
 
 export async function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
-  const program = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url))
+  const program = await bundled(new URL('../../src/app/main.ts', import.meta.url))
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, PORT: '0', EMBEDDER: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

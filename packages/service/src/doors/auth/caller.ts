@@ -5,7 +5,7 @@ import { type Context, once } from '../../kit/context.ts'
 import { replayGuard, type SignedRequest } from './replays.ts'
 import { type Holder, sessionOf, TOKEN } from './sessions.ts'
 
-/** Nobody that we know. The message says what is wrong with the credentials. */
+/** The credentials are missing or not valid; the message says why. */
 export class Unauthenticated extends Error {
   override readonly name = 'Unauthenticated'
 }
@@ -13,10 +13,10 @@ export class Unauthenticated extends Error {
 export type Credentials = { token: string } | RequestSignature.RequestSignature
 
 const BEARER = /^Bearer +([\w-]+)$/i
-/** Reading again does no harm, and two honest reads in one second carry the same signature. */
+/** Reads have no replay protection: repeating one does no harm, and two reads in the same second have the same signature. */
 const READS = new Set(['GET', 'HEAD'])
 
-/** What can be told from the headers alone. A session decides when both are sent. Undefined: the body may say who it is. */
+/** Reads the credentials from the headers; a session takes precedence over a signature. Undefined when the body may hold them. */
 export function readCredentials(
   headers: IncomingHttpHeaders,
   wanted: 'caller' | 'sign-in' | 'session' | 'admin',
@@ -32,7 +32,7 @@ export function readCredentials(
   return signatureOf(headers, nowMs)
 }
 
-/** No session opens another: it would never end. */
+/** Reads the credentials of a sign-in. A session token does not count, because a session that opens another would never end. */
 function signInOf(
   headers: IncomingHttpHeaders,
   nowMs: number,
@@ -72,7 +72,7 @@ const TIMESTAMP = RequestSignature.TIMESTAMP_HEADER.toLowerCase()
 const SIGNATURE = RequestSignature.SIGNATURE_HEADER.toLowerCase()
 const DIGITS = /^\d+$/
 
-/** Whose request it is. A signed request that may change something counts once, on all replicas together. */
+/** Authenticates a request. A signed request that is not a read is accepted once, across all replicas. */
 export async function identify(
   context: Context,
   credentials: Credentials,
@@ -83,7 +83,7 @@ export async function identify(
     if (!holder) throw new Unauthenticated('unknown or expired session')
     return holder
   }
-  // Once more: a body that trickles in must not outlast what the guard remembers.
+  // Checked again, because a slow body could arrive after the replay guard has forgotten the request.
   requireWithinWindow(credentials, context.clock())
   const body = READS.has(request.method) ? EMPTY : request.body
   const signer = await recover(context, { ...credentials, body })

@@ -1,14 +1,14 @@
-// Nonces of sign-ins. Anybody may ask for as many as they like, so nothing is kept of one until it is used: it carries its own end, signed.
+// Nonces of sign-ins. A nonce contains its expiry and an HMAC, so nothing is stored until it is used: everybody can ask for any number.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context } from '../../kit/context.ts'
 import { once } from '../../kit/context.ts'
 
 export const NONCE_SECONDS = 300
 
-/** Letters and digits, as EIP-4361 wants: random bytes, when it ends in unix seconds, and the signature. */
+/** Alphanumeric, as EIP-4361 requires: random bytes, the expiry in unix seconds, and the HMAC. */
 const NONCE = /^([0-9a-f]{24})([0-9a-f]{12})([0-9a-f]{32})$/
 
-/** All replicas sign with the same. */
+/** The HMAC key, which all replicas share through the database. */
 const readKey = once(({ sql }) => {
   let key: Promise<Buffer> | undefined
   return () => {
@@ -33,7 +33,7 @@ export async function newNonce(context: Context): Promise<string> {
   return text + signed(await readKey(context)(), text).toString('hex')
 }
 
-/** When it ends; undefined: it is none of ours. Whether it was used is for whoever uses it. */
+/** The expiry of a nonce; undefined when we did not issue it. The caller must check that it was not used before. */
 export async function endOfNonce(context: Context, nonce: string): Promise<Date | undefined> {
   const [, random, end = '', signature = ''] = NONCE.exec(nonce) ?? []
   if (random === undefined) return undefined

@@ -7,13 +7,13 @@ import type { Schedule } from '../../machinery/workers/schedule.ts'
 
 export interface SignedRequest {
   method: string
-  /** What is asked of whom, however the address is spelled. */
+  /** The normalized target: the same for all spellings of the URL. */
   target: () => string
-  /** The exact bytes. */
+  /** The exact bytes of the body. */
   body: Buffer
 }
 
-/** As long as a request could be sent again: its timestamp counts so long before and after the moment it names. */
+/** How long a request could be replayed: a timestamp is valid for the window before and after the present time. */
 const REMEMBERED_SECONDS = 2 * RequestSignature.WINDOW_SECONDS + 1
 const SWEPT_AT_ONCE = 10_000
 
@@ -23,16 +23,16 @@ interface Seen {
 }
 
 /**
- * Remembers requests in the database before anything is done for them, so that of all copies on all replicas one goes on. A request
- * that fails afterwards is not forgotten: whoever repeats it signs it again.
+ * Replay protection: stores a digest of each request in the database before the request is handled, so that only one of its copies is
+ * accepted, across all replicas. The digest stays when the request fails afterwards; a retry needs a new signature.
  */
 export function replayGuard({ sql }: Pick<Context, 'sql'>) {
   let asked = 0n
   const remember = createLoader<Seen, boolean>({
-    // Copies must not share an answer.
+    // Every call has its own key, because copies in one batch must not share an answer.
     keyOf: () => asked++,
     load: async (seen) => {
-      // In one order on all replicas, so that none waits for the other in a circle.
+      // All replicas insert in the same order, to avoid deadlocks.
       const sorted = seen.toSorted((a, b) => Buffer.compare(a.digest, b.digest))
       const rows = await sql<{ digest: Buffer }[]>`
         INSERT INTO market.seen_requests (digest, forget_at)
@@ -54,7 +54,7 @@ export function replayGuard({ sql }: Pick<Context, 'sql'>) {
   }
 }
 
-/** Forgets what can no longer be repeated. */
+/** Deletes requests that can no longer be replayed. */
 export const sweepSeenRequests: Schedule = {
   name: 'sweep-seen-requests',
   everySeconds: 60,

@@ -7,10 +7,10 @@ import { address } from '../../kit/json-values.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 
-/** 32 random bytes. */
+/** A session token: 32 random bytes as base64url. */
 export const TOKEN = /^[\w-]{43}$/
 
-// Whoever reads the database learns no token.
+// Only hashes are stored, so that a leaked database reveals no valid token.
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
 export interface Session {
@@ -18,20 +18,22 @@ export interface Session {
   expiresAt: Date
 }
 
-/** Whom a session stands for. */
+/** The account of a session or signature. */
 export interface Holder {
   address: Address
-  /** Of a wallet that is a contract: on this chain alone, since the same address may be somebody else's on another. */
+  /**
+   * Set for contract wallets: the session is valid on this chain only, because the address may belong to somebody else on another chain.
+   */
   chainId: number | undefined
 }
 
-/** What may open one session only. */
+/** A credential that may open one session only. */
 interface Once {
   digest: Buffer
   forgetAt: Date
 }
 
-/** Undefined: what opens it has opened one before. Of those that come at the same moment, on whichever replica, one is first. */
+/** Opens a session; returns undefined when the credential `once` was used before. Of concurrent calls, on any replica, one wins. */
 export async function openSession(
   { sql, clock, config }: Context,
   { address: caller, chainId }: Holder,
@@ -51,7 +53,7 @@ const remember = (sql: Queryable, { digest, forgetAt }: Once) => sql`
   INSERT INTO market.seen_requests (digest, forget_at) VALUES (${digest}, ${forgetAt})
   ON CONFLICT DO NOTHING RETURNING digest`
 
-/** Whose session it is; nobody's once it has expired or was closed. */
+/** The holder of a session; undefined when it is unknown, expired or closed. */
 export async function sessionOf(context: Context, token: string): Promise<Holder | undefined> {
   const row = await read(context)(hashOf(token))
   if (!row || row.expires_at.getTime() <= context.clock()) return undefined

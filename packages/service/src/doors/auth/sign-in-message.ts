@@ -1,4 +1,4 @@
-// The text that a wallet shows and signs to sign in (EIP-4361), read strictly: what does not have exactly this form is none.
+// A strict parser of the message that a wallet signs to sign in (EIP-4361).
 import { type Address, getAddress } from 'viem'
 import { moment } from '../../kit/fields.ts'
 
@@ -15,7 +15,7 @@ export interface SignInMessage {
   notBefore: Date | undefined
 }
 
-/** In characters. */
+/** Length limit in characters. */
 export const LONGEST_MESSAGE = 8_192
 
 const FORM = new RegExp(
@@ -34,7 +34,7 @@ const FORM = new RegExp(
 
 const time = moment('', '')
 
-/** Undefined: it is no such message. */
+/** Returns undefined when the text is not a valid message. */
 export function parseSignInMessage(text: string): SignInMessage | undefined {
   const found = FORM.exec(text)?.groups
   if (!found) return undefined

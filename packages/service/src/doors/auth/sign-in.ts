@@ -1,4 +1,4 @@
-// Sign-In with Ethereum: a wallet signs a message that names us, so that no signature made for anything else opens a session.
+// Sign-In with Ethereum: the signed message contains our domain, so that a signature for another purpose cannot open a session.
 import { createHash } from 'node:crypto'
 import { RpcError } from '@referrer/chain'
 import { createLimiter, createTurns } from '@referrer/net'
@@ -16,32 +16,33 @@ import {
   numberToHex,
 } from 'viem'
 import { type Chain, type Context, once } from '../../kit/context.ts'
-import { Exhausted, unavailable } from '../../kit/market-error.ts'
+import { RateLimited, unavailable } from '../../kit/market-error.ts'
 import { Unauthenticated } from './caller.ts'
 import { endOfNonce, NONCE_SECONDS } from './nonces.ts'
 import { type Holder, openSession, type Session } from './sessions.ts'
 import { LONGEST_MESSAGE, parseSignInMessage, type SignInMessage } from './sign-in-message.ts'
 
-/** In characters: a contract wallet's may bring what deploys it. */
+/** Length limit in characters; the signature of a contract wallet can contain its deployment data (ERC-6492). */
 export const LONGEST_SIGNATURE = 20_000
-/** What clocks may differ by. */
+/** Tolerated difference between clocks. */
 const SKEW_MS = 60_000
-/** Enough to deploy a wallet and ask it; what a stranger's contract can make a node do must end. */
+/** Gas limit of the check: enough to deploy and call a wallet, and a bound on the work of an untrusted contract. */
 const GAS = numberToHex(2_000_000)
-/** Some wallets agree to anything that the zero address asks, which only simulations can send from. */
-const ASKER = '0x0000000000000000000000000000000000006492'
+/** Sender of the simulated call. It is not the zero address, because some wallets accept every signature in calls from it. */
+const CALL_SENDER = '0x0000000000000000000000000000000000006492'
 
-/** The name under which we are called, with the port where it is not the usual one. */
+/** Our host name, with the port where it is not the default one. */
 const hostOf = ({ config }: Pick<Context, 'config'>): string => new URL(config.publicUrl).host
 
-/** Each message opens one session, on all replicas together. */
+/** Opens a session for a signed message. A message works once, across all replicas. */
 export async function signIn(
   context: Context,
   { message: text, signature }: { message: string; signature: string },
   client: string,
 ): Promise<Session> {
   const message = text.length <= LONGEST_MESSAGE ? parseSignInMessage(text) : undefined
-  if (!message) throw new Unauthenticated('the message is not one of EIP-4361 (Sign-In with Ethereum)')
+  if (!message)
+    throw new Unauthenticated('the message is not a valid EIP-4361 message (Sign-In with Ethereum)')
   const chain = checkMessage(context, message)
   const end = await checkNonce(context, message.nonce)
   const holder = await holderOf(context, chain, {
@@ -54,15 +55,15 @@ export async function signIn(
   return opened(
     await openSession(context, holder, {
       digest: createHash('sha256').update(`sign-in ${message.nonce}`).digest(),
-      // Longer than it is valid, whatever the clocks.
+      // Kept longer than the nonce is valid, because the clocks of replicas differ.
       forgetAt: new Date(end.getTime() + NONCE_SECONDS * 1_000),
     }),
   )
 }
 
 /**
- * For programs that sign their requests. The body must name us: the signature of an empty one is that of any GET of the same second, and
- * whoever is sent one of those must not become its signer.
+ * Opens a session for a signed request, for programs. The body must contain our host: the signature of an empty body is the same as that
+ * of any GET in the same second, so another service that receives such a GET could otherwise sign in as its caller.
  */
 export async function signInByRequest(
   context: Context,
@@ -101,14 +102,14 @@ function checkMessage(context: Context, message: SignInMessage): Chain {
 
 async function checkNonce(context: Context, nonce: string): Promise<Date> {
   const end = await endOfNonce(context, nonce)
-  if (!end) throw new Unauthenticated('the nonce is none of ours: get one from /v1/auth/nonce')
+  if (!end) throw new Unauthenticated('the nonce was not issued by this service: get one from /v1/auth/nonce')
   if (end.getTime() <= context.clock()) {
     throw new Unauthenticated('the nonce has expired: get another from /v1/auth/nonce')
   }
   return end
 }
 
-/** Undefined: it did not sign. */
+/** The holder of the new session; undefined when the signature is not valid. */
 async function holderOf(
   context: Context,
   chain: Chain,
@@ -123,26 +124,26 @@ async function holderOf(
     return undefined
   const signer = await context.recovery.recoverAddress(hexToBytes(digest), signature).catch(() => undefined)
   if (signer && isAddressEqual(signer, address)) return { address, chainId: undefined }
-  requireFewAsked(context, client)
+  requireRate(context, client)
   const isIts = await turnsOf(context)(() => isSignedByWallet(chain, address, digest, signature))
   return isIts ? { address, chainId: chain.config.chainId } : undefined
 }
 
-/** A node is asked for strangers: only so much at once, and only so much for one of them. */
+/** Limits for checks by the RPC node, which unauthenticated callers can trigger: concurrency in all, and a rate for each client. */
 const turnsOf = once(() => createTurns(8))
 const WALLETS = { perSecond: 2, burst: 20 }
 const limiterOf = once(() => createLimiter(WALLETS))
 
-function requireFewAsked(context: Context, client: string): void {
+function requireRate(context: Context, client: string): void {
   const seconds = limiterOf(context)(client, context.clock())
   if (seconds === 0) return
-  throw new Exhausted(
-    `a signature that is not of a key is asked of the chain, ${WALLETS.perSecond} a second for one client`,
+  throw new RateLimited(
+    `signatures of contract wallets are checked on the chain, at most ${WALLETS.perSecond} a second for each client`,
     Math.ceil(seconds),
   )
 }
 
-/** A wallet that is a contract (ERC-1271), or will be one (ERC-6492). */
+/** Whether a contract wallet accepts the signature: a deployed one (ERC-1271), or one that is not deployed yet (ERC-6492). */
 async function isSignedByWallet({ rpc }: Chain, address: Address, digest: Hash, signature: Hex) {
   const data = encodeDeployData({
     abi: erc6492SignatureValidatorAbi,
@@ -150,7 +151,7 @@ async function isSignedByWallet({ rpc }: Chain, address: Address, digest: Hash, 
     args: [address, digest, signature],
   })
   try {
-    const answer = await rpc.request<Hex>('eth_call', [{ from: ASKER, data, gas: GAS }, 'latest'])
+    const answer = await rpc.request<Hex>('eth_call', [{ from: CALL_SENDER, data, gas: GAS }, 'latest'])
     return answer === '0x01'
   } catch (error) {
     if (error instanceof RpcError && error.kind === 'reverted') return false

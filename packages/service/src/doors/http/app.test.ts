@@ -43,7 +43,7 @@ async function listen(overrides: Partial<Context> = {}) {
   return { url, get, logged }
 }
 
-/** As pino numbers it. */
+/** Number of the log level in pino. */
 const INFO = 30
 
 const post = (body: string, type = 'application/json') => ({
@@ -142,7 +142,7 @@ describe('the app', () => {
       await get('/mcp', { method: 'POST', body: call(name), headers: tell('2025-11-25') })
       await get('/mcp', { method: 'POST', body: call(name), headers: usual })
     }
-    // A line is written when its answer is gone, which may be after it has arrived.
+    // The line is written after the answer is sent, so the answer may arrive before the line.
     const told = () =>
       logged
         .map((line) => JSON.parse(line))

@@ -16,53 +16,53 @@ import Fastify, {
 } from 'fastify'
 import { prefersHtml } from '../../kit/accept.ts'
 import type { Context } from '../../kit/context.ts'
-import { NOTHING_HERE, PAGE_HEADERS, renderApology } from '../../kit/html.ts'
+import { NOT_FOUND_PAGE, PAGE_HEADERS, renderErrorPage } from '../../kit/html.ts'
 import type { Route } from '../../kit/route.ts'
 import type { Tool } from '../../kit/tool.ts'
 import { mcpRoutes } from '../mcp/http.ts'
 import { cors } from './cors.ts'
 import { healthRoutes } from './health.ts'
-import { limitHeld } from './held.ts'
+import { limitHeldMemory } from './held-memory.ts'
 import { limit } from './limits.ts'
 import { describeRoutes } from './openapi.ts'
 import { ownRoutes } from './own-routes.ts'
 import { SILENCE_MS, serveRoute } from './serve.ts'
 
-/** Of the interface. */
+/** Version of the REST interface. */
 const VERSION = '1'
 const BODY_LIMIT = 2 * 1024 * 1024
-/** To send a whole request. Without it a caller can hold a connection for ever. */
-const REQUEST_PATIENCE_MS = 60_000
+/** Time limit for receiving a whole request, so that a slow caller cannot hold a connection for ever. */
+const REQUEST_TIMEOUT_MS = 60_000
 
-/** What Fastify refuses by itself. Everything else that is thrown is an internal error. */
+/** Texts for requests that Fastify itself refuses. Any other error here is an internal error. */
 const REFUSALS = new Map([
   [400, 'bad request'],
   [413, 'request body too large'],
   [415, 'unsupported content type'],
 ])
 
-/** Asked every few seconds by machines, which must not be turned away. */
+/** Routes without a rate limit, because monitoring polls them every few seconds. */
 const UNLIMITED = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** What the door leads to. */
-export interface Behind {
+/** What the HTTP door serves. */
+export interface Served {
   routes: readonly Route[]
   tools: readonly Tool[]
   metrics: RequestMetrics
 }
 
-/** The HTTP door. */
-export function createApp(context: Context, { routes, tools, metrics }: Behind): FastifyInstance {
+/** Creates the HTTP server with all routes and the MCP endpoint. */
+export function createApp(context: Context, { routes, tools, metrics }: Served): FastifyInstance {
   const log: FastifyBaseLogger = context.log
   const { trustedProxies, rateLimit, answerTimeoutMs } = context.config
   const app = Fastify({
     loggerInstance: log,
     logController: new RequestLog(context.log),
     bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_PATIENCE_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: answerTimeoutMs + SILENCE_MS,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    // An id of any length is an id that does not fit.
+    // Long parameters must reach the validators, which refuse them with the right text.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: requestIdOf,
     frameworkErrors: (error, request, reply) => refuse(error, request, reply),
@@ -70,15 +70,15 @@ export function createApp(context: Context, { routes, tools, metrics }: Behind):
   })
   app.setErrorHandler(refuse)
   app.setNotFoundHandler((request, reply) => tell(request, reply.code(404), 'not found'))
-  // A logger for each request would cost more than its line: those that log name the request themselves.
+  // There is no child logger for each request, because creating one costs more than its line. Log calls add the request id themselves.
   app.setChildLoggerFactory((logger) => logger)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()
   })
-  // Signatures cover the exact bytes, so these are what arrives, whatever the sender calls them.
+  // Bodies stay buffers, whatever their content type, because signatures cover the exact bytes.
   app.removeAllContentTypeParsers()
-  // The type that almost everybody sends is looked up by its name: of the others Fastify takes the header apart each time.
+  // The most common type is registered by name, because Fastify parses the header of other types for each request.
   for (const type of ['application/json', '*']) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   }
@@ -89,7 +89,7 @@ export function createApp(context: Context, { routes, tools, metrics }: Behind):
     const isFree = UNLIMITED.has(request.routeOptions.url ?? '')
     if (isFree || limit(limiter, context, request, reply)) done()
   })
-  limitHeld(app, BODY_LIMIT)
+  limitHeldMemory(app, BODY_LIMIT)
 
   metricsRoutes(app, metrics)
   healthRoutes(app, context)
@@ -108,9 +108,9 @@ export function createApp(context: Context, { routes, tools, metrics }: Behind):
     return reply.code(500).send({ error: 'internal error' })
   }
 
-  /** A browser that asked for an address that is none gets a page. */
+  /** Sends an error: an HTML page to a browser's GET, else JSON. */
   function tell({ method, headers }: FastifyRequest, reply: FastifyReply, error: string) {
     if (method !== 'GET' || !prefersHtml(headers.accept)) return reply.send({ error })
-    return reply.headers(PAGE_HEADERS).send(renderApology(NOTHING_HERE, context.config.publicUrl))
+    return reply.headers(PAGE_HEADERS).send(renderErrorPage(NOT_FOUND_PAGE, context.config.publicUrl))
   }
 }

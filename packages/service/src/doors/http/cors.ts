@@ -4,7 +4,7 @@ import { isPublic, type Route, urlOf } from '../../kit/route.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A read for everybody: pages of any origin may call it. Everything else is for the console. */
+    /** Whether web pages of any origin may call the route: it is a public read. Other routes are for the console's origins only. */
     isPublic?: boolean
   }
 }
@@ -13,7 +13,7 @@ const ALLOWED_HEADERS = 'content-type, authorization, x-agent-timestamp, x-agent
 const EXPOSED_HEADERS = 'x-request-id, retry-after'
 const PREFLIGHT_SECONDS = '600'
 
-/** Says to browsers which pages may call which route. */
+/** Adds the CORS headers and preflight routes. */
 export function cors(app: FastifyInstance, { config }: Context, routes: readonly Route[]): void {
   const consoles = new Set(config.consoleOrigins)
 

@@ -8,15 +8,17 @@ interface Check {
   detail: string
 }
 
-const DATABASE_PATIENCE_MS = 2_000
-/** Whoever cannot search by then answers by ranks, and everything else as ever. */
+const DATABASE_TIMEOUT_MS = 2_000
+/**
+ * How long `/readyz` waits for the first load of the search index. After that the service is ready: discovery answers by ranks without it.
+ */
 const LONGEST_LOAD_SECONDS = 120
 
-/** `/healthz`: the process lives. `/readyz`: what it answers is worth having. */
+/** Adds `/healthz` (the process runs) and `/readyz` (its answers are current). */
 export function healthRoutes(app: FastifyInstance, context: Context): void {
   app.get('/healthz', () => ({ status: 'ok' }))
 
-  const askDatabase = sharedQuestion(DATABASE_PATIENCE_MS, async () => {
+  const askDatabase = sharedQuestion(DATABASE_TIMEOUT_MS, async () => {
     await context.sql`SELECT 1`
     return context.chainHealth()
   })
@@ -54,7 +56,7 @@ function checkChain(
 ): Check {
   if (!chain) return { ok: false, detail: 'not followed yet' }
   const { head, indexed, lagSeconds, headAgeSeconds, error } = chain
-  // A node that fails now and then is no reason to take the service away; records that grow old are.
+  // An error of a node is only shown. The check fails when the index lags too far behind.
   const trouble = error === null ? '' : `; ${withoutUrls(error)}`
   if (head === null || indexed === null || lagSeconds === null)
     return { ok: false, detail: `nothing recorded yet${trouble}` }
@@ -68,7 +70,7 @@ function checkChain(
   return { ok: !far && !still, detail: `${lag}${far}${still}${trouble}` }
 }
 
-/** Keeps of a URL only the host: the rest may hold a key. */
+/** Replaces each URL by its host, because the rest may hold an API key. */
 function withoutUrls(text: string): string {
   return text.replace(/\w+:\/\/\S+/g, (url) => URL.parse(url)?.host || '[url]')
 }

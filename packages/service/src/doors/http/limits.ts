@@ -2,7 +2,7 @@ import { clientOf, type Limiter } from '@referrer/net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../kit/context.ts'
 
-/** Answers 429 to a client that is over the limit; whether the request may go on. */
+/** Answers 429 and returns false when the client is over the rate limit. */
 export function limit(
   limiter: Limiter,
   { clock }: Pick<Context, 'clock'>,

@@ -39,7 +39,7 @@ const operations = () =>
     })),
   )
 
-/** `GET /v1/review/{id}` for every route that the app has, the pages of the reference and what every GET brings left out. */
+/** All routes of the app, like `GET /v1/review/{id}`, without the reference's own pages and the HEAD routes that Fastify adds. */
 function served(): string[] {
   const parents: string[] = []
   const found: string[] = []
@@ -51,7 +51,7 @@ function served(): string[] {
     const path = `${parents.join('')}${segment}`
     parents.push(segment)
     for (const method of methods?.split(', ') ?? []) {
-      // Beside pages, and tools that describe themselves.
+      // These are pages, and the MCP endpoint, whose tools describe themselves.
       if (['HEAD', 'OPTIONS'].includes(method) || /^\/(docs(\/|$)|mcp$)/.test(path)) continue
       found.push(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     }

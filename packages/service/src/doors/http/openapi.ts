@@ -10,11 +10,11 @@ import { z } from 'zod'
 import { chainId } from '../../kit/fields.ts'
 import type { Route } from '../../kit/route.ts'
 
-/** A route, or one that is served elsewhere and only described. */
+/** A route for the document. It may be served elsewhere. */
 export type Described = Omit<Route, 'handle'> & {
-  /** Answers other than `status` that are no refusals. */
+  /** Schemas of answers with another status that are not refusals. */
   otherwise?: Record<number, z.ZodType>
-  /** Whether it is never turned away and has no way to fail. */
+  /** Whether the route has neither a rate limit nor errors. */
   isPlain?: boolean
 }
 
@@ -29,7 +29,7 @@ signature over the 32 bytes keccak256(body ‖ timestamp as uint64, big-endian).
 A signed request other than a GET counts once. \`POST /v1/auth/session\` gives a token to send instead, for a message of Sign-In with
 Ethereum (EIP-4361).`
 
-/** What each group of routes is for. */
+/** The groups of routes, with their descriptions. */
 const TAGS = {
   Manifest: 'What the market is and how to take part in it.',
   Discovery: 'Find what others have reviewed.',
@@ -57,7 +57,7 @@ const SECURITY = {
   admin: [{ session: [] }],
 }
 
-/** The OpenAPI 3.1 document of routes, out of the schemas that check the requests. */
+/** Generates the OpenAPI 3.1 document from the schemas that validate the requests. */
 export function describeRoutes(
   routes: readonly Described[],
   { baseUrl, version }: { baseUrl: string; version: string },
@@ -149,7 +149,7 @@ function answersOf(route: Described): Record<number, DescribedAnswer> {
   return known
 }
 
-/** Every text that the route can refuse with, by status. */
+/** All texts of a route's refusals, by status. */
 function refusalTexts(route: Described): Map<number, Set<string>> {
   const { auth, body, isPlain, method, takesChain, refusals = {} } = route
   const texts = new Map<number, Set<string>>()

@@ -1,4 +1,4 @@
-// What the service answers beside its routes, for the reference.
+// Descriptions, for the API reference, of the paths that are not in the list of routes.
 import { z } from 'zod'
 import type { Described } from './openapi.ts'
 
@@ -18,14 +18,14 @@ export const ownRoutes: readonly Described[] = [
   {
     ...plain,
     path: '/healthz',
-    summary: 'Whether the process lives',
+    summary: 'Whether the process runs',
     response: z.object({ status: z.literal('ok') }),
   },
   {
     ...plain,
     path: '/readyz',
-    summary: 'Whether its answers are worth having',
-    about: '503 while the database does not answer or the records of a chain are too old.',
+    summary: 'Whether the service is ready to answer',
+    about: '503 while the database does not answer or the index of a chain lags too far behind.',
     response: Readiness,
     otherwise: { 503: Readiness },
   },

@@ -4,10 +4,10 @@ import type { z } from 'zod'
 import { prefersHtml } from '../../kit/accept.ts'
 import { chainOf } from '../../kit/chain-of.ts'
 import type { Chain, Context } from '../../kit/context.ts'
-import { detailOf, NO_JSON, strayFieldOf } from '../../kit/detail.ts'
+import { detailOf, NO_JSON, unknownFieldOf } from '../../kit/detail.ts'
 import { chainId as chainIdField } from '../../kit/fields.ts'
 import { PAGE_HEADERS } from '../../kit/html.ts'
-import { Exhausted, MarketError } from '../../kit/market-error.ts'
+import { MarketError, RateLimited } from '../../kit/market-error.ts'
 import { Answer, isPublic, type RefusalStatus, type Route, textOf, urlOf } from '../../kit/route.ts'
 import { type Credentials, identify, readCredentials, Unauthenticated } from '../auth/caller.ts'
 import type { Holder } from '../auth/sessions.ts'
@@ -24,10 +24,10 @@ const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
 }
 const EMPTY = Buffer.alloc(0)
 
-/** Beyond the time for an answer: a connection on which nothing moves for so long is closed, and what nobody reads is let go. */
+/** Idle time-out of a connection, added to the time limit for an answer. It also frees answers that the client does not read. */
 export const SILENCE_MS = 5_000
 
-/** Checked before the body is read: whoever brings no credentials does not get to send one. */
+/** Credentials of requests. They are checked before the body is read, so that callers without credentials cannot send one. */
 const credentials = new WeakMap<FastifyRequest, Credentials>()
 
 export function serveRoute(app: FastifyInstance, context: Context, route: Route): void {
@@ -44,7 +44,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       if (route.headers) reply.headers(route.headers)
       if (limiter && !limit(limiter, context, request, reply)) return
       if (route.auth !== 'none') {
-        // Who asks is in headers that caches do not know: none may answer one caller with what another got.
+        // Caches do not know our authentication headers and could answer one caller with another's answer.
         reply.header('cache-control', 'no-store')
         try {
           const given = readCredentials(request.headers, route.auth, context.clock())
@@ -57,12 +57,11 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       done()
     },
     handler: (request, reply) => {
-      // Until the answer is there nothing moves on the connection. The next request on it has the usual time again.
+      // The connection is idle until the answer is ready. The next request on it gets the default time-out again.
       if (route.answerTimeoutMs) request.socket.setTimeout(answerTimeoutMs + SILENCE_MS)
-      // Fastify's own time-out forgets requests that have a body as soon as that is read. What was begun goes on without its caller.
+      // Fastify's own time-out does not cover a request whose body has been read. The operation itself is not cancelled.
       const timer = setTimeout(
-        () =>
-          refuse(new Error(`there is no answer after ${answerTimeoutMs} ms`), context, route, request, reply),
+        () => refuse(new Error(`no answer within ${answerTimeoutMs} ms`), context, route, request, reply),
         answerTimeoutMs,
       )
       answerTo(request)
@@ -125,7 +124,9 @@ async function callerOf(context: Context, route: Route, request: FastifyRequest)
   return caller
 }
 
-/** A wallet that is a contract speaks for itself on the chain that it signed in for, whether the query names the chain or the body. */
+/**
+ * Refuses the session of a contract wallet on another chain than the one it signed in for, whether the query or the body names the chain.
+ */
 function requireChainOf(
   { chainId }: Holder,
   { takesChain, auth }: Route,
@@ -136,11 +137,11 @@ function requireChainOf(
   const asked: unknown = named ?? (isOfChain ? chain.config.chainId : undefined)
   if (chainId === undefined || asked === undefined || asked === chainId) return
   throw new Unauthenticated(
-    `the session is of a contract of chain ${chainId}: sign in for the chain that you ask for`,
+    `the session belongs to a contract wallet of chain ${chainId}: sign in on the chain that you request`,
   )
 }
 
-/** A copy with a query that nobody reads, or with its path or a number spelled otherwise, is the same request. */
+/** The normalized target of a request for replay protection: unknown query parameters and other spellings of values make no difference. */
 function targetOf({ config }: Context, route: Route, { params, query }: FastifyRequest): string {
   const chainId = route.takesChain && read(chainIdField, (query as Record<string, unknown>).chain_id)
   const parts = [
@@ -152,13 +153,13 @@ function targetOf({ config }: Context, route: Route, { params, query }: FastifyR
   return JSON.stringify(parts, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 }
 
-/** What does not fit is refused later: as it came. */
+/** Parses a value, or returns it unchanged when it is not valid; it is refused later. */
 function read(schema: unknown, given: unknown): unknown {
   const result = (schema as z.ZodType | undefined)?.safeParse(given)
   return result?.success === false ? given : result?.data
 }
 
-/** The first field that does not fit says so. */
+/** Validates the parameters or the query; the refusal is that of the first bad field. */
 function fields(schema: Route['params'] | Route['query'], given: unknown): unknown {
   if (!schema) return {}
   const result = (schema as z.ZodObject).safeParse(given)
@@ -204,7 +205,7 @@ function refuse(
   if (error instanceof Unauthenticated) {
     return reply.code(401).send({ error: 'unauthorized', detail: error.message })
   }
-  if (error instanceof Exhausted) {
+  if (error instanceof RateLimited) {
     reply.header('retry-after', error.retryAfterSeconds)
     return reply.code(429).send({ error: 'rate limited', detail: error.detail })
   }
@@ -221,9 +222,9 @@ function refuse(
 function detailOfRefusal({ detail }: MarketError, { body }: Route, request: FastifyRequest) {
   if (detail !== undefined || !body) return detail
   try {
-    return strayFieldOf(body.schema as z.ZodType, jsonOf(request.body))
+    return unknownFieldOf(body.schema as z.ZodType, jsonOf(request.body))
   } catch {
-    // It was refused for something else before anybody read it.
+    // The body is not JSON; the request was refused for another reason before the body was parsed.
     return undefined
   }
 }

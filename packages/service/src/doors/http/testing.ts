@@ -9,7 +9,7 @@ import type { ChainHealth, Context } from '../../kit/context.ts'
 const recovery = await Recovery.load()
 const ADDRESS = `0x${'11'.repeat(20)}`
 
-/** The JSON of CHAINS. */
+/** JSON for CHAINS. */
 export function chainsJson(...chainIds: number[]): string {
   const names = [
     'AddressRegistry',
@@ -44,7 +44,7 @@ export const followed: ChainHealth = {
   error: null,
 }
 
-/** A context without chains; what is logged is kept. */
+/** A context without chains; `logged` collects its log lines. */
 export function testContext(
   sql: Sql,
   overrides: Partial<Context> = {},

@@ -1,4 +1,4 @@
-// Calls of tools: arguments are read, the operation is done, and whatever comes of it becomes text.
+// Calls of tools: validates the arguments, runs the operation and formats its result or error.
 import { createLimiter } from '@referrer/net'
 import { withTimeout } from '@referrer/process'
 import type { Json } from '@referrer/process/openapi'
@@ -12,10 +12,10 @@ import { chainId as chainIdField, NEGATIVE } from '../../kit/tool-fields.ts'
 import { noticeFor } from './listed.ts'
 import { noted } from './untrusted.ts'
 
-/** What a model reads: JSON, as text and as data, or what went wrong. */
+/** The result for the model: JSON as text and as data, or an error message. */
 export type Outcome = { text: string; isError: true } | { text: string; isError: false; data: Json }
 
-/** Undefined: there is no such tool. `client` is whom the limit of the tool counts for. */
+/** Returns undefined when there is no such tool. `client` is the key of the caller for rate limits. */
 export type CallTool = (
   client: string,
   name: string,
@@ -44,14 +44,14 @@ export function createCalls(context: Context, tools: readonly Tool[]): CallTool 
   }
 }
 
-/** What was begun goes on without its caller, as with routes. */
+/** Runs the tool with the common time limit. As with routes, a time-out does not cancel the operation. */
 const inTime = (
   { config: { answerTimeoutMs: timeoutMs } }: Context,
   tool: Tool,
   call: ToolCall<never>,
 ): Promise<unknown> =>
   withTimeout(timeoutMs, Promise.resolve(tool.handle(call)), () => {
-    throw new Error(`there is no answer after ${timeoutMs} ms`)
+    throw new Error(`no answer within ${timeoutMs} ms`)
   })
 
 function callOf(
@@ -67,14 +67,14 @@ function callOf(
   return { context, chain, isChainNamed: named !== undefined, client, input: read(tool, given) as never }
 }
 
-/** Null and nothing are left out: some clients fill every field that a schema names. */
+/** Drops null and empty values, because some clients fill every field of the schema. */
 function givenIn(args: Record<string, unknown>): Record<string, unknown> {
   const isNothing = (value: unknown) => value === null || value === ''
   if (!Object.values(args).some(isNothing)) return args
   return Object.fromEntries(Object.entries(args).filter(([, value]) => !isNothing(value)))
 }
 
-/** The first field that does not fit says so. */
+/** Validates the arguments; the refusal is that of the first bad field. */
 function read({ input }: Tool, given: Record<string, unknown>): unknown {
   const result = (input as z.ZodObject).safeParse(given)
   if (result.success) return result.data
@@ -84,12 +84,12 @@ function read({ input }: Tool, given: Record<string, unknown>): unknown {
   const place = placeOf(issue?.path ?? [])
   if (issue?.message === NEGATIVE) throw refused('invalid input', `${place} ${NEGATIVE}`)
   const { refusal } = ((input as z.ZodObject).shape[name] as z.ZodType | undefined)?.meta() ?? {}
-  // Some are the whole text of a route, with the kind at its end.
+  // Some fields have the full text of a route's refusal, with the kind at its end.
   const text = refusal?.replace(/: invalid input$/, '') ?? `invalid ${place}`
   throw refused('invalid input', text)
 }
 
-/** Callers who ask the same at the same moment share the bytes of the answer, and then also what is made of them. */
+/** Cache of formatted results by answer buffer: concurrent calls that share a buffer also share its formatted result. */
 const shared = new WeakMap<Buffer, Outcome>()
 
 function outcomeOf(answer: unknown, notice: string | undefined): Outcome {

@@ -1,4 +1,4 @@
-// The door of the MCP server: streamable HTTP without sessions. Every message is a request of its own, answered with JSON.
+// The HTTP endpoint of the MCP server: streamable HTTP without sessions. Every message is a separate request, answered with JSON.
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -11,16 +11,16 @@ import { clientOf } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../kit/context.ts'
 import type { Tool } from '../../kit/tool.ts'
-import { isBounded } from './bounded.ts'
 import { createCalls } from './calls.ts'
 import { listed } from './listed.ts'
+import { isSmallEnough } from './message-size.ts'
 import { createMcpServer, type Offered } from './server.ts'
 
 const PATH = '/mcp'
-/** Whom the limits count for; put in by us, whatever the caller sends. */
+/** Internal header with the client's key for rate limits. It overwrites a header of that name from the caller. */
 const CLIENT = 'x-referrer-client'
 
-/** For pages of the console. */
+/** CORS headers for the console's web pages. */
 const PREFLIGHT = {
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers': 'content-type, accept, mcp-protocol-version, mcp-method, mcp-name',
@@ -31,7 +31,7 @@ const INVALID_REQUEST = -32_600
 
 export function mcpRoutes(app: FastifyInstance, context: Context, tools: readonly Tool[]): void {
   const offered: Offered = { listedTools: tools.map(listed), callTool: createCalls(context, tools) }
-  // For the log, in which every call has the same path.
+  // The names of the tools are logged, because all calls have the same path.
   const operations = new Map(
     tools.map(({ name, isReadOnly = false }) => [name, { name, isRead: isReadOnly }]),
   )
@@ -40,12 +40,12 @@ export function mcpRoutes(app: FastifyInstance, context: Context, tools: readonl
     return method === 'tools/call' ? operations.get(Object(params).name) : undefined
   }
   app.decorateRequest('operation', undefined)
-  const strangerOf = doorkeeper(context)
+  const problemOf = createCallerCheck(context)
   const modern = createMcpHandler(
     ({ requestInfo }) => createMcpServer(context, offered, requestInfo?.headers.get(CLIENT) ?? ''),
     {
       legacy: 'reject',
-      // Nothing that is listed ever changes while the service runs.
+      // The lists of tools, prompts and resources do not change while the service runs.
       maxSubscriptions: 0,
       onerror: (err) => context.log.debug({ err }, 'an MCP request was refused'),
     },
@@ -53,22 +53,27 @@ export function mcpRoutes(app: FastifyInstance, context: Context, tools: readonl
   app.addHook('onClose', () => modern.close())
 
   app.post(PATH, async (request, reply) => {
-    const stranger = strangerOf(request.headers)
-    if (stranger !== undefined) return refuse(reply, 403, INVALID_REQUEST, stranger)
+    const problem = problemOf(request.headers)
+    if (problem !== undefined) return refuse(reply, 403, INVALID_REQUEST, problem)
     const body = parsed(request.body)
-    if (body === undefined) return refuse(reply, 400, PARSE_ERROR, 'the body is no JSON')
-    // The limits count requests: many messages in one would pass them all.
+    if (body === undefined) return refuse(reply, 400, PARSE_ERROR, 'the body is not JSON')
+    // Batches are refused, because the rate limit counts requests.
     if (Array.isArray(body)) return refuse(reply, 400, INVALID_REQUEST, 'send one message per request')
     request.operation = operationOf(body)
-    if (!isBounded(body, (request.body as Buffer).length)) {
-      return refuse(reply, 413, INVALID_REQUEST, 'too long: only the arguments of a tool may be')
+    if (!isSmallEnough(body, (request.body as Buffer).length)) {
+      return refuse(
+        reply,
+        413,
+        INVALID_REQUEST,
+        'message too large: only the arguments of a tool may be large',
+      )
     }
     const asked = webRequest(request)
-    const isOld = await isLegacyRequest(asked, body)
+    const isLegacy = await isLegacyRequest(asked, body)
     return send(
       reply,
-      isOld
-        ? await answerOld(context, offered, asked, body)
+      isLegacy
+        ? await answerLegacy(context, offered, asked, body)
         : await modern.fetch(asked, { parsedBody: body }),
     )
   })
@@ -79,7 +84,7 @@ export function mcpRoutes(app: FastifyInstance, context: Context, tools: readonl
     }
     return reply.code(204).send()
   })
-  // There are no streams to open and no sessions to end.
+  // GET would open a stream and DELETE end a session; this server has neither.
   app.route({
     method: ['GET', 'DELETE'],
     url: PATH,
@@ -88,8 +93,8 @@ export function mcpRoutes(app: FastifyInstance, context: Context, tools: readonl
   })
 }
 
-/** For clients of the protocol before its revision of 2026. */
-async function answerOld(
+/** Answers clients of protocol versions before 2026. */
+async function answerLegacy(
   context: Context,
   offered: Offered,
   request: Request,
@@ -101,10 +106,10 @@ async function answerOld(
   return transport.handleRequest(request, { parsedBody })
 }
 
-/** Says why a caller is not let in; undefined: it is. */
-function doorkeeper(context: Context): (headers: FastifyRequest['headers']) => string | undefined {
+/** Checks the Host and Origin headers; the check returns undefined for an allowed caller, else the reason of the refusal. */
+function createCallerCheck(context: Context): (headers: FastifyRequest['headers']) => string | undefined {
   const names = namesOf(context)
-  // Almost everybody calls by the same name, and to take it apart costs as much as the rest of the door.
+  // The last valid Host header is cached, because nearly all callers send the same one and parsing it is expensive.
   let known: string | undefined
   return ({ host, origin }) => {
     if (host !== known || host === undefined) {
@@ -119,8 +124,8 @@ function doorkeeper(context: Context): (headers: FastifyRequest['headers']) => s
 }
 
 /**
- * A page that a browser shows may give its own name our address and call us from there: names that are not ours are refused. Programs
- * send no origin.
+ * The allowed host names, against DNS rebinding: a web page could point its own host name to our address and call us from the browser.
+ * Programs send no Origin header.
  */
 function namesOf({ config }: Context): { hosts: string[]; origins: string[] } {
   const own = new URL(config.publicUrl).hostname

@@ -8,7 +8,7 @@ import { noticeOf, withNotice } from './untrusted.ts'
 const answersOf = ({ output }: Pick<Tool, 'output'>): Json[] =>
   ([output].flat() as z.ZodType[]).map((answer) => wholeJsonSchema(answer, 'output'))
 
-/** What is to be said of the answers of a tool; undefined: they hold no text of strangers. */
+/** The notice about untrusted text in a tool's answers; undefined when they hold none. */
 export const noticeFor = (tool: Pick<Tool, 'output'>): string | undefined => noticeOf(answersOf(tool))
 
 /** A tool as `tools/list` shows it. */
@@ -35,7 +35,7 @@ export function listed({
     annotations: {
       title,
       readOnlyHint: isReadOnly ?? false,
-      // Nothing that a tool does takes away what somebody has.
+      // No tool deletes anything that belongs to somebody.
       destructiveHint: false,
       idempotentHint: isReadOnly ?? isIdempotent ?? false,
       openWorldHint: true,
@@ -43,7 +43,7 @@ export function listed({
   }
 }
 
-/** Clients want an object; an answer of one of several is told below it. */
+/** The output schema. Clients require the type `object` at the top; several possible answers are an `anyOf` below it. */
 function outputOf([only, ...others]: Json[]): ListedTool['outputSchema'] {
   if (others.length > 0) return objectOf({ type: 'object', anyOf: [only, ...others] })
   return objectOf({ type: 'object', ...only })

@@ -8,7 +8,7 @@ import { type GuideName, guides } from '../../market/guides/guides.ts'
 
 interface Job extends Prompt {
   guide: GuideName
-  /** What to do, out of the arguments. */
+  /** The text of the task, built from the arguments. */
   task(args: Record<string, string>): string
 }
 

@@ -8,7 +8,7 @@ import { type ChecklistRow, listChecklists } from '../checklists/store.ts'
 import { listed } from './fields.ts'
 import { authorChecklist, dropChecklist } from './operations.ts'
 
-/** As long as the category of a product may be. */
+/** Length limit of a category, the same as that of a product's category. */
 const CATEGORY_CHARACTERS = 64
 
 const Checklist = z

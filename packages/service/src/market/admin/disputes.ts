@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hex32, id, momentShown, page, readable, wholeNumber } from '../../kit/fields.ts'
+import { hex32, id, momentShown, page, requireValue, wholeNumber } from '../../kit/fields.ts'
 import { hex, time, whole } from '../../kit/json-values.ts'
 import { type Route, route } from '../../kit/route.ts'
 import { offsetOf } from '../../machinery/db/page.ts'
@@ -67,13 +67,13 @@ export const adminDisputeRoutes: Route[] = [
     async handle(call) {
       const { internal_id } = call.params
       const { note, upheld } = call.body
-      await resolve(call, internal_id, { note, upheld: readable(upheld, 'upheld') })
+      await resolve(call, internal_id, { note, upheld: requireValue(upheld, 'upheld') })
       return { internal_id: whole(internal_id), comparison_outcome: 'resolved' }
     },
   }),
 ]
 
-/** The content goes out as it was published. */
+/** The review's content is inserted byte for byte as it was published. */
 const disputeJson = (row: DisputeRow) =>
   withJson(
     {

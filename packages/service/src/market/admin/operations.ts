@@ -1,4 +1,4 @@
-// What admins decide. All of it may be done by two at once, and all of it is logged with who did it.
+// Decisions of admins. Two admins may take the same decision concurrently; each is logged with the admin's address.
 import type { Address } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
 import { MarketError } from '../../kit/market-error.ts'
@@ -17,7 +17,7 @@ export interface AdminOfChain extends Admin {
   chain: Chain
 }
 
-/** Returns when. */
+/** Decides a pending proof; returns the time of the decision. */
 export async function decide(
   { context, chain, caller }: AdminOfChain,
   proofId: bigint,
@@ -29,7 +29,7 @@ export async function decide(
   const outcome = await decideProof(sql, chainId, proofId, { status, note, by: bytesOf(caller), at })
   if (outcome === 'unknown') throw new MarketError('not found', `there is no proof ${proofId}`)
   if (outcome === 'not pending') throw new MarketError('conflict', 'proof is already decided')
-  told({ context, caller }, `proof ${status}`, { chainId, proofId })
+  logAction({ context, caller }, `proof ${status}`, { chainId, proofId })
   return at
 }
 
@@ -42,7 +42,7 @@ export async function setFlag(
   if (!(await flagAgent(context.sql, chainId, agentId, flagged))) {
     throw new MarketError('not found', `there is no agent ${agentId}`)
   }
-  told({ context, caller }, flagged ? 'agent flagged' : 'agent unflagged', { chainId, agentId })
+  logAction({ context, caller }, flagged ? 'agent flagged' : 'agent unflagged', { chainId, agentId })
 }
 
 export async function resolve(
@@ -56,10 +56,13 @@ export async function resolve(
   const outcome = await resolveDispute(sql, chainId, internalId, decision)
   if (outcome === 'unknown') throw new MarketError('not found', `there is no review ${internalId}`)
   if (outcome === 'not disputed') throw new MarketError('conflict', 'review is not disputed')
-  told({ context, caller }, upheld ? 'dispute resolved: upheld' : 'dispute resolved', { chainId, internalId })
+  logAction({ context, caller }, upheld ? 'dispute resolved: upheld' : 'dispute resolved', {
+    chainId,
+    internalId,
+  })
 }
 
-/** Returns when. */
+/** Creates or replaces the checklist of a category; returns the time. */
 export async function authorChecklist(
   { context, caller }: Admin,
   category: string,
@@ -67,16 +70,16 @@ export async function authorChecklist(
 ): Promise<Date> {
   const at = new Date(context.clock())
   await saveChecklist(context.sql, { category, items, authored_at: at, authored_by: bytesOf(caller) })
-  told({ context, caller }, 'checklist authored', { category })
+  logAction({ context, caller }, 'checklist authored', { category })
   return at
 }
 
 export async function dropChecklist({ context, caller }: Admin, category: string): Promise<void> {
   await removeChecklist(context.sql, category)
-  told({ context, caller }, 'checklist removed', { category })
+  logAction({ context, caller }, 'checklist removed', { category })
 }
 
-function told(
+function logAction(
   { context, caller }: Admin,
   action: string,
   about: Record<string, bigint | number | string>,

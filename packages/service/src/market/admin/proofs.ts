@@ -8,7 +8,7 @@ import { listProofs, type ProofCaseRow } from '../proofs/store.ts'
 import { listed, noteBody, withJson } from './fields.ts'
 import { type AdminOfChain, decide } from './operations.ts'
 
-/** A proof may have 1 MiB. */
+/** Largest page; it is small because one proof can have 1 MiB. */
 const MOST = 20
 
 const status = z.enum(['pending', 'approved', 'rejected'])
@@ -103,7 +103,7 @@ async function decided(
   return { proof_id: whole(proofId), status, reviewed_at: time(at) }
 }
 
-/** The data goes out as it came in. */
+/** The proof's data is inserted byte for byte as it was submitted. */
 const caseJson = ({ recovery }: Context, row: ProofCaseRow) =>
   withJson(
     {

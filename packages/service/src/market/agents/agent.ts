@@ -1,4 +1,4 @@
-// How an agent looks: as one of a list, and alone.
+// JSON of an agent: as an entry of a list, and by itself.
 import type { Recovery } from '@referrer/protocol'
 import { effectiveRank } from '@referrer/ranking'
 import { z } from 'zod'
@@ -52,7 +52,7 @@ export type AgentEntry = z.output<typeof AgentEntry>
 export type AgentList = z.output<typeof AgentList>
 export type Agent = z.output<typeof Agent>
 
-/** As one of a list: what it lacks is left out. */
+/** An agent as an entry of a list; missing values are left out. */
 export function entryOf(recovery: Recovery.Recovery, row: AgentRow): AgentEntry {
   const repeat = effectiveRank(row.flagged, row.repeat)
   const oneOff = effectiveRank(row.flagged, row.one_off)
@@ -73,7 +73,7 @@ export interface Reviewed {
   products: { merchant_id: bigint; product_id: Buffer }[]
 }
 
-/** Alone: what it lacks is empty. */
+/** An agent by itself; missing values are empty. */
 export function agentOf(recovery: Recovery.Recovery, row: AgentRow, { count, products }: Reviewed): Agent {
   return {
     agent_id: whole(row.agent_id),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { account, bodyId, id, integer, ofPages, optional, page, readable } from '../../kit/fields.ts'
+import { account, bodyId, id, integer, lenient, optional, page, requireValue } from '../../kit/fields.ts'
 import { whole } from '../../kit/json-values.ts'
 import { requireOwner } from '../../kit/owner.ts'
 import { type Route, route } from '../../kit/route.ts'
@@ -21,8 +21,8 @@ export const agentRoutes: Route[] = [
     auth: 'none',
     query: z.object({
       owner: optional(account('invalid owner address', 'A wallet, in upper or lower case.')),
-      page: ofPages(page),
-      limit: ofPages(
+      page: lenient(page),
+      limit: lenient(
         integer(LIMIT, `How many a page: lower than 1 is ${LIMIT}, at most ${MAX_LIMIT}.`, (number) =>
           number < 1 ? LIMIT : Math.min(number, MAX_LIMIT),
         ),
@@ -36,7 +36,7 @@ export const agentRoutes: Route[] = [
         const agents = await agentsOf(context, chain, owner)
         return { agents, total: agents.length, page: FIRST_PAGE, limit: LIMIT }
       }
-      const [page, limit] = [readable(query.page, 'page'), readable(query.limit, 'limit')]
+      const [page, limit] = [requireValue(query.page, 'page'), requireValue(query.limit, 'limit')]
       return textOf(await pageOfAgents(context, chain, { page, limit }))
     },
   }),
@@ -78,7 +78,7 @@ export const agentRoutes: Route[] = [
 
 const texts = new WeakMap<AgentList, string>()
 
-/** Made once for all who share a list. */
+/** Serializes a list once for all requests that share it. */
 function textOf(list: AgentList): string {
   const text = texts.get(list) ?? JSON.stringify(list)
   texts.set(list, text)

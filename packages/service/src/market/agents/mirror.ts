@@ -32,7 +32,7 @@ const records: Table = {
 
 const ADDRESS_LENGTH = 42
 
-/** Who exists, who owns whom, and where they are paid. */
+/** Indexes the identities of agents: their existence, owners and payment wallets. */
 export async function applyIdentityEvents(
   tx: Transaction,
   chainId: number,
@@ -72,7 +72,7 @@ export async function applyIdentityEvents(
   ])
 }
 
-/** Agents that were learned from blocks which are final now: those that the chain dropped go, unless they registered themselves. */
+/** Deletes agents that were indexed from blocks which a reorganisation dropped, once that is final. Registered agents stay. */
 export async function finalizeAgents(tx: Transaction, chainId: number, final: bigint): Promise<void> {
   await tx`
     DELETE FROM market.agents AS a

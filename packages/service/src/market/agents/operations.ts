@@ -15,12 +15,12 @@ import { type AgentRow, agentsOfOwner, countAgents, findAgents, listAgents } fro
 
 interface PageKey {
   chainId: number
-  /** From 1. */
+  /** Page number, from 1. */
   page: number
   limit: number
 }
 
-/** A page may be large, and so may what an agent has reviewed. */
+/** How many heavy reads of a kind run at once: a page, or the list of an agent's reviewed products, may be large. */
 const READ_AT_ONCE = 4
 
 const readPage = once(({ sql, recovery }) =>
@@ -36,21 +36,21 @@ const readPage = once(({ sql, recovery }) =>
   ),
 )
 
-/** By ascending id. */
+/** One page of all agents, by ascending id. */
 export const pageOfAgents = (
   context: Context,
   { config: { chainId } }: Chain,
   { page, limit }: Omit<PageKey, 'chainId'>,
 ): Promise<AgentList> => readPage(context)({ chainId, page, limit })
 
-/** All of them, by ascending id. */
+/** All agents of an owner, by ascending id. */
 export const agentsOf = (
   context: Context,
   { config: { chainId } }: Chain,
   owner: Address,
 ): Promise<AgentEntry[]> => readOwned(context)({ chainId, owner })
 
-/** An owner may have very many. */
+/** Limited to few concurrent reads, because an owner may have very many agents. */
 const readOwned = once(({ sql, recovery }) =>
   coalesceInTurns<{ chainId: number; owner: Address }, AgentEntry[]>(
     READ_AT_ONCE,
@@ -92,10 +92,10 @@ export async function getAgent(
 }
 
 /**
- * Waits, for a while at most, until an agent that is on the chain can be read here, as it is there: its owner reads next what was just written, and
- * the records may be a block behind. That it is not seen in time changes nothing of what was written.
+ * Waits a few seconds until an agent is indexed as it is on the chain, because its owner will read next what was just written and the
+ * index may be a block behind. A time-out is only logged: the write is done.
  */
-export async function untilSeen(
+export async function untilIndexed(
   context: Context,
   { config: { chainId } }: Chain,
   agentId: bigint,
@@ -105,5 +105,5 @@ export async function untilSeen(
     context,
     () => readAgent(context)({ chainId, agentId }),
     (row) => row !== undefined && holds(row),
-  ).catch((error: unknown) => context.log.warn({ err: error }, 'an agent was not seen in time'))
+  ).catch((error: unknown) => context.log.warn({ err: error }, 'could not wait until an agent is indexed'))
 }

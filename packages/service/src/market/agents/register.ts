@@ -6,12 +6,13 @@ import { MarketError } from '../../kit/market-error.ts'
 import { bestEffort, identityUri, ownerOf, reread } from '../../kit/onchain.ts'
 import { resolveOwner } from '../../kit/owner.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
-import { untilSeen } from './operations.ts'
+import { untilIndexed } from './operations.ts'
 import { type AgentRow, insertRegistration } from './store.ts'
 
 /**
- * An agent is made known: once. Returns its owner. One that was only learned from the chain is not known yet. It may be so new that not
- * every node has seen it. `permit` may refuse by who owns it: the tool lets anybody, since all that is shown is what the chain says.
+ * Registers an agent with the service and returns its owner; a second registration with the same owner is refused. An agent that was only
+ * indexed is not registered yet. The read is retried, because an agent may be so new that not every node has it. `permit` can refuse by
+ * owner; the MCP tool permits everybody, because only data from the chain is shown.
  */
 export async function registerAgent(
   context: Context,
@@ -34,7 +35,7 @@ export async function registerAgent(
     profileOf(chain, agentId),
   ])
   if (!isFirst) throw new MarketError('already exists', 'agent already registered')
-  await untilSeen(context, chain, agentId, (agent) => isAsTold(agent, told))
+  await untilIndexed(context, chain, agentId, (agent) => isAsTold(agent, told))
   return owner
 }
 
@@ -43,7 +44,7 @@ interface Profile {
   wallet: Address | undefined
 }
 
-/** What an agent tells of itself on the chain, best-effort: what it does not tell or cannot be read is undefined. */
+/** The URI and wallet of an agent on the chain; each is undefined when it is not set or cannot be read. */
 async function profileOf(chain: Chain, agentId: bigint): Promise<Profile> {
   const [uri, wallet] = await Promise.all([identityUri(chain, agentId), walletOf(chain, agentId)])
   return { uri, wallet }
@@ -53,7 +54,7 @@ const isAsTold = ({ uri, payment_wallet: wallet }: AgentRow, told: Profile) =>
   (told.uri === undefined || told.uri === uri) &&
   (told.wallet === undefined || wallet?.equals(bytesOf(told.wallet)) === true)
 
-/** Undefined: it has none, or it cannot be read now. */
+/** The agent's payment wallet; undefined when it is not set or cannot be read. */
 async function walletOf(chain: Chain, agentId: bigint): Promise<Address | undefined> {
   const read = {
     address: chain.config.contracts.IdentityRegistry,

@@ -1,11 +1,14 @@
-// What an agent has published.
+// The published reviews of an agent.
 import type { Queryable } from '@referrer/database'
 
-/** Of a row of the chain. As a value it is looked up row by row; as a join it would be done for the whole table at once. */
+/**
+ * Whether the text of a review `c` is known. This is a scalar subquery because the planner would turn a join into a scan of the whole
+ * table.
+ */
 const hasText = (sql: Queryable) => sql`
   (SELECT m.content IS NOT NULL FROM market.reviews AS m WHERE m.internal_id = c.internal_id)`
 
-/** How many an agent has published. */
+/** The number of reviews that an agent has published. */
 export async function countReviewsOfAgent(sql: Queryable, chainId: number, agentId: bigint): Promise<bigint> {
   const [row] = await sql<{ count: bigint }[]>`
     SELECT count(*) FROM chain.reviews AS c
@@ -13,7 +16,7 @@ export async function countReviewsOfAgent(sql: Queryable, chainId: number, agent
   return row?.count ?? 0n
 }
 
-/** The products of which an agent has published a review. */
+/** The products that an agent has reviewed. */
 export function productsReviewedBy(
   sql: Queryable,
   chainId: number,

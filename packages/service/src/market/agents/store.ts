@@ -8,18 +8,18 @@ import type { Page } from '../../machinery/db/page.ts'
 import { pageStart } from '../../machinery/db/page-start.ts'
 import type { CommissionRow } from '../earnings/commission.ts'
 
-/** An agent is in the records and on the chain. */
+/** An agent that is on the chain and known to the service. */
 export type AgentRow = CommissionRow & {
   agent_id: bigint
   owner: Buffer
-  /** When the service first knew of it. */
+  /** When the service first saw the agent. */
   recorded_at: Date
-  /** Empty: it tells none. */
+  /** Empty when the agent has no URI. */
   uri: string
-  /** Null: none that it or its present owner has told. */
+  /** Null when neither the agent has a wallet nor its present owner has registered it. */
   payment_wallet: Buffer | null
   flagged: boolean
-  /** Ranks; null: not computed. */
+  /** Ranks; null when they are not computed. */
   repeat: number | null
   one_off: number | null
 }
@@ -32,8 +32,8 @@ export interface Registration {
 
 const NO_WALLET = bytesOf(zeroAddress)
 
-// What an agent tells of itself is shown once somebody has made it known here, and is what the chain says now: whoever did that need not
-// be its owner, and must not decide what it stays. Where it has no wallet, its owner is paid; a new owner says so by registering.
+// The URI and wallet are shown once the agent is registered, and are read from the indexed chain state: anybody can register an agent, so
+// the registration must not fix them. Without a wallet the payment address is the owner, if the present owner has registered the agent.
 const columns = (sql: Queryable) => sql`
   a.agent_id, i.owner, a.recorded_at, a.flagged,
   CASE WHEN a.registered_at IS NOT NULL AND octet_length(i.uri) <= ${LONGEST_URI} THEN i.uri ELSE '' END AS uri,
@@ -46,9 +46,9 @@ const agents = (sql: Queryable) => sql`
   LEFT JOIN market.earnings AS e USING (chain_id, agent_id)
   LEFT JOIN market.review_ranks AS r USING (chain_id, agent_id)`
 
-/** By ascending id. */
+/** One page of all agents, by ascending id. */
 export function listAgents(sql: Queryable, chainId: number, { limit, offset }: Page): Promise<AgentRow[]> {
-  // The page is found in an index alone, from where its range of ids begins; its rows are then fetched one by one.
+  // An index-only scan from the start of the page's id range finds the ids; the rows are then fetched one by one.
   const { start, from, skip } = pageStart(sql, chainId, 'agents', offset, 'ASC')
   return sql<AgentRow[]>`
     WITH ${start}, page AS (
@@ -61,17 +61,17 @@ export function listAgents(sql: Queryable, chainId: number, { limit, offset }: P
     ORDER BY page.agent_id`
 }
 
-/** What is on the chain is in the records too. */
+/** The number of agents on the chain. Each has a row in `market.agents` too, so this is the length of the whole list. */
 export const countAgents = (sql: Queryable, chainId: number) => countOf(sql, chainId, 'agents')
 
-/** All of them, by ascending id. */
+/** All agents of an owner, by ascending id. */
 export function agentsOfOwner(sql: Queryable, chainId: number, owner: Buffer): Promise<AgentRow[]> {
   return sql<AgentRow[]>`
     SELECT ${columns(sql)} FROM ${agents(sql)}
     WHERE i.chain_id = ${chainId} AND i.owner = ${owner} ORDER BY i.agent_id`
 }
 
-/** In the order of the keys. */
+/** The agents in the order of the keys. */
 export async function findAgents(sql: Queryable, keys: AgentKey[]): Promise<(AgentRow | undefined)[]> {
   const rows = await sql<(AgentRow & { at: bigint })[]>`
     SELECT key.at, agent.*
@@ -93,14 +93,14 @@ export async function findAgent(
   return row
 }
 
-/** For an agent that acted here before it was seen on the chain. */
+/** Creates the row of an agent that used the service before it was indexed. */
 export async function recordAgent(sql: Queryable, chainId: number, agentId: bigint, at: Date): Promise<void> {
   await sql`
     INSERT INTO market.agents (chain_id, agent_id, recorded_at) VALUES (${chainId}, ${agentId}, ${at})
     ON CONFLICT DO NOTHING`
 }
 
-/** False: it had registered itself before. Of many at the same moment one is first. */
+/** Returns false when this owner has registered the agent before. Of concurrent registrations one wins. */
 export async function insertRegistration(
   sql: Queryable,
   chainId: number,
@@ -115,7 +115,7 @@ export async function insertRegistration(
   return count === 1
 }
 
-/** False: there is no such agent in the records. */
+/** Returns false when there is no such agent. */
 export async function flagAgent(
   sql: Queryable,
   chainId: number,

@@ -12,7 +12,7 @@ const fields = {
   cashback_of_commission_bps: z
     .int()
     .min(0)
-    // JSON has a negative zero.
+    // JSON can hold a negative zero; adding 0 makes it 0.
     .transform((bps) => bps + 0)
     .meta({
       about: "What buyers get of the reviewer's commission, in basis points.",

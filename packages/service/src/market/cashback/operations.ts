@@ -5,20 +5,20 @@ import { writeRate } from './store.ts'
 
 export const HIGHEST_BPS = 4_000
 
-/** What an agent gives buyers of its commission. */
+/** The share of its commission that an agent gives to buyers. */
 export interface Pledge {
   agentId: bigint
-  /** Basis points of the commission, never of the price. */
+  /** Share in basis points of the commission, not of the price. */
   bps: number
 }
 
-/** Step 1. Nothing is looked up and nothing is kept. */
+/** Step 1: returns the commitment to sign, without any read or write. */
 export function proposeRate(context: Context, chain: Chain, pledge: Pledge) {
   checkRate(pledge)
   return proposeCommitment(context, chain, 'CashbackRateCommitment', termsOf(pledge))
 }
 
-/** Step 2. Holds for reviews that enter the records from now on; what was signed may come again and then holds again. */
+/** Step 2: sets the rate for reviews that are stored from now on. The same signed commitment may be sent again and is applied again. */
 export async function setRate(context: Context, chain: Chain, pledge: Pledge, proof: Proof): Promise<void> {
   checkRate(pledge)
   await requireSigned(context, chain, 'CashbackRateCommitment', termsOf(pledge), proof)

@@ -6,7 +6,7 @@ export interface Rate {
   at: Date
 }
 
-/** Of reviews that enter the records from now on. */
+/** Sets the cashback rate for reviews that are stored from now on. */
 export async function writeRate(sql: Queryable, chainId: number, { agentId, bps, at }: Rate): Promise<void> {
   await sql`
     INSERT INTO market.cashback_rates (chain_id, agent_id, bps, set_at) VALUES (${chainId}, ${agentId}, ${bps}, ${at})

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { Answer, type Route, route } from '../../kit/route.ts'
-import { PATIENCE_MS, requestCharge } from './operations.ts'
+import { CHARGE_TIMEOUT_MS, requestCharge } from './operations.ts'
 
 const SILENT = 'the facilitator did not answer; ask again with the same body: a transfer is charged once'
-/** One of those that the facilitator may answer with. */
+/** An example of the facilitator's own 503. */
 const STOPPING = 'the facilitator is stopping; send the same request again'
-/** Of a contract wallet; more is not settled. */
+/** Size limit for the signature of a contract wallet; the facilitator does not settle longer ones. */
 const MOST_SIGNATURE_BYTES = 4_096
 
 const matching = (pattern: RegExp, mostChars: number, about: string) =>
@@ -65,7 +65,7 @@ export const chargeRoutes: Route[] = [
     body: { schema: Charge, refusal: 'invalid request' },
     perSecond: 5,
     headers: { 'cache-control': 'no-store' },
-    answerTimeoutMs: PATIENCE_MS + 1_000,
+    answerTimeoutMs: CHARGE_TIMEOUT_MS + 1_000,
     response: Outcome,
     refusals: { 404: 'not found', 503: STOPPING, 504: SILENT },
     async handle({ context, body }) {

@@ -1,19 +1,19 @@
-// Purchases that were paid by plain transfer: the facilitator splits them, and its answer is passed on.
+// Purchases that were paid by a plain transfer: the request is forwarded to the facilitator, which splits the payment.
 import { z } from 'zod'
 import type { Context } from '../../kit/context.ts'
 import { MarketError } from '../../kit/market-error.ts'
 import { readBody } from '../../kit/read-body.ts'
 
-/** Longer than the facilitator takes at most. */
-export const PATIENCE_MS = 55_000
+/** Time limit for the facilitator's answer; longer than the facilitator's own limit. */
+export const CHARGE_TIMEOUT_MS = 55_000
 const MOST_BYTES = 64 * 1024
-/** Other answers are not about the transfer: they come from something that is in the way, or from a facilitator that is ill. */
-const PASSED_ON = new Set([200, 400, 429, 503])
+/** Statuses that are forwarded. Any other comes from a proxy in between or from a broken facilitator. */
+const FORWARDED_STATUSES = new Set([200, 400, 429, 503])
 
-/** A facilitator says more about who is turned away than this service says of anything. */
+/** The part of a facilitator's refusal that is forwarded; other fields are dropped. */
 const Refusal = z.object({ error: z.string() })
 
-/** What a payer asks for. */
+/** The request of a payer. */
 export interface Charge {
   txHash: string
   attributionToken: string
@@ -24,12 +24,12 @@ export interface Charge {
 
 export interface Charged {
   status: number
-  /** JSON. */
+  /** The answer as JSON. */
   body: Buffer
   retryAfter: string | null
 }
 
-/** Undefined: the facilitator did not answer, and it is open whether the transfer was charged. */
+/** Returns undefined when the facilitator did not answer; the transfer may have been charged or not. */
 export async function requestCharge(
   { config: { facilitatorUrl }, fetch, log }: Context,
   charge: Charge,
@@ -41,11 +41,11 @@ export async function requestCharge(
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(charge),
       redirect: 'error',
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(CHARGE_TIMEOUT_MS),
     })
     const body = await readBody(response, MOST_BYTES)
     if (!body) throw new Error(`the answer is larger than ${MOST_BYTES} bytes`)
-    if (!PASSED_ON.has(response.status)) throw new Error(`the answer has status ${response.status}`)
+    if (!FORWARDED_STATUSES.has(response.status)) throw new Error(`the answer has status ${response.status}`)
     const told: unknown = JSON.parse(body.toString())
     return {
       status: response.status,

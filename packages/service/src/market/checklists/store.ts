@@ -1,7 +1,7 @@
 import type { Queryable } from '@referrer/database'
 import type { Page } from '../../machinery/db/page.ts'
 
-/** What a buyer should look at in a category of products. */
+/** A checklist: what a buyer should check in a category of products. */
 export type ChecklistRow = {
   category: string
   items: string[]
@@ -9,14 +9,14 @@ export type ChecklistRow = {
   authored_by: Buffer
 }
 
-/** By category. */
+/** One page of the checklists, ordered by category. */
 export function listChecklists(sql: Queryable, { limit, offset }: Page): Promise<ChecklistRow[]> {
   return sql<ChecklistRow[]>`
     SELECT category, items, authored_at, authored_by FROM market.checklists
     ORDER BY category LIMIT ${limit} OFFSET ${offset}`
 }
 
-/** Replaces the one that there was. */
+/** Stores a checklist, or replaces that of the same category. */
 export async function saveChecklist(
   sql: Queryable,
   { category, items, authored_at, authored_by }: ChecklistRow,

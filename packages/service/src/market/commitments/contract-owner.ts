@@ -1,16 +1,16 @@
-// An owner that is a contract says itself whether a signature is its own (ERC-1271).
+// Verification of signatures of contract wallets (ERC-1271).
 import { RpcError } from '@referrer/chain'
 import { type Address, encodeFunctionData, type Hash, type Hex, numberToHex, parseAbi } from 'viem'
 import type { Chain } from '../../kit/context.ts'
 import { unavailable } from '../../kit/market-error.ts'
 
 const abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
-/** The whole word: whoever echoes the call begins with the same four bytes. */
+/** The full 32-byte answer is compared, because a contract that echoes the call data also begins with these four bytes. */
 const ACCEPTED = `0x1626ba7e${'00'.repeat(28)}`
-/** Enough for wallets of many keys; what a stranger's contract can make a node do must end. */
+/** Gas limit of the check: enough for wallets with many keys, and a bound on the work of an untrusted contract. */
 const GAS = numberToHex(2_000_000)
 
-/** False, too, of an owner that is no contract: nobody answers there. */
+/** Whether the owner's contract accepts the signature. Also false when the owner is not a contract, because its answer is empty. */
 export async function isSignedByContract(
   { rpc }: Chain,
   owner: Address,

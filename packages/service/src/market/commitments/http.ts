@@ -8,7 +8,7 @@ const BYTES32: Shown = { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' }
 const SIGNATURE: Shown = { type: 'string', pattern: '^0x[0-9a-fA-F]{130}$' }
 const NONCES = { decimal: DECIMAL, bytes32: BYTES32 } as const
 
-/** By their types in the signed struct. */
+/** Schemas of the fields of a commitment, by their Solidity type. */
 const FIELDS: Record<string, z.ZodType> = {
   uint256: z.string().meta({ shown: DECIMAL }),
   uint16: wholeNumber,
@@ -16,14 +16,14 @@ const FIELDS: Record<string, z.ZodType> = {
   string: z.string(),
 }
 
-/** As it came: the operation says what is wrong with it, and after what else. */
-const asItCame = (about: string, shown: Shown) => z.unknown().optional().meta({ about, shown })
+/** A field that only the operation validates, so that its refusals come in the order that the interface fixes. */
+const unvalidated = (about: string, shown: Shown) => z.unknown().optional().meta({ about, shown })
 
-/** What step 2 takes beside the fields of step 1. */
+/** The fields that step 2 takes besides those of step 1. */
 export const proofFields = (type: Commitment.TwoStepType) => ({
-  nonce: asItCame('Required: the nonce of step 1.', NONCES[Commitment.COMMITMENTS[type].nonce]),
-  expiry: asItCame('Required: the expiry of step 1.', { type: 'integer' }),
-  agent_sig: asItCame(
+  nonce: unvalidated('Required: the nonce of step 1.', NONCES[Commitment.COMMITMENTS[type].nonce]),
+  expiry: unvalidated('Required: the expiry of step 1.', { type: 'integer' }),
+  agent_sig: unvalidated(
     'Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271).',
     SIGNATURE,
   ),
@@ -35,7 +35,7 @@ export const proofOf = (body: { nonce?: unknown; expiry?: unknown; agent_sig?: u
   agentSig: body.agent_sig,
 })
 
-/** The refusals of the signature, in the order in which they are looked for. */
+/** The refusals of the proof, in the order of the checks. */
 export const proofRefusals = (type: Commitment.TwoStepType) => [
   'nonce and expiry are required with agent_sig: invalid input',
   'commitment expired: invalid input',
@@ -45,7 +45,7 @@ export const proofRefusals = (type: Commitment.TwoStepType) => [
   'recover signer: no signer can be recovered; sign the message again: invalid input',
 ]
 
-/** What step 1 answers. */
+/** Schema of the answer of step 1. */
 export const envelopeShown = (type: Commitment.TwoStepType, status: string) =>
   z
     .object({

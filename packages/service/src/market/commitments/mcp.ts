@@ -9,22 +9,22 @@ type Proposed = ReturnType<typeof proposeCommitment>
 interface TwoStepSpec<S extends Shape>
   extends Omit<ToolSpec<z.output<z.ZodObject<S>>>, 'input' | 'output' | 'handle'> {
   commitment: TwoStepType
-  /** The signer's tool for it. */
+  /** Name of the signer's tool that signs this commitment. */
   signWith: string
-  /** The `status` of step 1. */
+  /** The `status` in the answer of step 1. */
   status: string
   fields: S
-  /** What step 2 answers. */
+  /** Schema of the answer of step 2. */
   done: z.ZodType
   propose(call: ToolCall<z.output<z.ZodObject<S>>>): Proposed | Promise<Proposed>
   complete(call: ToolCall<z.output<z.ZodObject<S>>>, proof: Proof): unknown
 }
 
-/** Without `agent_sig` it tells what to sign and keeps nothing; with it, it does what was signed. */
+/** A tool for both steps: without `agent_sig` it returns the commitment to sign and stores nothing; with it, it runs the operation. */
 export function twoStepTool<S extends Shape>(spec: TwoStepSpec<S>): Tool {
   const { commitment, signWith, status, fields, done, propose, complete, description, ...rest } = spec
   type Fields = z.output<z.ZodObject<S>>
-  const input = z.object({ ...fields, ...ofSecondCall(commitment) })
+  const input = z.object({ ...fields, ...secondStepFields(commitment) })
   return tool<Fields>({
     ...rest,
     description: `${description}\n\n${howTo(signWith)}`,
@@ -39,8 +39,8 @@ export function twoStepTool<S extends Shape>(spec: TwoStepSpec<S>): Tool {
   })
 }
 
-/** Both steps are one tool: what the second needs, the first goes without. */
-function ofSecondCall(commitment: TwoStepType) {
+/** The fields of step 2. They are optional, because both steps are one tool. */
+function secondStepFields(commitment: TwoStepType) {
   const { nonce, expiry, agent_sig } = proofFields(commitment)
   const only = (field: z.ZodType, about: string) =>
     field.meta({ ...field.meta(), about: `Only in the second call: ${about}` })
@@ -54,6 +54,6 @@ function ofSecondCall(commitment: TwoStepType) {
 const howTo = (signWith: string) =>
   `Two calls. First without nonce, expiry and agent_sig: nothing is written, the answer holds a commitment. Hand that commitment unchanged to ${signWith} of the signer (or sign it as EIP-712 typed data with the key that owns the agent). Then call again within the hour with the same arguments and with nonce and expiry of the first answer and agent_sig = the signature.`
 
-/** Models send numbers as text. */
+/** Reads a number from text, because some models send numbers as text. */
 const numberOf = (value: unknown) =>
   typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value

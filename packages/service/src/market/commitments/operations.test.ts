@@ -24,12 +24,12 @@ import { proposeCommitment, requireSigned } from './operations.ts'
 
 const TYPE = 'CashbackRateCommitment'
 const HOUR = 3_600
-/** Returns the magic value of ERC-1271 whatever it is asked. */
+/** A contract that returns the magic value of ERC-1271 for every call. */
 const AGREE: Hex = '0x631626ba7e60e01b60005260206000f3'
 const REVERT: Hex = '0x60006000fd'
-/** Gives back what it is called with, which begins with the magic value. */
+/** A contract that echoes its call data, which begins with the magic value. */
 const IDENTITY_PRECOMPILE = numberToHex(4, { size: 20 })
-/** Agrees to what its key signed: asks `ecrecover`. */
+/** A contract that accepts the signatures of its key, by `ecrecover`. */
 const keptBy = (key: Address): Hex =>
   `0x60043560005260a43560f81c602052606435604052608435606052602060806080600060015afa5060805173${key.slice(2)}14631626ba7e0260e01b60005260206000f3`
 
@@ -61,7 +61,7 @@ beforeEach(() => {
 
 const termsOf = (agentId: bigint) => ({ agentId, cashbackOfCommissionBps: 100 })
 
-/** What step 2 brings when `account` has signed what step 1 asked for. */
+/** The proof for step 2: `account` signs the commitment of step 1. */
 async function signedBy(account: LocalAccount, agentId: bigint) {
   const { commitment, nonce, expiry } = proposeCommitment(context, chain, TYPE, termsOf(agentId))
   const agentSig = await account.signTypedData(commitment as unknown as TypedDataDefinition)
@@ -76,7 +76,7 @@ const check = (agentId: bigint, proof: { nonce?: unknown; expiry?: unknown; agen
     ...proof,
   })
 
-/** An agent of this owner, who never signed anything to get it. */
+/** An agent that was transferred to this owner without the owner's signature. */
 async function agentOf(owner: Address): Promise<bigint> {
   const { reviewer } = market.accounts
   const agentId = await registerIdentity(market, reviewer)

@@ -1,4 +1,4 @@
-// What all calls in two steps share: step 1 tells what to sign and keeps nothing, step 2 brings it signed by the owner of the agent.
+// Shared by all two-step calls: step 1 returns the commitment to sign and stores nothing; step 2 brings the signature of the agent's owner.
 import { Commitment, Nonce, ProtocolError, Signature } from '@referrer/protocol'
 import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, isAddressEqual } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -10,17 +10,17 @@ import { isSignedByContract } from './contract-owner.ts'
 export type TwoStepType = Commitment.TwoStepType
 type Type = TwoStepType
 
-/** What is committed to. Nonce and expiry make it one occasion of it. */
+/** The message of a commitment without nonce and expiry, which are new in each proposal. */
 export type Terms<K extends Type> = Omit<Commitment.MessageInput<K>, 'nonce' | 'expiry'> & { agentId: bigint }
 
-/** What step 2 brings beside the terms, as it came. */
+/** The fields that step 2 brings besides the terms, not validated yet. */
 export interface Proof {
   nonce: unknown
   expiry: unknown
   agentSig: unknown
 }
 
-/** By whom, and what it takes to check it again. */
+/** A verified signature: its signer, and the data for verifying it again. */
 export interface Signed {
   owner: Address
   nonce: Nonce.Nonce
@@ -30,7 +30,7 @@ export interface Signed {
 
 export const NONCE_FORMS = { decimal: 'decimal uint256', bytes32: '0x-prefixed 32-byte hex' } as const
 
-/** What step 1 answers beside its status. */
+/** The answer of step 1, without its status. */
 export function proposeCommitment<K extends Type>(
   { clock }: Pick<Context, 'clock'>,
   chain: Chain,
@@ -41,7 +41,9 @@ export function proposeCommitment<K extends Type>(
   return Commitment.envelope(commitmentOf(chain, type, terms, occasion))
 }
 
-/** Refuses what is not signed by the owner that the agent has on the chain now. The wallet that an agent is bound to is no owner. */
+/**
+ * Refuses a commitment that is not signed by the agent's present owner on the chain. The agent's payment wallet does not count as owner.
+ */
 export async function requireSigned<K extends Type>(
   context: Context,
   chain: Chain,
@@ -82,7 +84,7 @@ function nonceOf(type: Type, given: unknown): Nonce.Nonce {
   }
 }
 
-/** The refusal, where nobody can be recovered: the signature may still be one that a contract knows. */
+/** Recovers the signer. Returns, not throws, the refusal when recovery fails, because a contract wallet may still accept the signature. */
 async function signerOf({ recovery }: Context, digest: Hash, given: unknown): Promise<Address | MarketError> {
   try {
     return await recovery.recoverAddress(hexToBytes(digest), given)
@@ -108,7 +110,10 @@ async function ownerThatSigned(
   throw refused('unauthorized', `signature not from agent owner: recovered ${signer}, want ${owner}`)
 }
 
-/** Contracts take a v of 27 or 28 only. What a wallet that is a contract signed means something else and stays as it is. */
+/**
+ * Normalizes v to 27 or 28, the only values that our contracts accept. Signatures of contract wallets have their own format and are not
+ * changed.
+ */
 function withFullV(signature: Hex): Hex {
   const { compact, yParity } = Signature.parse(signature)
   return `${bytesToHex(compact)}${yParity === 0 ? '1b' : '1c'}`
@@ -120,7 +125,7 @@ function commitmentOf<K extends Type>(
   terms: Terms<K>,
   occasion: { nonce: Nonce.Nonce; expiry: number },
 ) {
-  // Every commitment in two steps has a nonce, an expiry and this contract; that is beyond the compiler for an open `K`.
+  // Every two-step commitment has a nonce, an expiry and this contract, but TypeScript cannot infer that for a generic `K`.
   const input = { chainId, reviewRegistry: contracts.ReviewRegistry, message: { ...terms, ...occasion } }
   return Commitment.from(type, input as unknown as Parameters<typeof Commitment.from<K>>[1])
 }

@@ -15,7 +15,7 @@ import { statusOf } from '../reviews/json.ts'
 import { type ReviewRow, reviewsOfAgent } from '../reviews/store.ts'
 import { stanceOf } from './store.ts'
 
-/** Of what there is to do, the list shows so many; the counts tell of all. */
+/** How many items a list of things to do shows; its count includes all. */
 const LISTED = 20
 
 const HINTS = [
@@ -81,7 +81,7 @@ export const Digest = z
   })
   .meta({ id: 'AgentContext' })
 
-/** Everything that an agent wants to know before it goes on. One that nobody knows has nothing, and that is no error. */
+/** A summary of what an agent has and can do next. For an unknown agent it is empty, not an error. */
 export async function agentContext(
   context: Context,
   chain: Chain,

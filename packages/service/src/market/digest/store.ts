@@ -1,6 +1,6 @@
 import type { Queryable } from '@referrer/database'
 
-/** What an agent pledges to buyers, 0 when it never said, and how many votes it has cast. */
+/** The cashback rate of an agent (0 when it has set none), and the number of votes that it has cast. */
 export type StanceRow = { cashback_bps: number; votes_cast: bigint }
 
 export async function stanceOf(sql: Queryable, chainId: number, agentId: bigint): Promise<StanceRow> {

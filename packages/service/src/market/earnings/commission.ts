@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { whole } from '../../kit/json-values.ts'
 import { baseUnits } from '../../kit/money.ts'
 
-/** What an agent earned as a reviewer; all null when it never did. */
+/** The commission of an agent as a reviewer; all null when it has none. */
 export type CommissionRow = {
   immediate: bigint | null
   held_back_settled: bigint | null

@@ -12,7 +12,7 @@ import { inOneSnapshot } from '../../machinery/db/snapshot.ts'
 import { Commission, commissionOf } from './commission.ts'
 import { earningsInPeriod, earningsOfAgent, type Period, payeeOf } from './store.ts'
 
-/** Which purchases count, by when they were made. */
+/** Query fields that select purchases by their time. */
 export const period = {
   from: optional(moment('invalid from: must be RFC3339: invalid input', 'Purchases from this moment on.')),
   to: optional(moment('invalid to: must be RFC3339: invalid input', 'Purchases before this moment.')),
@@ -38,7 +38,7 @@ export const Earnings = z
   })
   .meta({ id: 'Earnings' })
 
-/** What is pending and what the wallet holds are as of now, whatever the period. */
+/** The earnings of a period. Pending amounts and the wallet's balance are current, whatever the period. */
 export async function earnings(
   { sql }: Pick<Context, 'sql'>,
   chain: Chain,
@@ -52,7 +52,7 @@ export async function earnings(
   return { ...recorded, ...balance }
 }
 
-/** Without what the wallet holds, which no record tells. */
+/** The earnings without the wallet's balance, which is not indexed. */
 export async function recordedEarnings(
   sql: Queryable,
   chainId: number,
@@ -76,7 +76,7 @@ export async function recordedEarnings(
   }
 }
 
-/** Empty when the agent or the chain cannot be read. */
+/** The balance of the agent's payee, best-effort: empty when the agent is unknown or the chain cannot be read. */
 export async function balanceOfAgent(
   sql: Queryable,
   chain: Chain,

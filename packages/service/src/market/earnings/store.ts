@@ -1,6 +1,6 @@
 import type { Queryable } from '@referrer/database'
 
-/** What an agent has of its purchases: as the reviewer whose link was used, and as the buyer. */
+/** The earnings of an agent: as the reviewer whose ref link was used, and as the buyer. */
 export type EarningsRow = {
   immediate: bigint
   held_back_settled: bigint
@@ -10,10 +10,10 @@ export type EarningsRow = {
   cashback_pending: bigint
 }
 
-/** From, inclusive, to, exclusive; a missing end is open. */
+/** A period from `from` (inclusive) to `to` (exclusive); a missing end is open. */
 export type Period = { from?: Date | undefined; to?: Date | undefined }
 
-const NOTHING: EarningsRow = {
+const NO_EARNINGS: EarningsRow = {
   immediate: 0n,
   held_back_settled: 0n,
   held_back_pending: 0n,
@@ -22,7 +22,7 @@ const NOTHING: EarningsRow = {
   cashback_pending: 0n,
 }
 
-/** Of all purchases. */
+/** Earnings of all purchases, from the running totals. */
 export async function earningsOfAgent(
   sql: Queryable,
   chainId: number,
@@ -31,17 +31,17 @@ export async function earningsOfAgent(
   const [row] = await sql<EarningsRow[]>`
     SELECT immediate, held_back_settled, held_back_pending, cashback_total, cashback_count, cashback_pending
     FROM market.earnings WHERE chain_id = ${chainId} AND agent_id = ${agentId}`
-  return row ?? NOTHING
+  return row ?? NO_EARNINGS
 }
 
-/** Of the purchases made in a period. */
+/** Earnings of the purchases made in a period. */
 export async function earningsInPeriod(
   sql: Queryable,
   chainId: number,
   agentId: bigint,
   { from, to }: Period,
 ): Promise<EarningsRow> {
-  // As a number: Postgres reads the text of no year that has not four digits.
+  // The time is passed as a number, because Postgres does not parse the text of a year that has not four digits.
   const moment = (date: Date) => sql`to_timestamp(${date.getTime() / 1_000}::float8)`
   const within = sql`
     e.chain_id = ${chainId} ${from ? sql`AND e.deposited_at >= ${moment(from)}` : sql``}
@@ -57,10 +57,10 @@ export async function earningsInPeriod(
       SELECT x.* FROM chain.escrows AS e, LATERAL market.earnings_of(e) AS x
       WHERE ${within} AND e.buyer_agent_id = ${agentId} AND e.reviewer_agent_id <> ${agentId} AND x.agent_id = ${agentId}
     ) AS x`
-  return row ?? NOTHING
+  return row ?? NO_EARNINGS
 }
 
-/** Where an agent is paid: its wallet, else its owner. */
+/** The address where an agent is paid: its wallet, else its owner. */
 export async function payeeOf(sql: Queryable, chainId: number, agentId: bigint): Promise<Buffer | undefined> {
   const [row] = await sql<{ payee: Buffer }[]>`
     SELECT coalesce(nullif(wallet, ${ZERO_ADDRESS}), owner) AS payee

@@ -84,7 +84,7 @@ const remove: Change = (tx) => tx`DELETE FROM chain.escrows WHERE escrow_id = ${
 const sum = <T>(rows: T[], value: (row: T) => bigint | null) =>
   rows.reduce((total, row) => total + (value(row) ?? 0n), 0n)
 
-/** What the purchases come to for an agent, added up one by one. */
+/** The expected totals of an agent, added up purchase by purchase. */
 function addUp(purchases: Purchase[], agentId: bigint, { from, to }: Period = {}): EarningsRow {
   const within = purchases.filter(
     ({ deposited_at: at }) => (!from || at >= from) && (!to || at.getTime() < to.getTime()),

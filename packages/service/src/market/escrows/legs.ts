@@ -21,15 +21,15 @@ export const Leg = z
 
 type LegShown = z.output<typeof Leg>
 
-/** Whether the buyer can still earn the cashback, or has and waits for it. */
+/** Whether the cashback is neither paid nor settled, so that the buyer can still get it. */
 export const isCashbackOpen = (row: EscrowRow) =>
   row.cashback > 0n && row.cashback_released_at === null && !isSettled(row)
 
-/** On the chain, or because the oracle has decided how and sends it. */
+/** Whether the escrow is settled on the chain, or the oracle has decided the settlement and is sending it. */
 export const isSettled = ({ settled_at, decided_earned }: EscrowRow) =>
   settled_at !== null || decided_earned !== null
 
-/** What is held back of the reviewer's commission. */
+/** The part of the reviewer's commission that is held back. */
 export function heldBackLeg(
   row: EscrowRow,
   { isReviewer, now }: { isReviewer: boolean; now: Date },
@@ -55,8 +55,8 @@ const DISPUTE =
   'Buyers contradict the review, and what is held back will go to the treasury: dispute it if they are wrong.'
 
 /**
- * What the buyer earns with a review. It closes with the settlement, not with the window: until the oracle settles, the contract pays a
- * buyer whose review came late. What the review never pledged waits for the settlement, which gives it to the reviewer.
+ * The cashback that the buyer earns with a review. It closes with the settlement, not with the window: until the oracle settles, the
+ * contract also pays a buyer whose review came late. Cashback that the review did not pledge goes to the reviewer at the settlement.
  */
 export function cashbackLeg(
   row: EscrowRow,
@@ -75,7 +75,7 @@ export function cashbackLeg(
   return { amount, status: 'pending_buyer_review', ...(isBuyer && { action_needed: action }) }
 }
 
-/** In the order in which they are possible. */
+/** The steps that the buyer still has to do, in the order in which they are possible. */
 function stepsLeft({ buyer_review }: EscrowRow, areVotesMissing: boolean): string[] {
   return [
     ...(areVotesMissing ? ['vote on other reviews of the product'] : []),

@@ -73,7 +73,7 @@ const skipped: Table = {
   },
 }
 
-/** What was bought, and where its commission went. */
+/** Indexes purchases and the payouts of their commission. */
 export async function applyEscrowEvents(
   tx: Transaction,
   chainId: number,
@@ -160,7 +160,7 @@ export async function applyEscrowEvents(
   ])
 }
 
-/** Who owned the buying agents when they bought. An agent may change hands in the same block, before or after. */
+/** The owners of the buying agents at the time of purchase. An agent may be transferred in the same block, before or after it. */
 async function ownersOfBuyers(
   tx: Transaction,
   chainId: number,

@@ -33,7 +33,7 @@ type EscrowShown = z.output<typeof Escrow>
 
 export const Escrows = z.object({ escrows: z.array(Escrow) })
 
-/** Those in which an agent has a part, newest first, from the records alone. */
+/** The escrows of an agent as reviewer or buyer, newest first, from the index only. */
 export async function listEscrows(
   { sql, clock }: Pick<Context, 'sql' | 'clock'>,
   { config: { chainId } }: Chain,
@@ -47,8 +47,8 @@ export async function listEscrows(
 }
 
 /**
- * One in which the agent has a part, as the records have it and, when it can be read, the chain. Either may be a moment behind the other:
- * then the records alone are told, so that the parts of the answer agree.
+ * One escrow of an agent, from the index and, best-effort, from the chain. Where the two disagree because one lags behind, the answer
+ * shows the index only, so that its parts are consistent.
  */
 export async function escrowStatus(
   { sql, clock }: Pick<Context, 'sql' | 'clock'>,
@@ -59,7 +59,7 @@ export async function escrowStatus(
   const { chainId } = chain.config
   const found = await findEscrowOfAgent(sql, chainId, agentId, escrowId)
   if (!found) throw refused('not found', `escrow ${escrowId} of agent ${agentId} not found`)
-  // A settlement that is on its way has not happened yet, and somebody else's may come first.
+  // A settlement that the oracle is sending is not counted: it is not mined yet, and another one may come first.
   const unsettled = { ...found, decided_contradicted: null, decided_earned: null }
   const [withoutVotes, standing] = await Promise.all([
     withoutVotesOf(sql, chainId, [unsettled]),
@@ -78,12 +78,12 @@ export async function escrowStatus(
 
 const OVER: Standing = { state: 'settled', isFallbackOpen: false }
 
-/** What holds nothing stays on the chain as it is: after its window there is nothing to wait for, and nothing that a fallback would pay. */
+/** Whether an escrow without money is past its window. The chain keeps its state for ever, but there is nothing left to settle. */
 async function isOver(sql: Queryable, chainId: number, row: EscrowRow): Promise<boolean> {
   return !holdsMoney(row) && (await isWindowOver(sql, chainId, row.window_end))
 }
 
-/** Votes matter where the cashback can still be earned by a buyer that is known. */
+/** The escrows whose buyer still has to vote. Only open cashback of a known buyer agent is looked up. */
 function withoutVotesOf(sql: Queryable, chainId: number, rows: EscrowRow[]): Promise<Set<string>> {
   const open = rows.filter((row) => isCashbackOpen(row) && row.buyer_agent_id !== null)
   return votesMissing(sql, chainId, open)

@@ -1,8 +1,7 @@
 import type { Queryable } from '@referrer/database'
 
 /**
- * Of a decision `d` and its transaction `i`: the error for which that left this escrow as it was, while the others of its batch went on. Null: it
- * did not, as far as the records go.
+ * For a decision `d` and its transaction `i`: the error because of which the batch skipped this escrow. Null when no skip is indexed.
  */
 export const skippedFor = (sql: Queryable) => sql`(
   SELECT s.reason FROM chain.skipped_escrows AS s

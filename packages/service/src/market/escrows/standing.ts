@@ -6,16 +6,16 @@ import type { Chain } from '../../kit/context.ts'
 import { hex } from '../../kit/json-values.ts'
 import type { EscrowRow, TermsRow } from './store.ts'
 
-/** By the number that the contract gives them. */
+/** The states of an escrow by their number in the contract. */
 const STATES = [undefined, 'holding', 'settled'] as const
 
 export interface Standing {
   state: 'holding' | 'settled'
-  /** Whether anybody may settle it now. */
+  /** Whether everybody may settle the escrow now. */
   isFallbackOpen: boolean
 }
 
-/** Where an escrow stands on the chain; undefined: it is not there. */
+/** The state of an escrow on the chain; undefined when the escrow is not there. */
 export async function standingOf(
   chain: Chain,
   row: EscrowRow,
@@ -36,11 +36,11 @@ export async function standingOf(
   ])
   const state = STATES[number]
   if (!state || escrowId !== row.escrow_id) return undefined
-  // The two were read one after the other: it may have been settled in between.
+  // The two were read one after the other, so the escrow may have been settled in between.
   return { state, isFallbackOpen: state === 'holding' && isFallbackOpen }
 }
 
-/** Asked by trying: the contract alone knows its delay, its pauses and its time. */
+/** Whether the fallback is open, found by simulating the call: only the contract knows its delay, its pauses and its time. */
 async function canFallBack({ rpc }: Chain, row: EscrowRow, options: { timeoutMs: number }): Promise<boolean> {
   const data = encodeFunctionData({
     abi: commissionEscrowAbi,
@@ -56,7 +56,7 @@ async function canFallBack({ rpc }: Chain, row: EscrowRow, options: { timeoutMs:
   }
 }
 
-/** As the contract wants to be told them. */
+/** The escrow's terms as an argument of a contract call. */
 export const termsOf = (row: TermsRow) => ({
   escrowId: row.escrow_id,
   payer: hex(row.payer),

@@ -4,12 +4,12 @@ import { buyerReview } from './buyer-review.ts'
 import { isPledged } from './pledged.ts'
 import { skippedFor } from './skipped.ts'
 
-/** A purchase and where its commission went. */
+/** A purchase, and the payouts of its commission. */
 export type EscrowRow = {
   contract: Buffer
   escrow_id: bigint
   reviewer_agent_id: bigint
-  /** Null: bought by a wallet without an agent. */
+  /** Null when the buyer is a wallet without an agent. */
   buyer_agent_id: bigint | null
   payer: Buffer
   nonce: Buffer
@@ -31,19 +31,19 @@ export type EscrowRow = {
   held_back_to_treasury: bigint | null
   cashback_to_buyer: bigint | null
   cashback_to_reviewer: bigint | null
-  /** The buyer's review. Null: not on the chain; false: there without a text that is known; true: published. */
+  /** State of the buyer's review. Null: not on the chain; false: on the chain, but its text is not known; true: published. */
   buyer_review: boolean | null
-  /** What the oracle has found of the review that led to the purchase, and what an admin decided of a dispute. Null: nothing. */
+  /** The oracle's outcome for the review that led to the purchase, and an admin's decision of its dispute; null when there is none. */
   comparison_outcome: string | null
   upheld: boolean | null
-  /** Whether that review pledges this cashback; null: it is not on the chain. */
+  /** Whether that review pledges this cashback; null when the review is not on the chain. */
   is_pledged: boolean | null
-  /** What the oracle has decided to settle it with and has sent, or will; null, both: nothing that is sure to happen. */
+  /** The settlement that the oracle has decided and is sending; both are null when there is none or another one may come first. */
   decided_contradicted: boolean | null
   decided_earned: boolean | null
 }
 
-/** What the contract wants to be told of an escrow by whoever acts on it, and where. */
+/** The terms of an escrow, which every call on it must pass, and the address of its contract. */
 export type TermsRow = Pick<
   EscrowRow,
   | 'contract'
@@ -65,14 +65,14 @@ const columns = (sql: Queryable) => sql`
   held_back, cashback, window_end, deposited_at, bound_at, cashback_released_at, settled_at, fallback_used,
   held_back_to_reviewer, held_back_to_treasury, cashback_to_buyer, cashback_to_reviewer`
 
-/** Those in which an agent has a part, as reviewer, as buyer or as both, newest first. */
+/** The escrows of an agent, as reviewer, buyer or both, newest first. */
 export function escrowsOfAgent(
   sql: Queryable,
   chainId: number,
   agentId: bigint,
   { limit, offset }: Page,
 ): Promise<EscrowRow[]> {
-  // The newest of one part and the newest of the other hold the newest of both: neither is read further than the page goes.
+  // The newest rows of each role together contain the newest of both, so neither role is read further than the end of the page.
   const newest = limit + offset
   const part = (role: 'reviewer_agent_id' | 'buyer_agent_id') => sql`(
     SELECT ${columns(sql)} FROM chain.escrows WHERE chain_id = ${chainId} AND ${sql(role)} = ${agentId}
@@ -83,18 +83,20 @@ export function escrowsOfAgent(
       FROM (${part('reviewer_agent_id')} UNION ALL ${part('buyer_agent_id')}) AS parts
       ORDER BY deposited_at DESC, escrow_id DESC, contract LIMIT ${limit} OFFSET ${offset}
     )
-    SELECT e.*, ${around(sql)} FROM page AS e ${aroundIt(sql, chainId)} ORDER BY deposited_at DESC, escrow_id DESC, contract`
+    SELECT e.*, ${relatedColumns(sql)} FROM page AS e ${relatedJoins(sql, chainId)} ORDER BY deposited_at DESC, escrow_id DESC, contract`
 }
 
-const around = (sql: Queryable) => sql`
+const relatedColumns = (sql: Queryable) => sql`
   bought.buyer_review, review.comparison_outcome, review.upheld, review.is_pledged,
   decision.contradicted AS decided_contradicted, decision.cashback_earned AS decided_earned`
 
-/** A day later anybody may settle it, and what the oracle has decided is one of two ways in which it may end. */
-const SURE = '9 days'
+/**
+ * How long after the window's end the oracle's decision is sure to apply. A day later everybody may settle, with perhaps another outcome.
+ */
+const DECISION_SURE_FOR = '9 days'
 
-/** To be joined to an escrow `e`. */
-const aroundIt = (sql: Queryable, chainId: number) => sql`
+/** Joins the data around an escrow `e`: its reviews and the oracle's decision. */
+const relatedJoins = (sql: Queryable, chainId: number) => sql`
   CROSS JOIN LATERAL (
     SELECT bool_or(m.content IS NOT NULL) AS buyer_review FROM ${buyerReview(sql, chainId)}) AS bought
   LEFT JOIN LATERAL (
@@ -106,10 +108,10 @@ const aroundIt = (sql: Queryable, chainId: number) => sql`
     FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
     WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract AND d.kind = 'settle'
       AND i.state <> 'failed' AND ${skippedFor(sql)} IS NULL AND e.settled_at IS NULL
-      AND (SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}) < e.window_end + ${SURE}::interval
+      AND (SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}) < e.window_end + ${DECISION_SURE_FOR}::interval
     ORDER BY d.attempt DESC LIMIT 1) AS decision ON true`
 
-/** The newest of that id in which an agent has a part: escrow contracts that replace each other all count from 1. */
+/** The newest escrow of an agent with this id. Each deployment of the escrow contract counts from 1, so an id can occur twice. */
 export async function findEscrowOfAgent(
   sql: Queryable,
   chainId: number,
@@ -122,18 +124,18 @@ export async function findEscrowOfAgent(
       WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} AND ${agentId} IN (reviewer_agent_id, buyer_agent_id)
       ORDER BY deposited_at DESC LIMIT 1
     )
-    SELECT e.*, ${around(sql)} FROM found AS e ${aroundIt(sql, chainId)}`
+    SELECT e.*, ${relatedColumns(sql)} FROM found AS e ${relatedJoins(sql, chainId)}`
   return row
 }
 
-/** By the time of the chain, as far as the records go. */
+/** Whether the window is over by the time of the last indexed block. */
 export async function isWindowOver(sql: Queryable, chainId: number, windowEnd: Date): Promise<boolean> {
   const { count } = await sql`
     SELECT FROM indexer.checkpoints WHERE chain_id = ${chainId} AND block_time >= ${windowEnd}`
   return count > 0
 }
 
-/** Of an id that several contracts gave, the newest. */
+/** The terms of an escrow; of several contracts with the same id, the newest. */
 export async function findTerms(
   sql: Queryable,
   chainId: number,

@@ -27,7 +27,7 @@ export const EscrowTerms = z
   })
   .meta({ id: 'EscrowTerms' })
 
-/** What the contract wants to be told of an escrow by whoever acts on it. */
+/** The terms of an escrow, which every contract call on it must pass. */
 export async function escrowTerms(
   { sql }: Pick<Context, 'sql'>,
   { config: { chainId } }: Chain,

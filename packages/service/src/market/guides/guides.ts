@@ -1,4 +1,4 @@
-// What agents read to learn the market: as prompts, as resources, and as one file.
+// The guides for agents: served as MCP prompts, as MCP resources and as one skill file.
 import { readFileSync } from 'node:fs'
 import { zeroAddress } from 'viem'
 import { type Context, once } from '../../kit/context.ts'
@@ -23,16 +23,16 @@ export const guides: Readonly<Record<GuideName, string>> = {
   earning: guideOf('earning'),
 }
 
-/** Its heading is one of several then, and what holds for all is said once. */
+/** A guide as a section of the skill file: its heading is one level lower, and the note about untrusted text is left out. */
 const sectionOf = (name: GuideName) => `#${fileOf(name)}`
 
-/** What tells an agent when to read the file. */
+/** The front matter of the skill file, from which an agent decides when to read it. */
 const FRONT_MATTER = `---
 name: referrer
 description: Buy products and services with USDC through reviews of other agents, review what was bought, and earn commission with reviews. Use when asked to find, compare or buy something that an agent can pay for (APIs, data, reports, digital goods), to review a purchase, or to earn with reviews.
 ---`
 
-/** All of them in one, with what is needed to begin on the default chain. */
+/** The skill file: all guides in one, with the addresses of the default chain. */
 export const skillOf = once(({ config }: Context): string => {
   const [{ chainId, contracts }] = config.chains
   const values: Record<string, string> = {

@@ -17,7 +17,7 @@ import { ownedJson, ownJson } from './json.ts'
 import { LIFETIME_SECONDS, listIntents, queueIntent, withdrawIntent } from './operations.ts'
 import { LONGEST_KEY } from './payload.ts'
 
-/** What is in it, and in which order it was sent, is for the operation. */
+/** The operation checks the fields and stores the payload in the order in which it was sent. */
 const payload = z
   .custom<Record<string, unknown>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -63,7 +63,7 @@ const Intent = IntentShown.extend({
   closed_at: momentShown.optional().meta({ about: 'Left out while it is pending, and when it expired.' }),
 }).meta({ id: 'Intent' })
 
-/** As if there were no such routes. */
+/** Answers 404 when intents are disabled, as if the routes did not exist. */
 function requireQueue({ config }: Context): void {
   if (!config.hasIntents) throw new MarketError('not found', 'not found')
 }

@@ -1,9 +1,9 @@
-// Intents as JSON text, written by hand: the payload goes out as it was kept, down to the order of its keys.
+// Serialization of intents. It is written by hand because the payload is sent exactly as it was stored, with the order of its keys.
 import { time } from '../../kit/json-values.ts'
 import { statusOf } from './operations.ts'
 import type { IntentRow } from './store.ts'
 
-/** Without those whose payload is no JSON: one that is broken must not keep the others from being read. */
+/** Skips an intent whose payload is not valid JSON, so that one broken row does not break the list. */
 const jsonOf = (rows: readonly IntentRow[], more: (row: IntentRow) => object) =>
   `[${rows
     .filter(({ payload }) => isJson(payload))
@@ -31,10 +31,10 @@ function isJson(text: string): boolean {
   }
 }
 
-/** As the runner of the agent gets them. */
+/** Intents for the agent's runner. */
 export const pendingJson = (rows: readonly IntentRow[]) => jsonOf(rows, () => ({}))
 
-/** As their owner sees them. */
+/** Intents for their owner, with their status. */
 export const ownedJson = (rows: readonly IntentRow[], now: Date) => jsonOf(rows, (row) => standing(row, now))
 
 export const ownJson = (row: IntentRow, now: Date) => intentJson(row, standing(row, now))

@@ -18,7 +18,7 @@ import {
 
 const agent_id = id('The agent whose owner queued the intents.')
 
-/** That it is missing is for the operation to say: in step 2 it says so otherwise. */
+/** A text that is optional here; the operation refuses a missing one, with another message in step 2 than in step 1. */
 const words = (about: string, example: string) =>
   z
     .string()

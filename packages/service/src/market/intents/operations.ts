@@ -1,4 +1,4 @@
-// What owners do with their intents: they queue them, look after them and take them back. What becomes of them is in `runner.ts`.
+// The operations of owners on intents: queue, list and withdraw. The operations of runners are in `runner.ts`.
 import { randomBytes } from 'node:crypto'
 import type { Address } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -7,18 +7,18 @@ import { ownerOf } from '../../kit/onchain.ts'
 import { requireOwner, resolveOwner } from '../../kit/owner.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import type { Page } from '../../machinery/db/page.ts'
-import { countWritten } from '../written/store.ts'
+import { spendQuota } from '../quotas/store.ts'
 import { purchaseText } from './payload.ts'
 import * as store from './store.ts'
 
-/** Of an agent. */
+/** Limit for the pending intents of one agent. */
 const MOST_PENDING = 1_000
-/** What an intent takes beside its payload, what becomes of it included. */
+/** Bytes that an intent takes besides its payload, its result included. */
 const OVERHEAD = 2_048
 export const LIFETIME_SECONDS = { least: 60, usual: 86_400, most: 30 * 86_400 }
 
 const INTENT_ID = /^[0-9a-f]{32}$/
-/** What is no id is the id of nothing, and not for the database. */
+/** Whether a text has the format of an intent's id; other texts are not looked up. */
 export const isIntentId = (text: string) => INTENT_ID.test(text)
 
 export interface Draft {
@@ -28,7 +28,7 @@ export interface Draft {
   lifetimeSeconds: number
 }
 
-/** The runner of the agent gets it with its next poll. */
+/** Queues an intent; the agent's runner gets it with its next poll. */
 export async function queueIntent(
   context: Context,
   chain: Chain,
@@ -53,7 +53,7 @@ export async function queueIntent(
     expiresAt: new Date(at + lifetimeSeconds * 1_000),
   }
   return context.sql.begin(async (tx) => {
-    await countWritten(tx, at, {
+    await spendQuota(tx, at, {
       what: 'intents of this owner',
       who: intent.owner,
       bytes: Buffer.byteLength(text) + OVERHEAD,
@@ -65,7 +65,7 @@ export async function queueIntent(
   })
 }
 
-/** Those that the caller queued for an agent of its own, newest first. */
+/** The intents that the caller queued for an agent that it owns, newest first. */
 export async function listIntents(
   context: Context,
   chain: Chain,
@@ -77,7 +77,7 @@ export async function listIntents(
   return store.listIntents(context.sql, of, page)
 }
 
-/** Whoever queued an intent may take it back while it is pending, even when the agent is not theirs any more. */
+/** Withdraws a pending intent. The owner who queued it may do so even after the agent was transferred. */
 export async function withdrawIntent(context: Context, caller: Address, intentId: string): Promise<void> {
   const at = new Date(context.clock())
   const found = isIntentId(intentId)
@@ -88,7 +88,7 @@ export async function withdrawIntent(context: Context, caller: Address, intentId
   throw new MarketError('conflict', `intent is already ${statusOf(found, at)}`)
 }
 
-/** What nobody closed in time has expired. */
+/** The status of an intent; a pending one past its expiry counts as expired. */
 export const statusOf = (
   { status, expires_at }: Pick<store.IntentRow, 'status' | 'expires_at'>,
   now: Date,

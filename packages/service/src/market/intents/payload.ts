@@ -1,15 +1,15 @@
-// What a purchase needs to know. It is checked, and handed on as it came.
+// The payload of a purchase intent. It is validated and stored unchanged.
 import { ProtocolError, RefLink } from '@referrer/protocol'
 import { MarketError } from '../../kit/market-error.ts'
 
-/** Bytes of JSON. */
+/** Size limit in bytes of JSON. */
 const LARGEST = 16 * 1_024
-/** In characters (code points). */
+/** Length limit of the idempotency key in characters (code points). */
 export const LONGEST_KEY = 200
 const NAMES = ['ref_link', 'max_amount', 'idempotency_key']
 const DECIMAL = /^(0|[1-9]\d{0,77})$/
 
-/** As JSON, in the order in which it was sent. */
+/** Validates a payload and returns it as JSON, with its keys in the order in which they were sent. */
 export function purchaseText(payload: Readonly<Record<string, unknown>>): string {
   const { ref_link, max_amount, idempotency_key } = payload
   if (Object.keys(payload).some((name) => !NAMES.includes(name))) {

@@ -1,4 +1,4 @@
-// What the runner of an agent does with its owner's intents, every call signed by that owner: it polls them, and says what became of each.
+// The operations of an agent's runner on intents: it polls them and marks each as executed or skipped. The owner signs every call.
 
 import type { Chain, Context } from '../../kit/context.ts'
 import { refused, unavailable } from '../../kit/market-error.ts'
@@ -8,18 +8,18 @@ import { type Budget, budgetOf } from '../spending/budget.ts'
 import { isIntentId } from './operations.ts'
 import { closeIntent, type IntentRow, pendingIntents } from './store.ts'
 
-/** In one poll; the others come when these are closed. */
+/** Limit for the intents in one poll; the next ones are returned when these are closed. */
 const MOST_POLLED = 100
-/** In characters (code points). */
+/** Length limit of a result or reason in characters (code points). */
 export const LONGEST_WORDS = 2_000
 
 export interface Polled {
   intents: IntentRow[]
-  /** Undefined: it could not be read. */
+  /** Undefined when the budget could not be read. */
   budget: Budget | undefined
 }
 
-/** What can become of an intent, and what the runner signs and says of it then. */
+/** The two ways to close an intent: the commitment to sign, and the field for the runner's words. */
 const MARKS = {
   executed: { commitment: 'IntentMarkCommitment', says: 'result', isRequired: false },
   skipped: { commitment: 'IntentSkipCommitment', says: 'reason', isRequired: true },
@@ -29,7 +29,7 @@ export interface Mark {
   as: keyof typeof MARKS
   agentId: bigint
   intentId: string
-  /** What the runner says of it; of a skipped one, why. */
+  /** The result of an executed intent, or the reason for skipping it. */
   words: string
 }
 
@@ -38,7 +38,7 @@ export function proposeAccess(context: Context, chain: Chain, agentId: bigint) {
   return proposeCommitment(context, chain, 'IntentAccessCommitment', { agentId })
 }
 
-/** The oldest pending ones. The budget is advice: nothing is held back because of it, nor because it cannot be read. */
+/** The oldest pending intents. The budget is advice only: intents are returned even when it is used up or cannot be read. */
 export async function pollIntents(
   context: Context,
   chain: Chain,
@@ -67,7 +67,7 @@ export function proposeMark(context: Context, chain: Chain, mark: Mark) {
   return proposeCommitment(context, chain, MARKS[mark.as].commitment, termsOf(mark))
 }
 
-/** False: there was nothing to mark. */
+/** Closes a pending intent; returns false when there was nothing to close. */
 export async function markIntent(context: Context, chain: Chain, mark: Mark, proof: Proof): Promise<boolean> {
   checkMark(context, mark, WITH_SIGNATURE)
   const { owner } = await requireSigned(context, chain, MARKS[mark.as].commitment, termsOf(mark), proof)
@@ -98,7 +98,7 @@ function requireGiven(name: string, text: string, when: string): void {
   if (text.trim() === '') throw refused('invalid input', `${name} is required${when}`)
 }
 
-/** What is signed and kept is text that Postgres and wallets can hold. */
+/** Refuses text that Postgres cannot store or that is too long. */
 function checkWords(name: string, text: string): void {
   if (!text.isWellFormed() || text.includes('\0')) throw refused('invalid input', `invalid ${name}`)
   if (text.length > 2 * LONGEST_WORDS || [...text].length > LONGEST_WORDS) {

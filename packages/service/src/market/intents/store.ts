@@ -10,19 +10,19 @@ export type IntentRow = {
   chain_id: bigint
   agent_id: bigint
   type: IntentType
-  /** JSON. */
+  /** The payload as JSON. */
   payload: string
   status: IntentStatus
-  /** What the agent's runner said of one that it executed. */
+  /** The runner's words about an executed intent. */
   result: string | null
-  /** And of one that it skipped. */
+  /** The runner's reason for skipping the intent. */
   reason: string | null
   created_at: Date
   expires_at: Date
   closed_at: Date | null
 }
 
-/** Whose intents they are: after an agent has changed hands, those of the owner before are not the agent's any more. */
+/** Key of an agent's intents. The owner is part of it, so that after a transfer the new owner does not get the former owner's intents. */
 export interface IntentsOf {
   chainId: number
   agentId: bigint
@@ -46,7 +46,7 @@ const isUnclosed = (sql: Queryable, { chainId, agentId, owner }: IntentsOf) => s
 const isPending = (sql: Queryable, of: IntentsOf, now: Date) => sql`
   ${isUnclosed(sql, of)} AND expires_at > ${now}`
 
-/** Undefined: so many are pending already. Those that come at the very same moment may become a few more. */
+/** Returns undefined when `mostPending` intents are pending already. Concurrent inserts may exceed that limit by a few. */
 export async function insertIntent(
   sql: Queryable,
   intent: NewIntent,
@@ -62,7 +62,7 @@ export async function insertIntent(
   return row
 }
 
-/** Oldest first. */
+/** The pending intents, oldest first. */
 export function pendingIntents(
   sql: Queryable,
   of: IntentsOf,
@@ -73,7 +73,7 @@ export function pendingIntents(
     ORDER BY created_at, intent_id LIMIT ${limit}`
 }
 
-/** Whatever became of them, newest first. */
+/** The intents of any status, newest first. */
 export function listIntents(
   sql: Queryable,
   { chainId, agentId, owner }: IntentsOf,
@@ -87,14 +87,14 @@ export function listIntents(
 
 export interface Closing {
   status: 'executed' | 'skipped'
-  /** Its result, or why it was skipped. */
+  /** The result, or the reason for skipping. */
   words: string
   at: Date
 }
 
 /**
- * False: it is not pending, or none of these. Of those who close it at the same moment the first one counts. What was executed is closed
- * even when its time is over: the owner must learn that it was paid, and not queue it again.
+ * Closes an intent; returns false when it is not pending or not found. Of concurrent calls the first one wins. An executed intent is
+ * closed even after its expiry, because the owner must learn that it was paid and must not queue it again.
  */
 export async function closeIntent(
   sql: Queryable,
@@ -108,7 +108,7 @@ export async function closeIntent(
   return count === 1
 }
 
-/** What it is if it cannot be withdrawn any more; undefined: this owner has no such intent. */
+/** Withdraws an intent. Returns its status when it is not pending any more, and undefined when this owner has no such intent. */
 export async function withdrawIntent(
   sql: Queryable,
   owner: Buffer,
@@ -124,7 +124,7 @@ export async function withdrawIntent(
   return row
 }
 
-/** What ended long ago is nobody's history any more, and sooner what came to nothing. */
+/** Deletes old intents; those that expired or were withdrawn go sooner than executed and skipped ones. */
 export const sweepIntents: Schedule = {
   name: 'sweep-intents',
   everySeconds: 3_600,

@@ -6,7 +6,7 @@ import { text } from '../../kit/tool-fields.ts'
 import { resolveLink } from './operations.ts'
 import { Link } from './shapes.ts'
 
-/** A whole link, or its token alone. */
+/** The token of a ref link, or of a token that was given alone. */
 function tokenOf(given: string): string {
   if (!given.includes('/')) return given
   try {

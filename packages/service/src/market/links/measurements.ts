@@ -1,27 +1,27 @@
-// What a reviewer measured, to be read: the figures that the schema of the product's category names, as they were written.
+// The measurements in a review, formatted for people: the fields that the category's schema names, with the digits as they were written.
 import { type Fields, fieldsOf } from '../../kit/loose-json.ts'
-import { measure, Written } from '../reviews/invariant.ts'
+import { measure, NumberText } from '../reviews/invariant.ts'
 
 export interface Measurement {
   name: string
   value: string
 }
 
-/** A schema of a deployment may name many. */
+/** Limit for the shown measurements, because an operator's schema may name many. */
 const MOST = 24
 const MOST_CHARACTERS = 60
 const UNITS: Record<string, string> = { ms: 'ms', usdc: 'USDC', bytes: 'bytes', seconds: 's', percent: '%' }
-/** Above all others, where a page shows them. */
+/** Fields that the page shows elsewhere. */
 const ELSEWHERE = new Set(['rating', 'description'])
 
-/** `text` is a content that was taken, perhaps under another schema: what does not fit is left out. */
+/** `text` is the content of an accepted review. It may be older than the schema; fields that do not match are left out. */
 export const measurementsIn = (text: string, schema: Fields): Measurement[] =>
   measurementsOf(fieldsOf(measure(text)), schema)
     .filter(({ key }) => !ELSEWHERE.has(key))
     .slice(0, MOST)
     .map(({ name, value }) => ({ name, value }))
 
-/** Those of a part carry its name and its unit: of `latency_ms.p50`, latency p50 in ms. */
+/** A nested measurement gets the name and unit of its parent: `latency_ms.p50` is shown as "Latency p50" in ms. */
 function measurementsOf(value: Fields, schema: Fields): (Measurement & { key: string })[] {
   return Object.entries(fieldsOf(schema.properties)).flatMap(([key, given]) => {
     if (!Object.hasOwn(value, key)) return []
@@ -39,7 +39,7 @@ function measurementsOf(value: Fields, schema: Fields): (Measurement & { key: st
   })
 }
 
-/** `cost_per_call_usdc` is a cost per call, in USDC. */
+/** Splits a key into words and unit: `cost_per_call_usdc` becomes "Cost per call" in USDC. */
 function wordsOf(key: string): { words: string; unit: string | undefined } {
   const words = key.split('_')
   const unit = words.length > 1 ? UNITS[words.at(-1) ?? ''] : undefined
@@ -47,14 +47,14 @@ function wordsOf(key: string): { words: string; unit: string | undefined } {
   return { words: name.charAt(0).toUpperCase() + name.slice(1), unit }
 }
 
-/** Undefined: nothing that a reader takes in at a glance. A number is an object that knows how it was written. */
+/** Formats a simple value; returns undefined for lists and objects. */
 function readable(value: unknown): string | undefined {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'string') return grouped(value)
-  return value instanceof Written ? grouped(String(value)) : undefined
+  return value instanceof NumberText ? grouped(String(value)) : undefined
 }
 
-/** `1200000.5` is `1,200,000.5`. */
+/** Groups digits: `1200000.5` becomes `1,200,000.5`. */
 function grouped(text: string): string {
   const [, whole, rest = ''] = /^(\d+)(\.\d+)?$/.exec(text) ?? []
   const shown = whole === undefined ? text : whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',') + rest

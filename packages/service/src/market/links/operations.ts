@@ -1,4 +1,4 @@
-// Where a ref link leads.
+// Resolving ref links.
 
 import { createLoader } from '@referrer/process'
 import { AttributionToken, ProtocolError } from '@referrer/protocol'
@@ -9,12 +9,12 @@ import { MarketError } from '../../kit/market-error.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { findEndpoints, findShown, type LinkKey, type Shown } from './store.ts'
 
-/** What buying through a link needs, in the order in which it is shown. */
+/** The data for buying through a ref link, in the order of the answer. */
 export interface Link {
   merchant_endpoint: string
   token: string
   split_router: Address
-  /** Null: this marketplace names none. */
+  /** Null when no facilitator is configured. */
   facilitator_url: string | null
   chain_id: number
   merchant_id: number
@@ -24,12 +24,12 @@ export interface Link {
   cashback_of_commission_bps: number
 }
 
-/** Any link whose key still counts, whether a newer one of its review exists or not. It leads to where the product is sold now. */
+/** Resolves a link that is signed with a valid key, also when its review has a newer link. The endpoint is the product's present one. */
 export async function resolveLink(context: Context, token: string): Promise<Link> {
   const terms = await readToken(context, token)
   const { chainId, splitRouter } = terms
   const router = context.chains.get(chainId)?.config.contracts.SplitRouter.at(-1)
-  // The merchant asks for a payment to the router of now, and the token names the one that it was signed for.
+  // A token for a former router is useless, because the merchant asks for a payment to the present one.
   const endpoint = splitRouter === router && (await endpoints(context)({ token, key: keyOf(terms) }))
   if (!endpoint) throw notFound()
   return {
@@ -46,7 +46,7 @@ export async function resolveLink(context: Context, token: string): Promise<Link
   }
 }
 
-/** What a page shows of a link that resolves. */
+/** The data that a page shows about a resolved link. */
 export async function describeLink({ sql }: Pick<Context, 'sql'>, link: Link): Promise<Shown> {
   const shown = await findShown(sql, {
     chainId: link.chain_id,
@@ -79,7 +79,7 @@ const endpoints = once(({ sql }) =>
   }),
 )
 
-/** Checking a signature takes longer than all the rest. Only what we have signed gets in. */
+/** Cache of verified tokens, because verifying a signature takes longer than the rest. Only tokens that we signed enter it. */
 const MOST_TOKENS = 10_000
 const verified = once(() => new LRUCache<string, AttributionToken.Payload>({ max: MOST_TOKENS }))
 

@@ -1,8 +1,8 @@
-// What a browser shows of a ref link: the price, the review with what it measured, and how to buy through it. Everything in it is escaped.
+// The HTML page of a ref link: the price, the review with its measurements, and how to buy through the link. All text in it is escaped.
 import { Money, RefLink } from '@referrer/protocol'
 import { effectiveRank } from '@referrer/ranking'
 import type { Context } from '../../kit/context.ts'
-import { type Apology, escaped, renderApology, renderPage } from '../../kit/html.ts'
+import { type ErrorPage, escaped, renderErrorPage, renderPage } from '../../kit/html.ts'
 import type { RefusalStatus } from '../../kit/route.ts'
 import { reviewSchemas } from '../reviews/schemas.ts'
 import { measurementsIn } from './measurements.ts'
@@ -10,31 +10,31 @@ import type { Link } from './operations.ts'
 import type { Shown } from './store.ts'
 
 const STARS = 5
-/** A preview in a chat shows no more. */
+/** Length of the description for previews in chats, which show no more. */
 const PREVIEW = 200
-/** In base units: what the example pays at most where no price was seen. */
-const CAUTIOUS = 5_000_000n
+/** Payment limit of the example script where no price is known, in USDC base units. */
+const DEFAULT_MAX_PRICE = 5_000_000n
 
-const INVALID: Apology = {
+const INVALID: ErrorPage = {
   title: 'This link does not work',
   why: 'It is not a link of this marketplace, or a part of it was lost or changed on its way to you.',
   next: 'Copy it again, whole: it ends in a long token, without spaces or line breaks. If it still does not work, ask whoever gave it to you for a fresh one. Nothing was bought or paid.',
 }
-const CLOSED: Apology = {
+const CLOSED: ErrorPage = {
   title: 'Nothing is sold through this link now',
   why: 'The product or its merchant has closed, or the link is older than the contract that takes the payments.',
   next: 'Ask whoever gave it to you for a fresh one, or let an agent look for something similar. Nothing was bought or paid.',
 }
-const FAILED: Apology = {
+const FAILED: ErrorPage = {
   title: 'This page cannot be shown now',
   why: 'Something went wrong on our side. The link itself may be fine.',
   next: 'Try again in a minute. Nothing was bought or paid.',
 }
 
 export const linkRefusalPage = ({ config }: Pick<Context, 'config'>, status: RefusalStatus): string =>
-  renderApology(status === 400 ? INVALID : status === 404 ? CLOSED : FAILED, config.publicUrl)
+  renderErrorPage(status === 400 ? INVALID : status === 404 ? CLOSED : FAILED, config.publicUrl)
 
-/** As one word of a shell. */
+/** Quotes a text as one word of a shell command. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 export function renderLink(context: Context, link: Link, shown: Shown): string {
@@ -73,7 +73,7 @@ interface Review {
   description: string
 }
 
-/** Undefined: its text is not known. What is known was checked when it came. */
+/** The content of the review, which was validated when it was stored; undefined when it is not known. */
 const readReview = ({ content }: Shown): Review | undefined =>
   content === null ? undefined : (JSON.parse(content) as Review)
 
@@ -87,7 +87,7 @@ function soldBy({ merchant_id }: Link, { merchant_description, landing_page_url 
 
 const paragraph = (text: string) => (text ? `<p dir="auto">${escaped(text)}</p>` : '')
 
-/** What the shop asked for when it was last looked at. */
+/** The price that the shop asked for when it was last polled. */
 function priceOf({ price, price_seen_at: seenAt }: Shown): string {
   if (price === null) return 'told by the shop when asked'
   const seen = seenAt ? ` <span class="soft">${timeOf(seenAt)}</span>` : ''
@@ -138,7 +138,7 @@ const cashbackOf = ({ cashback_of_commission_bps: bps }: Link) =>
 
 const code = (text: string) => `<pre tabindex="0"><code>${escaped(text)}</code></pre>`
 
-/** The address as a URL parser reads it: one line, however it was written. */
+/** The URL is normalized by the parser, so that it is one line. */
 const priceCommand = ({ merchant_endpoint, token }: Link) =>
   `curl -i ${quoted(new URL(merchant_endpoint).href)} \\\n  -H ${quoted(`X-Referrer-Token: ${token}`)}`
 
@@ -156,10 +156,10 @@ const network = 'eip155:${chainId}'
 const account = privateKeyToAccount(process.env.PRIVATE_KEY)
 const pay = wrapFetchWithPaymentFromConfig(fetch, {
   schemes: [{ network, client: new ExactEvmScheme(account) }],
-  // At most ${Money.format(price ?? CAUTIOUS)} USDC for one purchase${price === null ? '' : ': the price above'}.
+  // At most ${Money.format(price ?? DEFAULT_MAX_PRICE)} USDC for one purchase${price === null ? '' : ': the price above'}.
   spendControls: {
     allowedAssets: [
-      { network, asset: '${usdc}', maxAmountPerPayment: '${price ?? CAUTIOUS}' },
+      { network, asset: '${usdc}', maxAmountPerPayment: '${price ?? DEFAULT_MAX_PRICE}' },
     ],
   },
 })

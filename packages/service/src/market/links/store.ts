@@ -1,6 +1,6 @@
 import type { Queryable } from '@referrer/database'
 
-/** What a ref link is about. */
+/** The key of a ref link: its product and review. */
 export interface LinkKey {
   chainId: number
   merchantId: number
@@ -10,9 +10,9 @@ export interface LinkKey {
 }
 
 /**
- * Of each, the endpoint at which one buys through it now, whichever it was when the link was made. Undefined: one cannot. Its product must be
- * for sale by a merchant that is open, and its review be where it was when the link was made. (A reorganisation may have given its number
- * to another.)
+ * The present endpoint for each link, also when it was another one when the link was made. It is undefined when nothing can be bought:
+ * the product and the merchant must be active, and the review must have the same id, agent and product as in the link (after a
+ * reorganisation the id can belong to another review).
  */
 export async function findEndpoints(
   sql: Queryable,
@@ -35,23 +35,23 @@ export async function findEndpoints(
   return keys.map((_, index) => endpoints.get(index + 1))
 }
 
-/** What a page says of a link. */
+/** The data that a page shows about a link. */
 export type Shown = {
   name: string
-  /** In base units, as it was last seen at the endpoint of now; null: not seen yet. */
+  /** Price in USDC base units, as last polled from the present endpoint; null when it was not polled yet. */
   price: bigint | null
   price_seen_at: Date | null
-  /** Of the product. */
+  /** Description of the product. */
   description: string
   category: string
-  /** 0 repeat, 1 one-off */
+  /** 0 is repeat, 1 is one-off. */
   product_type: number
   merchant_description: string | null
   landing_page_url: string | null
-  /** Null: nobody has brought the text yet. */
+  /** Null when the text of the review is not known yet. */
   content: string | null
   published_at: Date
-  /** Of its author. */
+  /** Whether the review's author is flagged. */
   flagged: boolean
   repeat: number | null
   one_off: number | null

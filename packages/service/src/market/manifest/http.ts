@@ -31,7 +31,7 @@ const Manifest = z
         }),
         leastAmount: z.string().meta({
           about:
-            'The least that is settled, in base units of USDC: what is cheaper does not pay for its gas.',
+            'Smallest payment that is settled, in USDC base units; a smaller one would not cover its gas.',
           shown: { type: 'string', pattern: '^\\d+$' },
         }),
       }),
@@ -54,7 +54,7 @@ const Manifest = z
   })
   .meta({ id: 'Manifest' })
 
-/** Bytes: they are the same for everybody, and Fastify adds nothing to their type. */
+/** Buffers, because they are the same for all callers, and Fastify does not change the content type of a buffer. */
 export const builtManifest = once((context) => {
   const manifest = manifestOf(context)
   return {

@@ -1,4 +1,4 @@
-// What an agent that has never heard of us reads first.
+// The manifest: the first document that an unknown agent reads.
 import { AttributionToken } from '@referrer/protocol'
 import { type Address, zeroAddress } from 'viem'
 import type { Attestation } from '../../kit/attestation.ts'
@@ -8,13 +8,13 @@ export interface ManifestChain {
   chainId: number
   splitRouter: Address
   reviewRegistry: Address
-  /** Left out when the chain has none. */
+  /** Left out when the chain has no identity registry. */
   identityRegistry?: Address
-  /** Left out when nothing signs the chain's ref links; so are the keys below. */
+  /** Left out, like `attestationPubKeys`, when no key signs the chain's ref links. */
   attestationPubKey?: string
-  /** Whose links count: the key that signs, then the one before it. */
+  /** The keys of valid ref links: the signing key, then the previous one. */
   attestationPubKeys?: string[]
-  /** What is cheaper is not settled: base units of USDC, as a decimal string. */
+  /** Smallest payment that is settled, in USDC base units as a decimal string. */
   leastAmount: string
 }
 
@@ -22,7 +22,7 @@ export interface Manifest {
   version: '1'
   protocol: string
   description: string
-  /** Of the default chain. */
+  /** The key of the default chain. */
   attestationPubKey?: string
   attribution: { required: boolean; tokenVersion: number; howTo: string }
   nativeIntegration: { summary: string; recipe: string[]; docs: string }

@@ -1,6 +1,6 @@
 import type { Manifest, ManifestChain } from './manifest.ts'
 
-/** The same manifest to read. One line for each chain, its values by name; those of a list with commas between. */
+/** The manifest as plain text. Each chain is one line of `name=value` pairs; lists are separated by commas. */
 export function manifestText(manifest: Manifest): string {
   const { attribution, nativeIntegration, chains, mcp, docs } = manifest
   const sections: [title: string, lines: string[]][] = [

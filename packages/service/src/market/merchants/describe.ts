@@ -1,6 +1,6 @@
 import { readContract } from '@referrer/chain'
 import { isPlainlyPrivate } from '@referrer/net'
-// What merchants say about themselves and their products. Only the owner on the chain may, as it is now.
+// Descriptions of merchants and their products, written by the merchant's present owner on the chain.
 import { merchantRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, isAddressEqual } from 'viem'
 import type { z } from 'zod'
@@ -16,7 +16,7 @@ import { notFound, notOwner, productNotFound } from './refusals.ts'
 import type { Product, ProductDescription, Profile, StoredProfile } from './shapes.ts'
 import { findProduct, isRecorded, type Terms, writeDescription, writeProfile } from './store.ts'
 
-/** Sets or edits what the chain does not tell of a product. */
+/** Sets or edits the fields of a product that are not on the chain. */
 export async function describeProduct(
   context: Context,
   chain: Chain,
@@ -38,7 +38,7 @@ export async function describeProduct(
   return shownProduct(chainId, { ...terms, ...description, merchant_id, product_id: key.productId, rank })
 }
 
-/** Sets or edits a merchant's own page and description; an empty one removes it. */
+/** Sets or edits a merchant's landing page and description; an empty text removes it. */
 export async function describeMerchant(
   context: Context,
   chain: Chain,
@@ -55,7 +55,7 @@ export async function describeMerchant(
   return { merchant_id: whole(merchant_id), description, landing_page_url }
 }
 
-/** Others will follow it from their own machines: it must not lead back into them. */
+/** Refuses URLs with private hosts, because callers will fetch them from their own networks. */
 function requirePublic({ config }: Pick<Context, 'config'>, field: string, url: string): void {
   if (!isPlainlyPrivate(new URL(url), config.allowPrivateHosts)) return
   const detail = `${field} must be an address that everybody can reach: its host is private`
@@ -70,7 +70,7 @@ async function requireOwner(chain: Chain, merchantId: bigint, caller: Address): 
   if (!isAddressEqual(owner, caller)) throw notOwner()
 }
 
-/** Of a product that was listed a moment ago and is not in the records yet. The chain does not keep where its card is. */
+/** The terms of a product that is on the chain but not indexed yet. The contract does not store the card's URI, so it is empty. */
 async function readTerms(chain: Chain, { merchantId, productId }: ProductKey): Promise<Terms> {
   const product = await readContract(chain, {
     address: chain.config.contracts.MerchantRegistry,

@@ -3,10 +3,10 @@ import { X402 } from '@referrer/protocol'
 import type { Context } from '../../kit/context.ts'
 import { type Fields, fieldsOf, jsonOf } from '../../kit/loose-json.ts'
 
-/** Stands where the token of a ref link would. */
+/** Sent in place of a ref link's token. */
 const PROBE_TOKEN = 'referrer-readiness-probe'
 
-/** Asks an endpoint once, as a buyer would before paying. Throws `HostNotAllowed` or `Unreachable`. */
+/** Calls an endpoint once, as a buyer does before paying. Throws `HostNotAllowed` or `Unreachable`. */
 export const askEndpoint = (
   { config: { allowPrivateHosts }, lookup }: Pick<Context, 'config' | 'lookup'>,
   url: URL,
@@ -17,7 +17,7 @@ export const askEndpoint = (
     ...(signal && { signal }),
   })
 
-/** What an answer asks for, in its body or, as official middleware has it, in its header; nothing in it is checked. */
+/** The payment requirements in an answer, from its body or, as the official middleware sends them, its header. They are not validated. */
 export function requiredIn({ headers, body }: Fetched): Fields {
   const header = headers[X402.PAYMENT_REQUIRED_HEADER.toLowerCase()]
   const given = { header: typeof header === 'string' ? header : null, body: jsonOf(body) }

@@ -4,10 +4,10 @@ import { address, hex, time, whole } from '../../kit/json-values.ts'
 import type { Merchant, Product } from './shapes.ts'
 import type { Description, MerchantRow, Terms } from './store.ts'
 
-/** What another owner set counts for nothing. */
+/** Whether the present owner opened the merchant; settings of a former owner do not count. */
 const isOwners = ({ opened_by, owner }: MerchantRow) => opened_by?.equals(owner) ?? false
 
-/** Where a merchant's share of sales goes. */
+/** The address that receives the merchant's share of sales. */
 export const payoutOf = (row: MerchantRow): Buffer => (isOwners(row) && row.payout) || row.owner
 
 export function shownMerchant(
@@ -31,7 +31,7 @@ export function shownMerchant(
   }
 }
 
-/** As the chain numbers them. */
+/** The name of a product type by its number on the chain. */
 export const productType = ({ product_type }: { product_type: number }) =>
   product_type === 1 ? 'One-off' : 'Repeat'
 

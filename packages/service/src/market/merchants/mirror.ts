@@ -42,7 +42,7 @@ const records: Table = {
   columns: { learned_in: 'bigint' },
 }
 
-/** Who is open, what they sell, and on which terms. */
+/** Indexes merchants, their roles, and their products with the terms. */
 export async function applyMerchantEvents(
   tx: Transaction,
   chainId: number,
@@ -100,7 +100,7 @@ export async function applyMerchantEvents(
         break
     }
   }
-  // No event announces a merchant: whatever comes first makes the row.
+  // There is no event for a new merchant: its first event creates the row.
   const keys = [...shops.changed.values()].map((row) => ({ ...row, active: false, suspended: false }))
   const known = { ...merchants, columns: { active: 'boolean', suspended: 'boolean' } } as const
   await Promise.all([
@@ -117,7 +117,7 @@ export async function applyMerchantEvents(
   ])
 }
 
-/** As with agents: a product that the chain dropped for good goes, unless its merchant has described it. */
+/** Deletes products that a reorganisation dropped, once that is final, unless their merchant has described them. */
 export async function finalizeProducts(tx: Transaction, chainId: number, final: bigint): Promise<void> {
   await tx`
     DELETE FROM market.products AS p

@@ -1,4 +1,4 @@
-// What merchants are and sell, as the records have it.
+// Reads of merchants and products from the index.
 import { type Address, type Hex, isAddressEqual } from 'viem'
 import type { z } from 'zod'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -10,7 +10,7 @@ import { notFound, notOwner, productNotFound } from './refusals.ts'
 import type { Merchant, Merchants, Product, Stats } from './shapes.ts'
 import { countMerchants, findMerchant, findProduct, listMerchants, productIdsOf, salesOf } from './store.ts'
 
-/** Of one merchant in a list; the merchant alone shows all. */
+/** Limit for the product ids of a merchant in a list; a merchant by itself shows all. */
 export const LISTED_PRODUCT_IDS = 100
 
 export async function getMerchant(
@@ -43,7 +43,7 @@ export async function getMerchants(
   return { merchants, total: whole(total), page, limit }
 }
 
-/** A product that is open for sale; whether its merchant is open too is the merchant's to tell. */
+/** A product that is active. Its merchant may be closed, which the merchant's own status shows. */
 export async function getProduct(
   { sql }: Pick<Context, 'sql'>,
   { config: { chainId } }: Chain,
@@ -54,7 +54,7 @@ export async function getProduct(
   return shownProduct(chainId, row)
 }
 
-/** For the merchant's owner only. */
+/** Sales figures, for the merchant's owner only. */
 export async function getStats(
   { sql }: Pick<Context, 'sql'>,
   { config: { chainId } }: Chain,

@@ -1,4 +1,4 @@
-// Whether a referral endpoint answers as buyers need it: asks it once, as a buyer would before paying.
+// The readiness check of a referral endpoint: calls it once, as a buyer does before paying.
 import { type Fetched, HostNotAllowed, Unreachable } from '@referrer/net'
 import type { Address } from 'viem'
 import type { z } from 'zod'
@@ -8,7 +8,7 @@ import { MarketError } from '../../kit/market-error.ts'
 import { askEndpoint, requiredIn } from './endpoint.ts'
 import type { Readiness } from './shapes.ts'
 
-/** Anybody may ask about any endpoint: nothing in the answer depends on who asks. */
+/** Everybody may check any endpoint: the answer does not depend on the caller. */
 export async function checkReadiness(
   context: Context,
   { config: { contracts } }: Chain,

@@ -12,7 +12,7 @@ import { isRecorded, recordMerchant } from './store.ts'
 
 const alreadyRegistered = () => new MarketError('already exists', 'merchant already registered')
 
-/** Records a merchant that the caller owns and has opened. The chain is read again for a while: a node may not have the opening yet. */
+/** Registers a merchant that the caller owns and has opened. The chain read is retried, because a node may not have the opening yet. */
 export async function registerMerchant(
   context: Context,
   chain: Chain,

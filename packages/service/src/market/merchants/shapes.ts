@@ -1,5 +1,5 @@
 import { parseWebUrl } from '@referrer/net'
-// What merchants send and get, in all doors.
+// Schemas of merchants' requests and answers, for both doors.
 import { z } from 'zod'
 import { accountShown, bodyId, hex32, momentShown, productId, text, wholeNumber } from '../../kit/fields.ts'
 

@@ -3,14 +3,14 @@ import type { ProductKey } from '../../kit/keys.ts'
 import { countOf } from '../../machinery/db/counts.ts'
 import type { Page } from '../../machinery/db/page.ts'
 
-/** A merchant is in the records and on the chain. */
+/** A merchant that is registered and on the chain. */
 export type MerchantRow = {
   merchant_id: bigint
   owner: Buffer
   payout: Buffer | null
   active: boolean
   suspended: boolean
-  /** It is open only while this account is its owner. */
+  /** The account that opened the merchant; it is open only while this account is its owner. */
   opened_by: Buffer | null
   rank: number | null
   registered_at: Date
@@ -29,13 +29,13 @@ export type ProductRow = {
   rank: number
   commission_bps: number
   min_price: bigint
-  /** 0 repeat, 1 one-off */
+  /** 0 is repeat, 1 is one-off. */
   product_type: number
   card_uri: string
   active: boolean
 }
 
-/** What the chain says of a product, and is shown. */
+/** The terms of a product from the chain that answers show. */
 export type Terms = Pick<ProductRow, 'commission_bps' | 'product_type' | 'card_uri'>
 
 const merchantColumns = (sql: Queryable) => sql`
@@ -46,19 +46,19 @@ const productColumns = (sql: Queryable) => sql`
   m.merchant_id, m.product_id, m.name, m.description, m.category, m.endpoint_url, m.rank, c.commission_bps, c.min_price,
   c.product_type, c.card_uri, c.active`
 
-/** The records of merchants with what the chain knows of them. */
+/** Registered merchants, joined with their state on the chain. */
 const merchants = (sql: Queryable) => sql`
   market.merchants AS m
   JOIN chain.merchants AS c USING (chain_id, merchant_id)
   JOIN chain.identities AS i ON i.chain_id = m.chain_id AND i.agent_id = m.merchant_id`
 
-/** By ascending id. */
+/** One page of the merchants, by ascending id. */
 export function listMerchants(
   sql: Queryable,
   chainId: number,
   { limit, offset }: Page,
 ): Promise<MerchantRow[]> {
-  // The page is found in an index alone, so that what is skipped is not read; its rows are then fetched one by one.
+  // An index-only scan finds the page, so that skipped rows are not read; its rows are then fetched one by one.
   return sql<MerchantRow[]>`
     WITH page AS (
       SELECT merchant_id FROM market.merchants WHERE chain_id = ${chainId}
@@ -96,7 +96,7 @@ export async function findProduct(
   return row
 }
 
-/** Open ones and closed ones, ascending, of all these merchants; of each `most` at most (null: all). */
+/** The product ids of several merchants, active or not, ascending; at most `most` of each merchant (null means all). */
 export async function productIdsOf(
   sql: Queryable,
   chainId: number,
@@ -131,14 +131,14 @@ export async function salesOf(sql: Queryable, chainId: number, merchantId: bigin
   return row
 }
 
-/** Whether a merchant has registered; the chain may not show it yet. */
+/** Whether a merchant is registered; it may not be indexed yet. */
 export async function isRecorded(sql: Queryable, chainId: number, merchantId: bigint): Promise<boolean> {
   const rows = await sql`
     SELECT FROM market.merchants WHERE chain_id = ${chainId} AND merchant_id = ${merchantId}`
   return rows.length > 0
 }
 
-/** False: it was recorded before. */
+/** Returns false when the merchant was registered before. */
 export async function recordMerchant(
   sql: Queryable,
   chainId: number,
@@ -151,7 +151,7 @@ export async function recordMerchant(
   return count > 0
 }
 
-/** False: there is no such record. */
+/** Returns false when the merchant is not registered. */
 export async function writeProfile(
   sql: Queryable,
   chainId: number,
@@ -164,7 +164,7 @@ export async function writeProfile(
   return count > 0
 }
 
-/** What its merchant says of a product. */
+/** The merchant's description of a product. */
 export interface Description {
   endpoint_url: string
   name: string
@@ -172,7 +172,7 @@ export interface Description {
   category: string
 }
 
-/** Whether the indexer has seen the listing or not; a product that is described is kept. */
+/** Stores a description, also when the product is not indexed yet. A described product is not deleted after a reorganisation. */
 export async function writeDescription(
   sql: Queryable,
   { chainId, merchantId, productId }: ProductKey,

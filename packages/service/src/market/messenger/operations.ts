@@ -10,20 +10,20 @@ const TYPE = 'TelegramLinkCommitment'
 const CODE_BYTES = 32
 
 export interface Link {
-  /** Opens the chat with the bot, which takes the code from it. */
+  /** URL that opens the chat with the bot and passes the code to it. */
   deepLink: string
   expiresAt: Date
 }
 
-/** Step 1. Nothing is looked up and nothing is kept. */
+/** Step 1: returns the commitment to sign, without any read or write. */
 export function proposeLink(context: Context, chain: Chain, agentId: bigint) {
   requireMessenger(context)
   return proposeCommitment(context, chain, TYPE, { agentId })
 }
 
 /**
- * Step 2: a code that links the wallet of the agent's owner to the chat in which it is sent. What was signed counts once, even when no code
- * came of it: a copy of it must not get one later.
+ * Step 2: creates a code that links the wallet of the agent's owner to the chat in which the code is sent. A signed commitment works once,
+ * even when no code could be stored, so that a copy of it cannot get a code later.
  */
 export async function linkMessenger(
   context: Context,

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Queryable } from '@referrer/database'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 
-// Whoever reads the database learns no code.
+// Only hashes are stored, so that a leaked database reveals no valid code.
 const hashOf = (code: string) => createHash('sha256').update(code).digest()
 
-/** False: it is burned already. For all replicas, and before anything is done for it. */
+/** Marks a nonce as used, for all replicas; returns false when it was used before. To be called before anything else is done. */
 export async function burnNonce(
   sql: Queryable,
   { chainId, nonce, expiry }: { chainId: number; nonce: Buffer; expiry: Date },
@@ -18,7 +18,7 @@ export async function burnNonce(
 
 export interface NewCode {
   code: string
-  /** Where it is redeemed. */
+  /** Where the code is redeemed. */
   direction: 'web' | 'chat'
   owner: Buffer
   chainId: number
@@ -27,7 +27,7 @@ export interface NewCode {
   expiresAt: Date
 }
 
-/** Others of the same owner stay valid. */
+/** Stores a code; other codes of the same owner stay valid. */
 export async function insertCode(
   sql: Queryable,
   { code, direction, owner, chainId, agentId, at, expiresAt }: NewCode,
@@ -37,7 +37,7 @@ export async function insertCode(
     VALUES (${hashOf(code)}, ${direction}, ${owner}, ${chainId}, ${agentId}, ${at}, ${expiresAt})`
 }
 
-/** Forgets what is of no use any more. A nonce an hour later than its commitment: the clocks of replicas differ. */
+/** Deletes expired codes and nonces. Nonces are kept for one more hour, because the clocks of replicas differ. */
 export const sweepLinks: Schedule = {
   name: 'sweep-messenger-links',
   everySeconds: 600,

@@ -4,14 +4,14 @@ import { refused } from '../../kit/market-error.ts'
 import { ownerOf } from '../../kit/onchain.ts'
 import { resolveOwner } from '../../kit/owner.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
-import { untilSeen } from '../agents/operations.ts'
+import { untilIndexed } from '../agents/operations.ts'
 import { recordAgent } from '../agents/store.ts'
-import { clientBytes, countWritten, EVERYBODY, type Written } from '../written/store.ts'
+import { ALL_CLIENTS, clientBytes, type QuotaUse, spendQuota } from '../quotas/store.ts'
 import { countUnsignedProofsOf, findProof, insertProof, type ProofStatus } from './store.ts'
 
-/** Bytes of JSON. */
+/** Size limit in bytes of JSON. */
 const LARGEST_DATA = 1_048_576
-/** Levels of objects and arrays: what reads the data later need not survive more. */
+/** Limit for nested objects and arrays, because parsers that read the data later may not support more. */
 const DEEPEST_DATA = 1_000
 
 const PREFIX = /^0x/
@@ -20,20 +20,20 @@ const PRODUCT_ID_BYTES = 32
 export interface SubmittedProof {
   agentId: bigint
   merchantId: bigint
-  /** Hex. */
+  /** 32 bytes as hex. */
   productId: string
   proofData: object | undefined
 }
 
-/** Of one client for one agent: it fills its own places, and nobody else's. */
+/** Limit for pending unsigned proofs of one agent from one client, so that a client cannot use up the quota of others. */
 const MOST_UNSIGNED = 10
-/** What a proof takes beside its data. */
+/** Bytes that a proof takes besides its data. */
 const OVERHEAD = 1_024
 
-/** Who brings it: the owner of the agent, who refuses others, or a client that nobody knows. */
+/** The submitter: the agent's owner, which `requireOwner` checks, or an unauthenticated client. */
 export type Submitter = { requireOwner: (owner: Address) => void } | { client: string }
 
-/** Takes what an agent shows for a product, for an admin to decide on, and returns its id. */
+/** Stores a proof that an agent used a product, for an admin to decide on. Returns the proof's id. */
 export async function submitProof(
   context: Context,
   chain: Chain,
@@ -53,24 +53,24 @@ export async function submitProof(
   await recordAgent(context.sql, chainId, agentId, at)
   const bytes = Buffer.byteLength(proof.proofData) + OVERHEAD
   const proofId = await context.sql.begin(async (tx) => {
-    for (const written of budgetsOf(context, { client, owner, bytes })) await countWritten(tx, now, written)
+    for (const use of quotasOf(context, { client, owner, bytes })) await spendQuota(tx, now, use)
     return insertProof(tx, chainId, { ...proof, client, at })
   })
-  await untilSeen(context, chain, agentId)
+  await untilIndexed(context, chain, agentId)
   return proofId
 }
 
-function budgetsOf(
+function quotasOf(
   { config: { bytesPerDay } }: Context,
   { client, owner, bytes }: { client: Buffer | null; owner: Address; bytes: number },
-): Written[] {
+): QuotaUse[] {
   if (!client) {
     return [{ what: 'proofs of this owner', who: bytesOf(owner), bytes, most: bytesPerDay.proofsOfOwner }]
   }
   const what = 'proofs that no owner signed'
   return [
     { what: `${what}, of this client,`, who: client, bytes, most: bytesPerDay.unsignedProofsOfClient },
-    { what: `${what}, of everybody,`, who: EVERYBODY, bytes, most: bytesPerDay.unsignedProofs },
+    { what: `${what}, of everybody,`, who: ALL_CLIENTS, bytes, most: bytesPerDay.unsignedProofs },
   ]
 }
 
@@ -86,7 +86,7 @@ async function requireFewUnsigned(
   )
 }
 
-/** Of one of the agent's own; others do not exist for it. */
+/** The status of a proof of this agent; proofs of other agents are not found. */
 export async function getProofStatus(
   { sql }: Pick<Context, 'sql'>,
   { config: { chainId } }: Chain,
@@ -104,7 +104,7 @@ function requireNotNegative(name: string, id: bigint): void {
 
 function productIdOf(text: string): Buffer {
   const digits = text.replace(PREFIX, '')
-  // As much as can be decoded.
+  // `Buffer.from` decodes up to the first character that is not hex.
   const bytes = Buffer.from(digits, 'hex')
   if (bytes.length !== PRODUCT_ID_BYTES || digits.length !== 2 * PRODUCT_ID_BYTES) {
     throw refused('invalid input', `invalid product_id: must be 32-byte hex (got ${bytes.length} bytes)`)
@@ -114,7 +114,7 @@ function productIdOf(text: string): Buffer {
 
 function textOf(data: object | undefined): string {
   if (!data || Object.keys(data).length === 0) throw refused('invalid input', 'proof_data is required')
-  // Before it is made text: that takes a place on the stack for every level.
+  // Checked before serialization, because `JSON.stringify` needs stack for every level.
   if (isDeeperThan(data, DEEPEST_DATA)) {
     throw refused('invalid input', `proof_data too deep: must be <= ${DEEPEST_DATA} levels`)
   }

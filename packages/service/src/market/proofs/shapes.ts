@@ -1,10 +1,10 @@
-// What proofs take and answer, in all doors.
+// Schemas of proofs, for both doors.
 import { z } from 'zod'
 import { momentShown, wholeNumber } from '../../kit/fields.ts'
 import { time, whole } from '../../kit/json-values.ts'
 import type { ProofStatus as Status } from './store.ts'
 
-/** Kept as it came: a copy may lose keys. That it is missing or empty is for the operation to say. */
+/** Not copied by zod, because a copy may lose keys. The operation refuses a missing or empty value. */
 export const proofData = z
   .custom<object | null>((value) => typeof value === 'object' && !Array.isArray(value))
   .optional()

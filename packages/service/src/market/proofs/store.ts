@@ -15,9 +15,9 @@ export type ProofRow = {
   reviewed_at: Date | null
 }
 
-/** With what only admins may see. */
+/** A proof with the fields that only admins see. */
 export type ProofCaseRow = ProofRow & {
-  /** JSON, as text: up to 1 MiB of it. */
+  /** JSON text of up to 1 MiB. */
   proof_data: string
   reviewed_by: Buffer | null
   note: string | null
@@ -28,9 +28,9 @@ export interface NewProof {
   agentId: bigint
   merchantId: bigint
   productId: Buffer
-  /** JSON. */
+  /** The data as JSON. */
   proofData: string
-  /** A hash of the client that brought it; null: the owner of the agent did. */
+  /** Hash of the client that submitted the proof; null when the agent's owner signed it. */
   client: Buffer | null
   at: Date
 }
@@ -45,7 +45,7 @@ export interface Decision {
 const columns = (sql: Queryable) => sql`
   proof_id, agent_id, merchant_id, product_id, status, submitted_at, reviewed_at`
 
-/** Returns its id. */
+/** Returns the id of the proof. */
 export async function insertProof(
   sql: Queryable,
   chainId: number,
@@ -59,7 +59,7 @@ export async function insertProof(
   return row.proof_id
 }
 
-/** Those that the owner signed, newest first, then what others brought. */
+/** The pending proofs of an agent: those that the owner signed, newest first, then the unsigned ones. */
 export function pendingProofsOf(
   sql: Queryable,
   chainId: number,
@@ -83,7 +83,7 @@ export async function countPendingProofsOf(
   return row?.count ?? 0n
 }
 
-/** Those that this client brought and nobody signed. So many at most are counted. */
+/** Counts the pending unsigned proofs from a client, up to `most`. */
 export async function countUnsignedProofsOf(
   sql: Queryable,
   chainId: number,
@@ -97,7 +97,7 @@ export async function countUnsignedProofsOf(
   return row?.count ?? 0
 }
 
-/** One of this agent's own. */
+/** A proof of this agent. */
 export async function findProof(
   sql: Queryable,
   chainId: number,
@@ -110,7 +110,7 @@ export async function findProof(
   return row
 }
 
-/** What owners signed first, and each oldest first: in the order in which they wait. */
+/** Proofs in the order of the admins' queue: signed ones first, and each group oldest first. */
 export function listProofs(
   sql: Queryable,
   chainId: number,
@@ -122,7 +122,7 @@ export function listProofs(
     ORDER BY by_owner DESC, submitted_at, proof_id LIMIT ${limit} OFFSET ${offset}`
 }
 
-/** Of decisions at the same moment the first one counts. */
+/** Decides a pending proof. Of concurrent decisions the first one wins. */
 export async function decideProof(
   sql: Queryable,
   chainId: number,
@@ -139,7 +139,7 @@ export async function decideProof(
 
 const SWEPT_AT_ONCE = 100
 
-/** What nobody signed and nobody believed is forgotten. */
+/** Deletes old unsigned proofs that were not approved. */
 export const sweepProofs = ({ unsignedProofDays }: Pick<Config, 'unsignedProofDays'>): Schedule => ({
   name: 'sweep-proofs',
   everySeconds: 3_600,

@@ -1,7 +1,7 @@
 import { RefLink } from '@referrer/protocol'
 import type { Context } from '../../kit/context.ts'
 
-/** The link of a review; undefined when it has none. */
+/** The ref link of a review; undefined when it has none. */
 export function refLinkOf(
   { config }: Pick<Context, 'config'>,
   { ref_token: token }: { ref_token: string | null },

@@ -9,7 +9,7 @@ import { migrations } from '../../machinery/db/migrations.ts'
 import { until } from '../../machinery/workers/testing.ts'
 import { findReviews } from '../reviews/store.ts'
 import { refreshLinks, refreshRefTokens } from './refresh.ts'
-import { findUnlinkedProducts, holdEndpoint } from './store.ts'
+import { findUnlinkedProducts, lockEndpoint } from './store.ts'
 
 const CHAIN = 1
 const PRODUCT = Buffer.alloc(32, 7)
@@ -146,7 +146,7 @@ describe('ref links', () => {
     for (const lock of ['one review', 'all'] as const) {
       let change: Promise<unknown> | undefined
       await database.sql.begin(async (tx) => {
-        await holdEndpoint(tx, KEY, lock)
+        await lockEndpoint(tx, KEY, lock)
         change = sell('https://later.test/').then(() => 'changed')
         const waits = () => database.sql`
           SELECT FROM pg_stat_activity

@@ -1,4 +1,4 @@
-// Links are made with what shows them, and anew when they were made of something that is no longer so.
+// Creates the tokens of ref links when reviews become visible, and replaces them when their endpoint, signing key or router changed.
 
 import type { Transaction } from '@referrer/database'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -8,27 +8,27 @@ import type { Schedule } from '../../machinery/workers/schedule.ts'
 import {
   findToLink,
   findUnlinkedProducts,
-  holdEndpoint,
-  holdPublished,
+  lockEndpoint,
+  lockPublished,
   markLinked,
   writeTokens,
 } from './store.ts'
 import { type Signing, signerOf, tokenKeyOf, tokenOf } from './token.ts'
 
-/** A batch holds locks and memory while it is signed. */
+/** Batch size; a batch holds row locks and memory while its tokens are signed. */
 const REVIEWS_AT_ONCE = 200
 const PRODUCTS_AT_ONCE = 100
 const NEWEST = 2n ** 62n
 
 interface Batch {
   endpoint: string | null
-  /** Where the next batch goes on; undefined: that was the last. */
+  /** Cursor for the next batch; undefined after the last one. */
   below: bigint | undefined
 }
 
 /**
- * To be called in the transaction in which reviews come to the chain: those whose text is known already are shown from its end on, with
- * their links. One that comes back after a reorganisation may have another id than its link names.
+ * Creates the tokens of newly indexed reviews whose text is known already. It runs in the transaction that indexes them, because they are
+ * shown as soon as it commits. A review that returns after a reorganisation may need a new token, because its id may have changed.
  */
 export async function linkPublished(
   tx: Transaction,
@@ -37,7 +37,7 @@ export async function linkPublished(
   internalIds: readonly bigint[],
 ): Promise<void> {
   if (internalIds.length === 0) return
-  const reviews = await holdPublished(tx, internalIds)
+  const reviews = await lockPublished(tx, internalIds)
   const outdated = reviews.filter(
     ({ ref_key, ref_review_id, review_id, endpoint_url }) =>
       ref_key !== tokenKeyOf(chain, endpoint_url) || ref_review_id !== review_id,
@@ -47,8 +47,8 @@ export async function linkPublished(
 }
 
 /**
- * To be called when a product's endpoint has changed: makes the newest links at once. The schedule makes those that are left, or all when
- * this fails: the change itself has happened.
+ * Replaces the newest tokens of a product at once after its endpoint changed. The schedule replaces the remaining ones, or all when this
+ * fails; a failure is only logged, because the change of the endpoint is committed.
  */
 export async function refreshRefTokens(context: Context, key: ProductKey): Promise<void> {
   const chain = context.chains.get(key.chainId)
@@ -56,7 +56,10 @@ export async function refreshRefTokens(context: Context, key: ProductKey): Promi
     if (chain) await linkBatch(context, chain, key)
   } catch (err) {
     const { chainId, merchantId } = key
-    context.log.warn({ err, chainId, merchantId }, 'ref links are made later')
+    context.log.warn(
+      { err, chainId, merchantId },
+      'ref links could not be refreshed now; the schedule retries',
+    )
   }
 }
 
@@ -76,7 +79,7 @@ export const refreshLinks = (context: Context): Schedule => ({
   },
 })
 
-/** After a crash it begins again, and passes over what is done. */
+/** Replaces all outdated tokens of a product. After a crash it starts again and skips the replaced ones. */
 async function linkProduct(
   context: Context,
   chain: Chain,
@@ -90,11 +93,11 @@ async function linkProduct(
   } while (before.below !== undefined)
 }
 
-/** A product whose endpoint changed since the batch before begins again from its newest review. */
+/** Replaces one batch of tokens. When the endpoint changed since the previous batch, it starts again from the newest review. */
 function linkBatch(context: Context, chain: Chain, key: ProductKey, before?: Batch): Promise<Batch> {
   return despiteDeadlock(() =>
     context.sql.begin(async (tx): Promise<Batch> => {
-      const endpoint = await holdEndpoint(tx, key, 'all')
+      const endpoint = await lockEndpoint(tx, key, 'all')
       const tokenKey = tokenKeyOf(chain, endpoint)
       const below = (before?.endpoint === endpoint && before.below) || NEWEST
       const reviews = await findToLink(tx, key, { tokenKey, below, limit: REVIEWS_AT_ONCE })

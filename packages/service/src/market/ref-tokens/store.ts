@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from '@referrer/database'
 import type { ProductKey } from '../../kit/keys.ts'
 
-/** What the token of a review's ref link is made of, beside its product's endpoint. */
+/** The data of a ref link's token, except for the product's endpoint. */
 export type LinkedReview = {
   internal_id: bigint
   review_id: bigint
@@ -9,15 +9,15 @@ export type LinkedReview = {
   merchant_id: bigint
   product_id: Buffer
   cashback_bps: number
-  /** 0 repeat, 1 one-off */
+  /** 0 is repeat, 1 is one-off. */
   product_type: number
-  /** Of its author. */
+  /** Whether the review's author is flagged. */
   flagged: boolean
   repeat: number | null
   one_off: number | null
 }
 
-/** What a link was last made of. */
+/** A review with the inputs of its present token (`ref_key`, `ref_review_id`). */
 export type PublishedReview = LinkedReview & {
   endpoint_url: string | null
   ref_key: string | null
@@ -39,15 +39,15 @@ export async function findLinked(tx: Transaction, internalId: bigint): Promise<L
   return row
 }
 
-/** Those of the reviews that are on the chain with a text, and their products' endpoints, which stay what they are until the transaction ends. */
-export function holdPublished(tx: Transaction, internalIds: readonly bigint[]): Promise<PublishedReview[]> {
+/** The published ones of these reviews, with their products' endpoints. Locks the endpoints until the transaction ends. */
+export function lockPublished(tx: Transaction, internalIds: readonly bigint[]): Promise<PublishedReview[]> {
   return tx<PublishedReview[]>`
     SELECT review.*, p.endpoint_url FROM (${linked(tx)} WHERE m.internal_id = ANY(${[...internalIds]}::bigint[]) AND m.content IS NOT NULL) AS review
     JOIN market.products AS p USING (chain_id, merchant_id, product_id)
     ORDER BY merchant_id, product_id, internal_id FOR SHARE OF p`
 }
 
-/** Reviews of a product whose tokens were not made of this, newest first, from a record on down. Locks them. */
+/** Reviews of a product whose token is outdated, newest first, with ids less than `below`. Locks them. */
 export function findToLink(
   tx: Transaction,
   { chainId, merchantId, productId }: ProductKey,
@@ -64,9 +64,9 @@ export function findToLink(
 export interface Token {
   internalId: bigint
   reviewId: bigint
-  /** What it was made of. */
+  /** Hash of the inputs of the token. */
   key: string
-  /** Null: no link. */
+  /** Null when the review has no link. */
   token: string | null
 }
 
@@ -84,10 +84,10 @@ export async function writeTokens(tx: Transaction, tokens: Token[]): Promise<voi
 }
 
 /**
- * The endpoint of a product, which stays what it is until the transaction ends. Links of the product may be made by several at once, each
- * of `one review`, or by one alone, of `all`.
+ * Reads and locks the endpoint of a product until the transaction ends. `one review` takes a shared lock, so that several transactions
+ * can create tokens of single reviews; `all` takes an exclusive one.
  */
-export async function holdEndpoint(
+export async function lockEndpoint(
   tx: Transaction,
   { chainId, merchantId, productId }: ProductKey,
   lock: 'one review' | 'all',
@@ -99,7 +99,7 @@ export async function holdEndpoint(
   return row?.endpoint_url ?? null
 }
 
-/** All links of a product are made of this. */
+/** Records that all tokens of a product have this endpoint and signer. */
 export async function markLinked(
   tx: Transaction,
   { chainId, merchantId, productId }: ProductKey,
@@ -111,14 +111,14 @@ export async function markLinked(
     WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${productId}`
 }
 
-/** Products whose links are not all made of what they should be. */
+/** Products that have outdated tokens. */
 export function findUnlinkedProducts(
   sql: Queryable,
   chainId: number,
   signer: string,
   limit: number,
 ): Promise<{ merchant_id: bigint; product_id: Buffer }[]> {
-  // Each part is read from an index; the order makes sure of it.
+  // Each part is an index scan; the ORDER BY makes sure of it.
   return sql<{ merchant_id: bigint; product_id: Buffer }[]>`
     (SELECT merchant_id, product_id FROM market.products
       WHERE chain_id = ${chainId} AND endpoint_url IS DISTINCT FROM linked_endpoint LIMIT ${limit})

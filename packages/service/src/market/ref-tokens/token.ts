@@ -1,5 +1,5 @@
-// The tokens of ref links. A link is made when the text of its review is known and the product has an endpoint to buy from, and again when
-// the endpoint, the key that signs or the router changes.
+// The tokens of ref links. A token is created when the text of its review is known and the product has an endpoint, and replaced when the
+// endpoint, the signing key or the router changes.
 import { createHash } from 'node:crypto'
 import { AttributionToken, ProtocolError } from '@referrer/protocol'
 import { BASE_RATES, effectiveRank, multiplierBps, PRODUCT_TYPES } from '@referrer/ranking'
@@ -7,28 +7,28 @@ import type { Chain, Context } from '../../kit/context.ts'
 import { hex } from '../../kit/json-values.ts'
 import type { LinkedReview, Token } from './store.ts'
 
-/** Who signs the links of a chain. */
+/** The part of a chain that signing a token needs. */
 export type Signing = Pick<Chain, 'attestation' | 'config'>
 
-/** What all tokens of a chain have in common: who signs, and the router they name. Empty: there is no key, so there are no links. */
+/** Identifies the signing key and the router that all tokens of a chain share. Empty when there is no key, and so no links. */
 export function signerOf({ attestation, config }: Signing): string {
   return attestation ? `${attestation.key.kid}/${config.contracts.SplitRouter.at(-1)}` : ''
 }
 
-/** Names what a token was made of. */
+/** Hash of the inputs of a token that can change: signing key, router and endpoint. */
 export function tokenKeyOf(chain: Signing, endpoint: string | null): string {
   return createHash('sha256')
     .update(JSON.stringify([signerOf(chain), endpoint]))
     .digest('hex')
 }
 
-/** Of a review's author, for products like this one. */
+/** The rank of a review's author for the type of the product. */
 export function authorRankOf(review: LinkedReview): number {
   const type = PRODUCT_TYPES[review.product_type] ?? 'repeat'
   return effectiveRank(review.flagged, review[type]) ?? BASE_RATES[type]
 }
 
-/** What is to be written of a review's link. */
+/** The token of a review as it is stored. */
 export const tokenOf = async (
   context: Pick<Context, 'clock'>,
   chain: Signing,
@@ -41,7 +41,7 @@ export const tokenOf = async (
   token: await mintToken(context, chain, endpoint, review),
 })
 
-/** Null: such a review has no link. */
+/** Signs the token; returns null when the review cannot have a link. */
 async function mintToken(
   { clock }: Pick<Context, 'clock'>,
   { attestation, config }: Signing,
@@ -67,7 +67,7 @@ async function mintToken(
       attestation.key,
     )
   } catch (error) {
-    // An endpoint that no token can carry: the product is sold, but not through links.
+    // The endpoint does not fit into a token: the product can be bought, but not through ref links.
     if (error instanceof ProtocolError) return null
     throw error
   }

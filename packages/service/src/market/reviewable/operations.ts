@@ -25,9 +25,9 @@ const ReviewableProduct = z
 export const ReviewableProducts = z.object({ products: z.array(ReviewableProduct) })
 
 export interface ReviewableQuery extends Page {
-  /** Bought and not reviewed; else: not bought. */
+  /** True lists products that were bought and not reviewed; false lists products that were not bought. */
   needsReview: boolean
-  /** Empty or left out: all. */
+  /** Empty or undefined means all categories. */
   category?: string | undefined
 }
 
@@ -39,14 +39,14 @@ interface Question extends ReviewableQuery {
 const Category = text(64)
 const DEEP = 1_000
 
-/** Best first. */
+/** The products that an agent could review, best first. */
 export async function reviewableProducts(
   context: Context,
   { config: { chainId } }: Chain,
   agentId: bigint,
   { category, ...query }: ReviewableQuery,
 ): Promise<z.output<typeof ReviewableProducts>> {
-  // No product has a category that could not be written.
+  // A text that is not a valid category belongs to no product.
   if (category && !Category.safeParse(category).success) return { products: [] }
   const question = { ...query, category: category || undefined, chainId, agentId }
   const rows = await (query.offset < DEEP ? read(context.sql, question) : readDeep(context)(question))
@@ -58,7 +58,10 @@ function read(sql: Queryable, { chainId, agentId, needsReview, ...page }: Questi
   return list(sql, chainId, agentId, page)
 }
 
-/** Whoever asks for what is far down makes the database look at all before it: one at a time, so that the others go on. */
+/**
+ * Reads with a large page offset, for which the database scans all rows before it. Only one runs at a time, so that they do not block other
+ * requests.
+ */
 const readDeep = once(({ sql }) =>
   coalesceInTurns<Question, ReviewableRow[]>(
     1,

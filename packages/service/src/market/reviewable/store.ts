@@ -25,8 +25,8 @@ export function productsNotBought(
   agentId: bigint,
   { category, limit, offset }: Page & { category?: string | undefined },
 ): Promise<ReviewableRow[]> {
-  // What must hold is looked up product by product, in the order of the index. As joins they would be done for all products at once:
-  // nobody can tell the planner how many merchants are open.
+  // The conditions are subqueries, evaluated product by product in the order of the index. With joins the planner would evaluate them for
+  // all products, because it cannot estimate how many merchants are open.
   return sql<ReviewableRow[]>`
     SELECT ${columns(sql)}
     FROM market.products AS m, LATERAL (
@@ -69,7 +69,7 @@ export async function countProductsToReview(
   return row?.count ?? 0n
 }
 
-/** The newest purchase of each product, found by one step in an index per product however often it was bought. */
+/** The newest purchase of each product, by a loose index scan: one index lookup per product, however often it was bought. */
 function purchasesToReview(sql: Queryable, chainId: number, agentId: bigint) {
   const newest = sql`
     SELECT merchant_id, product_id, escrow_id, deposited_at, buyer_agent_id FROM chain.escrows AS e

@@ -34,7 +34,7 @@ async function publish(): Promise<bigint> {
   return reviewId
 }
 
-/** As the indexer writes what is final. */
+/** Writes as the indexer does for final blocks. */
 const onChain = (write: (tx: Queryable) => PromiseLike<unknown>) =>
   database.sql.begin(async (tx) => {
     await tx`SELECT set_config('indexer.block', 'final', true)`
@@ -51,7 +51,7 @@ it('reads a review once as long as no review changes', async () => {
   const { context } = testContext(database.sql)
   const reviewId = await publish()
   const first = await readReview(context, CHAIN, reviewId)
-  // The first look at the changes begins anew.
+  // The first check of the changes starts with an empty cache.
   const second = await readReview(context, CHAIN, reviewId)
   expect(second).toEqual(first)
   await publish()
@@ -127,7 +127,7 @@ it('keeps nothing over a look that failed', async () => {
   for (let times = 0; times < 3; times += 1) await scoreIn(context, reviewId)
   await database.sql`ALTER TABLE market.review_changes RENAME TO away`
   await expect(scoreIn(context, reviewId)).rejects.toThrow('review_changes')
-  // As after a restore: changed, and nothing tells of it.
+  // As after a restore of the database: the data changed without a row in `review_changes`.
   await database.sql`ALTER TABLE market.away RENAME TO review_changes`
   await score(database.sql, reviewId, 1)
   await database.sql`DELETE FROM market.review_changes`

@@ -1,5 +1,5 @@
-// Answers about published reviews, kept in memory. They hardly ever change, and making one takes longer than sending it. Before one is
-// sent the database is asked whether any of them changed: one small question for all who wait, so that no answer is ever out of date.
+// A cache of serialized answers about published reviews. They rarely change, and building one takes longer than sending it. Before a
+// cached answer is sent, one small query, shared by all waiting requests, checks that no review has changed: no answer is ever stale.
 import type { Sql } from '@referrer/database'
 import { createLoader } from '@referrer/process'
 import { LRUCache } from 'lru-cache'
@@ -7,24 +7,27 @@ import { once } from '../../kit/context.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 
 const MOST_BYTES = 64 * 1024 * 1024
-/** Changes are remembered for so long. Whoever has not asked for a part of that begins anew. */
+/** How long the table `review_changes` keeps changes. A process that has not checked for half of that starts with an empty cache. */
 const REMEMBERED_MINUTES = 60
-const LONGEST_SILENCE_MS = 30 * 60_000
+const MAX_CHECK_AGE_MS = 30 * 60_000
 
-/** Answers that hold together or not at all. What is read from now on may be put to them: if it is late, they hold no more. */
+/**
+ * One generation of cached answers; it is valid or invalid as a whole. An answer that was read before a change is added to an old
+ * generation, which is discarded.
+ */
 export type Answers = LRUCache<string, Buffer>
 
-export interface Memory {
-  /** As of the last look. */
+export interface ReviewCache {
+  /** The generation of the last check. */
   current(): Answers
-  /** Looks whether these answers hold at this moment. */
+  /** Checks whether this generation is still valid now. */
   holds(answers: Answers): Promise<boolean>
 }
 
 const createAnswers = (): Answers =>
   new LRUCache({ maxSize: MOST_BYTES, sizeCalculation: (answer) => answer.length })
 
-export const reviewMemory = once(({ sql }): Memory => {
+export const reviewCache = once(({ sql }): ReviewCache => {
   let answers = createAnswers()
   let seen: string | undefined
   let lookedAt = 0
@@ -32,8 +35,8 @@ export const reviewMemory = once(({ sql }): Memory => {
     keyOf: () => 0,
     load: async () => {
       const now = performance.now()
-      // Without an answer nothing is known: what comes back may be another server, with another past.
-      const before = now - lookedAt < LONGEST_SILENCE_MS ? seen : undefined
+      // `seen` is only set again after an answer: after a failed query the database may be another server with another history.
+      const before = now - lookedAt < MAX_CHECK_AGE_MS ? seen : undefined
       seen = undefined
       const { snapshot, hasChanged } = await changesSince(sql, before)
       if (hasChanged || before === undefined) answers = createAnswers()
@@ -51,7 +54,7 @@ export const reviewMemory = once(({ sql }): Memory => {
   }
 })
 
-/** Whether anything can be seen now that could not be seen in that snapshot. */
+/** Whether a change is visible now that was not visible in the snapshot `seen`. */
 async function changesSince(sql: Sql, seen: string | undefined) {
   const [row] = await sql<{ snapshot: string; changed: boolean }[]>`
     SELECT now.snapshot::text, EXISTS (

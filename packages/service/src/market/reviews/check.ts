@@ -1,4 +1,4 @@
-// Whether a text would be taken as a review of a product: to be asked before it is hashed, signed and paid for.
+// Dry run of a review: checks a text before the author hashes it, signs it and pays for its publication.
 import type { Hex } from 'viem'
 import type { z } from 'zod'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -16,7 +16,7 @@ interface Draft {
   contentJson: string
 }
 
-/** What is wrong is told in the words in which the text itself would be refused. Its author and the purchase are not looked at. */
+/** Reports the same message with which the text would be refused. The author and the purchase are not checked. */
 export async function checkContent(
   context: Context,
   { config: { chainId } }: Chain,
@@ -35,7 +35,7 @@ export async function checkContent(
   }
 }
 
-/** A product that may be written about, open or closed. */
+/** A listed product, active or not. */
 export async function requireListed(
   { sql }: Pick<Context, 'sql'>,
   chainId: number,

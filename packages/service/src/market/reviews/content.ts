@@ -1,21 +1,21 @@
-// What the text of a review must be.
+// Validation of the text of a review.
 import { refused } from '../../kit/market-error.ts'
 
 export const MOST_BYTES = 16_384
-/** Readers of JSON give up on less than what fits into the text. */
+/** Nesting limit, because some JSON parsers fail at depths that fit into `MOST_BYTES`. */
 const MOST_LEVELS = 32
 
 export type Content = { rating: number; description: string; [key: string]: unknown }
 
 const invalid = (what: string) => refused('invalid input', what)
 
-/** Before it is hashed: every reader of such a text reads the same bytes. */
+/** Checks that a text has one encoding in bytes, before it is hashed. */
 export function checkText(text: string): void {
   if (Buffer.byteLength(text) > MOST_BYTES) throw invalid(`content_json is larger than ${MOST_BYTES} bytes`)
   if (!text.isWellFormed()) throw invalid('content_json is not well-formed Unicode')
 }
 
-/** The content that a text holds; it is then safe to be embedded in JSON as it is. */
+/** Parses and validates the content. A valid text can be embedded in other JSON unchanged. */
 export function parseContent(text: string): Content {
   let content: unknown
   try {
@@ -35,7 +35,7 @@ export function parseContent(text: string): Content {
   return content as Content
 }
 
-/** What a stored text says in words; one that cannot be read says nothing. */
+/** The description in a stored text; empty when the text cannot be parsed. */
 export function descriptionIn(text: string): string {
   try {
     const { description } = Object(JSON.parse(text))
@@ -47,7 +47,7 @@ export function descriptionIn(text: string): string {
 
 export const satisfactionOf = ({ rating }: Content) => (rating - 1) / 4
 
-/** How many keys a value has, at all levels. Refuses what readers of JSON disagree about. */
+/** Counts the keys of a value at all levels. Refuses values that JSON parsers read differently. */
 function keysIn(value: unknown, level: number): number {
   if (level > MOST_LEVELS) throw invalid(`content_json is nested deeper than ${MOST_LEVELS} levels`)
   if (typeof value === 'number' && !Number.isFinite(value))
@@ -68,7 +68,7 @@ function checkString(text: string): void {
 
 const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g
 
-/** A parser keeps the last of two equal keys; other readers keep the first. */
+/** Counts the keys in the text, to find duplicate keys: some parsers keep the last of them, others the first. */
 function keysWritten(json: string): number {
   let keys = 0
   for (const [, colon] of json.matchAll(STRING)) if (colon) keys += 1

@@ -1,14 +1,14 @@
-/** A decimal number, exactly: `units` / 10^`scale`. */
+/** An exact decimal number: `units` / 10^`scale`. */
 export interface Decimal {
   units: bigint
   scale: number
 }
 
 const DECIMAL = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
-/** Longer ones measure nothing. */
+/** Length limit of a number; no measurement needs more. */
 const MOST_CHARACTERS = 400
 
-/** Reads what JSON calls a number; undefined when it is none, or beyond all measure. */
+/** Parses a JSON number; returns undefined when the text is not a number or is too long. */
 export function parseDecimal(text: string): Decimal | undefined {
   const [, whole, fraction = '', exponent = '0'] =
     (text.length <= MOST_CHARACTERS && DECIMAL.exec(text)) || []

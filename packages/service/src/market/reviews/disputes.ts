@@ -1,24 +1,24 @@
-// Reviews that buyers contradicted and whose author disputes that. An admin ends it.
+// Disputes: the author of a review disputes that buyers contradict it, and an admin decides.
 import type { Queryable } from '@referrer/database'
 import type { Page } from '../../machinery/db/page.ts'
 
 export type DisputeRow = {
   internal_id: bigint
-  /** Null, as is the time: not on the chain. */
+  /** Null, like `published_at`, when the review is not on the chain. */
   review_id: bigint | null
   agent_id: bigint
   merchant_id: bigint
   product_id: Buffer
   satisfaction_score: number | null
-  /** JSON. */
+  /** The review's content as JSON. */
   content: string | null
   published_at: Date | null
-  /** What the author says against the contradiction, and since when. */
+  /** The author's reason for the dispute. */
   reason: string | null
   opened_at: Date | null
 }
 
-/** A review on the chain, by its id there: who may dispute it. */
+/** A review by its id on the chain, with its author, who may dispute it. */
 export async function findDisputable(
   sql: Queryable,
   chainId: number,
@@ -29,7 +29,7 @@ export async function findDisputable(
   return row
 }
 
-/** False: it is not contradicted, or no longer. */
+/** Opens a dispute; returns false when the review is not, or no longer, contradicted. */
 export async function openDispute(
   sql: Queryable,
   internalId: bigint,
@@ -46,7 +46,7 @@ export async function openDispute(
   return count === 1
 }
 
-/** Oldest first. */
+/** The open disputes, oldest review first. */
 export function listDisputes(
   sql: Queryable,
   chainId: number,
@@ -64,7 +64,7 @@ export function listDisputes(
     ORDER BY m.internal_id`
 }
 
-/** Of decisions at the same moment the first one counts. */
+/** Decides a dispute. Of concurrent decisions the first one wins. */
 export async function resolveDispute(
   sql: Queryable,
   chainId: number,

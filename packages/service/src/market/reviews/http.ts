@@ -4,11 +4,11 @@ import {
   INVALID_PRODUCT_ID,
   id,
   integer,
-  ofPages,
+  lenient,
   optional,
   page,
   productId,
-  readable,
+  requireValue,
 } from '../../kit/fields.ts'
 import { MarketError } from '../../kit/market-error.ts'
 import { type Route, route } from '../../kit/route.ts'
@@ -39,8 +39,8 @@ export const reviewRoutes: Route[] = [
     query: z.object({
       merchant_id: optional(id(0, 'invalid merchant_id', 'The merchant; goes with `product_id`.')),
       product_id: optional(productId),
-      page: ofPages(page),
-      limit: ofPages(
+      page: lenient(page),
+      limit: lenient(
         integer(DEFAULT_LIMIT, 'How many, 1 to 500; anything else is 100.', withinList(DEFAULT_LIMIT)),
       ),
     }),
@@ -51,7 +51,7 @@ export const reviewRoutes: Route[] = [
       const { chainId } = chain.config
       const { merchant_id: merchantId, product_id: productId } = query
       if (merchantId === undefined && productId === undefined) {
-        const [page, limit] = [readable(query.page, 'page'), readable(query.limit, 'limit')]
+        const [page, limit] = [requireValue(query.page, 'page'), requireValue(query.limit, 'limit')]
         return listPublished(context, { chainId, page, limit, texts: 'whole' })
       }
       if (merchantId === undefined) throw new MarketError('invalid input', 'invalid merchant_id')

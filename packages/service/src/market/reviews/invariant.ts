@@ -1,8 +1,8 @@
-// Arithmetic that must hold between the measurements of a review.
+// Invariants: arithmetic relations that the measurements of a review must satisfy.
 import { z } from 'zod'
 import { add, compare, type Decimal, multiply, parseDecimal } from './decimal.ts'
 
-/** A number, the path of one (`latency_ms.p50`), or a sum or a product of such. */
+/** A number, the path of a number (`latency_ms.p50`), or a sum or product of expressions. */
 export type Expression = number | string | { '+': Expression[] } | { '*': Expression[] }
 
 const PATH = /^[^.]+(?:\.[^.]+)*$/
@@ -17,7 +17,7 @@ const Expression: z.ZodType<Expression> = z.lazy(() =>
 )
 
 export const Invariant = z.strictObject({
-  /** As it is told to whoever breaks it. */
+  /** Shown to the author of a review that breaks the invariant. */
   name: z.string().min(1),
   left: Expression,
   op: z.enum(['=', '<', '<=']),
@@ -25,17 +25,19 @@ export const Invariant = z.strictObject({
 })
 export type Invariant = z.output<typeof Invariant>
 
-/** Content with its numbers as they were written: a double would round them. */
+/** Parses content and keeps its numbers as text, because a double would round them. */
 export function measure(json: string): unknown {
   const parse = JSON.parse as (
     text: string,
     reviver: (key: string, value: unknown, context: { source: string }) => unknown,
   ) => unknown
-  return parse(json, (_key, value, { source }) => (typeof value === 'number' ? new Written(source) : value))
+  return parse(json, (_key, value, { source }) =>
+    typeof value === 'number' ? new NumberText(source) : value,
+  )
 }
 
-/** A number, as it was written. */
-export class Written {
+/** A number in its original notation. */
+export class NumberText {
   readonly #source: string
 
   constructor(source: string) {
@@ -47,7 +49,7 @@ export class Written {
   }
 }
 
-/** Of content that was measured. What is missing or no number breaks whatever names it. */
+/** Whether the result of `measure` satisfies an invariant. A value that is missing or not a number breaks it. */
 export function holds({ left, op, right }: Invariant, content: unknown): boolean {
   const [a, b] = [evaluate(left, content), evaluate(right, content)]
   if (!a || !b) return false
@@ -70,5 +72,5 @@ function decimalAt(path: string, content: unknown): Decimal | undefined {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
     value = (value as Record<string, unknown>)[name]
   }
-  return typeof value === 'string' || value instanceof Written ? parseDecimal(String(value)) : undefined
+  return typeof value === 'string' || value instanceof NumberText ? parseDecimal(String(value)) : undefined
 }

@@ -1,5 +1,5 @@
-// Reviews as JSON text, written by hand: their content is text that was JSON when it was accepted, and parsing it only to write it again
-// would cost more than everything else.
+// Serialization of reviews. It is written by hand because the content is stored as valid JSON, and parsing it only to serialize it again
+// would cost more than all the rest.
 import type { Context } from '../../kit/context.ts'
 import { hex, time } from '../../kit/json-values.ts'
 import { refLinkOf } from '../ref-tokens/link.ts'
@@ -7,11 +7,11 @@ import type { ReviewRow } from './store.ts'
 
 const textOf = (date: Date | null) => (date ? `"${time(date)}"` : 'null')
 
-/** Published is what is on the chain with a text that is known. */
+/** A review is published when it is on the chain and its text is known. */
 export const statusOf = ({ review_id, content }: Pick<ReviewRow, 'review_id' | 'content'>) =>
   review_id !== null && content !== null ? 'published' : 'pending'
 
-/** In a list, a review without a link has no `ref_link`; alone, an empty one. */
+/** A review without a link has no field `ref_link` in a list, and an empty one by itself. */
 export function reviewJson(context: Context, row: ReviewRow, place: 'listed' | 'alone'): string {
   const status = statusOf(row)
   const link = refLinkOf(context, row)

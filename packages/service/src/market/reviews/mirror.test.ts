@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** A record that was learned in block 5 and is not on the chain. */
+/** A review that was indexed from block 5 and is not on the chain any more. */
 async function learn(proofId: number): Promise<bigint> {
   const [row] = await database.sql<{ internal_id: bigint }[]>`
     INSERT INTO market.reviews

@@ -36,10 +36,10 @@ const edits: Table = {
   columns: { review_id: 'bigint', previous_hash: 'bytea', content_hash: 'bytea', edited_at: 'time' },
 }
 
-/** Makes the links of records that are on the chain from this transaction on, where their texts are known. */
+/** Creates the ref links of reviews that this transaction indexes and whose text is known. */
 export type Link = (tx: Transaction, internalIds: readonly bigint[]) => Promise<void>
 
-/** What was published, and what was edited since. */
+/** Indexes published and edited reviews. */
 export async function applyReviewEvents(
   tx: Transaction,
   chainId: number,
@@ -87,9 +87,8 @@ export async function applyReviewEvents(
 }
 
 /**
- * Gives every review its record, with the cashback that its author pledges at this moment and who owned the author when it was
- * published. A review that is in the records already, because it was submitted here or because a reorganisation moved it, keeps its
- * record. Returns the records.
+ * Inserts a row of `market.reviews` for every published review, with the author's present cashback rate and the author's owner at
+ * publication. A review that was submitted here before, or that a reorganisation moved, keeps its row. Returns the rows.
  */
 async function enterReviews(
   tx: Transaction,
@@ -165,8 +164,8 @@ const recordKey = ({ agentId, merchantId, productId, contentHash, proofKind, pro
   [agentId, merchantId, productId, contentHash, proofKind, proofId].join('/')
 
 /**
- * As with agents: a review that the chain dropped for good goes, unless it was submitted here or somebody brought its text. One that
- * somebody writes to at this moment is left for the next time: who waits for it here may hold what the other waits for.
+ * Deletes reviews that a reorganisation dropped, once that is final, unless they were submitted here or their text is known. Rows that
+ * another transaction has locked are skipped until the next run: waiting for them could be a deadlock.
  */
 export async function finalizeReviews(tx: Transaction, chainId: number, final: bigint): Promise<void> {
   await tx`

@@ -1,12 +1,12 @@
 import { createTurns } from '@referrer/net'
 import { createLoader } from '@referrer/process'
-// What one can read of reviews. The answers are JSON, ready to be sent: whoever asks the same at the same moment shares it.
+// Reads of reviews. The answers are serialized JSON, which concurrent requests for the same data share.
 import type { Hex } from 'viem'
 import { coalesce } from '../../kit/coalesce.ts'
 import { type Context, once } from '../../kit/context.ts'
 import { refused } from '../../kit/market-error.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
-import { reviewMemory } from './answers.ts'
+import { reviewCache } from './answers.ts'
 import { reviewJson, reviewsJson } from './json.ts'
 import { findReviewRecords, findReviews, listReviews, reviewsOfProduct, type Texts } from './store.ts'
 
@@ -24,7 +24,7 @@ interface ProductKey {
   texts: Texts
 }
 
-/** Those that are published, newest record first. */
+/** One page of the published reviews, newest first. */
 export const listPublished = (context: Context, key: ListKey): Promise<Buffer> => lists(context)(key)
 
 const lists = once((context) => {
@@ -32,7 +32,7 @@ const lists = once((context) => {
   return coalesce(nameOfList, (key: ListKey) => inTurns(() => readList(context, key)))
 })
 
-/** A page of long reviews takes a hundred megabytes while it is made. */
+/** Limit for concurrent page reads, because building a page of long reviews takes up to 100 MB. */
 const READ_AT_ONCE = 4
 
 async function readList(context: Context, key: ListKey): Promise<Buffer> {
@@ -45,7 +45,7 @@ async function readList(context: Context, key: ListKey): Promise<Buffer> {
 const skippedBy = ({ page, limit }: Pick<ListKey, 'page' | 'limit'>) => BigInt(page - 1) * BigInt(limit)
 const nameOfList = ({ chainId, page, limit, texts }: ListKey) => `${chainId}/${page}/${limit}/${texts}`
 
-/** Those of a product that are published, newest first. */
+/** The published reviews of a product, newest first. */
 export const listOfProduct = (context: Context, key: ProductKey): Promise<Buffer> =>
   listsOfProducts(context)(key)
 
@@ -60,14 +60,14 @@ const listsOfProducts = once((context) =>
   ),
 )
 
-/** By the id that it has on the chain. */
+/** A review by its id on the chain. */
 export async function readReview(context: Context, chainId: number, reviewId: bigint): Promise<Buffer> {
-  const memory = reviewMemory(context)
+  const cache = reviewCache(context)
   const name = `${chainId}/${reviewId}`
-  const known = memory.current()
+  const known = cache.current()
   const answer = known.get(name)
-  if (answer && (await memory.holds(known))) return answer
-  const kept = memory.current()
+  if (answer && (await cache.holds(known))) return answer
+  const kept = cache.current()
   const { json, isPublished } = found(await reviews(context)({ chainId, reviewId }), reviewId)
   if (isPublished) kept.set(name, json)
   return json
@@ -88,7 +88,7 @@ const reviews = once((context) =>
   }),
 )
 
-/** By the id of its record, whether it is on the chain or not; of that chain, or of any. */
+/** A review by its internal id, on the chain or not; undefined as `chainId` means any chain. */
 export async function readReviewRecord(
   context: Context,
   internalId: bigint,

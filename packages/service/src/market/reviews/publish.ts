@@ -1,4 +1,4 @@
-// The account that publishes what authors signed, and what it calls.
+// Publication of signed reviews by the service's own account.
 import { enqueueTransaction } from '@referrer/chain'
 import type { Transaction } from '@referrer/database'
 import { reviewRegistryAbi } from '@referrer/protocol/abi'
@@ -23,17 +23,17 @@ export function requirePublisher(context: Context): Address {
 
 export interface Publication {
   proofId: bigint
-  /** Of this proof, from 1. */
+  /** Number of the attempt to publish with this proof, from 1. */
   attempt: number
   internalId: bigint
   terms: Terms<'ReviewCommitment'>
   signed: Signed
 }
 
-/** A usual one takes 165,000. Where the author's owner is a contract, it is asked about the signature, at our expense. */
+/** Gas limit. A normal publication takes 165,000 gas; a contract wallet also verifies the signature, at our expense. */
 const MOST_GAS = 600_000n
 
-/** Puts the transaction into the outbox; returns its id there. */
+/** Adds the transaction to the sender's outbox and returns its id. */
 export function enqueuePublication(
   tx: Transaction,
   { config: { chainId, contracts } }: Chain,

@@ -10,7 +10,7 @@ import { reread } from '../../kit/onchain.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { despiteDeadlock } from '../../machinery/db/deadlock.ts'
 import { refLinkOf } from '../ref-tokens/link.ts'
-import { findLinked, holdEndpoint, writeTokens } from '../ref-tokens/store.ts'
+import { findLinked, lockEndpoint, writeTokens } from '../ref-tokens/store.ts'
 import { authorRankOf, tokenOf } from '../ref-tokens/token.ts'
 import { type EscrowKey, nameOf, votesMissing } from '../votes/gate.ts'
 import { checkText, parseContent, satisfactionOf } from './content.ts'
@@ -26,7 +26,7 @@ import {
 } from './store.ts'
 
 export interface Brought {
-  /** The id on the chain. */
+  /** Id of the review on the chain. */
   reviewId: bigint
   /** The exact text that was hashed. */
   contentJson: string
@@ -38,21 +38,21 @@ export interface Registration extends Brought {
 }
 
 export interface Registered {
-  /** Empty: the review has no link. */
+  /** Empty when the review has no link. */
   refLink: string
   internalId: bigint
   isOfBuyer: boolean
   contentHash: Hex
-  /** When the chain last got another text; null: never. */
+  /** When the review was last edited on the chain; null when it never was. */
   editedAt: Date | null
 }
 
-/** `proof_kind` of a review that a buyer published on a purchase. */
+/** The `proof_kind` of a buyer's review of a purchase. */
 const OF_PURCHASE = 2
 
 /**
- * Brings the text of a review that is on the chain. Anybody may: that the text has the hash on the chain is all the authority there is.
- * Repeated, it changes nothing and answers the same.
+ * Stores the text of a review that is on the chain. Everybody may call it, because the hash on the chain proves the text. It is
+ * idempotent.
  */
 export const registerReview = (
   context: Context,
@@ -60,7 +60,7 @@ export const registerReview = (
   { escrowId, ...brought }: Registration,
 ): Promise<Registered> => bringText(context, chain, brought, () => escrowId)
 
-/** Brings the text to which a review was edited on the chain; until then the one before is shown. */
+/** Stores the new text of a review that was edited on the chain; until then the previous text is shown. */
 export const updateContent = (context: Context, chain: Chain, brought: Brought): Promise<Registered> =>
   bringText(context, chain, brought, ({ proof_kind, proof_id, known_hash }) => {
     if (proof_kind === OF_PURCHASE) return proof_id
@@ -72,7 +72,7 @@ export const updateContent = (context: Context, chain: Chain, brought: Brought):
     )
   })
 
-/** The review itself may tell which purchase it is about. */
+/** `escrowOf` returns the escrow id of the purchase that the review is about; the review itself can contain it. */
 async function bringText(
   context: Context,
   chain: Chain,
@@ -95,13 +95,13 @@ async function bringText(
   if (isSame(review.known_hash, hash)) return registered(review.ref_token)
   const content = parseContent(contentJson)
   checkCategory(reviewSchemas(context), review.category, { content, text: contentJson })
-  // Whose text was taken once may edit it without voting again.
+  // An author whose text was accepted once can edit it without voting again.
   if (purchase && review.known_hash === null) await requireVotes(context, chain, purchase)
   const text = { reviewId, content: contentJson, hash: bytesOf(hash), satisfaction: satisfactionOf(content) }
   return registered(await attach(context, chain, review, text, purchase))
 }
 
-/** The review in the records. The records may be a moment behind the chain. */
+/** The indexed review. Waits a few seconds when it is on the chain but not indexed yet. */
 async function indexedReview(context: Context, chain: Chain, reviewId: bigint): Promise<RegistrableReview> {
   const find = () => findRegistrable(context.sql, chain.config.chainId, reviewId)
   const review = await find()
@@ -112,7 +112,7 @@ async function indexedReview(context: Context, chain: Chain, reviewId: bigint): 
   throw refused('not found', `review ${reviewId} is published but not indexed yet — retry shortly`)
 }
 
-/** The review once the records know of the edit that made this the hash of its text. */
+/** The review after the edit to this hash is indexed; waits a few seconds for it. */
 async function editedReview(
   context: Context,
   chain: Chain,
@@ -130,7 +130,7 @@ async function editedReview(
   throw refused('not found', `the edit of review ${reviewId} is not indexed yet — retry shortly`)
 }
 
-/** Undefined: there is no such review. */
+/** Reads a review from the contract; returns undefined when it does not exist. */
 async function readOnChain({ rpc, config }: Chain, reviewId: bigint) {
   const read = {
     address: config.contracts.ReviewRegistry,
@@ -192,8 +192,8 @@ interface NewText {
 }
 
 /**
- * Writes the text and makes its link; returns the token of the link that the review has then. With its first text a buyer's review becomes
- * an opinion, worth what the author's rank and the purchase make of it at that moment.
+ * Stores the text, creates its ref link and returns the link's token. The first text of a buyer's review also becomes an opinion, whose
+ * weight is fixed now from the author's rank and the size of the purchase.
  */
 function attach(
   context: Context,
@@ -206,7 +206,7 @@ function attach(
   const { internal_id: internalId, merchant_id: merchantId, product_id: productId } = review
   return despiteDeadlock(() =>
     context.sql.begin(async (tx) => {
-      const endpoint = await holdEndpoint(tx, { chainId, merchantId, productId }, 'one review')
+      const endpoint = await lockEndpoint(tx, { chainId, merchantId, productId }, 'one review')
       const now = await lockText(tx, internalId)
       if (now?.known_hash?.equals(text.hash)) return now.ref_token
       const linked = await findLinked(tx, internalId)

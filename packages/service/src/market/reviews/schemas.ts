@@ -1,4 +1,4 @@
-// Reviews of products whose category can be measured follow the schema of the category, and their figures must add up.
+// Schemas of reviews by product category, with invariants between their measurements.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ import { refused } from '../../kit/market-error.ts'
 import type { Content } from './content.ts'
 import { holds, Invariant, measure } from './invariant.ts'
 
-/** Those that come with the service. */
+/** Directory of the schemas that come with the service. */
 const SHIPPED = fileURLToPath(new URL('../../../review-schemas', import.meta.url))
 
 const SchemaFile = z.strictObject({
@@ -23,7 +23,7 @@ const SchemaFile = z.strictObject({
 
 interface ReviewSchema {
   category: string
-  /** As it was written. */
+  /** The JSON Schema as it is in the file. */
   schema: Record<string, unknown>
   isFitting: ValidateFunction
   invariants: Invariant[]
@@ -31,7 +31,7 @@ interface ReviewSchema {
 
 export type ReviewSchemas = ReadonlyMap<string, ReviewSchema>
 
-/** By category. A deployment's own schema takes the place of the one that comes with the service. */
+/** The schemas by category. An operator's schema replaces the one that comes with the service. */
 export function loadReviewSchemas({ reviewSchemas }: Pick<Config, 'reviewSchemas'>): ReviewSchemas {
   const shipped = loadDirectory(SHIPPED)
   return reviewSchemas === undefined ? shipped : new Map([...shipped, ...loadDirectory(reviewSchemas)])
@@ -39,7 +39,7 @@ export function loadReviewSchemas({ reviewSchemas }: Pick<Config, 'reviewSchemas
 
 export const reviewSchemas = once(({ config }) => loadReviewSchemas(config))
 
-/** Refuses content that breaks the schema of its product's category; a category without one takes all. */
+/** Refuses content that breaks the schema or an invariant of its product's category. A category without a schema accepts all. */
 export function checkCategory(
   schemas: ReviewSchemas,
   category: string,
@@ -57,7 +57,7 @@ export function checkCategory(
   if (broken) throw refused('invalid input', `${broken.name} does not hold`)
 }
 
-/** What a category asks of its reviews, for whoever writes one; undefined: nothing beyond what all reviews have. */
+/** The requirements of a category, for authors of reviews; undefined when the category has none of its own. */
 export function needsOf(schemas: ReviewSchemas, category: string) {
   const needs = schemas.get(category)
   return (
@@ -105,7 +105,7 @@ function compile(text: string): ReviewSchema {
     throw new Error(`${issue?.path.join('.') || 'the file'}: ${issue?.message}`)
   }
   const { category, schema, invariants } = result.data
-  // One for each file, so that their ids do not meet. It fetches nothing: a reference to elsewhere does not compile.
+  // Each file has its own validator, so that their `$id`s do not collide. Ajv fetches nothing: an external reference does not compile.
   const ajv = new Ajv2020({ strict: true })
   addFormats.default(ajv)
   return { category, schema, isFitting: ajv.compile(schema), invariants }

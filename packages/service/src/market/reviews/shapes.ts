@@ -1,4 +1,4 @@
-// What reviews look like, in all doors.
+// Schemas of reviews, for both doors.
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import { hex32, momentShown, wholeNumber } from '../../kit/fields.ts'
@@ -25,7 +25,7 @@ const ListedReview = z
   .object({ ...fields, ref_link: z.string().optional().meta({ about: 'Left out when there is no link.' }) })
   .meta({ id: 'ListedReview' })
 
-/** Where long texts are shown short. */
+/** A field of reviews in answers that shorten long texts. */
 export const contentShortened = z
   .literal(true)
   .optional()
@@ -117,7 +117,7 @@ export const CheckedContent = z
   })
   .meta({ id: 'CheckedContent' })
 
-/** How many a list shows: 1 to 500, and anything else is the default. */
+/** Page size of a list: 1 to 500; other values become the default. */
 export const withinList = (fallback: number) => (number: number) =>
   number < 1 || number > MOST ? fallback : number
 

@@ -1,17 +1,17 @@
 import type { Queryable, Transaction } from '@referrer/database'
 import { pageStart } from '../../machinery/db/page-start.ts'
 
-/** A review as the records and the chain tell it. It is published when it is on the chain and its text is known. */
+/** A review from the service's own table and the indexed chain. It is published when it is on the chain and its text is known. */
 export type ReviewRow = {
   internal_id: bigint
-  /** Null, as are the times: not on the chain. */
+  /** Null, like the times, when the review is not on the chain. */
   review_id: bigint | null
   agent_id: bigint
   merchant_id: bigint
   product_id: Buffer
   cashback_bps: number
   content: string | null
-  /** The content is not all of it. */
+  /** Whether the content is shortened. */
   is_shortened: boolean
   satisfaction_score: number | null
   comparison_outcome: string
@@ -21,16 +21,16 @@ export type ReviewRow = {
 }
 export type PublishedReviewRow = ReviewRow & { review_id: bigint; content: string; published_at: Date }
 
-/** At most this many of one product; there is no second page. */
+/** Limit for the reviews of one product; there is no second page. */
 const OF_PRODUCT = 100
 
-/** A reorganisation may have given the review another id than the one in its token. */
+/** The token, unless a reorganisation gave the review another id than the one in the token. */
 const token = (sql: Queryable) => sql`CASE WHEN m.ref_review_id = c.review_id THEN m.ref_token END`
 
-/** Whole, or short where it is long. */
+/** Whether long texts are shortened. */
 export type Texts = 'whole' | 'short'
 
-/** `isShort` tells of which rows the text is to be short. */
+/** `isShort` is an SQL condition for the rows whose text is shortened. */
 const columns = (sql: Queryable, isShort = sql`false`) => sql`
   m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.cashback_bps,
   CASE WHEN ${isShort} AND m.short_content IS NOT NULL THEN m.short_content ELSE m.content END AS content,
@@ -38,17 +38,17 @@ const columns = (sql: Queryable, isShort = sql`false`) => sql`
 
 const isShort = (sql: Queryable, texts: Texts) => (texts === 'short' ? sql`true` : sql`false`)
 
-/** Of a record. As a value it is looked up row by row; as a join it would be done for the whole table at once. */
+/** Whether a review `m` is on the chain. This is a scalar subquery because the planner would turn a join into a scan of the whole table. */
 const isOnChain = (sql: Queryable) => sql`
   (SELECT true FROM chain.reviews AS c WHERE c.internal_id = m.internal_id)`
 
-/** A page of those that are published, newest record first, and how many they are in all. */
+/** One page of the published reviews, newest first, and their total number. */
 export async function listReviews(
   sql: Queryable,
   chainId: number,
   { limit, offset, texts = 'whole' }: { limit: number; offset: number | bigint; texts?: Texts },
 ): Promise<{ rows: PublishedReviewRow[]; total: bigint }> {
-  // The page is found in indexes alone, from where its range of ids begins; its rows are then fetched one by one.
+  // Index-only scans from the start of the page's id range find the ids; the rows are then fetched one by one.
   const { start, to, skip } = pageStart(sql, chainId, 'published reviews', offset, 'DESC')
   const rows = await sql<({ total: bigint } & PublishedReviewRow)[]>`
     WITH total AS (
@@ -66,7 +66,7 @@ export async function listReviews(
   return { rows: rows.filter(({ internal_id }) => internal_id !== null), total: rows[0]?.total ?? 0n }
 }
 
-/** Those of a product that are published, newest first. */
+/** The published reviews of a product, newest first. */
 export function reviewsOfProduct(
   sql: Queryable,
   chainId: number,
@@ -81,7 +81,7 @@ export function reviewsOfProduct(
     ORDER BY c.published_at DESC, c.review_id DESC LIMIT ${OF_PRODUCT}`
 }
 
-/** What the records know of an agent's reviews, published or not, newest first. */
+/** The reviews of an agent, published or not, newest first. */
 export function reviewsOfAgent(
   sql: Queryable,
   chainId: number,
@@ -94,7 +94,7 @@ export function reviewsOfAgent(
     ORDER BY m.internal_id DESC LIMIT ${limit}`
 }
 
-/** By the ids that they have on the chains. */
+/** Reviews by their ids on the chains. */
 export function findReviews(
   sql: Queryable,
   keys: readonly { chainId: number; reviewId: bigint }[],
@@ -105,11 +105,11 @@ export function findReviews(
       SELECT * FROM unnest(${keys.map(({ chainId }) => chainId)}::bigint[], ${keys.map(({ reviewId }) => reviewId)}::bigint[]))`
 }
 
-/** By the ids of their records, whether they are on the chain or not. */
+/** Reviews by their internal ids, on the chain or not. */
 export function findReviewRecords(
   sql: Queryable,
   internalIds: readonly bigint[],
-  /** Those whose texts are to be short. */
+  /** Internal ids of the reviews whose text is shortened. */
   short: readonly bigint[] = [],
 ): Promise<(ReviewRow & { chain_id: bigint })[]> {
   const areShort = short.length === 0 ? sql`false` : sql`m.internal_id = ANY(${[...short]}::bigint[])`
@@ -118,7 +118,7 @@ export function findReviewRecords(
     WHERE m.internal_id = ANY(${[...internalIds]}::bigint[])`
 }
 
-/** What registering the text of a review needs to know of it. */
+/** The data of a review that registering its text needs. */
 export type RegistrableReview = {
   internal_id: bigint
   agent_id: bigint
@@ -127,17 +127,17 @@ export type RegistrableReview = {
   proof_kind: number
   proof_id: bigint
   published_at: Date
-  /** Null: never. */
+  /** Null when the review was never edited. */
   edited_at: Date | null
-  /** Of the text that the chain wants, and of the one that is known; null: none is. */
+  /** Hash of the text on the chain (`wanted_hash`) and of the stored text (`known_hash`, null when there is none). */
   wanted_hash: Buffer
   known_hash: Buffer | null
   ref_token: string | null
-  /** Of the product. */
+  /** Category of the product. */
   category: string
 }
 
-/** By its id on the chain. */
+/** A review by its id on the chain. */
 export async function findRegistrable(
   sql: Queryable,
   chainId: number,
@@ -154,7 +154,7 @@ export async function findRegistrable(
   return row
 }
 
-/** Locks the record until the transaction ends. */
+/** Locks the review's row until the transaction ends, and reads the hash of its text. */
 export async function lockText(
   tx: Transaction,
   internalId: bigint,
@@ -172,7 +172,7 @@ export interface Text {
   satisfaction: number
 }
 
-/** Writes the text of a review as long as it is the one that the chain wants; false: it is not, or no longer. */
+/** Stores the text of a review; returns false when its hash is not, or no longer, the one on the chain. */
 export async function writeText(tx: Transaction, internalId: bigint, text: Text): Promise<boolean> {
   const { count } = await tx`
     UPDATE market.reviews AS m SET content = ${text.content}, content_hash = ${text.hash},
@@ -182,7 +182,7 @@ export async function writeText(tx: Transaction, internalId: bigint, text: Text)
   return count > 0
 }
 
-/** What a buyer's opinion is, in millionths, from when its text is first taken. A merchant has none of its own products. */
+/** Stores the size and weight of a buyer's opinion, in millionths. A merchant's reviews of its own products are no opinions. */
 export async function writeOpinion(
   tx: Transaction,
   internalId: bigint,
@@ -198,7 +198,7 @@ export async function writeOpinion(
 export type Purchase = {
   contract: Buffer
   escrow_id: bigint
-  /** Null: bought by a wallet without an agent. */
+  /** Null when the buyer is a wallet without an agent. */
   buyer_agent_id: bigint | null
   merchant_id: bigint
   product_id: Buffer
@@ -206,7 +206,7 @@ export type Purchase = {
   deposited_at: Date
 }
 
-/** Purchases that a review may be about, newest first: escrow contracts that replace each other all count from 1. */
+/** The purchases with this escrow id, newest first. Each deployment of the escrow contract counts from 1, so there can be several. */
 export function findPurchases(sql: Queryable, chainId: number, escrowId: bigint): Promise<Purchase[]> {
   return sql<Purchase[]>`
     SELECT contract, escrow_id, buyer_agent_id, merchant_id, product_id, commission, deposited_at FROM chain.escrows

@@ -2,20 +2,20 @@ import type { Queryable, Transaction } from '@referrer/database'
 import type { ProofRow } from '../proofs/store.ts'
 import type { Text } from './store.ts'
 
-/** `proof_kind` of a review on an approved proof. */
+/** The `proof_kind` of a review on an approved proof. */
 const ON_PROOF = 1
 
-/** What was made of a proof so far. */
+/** The use of a proof so far. */
 export type Use = {
-  /** The record of the review that is on the chain; null: none is. */
+  /** Internal id of the review on the chain; null when there is none. */
   published: bigint | null
-  /** The record of the one that was submitted here, and what was submitted last; null: none was. */
+  /** Internal id of the submitted review; null, like the fields of the last submission, when there is none. */
   submitted: bigint | null
   published_hash: Buffer | null
   commitment_nonce: Buffer | null
   transaction_id: bigint | null
   attempts: number
-  /** Nothing more can come of it: its transaction failed, or the records are past the moment until which the contract takes it. */
+  /** Whether the last submission can no longer succeed: its transaction failed, or the indexed chain time is past its expiry. */
   is_over: boolean
 }
 
@@ -35,15 +35,17 @@ export async function readUse(sql: Queryable, chainId: number, proofId: bigint):
   return use
 }
 
-/** Whoever submits holds the proof and its record until the end, and looks at them only then; the indexer waits for the record, too. */
-export async function holdProof(tx: Transaction, proofId: bigint): Promise<void> {
+/**
+ * Locks a proof and its review until the transaction ends; to be called before they are read. The indexer waits for the review's lock too.
+ */
+export async function lockProof(tx: Transaction, proofId: bigint): Promise<void> {
   await tx`SELECT FROM market.proofs WHERE proof_id = ${proofId} FOR NO KEY UPDATE`
   await tx`
     SELECT FROM market.submissions AS s JOIN market.reviews AS m USING (internal_id)
     WHERE s.proof_id = ${proofId} FOR UPDATE OF m`
 }
 
-/** The record of a review before it is on the chain, with what its author pledges at this moment. Returns its id. */
+/** Inserts a review that is not on the chain yet, with the author's present cashback rate. Returns its internal id. */
 export async function enterSubmitted(
   tx: Transaction,
   chainId: number,
@@ -64,10 +66,7 @@ export async function enterSubmitted(
   return row.internal_id
 }
 
-/**
- * Gives a review that never came to the chain another text. False: there is a record of that text already, which a reorganisation has
- * left.
- */
+/** Replaces the text of a review that never reached the chain. Returns false when a reorganisation left another row with that text. */
 export async function replaceSubmitted(
   tx: Transaction,
   internalId: bigint,
@@ -92,7 +91,7 @@ export interface Attempt {
   transactionId: bigint
 }
 
-/** In place of the one before. */
+/** Stores an attempt in place of the previous one. */
 export async function writeAttempt(tx: Transaction, written: Attempt): Promise<void> {
   const { proofId, internalId, attempt, nonce, expiresAt, transactionId } = written
   await tx`

@@ -1,4 +1,4 @@
-// Reviews on approved proofs: the owner of the author signs, and the service publishes.
+// Reviews on approved proofs: the author's owner signs, and the service publishes on the chain.
 import { withdrawTransaction } from '@referrer/chain'
 import type { Transaction } from '@referrer/database'
 import { ContentHash } from '@referrer/protocol'
@@ -24,7 +24,7 @@ import { checkCategory, reviewSchemas } from './schemas.ts'
 import type { Text } from './store.ts'
 import {
   enterSubmitted,
-  holdProof,
+  lockProof,
   readUse,
   replaceSubmitted,
   type Use,
@@ -43,7 +43,7 @@ export interface Submitted {
   contentHash: Hex
 }
 
-/** Each that fails on the chain costs us gas. */
+/** Limit for attempts with one proof, because each attempt that fails on the chain costs us gas. */
 const MOST_ATTEMPTS = 5
 
 interface Draft {
@@ -52,7 +52,7 @@ interface Draft {
   terms: Terms<'ReviewCommitment'>
 }
 
-/** Step 1: whatever can be checked is checked, and nothing is kept. */
+/** Step 1: validates the submission and returns the commitment to sign; stores nothing. */
 export async function proposeReview(context: Context, chain: Chain, submission: Submission) {
   requirePublisher(context)
   const { terms } = await draftOf(context, chain, submission)
@@ -62,8 +62,8 @@ export async function proposeReview(context: Context, chain: Chain, submission: 
 }
 
 /**
- * Step 2: record, text and transaction are written together or not at all. Repeated, it changes nothing and answers the same. A review
- * whose transaction came to nothing keeps its record, which takes the text and the transaction of the next attempt.
+ * Step 2: stores the review, its text and its transaction in one database transaction. It is idempotent. When the transaction on the
+ * chain fails, the next attempt reuses the review's row with a new text and transaction.
  */
 export async function submitReview(
   context: Context,
@@ -77,7 +77,7 @@ export async function submitReview(
   const internalId = await despiteDeadlock(() =>
     context.sql.begin(async (tx) => {
       const id = await enter(tx, chain, { from, draft, signed })
-      // Whoever published it himself at this very moment: it is shown from now on.
+      // The author may have published the review directly meanwhile; then it is visible from this commit on and needs its link.
       await linkPublished(tx, context, chain, [id])
       return id
     }),
@@ -114,7 +114,7 @@ function requireApproved({ proof_id: proofId, status }: ProofRow): void {
   if (status === 'rejected') throw refused('conflict', `proof ${proofId} was rejected; submit another one`)
 }
 
-/** A proof is good for one review. */
+/** Refuses a proof that is used already: it is good for one review. */
 function requireFree(proofId: bigint, { published, submitted, is_over, attempts }: Use): void {
   const use = (internalId: bigint, what: string) =>
     refused(
@@ -125,11 +125,11 @@ function requireFree(proofId: bigint, { published, submitted, is_over, attempts 
   if (submitted !== null && !is_over)
     throw use(submitted, 'which is being published; get_review tells when it is')
   if (attempts >= MOST_ATTEMPTS) {
-    throw refused('conflict', `proof ${proofId} was tried ${attempts} times in vain; submit another one`)
+    throw refused('conflict', `publishing with proof ${proofId} failed ${attempts} times; submit another one`)
   }
 }
 
-/** Returns the record's id. */
+/** Stores the submission and returns the review's internal id. */
 async function enter(
   tx: Transaction,
   chain: Chain,
@@ -137,12 +137,12 @@ async function enter(
 ): Promise<bigint> {
   const { chainId } = chain.config
   const { proof_id: proofId } = proof
-  await holdProof(tx, proofId)
+  await lockProof(tx, proofId)
   const use = await readUse(tx, chainId, proofId)
   if (use.submitted !== null && isRepeat(use, text, signed)) return use.submitted
   requireFree(proofId, use)
 
-  // Nobody may be left to send it, and it would wait for ever.
+  // The former transaction may still be queued under an account that no longer sends, and would wait for ever.
   if (use.transaction_id !== null) await withdrawTransaction(tx, use.transaction_id)
   const isReplaced = use.submitted !== null && (await replaceSubmitted(tx, use.submitted, text))
   const internalId = isReplaced ? (use.submitted as bigint) : await enterSubmitted(tx, chainId, proof, text)
@@ -159,7 +159,7 @@ async function enter(
   return internalId
 }
 
-/** The same commitment again, of which something came or may still come. */
+/** Whether this commitment was submitted before, and has succeeded or can still succeed. */
 function isRepeat(use: Use, { hash }: Text, { nonce }: Signed): boolean {
   const isSame = use.commitment_nonce?.equals(bytesOf(nonce)) && use.published_hash?.equals(hash)
   return !!isSame && (use.published === null ? !use.is_over : use.published === use.submitted)

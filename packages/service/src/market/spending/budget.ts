@@ -5,19 +5,19 @@ import { bytesOf } from '../../machinery/db/bytes.ts'
 import { spentBy } from './spent.ts'
 import { type Caps, readLimit } from './store.ts'
 
-/** What is left of the caps of a wallet. Advice for whoever is about to spend: nothing here stops a payment. In base units. */
+/** What is left of a wallet's spending caps, in USDC base units. It is advice to agents: the service does not stop payments. */
 export interface Budget {
-  /** Null: there is no cap for a day or in all. */
+  /** Null when there is neither a daily nor a total cap. */
   remaining: bigint | null
-  /** Null: unlimited. */
+  /** Cap for one purchase; null means unlimited. */
   perTx: bigint | null
-  /** Whether `remaining` is to be kept to. */
+  /** Whether agents must respect `remaining`. */
   isEnforced: boolean
   /** The newest block whose purchases are counted. */
   asOfBlock: bigint
 }
 
-/** Throws when it cannot be read: what is unknown is not unlimited. */
+/** Throws when the budget cannot be read, so that callers do not take an unknown budget for an unlimited one. */
 export async function budgetOf(
   context: Context,
   { config: { chainId } }: Chain,
@@ -27,7 +27,7 @@ export async function budgetOf(
     readLimit(context, { owner, chainId }),
     spentBy(context.sql, { chainId, owner: bytesOf(owner) }, new Date(context.clock())),
   ])
-  if (!spent) throw unavailable('get failed', new Error(`nothing of chain ${chainId} is in the records yet`))
+  if (!spent) throw unavailable('get failed', new Error(`chain ${chainId} is not indexed yet`))
   const remaining = caps ? remainingOf(caps, spent) : null
   return {
     remaining,
@@ -37,7 +37,7 @@ export async function budgetOf(
   }
 }
 
-/** The least that a cap leaves, and never less than nothing. */
+/** The smaller rest of the two caps, at least 0. */
 function remainingOf({ daily, total }: Caps, spent: { today: bigint; total: bigint }): bigint | null {
   const left = [
     ...(daily === null ? [] : [daily - spent.today]),

@@ -5,7 +5,7 @@ import { type Route, route } from '../../kit/route.ts'
 import { getBudget, getSpendingLimit, setSpendingLimit } from './operations.ts'
 import type { Caps } from './store.ts'
 
-/** What stands for the moment when only it is unknown. */
+/** Value of `updated_at` when the limit was stored but could not be read back. */
 const NO_MOMENT = '0001-01-01T00:00:00Z'
 
 const cap = (about: string) =>

@@ -1,10 +1,10 @@
-// Caps are advice to the agents of an owner: nothing here stops a payment.
+// Spending caps of owners. They are advice to the owner's agents: the service does not stop payments.
 import type { Chain, Context } from '../../kit/context.ts'
 import { MarketError } from '../../kit/market-error.ts'
 import { type Budget, budgetOf } from './budget.ts'
 import { type Caps, type LimitKey, readLimit, type SpendingLimit, saveLimit } from './store.ts'
 
-/** Replaces the limit. When it was stored and only reading it back failed, it comes without the moment. */
+/** Replaces the limit. When it was stored but could not be read back, the answer has no `updatedAt`. */
 export async function setSpendingLimit(
   context: Context,
   key: LimitKey,
@@ -31,7 +31,7 @@ export async function getSpendingLimit(context: Context, key: LimitKey): Promise
   return limit
 }
 
-/** Throws when it cannot be read: whoever asks must not take that for unlimited. */
+/** Throws when the budget cannot be read, so that callers do not take an unknown budget for an unlimited one. */
 export const getBudget = async (context: Context, { owner, chainId }: LimitKey): Promise<Budget> =>
   budgetOf(context, requireChain(context, chainId), owner)
 

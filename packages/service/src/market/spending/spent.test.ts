@@ -60,7 +60,7 @@ const unbind: Change = (tx) =>
 const settle: Change = (tx) => tx`UPDATE chain.escrows SET settled_at = now() WHERE escrow_id > ${someId()}`
 const remove: Change = (tx) => tx`DELETE FROM chain.escrows WHERE escrow_id = ${someId()}`
 
-/** Gone through one by one. */
+/** The expected sums, added up purchase by purchase. */
 function addUp(purchases: Purchase[], owner: Buffer) {
   const own = purchases.filter(({ payer, buyer_owner }) => payer.equals(owner) || buyer_owner?.equals(owner))
   const sum = (rows: Purchase[]) => rows.reduce((total, { price }) => total + price, 0n)

@@ -8,13 +8,13 @@ export interface Spender {
 export type Spent = {
   today: bigint
   total: bigint
-  /** The newest block whose purchases are in it. */
+  /** The newest block whose purchases are counted. */
   asOfBlock: bigint
 }
 
 /**
- * What counts against the caps of a wallet: whatever it paid, and whatever was bought by agents while it owned them, whoever paid. Undefined:
- * nothing of the chain is in the records yet.
+ * The spending that counts against a wallet's caps: all purchases that it paid, and all purchases by agents while it owned them, whoever
+ * paid. Undefined when the chain is not indexed yet.
  */
 export async function spentBy(
   sql: Queryable,

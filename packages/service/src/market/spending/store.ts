@@ -2,9 +2,9 @@ import { createLoader } from '@referrer/process'
 import type { Address } from 'viem'
 import { type Context, once } from '../../kit/context.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
-import { clientBytes, countWritten } from '../written/store.ts'
+import { clientBytes, spendQuota } from '../quotas/store.ts'
 
-/** In USDC base units; null: unlimited. */
+/** Spending caps in USDC base units; null means unlimited. */
 export interface Caps {
   perTx: bigint | null
   daily: bigint | null
@@ -20,10 +20,10 @@ export interface LimitKey {
   chainId: number
 }
 
-/** What the first limit of a wallet takes. */
+/** Bytes that the first limit of a wallet counts for. */
 const LIMIT_BYTES = 256
 
-/** Wallets cost nothing to make up, so that the first limit of each counts for the client that sets it. */
+/** Stores a limit. The first one of each wallet counts against the client's quota, because anybody can create wallets for free. */
 export async function saveLimit(
   { sql, clock, config }: Context,
   { owner, chainId }: LimitKey,
@@ -42,7 +42,7 @@ export async function saveLimit(
   await sql.begin(async (tx) => {
     const { count } = await tx`INSERT INTO market.spending_limits ${tx(limit)} ON CONFLICT DO NOTHING`
     if (count === 1) {
-      await countWritten(tx, now, {
+      await spendQuota(tx, now, {
         what: 'first spending limits set by this client',
         who: clientBytes(client),
         bytes: LIMIT_BYTES,
@@ -67,7 +67,7 @@ type LimitRow = {
 
 const nameOf = (owner: Buffer, chainId: bigint | number) => `${owner.toString('hex')} ${chainId}`
 
-/** Agents ask before every purchase. */
+/** Batched, because agents read their limit before every purchase. */
 const readLimits = once(({ sql }) =>
   createLoader<LimitKey, SpendingLimit | undefined>({
     keyOf: ({ owner, chainId }) => nameOf(bytesOf(owner), chainId),

@@ -1,18 +1,18 @@
 import type { Queryable } from '@referrer/database'
 
-/** An escrow, by what tells it from all others of its chain. */
+/** Unique key of an escrow within its chain. */
 export type EscrowKey = { contract: Buffer; escrow_id: bigint }
 
 export const nameOf = ({ contract, escrow_id }: EscrowKey) => `${contract.toString('hex')}/${escrow_id}`
 
 /**
- * Those of the escrows (by `nameOf`) whose buyer must vote before the buyer review counts: there was a review of the product to read
- * when it was bought, by somebody other than the buyer and the author of the link. Two agents of one owner are one.
+ * The escrows (as `nameOf` keys) whose buyer must vote before the buyer's review counts: at the time of purchase the product had a review
+ * by somebody other than the buyer and the author of the link. Agents of the same owner count as one.
  */
 export const votesNeeded = (sql: Queryable, chainId: number, escrows: readonly EscrowKey[]) =>
   needing(sql, chainId, escrows, sql``)
 
-/** Those of them whose buyer has not voted yet. A ballot was refused unless it held the vote that was needed then: what comes later needs no other. */
+/** The escrows of `votesNeeded` whose buyer has not voted yet. Any ballot is enough, because one without the needed vote was refused. */
 export const votesMissing = (sql: Queryable, chainId: number, escrows: readonly EscrowKey[]) =>
   needing(
     sql,
@@ -45,7 +45,7 @@ async function needing(
         AND c.published_at < e.deposited_at
         AND author.owner <> coalesce(buyer.owner, e.payer)
         AND author.owner IS DISTINCT FROM reviewer.owner
-        -- As a value it is looked up row by row; as a join it would be done for the whole table at once.
+        -- A scalar subquery, because the planner would turn a join into a scan of the whole table.
         AND (SELECT m.content IS NOT NULL FROM market.reviews AS m WHERE m.internal_id = c.internal_id)
     ) ${alsoOf}`
   return new Set(rows.map(nameOf))

@@ -18,7 +18,7 @@ import {
 import { weightOf } from './weight.ts'
 
 export const MOST_VOTES = 3
-/** In characters (code points). */
+/** Length limit in characters (code points). */
 const LONGEST_REASONING = 280
 
 export interface Vote {
@@ -27,20 +27,20 @@ export interface Vote {
   reasoning: string
 }
 
-/** The votes of the agent that bought, on reviews of what it bought. */
+/** The votes of a buying agent on reviews of the product that it bought. */
 export interface Ballot {
   agentId: bigint
   escrowId: bigint
   votes: readonly Vote[]
 }
 
-/** Step 1. Nothing is looked up and nothing is kept. */
+/** Step 1: returns the commitment to sign, without any read or write. */
 export function proposeVotes(context: Context, chain: Chain, ballot: Ballot) {
   checkVotes(ballot.votes)
   return proposeCommitment(context, chain, 'VoteCommitment', termsOf(ballot))
 }
 
-/** Step 2: casts the votes, all of them, once for a purchase. */
+/** Step 2: casts all votes of a purchase at once; a second ballot is refused. */
 export async function castVotes(context: Context, chain: Chain, ballot: Ballot, proof: Proof): Promise<void> {
   checkVotes(ballot.votes)
   const { chainId } = chain.config
@@ -53,7 +53,7 @@ export async function castVotes(context: Context, chain: Chain, ballot: Ballot, 
   const votes = reviews.map((review, at) => {
     const authorOwner = authorOwners[at]
     const qualifies = authorOwner !== undefined && !isAddressEqual(authorOwner, signed.owner)
-    // One purchase is one voice for whoever wrote, with however many agents and reviews.
+    // One purchase gives weight to an author's owner once, however many agents and reviews the owner has.
     const isFirst = authorOwners.indexOf(authorOwner) === at
     return {
       internalId: review.internal_id,
@@ -122,7 +122,7 @@ async function purchaseOf(
   return own
 }
 
-/** In the order of the votes. */
+/** The reviews in the order of the votes. */
 async function votedReviews(
   { sql }: Context,
   chainId: number,
@@ -152,7 +152,9 @@ function requireVotable(review: VotableReview, purchase: VotablePurchase): void 
   }
 }
 
-/** Of the authors, in the order of the votes, as the chain has them now: the records may not know of a transfer yet. */
+/**
+ * The present owners of the authors, in the order of the votes. They are read from the chain, because a transfer may not be indexed yet.
+ */
 async function ownersOf(chain: Chain, reviews: readonly VotableReview[]): Promise<(Address | undefined)[]> {
   const agentIds = [...new Set(reviews.map(({ agent_id }) => agent_id))]
   const owners = await Promise.all(

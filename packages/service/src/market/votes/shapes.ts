@@ -1,16 +1,16 @@
-// What votes take and answer, in all doors.
+// Schemas of votes, for both doors.
 import { z } from 'zod'
 import { wholeNumber } from '../../kit/fields.ts'
 import { type Ballot, MOST_VOTES } from './operations.ts'
 
-/** That there is none, and of which length, is for the operation to say. */
+/** The operation refuses a missing or too long reasoning. */
 const reasoning = z
   .string()
   .refine((text) => text.isWellFormed() && !text.includes('\0'))
   .nullish()
   .transform((text) => text ?? '')
 
-/** Doors differ in how an id may be written. Of a list that is too long only its length matters: a million votes are not looked at. */
+/** `reviewId` differs between the doors. Votes in a list that is too long are not validated one by one, because only the length matters. */
 export function votesOf(reviewId: z.ZodType<bigint>) {
   const list = z.array(z.object({ review_id: reviewId, reasoning }))
   return z

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** The purchases of an id: both contracts of a filled market count from 1. */
+/** The purchases with an escrow id: both escrow contracts of the filled market count from 1. */
 async function purchasesOf(escrowId: bigint): Promise<[VotablePurchase, VotablePurchase]> {
   const [newer, older] = await findVotable(database.sql, CHAIN, escrowId)
   if (!newer || !older) throw new Error(`there are no two purchases of the id ${escrowId}`)

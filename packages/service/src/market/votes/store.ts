@@ -1,29 +1,29 @@
 import type { Queryable } from '@referrer/database'
 
-/** A purchase, with what tells what a vote of its buyer is worth now. */
+/** A purchase, with the data for the weight of its buyer's votes. */
 export type VotablePurchase = {
   contract: Buffer
   escrow_id: bigint
   payer: Buffer
   nonce: Buffer
-  /** Null: bought by a wallet without an agent. */
+  /** Null when the buyer is a wallet without an agent. */
   buyer_agent_id: bigint | null
   merchant_id: bigint
   product_id: Buffer
-  /** Of the link that it was bought through, as the chain numbers reviews. */
+  /** On-chain id of the review whose ref link was used. */
   review_id: bigint
   commission: bigint
-  /** 0 repeat, 1 one-off */
+  /** 0 is repeat, 1 is one-off. */
   product_type: number
-  /** Null: not on the chain. */
+  /** Null when it is not on the chain. */
   merchant_owner: Buffer | null
   is_buyer_flagged: boolean
-  /** Of the buyer, for that type of product; null: not computed yet. */
+  /** The buyer's rank for this type of product; null when it is not computed yet. */
   buyer_rank: number | null
   has_voted: boolean
 }
 
-/** Purchases of that id, newest first: escrow contracts that replace each other all count from 1. */
+/** The purchases with this escrow id, newest first. Each deployment of the escrow contract counts from 1, so there can be several. */
 export function findVotable(sql: Queryable, chainId: number, escrowId: bigint): Promise<VotablePurchase[]> {
   return sql<VotablePurchase[]>`
     SELECT e.contract, e.escrow_id, e.payer, e.nonce, e.buyer_agent_id, e.merchant_id, e.product_id, e.review_id, e.commission,
@@ -41,10 +41,10 @@ export function findVotable(sql: Queryable, chainId: number, escrowId: bigint): 
     ORDER BY e.deposited_at DESC, e.contract`
 }
 
-/** What decides whether a review can be voted for. */
+/** The data that decides whether a review can be voted for. */
 export type VotableReview = {
   internal_id: bigint
-  /** Null: not on the chain. */
+  /** Null when it is not on the chain. */
   review_id: bigint | null
   agent_id: bigint
   merchant_id: bigint
@@ -68,7 +68,7 @@ export interface NewVote {
   reasoning: string
   authorAgentId: bigint
   qualifies: boolean
-  /** In millionths. */
+  /** Weight in millionths. */
   weight: number
 }
 
@@ -81,11 +81,11 @@ export interface NewBallot {
   expiry: number
   signature: Buffer
   at: Date
-  /** In the order in which they were sent. */
+  /** The votes in the order in which they were sent. */
   votes: readonly NewVote[]
 }
 
-/** All votes of a purchase. False: it has some already, and these are not kept. */
+/** Stores all votes of a purchase; returns false, and stores nothing, when the purchase has votes already. */
 export async function insertBallot(sql: Queryable, chainId: number, ballot: NewBallot): Promise<boolean> {
   const { purchase, voterAgentId, votes, at } = ballot
   const { count } = await sql`

@@ -5,8 +5,8 @@ import { hex } from '../../kit/json-values.ts'
 import type { VotablePurchase } from './store.ts'
 
 /**
- * What a vote that qualifies is worth to the author, in millionths and for good: by the buyer's rank and the size of the purchase.
- * Nothing when one of the two owners, the buyer's and the author's, sells the product: nobody makes reviewers of what is their own.
+ * The final weight of a qualifying vote, in millionths, from the buyer's rank and the size of the purchase. It is 0 when the owner of the
+ * buyer or of the author also owns the merchant, so that merchants cannot raise the ranks of reviewers of their own products.
  */
 export function weightOf(
   { fullCommission }: Pick<Config, 'fullCommission'>,

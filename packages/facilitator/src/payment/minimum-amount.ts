@@ -1,7 +1,7 @@
 import { Money } from '@referrer/protocol'
 import type { Chain } from '../context.ts'
 
-/** Why so little is not worth its gas; undefined: it is. */
+/** Why the amount is too small; undefined: it is not. */
 export function tooLittle({ leastAmount, network }: Chain, amount: bigint): string | undefined {
   if (amount >= leastAmount) return undefined
   const inUsdc = (units: bigint) => `${units} base units (${Money.format(units)} USDC)`

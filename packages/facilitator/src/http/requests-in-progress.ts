@@ -1,14 +1,14 @@
 import type { Metrics } from './metrics.ts'
 
 /** Requests about payments that have begun and not ended, whether or not their callers still wait. */
-export interface UnderWay {
+export interface RequestsInProgress {
   /** Call what it returns when the request has ended. */
   begin(route: string): () => void
-  /** When there are none. */
+  /** Resolves when there are none. */
   over(): Promise<void>
 }
 
-export function createUnderWay(metrics: Metrics): UnderWay {
+export function createRequestsInProgress(metrics: Metrics): RequestsInProgress {
   let count = 0
   const waiting: (() => void)[] = []
   return {

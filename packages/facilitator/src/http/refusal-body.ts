@@ -1,4 +1,4 @@
-// What a request is told that is turned away before it is about a payment, or because something is wrong inside.
+// Bodies of refusals with another status than 200: the request is malformed or not allowed, or the facilitator has a fault.
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
@@ -11,7 +11,7 @@ import type { Refusal, SettleRefusal, VerifyRefusal } from './shapes.ts'
 type Told = Pick<HttpRefusal, 'status' | 'error'> & { detail?: string | undefined }
 type Body = z.output<typeof Refusal | typeof SettleRefusal | typeof VerifyRefusal>
 
-/** One word for each status, for programs. */
+/** A code for each status, for programs. */
 const REASONS = new Map([
   [400, 'bad_request'],
   [404, 'not_found'],
@@ -23,13 +23,13 @@ const REASONS = new Map([
   [503, 'unavailable'],
 ])
 
-/** `error` is for whoever knows our other doors, the rest for whoever reads refusals as x402 merchants do. */
+/** `error` is what the service answers with too; `errorReason` and `errorMessage` are what x402 merchants read. */
 export function bodyOf({ status, error, detail }: Told): z.output<typeof Refusal> {
   const errorReason = REASONS.get(status) ?? 'internal_error'
   return { error, ...(detail && { detail }), errorReason, errorMessage: messageOf({ error, detail }) }
 }
 
-/** Whoever posts a payment finds what a refused payment is told too: official clients look for nothing else. */
+/** On payment routes it has the fields of a refused payment too: official clients read only these. */
 export function bodyFor(context: Context, request: FastifyRequest, told: Told): Body {
   const route = request.method === 'POST' ? request.routeOptions?.url : undefined
   const { error, detail } = told
@@ -50,17 +50,17 @@ export function bodyFor(context: Context, request: FastifyRequest, told: Told): 
   }
 }
 
-/** In the three words that a payment is refused with. */
+/** As the refusal of a payment. */
 function refusalOf({ status, error, detail }: Told): Refused {
   const message = messageOf({ error, detail })
   if (status === 400 || status === 413) return new Refused('invalid_payment', message)
-  // What went wrong inside may have happened after something was sent.
+  // An internal error may have happened after the payment was sent.
   return new Refused('settle_failed', message, status === 500 ? { pending: true } : { retryable: true })
 }
 
 const messageOf = ({ error, detail }: Omit<Told, 'status'>) => (detail ? `${error}: ${detail}` : error)
 
-/** Nothing where it is no JSON, or was not read. */
+/** Empty where the body is no JSON, or was not read. */
 function sent(request: FastifyRequest): object {
   try {
     return jsonOf(request)

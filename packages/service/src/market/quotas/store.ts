@@ -1,31 +1,34 @@
-// What is kept for people costs us disk and them nothing, so that each may have so much of it written a day.
+// Daily quotas of stored bytes for each owner or client, because storing data is free for callers and costs us disk.
 import { createHash } from 'node:crypto'
 import type { Queryable } from '@referrer/database'
-import { Exhausted } from '../../kit/market-error.ts'
+import { RateLimited } from '../../kit/market-error.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 
-export interface Written {
-  /** In words, for whoever is refused: `proofs of this owner`. */
+export interface QuotaUse {
+  /** Name of the quota in the text of a refusal: `proofs of this owner`. */
   what: string
   who: Buffer
   bytes: number
-  /** On a day (UTC). */
+  /** Quota of one day (UTC), in bytes. */
   most: number
 }
 
 const DAY_MS = 86_400_000
 
-/** A client that nobody knows by anything but its address, which need not be kept. */
+/** Hash of a client's IP address, so that the address itself is not stored. */
 export const clientBytes = (client: string): Buffer => createHash('sha256').update(client).digest()
 
-/** For things that all of them share. */
-export const EVERYBODY = Buffer.alloc(0)
+/** The `who` of a quota that all clients share. */
+export const ALL_CLIENTS = Buffer.alloc(0)
 
-/** Throws when it is more than may be written today. In the transaction that writes it: what is not written is not counted. */
-export async function countWritten(
+/**
+ * Counts bytes against today's quota, and throws when it is exceeded. It runs in the transaction that stores the data, so that data
+ * that is rolled back does not count.
+ */
+export async function spendQuota(
   sql: Queryable,
   now: number,
-  { what, who, bytes, most }: Written,
+  { what, who, bytes, most }: QuotaUse,
 ): Promise<void> {
   const { count } = await sql`
     INSERT INTO market.written AS w (day, what, who, bytes)
@@ -36,14 +39,14 @@ export async function countWritten(
   if (count === 1) return
   const next = (Math.floor(now / DAY_MS) + 1) * DAY_MS
   const begins = new Date(next).toISOString().replace('.000Z', 'Z')
-  throw new Exhausted(
+  throw new RateLimited(
     `${what} may take ${most} bytes a day, and that is used up; the next day begins at ${begins}`,
     Math.ceil((next - now) / 1_000),
   )
 }
 
-/** Days that are over. */
-export const sweepWritten: Schedule = {
+/** Deletes the counters of past days. */
+export const sweepQuotas: Schedule = {
   name: 'sweep-written',
   everySeconds: 3_600,
   async run({ sql }) {

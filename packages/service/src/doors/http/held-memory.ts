@@ -1,16 +1,16 @@
 import { clientOf } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** Of one client. */
+/** Memory limit for each client. */
 const MOST_BYTES = 64 * 1024 * 1024
-/** Of smaller bodies and answers the limit of requests lets nobody have too many. */
+/** Smaller bodies and answers are not counted, because the rate limit bounds their number. */
 export const LARGE = 64 * 1024
 
-/** A body is in memory while it arrives, an answer until it is read: whoever leaves too much there gets 429 for further large ones. */
-export function limitHeld(app: FastifyInstance, bodyLimit: number): void {
+/** Limits the memory that each client holds: a body while it arrives, an answer until it is read. Beyond the limit large ones get 429. */
+export function limitHeldMemory(app: FastifyInstance, bodyLimit: number): void {
   const held = new Map<string, number>()
 
-  /** Until the request is over; false: there is too much already. One alone always passes. */
+  /** Counts bytes until the request ends; returns false when they exceed the limit. A single large body or answer always passes. */
   function hold({ ip }: FastifyRequest, { raw }: FastifyReply, size: number): boolean {
     if (size < LARGE || raw.destroyed) return true
     const client = clientOf(ip)

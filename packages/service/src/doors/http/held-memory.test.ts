@@ -6,7 +6,7 @@ import { testApp } from '../../app/testing.ts'
 import { testConfig, testContext } from './testing.ts'
 
 const MEGABYTE = 1024 * 1024
-/** A large answer takes a busy machine more than the second that polls have. */
+/** Time limit of polls; on a busy machine a large answer takes longer than the default second. */
 const PATIENCE = { timeout: 20_000 }
 
 let app: FastifyInstance
@@ -29,7 +29,7 @@ afterEach(async () => {
   await app.close()
 })
 
-/** Asks and does not read; resolves when the answer has begun. */
+/** Sends a request and does not read the answer; resolves when the answer has begun. */
 async function ask(path: string, client = '198.51.100.1'): Promise<Socket> {
   const socket = connect(Number(url.port), url.hostname)
   sockets.push(socket)
@@ -45,7 +45,7 @@ async function get(path: string, client = '198.51.100.1') {
   return { status, headers, text: await response.text() }
 }
 
-/** Begins a body and does not end it. */
+/** Sends the beginning of a body and never its end. */
 function upload(head: string): Socket {
   const socket = connect(Number(url.port), url.hostname)
   sockets.push(socket)
