@@ -20,7 +20,7 @@ import { usdc } from './table.ts'
 
 const text = readFileSync(new URL('../../docs/ranks.md', import.meta.url), 'utf8')
 
-/** The cells of the table under a marker, without its head. */
+/** The cells of the table below a marker, without its header. */
 function tableOf(marker: string): string[][] {
   const [, after = ''] = text.split(`<!-- ${marker} -->\n`)
   const lines = after.split('\n\n')[0]?.split('\n') ?? []
@@ -51,8 +51,8 @@ test('the example is computed as it says', () => {
   const rank = rankOf('repeat', { gain, loss }) ?? 0
   const [forIt, against] = [gain, loss].map((sum) => (sum / MILLION).toFixed(4))
   const pays = (multiplierBps(rank) / 10_000).toFixed(4)
-  expect(/^For it speak .*$/m.exec(text)?.[0]).toBe(
-    `For it speak ${forIt}, against it ${against}, so its rank is (6 + ${forIt}) / (12 + ${forIt} + ${against}) = ${rank.toFixed(4)}, and a sale pays ${pays} of the commission.`,
+  expect(/^The evidence for it is .*$/m.exec(text)?.[0]).toBe(
+    `The evidence for it is ${forIt}, against it ${against}, so its rank is (6 + ${forIt}) / (12 + ${forIt} + ${against}) = ${rank.toFixed(4)}, and a sale pays ${pays} of the commission.`,
   )
 })
 

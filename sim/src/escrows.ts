@@ -1,20 +1,20 @@
-import type { Ledger } from './ledger.ts'
+import type { Balances } from './balances.ts'
 import type { Purchase } from './records.ts'
 
 export const DAY_MS = 86_400_000
 const WINDOW_MS = 60 * DAY_MS
-/** How long settling waits for the end of a dispute. */
-const PATIENCE_MS = 8 * DAY_MS
+/** How long a settlement waits for the end of a dispute. */
+const LONGEST_DELAY_MS = 8 * DAY_MS
 
-/** Cashback as soon as it is earned, the rest when the window is over. */
+/** Releases cashback as soon as it is earned, and settles the rest when the window ends. */
 export class Escrows {
-  readonly #ledger: Ledger
+  readonly #balances: Balances
   readonly #changed = new Set<Purchase>()
   /** In the order in which their windows end. */
   #open: Purchase[] = []
 
-  constructor(ledger: Ledger) {
-    this.#ledger = ledger
+  constructor(balances: Balances) {
+    this.#balances = balances
   }
 
   opened(purchase: Purchase): void {
@@ -31,7 +31,8 @@ export class Escrows {
     const due = this.#open.findIndex(({ boughtAt }) => boughtAt + WINDOW_MS > now)
     const ended = this.#open.splice(0, due === -1 ? this.#open.length : due)
     const waiting = ended.filter((purchase) => {
-      const waits = purchase.link.outcome === 'disputed' && now < purchase.boughtAt + WINDOW_MS + PATIENCE_MS
+      const waits =
+        purchase.link.outcome === 'disputed' && now < purchase.boughtAt + WINDOW_MS + LONGEST_DELAY_MS
       if (!waits) this.#settle(purchase, now)
       return waits
     })
@@ -43,7 +44,7 @@ export class Escrows {
     const isEarned = buyer !== null && review !== null && !votesMissing(purchase)
     if (!isEarned || isReleased || settledAt !== null || split.cashback === 0n) return
     purchase.isReleased = true
-    this.#ledger.paidOut(purchase, 'cashback', split.cashback, purchase.payer)
+    this.#balances.paidOut(purchase, 'cashback', split.cashback, purchase.payer)
   }
 
   #settle(purchase: Purchase, now: number): void {
@@ -51,9 +52,9 @@ export class Escrows {
     purchase.settledAt = now
     const isContradicted = link.outcome === 'contradicted' || (link.outcome === 'resolved' && link.upheld)
     purchase.heldBackTo = isContradicted ? 'treasury' : 'reviewers'
-    if (isContradicted) this.#ledger.paidOut(purchase, 'treasury', split.heldBack)
-    else this.#ledger.paidOut(purchase, 'reviewers', split.heldBack, link.agent.owner)
-    if (!isReleased) this.#ledger.paidOut(purchase, 'reviewers', split.cashback, link.agent.owner)
+    if (isContradicted) this.#balances.paidOut(purchase, 'treasury', split.heldBack)
+    else this.#balances.paidOut(purchase, 'reviewers', split.heldBack, link.agent.owner)
+    if (!isReleased) this.#balances.paidOut(purchase, 'reviewers', split.cashback, link.agent.owner)
   }
 }
 

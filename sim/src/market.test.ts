@@ -7,7 +7,7 @@ import type { Agent, Product, Review } from './records.ts'
 const START = Date.UTC(2026, 0, 1)
 const USDC = 1_000_000n
 
-/** A product that pays 0.07 USDC of commission through a newcomer's link, and a first review. */
+/** A product that pays 0.07 USDC of commission through a newcomer's link, with a first review. */
 function openMarket() {
   const market = new Market(START)
   let owners = 0
@@ -28,11 +28,11 @@ test('a purchase is divided, and what is held goes to the reviewer after sixty d
   pass()
   market.buy(link, newcomer())
   const paid = { buyers: -USDC, merchants: 930_000n, fees: 7_000n, treasury: 0n, cashback: 0n }
-  expect(market.ledger.close(market.purchases)).toEqual({ ...paid, reviewers: 24_500n, held: 38_500n })
+  expect(market.balances.check(market.purchases)).toEqual({ ...paid, reviewers: 24_500n, held: 38_500n })
   pass(59)
-  expect(market.ledger.close(market.purchases).held).toBe(38_500n)
+  expect(market.balances.check(market.purchases).held).toBe(38_500n)
   pass(1)
-  expect(market.ledger.close(market.purchases)).toEqual({ ...paid, reviewers: 63_000n, held: 0n })
+  expect(market.balances.check(market.purchases)).toEqual({ ...paid, reviewers: 63_000n, held: 0n })
 })
 
 test('cashback is paid as soon as the buyer has said what it thinks', () => {
@@ -41,7 +41,7 @@ test('cashback is paid as soon as the buyer has said what it thinks', () => {
   pass()
   market.reviewPurchase(purchase, MILLION)
   pass()
-  expect(market.ledger.close(market.purchases)).toMatchObject({ cashback: 14_000n, held: 24_500n })
+  expect(market.balances.check(market.purchases)).toMatchObject({ cashback: 14_000n, held: 24_500n })
 })
 
 test('a buyer who had something to vote on votes before it reviews', () => {
@@ -65,7 +65,7 @@ test('three buyers who disagree contradict a review, and the treasury gets what 
   expect(link.outcome).toBe('contradicted')
   expect(rankInForce(link.agent, 'repeat')).toBeCloseTo(6 / 15)
   pass(60)
-  expect(market.ledger.close(market.purchases)).toMatchObject({ treasury: 3n * 24_500n, held: 0n })
+  expect(market.balances.check(market.purchases)).toMatchObject({ treasury: 3n * 24_500n, held: 0n })
 })
 
 test('settling waits for the end of a dispute, but not for ever', () => {
@@ -74,9 +74,9 @@ test('settling waits for the end of a dispute, but not for ever', () => {
   pass()
   market.dispute(link)
   pass(60)
-  expect(market.ledger.close(market.purchases).held).toBe(3n * 24_500n)
+  expect(market.balances.check(market.purchases).held).toBe(3n * 24_500n)
   pass(8)
-  expect(market.ledger.close(market.purchases)).toMatchObject({ held: 0n, treasury: 0n })
+  expect(market.balances.check(market.purchases)).toMatchObject({ held: 0n, treasury: 0n })
 })
 
 test('a contradiction that an admin does not uphold is no evidence', () => {
@@ -95,7 +95,7 @@ test('the books do not close when a unit is missing', () => {
   const { market, newcomer, link } = openMarket()
   const purchase = market.buy(link, newcomer())
   purchase.split.heldBack += 1n
-  expect(() => market.ledger.close(market.purchases)).toThrow(
+  expect(() => market.balances.check(market.purchases)).toThrow(
     'purchase 1 of 1000000 base units does not add up',
   )
 })

@@ -1,4 +1,4 @@
-// The whole market in memory: what comes through the doors, and what follows from it.
+// The whole market in memory: the operations of the service, and what it computes from them.
 import { Money } from '@referrer/protocol'
 import {
   BASE_RATES,
@@ -8,8 +8,8 @@ import {
   type ProductType,
   voteWeight,
 } from '@referrer/ranking'
+import { Balances } from './balances.ts'
 import { Escrows, votesMissing } from './escrows.ts'
-import { Ledger } from './ledger.ts'
 import { Opinions } from './opinions.ts'
 import { Oracle } from './oracle.ts'
 import { Ranks } from './ranks.ts'
@@ -21,7 +21,7 @@ const VOTES_AT_ONCE = 3
 
 export class Market {
   readonly rules: Rules
-  readonly ledger = new Ledger()
+  readonly balances = new Balances()
   readonly agents: Agent[] = []
   readonly products: Product[] = []
   readonly reviews: Review[] = []
@@ -31,7 +31,7 @@ export class Market {
   readonly oracle: Oracle
   readonly #ranks: Ranks
   readonly #escrows: Escrows
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970-01-01. */
   now: number
   readonly #voted = new Set<Purchase>()
   #identities = 0
@@ -42,7 +42,7 @@ export class Market {
     this.opinions = new Opinions(rules)
     this.oracle = new Oracle(rules, this.opinions)
     this.#ranks = new Ranks(rules)
-    this.#escrows = new Escrows(this.ledger)
+    this.#escrows = new Escrows(this.balances)
   }
 
   mint(owner: Owner, { cashbackBps = 0 } = {}): Agent {
@@ -66,12 +66,15 @@ export class Market {
     return product
   }
 
-  /** With an approved proof. */
+  /** A review with an approved proof. */
   publish(agent: Agent, product: Product, satisfaction: number): Review {
     return this.#publish(agent, product, satisfaction, null)
   }
 
-  /** Through the link of a review. Without an agent it is a wallet that buys. A merchant may let somebody pay less than the price. */
+  /**
+   * Buys through the link of a review. With an owner instead of an agent, a plain wallet buys. A merchant may accept
+   * less than the price.
+   */
   buy(link: Review, by: Agent | Owner, price = link.product.price): Purchase {
     const { product } = link
     const buyer = typeof by === 'number' ? null : by
@@ -104,12 +107,12 @@ export class Market {
     }
     this.purchases.push(purchase)
     this.#escrows.opened(purchase)
-    this.ledger.paid(purchase, { merchant: product.merchant.owner, reviewer: link.agent.owner })
+    this.balances.paid(purchase, { merchant: product.merchant.owner, reviewer: link.agent.owner })
     this.events.push({ at: this.now, what: 'bought', purchase })
     return purchase
   }
 
-  /** All votes of a purchase at once, once. */
+  /** All votes of a purchase are cast together, once. */
   vote(purchase: Purchase, reviews: readonly Review[]): void {
     const { buyer: voter, product, link } = purchase
     if (
@@ -184,7 +187,7 @@ export class Market {
     this.events.push({ at: this.now, what: 'flagged', agent })
   }
 
-  /** Lets everything follow from what has happened, as the service does all the time. */
+  /** Computes everything that depends on the events so far, as the service's followers do continuously. */
   follow(): void {
     this.opinions.follow(this.now)
     for (const review of this.oracle.follow(this.now)) this.#ranks.found(review)
@@ -222,6 +225,6 @@ export class Market {
   }
 }
 
-/** What counts where a rank is used: the base rate at a cold start. */
+/** The rank that counts wherever one is needed: at a cold start, the base rate. */
 export const rankInForce = ({ flagged, ranks }: Agent, type: ProductType): number =>
   effectiveRank(flagged, ranks[type]) ?? BASE_RATES[type]

@@ -9,7 +9,7 @@ type Standing = {
   weighted: bigint
 }
 
-/** One opinion of a product for each owner, and the Product Ranks that come of them. */
+/** Keeps one opinion for each owner and product, and computes Product Ranks from them. */
 export class Opinions {
   readonly #rules: Rules
   readonly #products = new Map<Product, Standing>()

@@ -10,7 +10,10 @@ type Comparison = Sums & { inputs: Map<number, Input> }
 const LEAST_OPINIONS = 3
 const TOLERANCE = BigInt(MILLION / 4)
 
-/** Compares reviews with what buyers thought: at 3 opinions of a product, and whenever there are twice as many. */
+/**
+ * Compares reviews with the opinions of buyers: once a product has 3 opinions, and each time their number has
+ * doubled.
+ */
 export class Oracle {
   readonly #rules: Rules
   readonly #opinions: Opinions
@@ -31,20 +34,20 @@ export class Oracle {
     this.#changed.add(review)
   }
 
-  /** Answers the reviews of which something else was found than before. */
+  /** Returns the reviews whose finding has changed. */
   follow(now: number): Review[] {
     const looked = [...this.#changed]
     this.#changed.clear()
     const compared = [...new Set(looked.map(({ product }) => product))].filter((product) =>
       this.#compare(product),
     )
-    // In the order in which the service numbers what it finds.
+    // In the order in which the service numbers its findings.
     return [compared.flatMap(({ reviews }) => reviews), looked].flatMap((reviews) =>
       reviews.toSorted((a, b) => a.id - b.id).filter((review) => this.#find(review, now)),
     )
   }
 
-  /** False: what its reviews are compared with is what it was. */
+  /** False: the comparison of the product has not changed. */
   #compare(product: Product): boolean {
     const live = this.#live.get(product)
     const isVoid = live !== undefined && [...live.inputs.values()].some(({ review }) => this.#isOut(review))

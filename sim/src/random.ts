@@ -1,4 +1,4 @@
-/** The same seed gives the same numbers on every machine (mulberry32). */
+/** A pseudo-random generator (mulberry32): the same seed gives the same numbers on every machine. */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** From 0 to below 1. */
+  /** A number from 0 to below 1. */
   share(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = this.#state
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000
   }
 
-  /** A whole number from 0 to below `bound`. */
+  /** An integer from 0 to below `bound`. */
   below(bound: number): number {
     return Math.floor(this.share() * bound)
   }
@@ -34,7 +34,7 @@ export class Random {
     return item
   }
 
-  /** Some of the items, each at most once, in no order. */
+  /** A random selection, each item at most once, in random order. */
   some<T>(items: readonly T[], count: number): T[] {
     if (items.length <= count) return [...items]
     const chosen = new Set<number>()

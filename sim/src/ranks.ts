@@ -10,13 +10,13 @@ import {
 import type { Agent, Owner, Review, Vote } from './records.ts'
 import type { Rules } from './rules.ts'
 
-/** A piece of what a rank rests on, in millionths as of its day. */
+/** A piece of evidence for a rank, in millionths as of its day. */
 type Evidence = { side: 'gain' | 'loss'; weight: number; day: number }
 type Totals = { gain: bigint; loss: bigint }
-/** What is looked at as one: the votes of one owner for one author, or what was found of an author's reviews. */
+/** Evidence that is chosen together: the votes of one owner for one author, or the findings on an author's reviews. */
 type Unit = { agent: Agent; owner: Owner; type: ProductType; select: () => Evidence[]; counted: Evidence[] }
 
-/** Review Ranks, kept by what changes. */
+/** Keeps Review Ranks up to date by recomputing only what has changed. */
 export class Ranks {
   readonly #rules: Rules
   readonly #units = new Map<string, Unit>()
@@ -46,7 +46,7 @@ export class Ranks {
     this.#unitsOfVoter.set(vote.voter, units.add(unit))
   }
 
-  /** Something was found of it, or decided. */
+  /** The review has a new finding, or its dispute was decided. */
   found(review: Review): void {
     const key = `${review.agent.id}/${review.owner}/${review.product.type}`
     const reviews = this.#reviews.get(key) ?? new Set()
@@ -54,7 +54,7 @@ export class Ranks {
     this.#changed.add(this.#unit(key, review, () => this.#findingsThatCount(reviews)))
   }
 
-  /** Its owner, or whether it is flagged. */
+  /** The owner or the flag of the agent has changed. */
   changed(agent: Agent): void {
     this.#agents.add(agent)
     for (const unit of this.#unitsOfVoter.get(agent) ?? []) this.#changed.add(unit)
@@ -80,7 +80,7 @@ export class Ranks {
     this.#agents.add(unit.agent)
   }
 
-  /** The newest, each on another review. */
+  /** The newest votes, each on a different review. */
   #votesThatCount(votes: readonly Vote[]): Evidence[] {
     const counted = new Map<Review, Evidence>()
     for (const { review, voter, weight, castAt } of votes.toReversed()) {
@@ -91,7 +91,7 @@ export class Ranks {
     return [...counted.values()]
   }
 
-  /** The newest of each outcome, each of another product. */
+  /** The newest findings of each outcome, each on a different product. */
   #findingsThatCount(reviews: ReadonlySet<Review>): Evidence[] {
     const newest = [...reviews].sort((a, b) => (b.finding?.id ?? 0) - (a.finding?.id ?? 0))
     return (['confirmed', 'contradicted'] as const).flatMap((outcome) => {

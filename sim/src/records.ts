@@ -1,16 +1,16 @@
 import type { Money } from '@referrer/protocol'
 import type { ProductType } from '@referrer/ranking'
 
-/** A wallet, by number. */
+/** A wallet, identified by a number. */
 export type Owner = number
 
 export type Agent = {
   id: number
   owner: Owner
   flagged: boolean
-  /** Of the commission, what its links give to buyers. */
+  /** The part of the commission that its links give to buyers. */
   cashbackBps: number
-  /** As they were when the market was last followed. Null: at a cold start. */
+  /** The ranks when the market was last followed. Null: at a cold start. */
   ranks: Record<ProductType, number | null>
 }
 
@@ -30,18 +30,18 @@ export type Outcome = 'pending' | 'confirmed' | 'contradicted' | 'disputed' | 'r
 export type Review = {
   id: number
   agent: Agent
-  /** Who owned the author when it was published. */
+  /** The author's owner at publication. */
   owner: Owner
   product: Product
   /** In millionths. */
   satisfaction: number
   publishedAt: number
-  /** Of a buyer's review; an approved proof otherwise. */
+  /** The purchase of a buyer's review; null: the review has an approved proof instead. */
   purchase: Purchase | null
   opinion: { size: number; weight: number } | null
   outcome: Outcome
   finding: Finding | null
-  /** Whether a contradiction stood after it was disputed; null: not resolved. */
+  /** Whether an admin upheld the contradiction after a dispute; null: not decided. */
   upheld: boolean | null
 }
 
@@ -54,7 +54,7 @@ export type Finding = {
 
 export type Purchase = {
   id: number
-  /** The review whose link was followed. */
+  /** The review through whose link it was bought. */
   link: Review
   /** Null: bought without an agent. */
   buyer: Agent | null
@@ -64,14 +64,14 @@ export type Purchase = {
   boughtAt: number
   split: Money.Split
   size: number
-  /** Whether there was something to vote on. */
+  /** Whether there was a review to vote on. */
   needsVote: boolean
-  /** For somebody else than its own owner. */
+  /** Whether the buyer voted for an agent of another owner. */
   hasVoted: boolean
   review: Review | null
   isReleased: boolean
   settledAt: number | null
-  /** Null: it is still held. */
+  /** Null: still in escrow. */
   heldBackTo: 'reviewers' | 'treasury' | null
 }
 
@@ -85,7 +85,7 @@ export type Vote = {
   weight: number
 }
 
-/** What came through the doors, in order: enough to let it happen again. */
+/** The operations in order, with everything needed to replay them. */
 export type Event = { at: number } & (
   | { what: 'minted'; agent: Agent; owner: Owner }
   | { what: 'transferred'; agent: Agent; owner: Owner }

@@ -1,28 +1,28 @@
 import { FINDINGS_OF_EACH, MILLION, sizeOf, VOTES_OF_PAIR } from '@referrer/ranking'
 
-/** The rules that a ring runs into. Each can be switched off, to see which attack it stops. */
+/** The rules that a ring has to overcome. Each can be switched off, to show which attack it stops. */
 export type Rules = {
-  /** What tells the size of a purchase. */
+  /** The measure for the size of a purchase. */
   sizeBy: 'commission' | 'price' | 'nothing'
-  /** In base units: from here on a purchase counts in full. */
+  /** In base units: from this amount on a purchase counts in full. */
   full: bigint
-  /** A vote for an agent of the voter's own owner counts for nothing. */
+  /** A vote for an agent of the voter's own owner does not count. */
   ownVotesDrop: boolean
-  /** So does what happens at a merchant of the voter's or the author's owner. */
+  /** Votes and opinions at a shop of the voter's or the author's owner do not count. */
   ownShopsDrop: boolean
-  /** Two agents of one owner are one voter and have one opinion. */
+  /** All agents of one owner count as one voter with one opinion. */
   ownersCount: boolean
   votesOfPair: number
-  /** Of the votes of one ballot for agents of one owner the first counts. */
+  /** Of several votes on one ballot for agents of the same owner, only the first counts. */
   ballotsCountOnce: boolean
   findingsOfEach: number
-  /** Of several findings on one product the newest counts. */
+  /** Of several findings on one product, only the newest counts. */
   productsCountOnce: boolean
-  /** Reviews are compared with opinions as heavy as their purchases. */
+  /** Opinions weigh as much as their purchases when reviews are compared with them. */
   opinionsWeigh: boolean
-  /** What an agent earned under one owner is not the next one's. */
+  /** Evidence stays with the owner under whom it was earned, and does not go to the next owner. */
   evidenceStays: boolean
-  /** Votes of a flagged agent, and its opinions, do not count. */
+  /** Votes and opinions of a flagged agent do not count. */
   flagsCount: boolean
 }
 

@@ -1,4 +1,4 @@
-/** One object a line; the keys of the first are the columns. */
+/** One line for each object; the keys of the first are the columns. */
 export function table(rows: readonly Record<string, string | number>[]): string {
   const columns = Object.keys(rows[0] ?? {})
   const lines = [columns, ...rows.map((row) => columns.map((column) => String(row[column] ?? '')))]

@@ -102,7 +102,7 @@ export async function setAgentWallet(
   return call(chain, owner, 'IdentityRegistry', 'setAgentWallet', args)
 }
 
-/** One purchase alone, or several at once. */
+/** Settles one purchase, or several in a batch. */
 export function settle(chain: Chain, purchases: Purchase[]): Call {
   const { settler } = chain.market.accounts
   const [only] = purchases
@@ -111,7 +111,7 @@ export function settle(chain: Chain, purchases: Purchase[]): Call {
     : call(chain, settler, 'SplitRouter', 'settleBatch', [purchases])
 }
 
-/** As the contract asks for them: what was published about an escrow. */
+/** The terms of an escrow as its event published them, in the form that the contract takes. */
 export const termsOf = (escrow: Escrow) => ({
   escrowId: escrow.escrow_id,
   payer: escrow.payer,

@@ -1,4 +1,4 @@
-// A real chain whose blocks the test mines by hand, and takes back.
+// A real chain on which the test mines and removes blocks by hand.
 import {
   deployMarket,
   type LocalChain,
@@ -15,7 +15,7 @@ export interface Call {
   account: LocalAccount
   to: Address
   data: Hex
-  /** Those with more come first in their block. */
+  /** Calls with a higher tip come first in their block. */
   tip?: bigint
   gas?: bigint
 }
@@ -39,21 +39,21 @@ export interface ForkingChain {
   rpcUrl: string
   market: Market
   head(): Mined
-  /** The highest block that there ever was. */
+  /** The highest block number that ever existed. */
   highest(): bigint
-  /** The world at the newest block. */
+  /** The records at the newest block. */
   world(): World
   sign(calls: Call[]): Promise<SignedCall[]>
-  /** One block for each, which must take effect. */
+  /** Mines one block for each call; each call must succeed. */
   send(...calls: Call[]): Promise<void>
-  /** One block, of these calls in the order of their tips, this many seconds after its parent. */
+  /** Mines one block with these calls in the order of their tips, this many seconds after its parent. */
   mine(calls?: SignedCall[], secondsLater?: bigint): Promise<void>
-  /** Takes blocks back and returns them. They are gone; whoever looks sees a shorter chain. */
+  /** Removes blocks and returns them. Until new ones are mined, the chain is shorter. */
   takeBack(depth: number): Promise<Mined[]>
   close(): Promise<void>
 }
 
-/** For whoever starts one: deploying takes its time on a busy machine. */
+/** Time-out for tests that start a chain: deploying takes long on a busy machine. */
 export const SLOW_START_MS = 120_000
 
 const GAS = 2_000_000n
@@ -82,7 +82,7 @@ async function forkingChain({ client, rpcUrl, close }: LocalChain, market: Marke
     return newest
   }
 
-  /** The newest block as it is now, ready to be returned to. */
+  /** The newest block with a snapshot to which the chain can be reset. */
   async function look(calls: SignedCall[]): Promise<Mined> {
     const { number, hash, timestamp, transactions } = await client.getBlock()
     if (calls.length && transactions.length !== calls.length)

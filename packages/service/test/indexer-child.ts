@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { bundled } from '@referrer/database/testing'
 import type { IndexerTask } from './indexer-process.ts'
 
-/** A line of the process that indexes. */
+/** A line printed by the indexer process. */
 export interface Said {
   chainId: number
   type: 'active' | 'applied' | 'rolled-back' | 'caught-up' | 'failed'
@@ -15,15 +15,15 @@ export interface Said {
 }
 
 export interface IndexerChild {
-  /** Everything it said, oldest first. */
+  /** All lines, oldest first. */
   said: Said[]
-  /** As a crash does it: at once, with no chance to tidy up. */
+  /** Kills the process at once, as a crash does. */
   kill(): Promise<void>
 }
 
 const PROGRAM = new URL('./indexer-process.ts', import.meta.url)
 
-/** `said` of an earlier one may be carried on. */
+/** `said`: the lines of an earlier process, to continue them. */
 export async function startIndexerChild(task: IndexerTask, said: Said[] = []): Promise<IndexerChild> {
   const child: ChildProcess = spawn(process.execPath, [await bundled(PROGRAM)], {
     env: { ...process.env, INDEX: JSON.stringify(task) },

@@ -1,8 +1,8 @@
-// A process that indexes until it is killed, or until its parent is gone. Says each event in a line of JSON.
+// A process that indexes until it is killed or its parent ends. Prints each event as a line of JSON.
 import { createRpcPool } from '@referrer/chain'
 import { createMarketIndexer, type IndexedChain } from '../src/app/indexing.ts'
 
-/** What it is told in the variable INDEX. */
+/** The task, passed in the variable INDEX. */
 export interface IndexerTask {
   databaseUrl: string
   rpcTimeoutMs: number

@@ -1,4 +1,4 @@
-// A database, some chains behind bad nodes, and what it takes to index them and to check the outcome.
+// A database, chains behind faulty nodes, and helpers to index them and to check the results.
 import { createRpcPool, type Indexer } from '@referrer/chain'
 import { type FaultProxy, seeded, startFaultProxy } from '@referrer/chain/testing'
 import type { Sql } from '@referrer/database'
@@ -11,7 +11,7 @@ import { mirrorDifferences, recordDifferences } from './tables.ts'
 
 export const FINALITY = 16
 
-/** Two nodes of a chain, bad in their own ways. */
+/** Two nodes of a chain, each with faults of its own. */
 export async function startNodes(chain: ForkingChain, seed: number): Promise<FaultProxy[]> {
   const start = (own: number) => startFaultProxy({ target: chain.rpcUrl, random: seeded(seed + own) })
   return Promise.all([start(1), start(2)])
@@ -38,14 +38,14 @@ export function chainTask(
   return { urls, config: { chainId, contracts, ...pace } }
 }
 
-/** Whether the newest block that was indexed is the newest there is. */
+/** Whether the newest indexed block is the newest block of the chain. */
 export async function isCaughtUp(sql: Sql, chain: ForkingChain): Promise<boolean> {
   const [row] = await sql<{ hash: string }[]>`
     SELECT '0x' || encode(block_hash, 'hex') AS hash FROM indexer.checkpoints WHERE chain_id = ${chain.chainId}`
   return row?.hash === chain.head().hash
 }
 
-/** How the mirrored tables differ from a replay of the chain as it is now. */
+/** The differences between the mirrored tables and a replay of the present chain. */
 export async function mirrorErrors(
   sql: Sql,
   { chainId, market }: Pick<ForkingChain, 'chainId' | 'market'>,
@@ -55,7 +55,7 @@ export async function mirrorErrors(
   return mirrorDifferences(sql, chainId, fold(chainId, events))
 }
 
-/** The same for the service's own records, which hold once every block with an event is final. */
+/** The same for the service's own records, which must agree once every block with an event is final. */
 export async function recordErrors(
   sql: Sql,
   { chainId, market }: ForkingChain,
@@ -65,13 +65,13 @@ export async function recordErrors(
   return recordDifferences(sql, chainId, fold(chainId, events), cashbackOf)
 }
 
-/** Until every block is final that there ever was, the dropped ones too. */
+/** Mines until every block that ever existed is final, also dropped ones. */
 export async function mineUntilFinal(chain: ForkingChain): Promise<void> {
   const deepEnough = chain.highest() + BigInt(FINALITY)
   while (chain.head().number <= deepEnough) await chain.mine()
 }
 
-/** What is remembered of blocks that nobody takes back any more: nothing. */
+/** Undo records of final blocks; there should be none. */
 export async function undoOfFinalBlocks(sql: Sql, chainId: number): Promise<readonly unknown[]> {
   return sql`
     SELECT u.relation::text, u.block_number FROM indexer.undo AS u JOIN indexer.checkpoints AS c USING (chain_id)

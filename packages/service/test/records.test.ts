@@ -21,13 +21,13 @@ import { rowsOf } from './tables.ts'
 import { TRADERS } from './trade.ts'
 
 const CHAIN_ID = 31_361
-/** The identity of the merchant, and of the author of reviews. */
+/** The ids of the merchant and of the author. */
 const [MERCHANT, AUTHOR] = [0n, 1n]
 const PRODUCT: Hex = numberToHex(1, { size: 32 })
 
 const [owner, buyer] = TRADERS as [LocalAccount, LocalAccount]
-/** A busy machine makes these slow, not wrong. */
-const PATIENCE_MS = 30_000
+/** Longer time-outs, because a busy machine is slow. */
+const TIMEOUT_MS = 30_000
 vi.setConfig({ testTimeout: 90_000 })
 
 let chain: ForkingChain
@@ -59,7 +59,7 @@ const stop = async () => {
   await indexer?.stop()
   indexer = undefined
 }
-const catchUp = () => until(() => isCaughtUp(database.sql, chain), 'the newest block', PATIENCE_MS)
+const catchUp = () => until(() => isCaughtUp(database.sql, chain), 'the newest block', TIMEOUT_MS)
 
 const list = (productId: Hex) =>
   call(chain, owner, 'MerchantRegistry', 'listProduct', [MERCHANT, productId, 1_000, 0n, 0, ''])
@@ -168,7 +168,7 @@ test('records that first moved to a later block and then were dropped there do n
   await mineEmpty(8)
   await chain.send(...(await calls()))
   await catchUp()
-  // The blocks that they were learned from become final while the later ones are not yet.
+  // Their blocks become final while the later ones are not yet.
   await mineEmpty(8)
   await catchUp()
   await chain.takeBack(11)
@@ -211,7 +211,7 @@ test('a review belongs to whoever owned its author when it was published, wherev
     call(chain, from, 'IdentityRegistry', 'transferFrom', [from.address, to.address, AUTHOR])
 
   await chain.send(await publish(first), hand(owner, buyer), await publish(second, buyer))
-  // In one block: given back, published, and given away again.
+  // In one block: returned, published, and transferred again.
   await chain.mine(
     await chain.sign([
       { ...hand(buyer, owner), tip: 3n },
@@ -223,7 +223,7 @@ test('a review belongs to whoever owned its author when it was published, wherev
   expect([await ownerOf(first), await ownerOf(second), await ownerOf(third)]).toEqual([one, other, one])
   expect(await mirrorErrors(database.sql, chain)).toEqual([])
 
-  // The same review again, but of another owner.
+  // The same review again, but under another owner.
   await chain.takeBack(4)
   await chain.send(hand(owner, buyer), await publish(first, buyer), hand(buyer, owner))
   await catchUp()

@@ -11,10 +11,10 @@ import { randomCalls } from './trade.ts'
 export type ForkKind = 'other order' | 'partly' | 'different' | 'shorter'
 export const FORK_KINDS: ForkKind[] = ['other order', 'partly', 'different', 'shorter']
 
-/** Blocks deeper than this are never taken back, counted from the highest block that anybody can have seen. */
+/** Blocks deeper than this are never removed, counted from the highest block that ever existed. */
 export const DEEPEST = 12
 
-/** Replaces the newest blocks by others. Returns how many it took back. */
+/** Replaces the newest blocks by others. Returns how many it removed. */
 export async function reorganise(
   chain: ForkingChain,
   random: () => number,
@@ -38,14 +38,14 @@ export async function reorganise(
   const blocks = kind === 'shorter' ? int(random, 1, Math.max(1, depth - 1)) : depth + int(random, 0, 2)
   for (let left = blocks; left > 0; left -= 1) {
     const size = left === 1 ? again.length : int(random, 0, Math.ceil((2 * again.length) / left))
-    // Another second than before, so that the same transactions make another block.
+    // At another time than before, so that the same transactions make another block.
     await chain.mine(again.splice(0, size), BigInt(int(random, 16, 30)))
     if (kind === 'shorter') await pause()
   }
   return taken.length
 }
 
-/** What everybody sent, up to some point of their own: nobody's later transaction without the earlier ones. */
+/** The transactions of each sender up to a random point, without gaps. */
 function upTo(calls: SignedCall[], random: () => number): SignedCall[] {
   const kept = [...Map.groupBy(calls, ({ from }) => from).values()].map((own) =>
     own.slice(0, int(random, 0, own.length)),
@@ -53,7 +53,7 @@ function upTo(calls: SignedCall[], random: () => number): SignedCall[] {
   return calls.filter((call) => kept.some((own) => own.includes(call)))
 }
 
-/** In another order, but everybody's own in the old one. */
+/** In random order, but the transactions of each sender keep theirs. */
 function shuffled(calls: SignedCall[], random: () => number): SignedCall[] {
   const queues = [...Map.groupBy(calls, ({ from }) => from).values()].map((own) => [...own])
   return calls.flatMap(() => {

@@ -3,14 +3,14 @@ import type { Call, ForkingChain } from './forking-chain.ts'
 
 const DEPLOYMENT_GAS = 8_000_000n
 
-/** Deploys a second escrow, with a shorter window, and its router. Not named in the address registry yet. */
+/** Deploys a second escrow, with a shorter window, and its router. They are not in the address registry yet. */
 export async function deploySuccessors({
   chainId,
   market,
   send,
 }: Pick<ForkingChain, 'chainId' | 'market' | 'send'>): Promise<{
   addresses: Addresses
-  /** What the registry's owner sends to name them. */
+  /** The calls by which the registry's owner registers them. */
   naming: Call[]
 }> {
   const { client, accounts } = market

@@ -1,4 +1,4 @@
-// What the mirrored tables must hold: the chain's own logs, folded one by one in the plainest way. Shares no code with the service.
+// Computes what the mirrored tables must contain, from the chain's logs, one by one. Shares no code with the service.
 import type { Market } from '@referrer/contracts/local'
 import {
   commissionEscrowAbi,
@@ -20,16 +20,16 @@ const marketAbi = [
   ...identityRegistryAbi,
   ...merchantRegistryAbi,
   ...reviewRegistryAbi,
-  // The split router's two events are the escrow's, too.
+  // This includes the split router's two events.
   ...commissionEscrowAbi,
 ] as const
 
-/** A log with its meaning and the time of its block. */
+/** A decoded log with the time of its block. */
 export type ChainEvent = ParseEventLogsReturnType<typeof marketAbi, undefined, true>[number] & {
   time: bigint
 }
 
-/** All events of the market in these blocks, straight from the node. */
+/** All events of the market in these blocks, read from the node. */
 export async function readEvents(
   { client, addresses }: Market,
   fromBlock: bigint,
@@ -51,7 +51,7 @@ export async function readEvents(
 }
 
 const lower = (hex: Hex) => hex.toLowerCase() as Hex
-/** Postgres holds no character zero; the service leaves it out. */
+/** Postgres cannot store the character zero; the service removes it. */
 const text = (value: string) => value.replaceAll('\0', '')
 
 export function fold(chain: number, events: ChainEvent[]): World {

@@ -1,4 +1,4 @@
-// Compares what is in the database with what a replay of the chain says must be there.
+// Compares the database with a replay of the chain.
 import type { Sql } from '@referrer/database'
 import { bytesToHex } from 'viem'
 import type { World } from './world.ts'
@@ -33,7 +33,7 @@ function plain(value: unknown): Value {
   return value as Value
 }
 
-/** Every row that is not in both; empty when the tables are equal. */
+/** Every row that is in only one of them; empty if the tables are equal. */
 export function differences(table: string, expected: object[], actual: object[]): string[] {
   const count = new Map<string, number>()
   for (const row of expected) add(count, spell(row), 1)
@@ -47,14 +47,14 @@ export function differences(table: string, expected: object[], actual: object[])
 const add = (count: Map<string, number>, key: string, by: number) =>
   count.set(key, (count.get(key) ?? 0) + by)
 
-/** Types count: 1 and 1n differ. */
+/** Types are compared: 1 and 1n differ. */
 const spell = (row: object) =>
   Object.entries(row)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => `${name}=${typeof value === 'string' ? JSON.stringify(value) : `${value}`}`)
     .join(' ')
 
-/** All mirrored tables of a chain against the world as replayed. */
+/** The differences between all mirrored tables of a chain and the replay. */
 export async function mirrorDifferences(sql: Sql, chainId: number, world: World): Promise<string[]> {
   const all: string[] = []
   for (const table of MIRRORED) {
@@ -73,7 +73,7 @@ export async function mirrorDifferences(sql: Sql, chainId: number, world: World)
   ]
 }
 
-/** Every purchase counts for whoever paid and for whoever owned the buying agent then, on its day. */
+/** Every purchase counts on its day for the payer and for the owner of the buying agent at that time. */
 async function spentDifferences(sql: Sql, chainId: number, { escrows }: World): Promise<string[]> {
   const sums = new Map<string, bigint>()
   for (const { payer, buyer_owner, deposited_at, price } of escrows) {
@@ -90,7 +90,9 @@ async function spentDifferences(sql: Sql, chainId: number, { escrows }: World): 
   return differences('market.spent', expected, [...actual])
 }
 
-/** Every review on the chain has the record of its own content and of its author's owner then, and no two have the same. */
+/**
+ * Every review on the chain has a record with its content and its author's owner at that time, and no two share one.
+ */
 async function numberDifferences(sql: Sql, chainId: number, world: World): Promise<string[]> {
   const joined = await sql`
     SELECT c.review_id, r.chain_id, r.agent_id, r.merchant_id, r.product_id, r.published_hash, r.author_owner, r.proof_kind,
@@ -105,7 +107,10 @@ async function numberDifferences(sql: Sql, chainId: number, world: World): Promi
   return differences('chain.reviews joined to market.reviews', expected, actual)
 }
 
-/** The service's own records, once every block is final: those of the chain and no others, nothing in suspense. */
+/**
+ * The differences of the service's own records, once every block is final: they must be those of the chain and no
+ * others.
+ */
 export async function recordDifferences(
   sql: Sql,
   chainId: number,

@@ -1,4 +1,4 @@
-// Random people who do everything that the contracts let them do. What they try may be refused; that, too, is a transaction.
+// Random people who do everything that the contracts allow. A call may be refused; that is a transaction, too.
 import { int, pick } from '@referrer/chain/testing'
 import { developmentAccount, signPurchase } from '@referrer/contracts/local'
 import { Attribution } from '@referrer/protocol'
@@ -16,7 +16,7 @@ import { call, publishWithProof, setAgentWallet, settle, termsOf } from './calls
 import type { Call, ForkingChain } from './forking-chain.ts'
 import type { Identity, Product, World } from './world.ts'
 
-/** Whoever owns agents and merchants, buys and writes. */
+/** The accounts that own agents and merchants, buy and write. */
 export const TRADERS: LocalAccount[] = [12, 13, 14, 15, 16].map(developmentAccount)
 
 const ODD_TEXTS = [
@@ -39,10 +39,10 @@ interface Trade {
   now: bigint
 }
 
-/** One idea of what to do next: its calls are mined in one block. Nothing when there is nobody to do it. */
+/** A random action: its calls are mined in one block. Undefined: nobody can do it now. */
 type Idea = (trade: Trade) => Promise<Call[] | undefined> | Call[] | undefined
 
-/** Some things that people do next, as the world is now, in a block of that time. */
+/** Some random actions that fit the present records, for a block at that time. */
 export async function randomCalls(
   chain: ForkingChain,
   random: () => number,
@@ -82,7 +82,7 @@ const register: Idea = ({ chain, random, world }) => {
   const args = pick(random, [[], [uri], [uri, [{ metadataKey: 'note', metadataValue: '0x0102' }]]])
   const made = call(chain, owner, 'IdentityRegistry', 'register', args)
   if (random() < 0.6) return [made]
-  // A guess at the new identity's number, so that one block makes and changes a row.
+  // A guess at the new identity's id, so that one block creates and changes a row.
   const id = BigInt(world.identities.length)
   const receiver = pick(random, TRADERS).address
   return random() < 0.5
@@ -297,7 +297,7 @@ const claim: Idea = ({ random, world, chain }) => {
   return [...first([unblocked]), { account: stranger, to: deferred.contract, data }]
 }
 
-/** Those that are there more often happen more often. */
+/** Actions that are listed more often happen more often. */
 const IDEAS: Idea[] = [
   ...[register, register, changeIdentity, changeIdentity, openOrClose, openOrClose, changeMerchant],
   ...[listProduct, listProduct, changeProduct, publishOnProof, publishOnProof, publishOnEscrow],

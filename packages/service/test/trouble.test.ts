@@ -23,8 +23,8 @@ import { fold, readEvents } from './replay.ts'
 import { TRADERS } from './trade.ts'
 
 const [owner, buyer] = TRADERS as [LocalAccount, LocalAccount]
-/** A busy machine makes these slow, not wrong. */
-const PATIENCE_MS = 30_000
+/** Longer time-outs, because a busy machine is slow. */
+const TIMEOUT_MS = 30_000
 vi.setConfig({ testTimeout: 90_000 })
 
 let chain: ForkingChain
@@ -50,23 +50,23 @@ const stop = async () => {
   await indexer?.stop()
   indexer = undefined
 }
-const catchUp = () => until(() => isCaughtUp(database.sql, chain), 'the newest block', PATIENCE_MS)
+const catchUp = () => until(() => isCaughtUp(database.sql, chain), 'the newest block', TIMEOUT_MS)
 const failure = (text: string) =>
   until(
     () => indexer?.status().error?.includes(text),
     `the failure "${text}", not "${indexer?.status().error}"`,
-    PATIENCE_MS,
+    TIMEOUT_MS,
   )
 
 const register = (uri: string) => call(chain, owner, 'IdentityRegistry', 'register', [uri])
 
-/** Registers one and returns its number. */
+/** Registers an identity and returns its id. */
 async function identity(account: LocalAccount): Promise<bigint> {
   await chain.send(call(chain, account, 'IdentityRegistry', 'register', []))
   return BigInt(chain.world().identities.length - 1)
 }
 
-/** One purchase by an agent through our router, and one through this one. */
+/** One purchase by an agent through the present router, and one through the successor. */
 async function buyFromBoth(successors: Addresses): Promise<void> {
   const [merchantId, reviewerAgentId, buyerAgentId] = [
     await identity(owner),
@@ -88,7 +88,7 @@ async function buyFromBoth(successors: Addresses): Promise<void> {
   }
 }
 
-/** One block after the other, each with an event. */
+/** Mines blocks, each with an event. */
 async function fill(blocks: number, uri: string): Promise<void> {
   for (let count = 0; count < blocks; count += 1) await chain.send(register(`${uri} ${count}`))
 }
@@ -125,7 +125,7 @@ test('a block with more logs than a node gives is read as a whole, now and when 
   const urls = [node.url, chain.rpcUrl]
   start(urls)
   await catchUp()
-  // Each logs three events that are followed.
+  // Each call logs three events that are indexed.
   const calls = Array.from({ length: 40 }, () => ({ ...register(''), gas: 300_000n }))
   await chain.mine(await chain.sign(calls))
   await catchUp()
@@ -151,7 +151,7 @@ describe('a contract that was replaced', () => {
     await chain.takeBack(Number(chain.head().number - before))
   })
 
-  /** Follows both generations. */
+  /** Follows the contracts of both generations. */
   function startWith(addresses: Addresses) {
     const task = chainTask(chain, [chain.rpcUrl])
     const { CommissionEscrow, SplitRouter } = task.config.contracts

@@ -1,4 +1,4 @@
-// The mirrored tables as they stand in the database: hex in lower case, times in seconds.
+// The mirrored tables as stored in the database: hex in lower case, times in seconds.
 import type { Hex } from 'viem'
 
 export interface Identity {
@@ -51,7 +51,7 @@ export interface Product {
   listed_at: bigint
 }
 
-/** Without the number that the service gives it; with the hash that it was published with, and by whom. */
+/** Without the internal id; with the hash and the owner at publication. */
 export interface Review {
   chain_id: bigint
   review_id: bigint

@@ -1,13 +1,13 @@
-// What owners who act as one can try to lift a rank.
+// The attacks by which colluding owners can try to raise a rank.
 import { FINDINGS_OF_EACH } from '@referrer/ranking'
 import type { Agent, Merchant, Review } from '../records.ts'
 import { BEST, priceOf, type Ring } from './ring.ts'
 
-/** `k`: how many owners help. Answers the agent whose rank tells how it went. */
+/** `k`: the number of owners who help. `run` returns the agent whose rank shows the result. */
 export type Attack = { name: string; about: string; run(ring: Ring, k: number): Agent }
 
 const VOTES = 3
-/** So many vote for each helper before it votes itself: more would cost more than they bring. */
+/** How many agents vote for each helper before it votes itself; more would cost more than they gain. */
 const PATRONS = 16
 
 export const attacks = {
@@ -156,13 +156,13 @@ export const attacks = {
   },
 } satisfies Record<string, Attack>
 
-/** A product of the ring with three reviews of the agent. */
+/** A product of the ring with three reviews by the agent. */
 function sell(ring: Ring, shop: Merchant = ring.openShop(), author: Agent = ring.star, terms = {}) {
   const { product, link } = ring.list(shop, terms)
   return { link, reviews: Array.from({ length: VOTES }, () => ring.publish(author, product)) }
 }
 
-/** With a purchase for each of the reviews. */
+/** Votes for each review with a purchase of its own. */
 function votes(ring: Ring, voter: Agent, link: Review, reviews: readonly Review[]): void {
   for (const review of reviews) ring.market.vote(ring.buy(voter, link), [review])
   ring.follow()
@@ -174,7 +174,7 @@ function votedByAll(ring: Ring, terms: { price?: bigint; commissionBps?: number 
   return ring.star
 }
 
-/** Three at a time: a ballot has a vote for each of them. */
+/** In groups of three: one ballot has a vote for each member of a group. */
 function liftHelpers(ring: Ring): void {
   const shop = ring.openShop()
   for (let first = 0; first < ring.helpers.length; first += VOTES) {

@@ -21,17 +21,17 @@ export type Gain = {
   k: number
   rank: number
   multiplierBps: number
-  /** More than a newcomer's share of the commission, in basis points. */
+  /** The gain over a newcomer's share of the commission, in basis points. */
   moreBps: number
   purchases: number
   wallets: number
   transactions: number
-  /** In base units: what the platform took, and all that left the ring. */
+  /** In base units: the fees of the platform, and all money that left the ring. */
   fees: bigint
   left: bigint
-  /** In USDC, of 1,000 USDC of commission (as it is at rank 1). */
+  /** Extra income in USDC for each 1,000 USDC of commission (as paid at rank 1). */
   per1000: number
-  /** In USDC of such commission: from here on it pays. Null: never. */
+  /** The commission volume in USDC at which the attack breaks even. Null: never. */
   paysFrom: number | null
 }
 
@@ -60,7 +60,7 @@ export function gainOf(attack: Attack, k: number, rules: Rules): Gain {
   }
 }
 
-/** No ring of so many owners gets higher, whatever it pays: every vote in full, every finding in full. */
+/** The highest rank that a ring of this many owners can reach at any cost: all votes and findings count in full. */
 export function boundOf(owners: number, type: ProductType = TYPE): number {
   const prior = PRIORS[type]
   const evidence = VOTES_OF_PAIR * owners + (FINDINGS_OF_EACH * FINDING_WEIGHTS.confirmed) / MILLION

@@ -14,7 +14,7 @@ const RANKS = [0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
 type Point = { k: number; rank: number }
 type Curve = { name: string; colour: string; points: Point[]; isBound: boolean }
 
-/** Ranks against how many owners help, on a logarithmic scale, below what no ring can pass. */
+/** Draws ranks by the number of helping owners, on a logarithmic scale, with the upper bound for any ring. */
 export function drawGains(tried: readonly Tried[], bound: (k: number) => number): string {
   const sizes = tried[0]?.gains.map(({ k }) => k) ?? []
   const limit: Curve = {
@@ -67,7 +67,7 @@ const draw =
     return [`<path d="M${path}" fill="none" stroke="${colour}" ${style}/>`, ...dots]
   }
 
-/** Beside the ends of their curves, one below the other where these are close. */
+/** Labels beside the ends of the curves, moved down where they would overlap. */
 function labels(curves: readonly Curve[]): string[] {
   let last = Number.NEGATIVE_INFINITY
   return curves

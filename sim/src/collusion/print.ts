@@ -15,7 +15,7 @@ const HONEST_OPINIONS = [3, 5, 20]
 export const tryAll = (rules: Rules): Tried[] =>
   Object.values(attacks).map((attack) => ({ attack, gains: SIZES.map((k) => gainOf(attack, k, rules)) }))
 
-/** The ranks reached, and the bound. */
+/** The ranks reached, and the upper bound. */
 export const rankTable = (tried: readonly Tried[]): string =>
   table([
     ...tried.map(({ attack, gains }) => byK(attack.name, (_, at) => gains[at]?.rank)),
@@ -25,7 +25,7 @@ export const rankTable = (tried: readonly Tried[]): string =>
 export const legend = (tried: readonly Tried[]): string =>
   tried.map(({ attack: { name, about } }) => `${name}: ${about}`).join('\n')
 
-/** Of what lifts anything. */
+/** Only the attacks that raise a rank. */
 export const costTable = (tried: readonly Tried[]): string =>
   table(
     tried.flatMap(({ attack, gains }) =>

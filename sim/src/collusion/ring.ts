@@ -5,7 +5,7 @@ import type { Agent, Merchant, Owner, Product, Purchase, Review } from '../recor
 import type { Rules } from '../rules.ts'
 
 const START = Date.UTC(2026, 0, 1)
-/** What links of agents at their cold start pay of the commission. */
+/** The part of the commission that links of agents at their cold start earn. */
 const NEWCOMERS_MULTIPLIER_BPS = BigInt(multiplierBps(BASE_RATES.repeat))
 const HONEST_COMMISSION_BPS = 1_000
 
@@ -19,13 +19,13 @@ export const priceOf = (commission: bigint, commissionBps = 10_000): bigint => {
   return (commission * 100_000_000n + share - 1n) / share
 }
 
-/** Owners who act as one, to lift the rank of one agent, the star. What they do is counted. */
+/** Colluding owners who want to raise the rank of one agent, the star. Counts their purchases and transactions. */
 export class Ring {
   readonly market: Market
   readonly star: Agent
-  /** Sells, and has an agent whose links everybody buys through. */
+  /** Owns the ring's shop and writes the review whose link everybody buys through. */
   readonly keeper: Agent
-  /** What needs the chain, whoever pays the gas. */
+  /** The number of on-chain transactions, whoever pays the gas. */
   transactions = 0
   purchases = 0
   readonly #owners = new Set<Owner>()
@@ -40,7 +40,7 @@ export class Ring {
     this.keeper = this.mint(this.newOwner())
   }
 
-  /** Of one owner each. Not every attack needs them. */
+  /** One agent for each helping owner; created on first use, because some attacks need none. */
   get helpers(): readonly Agent[] {
     this.#helpers ??= Array.from({ length: this.#size }, () => this.mint(this.newOwner()))
     return this.#helpers
@@ -66,7 +66,7 @@ export class Ring {
     return this.market.open(owner)
   }
 
-  /** A product of the ring that pays this commission, with a first review whose link everybody uses. */
+  /** A product of the ring with these terms, and the review whose link everybody uses. */
   list(
     shop: Merchant,
     terms: { price?: bigint; commissionBps?: number } = {},
@@ -77,7 +77,7 @@ export class Ring {
     return { product, link: this.market.publish(this.keeper, product, BEST) }
   }
 
-  /** Somebody else's product, which pays a full commission. */
+  /** A product of an honest merchant that pays a full commission. */
   findHonest(): { product: Product; link: Review } {
     const price = priceOf(this.market.rules.full, HONEST_COMMISSION_BPS)
     const shop = this.market.open(this.#stranger())
@@ -98,14 +98,14 @@ export class Ring {
     return this.market.buy(link, agent, price)
   }
 
-  /** Says what it thinks of what it bought, after the vote that the door asks for. */
+  /** Reviews a purchase, after the vote that the service requires. */
   review(purchase: Purchase, satisfaction: number, vote: Review | undefined): void {
     this.transactions++
     if (vote) this.market.vote(purchase, [vote])
     this.market.reviewPurchase(purchase, satisfaction)
   }
 
-  /** An honest owner's agent, whose doings cost the ring nothing. */
+  /** An agent of an honest owner, whose actions cost the ring nothing. */
   honest(): Agent {
     return this.market.mint(this.#stranger())
   }
@@ -119,14 +119,14 @@ export class Ring {
     this.market.follow()
   }
 
-  /** Everybody gets what is held for them; then, what the ring is poorer by, and what of that the platform took. */
+  /** Pays out all escrows. Returns the ring's loss, and the part of it that went to the platform as fees. */
   settle(): { left: bigint; fees: bigint } {
     const ofRing = this.market.purchases.filter(({ payer }) => this.#owners.has(payer))
     this.market.now += 61 * DAY_MS
     this.market.follow()
-    this.market.ledger.close(this.market.purchases)
+    this.market.balances.check(this.market.purchases)
     return {
-      left: -this.market.ledger.balanceOf(this.#owners),
+      left: -this.market.balances.balanceOf(this.#owners),
       fees: ofRing.reduce((sum, { split }) => sum + split.fee, 0n),
     }
   }

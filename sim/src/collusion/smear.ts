@@ -1,4 +1,4 @@
-// The other way: a ring that brings an honest reviewer down.
+// The opposite attack: a ring lowers the rank of an honest reviewer.
 import { FINDINGS_OF_EACH } from '@referrer/ranking'
 import { rankInForce } from '../market.ts'
 import type { Agent, Review } from '../records.ts'
@@ -9,23 +9,26 @@ const HONEST_VOTERS = 20
 
 export type Smear = {
   k: number
-  /** Honest opinions of each product when the ring comes. */
+  /** The number of honest opinions of each product before the attack. */
   opinions: number
   before: number
   after: number
   purchases: number
-  /** In base units; the ring got goods for it. */
+  /** In base units; the ring received the products for it. */
   left: bigint
 }
 
-/** An honest reviewer praised ten products rightly; each of k owners buys them all, at this part of the price, and says the worst. */
+/**
+ * An honest reviewer has rightly praised ten products. Each of k owners buys all of them, at this part of the price,
+ * and gives the worst rating.
+ */
 export function smearOf(k: number, opinions: number, rules: Rules = THE_RULES, { part = 1 } = {}): Smear {
   const ring = new Ring(k, rules)
   const { target, links } = honestReviewer(ring, opinions)
   const before = rankInForce(target, TYPE)
   for (const link of links) {
     const price = (link.product.price * BigInt(part * 1_000)) / 1_000n
-    // The vote that the door asks for goes to a friend.
+    // The vote that the service requires goes to another member of the ring.
     const friend = link.product.reviews.find(({ agent }) => agent === ring.keeper)
     for (const helper of ring.helpers) ring.review(ring.buy(helper, link, price), WORST, friend)
   }

@@ -1,7 +1,7 @@
 import type { Rules } from '../rules.ts'
 import { type Attack, attacks } from './attacks.ts'
 
-/** A rule, how to be without it, and the attack that it stops. */
+/** A rule, the settings without it, and the attack that it stops. */
 export const switches: { rule: string; off: Partial<Rules>; attack: Attack }[] = [
   {
     rule: 'a vote for oneself counts for nothing',

@@ -1,4 +1,5 @@
-// How agents of the year behave. Honest ones read, buy, and say what they found; rings do all they can for each other.
+// How the agents of the simulated year behave. Honest ones read reviews, buy, and report what they experienced;
+// members of a ring favour each other.
 import { MILLION } from '@referrer/ranking'
 import { rankInForce } from '../market.ts'
 import type { Random } from '../random.ts'
@@ -11,7 +12,7 @@ const STEP = MILLION / 4
 const NEAR = MILLION / 4
 const VOTES = 3
 
-/** A rating out of five, as satisfaction: the product's quality and a little luck. */
+/** A rating of one to five, as satisfaction: the product's quality with some random noise. */
 export function experienceOf(random: Random, { quality }: World, product: Product): number {
   const luck = (random.share() + random.share() + random.share() - 1.5) * 2 * NOISE * MILLION
   const felt = Math.min(Math.max((quality.get(product) ?? 0) + luck, 0), MILLION)
@@ -19,8 +20,8 @@ export function experienceOf(random: Random, { quality }: World, product: Produc
 }
 
 /**
- * A buyer needs something of a category, reads a dozen reviews of it, and follows the best: seven tenths for how warmly the author
- * speaks, times the author's rank, three tenths for the Product Rank.
+ * A buyer picks a category, reads a dozen reviews and follows the one with the best score: seven tenths are the
+ * satisfaction times the author's rank, three tenths the Product Rank.
  */
 export function chooseLink(
   random: Random,
@@ -37,7 +38,7 @@ export function chooseLink(
   return scored.sort((a, b) => b.score - a.score)[0]?.review ?? null
 }
 
-/** At the ring's shop, where a friend has a review. */
+/** A link at the ring's shop, by another member. */
 export function chooseFriendsLink(random: Random, ring: Ring, buyer: Agent): Review | null {
   const friends = random.some(ring.members, 5).filter((member) => member !== buyer)
   const product = random.pick(ring.products)
@@ -45,7 +46,10 @@ export function chooseFriendsLink(random: Random, ring: Ring, buyer: Agent): Rev
   return links.length > 0 ? random.pick(links) : null
 }
 
-/** The reviews that were right, as the buyer found; half of those who found none right vote for the nearest all the same. */
+/**
+ * Votes for the reviews that agree with the buyer's experience. If none does, half of the buyers vote for the nearest
+ * one.
+ */
 export function honestVotes(random: Random, purchase: Purchase, experience: number): Review[] {
   const read = candidates(random, purchase, 6)
   const off = ({ satisfaction }: Review) => Math.abs(satisfaction - experience)
@@ -54,7 +58,7 @@ export function honestVotes(random: Random, purchase: Purchase, experience: numb
   return read.toSorted((a, b) => off(a) - off(b)).slice(0, 1)
 }
 
-/** Friends only; with none to vote for, anybody will do. */
+/** Votes for members of the ring; if there are none, for any review. */
 export function friendlyVotes(random: Random, ring: Ring, purchase: Purchase): Review[] {
   const all = candidates(random, purchase, purchase.product.reviews.length)
   const friends = all.filter(({ agent }) => ring.members.includes(agent))

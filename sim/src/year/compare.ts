@@ -1,7 +1,7 @@
 import type { Market } from '../market.ts'
 import type { Replay } from './replay.ts'
 
-/** Throws at the first Review Rank that is another in the service's tables. */
+/** Throws at the first Review Rank that differs from the service's tables. */
 export async function compareRanks({ sql, chainId }: Replay, { agents }: Market): Promise<number> {
   const rows = await sql<{ agent_id: bigint; repeat: number | null; one_off: number | null }[]>`
     SELECT agent_id, repeat, one_off FROM market.review_ranks WHERE chain_id = ${chainId}`
@@ -26,7 +26,7 @@ export async function compareProducts(replay: Replay, { products, opinions }: Ma
   return products.length
 }
 
-/** What was found last of every review, what is shown of it, and how often something was found. */
+/** Compares the last finding on every review, the outcome shown for it, and the number of findings. */
 export async function compareFindings(
   { sql, chainId }: Replay,
   { reviews, oracle }: Market,

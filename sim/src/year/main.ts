@@ -12,7 +12,7 @@ ${FULL_SCALE.agents} agents, ${FULL_SCALE.products} products, ${FULL_SCALE.purch
 buy what well-ranked authors praise, vote for reviews that proved right, and say what they found. The others are in rings of several sizes.
 Then it tells how the ranks ended, and where every unit of the money is.
 
-  --seed <n>      other people, other luck (default 1)
+  --seed <n>      seed of the random numbers (default 1)
   --scale <x>     a smaller market: 0.1 is a tenth of everything (default 1; with --verify 0.1)
   --quiet         rings that lie about nothing but their own products, which they sell only to themselves
   --verify        write the same history into a database as it happens, let the service's own followers work on it, and compare every

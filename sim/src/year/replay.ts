@@ -1,4 +1,5 @@
-// The same year once more, in the service's own tables: rows as the indexer and the doors write them, and the service's own followers.
+// Replays the same year in the service's own tables: writes rows as the indexer and the operations do, and runs the
+// service's followers.
 import type { Sql, Transaction } from '@referrer/database'
 import { MILLION, PRODUCT_TYPES } from '@referrer/ranking'
 import type { Chain, Context } from '@referrer/service'
@@ -17,7 +18,7 @@ const NOBODY = account(0)
 
 type Of<What extends Event['what']> = Event & { what: What }
 
-/** Writes what has happened since the last time, lets the service follow it, and returns. */
+/** `catchUp` writes the events since its last call and runs the followers until nothing is left to do. */
 export function createReplay(sql: Sql, market: Market) {
   let written = 0
   const clock = () => market.now
@@ -114,7 +115,7 @@ async function writePurchases(tx: Transaction, bought: readonly Of<'bought'>[]):
       AS e (id, reviewer, buyer, payer, nonce, merchant, product, review, price, commission, fee, held_back, cashback, at)`
 }
 
-/** Their records get the numbers that they have in the model. */
+/** The rows get the ids that the reviews have in the model. */
 async function writeReviews(tx: Transaction, published: readonly Of<'published'>[]): Promise<void> {
   if (published.length === 0) return
   const column = <T>(pick: (review: Of<'published'>['review']) => T) =>

@@ -9,17 +9,17 @@ const DAYS = 365
 export const TICKS_A_DAY = 2
 const TICK_MS = DAY_MS / TICKS_A_DAY
 
-/** Of honest agents: who writes reviews with proofs, and how many. */
+/** The share of honest agents who write reviews with proofs, and the number of such reviews for each. */
 const WRITERS = 0.3
 const PROOFS_OF_WRITER = 6
 const BY_WALLET = 0.05
 const REVIEWS = 0.6
-/** A tick, at most. */
+/** The most attempts to buy in one tick. */
 const LOOKS = 10_000
 const ADMIN_DAYS = 5
-/** How far a review may be from the truth before the admin lets a contradiction stand. */
+/** How far a review may be from the true quality before the admin upholds a contradiction. */
 const LENIENCE = 0.3 * MILLION
-/** Some agents are sold, and a ring is found out, at this part of the year. */
+/** When in the year (as a fraction) some agents are sold, and a ring is flagged. */
 const SOLD = { at: 0.5, agents: 0.01 }
 const FLAGGED_AT = 0.55
 
@@ -30,11 +30,11 @@ export type Options = {
   scale: Scale
   style?: RingStyle
   days?: number
-  /** After each half of a day, when everything has followed. */
+  /** Called after each half day, when everything has been followed. */
   onTick?: (world: World, tick: Tick) => void | Promise<void>
 }
 
-/** A year of the market. */
+/** Simulates a year of the market. */
 export async function runYear({ seed, scale, style = 'loud', days = DAYS, onTick }: Options): Promise<World> {
   const random = new Random(seed)
   const ticks = days * TICKS_A_DAY
@@ -57,12 +57,12 @@ export async function runYear({ seed, scale, style = 'loud', days = DAYS, onTick
     market.now = START + tick * TICK_MS
     plan.do(tick)
     const upTo = Math.floor((scale.purchases * (tick + 1)) / ticks)
-    // Not everybody who looks finds something to buy.
+    // Not every attempt finds something to buy.
     for (let looks = 0; looks < LOOKS && market.purchases.length < upTo; looks++) {
       market.now++
       const purchase = buy(random, world)
       if (!purchase?.buyer || !random.chance(REVIEWS)) continue
-      plan.at(tick + random.between(1, 5 * TICKS_A_DAY), () => tell(random, world, purchase))
+      plan.at(tick + random.between(1, 5 * TICKS_A_DAY), () => voteAndReview(random, world, purchase))
     }
     if (tick % TICKS_A_DAY === 0) {
       for (const review of market.reviews) {
@@ -82,7 +82,7 @@ export async function runYear({ seed, scale, style = 'loud', days = DAYS, onTick
   return world
 }
 
-/** Who writes a review with a proof, and when; rings all write for their products. */
+/** The reviews with proofs and their times; all members of a ring review its products. */
 function writings(random: Random, { honest, rings }: World, ticks: number) {
   const some = random.some(honest, Math.round(honest.length * WRITERS))
   const ofHonest = some.flatMap((agent) =>
@@ -93,7 +93,7 @@ function writings(random: Random, { honest, rings }: World, ticks: number) {
       Array.from({ length: products.length + 2 }, () => ({ agent, isFriendly: true })),
     ),
   )
-  // Half of it in the first days, so that there is something to read.
+  // Half of them in the first days, so that there is something to read.
   return [...ofHonest, ...ofRings].map((writing) => ({
     ...writing,
     at: random.below(random.chance(0.5) ? 2 * TICKS_A_DAY : (ticks * 4) / 5),
@@ -108,12 +108,15 @@ function write(random: Random, world: World, agent: Agent, isFriendly: boolean):
   else {
     const product = random.pick(market.products)
     const experience = experienceOf(random, world, product)
-    market.publish(agent, product, ring ? sayOf(world, experience) : experience)
+    market.publish(agent, product, ring ? ringsRating(world, experience) : experience)
   }
 }
 
-/** What a ring says of others: the good is bad and the bad is good. A quiet one stays with the truth. */
-function sayOf({ style }: World, experience: number): number {
+/**
+ * The rating that a ring gives to products of others: bad for good ones and good for bad ones. A quiet ring tells the
+ * truth.
+ */
+function ringsRating({ style }: World, experience: number): number {
   if (style === 'quiet') return experience
   return experience >= MILLION / 2 ? 0 : MILLION
 }
@@ -127,7 +130,7 @@ function buy(random: Random, world: World): Purchase | null {
   return link && world.market.buy(link, buyer ?? -1)
 }
 
-function tell(random: Random, world: World, purchase: Purchase): void {
+function voteAndReview(random: Random, world: World, purchase: Purchase): void {
   const { buyer, product } = purchase
   if (!buyer) return
   const ring = world.ringOf.get(buyer)
@@ -137,11 +140,11 @@ function tell(random: Random, world: World, purchase: Purchase): void {
   if (votes.length > 0) world.market.vote(purchase, votes)
   if (votesMissing(purchase)) return
   const isFriends = ring?.products.includes(product)
-  const said = isFriends ? MILLION : ring ? sayOf(world, experience) : experience
+  const said = isFriends ? MILLION : ring ? ringsRating(world, experience) : experience
   world.market.reviewPurchase(purchase, said)
 }
 
-/** What is to be done later, by tick. */
+/** Actions planned for later ticks. */
 function createPlan() {
   const plan = new Map<number, (() => void)[]>()
   return {

@@ -3,12 +3,15 @@ import type { Agent, Purchase } from '../records.ts'
 import { table, usdc } from '../table.ts'
 import type { World } from './world.ts'
 
-/** How the ranks of honest and colluding agents compare. Flagged agents are in neither. */
+/** Compares the ranks of honest and colluding agents. Flagged agents are left out. */
 export type Standing = {
   type: ProductType
   honest: number[]
   colluding: number[]
-  /** Of honest agents, those above the best who colludes; of all pairs of one each, those in which the honest one is above. */
+  /**
+   * `aboveBest`: the share of honest agents above the best colluding one. `pairs`: the share of all pairs (one
+   * honest, one colluding) in which the honest one is above.
+   */
   aboveBest: number
   pairs: number
 }
@@ -101,7 +104,7 @@ function heldBack({ market, ringOf }: World): string {
 }
 
 function money({ market }: World): string {
-  const { buyers, ...got } = market.ledger.close(market.purchases)
+  const { buyers, ...got } = market.balances.check(market.purchases)
   const total = Object.values(got).reduce((all, amount) => all + amount, 0n)
   return table([
     ...Object.entries(got).map(([party, amount]) => ({ party, amount: usdc(amount) })),

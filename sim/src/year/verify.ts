@@ -7,7 +7,7 @@ import type { Market } from '../market.ts'
 import { compareFindings, compareProducts, compareRanks } from './compare.ts'
 import { createReplay, type Replay } from './replay.ts'
 
-/** A database of its own, gone afterwards. */
+/** Creates a temporary database, which `end` deletes. */
 export async function verifyYear() {
   const directory = await mkdtemp(join(tmpdir(), 'referrer-sim-'))
   const server = await startPostgres({ directory, settings: { synchronous_commit: 'off' } })
@@ -28,7 +28,7 @@ export function comparer(sql: Sql) {
   let replay: Replay | undefined
   let compared = 0
   return {
-    /** Throws at the first difference. Ranks are compared every time, the rest where asked for. */
+    /** Throws at the first difference. Ranks are compared every time, the rest only with `hasAll`. */
     async compare(market: Market, hasAll: boolean): Promise<void> {
       replay ??= createReplay(sql, market)
       await replay.catchUp()

@@ -15,12 +15,13 @@ export const scaled = (share: number): Scale => ({
   purchases: Math.round(FULL_SCALE.purchases * share),
 })
 
-/** Agents of different owners who act as one, and the products that they want to sell. */
+/** Agents of different owners who collude, and the products that they want to sell. */
 export type Ring = { members: Agent[]; products: Product[] }
 
 /**
- * A loud ring sells bad products to whoever believes its praise, and slanders those of others. A quiet one sells to itself only, tells the
- * truth of all else, and lifts itself by votes and confirmations at its own shop.
+ * A loud ring sells bad products to buyers who believe its praise, and gives bad ratings to others. A quiet ring
+ * sells only to itself, is honest about everything else, and raises its ranks by votes and confirmations at its own
+ * shop.
  */
 export type RingStyle = 'loud' | 'quiet'
 
@@ -30,16 +31,16 @@ export type World = {
   honest: Agent[]
   rings: Ring[]
   ringOf: Map<Agent, Ring>
-  /** What a product is really worth to a buyer, in millionths. */
+  /** The true quality of a product, in millionths. */
   quality: Map<Product, number>
-  /** Products that do the same thing. */
+  /** Products that serve the same purpose. */
   categories: Product[][]
 }
 
 const PRODUCTS_OF_CATEGORY = 10
 const PRODUCTS_OF_MERCHANT = 5
 const COLLUDING = 0.1
-/** Of all who collude. */
+/** The size of each ring, as a share of all colluding agents. */
 const RING_SHARES = [0.02, 0.03, 0.05, 0.1, 0.2, 0.6]
 const RING_PRODUCTS = 0.15
 const CASHBACKS = [0, 0, 1_000, 2_000, 3_000]
@@ -52,7 +53,7 @@ export function createWorld(random: Random, { agents, products }: Scale, style: 
 
   const colluding = Math.round(agents * COLLUDING)
   const honest = Array.from({ length: agents - colluding }, () =>
-    // Every twentieth has the same owner as the one before.
+    // One in twenty agents has the same owner as the one before.
     mint(owners > 0 && random.chance(0.05) ? owners : newOwner()),
   )
   const rings = RING_SHARES.map((share): Ring => {
@@ -66,7 +67,7 @@ export function createWorld(random: Random, { agents, products }: Scale, style: 
     return Array.from({ length: count }, () => {
       const product = market.list(merchant, {
         type: PRODUCT_TYPES[random.chance(0.6) ? 0 : 1],
-        // From 0.05 to 5 USDC, the small ones more often.
+        // From 0.05 to 5 USDC; low prices are more frequent.
         price: BigInt(Math.round(50_000 * 100 ** random.share())),
         commissionBps: random.between(5, 20) * 100,
       })
@@ -77,7 +78,7 @@ export function createWorld(random: Random, { agents, products }: Scale, style: 
   const ringProducts = Math.max(rings.length, Math.round(products * RING_PRODUCTS))
   for (const [index, ring] of rings.entries()) {
     const count = Math.floor((ringProducts + index) / rings.length)
-    // A wallet apart, so that members may vote there.
+    // The shop belongs to a separate owner, so that the votes of members count there.
     ring.products.push(...list(newOwner(), count, 0.1, 0.4))
   }
   while (market.products.length < products) {

@@ -1,6 +1,6 @@
 import { type RequestMetrics, sharedQuestion } from '@referrer/process'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { countMarks } from '../derived/following/following.ts'
+import { countPendingChanges } from '../derived/following/following.ts'
 import { oracleFigures } from '../derived/oracle/figures.ts'
 import { countIntents } from '../discovery/embeddings/intents.ts'
 import { countTexts } from '../discovery/embeddings/store.ts'
@@ -81,7 +81,7 @@ export function createMetrics(context: Context): Metrics {
       context.senderHealth(),
       context.chainHealth(),
       oracleFigures(context),
-      countMarks(context),
+      countPendingChanges(context),
       countTexts(context.sql),
     ]),
   )

@@ -1,16 +1,16 @@
 import type { Hit, Question, Vector } from '@referrer/search'
 
-/** Where products are found by an intent. */
+/** A search index that finds products for an intent. */
 export interface Source {
-  /** The model whose vectors it compares; undefined: it goes by words alone. */
+  /** The model whose vectors it compares; undefined: it searches by words alone. */
   readonly embedderId: string | undefined
-  /** Best first; undefined: it cannot tell at this moment. */
+  /** Best first; undefined: it cannot answer at the moment. */
   find(chainId: number, question: Question): Promise<Hit[] | undefined>
 }
 
-/** What a search takes. */
+/** A source with the function that embeds its intents. */
 export interface Search {
   source: Source
-  /** Undefined: there is no vector in time, or none at all. */
+  /** Undefined: the vector did not come in time, or failed. */
   embed(intent: string, embedderId: string): Promise<Vector | undefined>
 }

@@ -1,6 +1,9 @@
-// Who writes which table of the service: the one list. `tables.test.ts` compares it with the sources.
+// The list of which folder writes which table of the service. `tables.test.ts` compares it with the sources.
 
-/** The tables of each folder of `src`: nobody else inserts, updates or deletes their rows, but for what the lists below name. */
+/**
+ * The tables of each folder of `src`: no other folder inserts, updates or deletes their rows, except as the lists
+ * below say.
+ */
 export const OWNERS: Record<string, readonly string[]> = {
   'machinery/workers': ['jobs.schedules'],
   'market/agents': ['chain.identities', 'chain.ownership_changes', 'market.agents'],
@@ -58,7 +61,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   'doors/auth': ['market.seen_requests', 'market.sessions'],
 }
 
-/** Columns of another folder's rows that a folder computes: it updates these, and nothing else of the row. */
+/** Columns that a folder computes in another folder's rows: it may update these columns and nothing else of the row. */
 export const COLUMNS: Record<string, readonly string[]> = {
   'market/ref-tokens': [
     'market.reviews.ref_token',
@@ -71,12 +74,12 @@ export const COLUMNS: Record<string, readonly string[]> = {
   'derived/oracle': ['market.reviews.comparison_outcome'],
 }
 
-/** The queue of changes: each of these folders inserts what the followers are to look at again, and only the owner deletes. */
+/** The queue of changes: each of these folders inserts changes for the followers, and only the owner deletes. */
 export const QUEUES: Record<string, readonly string[]> = {
   'market.pending_changes': ['derived/listings', 'derived/opinions', 'derived/ranks'],
 }
 
-/** What functions of the database write, as triggers: always in the transaction of the change that they tell or count. */
+/** What database functions write, as triggers: always in the transaction of the change that they queue or count. */
 export const TRIGGERS: Record<string, readonly string[]> = {
   'market.pending_changes': [
     'market.mark_agents',
@@ -112,10 +115,10 @@ export const TRIGGERS: Record<string, readonly string[]> = {
   'market.spent': ['market.add_spent'],
 }
 
-/** Written once, by the migration that made it. */
+/** Written once, by the migration that created it. */
 export const CONSTANT: readonly string[] = ['market.secrets']
 
-/** Files whose statements name their table by a value, and where these tables are named. */
+/** Files whose statements get the table name from a value, and where these names are checked. */
 export const BY_VALUE: Record<string, string> = {
   'machinery/db/rows.ts': 'each `Table` of a mirror.ts names one, and is read as a write of that folder',
   'discovery/postgres-index/write-vectors.ts': 'tables of the schema search, made in models.ts beside it',

@@ -11,7 +11,7 @@ const ownerOf = new Map(
 )
 const folderOf = (file: string) => file.split('/').slice(0, 2).join('/')
 
-/** What is wrong with a write; undefined: nothing. */
+/** The error in a write; undefined: there is none. */
 function complaint({ by, verb, table, columns }: Write): string | undefined {
   if (table === undefined) return by in BY_VALUE ? undefined : `${by}: ${verb} of a table that is a value`
   const folder = folderOf(by)
@@ -91,7 +91,7 @@ describe('a stray write is found', () => {
     ['market/votes/store.ts', "await tx.unsafe('COPY market.reviews FROM STDIN').writable()"],
     ['market/votes/store.ts', `await tx\`UPDATE \${tx(name)} SET a = 1\``],
     ['market/votes/mirror.ts', "const reviews: Table = {\n  name: 'chain.reviews',\n  key: {} }"],
-    // Columns of its own, and one that is not.
+    // Updates columns of its own and one that is not.
     [
       'derived/opinions/store.ts',
       `await tx\`UPDATE market.products SET rank = (SELECT 1 FROM y WHERE \${a}), name = \${b} FROM x\``,

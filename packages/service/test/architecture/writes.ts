@@ -1,14 +1,14 @@
-// Finds in sources and in functions of the database which tables they write.
+// Finds the tables that source files and database functions write.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Write {
-  /** A path below `src`, or the name of a function of the database. */
+  /** A path below `src`, or the name of a database function. */
   by: string
   verb: string
-  /** Undefined: the statement takes it from a value. */
+  /** Undefined: the statement gets it from a value. */
   table: string | undefined
-  /** What an UPDATE sets. */
+  /** The columns that an UPDATE sets. */
   columns: string[]
 }
 
@@ -18,7 +18,7 @@ const STATEMENT = new RegExp(
   'gi',
 )
 const TRUNCATED = /\bTRUNCATE(?:\s+TABLE)?\s+([\w.,\s]+)/gi
-/** A table that `machinery/db/rows.ts` is given. */
+/** A table passed to `machinery/db/rows.ts`. */
 const TABLE = /: Table = \{\s*name: '((?:chain|market|jobs)\.\w+)'/g
 
 export function writesIn(by: string, text: string): Write[] {
@@ -44,7 +44,10 @@ export function writesIn(by: string, text: string): Write[] {
   return [...statements, ...others, ...rows]
 }
 
-/** From `AS p SET a = …, b = …`. A value may hold brackets and subqueries; `*` stands for a column that cannot be read. */
+/**
+ * Reads `AS p SET a = …, b = …`. A value may contain brackets and subqueries; `*` stands for a column that cannot be
+ * parsed.
+ */
 function columnsOf(text: string): string[] {
   const [set] = /^[\s\w]*?\bSET\s+/i.exec(text) ?? []
   if (set === undefined) return ['*']
@@ -66,7 +69,7 @@ function columnsOf(text: string): string[] {
   return [...columns, assignment].map((each) => /^\s*(\w+)\s*=/.exec(each)?.[1] ?? '*')
 }
 
-/** The product alone: tests and what they share write as they like. */
+/** Only product code: tests and their helpers may write any table. */
 export function sourceWrites(src: string): Write[] {
   return globSync('**/*.ts', { cwd: src })
     .filter((file) => !/\.(test|fixture)\.ts$|(^|\/)testing(\/|\.ts$)/.test(file))

@@ -74,7 +74,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => database.drop())
 
-/** Of products that a buyer of thousands has reviewed. */
+/** Purchases of products that a buyer of thousands has reviewed. */
 const purchases: EscrowKey[] = Array.from({ length: 20 }, (_, n) => ({
   contract: Buffer.from('384'.padStart(40, '0'), 'hex'),
   escrow_id: BigInt(1 + n),
@@ -130,7 +130,7 @@ async function decideMuch(sql: Sql): Promise<void> {
     VACUUM ANALYZE market.disputes, market.dispute_decisions, market.escrow_decisions, sender.intents, chain.skipped_escrows`
 }
 
-/** Discovery knows all products, with a vector of each review and a price that is higher the better the product is. */
+/** All products have listings, with a vector for each review and a price that is higher the better the product is. */
 async function listAll(sql: Sql): Promise<void> {
   await sql`
     INSERT INTO market.listings (chain_id, merchant_id, product_id, is_open, review_count, shortlist, evidence)
@@ -150,7 +150,7 @@ async function listAll(sql: Sql): Promise<void> {
   await sql`VACUUM ANALYZE market.listings, market.offers, market.review_vectors, market.checklists`
 }
 
-/** A runner of one agent hardly ever came: thousands of its intents have expired. */
+/** An agent's runner hardly ever polled: thousands of its intents have expired. */
 async function queueMuch(sql: Sql): Promise<void> {
   await sql`
     INSERT INTO market.intents (intent_id, chain_id, agent_id, owner, type, payload, created_at, expires_at)
@@ -179,7 +179,7 @@ type Explained = { 'QUERY PLAN': [{ Plan: Node }] }[]
 const ANALYZE = 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)'
 const GENERIC = 'EXPLAIN (GENERIC_PLAN, FORMAT JSON)'
 
-/** How Postgres runs a read's statement, with the parameters at hand (`ran`) and as it plans it for all parameters alike (`generic`). */
+/** The plan of a read's statement for its parameters (`ran`), and the generic plan (`generic`). */
 async function explain(read: (sql: Sql) => Promise<unknown>): Promise<{ ran: Node; generic: Node }> {
   const { sql } = database
   const found = Promise.withResolvers<{ ran: Node; generic: Node }>()
@@ -190,7 +190,7 @@ async function explain(read: (sql: Sql) => Promise<unknown>): Promise<{ ran: Nod
     found.resolve({ ran: planOf(ran), generic: planOf(generic) })
     return []
   }
-  // Whoever awaits a query gets it explained; one that is a part of another is never awaited.
+  // Every query that is awaited is explained; a fragment of another query is never awaited.
   const spy = new Proxy(sql, {
     apply(target, self, args) {
       const made: Promise<unknown> = Reflect.apply(target, self, args)
@@ -221,7 +221,7 @@ const sorted = (plan: Node) =>
   nodesOf(plan)
     .filter((node) => /Sort|Hash/.test(node['Node Type']))
     .reduce((most, node) => Math.max(most, ...(node.Plans ?? []).map(rowsOf)), 0)
-/** These have a few rows a chain: reading them whole is the best there is. */
+/** These tables have a few rows for each chain, so a sequential scan is the best plan. */
 const SMALL = ['counts', 'rank_sums', 'range_counts', 'checkpoints']
 const wholeTables = (plan: Node) =>
   nodesOf(plan)
@@ -230,7 +230,7 @@ const wholeTables = (plan: Node) =>
     .filter((name) => !SMALL.includes(name))
 const blocks = (plan: Node) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
 
-/** Some whose reviews are the most, and others. */
+/** Products with the most reviews, and others. */
 const found = [1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 501, 502, 503, 504, 506, 507, 508, 509, 511, 512].map(
   (number) => keyOf(BigInt(number), productId(number)),
 )
@@ -238,7 +238,7 @@ const due = { chainIds: [CHAIN, CHAIN + 1], now: new Date('2100-01-01') }
 const unfiltered = { category: undefined, ceiling: undefined }
 
 interface Read {
-  /** How many rows it asks for, those that it skips included; for a list without pages, how many its owner has. */
+  /** The number of rows it asks for, including skipped ones; for a list without pages, how many its owner has. */
   size: number
   read(sql: Sql): Promise<unknown>
 }
@@ -248,7 +248,7 @@ const queued = { chainId: CHAIN, agentId: buyer, owner }
 const firstIds = Array.from({ length: page.limit }, (_, at) => BigInt(at))
 const hour = { from: new Date('2026-01-01T01:00:00Z'), to: new Date('2026-01-01T02:00:00Z') }
 const deep = { limit: 100, offset: ROWS / 2 }
-/** What is skipped at most, wherever a page begins. */
+/** The most rows that are skipped, wherever a page begins. */
 const STRETCH = 1_000
 
 const reads: Record<string, Read> = {

@@ -65,7 +65,7 @@ let texts: Text[]
 let purchases: Purchase[]
 let proofs: Proof[]
 
-// What the stores find by indexes is looked for here by going through all rows of the chain.
+// Compares the stores' indexed reads with plain loops over all rows of the chain.
 beforeAll(async () => {
   database = await freshDatabase(migrations)
   const { sql } = database
@@ -81,7 +81,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Compares one thing after the other, until two differ. */
+/** Compares by one key after the other, until two differ. */
 const by =
   <T>(...keys: ((row: T) => bigint | number | string)[]) =>
   (a: T, b: T): number => {

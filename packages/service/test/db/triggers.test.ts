@@ -5,7 +5,7 @@ import { migrations } from '../../src/machinery/db/migrations.ts'
 import { fillMarket } from '../../src/testing/records.ts'
 
 const CHAIN = 1
-/** So many that whoever compares each with every other is ended by the database before he is done. */
+/** So many rows that a quadratic trigger would exceed the statement time-out. */
 const MANY = 20_000
 let database: TestDatabase
 
@@ -15,7 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** How many changes one statement announces, after another changed a single row and the plan was made for that. */
+/**
+ * The number of changes that one statement queues, after the plan was cached for a statement that changed a single
+ * row.
+ */
 async function changesOf(
   what: 'review' | 'purchase' | 'agent',
   change: (tx: Transaction, below: number) => PromiseLike<unknown>,

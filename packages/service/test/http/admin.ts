@@ -7,15 +7,15 @@ import { startTestMarket, type TestMarket } from './market.ts'
 
 export const CHAINS = [31_337, 31_338]
 
-/** A market with an admin at work, and an agent of the reviewer's. */
+/** A market with an admin's session and an agent of the reviewer. */
 export interface AdminDesk {
   m: TestMarket
   admin: LocalAccount
   reviewer: LocalAccount
-  /** Of the admin's session. */
+  /** The token of the admin's session. */
   token: string
   agentId: number
-  /** What the service has logged. */
+  /** Lines that the service has logged. */
   logged: Record<string, unknown>[]
 }
 
@@ -29,17 +29,17 @@ export async function startAdminDesk(): Promise<AdminDesk> {
   })
   const m = await startTestMarket({ chainIds: CHAINS, overrides: { log: createLog('info', destination) } })
   const { admin, reviewer } = m.market.accounts
-  // The first one is 0, which some routes refuse.
+  // The first identity has the id 0, which some routes refuse.
   await registerIdentity(m.market, admin)
   const agentId = Number(await registerIdentity(m.market, reviewer))
   await m.indexed()
   return { m, admin, reviewer, token: await sessionOf(m.call, admin), agentId, logged }
 }
 
-/** Of a route, with the same number for agent, review and whatever else. */
+/** The path of a route with the same number for every parameter. */
 export const pathOf = (path: string, id: number) => path.replaceAll(/\{\w+\}/g, String(id))
 
-/** Returns its id. */
+/** Returns the proof id. */
 export async function submitProof(
   { m, reviewer, agentId }: AdminDesk,
   productId: string,

@@ -16,7 +16,7 @@ let world: Agents
 let all: number[]
 
 beforeAll(async () => {
-  // More than a page.
+  // More than one page.
   world = await startAgents(18)
   ;({ all } = world)
 })
@@ -24,7 +24,10 @@ afterAll(() => world.m.close())
 
 const list = (query = '') => world.m.call('GET', `/v1/agent${query}`)
 const entries = async (query = ''): Promise<Entry[]> => (await list(query)).body.agents
-/** Of the default chain, where nobody is missing: checks of each would pass on an empty list. */
+/**
+ * All agents of the default chain; fails if the list is incomplete, because checks of each entry would pass on an
+ * empty list.
+ */
 async function everyEntry(): Promise<Entry[]> {
   const agents = await entries('?limit=500')
   expect(agents).toHaveLength(all.length)
@@ -33,7 +36,7 @@ async function everyEntry(): Promise<Entry[]> {
 const idsOf = (agents: Entry[]) => agents.map(({ agent_id }) => agent_id)
 const entryOf = async (agentId: number) =>
   (await entries('?limit=500')).find(({ agent_id }) => agent_id === agentId)
-/** Which agents a page has, and what it says of itself. */
+/** The agents of a page, and its paging fields. */
 async function page(query: string) {
   const { agents, ...rest } = (await list(query)).body
   return { ids: idsOf(agents), ...rest }

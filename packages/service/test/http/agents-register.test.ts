@@ -18,11 +18,11 @@ const CARD = 'https://agent.test/card.json'
 let m: TestMarket
 let owner: LocalAccount
 let stranger: LocalAccount
-/** What the service asked its nodes and was answered. */
+/** The calls that the service's nodes have answered. */
 const asked: string[] = []
-/** How calls go wrong, by a piece of their JSON. */
+/** Faults for calls, by a part of their JSON. */
 const faults = new Map<string, 'unreachable' | 'reverted'>()
-/** While it is set, the records stand still: of the chain, only contracts can be read. */
+/** While set, the indexer stands still; only contracts can be read from the chain. */
 let standstill: Promise<void> | undefined
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ beforeAll(async () => {
     },
   })
   ;({ reviewer: owner, stranger } = m.market.accounts)
-  // The first ones have the id 0.
+  // The first identities have the id 0.
   for (const { market } of m.chains) await registerIdentity(market, owner)
 })
 afterAll(() => m.close())
@@ -54,7 +54,7 @@ const agent = async (agentId: bigint) => (await m.call('GET', `/v1/agent/${agent
 const mint = (uri = '') => registerIdentity(m.market, owner, uri)
 const ownerCall = (agentId: bigint) =>
   encodeFunctionData({ abi: identityRegistryAbi, functionName: 'ownerOf', args: [agentId] })
-/** How often the service was told who owns it. */
+/** How often a node has told the service the owner of this agent. */
 const ownerReads = (agentId: bigint) => asked.filter((body) => body.includes(ownerCall(agentId))).length
 
 const wholeSeconds = () => new Date().toISOString().replace(/\.\d+/, '')
@@ -343,7 +343,7 @@ describe('what is shown of it', () => {
 
 describe('the moment of registration', () => {
   it('is when the service recorded the agent, not when it was minted [AGENT-24]', async () => {
-    // The clock of the chain is a day ahead of everybody else's.
+    // The chain's clock is a day ahead of all others.
     await m.market.client.increaseTime({ seconds: 24 * 60 * 60 })
     const learned = await mint()
     await m.indexed()

@@ -1,4 +1,4 @@
-// Agents on two chains: some that registered, some that are only known from the chain, one that earned.
+// Agents on two chains: some registered, some only known from the chain, one with earnings.
 import {
   listProduct,
   mintUsdc,
@@ -25,7 +25,7 @@ export const OTHER_CHAIN = 31_338
 export const CARD = 'https://agent.test/card.json'
 const PRICE = 1_000_000n
 
-/** Of an agent that never earned. */
+/** The earnings of an agent that never earned. */
 export const NOTHING_EARNED = {
   immediate: 0,
   held_back_settled: 0,
@@ -35,8 +35,8 @@ export const NOTHING_EARNED = {
 }
 
 /**
- * What the author earned by two purchases of 1 USDC, at 10 % commission and a fee of 10 % of that: 90,000 base units each, half of which
- * is held back. One of them is settled.
+ * What the author earned by two purchases of 1 USDC, at 10 % commission and a fee of 10 % of that: 90,000 base units
+ * each, half of which is held back. One of them is settled.
  */
 export const EARNED = {
   immediate: 90_000,
@@ -48,7 +48,7 @@ export const EARNED = {
 
 export interface Agents {
   m: TestMarket
-  /** Of the author and the two after it. */
+  /** The owner of the author and of the two agents below. */
   owner: LocalAccount
   /** Registered itself, has a rank for repeat products, and earned `EARNED`. */
   author: number
@@ -56,15 +56,18 @@ export interface Agents {
   learned: number
   /** Registered without a URI; has a rank for one-off products. */
   plain: number
-  /** Of the default chain, by ascending id, from 0. */
+  /** The agents of the default chain, by ascending id, from 0. */
   all: number[]
-  /** Of the other chain, all of the stranger. */
+  /** The agents of the other chain; the stranger owns all of them. */
   elsewhere: number[]
-  /** Published by the author, the first one twice. A review of a third one is on the chain without its text. */
+  /**
+   * Products reviewed by the author, the first one twice. A review of a third product is on the chain without its
+   * text.
+   */
   reviewed: Product[]
 }
 
-/** With so many others, of the stranger. */
+/** Creates this many more agents, owned by the stranger. */
 export async function startAgents(howManyOthers: number): Promise<Agents> {
   const m = await startTestMarket({ chainIds: [31_337, OTHER_CHAIN], overrides: NO_WORK })
   const { market } = m

@@ -1,4 +1,4 @@
-// Requests of every kind: good ones, and good ones with something broken.
+// Random requests: valid ones, and valid ones with one part broken.
 
 import type { Operation } from '@referrer/process/openapi/testing'
 import fc from 'fast-check'
@@ -16,13 +16,13 @@ import type { Example } from './traded.ts'
 
 export interface Drawn extends RawRequest {
   credential: Credential
-  /** Seconds from now, for the timestamp. */
+  /** Seconds between the timestamp and now. */
   skew: number
 }
 
 type Value = string | undefined | Uint8Array | readonly string[] | readonly (readonly [string, string])[]
 
-/** Something that a request has: as it should be, as it could be, and as it could be besides. */
+/** A part of a request: its valid value, and values of other kinds. */
 interface Part {
   good: Value
   values: readonly Value[]
@@ -32,8 +32,8 @@ interface Part {
 const MOST_SKEW = 50
 
 /**
- * Each value in its place in a request that is good otherwise, and an arbitrary that mixes them all. `known`: ids and words of the
- * market, of all kinds together.
+ * Each value in its place in an otherwise valid request, and an arbitrary that mixes all of them. `known`: ids and
+ * texts of the market, all kinds together.
  */
 export function requests(
   operation: Operation,
@@ -49,7 +49,7 @@ export function requests(
   return {
     each: parts
       .flatMap(([name, { values }]) => values.map((value) => ({ ...good, [name]: value })))
-      // No two of the same moment: they could be replays.
+      // Each has a different timestamp; otherwise they could count as replays.
       .map((values, at) => drawn(values, (at % (2 * MOST_SKEW)) - MOST_SKEW)),
     mixed: fc
       .tuple(

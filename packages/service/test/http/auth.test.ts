@@ -32,7 +32,7 @@ import { rawCallerOf } from './raw.ts'
 const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 let m: TestMarket
-/** While it is set, the service's clock stands. */
+/** While set, the service's clock stands still. */
 let nowMs: number | undefined
 let agentId: number
 let merchantId: number
@@ -59,7 +59,7 @@ afterEach(() => {
 
 const seconds = () => Math.floor((nowMs ?? Date.now()) / 1_000)
 
-/** Sets a spending limit, which belongs to whoever the service takes for the caller. */
+/** Sets a spending limit, which belongs to the wallet that the service takes for the caller. */
 const setCap = (cap: number, ask: Parameters<TestMarket['call']>[2]) =>
   m.call('POST', '/v1/spending-limits', { body: { chain_id: m.chainId, per_tx_cap_usdc: cap }, ...ask })
 
@@ -123,7 +123,7 @@ describe('a signed request', () => {
     const headers = {
       'x-agent-timestamp': String(at),
       'x-agent-signature': await personally(owner, raw),
-      // No header says who calls.
+      // No header can name the caller.
       'x-agent-address': other.address,
     }
     expect((await m.call('POST', '/v1/spending-limits', { body, headers })).status).toBe(200)
@@ -145,7 +145,7 @@ describe('a signed request', () => {
     for (const form of forms) {
       const raw = keccak256(concat([stringToHex(body), form]))
       const headers = { 'x-agent-timestamp': String(at), 'x-agent-signature': await personally(owner, raw) }
-      // Recovery finds some other signer, who does not own the agent.
+      // The recovered signer is another account, which does not own the agent.
       expect(await m.call('POST', '/v1/agent/register', { body, headers })).toMatchObject({
         status: 403,
         body: { error: 'caller does not own this agent' },
@@ -412,7 +412,7 @@ describe('owners', () => {
       const [event] = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs })
       await m.indexed()
       expect(await register(reviewed, 0)).toMatchObject({ status: 200 })
-      // Here already: who brings it again is not asked who they are either.
+      // The review is registered already, so a repeated registration does not check the caller either.
       expect(await register(reviewed, 0)).toMatchObject({ status: 200 })
       expect(await register(Number(event?.args.reviewId), Number(escrow.escrowId))).toMatchObject({
         status: 200,

@@ -1,6 +1,6 @@
-// What people send, and what they should not.
+// Invalid values for requests.
 
-/** Who a request says it is from. */
+/** The credentials of a request. */
 export type Credential = (typeof CREDENTIALS)[number]
 
 export const CREDENTIALS = [
@@ -15,7 +15,7 @@ export const CREDENTIALS = [
   'both',
 ] as const
 
-/** Of paths and queries, as it stands there. */
+/** Invalid values for paths and queries, in encoded form. */
 export const BROKEN_TEXT = [
   ...[
     '-1',
@@ -59,7 +59,7 @@ export const BROKEN_TEXT = [
 
 const deep = (open: string, close: string, levels: number) => `${open.repeat(levels)}0${close.repeat(levels)}`
 
-/** As text: much of what is wrong cannot be written by a serialiser. */
+/** As text, because a serialiser cannot produce much of it. */
 export const BROKEN_JSON = [
   ...['null', 'true', '0', '-0', '-1', '1.0', '1.5', '1e400', '9007199254740991', '9007199254740993', '1e21'],
   ...[

@@ -1,4 +1,4 @@
-// What the caps of a wallet leave: read by whoever is about to spend, so that a wrong answer costs money.
+// The remaining budget of a wallet. Programs read it before they spend, so a wrong answer costs money.
 import {
   listProduct,
   mintUsdc,
@@ -82,7 +82,7 @@ describe('GET /v1/spending-limits/budget', () => {
     await transfer(m, giver, heir.address, agentId)
     expect((await budget(heir)).body.remaining_budget).toBe(1_000)
     expect((await budget(giver)).body.remaining_budget).toBe(100)
-    // From now on it is the heir who answers for it.
+    // From now on the agent's purchases count for its new owner.
     await spend(heir, 50n, agentId)
     expect((await budget(heir)).body.remaining_budget).toBe(950)
     expect((await budget(giver)).body.remaining_budget).toBe(100)

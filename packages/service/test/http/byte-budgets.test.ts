@@ -61,9 +61,9 @@ const proof = (of: number, bytes: number) => ({
 const submit = (as: LocalAccount, of: number, bytes: number) =>
   m.call('POST', '/v1/proof', { as, body: proof(of, bytes) })
 
-/** As the tool takes it: from anybody. */
+/** Through the tool, which takes unsigned proofs. */
 async function submitUnsigned(client: string, of: number, bytes: number): Promise<string> {
-  // The tool takes five a second of each client.
+  // The tool allows five calls a second for each client.
   m.clock.aheadMs += 1_000
   const params = { name: 'submit_proof', arguments: proof(of, bytes) }
   const headers = {
@@ -94,7 +94,7 @@ describe('proofs that an owner signs', () => {
     const wait = Number(headers.get('retry-after'))
     expect(wait).toBeGreaterThan(0)
     expect(wait).toBeLessThanOrEqual(86_400)
-    // What was refused did not count, what fits does, and others have their own.
+    // Refused data did not count, data that fits does, and others have their own limit.
     expect((await submit(owner, agentId, 2 * KIB)).status).toBe(201)
     expect((await submit(other, otherAgentId, 60 * KIB)).status).toBe(201)
     m.clock.aheadMs += wait * 1_000 + 1_000
@@ -141,7 +141,7 @@ describe('proofs that nobody signs', () => {
     expect(await submitUnsigned(late, agentId, 20 * KIB)).toContain(
       'of everybody, may take 163840 bytes a day',
     )
-    // A client does not pay for what was refused.
+    // Refused data does not count for a client.
     const [row] = await m.sql<{ count: bigint }[]>`
       SELECT count(*) FROM market.written WHERE bytes > 15 * 1024 AND day = (${new Date(now())}::timestamptz AT TIME ZONE 'UTC')::date`
     expect(Number(row?.count)).toBe(sizes.length + 1)

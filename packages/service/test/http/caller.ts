@@ -1,4 +1,4 @@
-// A caller of the service over real HTTP, with an independent idea of how requests are signed.
+// Calls the service over real HTTP, with a second implementation of request signing.
 import {
   type Address,
   concat,
@@ -15,7 +15,7 @@ export interface Answer {
   status: number
   headers: Headers
   text: string
-  /** Undefined when the answer is no JSON. */
+  /** Undefined if the answer is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it
   body: any
 }
@@ -28,7 +28,10 @@ export interface Ask {
   /** An object is sent as JSON; a string or bytes as they are. */
   body?: unknown
   headers?: Record<string, string>
-  /** Unix seconds; left out: about now, and never the same again for the same request, which would be a replay. */
+  /**
+   * Unix seconds; by default close to now, and different for each repetition of a request, which would count as a
+   * replay.
+   */
   timestamp?: number
 }
 
@@ -36,7 +39,7 @@ export type Caller = ((method: string, path: string, ask?: Ask) => Promise<Answe
 
 const signedAt = new Map<string, Set<number>>()
 
-/** Within half a minute of now. Reads may repeat. */
+/** A timestamp within half a minute of now that this request has not used. Reads may repeat. */
 function unused(clock: () => number, method: string, ...request: unknown[]): number {
   const now = Math.floor(clock() / 1_000)
   if (method === 'GET' || method === 'HEAD') return now
@@ -82,18 +85,18 @@ export function callerOf(baseUrl: string, clock: () => number = Date.now): Calle
   return Object.assign(call, { clock })
 }
 
-/** The body of an answer that a test cannot go on without. */
+/** The body of an answer; throws unless it is a success. */
 export async function must(asked: Promise<Answer>): Promise<Answer['body']> {
   const { status, text, body } = await asked
   if (status >= 300) throw new Error(`what the test needs was refused: ${status} ${text}`)
   return body
 }
 
-/** Where the service of a test says that it is. */
+/** The public URL of the service in tests. */
 export const BASE_URL = 'https://market.test'
 const CHAIN_ID = 31_337
 
-/** What a wallet is asked to sign, with a new nonce; unless a test says otherwise. */
+/** The Sign-In with Ethereum message, with a new nonce unless a test gives other fields. */
 export async function signInMessage(
   call: Caller,
   address: Address,
@@ -106,7 +109,7 @@ export async function signInMessage(
   return createSiweMessage({ ...usual, ...otherwise })
 }
 
-/** What a program signs to open a session. */
+/** The body that a program signs to open a session. */
 export const NAMING_US = `{"domain":"${new URL(BASE_URL).host}"}`
 
 /** The token of a new session. */

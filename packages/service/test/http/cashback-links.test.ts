@@ -1,4 +1,4 @@
-// What a pledge does to the links that reviewers hand out, and to the money of those who buy through them.
+// The effect of a cashback pledge on ref links, and on the money of those who buy through them.
 import { mintUsdc, openMerchant, type Product, registerIdentity } from '@referrer/contracts/local'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import type { LocalAccount } from 'viem'
@@ -11,7 +11,7 @@ import { generic, startTestMarket, type TestMarket } from './market.ts'
 import { ENDPOINT, publish, registered, sell } from './reviews.ts'
 import { buyThrough, linkTerms, sharesOf } from './shopping.ts'
 
-/** Of products here, in basis points; of a price that leaves remainders everywhere. */
+/** The commission of the products here, and a price whose shares all have to be rounded. */
 const COMMISSION_BPS = 1_000n
 const PRICE = 1_234_567n
 const CONTENT = generic(5, 'Quick and right')
@@ -37,7 +37,7 @@ afterAll(() => m.close())
 
 const pledge = async (bps: number) => must(setCashbackRate(m, owner, { agentId, bps }))
 
-/** On the chain and in the records; nobody has brought its text. */
+/** A review on the chain and in the records whose text is not registered. */
 async function entered(): Promise<number> {
   const reviewId = await publish(m.market, { owner, agentId, product, content: CONTENT })
   await m.indexed()
@@ -111,7 +111,7 @@ describe('the price of a purchase', () => {
     }
   }
 
-  /** What a purchase through the link of a new review adds to what everybody has, beside what its escrow says. */
+  /** The changes of all balances after a purchase through the link of a new review, and its escrow. */
   async function bought(bps: number) {
     await pledge(bps)
     const reviewId = await reviewed()

@@ -12,7 +12,7 @@ import { newAgent, startTestMarket, type TestMarket } from './market.ts'
 const [STEP1, STEP2] = [`${CASHBACK_RATE}/step1`, `${CASHBACK_RATE}/step2`]
 const NOWHERE = 99_999_999
 const HOUR = 3_600
-/** Half the order of the curve, rounded up: the least `s` that is high. */
+/** Half the order of the curve, rounded up: the lowest `s` that counts as high. */
 const HIGH_S = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a1'
 
 const REQUIRED = 'nonce and expiry are required with agent_sig'
@@ -43,7 +43,7 @@ const INTERNAL = refusal(500, 'internal error')
 
 const unlike = (bps: number) => (bps === 1 ? 2 : 1)
 
-/** As anybody sees it. */
+/** The rate as any caller sees it. */
 async function rateOf(of: bigint = agentId): Promise<number> {
   const context = await must(m.call('GET', `/v1/agent/${of}/context`, { as: m.market.accounts.stranger }))
   return context.global_cashback_of_commission_bps

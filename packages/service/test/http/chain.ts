@@ -1,4 +1,4 @@
-// What people do on the chain, as far as the tests of several nouns need it.
+// Actions on the chain that several tests need.
 import { confirmed } from '@referrer/contracts/local'
 import { type Address, erc20Abi, type LocalAccount, type TransactionReceipt } from 'viem'
 import { call } from '../calls.ts'
@@ -7,12 +7,12 @@ import type { TestMarket } from './market.ts'
 
 export const DAY = 24 * 60 * 60
 
-/** Sends a call and insists that it took effect. */
+/** Sends a call and requires its success. */
 export async function send({ market }: Pick<TestMarket, 'market'>, made: Call): Promise<TransactionReceipt> {
   return confirmed(market, await market.client.sendTransaction(made))
 }
 
-/** Hands an agent to somebody else, and waits until that is in the records. */
+/** Transfers an agent to another owner, and waits until it is indexed. */
 export async function transfer(
   m: TestMarket,
   from: LocalAccount,
@@ -23,7 +23,7 @@ export async function transfer(
   await m.indexed()
 }
 
-/** What an account has, in base units. */
+/** The USDC balance of an account, in base units. */
 export const usdcOf = ({ market }: Pick<TestMarket, 'market'>, account: Address): Promise<bigint> =>
   market.client.readContract({
     address: market.addresses.USDC,
@@ -32,7 +32,7 @@ export const usdcOf = ({ market }: Pick<TestMarket, 'market'>, account: Address)
     args: [account],
   })
 
-/** The chain's time goes on; the service's does not. */
+/** Moves the chain's time forward, but not the service's. */
 export async function travel({ market }: Pick<TestMarket, 'market'>, seconds: number): Promise<void> {
   await market.client.increaseTime({ seconds })
   await market.client.mine({ blocks: 1 })

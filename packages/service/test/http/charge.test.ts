@@ -24,7 +24,7 @@ afterAll(async () => {
   await facilitator.close()
 })
 beforeEach(() => {
-  // So that the limit of the route does not answer in its place.
+  // Keeps the route's rate limit from answering.
   m.clock.aheadMs += 10_000
   facilitator.asked = []
   facilitator.answer = usual

@@ -1,4 +1,4 @@
-// The calls in two steps as a stranger makes them: the typed data of step 1 is signed as it came.
+// Calls in two steps as an independent client makes them: the typed data of step 1 is signed unchanged.
 import type { LocalAccount, TypedDataDefinition } from 'viem'
 import { type Answer, must } from './caller.ts'
 import type { TestMarket } from './market.ts'
@@ -14,7 +14,7 @@ export const CASHBACK_RATE = '/v1/cashback-rate'
 export interface Cast {
   agentId: Id
   escrowId: Id
-  /** Reviews by their internal ids; a number alone has some reasoning. */
+  /** Reviews by their internal ids; a plain number gets a default reasoning. */
   votes: readonly (number | { review_id: number; reasoning: string })[]
 }
 
@@ -36,7 +36,7 @@ export const pledgeBody = ({ agentId, bps }: Pledge): Body => ({
   cashback_of_commission_bps: bps,
 })
 
-/** What is sent in step 2: the body of step 1, and its commitment signed by `signer`. */
+/** The body of step 2: that of step 1, with its commitment signed by `signer`. */
 export async function signedBody(
   { call }: Service,
   path: string,
@@ -47,7 +47,7 @@ export async function signedBody(
   return { ...body, nonce, expiry, agent_sig }
 }
 
-/** Both steps, as the owner; what step 2 answers. */
+/** Does both steps as the owner; returns the answer of step 2. */
 async function inTwoSteps(m: Service, path: string, as: LocalAccount, body: Body): Promise<Answer> {
   return m.call('POST', `${path}/step2`, { as, body: await signedBody(m, path, { as, body }) })
 }

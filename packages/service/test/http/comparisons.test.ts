@@ -39,7 +39,10 @@ const person = (at: number): Person => {
   return one
 }
 
-/** All buy at once: who bought before the first review of a buyer need not vote. Each can then say what it was like. */
+/**
+ * All buy at once: buyers who bought before the first buyer's review need not vote. Returns a function for each that
+ * publishes its review.
+ */
 async function bought(link: Review, buyers: Person[], price = FULL_PRICE) {
   const tellers: ((rating: number) => Promise<BuyerReview>)[] = []
   for (const buyer of buyers) {
@@ -49,7 +52,7 @@ async function bought(link: Review, buyers: Person[], price = FULL_PRICE) {
   return tellers
 }
 
-/** They say so one after the other. */
+/** Publishes the reviews one after the other. */
 async function all(tellers: ((rating: number) => Promise<BuyerReview>)[], ratings: number[]) {
   const told: BuyerReview[] = []
   for (const [at, tell] of tellers.entries()) told.push(await tell(ratings[at] ?? 5))
@@ -97,7 +100,7 @@ interface Finding {
   comparison: { comparison_id: number; voided_at?: string; opinions: Opinion[] } | null
 }
 
-/** What a stranger makes of an answer, by the rules that it can read. */
+/** Recomputes a finding from the public answer and the documented rules. */
 function recomputed({ satisfaction, comparison }: Finding, authorOwner: string) {
   const others = comparison?.opinions.filter(({ owner }) => owner !== authorOwner) ?? []
   if (others.length < 3) return { outcome: 'pending', others: 0, weight: 0, weighted: 0, mean: null, size: 0 }
@@ -115,7 +118,7 @@ function recomputed({ satisfaction, comparison }: Finding, authorOwner: string) 
   }
 }
 
-/** The findings of a review, oldest first, each worked out again. */
+/** The findings of a review, oldest first, each compared with its recomputation. */
 async function findingsOf(review: Review): Promise<Finding[]> {
   const { internal_id, comparison_outcome, findings } = await comparisonOf(review)
   expect(internal_id).toBe(review.internalId)
@@ -157,7 +160,7 @@ describe('the outcome of a comparison', () => {
     const ofSeller = { owner: merchant, agentId: await registerIdentity(m.market, merchant) }
     const second = { owner: person(0).owner, agentId: await registerIdentity(m.market, person(0).owner) }
     const tellers = await bought(link, [ofSeller, person(0), second, person(1)])
-    // Of somebody else: for this review the owner of the first author is like any other.
+    // A review of another author: for it, the owner of the first author counts like any other.
     const other = await write(m, person(11), link.product, 5)
     const [tellOwn] = await bought(other, [sibling])
     const both = async () => [await outcomeOf(link), await outcomeOf(other)]
@@ -168,7 +171,7 @@ describe('the outcome of a comparison', () => {
     const [finding] = await findingsOf(other)
     const owners = finding?.comparison?.opinions.map(({ owner }) => owner)
     expect(owners?.sort()).toEqual([owner, person(0).owner, person(1).owner].map((o) => o.address).sort())
-    // The newer word of the owner with two agents.
+    // The newer opinion of the owner with two agents counts.
     expect(finding?.mean).toBe(916_667)
   })
 
@@ -176,7 +179,7 @@ describe('the outcome of a comparison', () => {
     const link = await newLink(5)
     const tellers = [
       ...(await bought(link, people.slice(0, 3))),
-      // A hundredth, as good as nothing, and no commission at all.
+      // A hundredth of the commission, almost none, and none at all.
       ...(await bought(link, people.slice(3, 4), FULL_PRICE / 100n)),
       ...(await bought(link, people.slice(4, 5), 10n)),
       ...(await bought(link, people.slice(5, 6), 9n)),
@@ -246,7 +249,7 @@ describe('the outcome of a comparison', () => {
     expect(await outcomeOf(ofBuyer)).toBe('contradicted')
     const findings = await findingsOf(ofBuyer)
     expect(findings.map(({ satisfaction }) => satisfaction)).toEqual([250_000, 500_000, 0])
-    // For those who are compared with, the others are two.
+    // Each review of these three buyers has only two other opinions.
     expect(await outcomeOf(first)).toBe('pending')
     expect(await findingsOf(first)).toEqual([])
   })
@@ -283,7 +286,7 @@ describe('what was found', () => {
     const again = await write(m, link.author, link.product, 4)
     expect(await outcomeOf(again)).toBe('confirmed')
     expect(await rankOf(link.author)).toEqual(shownRank('repeat', 2 * 0.75))
-    // A contradiction about the same product counts beside.
+    // A contradiction about the same product counts in addition.
     const wrong = await write(m, link.author, link.product, 1)
     expect(await outcomeOf(wrong)).toBe('contradicted')
     expect(await rankOf(link.author)).toEqual(shownRank('repeat', 2 * 0.75, 3 * 0.75))

@@ -1,4 +1,4 @@
-// What the digest of an agent says of its work and its money.
+// The activity and money in the digest of an agent.
 import { mintUsdc } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { act, CASHBACK, HELD_BACK, publishBuyerReview } from './escrows.ts'
 import { buy, generic, newAgent, publishReview } from './market.ts'
 import { startTradedMarket, type Traded } from './traded.ts'
 
-/** Of a commission of 100,000: what is left after the fee and the highest cashback, one half at once. */
+/** Of a commission of 100,000: half of what remains after the fee and the highest cashback. */
 const IMMEDIATE = 25_000
 
 let m: Traded
@@ -26,7 +26,7 @@ function newReview(owner: LocalAccount, agentId: bigint) {
   return publishReview(m, owner, review)
 }
 
-/** For a commission of 100,000, through the only review of the product. */
+/** Buys for a commission of 100,000, through the only review of the product. */
 const buyInShop = (buyerAgentId: bigint) =>
   buy(m, m.market.accounts.buyer, {
     product: m.shop.product,
@@ -177,7 +177,7 @@ describe('the money in a digest', () => {
     await mintUsdc(m.market, publisher.address, 1_500_001n)
     const { earnings, ...rest } = await digestOf(agent)
     expect(earnings.usdc_wallet_balance).toBe('1.500001')
-    // The balance of an account.
+    // The call `balanceOf`.
     m.nodes.only = '0x70a08231'
     try {
       const { usdc_wallet_balance: _balance, ...others } = earnings

@@ -9,11 +9,11 @@ import { startTradedMarket, type Traded } from './traded.ts'
 const WRITTEN = 101
 
 let m: Traded
-/** Has registered itself and wrote many reviews. */
+/** Has registered itself and written many reviews. */
 let writer: number
-/** Known from the chain alone. */
+/** Known only from the chain. */
 let buyer: number
-/** The reviews of the writer as the public list has them, newest first. */
+/** The writer's reviews as in the public list, newest first. */
 let written: { internal_id: number; on_chain_id: number; ref_link: string }[]
 
 beforeAll(async () => {
@@ -22,10 +22,10 @@ beforeAll(async () => {
   buyer = m.buyerAgentId
   const { reviewer } = m.market.accounts
   const content = generic(5, 'Good')
-  // So that no number of ours is one of the chain.
+  // So that internal ids differ from on-chain ids.
   await m.sql`ALTER TABLE market.reviews ALTER COLUMN internal_id RESTART WITH 7000`
   const onChain: bigint[] = []
-  // Two are there.
+  // Two exist already.
   for (let proofId = 3n; proofId <= WRITTEN; proofId += 1n) {
     const review = { agentId: BigInt(writer), product: m.zero.product, content, proofId }
     onChain.push((await publishWithProof(m.market, reviewer, review)).reviewId)

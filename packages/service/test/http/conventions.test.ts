@@ -17,14 +17,14 @@ const reads = all.filter(([name]) => name.startsWith('GET '))
 /** The request of the example, with more in its query. */
 async function ask(name: string, query: Record<string, string> = {}, given?: Example): Promise<Answer> {
   const { path, ...rest } = given ?? (await exampleOf(m, name))
-  // Some routes take five a second.
+  // Some routes allow five requests a second.
   m.clock.aheadMs += 200
   const [before = '', own = ''] = path.split('?')
   const merged = new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(own)), ...query })
   return m.call(name.split(' ')[0] ?? '', `${before}${merged.size > 0 ? `?${merged}` : ''}`, rest)
 }
 
-/** Every key of an answer with its value, however deep; what reviewers and merchants wrote themselves is theirs. */
+/** Every key of an answer with its value, at any depth, except inside the contents of reviewers and merchants. */
 function* entriesOf(value: unknown): Generator<[string, unknown]> {
   if (typeof value !== 'object' || value === null) return
   for (const [key, inner] of Object.entries(value)) {

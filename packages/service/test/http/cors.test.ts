@@ -22,7 +22,7 @@ const preflight = (path: string, method: string, origin: string) =>
     },
   })
 const allowed = ({ headers }: { headers: Headers }) => headers.get('access-control-allow-origin')
-/** With something in the place of each parameter. */
+/** A path with a value for each parameter. */
 const addressOf = (path: string) => path.replaceAll(/\{\w+\}/g, '1')
 
 const isPublicRead = ([name, { auth }]: (typeof EXPECTED_ROUTES)[number]) =>

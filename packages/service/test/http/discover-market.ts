@@ -1,4 +1,4 @@
-// Products that can be found, and those who look for them.
+// Helpers for tests of discovery: products to find, and requests for them.
 import { listProduct, type Product } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { expect } from 'vitest'
@@ -8,20 +8,20 @@ import { generic, productOf, startTestMarket, type TestMarket } from './market.t
 import { publish, registered } from './reviews.ts'
 import { type Person, quiet, type Review } from './town.ts'
 
-/** A market that believes this machine who asks, so that everybody can be somebody else to the limits. */
+/** A market that trusts this machine as a proxy, so that each request can be another client for the rate limits. */
 export const startFinding = (env: Record<string, string> = {}, chainIds = [31_337]): Promise<TestMarket> =>
   startTestMarket({ chainIds, env: { TRUSTED_PROXIES: '127.0.0.1', ALLOW_PRIVATE_HOSTS: 'true', ...env } })
 
 let clients = 0
 
-/** Asks as somebody who never asked before. */
+/** Asks as a client that has not asked before. */
 export function ask({ call }: { call: Caller }, query: string): Promise<Answer> {
   clients += 1
   const client = `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`
   return call('GET', `/v1/discover?${query}`, { headers: { 'x-forwarded-for': client } })
 }
 
-/** An answer as it should be before long: what changed was heard of, and nobody was too busy to search. */
+/** Repeats the request until the answer fulfils the condition: changes take a moment, and a search may be too slow. */
 export const foundWhere = (
   m: { call: Caller },
   query: string,
@@ -37,11 +37,11 @@ export const foundWhere = (
 export const idsOf = ({ products }: Answer['body']): string[] =>
   products.map(({ product_id }: { product_id: string }) => product_id)
 
-/** An answer in which something was found by the intent. */
+/** An answer with at least one match of the intent. */
 export const found = (m: { call: Caller }, query: string): Promise<Answer> =>
   foundWhere(m, query, ({ products }) => products[0]?.sub_scores.intent_match > 0)
 
-/** Its first product is this one, found by the intent. */
+/** An answer whose first product is this one, as a match of the intent. */
 export const findsFirst = (m: { call: Caller }, query: string, { productId }: Product): Promise<Answer> =>
   foundWhere(
     m,
@@ -53,11 +53,11 @@ export interface About {
   name: string
   description?: string
   category?: string
-  /** Nobody answers there unless somebody does. */
+  /** By default nothing listens there. */
   endpoint?: string
 }
 
-/** Says what a product is, or says it anew. */
+/** Describes a product, or changes its description. */
 export async function describeProduct(
   { call, market }: Pick<TestMarket, 'call' | 'market'>,
   { merchantId, productId: product_id }: Product,
@@ -71,7 +71,7 @@ export async function describeProduct(
 
 let products = 0
 
-/** Lists products of the merchant account and says what they are. */
+/** Lists products of the merchant account and describes them. */
 export async function sellAll(
   m: TestMarket,
   merchantId: bigint,
@@ -89,7 +89,7 @@ export async function sellAll(
   return listed
 }
 
-/** On approved proofs, with their texts; in this order. */
+/** Publishes reviews with approved proofs and registers their texts, in this order. */
 export async function writeAll(
   m: TestMarket,
   product: Product,
@@ -109,10 +109,10 @@ export async function writeAll(
   )
 }
 
-/** After all dates on which ranks are computed anew. */
+/** A day later than any on which ranks are recomputed. */
 const LAST_DAY = 2_000_000
 
-/** Gives agents ranks for both types, as if they had been earned; null: none. */
+/** Sets the ranks of agents for both types; null: none. */
 export async function setRanks(
   m: TestMarket,
   ranks: readonly (readonly [Pick<Person, 'agentId'>, number | null])[],
@@ -126,7 +126,7 @@ export async function setRanks(
     ON CONFLICT (chain_id, agent_id) DO UPDATE SET repeat = excluded.repeat, one_off = excluded.one_off, day = excluded.day`
 }
 
-/** Gives products ranks, as if their buyers had said so. */
+/** Sets the ranks of products. */
 export async function setProductRanks(
   m: TestMarket,
   ranks: readonly (readonly [Product, number])[],

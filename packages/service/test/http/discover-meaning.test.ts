@@ -1,4 +1,4 @@
-// With the model that comes with the service.
+// Discovery with the included model.
 import { type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Answer } from './caller.ts'
@@ -35,7 +35,7 @@ afterAll(() => m.close())
 
 const QUERY = `intent=${encodeURIComponent('my automobile does not start')}&include_all=true`
 
-/** Everything was embedded, and the intent was in time. */
+/** An answer after everything was embedded, with the vector of the intent in time. */
 const understood = (query: string) =>
   foundWhere(m, query, ({ products: [first] }: Answer['body']) =>
     first.reviews?.every(({ relevance }: { relevance: number }) => relevance > 0),

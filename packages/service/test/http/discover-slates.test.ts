@@ -1,4 +1,4 @@
-// Which reviews of a product are shown, as what, and why. Scores are worked out here as a stranger would.
+// Which reviews of a product are shown, in which slot, and why. Scores are recomputed here independently.
 import { type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Answer } from './caller.ts'
@@ -53,7 +53,7 @@ beforeEach(() =>
 const productOf = (name: string) => products.get(name) as Product
 const person = (at: number) => people[at] as Person
 
-/** Asks for one product alone, until all of its reviews are counted. */
+/** Asks for one product, until all of its reviews are counted. */
 async function slateOf(name: string, count: number, query = ''): Promise<Answer['body']> {
   const { body } = await foundWhere(
     m,
@@ -69,7 +69,7 @@ const shown = ({ reviews }: Answer['body']): [slot: string, id: number][] =>
 
 const idOf = (review: Review | undefined) => review?.internalId
 
-/** By whole days of UTC, half after 180. */
+/** Freshness counts in whole days of UTC and halves every 180 days. */
 function scoreOf({ author_rank, published_at }: Entry): number {
   const today = Math.floor((Date.now() + m.clock.aheadMs) / DAY_MS)
   const age = today - Math.floor(Date.parse(published_at) / DAY_MS)
@@ -108,7 +108,7 @@ describe('a slate', () => {
   it('is two highlights, a newcomer and a dissent [DISC-40, DISC-41, DISC-42, DISC-43, DISC-46]', async () => {
     const product = await slateOf('anchors', 7)
     expect(shown(product)).toEqual(expected())
-    // Of five with a rank.
+    // The mean of the five authors with a rank.
     expect(product.mean_author_rank).toBeCloseTo((0.9 + 0.8 + 0.7 + 0.95 + 0.6) / 5, 12)
     for (const entry of product.reviews) expect(entry).not.toHaveProperty('excluded_reason')
   })
@@ -210,7 +210,7 @@ describe('a dissent', () => {
     expect(slots).toEqual(['highlight', 'highlight', 'overflow'])
     const [more] = await writeAll(m, productOf('bells'), [[person(3), 2]])
     await setRanks(m, [[person(3), 0.6]])
-    // Below one half by now: whoever praises it dissents.
+    // The mean is below one half by now, so a review that praises it is the dissent.
     expect(shown(await slateOf('bells', 4, '&include_all=true'))).toEqual([
       ['highlight', idOf(written[1])],
       ['highlight', idOf(written[2])],
@@ -255,7 +255,7 @@ describe('reviews that are excluded', () => {
       [written[0], written[3], written[6]].map((review) => ['excluded', idOf(review)]),
     )
     await transfer(m, sold.owner, reviewer.address, sold.agentId)
-    // Bought by the merchant, and sold by the merchant: both are its own word.
+    // One agent now belongs to the merchant, the other did at publication: both are self-reviews.
     await transfer(m, bought.owner, merchant.address, bought.agentId)
     await transfer(m, merchant, reviewer.address, gone.agentId)
     await quiet(m)

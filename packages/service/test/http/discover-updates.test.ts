@@ -1,4 +1,4 @@
-// What changes is seen, on every replica alike; and what fails is made up for. An endpoint makes the vectors.
+// Changes are seen on every replica, and failures are recovered from. An endpoint makes the vectors.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Product, registerIdentity } from '@referrer/contracts/local'
@@ -22,7 +22,7 @@ import type { TestMarket } from './market.ts'
 import { act, openRecorded } from './merchants.ts'
 import { beginDay, type Person } from './town.ts'
 
-/** What a text is about, one dimension for each. */
+/** The topics of texts, one dimension for each. */
 const TOPICS = [
   ['umbrella', 'rain', 'wet', 'drizzle'],
   ['bread', 'bakery', 'hungry', 'loaf'],
@@ -81,7 +81,7 @@ afterEach(() => {
 })
 
 let intents = 0
-/** Words that no product has, which the endpoint never saw. */
+/** Words that no product has and that the endpoint has not seen. */
 const neverAsked = (words: string) => {
   intents += 1
   return `intent=${words}%20nr${intents}`
@@ -91,7 +91,7 @@ const relevancesIn = ({ products }: Answer['body']): number[] =>
   products.flatMap(({ reviews }: { reviews: { relevance: number }[] | null }) =>
     (reviews ?? []).map(({ relevance }) => relevance),
   )
-/** The vector of the intent was there in time, and the search too. */
+/** Both the vector of the intent and the search were in time. */
 const isUnderstood = (body: Answer['body']) =>
   relevancesIn(body).some((relevance) => relevance > 0) &&
   body.products.some(({ sub_scores }: Answer['body']) => sub_scores.intent_match > 0)

@@ -1,39 +1,39 @@
-// What can be asked for, what is found, and what an answer looks like. Nothing is embedded: words and ranks decide.
+// Parameters, results and the format of an answer. Nothing is embedded: words and ranks decide.
 import type { Product } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { type Service, startService } from '../../src/app/service.ts'
 import { type Answer, callerOf, must, sessionOf } from './caller.ts'
 import { ask, findsFirst, found, idsOf, setProductRanks } from './discover-market.ts'
-import { OTHER_CHAIN, PRICE, type Shelf, startShelf } from './discover-shelf.ts'
+import { OTHER_CHAIN, PRICE, startProducts, type TestProducts } from './discover-products.ts'
 import { NO_WORK, type TestMarket } from './market.ts'
 
-let shelf: Shelf
+let sold: TestProducts
 let m: TestMarket
 
 beforeAll(async () => {
-  shelf = await startShelf()
-  ;({ m } = shelf)
+  sold = await startProducts()
+  ;({ m } = sold)
 })
-afterAll(() => shelf.close())
+afterAll(() => sold.close())
 
 const refusal = (status: number, error: string) => ({ status, body: { error } })
 
-/** What an answer says of a product. */
+/** The entry of a product in an answer. */
 const entryOf = ({ body }: Answer, { productId }: Product) =>
   body.products.find(({ product_id }: { product_id: string }) => product_id === productId)
 
 describe('a question', () => {
   it('needs no credentials, and is answered with what it names first [DISC-01, DISC-03]', async () => {
-    await findsFirst(m, 'intent=forecast', shelf.weather)
-    await findsFirst(m, 'intent=harbour', shelf.tides)
+    await findsFirst(m, 'intent=forecast', sold.weather)
+    await findsFirst(m, 'intent=harbour', sold.tides)
     expect(await m.call('GET', '/v1/discover?intent=tide')).toMatchObject({ status: 200 })
   })
 
   it('is one of words, of misspelt ones too, and of what reviews say', async () => {
-    await findsFirst(m, 'intent=when%20does%20the%20sea%20rise%3F', shelf.tides)
-    await findsFirst(m, 'intent=wether%20forcast', shelf.weather)
-    await findsFirst(m, 'intent=right%20to%20the%20minute', shelf.tides)
+    await findsFirst(m, 'intent=when%20does%20the%20sea%20rise%3F', sold.tides)
+    await findsFirst(m, 'intent=wether%20forcast', sold.weather)
+    await findsFirst(m, 'intent=right%20to%20the%20minute', sold.tides)
   })
 
   it.each([
@@ -105,7 +105,7 @@ describe('a question', () => {
 
   it('counts up to its thousandth character', async () => {
     const filler = '. '.repeat(498)
-    expect((await findsFirst(m, `intent=${filler}tide`, shelf.tides)).status).toBe(200)
+    expect((await findsFirst(m, `intent=${filler}tide`, sold.tides)).status).toBe(200)
     const { body } = await ask(m, `intent=${filler}${filler}tide`)
     expect(body.products).toHaveLength(5)
     for (const { sub_scores } of body.products) expect(sub_scores.intent_match).toBe(0)
@@ -130,11 +130,11 @@ describe('how many products', () => {
     ['it is 20', '&max_products=20', 20, 'DISC-12'],
   ])('when %s: %s gives %i [%s]', async (_when, query, count) => {
     const { body } = await found(m, `intent=sock%20pattern${query}`)
-    expect(idsOf(body)).toEqual(shelf.socks.slice(0, count).map(({ productId }) => productId))
+    expect(idsOf(body)).toEqual(sold.socks.slice(0, count).map(({ productId }) => productId))
   })
 
   it('is made up for by those of the best ranks when fewer are found', async () => {
-    const { body } = await findsFirst(m, 'intent=bread&max_products=20', shelf.bread)
+    const { body } = await findsFirst(m, 'intent=bread&max_products=20', sold.bread)
     const matches = body.products.map(
       ({ sub_scores }: never) => (sub_scores as { intent_match: number }).intent_match,
     )
@@ -145,9 +145,9 @@ describe('how many products', () => {
 
 describe('a category', () => {
   it.each([
-    ['data', () => [shelf.tides, shelf.weather]],
-    ['data feeds', () => [shelf.archive]],
-    ['knitting', () => shelf.socks.slice(0, 20)],
+    ['data', () => [sold.tides, sold.weather]],
+    ['data feeds', () => [sold.archive]],
+    ['knitting', () => sold.socks.slice(0, 20)],
   ])('`%s` is asked for exactly [DISC-06]', async (category, products) => {
     const query = `intent=weather%20or%20socks&max_products=20&category=${encodeURIComponent(category)}`
     const { body } = await found(m, query)
@@ -170,19 +170,19 @@ describe('a price ceiling', () => {
     idsOf((await ask(m, `intent=${intent}&max_products=20&price_ceiling=${ceiling}`)).body)
 
   it('leaves out what costs more, and nothing that costs as much [DISC-07]', async () => {
-    expect(await under('tide', PRICE)).toContain(shelf.tides.productId)
-    expect(await under('tide', PRICE + 1)).toContain(shelf.tides.productId)
-    expect(await under('tide', PRICE - 1)).not.toContain(shelf.tides.productId)
-    expect(await under('tide', 0)).not.toContain(shelf.tides.productId)
+    expect(await under('tide', PRICE)).toContain(sold.tides.productId)
+    expect(await under('tide', PRICE + 1)).toContain(sold.tides.productId)
+    expect(await under('tide', PRICE - 1)).not.toContain(sold.tides.productId)
+    expect(await under('tide', 0)).not.toContain(sold.tides.productId)
   })
 
   it('leaves out what cannot be had for less, though its price is not known [DISC-07]', async () => {
-    expect(await under('archive', 3_000)).toContain(shelf.archive.productId)
-    expect(await under('archive', 2_999)).not.toContain(shelf.archive.productId)
+    expect(await under('archive', 3_000)).toContain(sold.archive.productId)
+    expect(await under('archive', 2_999)).not.toContain(sold.archive.productId)
   })
 
   it('does not leave out what has no known price', async () => {
-    expect(await under('forecast', 0)).toContain(shelf.weather.productId)
+    expect(await under('forecast', 0)).toContain(sold.weather.productId)
   })
 
   it.each(['abc', '-1', '1.5', '1e3', '0x1', '', '%20', '5USDC', '9'.repeat(30), '1&price_ceiling=2'])(
@@ -209,8 +209,8 @@ describe('an answer', () => {
 
   it('has products, and says that they have few reviews when they have fewer than three [DISC-19, DISC-22]', async () => {
     for (const [query, first] of [
-      ['intent=forecast&max_products=1', shelf.weather],
-      ['intent=bread&max_products=1', shelf.bread],
+      ['intent=forecast&max_products=1', sold.weather],
+      ['intent=bread&max_products=1', sold.bread],
     ] as const) {
       const { body } = await findsFirst(m, query, first)
       expect(Object.keys(body)).toEqual(['products', 'coverage'])
@@ -220,9 +220,9 @@ describe('an answer', () => {
   })
 
   it('says nothing of coverage when there are three [DISC-19, DISC-23]', async () => {
-    const { body } = await findsFirst(m, 'intent=tide&max_products=1', shelf.tides)
+    const { body } = await findsFirst(m, 'intent=tide&max_products=1', sold.tides)
     expect(Object.keys(body)).toEqual(['products'])
-    const two = await findsFirst(m, 'intent=forecast&category=data', shelf.weather)
+    const two = await findsFirst(m, 'intent=forecast&category=data', sold.weather)
     expect(two.body.products.map(({ review_count }: { review_count: number }) => review_count)).toEqual([
       2, 3,
     ])
@@ -230,7 +230,7 @@ describe('an answer', () => {
   })
 
   it('has products in the order of their scores, best first [DISC-21, DISC-30, DISC-31, DISC-32, RANK-25]', async () => {
-    const { body } = await findsFirst(m, 'intent=weather%20forecast&max_products=20', shelf.weather)
+    const { body } = await findsFirst(m, 'intent=weather%20forecast&max_products=20', sold.weather)
     const scores: number[] = body.products.map(
       ({ product_score }: { product_score: number }) => product_score,
     )
@@ -255,7 +255,7 @@ describe('an answer', () => {
   })
 
   it('tells of a product what is known of it [DISC-26, DISC-27, DISC-28, DISC-29, DISC-33, DISC-34, DISC-37]', async () => {
-    const product = entryOf(await findsFirst(m, 'intent=tide', shelf.tides), shelf.tides)
+    const product = entryOf(await findsFirst(m, 'intent=tide', sold.tides), sold.tides)
     expect(new Set(Object.keys(product))).toEqual(new Set([...PRODUCT, 'price_usdc', 'category', 'reviews']))
     expect(product).toMatchObject({
       merchant_id: 0,
@@ -266,21 +266,21 @@ describe('an answer', () => {
       review_count: 3,
       category: 'data',
     })
-    expect(product.product_id).toBe(shelf.tides.productId)
+    expect(product.product_id).toBe(sold.tides.productId)
     expect(product.reviews).toHaveLength(3)
   })
 
   it('leaves out what is not: price, category, mean rank of authors [DISC-33, DISC-35, DISC-36]', async () => {
-    const product = entryOf(await findsFirst(m, 'intent=bread', shelf.bread), shelf.bread)
+    const product = entryOf(await findsFirst(m, 'intent=bread', sold.bread), sold.bread)
     expect(new Set(Object.keys(product))).toEqual(new Set([...PRODUCT, 'reviews']))
-    const reviewed = entryOf(await findsFirst(m, 'intent=forecast', shelf.weather), shelf.weather)
+    const reviewed = entryOf(await findsFirst(m, 'intent=forecast', sold.weather), sold.weather)
     expect(new Set(Object.keys(reviewed))).toEqual(new Set([...PRODUCT, 'category', 'reviews']))
   })
 
   it('has products without reviews, which are null [DISC-37, DISC-38, DISC-39]', async () => {
-    const { body } = await findsFirst(m, 'intent=bread&max_products=1', shelf.bread)
+    const { body } = await findsFirst(m, 'intent=bread&max_products=1', sold.bread)
     expect(body.products).toMatchObject([
-      { product_id: shelf.bread.productId, review_count: 0, reviews: null },
+      { product_id: sold.bread.productId, review_count: 0, reviews: null },
     ])
   })
 
@@ -292,7 +292,7 @@ describe('an answer', () => {
       await must(m.call('PUT', path(category), { token, body: { items } }))
     }
     try {
-      const { body } = await findsFirst(m, 'intent=forecast&category=data', shelf.weather)
+      const { body } = await findsFirst(m, 'intent=forecast&category=data', sold.weather)
       expect(Object.keys(body)).toEqual(['products', 'checklists'])
       expect(body.checklists).toEqual({ data: lists.data })
       const both = await found(m, 'intent=weather&max_products=3')
@@ -305,7 +305,7 @@ describe('an answer', () => {
   })
 
   it('has no relevance of reviews where nothing is embedded [DISC-55]', async () => {
-    const { reviews } = entryOf(await findsFirst(m, 'intent=tide', shelf.tides), shelf.tides)
+    const { reviews } = entryOf(await findsFirst(m, 'intent=tide', sold.tides), sold.tides)
     expect(reviews.length).toBeGreaterThan(0)
     for (const { relevance } of reviews) expect(relevance).toBe(0)
   })
@@ -314,11 +314,11 @@ describe('an answer', () => {
     await m.withoutTable('market.checklists', async () => {
       expect(await ask(m, 'intent=tide')).toMatchObject(refusal(500, 'internal error'))
     })
-    await findsFirst(m, 'intent=tide', shelf.tides)
+    await findsFirst(m, 'intent=tide', sold.tides)
   })
 
   it('has the better-ranked of two that are equally meant first, and of equals the lower id [DISC-58, RANK-25]', async () => {
-    const [first, second, third, fourth, last] = shelf.socks as [Product, Product, Product, Product, Product]
+    const [first, second, third, fourth, last] = sold.socks as [Product, Product, Product, Product, Product]
     await setProductRanks(m, [
       [first, 0.25],
       [last, 0.75],
@@ -328,7 +328,7 @@ describe('an answer', () => {
     expect(best.sub_scores).toEqual({ ...next.sub_scores, product_rank: 0.75 })
     const inOrder = [last, second, third, fourth].map(({ productId }) => productId)
     expect(idsOf(body).slice(0, 4)).toEqual(inOrder)
-    // The worst of 21 alike is not among 20.
+    // The lowest-ranked of 21 identical products is not among 20.
     expect(idsOf(body)).not.toContain(first.productId)
   })
 })
@@ -336,7 +336,7 @@ describe('an answer', () => {
 describe('the limits', () => {
   const BURST = 30
   let limited: Service
-  /** Stands still. */
+  /** A clock that stands still. */
   let nowMs = Date.now()
 
   beforeAll(async () => {

@@ -29,7 +29,7 @@ const REASON = 'They used it in another way than I said.'
 let town: Town
 let m: TestMarket
 let people: Person[]
-/** Whoever bought and has not said yet what it was like, by the review that it bought through. */
+/** Buyers who have not published their review yet, by the review that they bought through. */
 let silent: Map<Review, [Person, EscrowDeposit][]>
 let escrows: EscrowDeposit[]
 
@@ -43,14 +43,17 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** Every purchase here is made by this. */
+/** Every purchase in this file is made here. */
 async function bought(person: Person, review: Review, cashbackOfCommissionBps = 0): Promise<EscrowDeposit> {
   const deposit = await buyThrough(m, person, review, { cashbackOfCommissionBps })
   escrows.push(deposit)
   return deposit
 }
 
-/** A new author's review of a new product, halfway between good and bad. Three buyers say bad; three more, or none, have bought it. */
+/**
+ * A new author's review of a new product, with a medium rating. Three buyers give the worst; three more, or none,
+ * have bought it.
+ */
 async function contradicted(more: 0 | 3 = 0): Promise<Review> {
   const review = await write(m, await newcomer(m), await newProduct(town), 3)
   const deposits: [Person, EscrowDeposit][] = []
@@ -61,7 +64,10 @@ async function contradicted(more: 0 | 3 = 0): Promise<Review> {
   return review
 }
 
-/** With six opinions all reviews of the product are compared again. Returns what is found of another one, halfway, too. */
+/**
+ * Publishes the remaining opinions: with six, all reviews of the product are compared again. Returns the outcome of a
+ * control review with a medium rating.
+ */
 async function comparedAgain(review: Review): Promise<string> {
   const control = await write(m, await newcomer(m), review.product, 3)
   expect(await outcomeOf(control)).toBe('contradicted')
@@ -95,7 +101,7 @@ describe('a dispute', () => {
   it('is refused for a review that is not there, or not contradicted', async () => {
     const pending = await write(m, await newcomer(m), await newProduct(town), 3)
     expect(await dispute(pending)).toMatchObject(NOT_CONTRADICTED)
-    // Whose review it is comes first.
+    // Ownership is checked first.
     expect(await dispute(pending, m.market.accounts.stranger)).toMatchObject(NOT_OWNER)
     expect(await dispute({ ...pending, reviewId: 999_999n })).toMatchObject({
       status: 404,
@@ -184,7 +190,7 @@ interface Decision {
 const decisionsOf = async ({ escrowId }: EscrowDeposit): Promise<Decision[]> =>
   (await must(m.call('GET', `/v1/escrow/${escrowId}/decisions`))).decisions
 
-/** What a stranger makes of what a settlement was decided from. */
+/** Recomputes a settlement's decision from its public inputs. */
 const recomputed = ({ comparison_outcome, upheld, ...inputs }: Decision['inputs']) => ({
   contradicted:
     comparison_outcome === 'contradicted' || (comparison_outcome === 'resolved' && upheld === true),

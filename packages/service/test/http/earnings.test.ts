@@ -21,7 +21,7 @@ const NOTHING = {
   total_earnings: 0,
   escrow_pending: { held_back: 0, cashback: 0, total: 0 },
 }
-/** The reviewer's: agent 0. */
+/** The expected earnings of the reviewer, agent 0. */
 const REVIEWER = {
   commission: {
     immediate: 75_000,
@@ -49,11 +49,11 @@ const BUYER = {
 
 let m: TestMarket
 let shop: Shop
-/** Of the second purchase through the reviewer's link, in unix seconds. */
+/** Time of the second purchase through the reviewer's link, in unix seconds. */
 let secondAt: number
 let idle: bigint
 
-/** All at 10 % commission, of which 10 % is the fee; half of what remains for the reviewer is held back. */
+/** All at 10 % commission, of which 10 % is the fee; half of the reviewer's remaining part is held back. */
 beforeAll(async () => {
   m = await startTestMarket({ overrides: NO_WORK })
   shop = await openShop(m)
@@ -62,16 +62,18 @@ beforeAll(async () => {
   const { sold, reviewer, buyer } = shop
   idle = await registerIdentity(market, accounts.stranger)
 
-  // A million, 40 % of the commission cashback: 25,000 at once, 25,000 held, 40,000 for the buyer. All of it is paid.
+  // A million, with 40 % of the commission as cashback: 25,000 at once, 25,000 held back, 40,000 for the buyer. All
+  // of it is paid out.
   const first = await buy(m, accounts.buyer, { ...sold, buyerAgentId: buyer })
   await travel(m, 60 * DAY)
   await act(m, accounts.oracle, 'settle', first, false, true)
 
-  // Two million, still open: twice as much of everything.
+  // Two million, still open: twice the amounts.
   const second = await buy(m, accounts.buyer, { ...sold, buyerAgentId: buyer, price: 2_000_000n })
   secondAt = depositedAt(second)
 
-  // The other way round, 20 % cashback, open: 35,000 at once for the buyer's review, 35,000 held, 20,000 for the reviewer.
+  // The roles reversed, 20 % cashback, open: 35,000 at once for the buyer's review, 35,000 held back, 20,000 for the
+  // reviewer.
   await travel(m, DAY)
   const content = generic(4, 'Well made')
   const review = { agentId: buyer, product: sold.product, content, proofId: 2n }
@@ -88,7 +90,7 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** The window is 60 days from the purchase on. */
+/** The window ends 60 days after the purchase. */
 const depositedAt = ({ windowEnd }: EscrowDeposit) => Number(windowEnd) - 60 * DAY
 const at = (seconds: number) => new Date(seconds * 1_000).toISOString()
 

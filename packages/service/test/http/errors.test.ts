@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => m.close())
 
 /**
- * What is sent, the status, the text. Sent is signed by the reviewer unless it says otherwise; the JSON of a POST replaces keys of a good
- * body. Words in capitals stand for what the market has.
+ * Request, status and error text. Requests are signed by the reviewer unless the line says otherwise; the JSON of a
+ * POST replaces keys of a valid body. Words in capitals are placeholders for values of the market.
  */
 const TABLE = `
   GET /v1/review?merchant_id=x&product_id=PRODUCT       400  invalid merchant_id
@@ -149,7 +149,7 @@ const TABLE = `
   GET /v1/merchant/product?merchant_id=0&product_id=PRODUCT   400  invalid merchant_id
   GET /v1/merchant/product?merchant_id=-1&product_id=PRODUCT  400  invalid merchant_id
 `
-/** Texts that do not say which field is wrong: a detail beside them does. */
+/** Texts that do not name the wrong field; a `detail` does. */
 const UNNAMED = ['invalid request', 'invalid body', 'invalid agent_id']
 const LINE = /^ +(?:(unsigned|stranger) )?(GET|POST) (\S+)(?: (\S+))? +(\d{3}) {2}(.+)$/gm
 

@@ -18,9 +18,9 @@ interface Listed {
 
 let m: TestMarket
 let shop: Shop
-/** Bought through the reviewer's link, then sold through a link of its own, and so on. */
+/** Alternately bought through the reviewer's link and sold through a link of its own. */
 let mixed: { agent: bigint; deposits: EscrowDeposit[] }
-/** Bought often. */
+/** Bought many times. */
 let regular: { agent: bigint; deposits: EscrowDeposit[] }
 
 beforeAll(async () => {

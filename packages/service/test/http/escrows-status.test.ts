@@ -13,9 +13,9 @@ const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 
 let m: TestMarket
 let shop: Shop
-/** Of the buyer's agent through the reviewer's link, and never touched. */
+/** Bought by the buyer's agent through the reviewer's link, and not changed by any test. */
 let open: EscrowDeposit
-/** Has nothing to do with it. */
+/** An agent that is no party of the escrow. */
 let third: bigint
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const ask = (
   as: LocalAccount = m.market.accounts.stranger,
 ) => m.call('GET', `/v1/escrow/${escrowId}/status${query}`, { as })
 
-/** With everything that has happened in the records. */
+/** Waits for the indexer, then reads the status. */
 async function status({ escrowId }: EscrowDeposit, agentId: bigint) {
   await m.indexed()
   const { status, body, text } = await ask(escrowId, `?agent_id=${agentId}`)
@@ -167,7 +167,7 @@ describe('the status of an escrow', () => {
   it('says that anybody may settle from ten days after the window on, until somebody has [ESC-34, ESC-48, ESC-50]', async () => {
     const { client, accounts } = m.market
     const deposit = await bought()
-    /** As of a block at this second. */
+    /** The status as of a block at this second. */
     const at = async (timestamp: bigint) => {
       await client.setNextBlockTimestamp({ timestamp })
       await client.mine({ blocks: 1 })
@@ -182,7 +182,7 @@ describe('the status of an escrow', () => {
     await send(m, call(m, accounts.guardian, 'CommissionEscrow', 'pause', []))
     expect(await status(deposit, shop.buyer)).toMatchObject(holding)
     await send(m, call(m, accounts.guardian, 'CommissionEscrow', 'unpause', []))
-    // The oracle has the whole delay again.
+    // The pause restarts the whole delay.
     await travel(m, 10 * DAY)
     expect((await status(deposit, shop.buyer)).fallback_available).toBe(true)
     await act(m, accounts.stranger, 'settleFallback', deposit)
@@ -215,7 +215,7 @@ describe('the legs of an escrow', () => {
   })
 
   it('are `none` where nothing is set aside [ESC-29, ESC-31]', async () => {
-    // A commission of 1: too little to share.
+    // A commission of 1 is too small to be divided.
     const deposit = await bought({ price: 10n, cashbackOfCommissionBps: 0 })
     expect(await status(deposit, shop.buyer)).toMatchObject({
       held_back: { amount: 0, status: 'none' },

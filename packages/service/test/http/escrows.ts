@@ -1,4 +1,4 @@
-// A shop, a review of what it sells, and what becomes of the escrows of those who buy through it.
+// A shop with a reviewed product, and actions on the escrows of its buyers.
 import {
   type EscrowDeposit,
   escrowDeposits,
@@ -20,7 +20,7 @@ import { send } from './chain.ts'
 import { setCashbackRate } from './commitments.ts'
 import { type Bought, generic, productOf, type TestMarket } from './market.ts'
 
-/** Of a million, at 10 % commission: 10 % of it is the fee, 40 % cashback, and half of the rest is held back. */
+/** Shares of a million at 10 % commission: 10 % of it is the fee, 40 % cashback, and half of the rest is held back. */
 export const HELD_BACK = 25_000
 export const CASHBACK = 40_000
 
@@ -28,7 +28,7 @@ export interface Shop {
   /** Agent 0. */
   reviewer: bigint
   buyer: bigint
-  /** Through the reviewer's link, by a wallet without an agent. */
+  /** A purchase through the reviewer's link, by a wallet without an agent. */
   sold: Bought
 }
 
@@ -53,7 +53,7 @@ export async function openShop(m: TestMarket): Promise<Shop> {
   }
 }
 
-/** Buys as often as asked, many in a block. */
+/** Buys this many times, with many purchases in a block. */
 export async function buyMany(
   { market }: TestMarket,
   payer: LocalAccount,
@@ -78,7 +78,7 @@ export async function buyMany(
   return deposits
 }
 
-/** Acts on an escrow. */
+/** Calls a function on an escrow. */
 export async function act(
   m: TestMarket,
   account: LocalAccount,
@@ -89,7 +89,7 @@ export async function act(
   await send(m, call(m, account, 'CommissionEscrow', functionName, [escrowTerms(deposit), ...more]))
 }
 
-/** Where an escrow stands by the contract. */
+/** The state of an escrow in the contract. */
 export async function standingOf(
   { market }: Pick<TestMarket, 'market'>,
   { payer, nonce }: Pick<EscrowDeposit, 'payer' | 'nonce'>,
@@ -103,7 +103,7 @@ export async function standingOf(
   return { isSettled: state === 2, isBound, isReleased }
 }
 
-/** Publishes the buyer's review of a purchase on the chain, and gives what brings its text to the service. */
+/** Publishes the buyer's review of a purchase on the chain. Returns the body that registers its text. */
 export async function publishBuyerReview(
   m: TestMarket,
   owner: LocalAccount,

@@ -1,12 +1,13 @@
-// Who may call a route, whether it takes a chain, and the defaults of its integers: written by hand, so that a route cannot excuse itself.
+// Authentication, chain parameter and integer defaults of every route, written by hand, so that a change of a route
+// does not change its test.
 export interface ExpectedRoute {
   /** `session` and `admin` refuse a signed request. */
   auth: 'none' | 'signed' | 'session' | 'admin'
   /** `query`: optional there. `required`: in the query, without a default. `body`: required in the body. */
   chain?: 'query' | 'required' | 'body'
-  /** Of a success; 200 where it is left out. */
+  /** The status of a success; 200 by default. */
   status?: 201 | 204
-  /** The text for a body that does not fit; routes without it take none. */
+  /** The error text for an invalid body; routes without it take none. */
   badBody?: string
   /** Optional integers of the query, with their defaults. */
   integers?: Record<string, number>
@@ -58,7 +59,7 @@ const STATED: Record<string, ExpectedRoute> = {
   'POST /v1/auth/session': { auth: 'signed', badBody: 'invalid request' },
 }
 
-/** What this service has beside them. */
+/** The routes that this service has in addition. */
 const ADDED: Record<string, ExpectedRoute> = {
   'GET /v1/review/{id}/comparison': openOfChain,
   'POST /v1/review/{id}/dispute': { ...signed, badBody: 'invalid request' },

@@ -1,4 +1,4 @@
-// What the parties of purchases should see and have of them, and whether they do.
+// The expected state and money of purchases for each party, and functions that check them.
 import { type Address, formatUnits } from 'viem'
 import { expect } from 'vitest'
 import { until } from '../../src/machinery/workers/testing.ts'
@@ -7,18 +7,18 @@ import { usdcOf } from './chain.ts'
 import { standingOf } from './escrows.ts'
 import { type Life, type Person, type Purchase, SAVINGS } from './lifecycle.ts'
 
-/** Where a purchase's held-back part and its cashback should be: with somebody, or waiting for something. */
+/** Where the held-back part and the cashback of a purchase should be: with a party, or waiting for something. */
 export interface Fate {
   heldBack: string
   cashback: string
 }
 
-/** By the names of the purchases. */
+/** By the name of the purchase. */
 export type Fates = ReadonlyMap<string, Fate>
 
 const isPaid = (where: string) => ['reviewer', 'treasury', 'buyer'].includes(where)
 
-/** What a party should be shown of an escrow, beside its state. */
+/** What a party should be shown of an escrow, besides its state. */
 function shownOf({ deposit, author, buyer, shares }: Purchase, fate: Fate, agentId: bigint) {
   const isBuyer = buyer?.agentId === agentId
   const windowEnd = expect.toSatisfy((text) => Date.parse(text) === Number(deposit.windowEnd) * 1_000)
@@ -39,7 +39,7 @@ function heldBackLeg(amount: number, where: string, eligible_at: unknown, isRevi
   return { amount, status: 'pending', ...action, eligible_at }
 }
 
-/** What is left to do, in this order. */
+/** The remaining steps, in this order. */
 const STEPS = ['vote', 'publish', 'register']
 
 function cashbackLeg(amount: number, where: string, isBuyer: boolean) {
@@ -53,7 +53,7 @@ function cashbackLeg(amount: number, where: string, isBuyer: boolean) {
   return { amount, status: 'pending_buyer_review', ...(isBuyer && { action_needed: action }) }
 }
 
-/** What an agent should have earned of these purchases, as `GET /v1/agent/{id}/earnings` tells it. */
+/** The expected earnings of an agent from these purchases, as in `GET /v1/agent/{id}/earnings`. */
 function earnedBy(agentId: bigint, lives: readonly { purchase: Purchase; fate: Fate }[]) {
   const sum = (amounts: bigint[]) => Number(amounts.reduce((total, amount) => total + amount, 0n))
   const reviewed = lives.filter(({ purchase }) => purchase.author.agentId === agentId)
@@ -85,7 +85,7 @@ function earnedBy(agentId: bigint, lives: readonly { purchase: Purchase; fate: F
   }
 }
 
-/** What should be in an account that began with so much. */
+/** The expected balance of an account with this initial balance. */
 function balanceAfter(
   account: Address,
   savings: bigint,
@@ -121,7 +121,7 @@ const livesOf = (life: Life, fates: Fates) =>
 export const ask = async ({ call, market }: Life, path: string) =>
   must(call('GET', path, { as: market.accounts.stranger }))
 
-/** That the lists of all agents are these. */
+/** Expects the escrow lists of all agents to agree. */
 export async function expectListed(life: Life, fates: Fates): Promise<void> {
   await Promise.all(
     everybodyIn(life).map(async ({ agentId }) => {
@@ -135,8 +135,8 @@ export async function expectListed(life: Life, fates: Fates): Promise<void> {
 }
 
 /**
- * What comes from the chain is left out of an answer when a busy machine does not read it in time: then it is asked for again. While no
- * node answers, it never comes.
+ * Values from the chain are left out of an answer if a busy machine does not read them in time; then the request is
+ * repeated. While no node answers, they never come.
  */
 const askWhole = (life: Life, path: string, isWhole: (body: Answer['body']) => boolean) =>
   until(async () => {
@@ -144,11 +144,11 @@ const askWhole = (life: Life, path: string, isWhole: (body: Answer['body']) => b
     return life.nodes.isDown || isWhole(body) ? body : undefined
   }, `what ${path} has of the chain`)
 
-/** An escrow alone, with its state while a node answers. */
+/** The status of one escrow, with its state while a node answers. */
 export const askStatus = (life: Life, { deposit: { escrowId } }: Purchase, agentId: bigint) =>
   askWhole(life, `/v1/escrow/${escrowId}/status?agent_id=${agentId}`, (body) => 'state' in body)
 
-/** That each escrow alone is this to each party; while no node answers, without its state. */
+/** Expects the status of each escrow for each party; while no node answers, without its state. */
 export async function expectStatus(life: Life, fates: Fates): Promise<void> {
   for (const { name, purchase, fate } of livesOf(life, fates)) {
     for (const { agentId } of partiesOf(purchase)) {
@@ -161,7 +161,7 @@ export async function expectStatus(life: Life, fates: Fates): Promise<void> {
   }
 }
 
-/** That the contract has it so, what all agents earned and are told of it, and what every account holds. */
+/** Expects the contract's state, the earnings of all agents and the balances of all accounts. */
 export async function expectMoney(life: Life, fates: Fates): Promise<void> {
   const lives = livesOf(life, fates)
   for (const { name, purchase, fate } of lives) {
@@ -198,7 +198,7 @@ export async function expectMoney(life: Life, fates: Fates): Promise<void> {
   }
 }
 
-/** `listed`: what the lists show, where that differs. */
+/** `listed`: the expected lists, if they differ. */
 export async function expectAll(life: Life, fates: Fates, listed: Fates = fates): Promise<void> {
   await life.indexed()
   await expectListed(life, listed)

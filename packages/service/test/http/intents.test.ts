@@ -1,4 +1,4 @@
-// What owners queue for their agents, by HTTP. What becomes of it is in test/mcp/intents.test.ts.
+// The queue of intents over HTTP. What runners do with intents is in test/mcp/intents.test.ts.
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionOf } from './caller.ts'
@@ -33,7 +33,7 @@ const list = (query = '', as = owner, of = agentId) => m.call('GET', `${PATH}?ag
 const withdraw = (id: string, as = owner) => m.call('DELETE', `${PATH}/${id}`, { as })
 const refusal = (status: number, error: string) => ({ status, body: { error } })
 
-/** The work is done when so much time has passed for the service. */
+/** Does the work with the service's clock moved forward. */
 async function later<T>(ms: number, work: () => Promise<T>): Promise<T> {
   m.clock.aheadMs += ms
   try {
@@ -73,7 +73,7 @@ describe('POST /v1/intents', () => {
     const { stranger } = m.market.accounts
     expect(await queue({}, stranger)).toMatchObject(refusal(403, 'caller does not own this agent'))
     expect(await queue({ agent_id: NOWHERE })).toMatchObject(refusal(404, 'agent not found on-chain'))
-    // Of the other chain, on which there is no such agent.
+    // On the other chain there is no such agent.
     expect(await queue({ chain_id: 31_338 })).toMatchObject(refusal(404, 'agent not found on-chain'))
   })
 

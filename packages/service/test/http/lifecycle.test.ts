@@ -1,4 +1,5 @@
-// Purchases from the first day to the seventieth: what both parties are shown, what they earned, and where the money is, to the unit.
+// Purchases from the first day to the seventieth: what both parties are shown, what they earned, and where every unit
+// of the money is.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/machinery/workers/testing.ts'
 import { call } from '../calls.ts'
@@ -28,9 +29,9 @@ import {
 import { generic } from './market.ts'
 
 /**
- * By stage: where the held-back part of each purchase is, and its cashback. Somebody has it, or it waits: for the window (`pending`), for
- * a settlement (`claimable`), for a buyer who should vote, publish or register, for an agent that nobody named (`waits`). `contested`:
- * the author may still dispute that buyers contradict the review.
+ * By stage: where the held-back part of each purchase is, and its cashback. A party has it, or it waits: for the
+ * window (`pending`), for a settlement (`claimable`), for a buyer who should vote, publish or register, or for an
+ * agent that was not named (`waits`). `contested`: the author may still dispute the contradiction.
  */
 const FATES = `
               bought         reviewed         day 59           day 60           settled            day 68             day 70
@@ -192,7 +193,7 @@ describe('the first days', () => {
     const { praised, plain } = life.authors
     const multiplierOf = async ({ agentId }: Person): Promise<number> =>
       (await ask(life, `/v1/review-rank/${agentId}`)).repeat.commission_multiplier_bps
-    // Two votes of newcomers with rank 0.5, each worth 0.25 + 0.75 × 0.5, on top of six for and six against.
+    // Two votes of newcomers with rank 0.5, each worth 0.25 + 0.75 × 0.5, added to the prior of 6 and 6.
     const ranked = Math.round(4_000 + (6_000 * (6 + 2 * 0.625)) / (12 + 2 * 0.625))
     await until(async () => (await multiplierOf(plain)) === ranked, 'the rank that the votes give')
     expect(await multiplierOf(praised)).toBe(7_000)
@@ -221,7 +222,7 @@ describe('the end of the window', () => {
       return standings.every(({ isSettled }) => isSettled)
     }, `the settlement of ${names}`)
   const toReviewer = { heldBack: 'reviewer', cashback: 'reviewer' }
-  /** The oracle has decided to settle these, and no node takes the transactions. */
+  /** The oracle has decided to settle these, but no node accepts the transactions. */
   const enqueued = { late: toReviewer, forgotten: toReviewer }
   const lateListed = { late: { heldBack: 'reviewer', cashback: 'buyer' } }
 
@@ -285,9 +286,9 @@ describe('the end of the window', () => {
     expect(await shown()).toMatchObject({ state: 'holding', fallback_available: false })
     await life.travelTo(deposit.windowEnd + days(10))
     expect(await shown()).toMatchObject({ state: 'holding', fallback_available: true })
-    // What the oracle has decided is no longer sure: whoever comes first settles.
+    // The oracle's decision is not certain any more: the first settlement on the chain counts.
     await expectListed(life, at('day 68'))
-    // The records stand still, so that whatever is shown between the fallback and its event in the records is shown now.
+    // The indexer stands still, so that the state between the fallback and its indexed event can be observed.
     life.nodes.only = [life.nodes.only ?? [], 'eth_getLogs'].flat()
     for (const name of Object.keys(enqueued)) {
       await act(life, life.market.accounts.stranger, 'settleFallback', life.called(name).deposit)

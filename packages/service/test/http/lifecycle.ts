@@ -1,4 +1,4 @@
-// A market of two products and those who trade there for seventy days.
+// A market of two products and the people who trade there for seventy days.
 import {
   developmentAccount,
   type EscrowDeposit,
@@ -31,36 +31,36 @@ export interface Purchase {
   deposit: EscrowDeposit
   author: Author
   payer: LocalAccount
-  /** Undefined: no agent is known to have bought. */
+  /** Undefined: bought without naming an agent. */
   buyer: Person | undefined
   shares: Shares
 }
 
-/** What each payer begins with. */
+/** The initial balance of each payer. */
 export const SAVINGS = 100_000_000n
 const COMMISSION_BPS = 1_000n
 
 export interface Life extends TestMarket {
   authors: Record<'praised' | 'plain' | 'contradicted' | 'cleared' | 'upheld' | 'undecided', Author>
   buyers: [Person, Person, Person]
-  /** Of a wallet that buys without naming it. */
+  /** The agent of a wallet that buys without naming it. */
   wallet: Person
   purchases: Map<string, Purchase>
-  /** Remembers the purchase under this name. */
+  /** Buys, and stores the purchase under this name. */
   purchase(
     name: string,
     bought: { by: Author; payer: LocalAccount; buyer?: Person; price: bigint; multiplierBps?: number },
   ): Promise<void>
   called(name: string): Purchase
-  /** The chain and the service go to this second. */
+  /** Moves the clocks of the chain and the service to this second. */
   travelTo(timestamp: bigint): Promise<void>
-  /** The oracle settles what is due. It does so only when it is told to here. */
+  /** Lets the oracle settle what is due. In these tests it settles only when told to. */
   oracleSettles(): Promise<void>
 }
 
-/** By the development accounts' numbers; nobody else plays with these. */
+/** Numbers of development accounts that no other test uses. */
 const AUTHORS = { praised: 12, plain: 13, contradicted: 14, cleared: 15, upheld: 16, undecided: 17 }
-/** What they pledge, in basis points. */
+/** The cashback that they pledge, in basis points. */
 const PLEDGES = { praised: 4_000, plain: 0, contradicted: 1_000, cleared: 2_000, upheld: 0, undecided: 500 }
 
 export async function startLife(): Promise<Life> {
@@ -148,7 +148,7 @@ export async function startLife(): Promise<Life> {
   return life
 }
 
-/** It looks every few seconds by the database's clock; here it waits until it is told to. */
+/** The oracle's schedule goes by the database's clock; this waits until it pauses, and keeps it paused. */
 async function untilOracleWaits({ sql }: TestMarket): Promise<void> {
   await until(async () => {
     await sql`UPDATE jobs.schedules SET next_run_at = 'infinity' WHERE name = 'settle-escrows' AND lease_until IS NULL`
@@ -158,7 +158,7 @@ async function untilOracleWaits({ sql }: TestMarket): Promise<void> {
   }, 'the oracle to wait')
 }
 
-/** As if a settlement of it had failed a day before: the oracle then sends the next alone. */
+/** Records a failed settlement of a day before, so that the oracle sends the next one alone. */
 export async function setApart({ sql, chainId, market, clock }: Life, { deposit }: Purchase): Promise<void> {
   const contract = bytesOf(market.addresses.CommissionEscrow)
   const { escrowId, payer, nonce } = deposit
@@ -174,13 +174,13 @@ export async function setApart({ sql, chainId, market, clock }: Life, { deposit 
     FROM tried`
 }
 
-/** Names, in what a node is asked, every settlement of this escrow by the oracle, and nothing else. */
+/** A part of the call data that identifies the oracle's settlements of this escrow in requests to a node. */
 export function settlementOf({ deposit }: Purchase): string {
   const data = encodeFunctionData({
     abi: commissionEscrowAbi,
     functionName: 'settle',
     args: [escrowTerms(deposit), false, false],
   })
-  // The function and the escrow's id.
+  // The function selector and the escrow's id.
   return data.slice(2, 2 + 8 + 64)
 }

@@ -11,7 +11,7 @@ const PER_SECOND = 2
 let m: TestMarket
 /** The same market behind a proxy on this machine and one in a private network. */
 let proxied: Service
-/** Stands still, so that nothing refills by itself. */
+/** A clock that stands still, so that no limit refills by itself. */
 let nowMs = Date.now()
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeEach(() => {
 
 type Send = () => Promise<{ status: number }>
 
-/** How many of so many requests passed. */
+/** How many of `count` requests passed. */
 async function passes(send: Send, count = BURST + 3): Promise<number> {
   let passed = 0
   for (let sent = 0; sent < count; sent += 1) passed += Number((await send()).status !== 429)

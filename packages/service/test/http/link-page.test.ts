@@ -69,7 +69,7 @@ async function linkOf(change: Partial<AttributionToken.Terms>): Promise<string> 
   return `${BASE_URL}/r/${await AttributionToken.mint({ ...terms, ...change }, key)}`
 }
 
-/** A page that runs nothing and loads nothing. */
+/** Expects a page that runs no scripts and loads nothing. */
 function expectPlain({ headers, text }: Answer): void {
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/)

@@ -11,7 +11,7 @@ import { act } from './merchants.ts'
 import { ENDPOINT, publish, registered, sell } from './reviews.ts'
 
 const FACILITATOR = 'https://pay.test'
-/** Of the key before the one that signs now. */
+/** The seed of the former key. */
 const OLD_SEED = numberToHex(0xa0, { size: 32 })
 const KEYS = [
   ...['merchant_endpoint', 'token', 'split_router', 'facilitator_url', 'chain_id', 'merchant_id'],
@@ -115,7 +115,7 @@ describe('a ref link', () => {
     }
     try {
       for (const endpoint of [`${ENDPOINT}/moved`, ENDPOINT]) {
-        // Both have it in memory.
+        // Both replicas have it in their cache.
         for (const ask of [m.call, elsewhere]) {
           await must(ask('GET', `/r/${token}`))
           await must(ask('GET', `/v1/review/${reviewId}`))

@@ -33,7 +33,7 @@ const SECTIONS = [
 let m: TestMarket
 let json: Answer
 let text: string
-/** Of a service with a chain without identities, whose key was changed, and a chain without a key. */
+/** The manifest of a service with one chain without identities, whose key was changed, and one chain without a key. */
 let bare: { json: Answer['body']; text: string }
 
 beforeAll(async () => {
@@ -69,14 +69,14 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** The public key of an Ed25519 seed, as node computes it: RFC 8410 wraps a seed in these bytes. */
+/** The public key of an Ed25519 seed, as Node computes it: RFC 8410 wraps a seed in these bytes. */
 function publicKeyOf(seed: Hex | undefined): string {
   const der = Buffer.from(`302e020100300506032b657004220420${seed?.slice(2)}`, 'hex')
   const key = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
   return key.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex')
 }
 
-/** By title: the lines of each section of the text. */
+/** The lines of each section of the text, by title. */
 function sectionsOf(manifest: string): Map<string, string[]> {
   const [, ...parts] = manifest.split(/^## /m)
   return new Map(

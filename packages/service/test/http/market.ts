@@ -1,4 +1,4 @@
-// The whole service on a real chain and a real database, and the people who trade there.
+// The whole service with a real chain and a real database, and the people who trade there.
 import {
   deployMarket,
   escrowDeposits,
@@ -24,49 +24,49 @@ import { BASE_URL, type Caller, callerOf, must } from './caller.ts'
 
 export { BASE_URL } from './caller.ts'
 
-/** Seeds of the keys that sign ref links, by place of the chain. */
+/** Seeds of the keys that sign ref links, by the index of the chain. */
 export const ATTESTATION_SEEDS: readonly Hex[] = [
   numberToHex(0xa1, { size: 32 }),
   numberToHex(0xa2, { size: 32 }),
 ]
 
 export interface TestMarket {
-  /** Calls the service; the second of two replicas too, when there is one. */
+  /** Calls the service. */
   call: Caller
   service: Service
   sql: Sql
   databaseUrl: string
-  /** The default chain, its contracts and people. */
+  /** The default chain with its contracts and people. */
   market: Market
   chainId: number
   /** Every chain that the service serves. */
   chains: { chain: LocalChain; market: Market }[]
   /**
-   * While `isDown`, no node answers the service. `only`: just these calls fail (by pieces of their JSON). `answered`: the JSON of all
-   * calls that were answered.
+   * While `isDown`, no node answers the service. `only`: just these calls fail (given by parts of their JSON).
+   * `answered`: the JSON of all calls that were answered.
    */
   nodes: { isDown: boolean; only: string | string[] | undefined; answered: string[] }
-  /** Added to the clock of the service, and of whoever calls it. */
+  /** Added to the clocks of the service and of its callers. */
   clock: { aheadMs: number }
-  /** Waits until the newest blocks of all chains are in the records. */
+  /** Waits until the newest blocks of all chains are indexed. */
   indexed(): Promise<void>
-  /** A table is away while the work is done: what the database cannot answer. */
+  /** Renames a table while the work is done, so that queries on it fail. */
   withoutTable<T>(name: string, work: () => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
 interface MarketOptions {
   chainIds?: number[]
-  /** Blocks until what the service sent is final to it. */
+  /** The number of blocks after which the service's own transactions are final. */
   confirmations?: number
   env?: Record<string, string>
   overrides?: Overrides
 }
 
-/** The market does nothing by itself: what a test writes stays as it is, ranks too. */
+/** No schedules and followers: what a test writes stays as it is, ranks too. */
 export const NO_WORK: Overrides = { work: { schedules: [], followers: [] } }
 
-/** Takes a few seconds: once for a file. */
+/** Takes a few seconds, so a test file should call it once. */
 export async function startTestMarket({
   chainIds = [31_337],
   confirmations = 1,
@@ -166,19 +166,19 @@ export async function startTestMarket({
   }
 }
 
-/** The product of this number, as a merchant would make one up. */
+/** The product id with this number. */
 export const productOf = (number: number): Hex => numberToHex(number, { size: 32 })
 
 export const generic = (rating: number, description: string) => JSON.stringify({ rating, description })
 
-/** An agent that only this test knows. */
+/** A new agent for one test. */
 export async function newAgent({ market, indexed }: TestMarket, owner: LocalAccount): Promise<bigint> {
   const agentId = await registerIdentity(market, owner)
   await indexed()
   return agentId
 }
 
-/** Publishes a review on an approved proof and brings its text to the service. */
+/** Publishes a review with an approved proof and registers its text. */
 export async function publishReview(
   { market, call, indexed }: TestMarket,
   owner: LocalAccount,
@@ -204,7 +204,7 @@ export interface Bought {
 
 let salt = 0
 
-/** Buys through a review's link, as the facilitator will settle it. */
+/** Buys through a review's link, in the way the facilitator settles. */
 export async function buy({ market }: Pick<TestMarket, 'market'>, payer: LocalAccount, bought: Bought) {
   const purchase = await signPurchase(market, payer, {
     value: bought.price ?? 1_000_000n,

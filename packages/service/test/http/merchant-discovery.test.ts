@@ -16,9 +16,9 @@ let owner: LocalAccount
 let router: Hex
 let catalogue: Catalogue
 let host: Host
-/** Opened first: its id is 0. */
+/** The first merchant, with the id 0. */
 let zero: bigint
-/** With a payout wallet of its own, a landing page at the host and a product that is sold there. */
+/** Has a payout wallet of its own, a landing page at the host and a product that is sold there. */
 let shop: bigint
 let product: Product
 
@@ -53,14 +53,14 @@ beforeEach(() => {
   catalogue.listed.clear()
   Object.assign(catalogue, { asked: [], speaks: 'merchant' })
   Object.assign(host, { asked: [], serves: {} })
-  // Beyond what is kept.
+  // Longer than answers are cached.
   m.clock.aheadMs += 60_000
 })
 
 const pathOf = (id: bigint | number | string, query = '') => `/v1/merchant/${id}/discovery${query}`
 
 function discover(id: bigint | number | string = shop, query = '') {
-  // So that the limit of the route does not answer in its place.
+  // Keeps the route's rate limit from answering.
   m.clock.aheadMs += 200
   return m.call('GET', pathOf(id, query))
 }
@@ -282,7 +282,7 @@ describe('an item of the catalogue', () => {
     const many = Array.from({ length: 200 }, (_, at) => entry(`/many/${at}`, OTHER))
     list(OTHER.replace('f', 'e'), ...many)
     expect(resources(await items())).toEqual(['https://api.test/ours'])
-    // One page of everything is enough to see that.
+    // One unfiltered page is enough to see that the filter is ignored.
     expect(catalogue.asked.filter((asked) => asked.includes('offset=100'))).toEqual([])
   })
 
@@ -562,7 +562,7 @@ describe('a replica that reaches the public internet only, and has few requests 
           },
         ]),
       }),
-      // Stands still, so that nothing refills by itself.
+      // A clock that stands still, so that no limit refills by itself.
       { ...NO_WORK, clock: () => nowMs },
     )
   })

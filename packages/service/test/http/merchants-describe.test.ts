@@ -28,7 +28,7 @@ beforeAll(async () => {
   m = await startTestMarket()
   const { market } = m
   merchant = market.accounts.merchant
-  // The identity 0 is no merchant whose products can be read.
+  // This route refuses merchant 0, so that id is used up here.
   await openRecorded(m)
   const id = await openRecorded(m)
   merchantId = Number(id)

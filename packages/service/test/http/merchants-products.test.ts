@@ -33,7 +33,7 @@ beforeAll(async () => {
   m = await startTestMarket({ chainIds: [31_337, 31_338], overrides: NO_WORK })
   const { market } = m
   merchant = market.accounts.merchant
-  // The identity 0 is no merchant that this route can read.
+  // This route refuses merchant 0, so that id is used up here.
   await openRecorded(m)
   const id = await openRecorded(m)
   merchantId = Number(id)

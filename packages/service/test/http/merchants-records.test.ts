@@ -14,9 +14,9 @@ const RFC3339_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 let m: TestMarket
 let merchant: LocalAccount
 let stranger: LocalAccount
-/** Open, with two products of which one is closed. */
+/** An open merchant with two products, one of them closed. */
 let shop: bigint
-/** All that are recorded when the tests begin, ascending. */
+/** All merchants recorded before the tests, ascending. */
 let all: number[]
 
 const get = async (merchantId: bigint | number | string) => {

@@ -21,7 +21,7 @@ const isActiveOf = (merchantId: bigint) =>
   encodeFunctionData({ abi: merchantRegistryAbi, functionName: 'isActive', args: [merchantId] })
 const ownerOf = (merchantId: bigint) =>
   encodeFunctionData({ abi: identityRegistryAbi, functionName: 'ownerOf', args: [merchantId] })
-/** How often the service was told this. */
+/** How often a node has answered this call. */
 const answered = (call: string) => m.nodes.answered.filter((body) => body.includes(call)).length
 
 describe('POST /v1/merchant/register', () => {

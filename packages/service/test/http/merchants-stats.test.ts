@@ -33,7 +33,7 @@ beforeAll(async () => {
   m = await startTestMarket()
   const { accounts } = m.market
   merchant = accounts.merchant
-  // The identity 0 is a merchant too.
+  // Identity 0 is a merchant too.
   await openRecorded(m)
   reviewerAgentId = await registerIdentity(m.market, accounts.reviewer)
   await mintUsdc(m.market, accounts.walletBuyer.address, 1_000_000_000n)
@@ -46,7 +46,7 @@ async function stats(merchantId: bigint | number | string, ask: object = { token
   return m.call('GET', `/v1/merchant/${merchantId}/stats`, ask)
 }
 
-/** A reviewed product of this merchant, and how it is bought. */
+/** A reviewed product of this merchant, with what is needed to buy it. */
 async function onSale(merchantId: bigint, number: number): Promise<Bought> {
   const { reviewer } = m.market.accounts
   const product = { merchantId, productId: productOf(number) }
@@ -59,7 +59,7 @@ async function onSale(merchantId: bigint, number: number): Promise<Bought> {
 
 const sell = (bought: Bought, price: bigint) => buy(m, m.market.accounts.walletBuyer, { ...bought, price })
 
-/** Past the window, as the oracle does. */
+/** Settles after the window, as the oracle does. */
 async function settle(deposit: EscrowDeposit): Promise<void> {
   await travel(m, 60 * DAY)
   await actOnEscrow(m, m.market.accounts.oracle, 'settle', deposit, false, false)
@@ -96,7 +96,7 @@ describe('GET /v1/merchant/{id}/stats', () => {
     })
     const second = await onSale(merchantId, 2)
     await sell(second, 2_500_000n)
-    // Its commission rounds to nothing, so that nothing is held.
+    // Its commission rounds to zero, so nothing is held back.
     await sell(first, 7n)
     await settle(one)
     expect((await stats(merchantId)).body).toEqual({

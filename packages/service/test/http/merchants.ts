@@ -1,4 +1,4 @@
-// What merchants do before and after they list products.
+// Actions of merchants before and after they list products.
 import { openMerchant } from '@referrer/contracts/local'
 import type { Hex, LocalAccount } from 'viem'
 import { call } from '../calls.ts'
@@ -10,7 +10,7 @@ interface Acts {
   setActive: [merchantId: bigint, active: boolean]
   setPayoutWallet: [merchantId: bigint, wallet: Hex]
   setProductActive: [merchantId: bigint, productId: Hex, active: boolean]
-  /** A guardian's. */
+  /** Called by a guardian. */
   setSuspended: [merchantId: bigint, suspended: boolean]
 }
 
@@ -27,7 +27,7 @@ export async function act<N extends keyof Acts>(
 export const register = (m: TestMarket, as: LocalAccount, merchantId: bigint | number) =>
   m.call('POST', '/v1/merchant/register', { as, body: { merchant_id: Number(merchantId) } })
 
-/** Opens a merchant on the default chain and makes it known to the service. */
+/** Opens a merchant on the default chain and registers it with the service. */
 export async function openRecorded(
   m: TestMarket,
   account: LocalAccount = m.market.accounts.merchant,

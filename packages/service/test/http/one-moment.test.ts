@@ -1,4 +1,5 @@
-// Answers that are made of several reads, while something happens between these. A lock holds up one of the reads until it has happened.
+// Answers that consist of several reads, with a change between these. A lock delays one of the reads until the change
+// is done.
 import type { Transaction } from '@referrer/database'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { until } from '../../src/machinery/workers/testing.ts'
@@ -17,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** What is answered when a change is made while the answer waits for this table. */
+/** The answer if a change is made while the request waits for this table. */
 async function askedDuring(table: string, path: string, change: (tx: Transaction) => PromiseLike<unknown>) {
   let answer: ReturnType<typeof must> | undefined
   await m.sql.begin(async (tx) => {

@@ -12,14 +12,14 @@ let m: TestMarket
 let buyer: LocalAccount
 let merchant: LocalAccount
 let merchantId: bigint
-/** Whose link everybody buys through, whatever it is. */
+/** The review whose link everybody buys through; its content does not matter. */
 let link: Omit<Review, 'product'>
 let author: bigint
 let product: Product
 let products = 0
 
 beforeAll(async () => {
-  // Ranks of authors are put in by hand.
+  // The ranks of authors are set by the tests.
   m = await startTestMarket({
     overrides: { work: { schedules: [], followers: [opinionsFollower] } },
   })
@@ -43,7 +43,7 @@ async function list(type = { oneOff: false }): Promise<Product> {
   return listed
 }
 
-/** Buys and says what it was like. */
+/** Buys and publishes a review. */
 async function tell(rating: number, { price = FULL_PRICE, owner = buyer, agentId = author } = {}) {
   const person = { owner, agentId }
   return tellOf(m, person, await buyThrough(m, person, { ...link, product }, { price }), rating)
@@ -55,7 +55,7 @@ const opinionOf = async (internalId: number) =>
       SELECT opinion_size, opinion_weight FROM market.reviews WHERE internal_id = ${internalId}`
   )[0]
 
-/** A moment later: the worker has to come by. */
+/** Waits until the follower has computed the rank. */
 async function expectRank(rank: number): Promise<void> {
   const query = `merchant_id=${merchantId}&product_id=${product.productId}`
   const read = async () => (await must(m.call('GET', `/v1/merchant/product?${query}`))).product_rank
@@ -70,7 +70,7 @@ describe("a buyer's review", () => {
     const newcomer = await tell(5, { price: FULL_PRICE / 4n })
     expect(await opinionOf(newcomer.internalId)).toEqual({ opinion_size: 250_000, opinion_weight: 125_000 })
     await expectRank(0.512195)
-    // More commission than counts in full is not worth more; nor is a second word of the same owner.
+    // Commission beyond the full amount adds no weight, and neither does a second opinion of the same owner.
     await setRank(author, { repeat: 0.8, one_off: 0.1 })
     const ranked = await tell(1, { price: 3n * FULL_PRICE })
     expect(await opinionOf(ranked.internalId)).toEqual({ opinion_size: 1_000_000, opinion_weight: 800_000 })

@@ -1,4 +1,4 @@
-// What the oracle finds of a review, what its author can say against it, and what that means for the money.
+// The oracle's findings on a review, the author's dispute, and the effect on the money.
 import { type EscrowDeposit, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settleEscrows } from '../../src/derived/oracle/schedule.ts'
@@ -10,7 +10,7 @@ import { buy, generic, publishReview, startTestMarket, type TestMarket } from '.
 
 let m: TestMarket
 let shop: Shop
-/** Of the reviewer, rated 1 where three buyers rate 4: one for each test that changes it. */
+/** Reviews of the reviewer, rated 1 where three buyers rate 4: one for each test that changes its review. */
 let reviews: { reviewId: bigint; internalId: number }[]
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-// What the oracle does on the chain.
+// The oracle's transactions on the chain.
 import { developmentAccount, type EscrowDeposit } from '@referrer/contracts/local'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { type Address, getAbiItem, type Hex, toFunctionSelector } from 'viem'
@@ -163,7 +163,7 @@ describe('a settlement', () => {
 })
 
 describe('a contract from before there were batches', () => {
-  /** Passes everything on to other code, but knows none of these functions. */
+  /** A proxy to other code that lacks these functions. */
   const without = (code: Address, ...[first, second]: [Hex, Hex]): Hex =>
     `0x60003560e01c8063${first.slice(2)}14604a5763${second.slice(2)}14604a57${'3660006000376000600036600073'}${code.slice(2)}5af4${'3d600060003e6050573d6000fd5b60006000fd5b3d6000f3'}`
   const selectorOf = (name: 'settleBatch' | 'releaseBatch') =>
@@ -197,7 +197,7 @@ describe('a contract from before there were batches', () => {
 
 describe('an escrow that holds nothing', () => {
   it('costs the oracle no transaction, is settled with its window and has no fallback; one that holds something beside it is settled [ESC-31, ESC-48]', async () => {
-    // A tenth of nine rounds to nothing.
+    // A tenth of nine rounds to zero.
     const dust = await bought({ price: 9n })
     const real = await bought()
     expect([dust.heldBack, dust.cashback, dust.commission]).toEqual([0n, 0n, 0n])

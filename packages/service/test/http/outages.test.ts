@@ -14,7 +14,7 @@ describe('a database that cannot answer', () => {
     'GET /v1/spending-limits': 'get failed',
     'GET /v1/spending-limits/budget': 'get failed',
   }
-  /** Made when the service starts, or with what was read once. */
+  /** Routes whose answers are made at the start or come from a cache. */
   const WITHOUT_DATABASE = new Set([
     '/.well-known/referrer-agent',
     '/.well-known/referrer-agent.txt',

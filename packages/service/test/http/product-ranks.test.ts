@@ -25,7 +25,7 @@ import {
 } from './town.ts'
 
 const DAY_MS = 86_400_000
-/** What the opinion of somebody without a rank is worth, after a purchase in full. */
+/** The weight of an opinion by an author without a rank, after a purchase that counts in full. */
 const COLD = 0.5
 
 let town: Town
@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** A new product, by the review that it is bought through. */
+/** A new product with the review that it is bought through. */
 const newLink = async (options = {}): Promise<Review> => write(m, author, await newProduct(town, options))
 
 async function rankOf(product: Product): Promise<number> {
@@ -49,7 +49,7 @@ async function rankOf(product: Product): Promise<number> {
   return (await readProduct(m, product)).product_rank
 }
 
-/** What a product begins from on this day: the rank of one that nobody has bought. */
+/** The mean that products begin from on this day: the rank of a product without purchases. */
 const meanOfDay = async () => rankOf(await newProduct(town))
 
 type Opinion = [weight: number, satisfaction: number]
@@ -61,7 +61,7 @@ function posterior(mean: number, opinions: Opinion[]): number {
 }
 
 describe('the rank of a product', () => {
-  // The first to tell anything: later ones would have to know of all opinions before them.
+  // Must be the first test with opinions: later ones would have to know all opinions before them.
   it('begins from the mean of all opinions, as it was when the day began [RANK-24]', async () => {
     const good = await newLink()
     const bad = await newLink()
@@ -195,7 +195,7 @@ describe('the rank of a merchant', () => {
       [COLD, 1],
     ])
     expect(await merchantRank()).toBeCloseTo((2 * rank + mean) / 3, 6)
-    // Without an agent, but bought.
+    // A purchase without an agent counts, too.
     await buyThrough(m, { owner: second.owner, agentId: Attribution.AGENTLESS_BUYER_ID }, bad)
     expect(await merchantRank()).toBeCloseTo((2 * rank + 2 * mean) / 4, 6)
   })

@@ -11,9 +11,9 @@ const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 let m: TestMarket
 let owner: LocalAccount
 let stranger: LocalAccount
-/** Another one of the same owner has the id 0. */
+/** Not 0: another agent of the same owner has that id. */
 let agentId: number
-/** Of an admin's session. */
+/** The token of an admin's session. */
 let token: string
 let pending: number
 

@@ -17,7 +17,7 @@ let agentId: number
 beforeAll(async () => {
   m = await startTestMarket()
   ;({ reviewer: owner, stranger } = m.market.accounts)
-  // The first one has the id 0.
+  // The first identity has the id 0.
   await registerIdentity(m.market, owner)
   agentId = Number(await registerIdentity(m.market, owner))
   await m.indexed()
@@ -26,7 +26,7 @@ afterAll(() => m.close())
 
 const good = () => ({ agent_id: agentId, merchant_id: 3, product_id: PRODUCT, proof_data: { receipt: 1 } })
 const post = (body: unknown, as = owner) => m.call('POST', '/v1/proof', { as, body })
-/** Some keys of a good body replaced; undefined: left out. */
+/** A valid body with some keys replaced; undefined: left out. */
 const submit = (changed: Record<string, unknown> = {}, as = owner) => post({ ...good(), ...changed }, as)
 const ownerCall = (id: number) =>
   encodeFunctionData({ abi: identityRegistryAbi, functionName: 'ownerOf', args: [BigInt(id)] })
@@ -148,7 +148,7 @@ describe('the data of a proof', () => {
   })
 
   it('may have 1,048,576 bytes of JSON and not one more, however many characters these are [PROOF-14, PROOF-15]', async () => {
-    // A session spares the signing of megabytes.
+    // A session, because signing megabytes is slow.
     const token = await sessionOf(m.call, owner)
     const submitted = (a: string) =>
       m.call('POST', '/v1/proof', { token, body: { ...good(), proof_data: { a } } })
@@ -164,7 +164,7 @@ describe('the data of a proof', () => {
 
 describe('data that few would send', () => {
   const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
-  /** As JSON text. */
+  /** `data` is JSON text. */
   const submitText = (data: string) =>
     post(`{"agent_id":${agentId},"merchant_id":3,"product_id":"${PRODUCT}","proof_data":${data}}`)
   const storedOf = async ({ body }: Awaited<ReturnType<typeof post>>) => {
@@ -200,7 +200,7 @@ describe('the agent of a proof', () => {
     const agent_id = Number(await registerIdentity(m.market, owner))
     await m.indexed()
     const read = () => m.call('GET', `/v1/agent/${agent_id}`)
-    // As if no event had told of it.
+    // As if the indexer had not seen the agent.
     await m.sql`DELETE FROM market.agents WHERE agent_id = ${agent_id}`
     expect((await read()).status).toBe(404)
     expect((await submit({ agent_id })).status).toBe(201)

@@ -12,9 +12,9 @@ import { type Example, exampleOf, startTradedMarket, type Traded } from './trade
 const seed = seedOf()
 const RUNS = 20
 const AT_ONCE = 4
-/** These wait for an identity that is not there, in case the node is behind: only ids that are there are asked for. */
+/** These routes wait for an unknown identity, in case the node is behind; so only existing ids are used. */
 const WAITING = new Set(['POST /v1/agent/register', 'POST /v1/merchant/register'])
-/** Answers the same to everybody: there is nothing to refuse. */
+/** Routes with the same answer for everybody, which refuse nothing. */
 const FIXED = new Set([
   'GET /.well-known/referrer-agent',
   'GET /.well-known/referrer-agent.txt',
@@ -26,7 +26,7 @@ const names = routes.map(({ method, path }) => `${method} ${path}`)
 let m: Traded
 let call: RawCaller
 let operations: Map<string, Operation>
-/** Others for every route: one of them ends sessions. */
+/** New ones for every route, because one route ends sessions. */
 let tokens: Traded['tokens']
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
 
@@ -50,7 +50,7 @@ async function newTokens(): Promise<Traded['tokens']> {
   }
 }
 
-/** Beside the ids of agents, merchants, reviews and escrows, which are all small, what else the market has. */
+/** Values of the market besides the ids of agents, merchants, reviews and escrows, which are all small. */
 const known = () => [
   ...['0', '1', '2', '3'],
   ...[m.reviewerAgentId, m.buyerAgentId, m.shop.merchantId, m.chainId, m.escrowId, m.proofId].map(String),
@@ -96,11 +96,11 @@ async function credentialsOf({ credential, skew, body = '' }: Drawn, { as, token
 }
 
 async function send(drawn: Drawn, example: Example) {
-  // So that the limit of a route does not answer in its place.
+  // Keeps the route's rate limit from answering.
   m.clock.aheadMs += 200
   const headers = [...(drawn.headers ?? []), ...(await credentialsOf(drawn, example))]
   const answer = await call({ ...drawn, headers })
-  // The head has no body to look at.
+  // A HEAD request has no body.
   return drawn.method === 'HEAD' ? undefined : answer
 }
 
@@ -146,7 +146,7 @@ describe(`requests of every kind (SEED=${seed})`, () => {
   })
 })
 
-/** Whether it names an identity that is not there: ids ascend, and the example has the newest. */
+/** Whether the request names an identity that does not exist: ids ascend, and the example has the newest. */
 function isWaitedFor({ body }: Drawn, { body: newest = {} }: Example): boolean {
   try {
     const named: Record<string, unknown> = JSON.parse(Buffer.from(body ?? '').toString())

@@ -23,7 +23,7 @@ const HALF_LIFE_MS = 180 * 86_400_000
 const COLD = shownRank('repeat', 0)
 
 let m: TestMarket
-/** Reviews whose links are bought through, of products of each type. */
+/** Reviews whose links are bought through, one for each product type. */
 let link: Review
 let oneOffLink: Review
 let voters: [Person, Person, Person, Person]
@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** Somebody new with a review of the repeat product, or of another. */
+/** A new author with a review of the repeat product, or of another. */
 async function newAuthor(product = link.product): Promise<{ author: Person; review: Review }> {
   const author = await newcomer(m)
   return { author, review: await write(m, author, product) }
@@ -112,7 +112,7 @@ describe('a vote', () => {
       await write(m, author, link.product),
       await write(m, author, link.product),
     ]
-    // Of decreasing worth: the first one is the one that is missed.
+    // Descending weights: the rank shows which vote is not counted.
     const sizes = [1, 0.5, 0.25, 0.125]
     for (const [at, voted] of [review, ...more].entries()) {
       await support(m, voters[0], link, [voted], BigInt(100_000 * (sizes[at] ?? 0)))
@@ -161,7 +161,7 @@ describe('a flag', () => {
     await support(m, voter, link, [unheard.review])
     await setFlag(m, voter, 'unflag')
     expect(await rankOf(author)).toEqual(shownRank('repeat', 1.25))
-    // Cast while it was flagged: worth nothing for good.
+    // Cast while the voter was flagged, so it never counts.
     expect(await rankOf(unheard.author)).toEqual(COLD)
   })
 
@@ -189,7 +189,7 @@ describe('a flag', () => {
   })
 })
 
-/** Of everybody who is ranked and not flagged, one by one. */
+/** The means over all ranked agents that are not flagged, computed one by one. */
 async function meansOfRanked() {
   const { agents } = await must(m.call('GET', '/v1/agent?limit=500'))
   const ranks = { repeat: [] as number[], one_off: [] as number[] }
@@ -232,7 +232,7 @@ describe('the rank of an agent that changes hands', () => {
     const heir = { owner: later.owner, agentId: author.agentId }
     const own = await write(m, heir, link.product)
     await support(m, voters[2], link, [own])
-    // For what the earlier owner wrote: it is that owner's.
+    // A vote for a review of the former owner counts for that owner.
     await support(m, voters[3], link, [review])
     expect(await rankOf(heir)).toEqual(shownRank('repeat', 0.625))
     await transfer(m, later.owner, author.owner.address, author.agentId)

@@ -4,7 +4,7 @@ import { NO_WORK, startTestMarket, type TestMarket } from './market.ts'
 import { beginDay } from './town.ts'
 
 const DAY_MS = 86_400_000
-/** Beyond those that the market registers on its chain. */
+/** Ids beyond those that the market registers on its chain. */
 const [AUTHOR, FLAGGED, EMPTY, VOTER] = [1_001, 1_002, 1_003, 1_010]
 
 let m: TestMarket
@@ -48,7 +48,7 @@ interface Told {
   counts: number
 }
 
-/** As a stranger would: from what is told, and from the rule that evidence halves every 180 days. */
+/** Recomputes a rank from the public evidence and the half-life of 180 days. */
 async function computeAgain(agent: number, type: string, limit: number): Promise<number | null> {
   const pieces: Told[] = []
   for (;;) {

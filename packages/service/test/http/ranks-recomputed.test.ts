@@ -22,7 +22,9 @@ const TYPES = ['repeat', 'one_off'] as const
 
 let m: TestMarket
 let author: Person
-/** Of the author: voted for on three days, confirmed, contradicted, and one of a one-off product. */
+/**
+ * Reviews of the author: one voted for on three days, one confirmed, one contradicted, and one of a one-off product.
+ */
 let voted: Review
 let confirmed: Review
 let contradicted: Review
@@ -46,7 +48,7 @@ beforeAll(async () => {
     [voters[1], 4],
     [voters[2], 5, FULL_PRICE / 4n],
   ])
-  // What is found is found before the vote.
+  // The findings must come before the vote.
   await quiet(m)
   await support(m, voters[0], link, [voted])
   await quiet(m)
@@ -88,7 +90,7 @@ const explained = () => readRank(m, author, '?explain=true')
 
 const dayOf = (time: string) => Math.floor(Date.parse(time) / DAY_MS)
 
-/** The rank by nothing but the list of evidence. */
+/** The rank from the list of evidence alone. */
 function recomputed({ as_of, prior, evidence }: Explanation) {
   let [gain, loss] = [0, 0]
   for (const { kind, weight, happened_at } of evidence) {

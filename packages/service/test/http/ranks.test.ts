@@ -35,7 +35,7 @@ const signed = () => ({ as: m.market.accounts.stranger })
 const rankOf = (agentId: number | string, query = '') =>
   m.call('GET', `/v1/review-rank/${agentId}${query}`, signed())
 const means = (query = '') => m.call('GET', `/v1/stats/mean-rank${query}`)
-/** As the computation of ranks writes them. */
+/** Inserts ranks as the follower does. */
 const rank = (agentId: number, repeat: number | null, oneOff: number | null) => m.sql`
   INSERT INTO market.review_ranks (chain_id, agent_id, repeat, one_off)
   VALUES (${m.chainId}, ${agentId}, ${repeat}, ${oneOff})`

@@ -1,4 +1,4 @@
-// Requests that no decent client sends: repeated headers, bodies where none belongs, bytes that are no text.
+// Requests that ordinary clients cannot send: repeated headers, bodies on GET, bytes that are not text.
 import { Agent, request } from 'node:http'
 
 export interface RawAnswer {
@@ -9,7 +9,7 @@ export interface RawAnswer {
 
 export interface RawRequest {
   method: string
-  /** As it stands in the request line. */
+  /** As in the request line. */
   path: string
   /** Names may repeat. */
   headers?: readonly (readonly [string, string])[]

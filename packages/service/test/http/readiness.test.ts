@@ -16,18 +16,18 @@ const OTHER = '0x000000000000000000000000000000000000dEaD'
 let m: TestMarket
 let merchant: LocalAccount
 let router: Hex
-/** The merchant's endpoint: answers with `reply`, as JSON unless it is text, and keeps what it was asked. */
+/** The merchant's endpoint: answers with `reply` (as JSON unless it is text) and records its requests. */
 let shop: Server
 let resource: string
 let reply: { status: number; body: unknown; header?: string }
 let probes: IncomingMessage[]
 
 beforeAll(async () => {
-  // Nobody but who asks for a check may ask the shop: prices are not looked for.
+  // No prices are refreshed: only readiness checks may call the shop.
   m = await startTestMarket({ env: { ALLOW_PRIVATE_HOSTS: 'true' }, overrides: NO_WORK })
   merchant = m.market.accounts.merchant
   router = m.market.addresses.SplitRouter
-  // Nobody can read the merchant 0: the merchant of these tests is another one.
+  // Routes refuse merchant 0, so the merchant of these tests is another one.
   await registerIdentity(m.market, merchant)
   shop = createServer((request, response) => {
     probes.push(request)
@@ -57,7 +57,7 @@ const accepts = (payTo: unknown) => ({
   maxTimeoutSeconds: 60,
   extra: SANDBOX_TOKEN,
 })
-/** What an endpoint answers that sells through ref links. */
+/** The answer of an endpoint that sells through ref links. */
 const selling = (more: object = {}) => ({
   x402Version: 2,
   accepts: [accepts(router)],
@@ -67,7 +67,7 @@ const selling = (more: object = {}) => ({
 
 const post = (path: string, body: unknown, as = merchant, call = m.call) =>
   call('POST', path, { as, body, timestamp: Math.floor((Date.now() + m.clock.aheadMs) / 1_000) })
-/** Each in a second of its own: few are allowed in one. */
+/** Moves the clock by a second for each call, because of the rate limit. */
 function ask(body: unknown, as = merchant, call = m.call) {
   m.clock.aheadMs += 1_000
   return post(PATH, body, as, call)
@@ -307,7 +307,7 @@ describe('where private hosts are not allowed', () => {
   }
 
   beforeAll(async () => {
-    // A replica of the same market.
+    // Another replica of the same market.
     guarded = await startService(
       readConfig({
         DATABASE_URL: m.databaseUrl,

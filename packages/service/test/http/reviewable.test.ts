@@ -90,7 +90,7 @@ function purchase(productId: Product['productId'], buyerAgentId = buyer): Promis
   return buy(m, m.market.accounts.buyer, sold)
 }
 
-/** The review of a purchase by its buyer, from the chain to the service. */
+/** Publishes the buyer's review of a purchase and registers its text. */
 async function review(deposit: EscrowDeposit): Promise<void> {
   const { buyer: owner } = m.market.accounts
   const body = await publishBuyerReview(m, owner, deposit)

@@ -5,7 +5,7 @@ import { openRecorded } from './merchants.ts'
 import { ENDPOINT, internalIdOf, KEYS, OUTCOMES, publish, registered, sell } from './reviews.ts'
 
 const OTHER_CHAIN = 31_338
-/** One more than is told of a product. */
+/** One more than is shown of a product. */
 const MANY = 101
 const INVALID_PRODUCT = [400, { error: 'invalid product_id: must be 32-byte hex' }]
 const INVALID_MERCHANT = [400, { error: 'invalid merchant_id' }]
@@ -19,13 +19,13 @@ interface Listed {
 }
 
 let m: TestMarket
-/** A product with links and many reviews, and one without links and few. */
+/** A product with links and many reviews, and one without links and with few. */
 let crowded: Product
 let quiet: Product
-/** By their internal ids, in the order in which they were written; the first of the few was published last. */
+/** Internal ids, in the order in which the reviews were written; the first of the few was published last. */
 let many: number[]
 let few: number[]
-/** Of the quiet product: on the chain without a text, and with a text that is on no chain. */
+/** Reviews of the quiet product: on the chain without a text, and with a text but on no chain. */
 let unpublished: number[]
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ beforeAll(async () => {
   }
   await m.indexed()
   const bring = (reviewIds: number[]) => Promise.all(reviewIds.map((id) => registered(m, id, content)))
-  // The order in which the texts come is nobody's.
+  // The texts are registered in another order than that of publication.
   many = (await bring(ids.many.toReversed())).toReversed()
   few = await bring(ids.few)
   await registered(m, 1, content, `?chain_id=${OTHER_CHAIN}`)
@@ -57,7 +57,7 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** Nothing that happens on a chain makes a review that is not there. */
+/** Inserts the record directly, because no event on a chain creates such a review. */
 async function offChain(agentId: bigint, content: string): Promise<number> {
   const [row] = await m.sql<{ internal_id: bigint }[]>`
     INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, content)
@@ -66,7 +66,7 @@ async function offChain(agentId: bigint, content: string): Promise<number> {
   return Number(row?.internal_id)
 }
 
-/** Reviews that the service sends to the chain itself will be there in another order than in the records. */
+/** Reviews that the service publishes itself can have another order on the chain than in the records. */
 async function publishLast(internalId: number): Promise<void> {
   await m.sql.begin(async (tx) => {
     await tx`SELECT set_config('indexer.block', 'final', true)`

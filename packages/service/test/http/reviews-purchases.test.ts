@@ -22,9 +22,9 @@ const NOT_FOUND = [404, { error: 'not found' }]
 let m: TestMarket
 let owners: { reviewer: LocalAccount; buyer: LocalAccount; third: LocalAccount }
 let agents: { reviewer: bigint; buyer: bigint; third: bigint }
-/** Reviewed by the owners of the reviewer and of the buyer alone. */
+/** Reviewed only by the owners of the reviewer and of the buyer. */
 let plain: { product: Product; reviewId: number }
-/** Reviewed by the reviewer; by a third owner when a test says so. */
+/** Reviewed by the reviewer, and in some tests by a third owner. */
 let discussed: { product: Product; reviewId: number }
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** Publishes and brings the text. */
+/** Publishes a review and registers its text. */
 async function write(owner: LocalAccount, agentId: bigint, product: Product) {
   const content = generic(5, 'Quick and right')
   const reviewId = await publish(m.market, { owner, agentId, product, content })
@@ -80,7 +80,7 @@ const hashOf = (deposit: EscrowDeposit, content: string, change = {}) =>
     ...change,
   })
 
-/** Publishes the buyer's review of a purchase on the chain, and gives what brings its text. */
+/** Publishes the buyer's review of a purchase on the chain. Returns the body that registers its text. */
 async function reviewOf(deposit: EscrowDeposit, content: string, hash = hashOf(deposit, content)) {
   const terms = [m.market.addresses.CommissionEscrow, escrowTerms(deposit), hash]
   const { logs } = await send(m, call(m, owners.buyer, 'ReviewRegistry', 'publishWithEscrow', terms))
@@ -90,7 +90,7 @@ async function reviewOf(deposit: EscrowDeposit, content: string, hash = hashOf(d
   return { review_id, escrow_id, content_json: content }
 }
 
-/** Gives a review another text on the chain. Returns when, in seconds. */
+/** Edits a review on the chain. Returns the time in seconds. */
 async function edit(reviewId: number, hash: string): Promise<bigint> {
   const { logs } = await send(
     m,

@@ -17,22 +17,22 @@ let m: TestMarket
 let agentId: bigint
 let sold: Product
 let bare: Product
-/** Of a product that is sold through links, and of one that is not. */
+/** Reviews of a product that is sold through links, and of one that is not. */
 let linked: Ids & { minedAt: bigint }
 let unlinked: Ids
 /** On the chain without its text. */
 let silent: Ids
-/** In the records alone, with a text and without. */
+/** Only in the records, with a text and without. */
 let simulated: number
 let pending: number
-/** Of the other chain, where it has an id that is one of the default chain too. */
+/** On the other chain, with an on-chain id that also exists on the default chain. */
 let elsewhere: Ids
 
 beforeAll(async () => {
   m = await startTestMarket({ chainIds: [31_337, OTHER_CHAIN] })
   const { market } = m
   const { reviewer: owner, merchant } = market.accounts
-  // The records of the other chain come first, so that no review has the same two ids.
+  // The other chain's records come first, so that internal and on-chain ids differ.
   for (const { market: other } of m.chains.slice(1)) {
     const merchantId = await openMerchant(other, merchant)
     const product = await sell({ ...m, market: other }, merchantId, 1)
@@ -65,7 +65,7 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** Nothing that happens on a chain makes a review that is not there. */
+/** Inserts the record directly, because no event on a chain creates such a review. */
 async function record(content: string | null, score: number | null): Promise<number> {
   const [row] = await m.sql<{ internal_id: bigint }[]>`
     INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id,
@@ -222,11 +222,11 @@ describe('a review of another chain', () => {
     })
     expect((await readRecord(elsewhere.internal, query)).text).toBe(there.text)
     expect((await read(elsewhere.onChain)).body.internal_id).toBe(linked.internal)
-    // Records are numbered together: without a chain any is found, with one only its own.
+    // Internal ids are unique across chains: without a chain any review is found, with one only those of that chain.
     expect((await readRecord(elsewhere.internal)).text).toBe(there.text)
     expect((await readRecord(elsewhere.internal, '?chain_id=31337')).status).toBe(404)
     expect((await read(linked.onChain, `?chain_id=${m.chainId}`)).body.internal_id).toBe(linked.internal)
-    // The other chain has one more.
+    // Only the other chain has a review with this id.
     const { status, body } = await read(4)
     expect([status, body]).toEqual(NOT_FOUND)
     expect((await read(4, query)).status).toBe(200)
@@ -262,7 +262,7 @@ describe('what is no review', () => {
       for (const { status, body } of [await read(linked.onChain), await readRecord(linked.internal)])
         expect([status, body]).toEqual([500, { error: 'internal error' }])
     }
-    // An answer that is kept is not sent either while nobody can tell whether it holds.
+    // A cached answer is not sent either while its validity cannot be checked.
     await m.withoutTable('market.review_changes', () => m.withoutTable('market.reviews', expectFailures))
   })
 })

@@ -10,7 +10,7 @@ const NOT_FOUND = [404, { error: 'not found' }]
 const INTERNAL = [500, { error: 'internal error' }]
 
 let m: TestMarket
-/** Of the service's clock, with each look at it. */
+/** The service's clock jumps by this much each time it is read. */
 let jumpMs = 0
 let agentId: bigint
 let product: Product
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const merchantId = await openRecorded(m)
   agentId = await registerIdentity(market, owner)
   product = await sell(m, merchantId, 1, ENDPOINT)
-  // A record of the other chain, so that no review has the same two ids.
+  // A record of the other chain, so that internal and on-chain ids differ.
   for (const { market: other } of m.chains.slice(1)) {
     const written = {
       owner,
@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** A review on the chain, and what brings its text. */
+/** Publishes a review. Returns the body that registers its text. */
 async function written(content: string) {
   const { reviewer: owner } = m.market.accounts
   const reviewId = await publish(m.market, { owner, agentId, product, content })
@@ -97,7 +97,7 @@ describe('bringing the text of a review', () => {
   it('may be repeated, and at once, without changing anything, however late [REV-90]', async () => {
     const body = await written(generic(5, 'Again'))
     const before = await totalOf()
-    // No two links that are made would be the same.
+    // With a moving clock, two links would never be equal unless only one was made.
     jumpMs = 300
     const answers = await Promise.all(Array.from({ length: 8 }, () => register(m, body)))
     const first = await read(body.review_id)
@@ -155,7 +155,7 @@ describe('a generic review', () => {
     },
   )
 
-  /** Though the chain has this very text. */
+  /** Refused although the chain has the hash of this text. */
   async function refused(content: object, error: string): Promise<void> {
     const body = await written(JSON.stringify(content))
     expect(await answerOf(body)).toEqual([400, { error }])
@@ -245,7 +245,7 @@ describe('a request to bring a text', () => {
     m.nodes.isDown = true
     try {
       expect(await answerOf({ ...body, review_id: 99_999_999 })).toEqual(INTERNAL)
-      // It may be the text of an edit that is not in the records yet.
+      // It may be the text of an edit that is not indexed yet.
       expect(await answerOf({ ...body, content_json: generic(5, 'Without nodes') })).toEqual(INTERNAL)
     } finally {
       m.nodes.isDown = false

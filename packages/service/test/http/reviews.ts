@@ -1,10 +1,10 @@
-// Products that are sold through links, and what is written about them.
+// Products sold through links, and their reviews.
 import { listProduct, type Market, type Product, publishWithProof } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { must } from './caller.ts'
 import { productOf, type TestMarket } from './market.ts'
 
-/** Of one review that is asked for alone. */
+/** The keys of a single review. */
 export const KEYS = [
   ...['internal_id', 'on_chain_id', 'agent_id', 'merchant_id', 'product_id', 'satisfaction_score', 'status'],
   ...['content_json', 'ref_link', 'published_at', 'comparison_outcome', 'edited_at'],
@@ -12,7 +12,7 @@ export const KEYS = [
 export const OUTCOMES = ['pending', 'confirmed', 'contradicted', 'disputed', 'resolved']
 export const ENDPOINT = 'https://shop.test/buy'
 
-/** Lists the product of this number. Its reviews have links when it has an endpoint. */
+/** Lists the product with this number. Its reviews have links if it has an endpoint. */
 export async function sell(
   m: TestMarket,
   merchantId: bigint,
@@ -40,17 +40,17 @@ export interface Written {
 
 let proofs = 0n
 
-/** Publishes on an approved proof. The service learns of it from the chain, without its text. */
+/** Publishes with an approved proof. The service learns of it from the chain, without its text. */
 export async function publish(market: Market, { owner, ...review }: Written): Promise<number> {
   const { reviewId } = await publishWithProof(market, owner, { ...review, proofId: ++proofs })
   return Number(reviewId)
 }
 
-/** Brings the text of a review, as somebody who has nothing to do with it. */
+/** Registers the text of a review, as a caller who is not its author. */
 export const register = ({ call, market }: TestMarket, body: unknown, query = '') =>
   call('POST', `/v1/review/register${query}`, { as: market.accounts.stranger, body })
 
-/** The same, and it has to succeed. Returns the internal id. */
+/** Registers and requires success. Returns the internal id. */
 export async function registered(
   m: TestMarket,
   reviewId: number,

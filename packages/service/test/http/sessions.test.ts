@@ -5,7 +5,7 @@ import { NAMING_US, sessionOf, signatureHeaders } from './caller.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 
 let m: TestMarket
-/** While it is set, the service's clock stands. */
+/** While set, the service's clock stands still. */
 let nowMs: number | undefined
 let owner: LocalAccount
 let other: LocalAccount
@@ -20,7 +20,7 @@ afterEach(() => {
   nowMs = undefined
 })
 
-/** Sets a spending limit, which belongs to whoever the service takes for the caller. */
+/** Sets a spending limit, which belongs to the wallet that the service takes for the caller. */
 const setCap = (cap: number, ask: Parameters<TestMarket['call']>[2]) =>
   m.call('POST', '/v1/spending-limits', { body: { chain_id: m.chainId, per_tx_cap_usdc: cap }, ...ask })
 

@@ -1,10 +1,10 @@
-// Purchases through ref links, and how a price is shared: read and worked out as a stranger would, not by our own code.
+// Purchases through ref links, and the shares of a price, computed independently of the product's code.
 import type { EscrowDeposit } from '@referrer/contracts/local'
 import type { Hex, LocalAccount } from 'viem'
 import { must } from './caller.ts'
 import { buy, type TestMarket } from './market.ts'
 
-/** What the token of a ref link says. */
+/** The contents of a ref link's token. */
 export interface LinkTerms {
   merchantEndpoint: string
   merchantId: number
@@ -17,7 +17,7 @@ export interface LinkTerms {
 
 const SIGNATURE_BYTES = 64
 
-/** Of a review, by its id on the chain. */
+/** The terms of a review's link, by its on-chain id. */
 export async function linkTerms(
   { call }: Pick<TestMarket, 'call'>,
   reviewId: bigint | number,
@@ -27,7 +27,7 @@ export async function linkTerms(
   return JSON.parse(token.subarray(0, -SIGNATURE_BYTES).toString())
 }
 
-/** Buys what a review's link leads to, on its terms; a multiplier replaces that of the link, as the facilitator does. */
+/** Buys through a review's link on its terms; `multiplier` replaces that of the link, as the facilitator does. */
 export async function buyThrough(
   m: TestMarket,
   payer: LocalAccount,
@@ -53,7 +53,7 @@ export interface Shares {
   cashback: bigint
 }
 
-/** Of a price, to the unit; every part is rounded down, and whoever comes last has the rest. */
+/** The shares of a price, to the unit; every part is rounded down, and the last one gets the rest. */
 export function sharesOf(
   price: bigint,
   {

@@ -1,4 +1,4 @@
-// Sign-In with Ethereum, with messages as viem writes them.
+// Sign-In with Ethereum, with messages written by viem.
 import { developmentAccount } from '@referrer/contracts/local'
 import {
   type Address,
@@ -17,7 +17,7 @@ import { verifySiweMessage } from 'viem/siwe'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Service, startService } from '../../src/app/service.ts'
 import { type Caller, callerOf, must, signInMessage } from './caller.ts'
-import { AGREEABLE, ECHO, ownedBy, SULLEN } from './contract-wallets.ts'
+import { ACCEPTING, ECHO, ownedBy, REVERTING } from './contract-wallets.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 
 const PATH = '/v1/auth/session'
@@ -56,7 +56,7 @@ type Otherwise = Parameters<typeof signInMessage>[2]
 const signIn = async (otherwise?: Otherwise, as = owner) =>
   signed(as, await signInMessage(m.call, as.address, otherwise))
 
-/** Whose session it is: a limit that is set in it belongs to that wallet. */
+/** The wallet of a session: a limit that is set in the session belongs to it. */
 async function signerOf(token: string): Promise<Hex> {
   const body = { chain_id: m.chainId, per_tx_cap_usdc: 1 }
   await m.sql`DELETE FROM market.spending_limits`
@@ -193,7 +193,7 @@ describe('a sign-in', () => {
     for (const signature of [other, `0x${'00'.repeat(65)}`, '0x', '0x1', 'signed', '']) {
       expect(await send(message, signature)).toMatchObject(BAD)
     }
-    // None of it used the nonce up.
+    // None of the refused attempts has used up the nonce.
     expect((await signed(owner, message)).status).toBe(200)
   })
 
@@ -252,13 +252,13 @@ describe('a wallet that is a contract', () => {
   })
 
   it('may have a signature of any length', async () => {
-    const message = await signInMessage(m.call, await walletWith(AGREEABLE))
+    const message = await signInMessage(m.call, await walletWith(ACCEPTING))
     expect((await send(message, `0x${'ab'.repeat(300)}`)).status).toBe(200)
   })
 
   it.each<[string, Hex]>([
-    ['refuses', SULLEN],
-    // The invalid instruction, which takes all there is.
+    ['refuses', REVERTING],
+    // The invalid opcode, which burns all gas.
     ['burns all gas', '0xfe'],
     ['echoes', ECHO],
   ])('does not sign in when it %s', async (_, bytecode) => {
@@ -268,7 +268,7 @@ describe('a wallet that is a contract', () => {
 
   it('signs in before it is deployed (ERC-6492), as viem understands it', async () => {
     const key = somebody()
-    // Deploys what it is called with, by CREATE2.
+    // A factory that deploys its call data by CREATE2.
     const factory = await walletWith('0x365f5f375f365f5ff55f5260205ff3')
     const runtime = ownedBy(key.address)
     const size = padHex(`0x${((runtime.length - 2) / 2).toString(16)}`, { size: 2 })
@@ -320,7 +320,7 @@ describe('a wallet that is a contract', () => {
       ),
     )
     expect((await m.call('DELETE', PATH, { token })).status).toBe(204)
-    // A key is the same account everywhere.
+    // An account with a key is the same on every chain.
     const { body: ofKey } = await signed(key, await signInMessage(m.call, key.address))
     const elsewhere = { chain_id: OTHER_CHAIN, per_tx_cap_usdc: 1 }
     expect(
@@ -329,7 +329,7 @@ describe('a wallet that is a contract', () => {
   })
 
   it('is asked only so often for one client, whatever that one sends, and keys need no node', async () => {
-    const message = await signInMessage(m.call, await walletWith(SULLEN))
+    const message = await signInMessage(m.call, await walletWith(REVERTING))
     const answers = await Promise.all(Array.from({ length: 60 }, () => signed(somebody(), message)))
     const late = answers.filter(({ status }) => status === 429)
     expect(late.length).toBeGreaterThan(0)

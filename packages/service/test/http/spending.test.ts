@@ -31,7 +31,7 @@ const get = (chainId: number | string = HERE, as = owner) =>
 const refusal = (status: number, error: string) => [status, { error }]
 const INVALID = [400, { error: 'invalid body', detail: expect.any(String) }]
 
-/** Limits can be written while the work is done, and not read. */
+/** While the work is done, limits can be written but not read. */
 async function unreadable<T>(work: () => Promise<T>): Promise<T> {
   await m.sql.unsafe(`
     BEGIN;
@@ -91,7 +91,7 @@ describe('POST /v1/spending-limits', () => {
 
   it('replaces the whole limit [SPEND-16]', async () => {
     const unlimited = { per_tx_cap_usdc: null, daily_cap_usdc: null, total_cap_usdc: null }
-    // Each cap alone after all three: whichever is left out must not stay as it was.
+    // Sets each cap alone after all three: caps that are left out must be removed.
     for (const cap of CAPS) {
       await post({ chain_id: HERE, per_tx_cap_usdc: 1, daily_cap_usdc: 2, total_cap_usdc: 3 })
       await post({ chain_id: HERE, [cap]: 5 })
@@ -130,7 +130,7 @@ describe('POST /v1/spending-limits', () => {
       const { status, body } = await post({ ...chain, daily_cap_usdc: 5 })
       expect([status, body]).toEqual(refusal(400, 'chain_id not configured'))
     }
-    // The chain is in the body: one in the query does not stand in for it.
+    // The chain must be in the body; one in the query does not replace it.
     const answer = await m.call('POST', `${PATH}?chain_id=${HERE}`, {
       as: owner,
       body: { daily_cap_usdc: 6 },

@@ -1,4 +1,4 @@
-// Answers like a facilitator to whatever it is asked: the service knows no more of one than its address.
+// A server that answers like a facilitator: the service knows only a facilitator's address.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -11,7 +11,7 @@ export const CHARGED = {
 
 export interface StandIn {
   url: string
-  /** What it was asked. */
+  /** The requests it got. */
   asked: { method: string | undefined; path: string | undefined; body: unknown }[]
   answer: (response: ServerResponse) => void
   close(): Promise<void>

@@ -1,5 +1,5 @@
-// People who trade with each other, each with a wallet and an agent: who writes, who buys through whose link, who votes for whom. What
-// comes of it is worked out here as a stranger would, not by our own code.
+// People who trade with each other, each with a wallet and an agent: they write reviews, buy through links and vote.
+// The expected results are computed here independently of the product's code.
 import {
   type EscrowDeposit,
   listProduct,
@@ -21,9 +21,9 @@ import { type Bought, buy, generic, productOf, startTestMarket, type TestMarket 
 import { openRecorded } from './merchants.ts'
 import { publish, register, registered } from './reviews.ts'
 
-/** A tenth of it is commission, and that much counts in full; half the price counts half. */
+/** A tenth of it is commission, which is the full commission; half the price counts half. */
 export const FULL_PRICE = 100_000n
-/** Of a vote by somebody who has no rank, on a product of each type. */
+/** The weight of a vote by a voter without a rank, by product type. */
 export const COLD_VOTE = { repeat: 0.25 + 0.75 * 0.5, one_off: 0.25 + 0.75 * 0.417 }
 
 export interface Person {
@@ -34,25 +34,25 @@ export interface Person {
 export interface Review {
   author: Person
   product: Product
-  /** On the chain. */
+  /** The on-chain id. */
   reviewId: bigint
   internalId: number
 }
 
-/** Of a purchase. */
+/** The review of a purchase. */
 export interface BuyerReview extends Review {
   deposit: EscrowDeposit
 }
 
 export interface Town {
   m: TestMarket
-  /** Of the merchant account. */
+  /** Owned by the merchant account. */
   merchantId: bigint
 }
 
 const DAY_MS = 86_400_000
 
-/** The day has just begun, so that it does not end in the middle of a test. */
+/** Moves the clock to the beginning of a day, so that the day does not end during a test. */
 export function beginDay({ clock }: Pick<TestMarket, 'clock'>): void {
   clock.aheadMs = DAY_MS - (Date.now() % DAY_MS) + 60_000
 }
@@ -60,14 +60,14 @@ export function beginDay({ clock }: Pick<TestMarket, 'clock'>): void {
 export async function startTown(): Promise<Town> {
   const m = await startTestMarket()
   beginDay(m)
-  // The first one is 0, which some routes refuse.
+  // The first identity has the id 0, which some routes refuse.
   await registerIdentity(m.market, m.market.accounts.stranger)
   return { m, merchantId: await openRecorded(m) }
 }
 
 let people = 0
 
-/** With gas, money and an agent. */
+/** A new person with gas, money and an agent. */
 export async function newcomer({ market }: TestMarket): Promise<Person> {
   people += 1
   const owner = privateKeyToAccount(numberToHex(0x70_0000 + people, { size: 32 }))
@@ -88,7 +88,7 @@ export async function newProduct(
   return product
 }
 
-/** On an approved proof, with its text. */
+/** Publishes a review with an approved proof and registers its text. */
 export async function write(m: TestMarket, author: Person, product: Product, rating = 5): Promise<Review> {
   const content = generic(rating, 'As I saw it')
   const reviewId = await publish(m.market, { ...author, product, content })
@@ -96,7 +96,7 @@ export async function write(m: TestMarket, author: Person, product: Product, rat
   return { author, product, reviewId: BigInt(reviewId), internalId: await registered(m, reviewId, content) }
 }
 
-/** Buys with the agent what a review is about, through its link. */
+/** Buys a product with the agent, through the link of a review. */
 export async function buyThrough(
   m: TestMarket,
   { owner, agentId }: Person,
@@ -122,7 +122,7 @@ export async function support(
   await must(vote(m, owner, { agentId, escrowId, votes: votes.map(({ internalId }) => internalId) }))
 }
 
-/** Says what a purchase was like. */
+/** Publishes the buyer's review of a purchase. */
 export async function tell(
   m: TestMarket,
   author: Person,
@@ -137,7 +137,7 @@ export async function tell(
   return { author, product, deposit, reviewId: BigInt(body.review_id), internalId }
 }
 
-/** Gives a buyer's review another rating, on the chain and here. */
+/** Changes the rating of a buyer's review, on the chain and in the service. */
 export async function edit(m: TestMarket, review: BuyerReview, rating: number): Promise<void> {
   const { author, product, deposit, reviewId } = review
   const content = generic(rating, 'On second thoughts')
@@ -148,7 +148,7 @@ export async function edit(m: TestMarket, review: BuyerReview, rating: number): 
   await must(register(m, { ...ids, content_json: content }))
 }
 
-/** All buy before the first of them tells: so nobody has to vote first. */
+/** All buy before the first of them publishes a review, so that nobody has to vote first. */
 export async function buyAndTell(
   m: TestMarket,
   link: Review,
@@ -165,7 +165,7 @@ export async function buyAndTell(
   return reviews
 }
 
-/** What an admin does, in a session of its own: the clock may have left others behind. */
+/** Calls an admin route in a new session, because the clock may have expired earlier ones. */
 export async function asAdmin(m: TestMarket, path: string, body?: object) {
   const token = await sessionOf(m.call, m.market.accounts.admin)
   return m.call('POST', `/admin/${path}`, { token, ...(body && { body }) })
@@ -174,7 +174,7 @@ export async function asAdmin(m: TestMarket, path: string, body?: object) {
 export const setFlag = (m: TestMarket, { agentId }: Pick<Person, 'agentId'>, action: 'flag' | 'unflag') =>
   must(asAdmin(m, `agents/${agentId}/${action}`))
 
-/** Waits until everything that has happened was looked at. */
+/** Waits until all changes have been followed. */
 export async function quiet({ sql, indexed }: TestMarket): Promise<void> {
   await indexed()
   await until(async () => {
@@ -187,13 +187,13 @@ export async function quiet({ sql, indexed }: TestMarket): Promise<void> {
 export const readProduct = ({ call }: TestMarket, { merchantId, productId }: Product) =>
   must(call('GET', `/v1/merchant/product?merchant_id=${merchantId}&product_id=${productId}`))
 
-/** As the agents' owners do it: signed by somebody. */
+/** Signed by an unrelated account: the route needs any valid signature. */
 export const readRank = (m: TestMarket, { agentId }: Pick<Person, 'agentId'>, query = '') =>
   must(m.call('GET', `/v1/review-rank/${agentId}${query}`, { as: m.market.accounts.stranger }))
 
 const PRIORS = { repeat: [6, 6], one_off: [5, 7] } as const
 
-/** What the interface should show for this much evidence. */
+/** The rank that the interface should show for this much evidence. */
 export function shownRank(type: keyof typeof PRIORS, gain: number, loss = 0) {
   if (gain + loss < 0.5) {
     const base = { repeat: 7_000, one_off: 6_502 }[type]

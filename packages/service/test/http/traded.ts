@@ -1,4 +1,4 @@
-// A market in which something of everything has happened, and for every route a request that succeeds there.
+// A market with at least one record of every kind, and for every route a request that succeeds there.
 import { createServer } from 'node:http'
 import {
   listProduct,
@@ -31,18 +31,21 @@ export interface Example {
 }
 
 export interface Traded extends TestMarket {
-  /** The identity 0, of the merchant account: a merchant and an agent. */
+  /** Identity 0, owned by the merchant account: a merchant and an agent. */
   zero: { merchantId: 0; product: Product }
-  /** A merchant whose id is not 0, of the same account, with a one-off product of the highest commission. */
+  /** A merchant of the same account whose id is not 0, with a one-off product of the highest commission. */
   shop: { merchantId: number; product: Product }
   reviewerAgentId: number
   buyerAgentId: number
   review: { reviewId: number; internalId: number; content: string }
-  /** Of the buyer's agent, through that review. */
+  /** A purchase of the buyer's agent, through that review. */
   escrowId: number
   proofId: number
   tokens: { admin: string; merchant: string; reviewer: string }
-  /** By `GET /v1/review/{id}`: a request that succeeds, another one each time where it may only once. */
+  /**
+   * By route, such as `GET /v1/review/{id}`: a request that succeeds; a new one each time if it can succeed only
+   * once.
+   */
   examples: Record<string, () => Promise<Example> | Example>
 }
 
@@ -53,7 +56,10 @@ export async function exampleOf({ examples }: Pick<Traded, 'examples'>, name: st
   return example()
 }
 
-/** With a shop on this machine, whose endpoint sells through ref links, and something that answers like a facilitator. */
+/**
+ * Includes a shop on this machine whose endpoint sells through ref links, and a server that answers like a
+ * facilitator.
+ */
 export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Traded> {
   const facilitator = await startStandIn()
   const m = await startTestMarket({
@@ -136,7 +142,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
   }
   await post('/v1/spending-limits', reviewer, { chain_id: m.chainId, daily_cap_usdc: 5_000_000 })
   let reviews = 2_000n
-  /** On the chain; its text is not here yet. */
+  /** On the chain; its text is not registered. */
   async function newReview(): Promise<number> {
     reviews += 1n
     const { reviewId } = await publishWithProof(market, reviewer, {
@@ -148,7 +154,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     return Number(reviewId)
   }
   let votedFor: Promise<{ internalId: number }> | undefined
-  /** Of a new purchase, on another review than the one that it came through. */
+  /** Votes of a new purchase, for another review than the one it was bought through. */
   async function newVotes(): Promise<Record<string, unknown>> {
     votedFor ??= publishReview(m, reviewer, { ...written, product: zero.product, proofId: 1_003n })
     const { internalId } = await votedFor

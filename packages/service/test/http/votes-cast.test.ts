@@ -1,11 +1,11 @@
-// Votes that are cast: on what, for which purchases, how often, and what comes of it.
+// Votes that are cast: for which reviews and purchases, how often, and their effects.
 import { listProduct, openMerchant, type Product, registerIdentity } from '@referrer/contracts/local'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { encodeFunctionData, type TypedDataDefinition, verifyTypedData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from './caller.ts'
 import { signedBody, VOTES, vote, voteBody } from './commitments.ts'
-import { AGREEABLE, giveToContract } from './contract-wallets.ts'
+import { ACCEPTING, giveToContract } from './contract-wallets.ts'
 import { act } from './escrows.ts'
 import { buy, generic, productOf } from './market.ts'
 import { internalIdOf, publish, register } from './reviews.ts'
@@ -49,7 +49,7 @@ async function newProduct(merchantId = v.merchantId): Promise<Product> {
   return product
 }
 
-/** A product of its own, reviewed by the author of the link alone. */
+/** A new product, reviewed only by the author of the link. */
 async function newlyReviewed(): Promise<{ product: Product; link: Review }> {
   const product = await newProduct()
   return { product, link: await review(v.m, v.link.owner, v.link.agentId, product) }
@@ -242,7 +242,7 @@ describe('votes are refused', () => {
 })
 
 describe('votes that cannot be stored', () => {
-  /** They are refused while something does not work, and taken when it does. */
+  /** Votes are refused while something is broken, and accepted when it works again. */
   async function refusedWhile(broken: (work: () => Promise<void>) => Promise<void>, ...votes: number[]) {
     const { escrowId } = await v.bought()
     const before = await votesCast(v.m, v.buyer.agentId)
@@ -279,7 +279,7 @@ describe('votes that cannot be stored', () => {
     const { owner } = v.buyer
     const agentId = await registerIdentity(v.m.market, owner)
     const { escrowId } = await v.bought({ buyerAgentId: agentId })
-    await giveToContract(v.m, owner, agentId, AGREEABLE)
+    await giveToContract(v.m, owner, agentId, ACCEPTING)
     const body = voteBody({ agentId, escrowId, votes: [v.others[0].internalId] })
     const signed = await signedBody(v.m, VOTES, { as: owner, body })
     await withoutAnswerTo(IS_VALID_SIGNATURE)(async () => {

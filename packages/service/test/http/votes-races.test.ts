@@ -1,4 +1,4 @@
-// Votes that come all at once, on a chain that takes back what it said, and for contracts that were replaced.
+// Concurrent votes, votes across reorganisations, and votes for purchases of replaced contracts.
 import { escrowDeposits, registerIdentity, settlePurchases, signPurchase } from '@referrer/contracts/local'
 import { numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -46,7 +46,7 @@ const ofEscrow = async (escrowId: bigint, agentId = v.buyer.agentId) =>
 const cast = async (escrowId: bigint, ...votes: number[]) =>
   answerTo(v, await signedBallot(v, escrowId, votes.length ? votes : undefined))
 
-/** Each to the other replica than the one before. */
+/** Sends each body to the other replica than the one before. */
 const sendAll = (bodies: unknown[]): Promise<Answer[]> =>
   Promise.all(
     bodies.map((body, at) => replicas[at % 2 === 0 ? 0 : 1]('POST', STEP2, { as: v.buyer.owner, body })),
@@ -111,7 +111,7 @@ describe('when blocks are replaced', () => {
     })
   }
 
-  /** Another second than before, so that the same transactions make another block. */
+  /** At another time than before, so that the same transactions make another block. */
   async function takeBack(id: `0x${string}`): Promise<void> {
     const { client } = v.m.market
     await client.revert({ id })
@@ -130,7 +130,7 @@ describe('when blocks are replaced', () => {
     expect(await cast(first, v.others[1].internalId)).toEqual(recorded(1))
     await takeBack(id)
     expect(await settled(two, one)).toEqual([first, next])
-    // The numbers have changed places: what was voted for is `next` now.
+    // The escrow ids have been exchanged: the purchase that was voted for is `next` now.
     expect(await cast(next)).toEqual(already(next))
     expect(await cast(first)).toEqual(recorded(1))
     expect(await cast(first)).toEqual(already(first))

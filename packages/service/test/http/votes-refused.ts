@@ -1,4 +1,4 @@
-// Votes that are refused for what they are, in both steps alike: what is sent instead of a good body or of its keys, and the text.
+// Votes that both steps refuse for their content: what replaces a valid body or some of its keys, and the error text.
 
 const vote = (review_id: unknown, reasoning: unknown) => ({ review_id, reasoning })
 const good = (count: number) => Array.from({ length: count }, (_, at) => vote(at + 1, 'It was right.'))

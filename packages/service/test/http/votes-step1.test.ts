@@ -1,4 +1,4 @@
-// Step 1 of voting: what is refused, and what there is to sign.
+// Step 1 of voting: refusals, and the data to sign.
 import { concat, type Hex, hexToBigInt, keccak256, numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NO_WORK } from './market.ts'
@@ -18,7 +18,7 @@ import {
 const OTHER_CHAIN = 31_338
 
 let v: Voting
-/** The service's clock stands still here, when set. */
+/** While set, the service's clock stands still at this time. */
 let stoppedAt: number | undefined
 
 beforeAll(async () => {
@@ -211,7 +211,7 @@ describe('step 1 of a vote', () => {
     }
   })
 
-  /** How many rows each table of ours has; signed requests are remembered so that they count once. */
+  /** The number of rows in each table of the service; signed requests are stored to detect replays. */
   async function rowsKept(): Promise<Record<string, bigint>> {
     const { sql } = v.m
     const tables = await sql<{ name: string }[]>`

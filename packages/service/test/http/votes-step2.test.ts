@@ -1,4 +1,4 @@
-// Step 2 of voting: what it takes beside the votes, and whose signature counts.
+// Step 2 of voting: its inputs besides the votes, and whose signature is valid.
 import { developmentAccount, registerIdentity } from '@referrer/contracts/local'
 import { type Hex, hexToBigInt, type LocalAccount, numberToHex, parseSignature, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,7 +6,7 @@ import { call, setAgentWallet } from '../calls.ts'
 import { must, sessionOf } from './caller.ts'
 import { send, transfer } from './chain.ts'
 import { type Cast, voteBody } from './commitments.ts'
-import { AGREEABLE, ECHO, GREEDY, giveToContract, ownedBy, SULLEN } from './contract-wallets.ts'
+import { ACCEPTING, ECHO, GAS_BURNING, giveToContract, ownedBy, REVERTING } from './contract-wallets.ts'
 import { votesRefused } from './votes-refused.ts'
 import {
   answerTo,
@@ -22,13 +22,13 @@ import {
 } from './voting.ts'
 
 const FORBIDDEN = refusal(403, 'not authorized')
-/** Of the curve. */
+/** The order of the curve. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 let v: Voting
-/** A purchase on which everything is tried that is refused. */
+/** A purchase on which all refused votes are tried. */
 let open: bigint
-/** The service's clock stands still here, when set. */
+/** While set, the service's clock stands still at this time. */
 let stoppedAt: number | undefined
 
 beforeAll(async () => {
@@ -39,15 +39,15 @@ afterAll(() => v.m.close())
 
 interface Signing {
   signer?: Pick<LocalAccount, 'signTypedData'>
-  /** Of the buyer's agent unless said otherwise. */
+  /** By default the buyer's agent. */
   agentId?: bigint
   votes?: Cast['votes']
-  /** Other than those of step 1. */
+  /** By default those of step 1. */
   nonce?: bigint
   expiry?: number
 }
 
-/** What is sent in step 2, of votes for this purchase. */
+/** The body of step 2, with votes for this purchase. */
 async function signed(escrowId: bigint, { signer = v.buyer.owner, ...change }: Signing = {}) {
   const { agentId = v.buyer.agentId, votes = [v.others[0].internalId] } = change
   const body = voteBody({ agentId, escrowId, votes })
@@ -324,7 +324,7 @@ describe('of an agent that a contract owns', () => {
 
   it('votes count with whatever 65 bytes the contract agrees to', async () => {
     const { agentId, escrowId } = await newBuyer()
-    await giveToContract(v.m, v.buyer.owner, agentId, AGREEABLE)
+    await giveToContract(v.m, v.buyer.owner, agentId, ACCEPTING)
     const body = await signed(escrowId, { agentId })
     const error = 'invalid agent_sig: must be 0x-prefixed 65-byte hex: invalid input'
     expect(await answerTo(v, { ...body, agent_sig: '0x' })).toEqual(refusal(400, error))
@@ -332,8 +332,8 @@ describe('of an agent that a contract owns', () => {
   })
 
   it.each([
-    ['reverts', SULLEN],
-    ['burns all gas', GREEDY],
+    ['reverts', REVERTING],
+    ['burns all gas', GAS_BURNING],
     ['answers with the question', ECHO],
   ])('votes are refused when the contract %s [VOTE-55]', async (_what, code) => {
     const { agentId, escrowId } = await newBuyer()

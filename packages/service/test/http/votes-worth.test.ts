@@ -1,4 +1,4 @@
-// What votes are good for: the review of the purchase, and the rank of those who are voted for.
+// The effects of votes: they allow the review of the purchase, and raise the ranks of authors.
 import {
   listProduct,
   mintUsdc,
@@ -19,7 +19,7 @@ import { register } from './reviews.ts'
 import { type Review, recorded, review, startVoting, storedVotes, type Voting, votesCast } from './voting.ts'
 
 const CONFLICT = [409, { error: expect.stringMatching(/.: conflict$/) }]
-/** In millionths, of a voter without a rank, for a purchase that counts in full. */
+/** Weight in millionths of a vote by a voter without a rank, for a purchase that counts in full. */
 const COLD = { repeat: 625_000, oneOff: 562_750 }
 
 let v: Voting
@@ -46,7 +46,7 @@ async function cast({ owner, agentId }: Voter, escrowId: bigint, ...reviews: Pic
   return [status, body]
 }
 
-/** Buys, votes, and tells what became of the votes. */
+/** Buys, votes, and returns the weights of the votes. */
 async function worth(voter: Voter, reviews: Pick<Review, 'internalId'>[], bought: Partial<Bought> = {}) {
   const deposit = await v.bought({ buyerAgentId: voter.agentId, ...bought }, voter.owner)
   expect(await cast(voter, deposit.escrowId, ...reviews)).toEqual(recorded(reviews.length))
@@ -56,7 +56,7 @@ async function worth(voter: Voter, reviews: Pick<Review, 'internalId'>[], bought
   return stored.map(({ qualifies, weight }) => ({ qualifies, weight }))
 }
 
-/** Reviewed by the author of the link alone. */
+/** Reviewed only by the author of the link. */
 async function newProduct(oneOff = false): Promise<{ product: Product; bought: Partial<Bought> }> {
   products += 1
   const product = { merchantId: v.merchantId, productId: productOf(products) }
@@ -106,7 +106,7 @@ describe('votes on reviews of the buyer’s own owner', () => {
     try {
       const given = [author.owner.address, voter.owner.address, author.agentId]
       await send(v.m, call(v.m, author.owner, 'IdentityRegistry', 'transferFrom', given))
-      // The records have not heard of it, and hold that the purchase needs a vote.
+      // The records do not have it yet, so they require a vote for the purchase.
       expect(await cast(voter, escrowId, theirs)).toEqual(CONFLICT)
     } finally {
       v.m.nodes.only = undefined
@@ -174,7 +174,7 @@ describe('a vote is worth', () => {
     const nothing = { qualifies: true, weight: 0 }
     const voter = await newVoter()
     expect(await worth(voter, [first, again, ofOther], bought)).toEqual([full, nothing, full])
-    // As they were sent, not as they were written.
+    // The order on the ballot counts, not that of publication.
     expect(await worth(voter, [ofSister, ofOther, first], bought)).toEqual([full, full, nothing])
     expect(await worth(voter, [again], bought), 'on a ballot of its own').toEqual([full])
   })

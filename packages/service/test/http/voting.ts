@@ -1,4 +1,4 @@
-// A product that several owners have reviewed, and somebody who buys it through the link of one of them.
+// A product with reviews by several owners, and a buyer who uses the link of one of them.
 import {
   type EscrowDeposit,
   listProduct,
@@ -14,7 +14,7 @@ import { type Cast, signedBody, VOTES, voteBody } from './commitments.ts'
 import { type Bought, buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { publish, registered } from './reviews.ts'
 
-/** Internal ids begin here, so that nothing takes them for ids on the chain. */
+/** Internal ids begin here, so that they cannot be confused with on-chain ids. */
 const FIRST_INTERNAL_ID = 5_000
 export const STEP1 = `${VOTES}/step1`
 export const STEP2 = `${VOTES}/step2`
@@ -22,7 +22,7 @@ export const STEP2 = `${VOTES}/step2`
 export interface Review {
   owner: LocalAccount
   agentId: bigint
-  /** On the chain. */
+  /** The on-chain id. */
   reviewId: bigint
   internalId: number
 }
@@ -33,11 +33,11 @@ export interface Voting {
   product: Product
   /** The buyer's agent, whose id is 0. */
   buyer: { owner: LocalAccount; agentId: bigint }
-  /** The review whose link is bought through. */
+  /** The review through whose link it is bought. */
   link: Review
   /** The reviews by three other owners. */
   others: readonly [Review, Review, Review]
-  /** Buys the product with the buyer's agent, through the link, and waits until that is in the records. */
+  /** Buys the product with the buyer's agent, through the link, and waits until it is indexed. */
   bought(change?: Partial<Bought>, payer?: LocalAccount): Promise<EscrowDeposit>
 }
 
@@ -74,7 +74,7 @@ export async function startVoting(options?: Parameters<typeof startTestMarket>[0
   }
 }
 
-/** Publishes a review and brings its text. */
+/** Publishes a review and registers its text. */
 export async function review(
   m: TestMarket,
   owner: LocalAccount,
@@ -87,14 +87,14 @@ export async function review(
   return { owner, agentId, reviewId: BigInt(reviewId), internalId: await registered(m, reviewId, content) }
 }
 
-/** Of the buyer's agent, on one review unless said otherwise. */
+/** A ballot of the buyer's agent, by default with one vote. */
 export const ballotOf = (
   { buyer, others }: Pick<Voting, 'buyer' | 'others'>,
   escrowId: bigint,
   votes: Cast['votes'] = [others[0].internalId],
 ) => voteBody({ agentId: buyer.agentId, escrowId, votes })
 
-/** What is sent in step 2, signed by the buyer. */
+/** The body of step 2, signed by the buyer. */
 export const signedBallot = (v: Voting, escrowId: bigint, votes?: Cast['votes']) =>
   signedBody(v.m, VOTES, { as: v.buyer.owner, body: ballotOf(v, escrowId, votes) })
 
@@ -103,14 +103,14 @@ export async function answerTo({ m, buyer }: Voting, body: unknown): Promise<[nu
   return [status, answer]
 }
 
-/** A text that names no field has a detail beside it that does. */
+/** If the text names no field, the answer must have a `detail` that does. */
 export const refusal = (status: number, error: string) => [
   status,
   { error, ...(error === 'invalid request' && { detail: expect.any(String) }) },
 ]
 export const recorded = (votes: number) => [200, { status: 'ok', votes_recorded: votes }]
 
-/** How many votes an agent has cast, as its digest tells. */
+/** The number of votes of an agent, as in its digest. */
 export async function votesCast({ call, market }: TestMarket, agentId: bigint): Promise<number> {
   const path = `/v1/agent/${agentId}/context`
   return (await must(call('GET', path, { as: market.accounts.stranger }))).counts.votes_cast
@@ -126,7 +126,7 @@ export interface StoredVote {
   weight: number
 }
 
-/** All votes that an agent has cast, as they are stored; no door tells what they are worth. */
+/** All stored votes of an agent with their weights, which no route shows. */
 export const storedVotes = ({ sql, chainId }: TestMarket, agentId: bigint) => sql<StoredVote[]>`
   SELECT escrow_id, '0x' || encode(contract, 'hex') AS contract, review_internal_id, position, reasoning, qualifies, weight
   FROM market.ballots AS b JOIN market.votes AS v USING (ballot_id)

@@ -1,4 +1,4 @@
-// Whoever signs a commitment, with whatever wallet: the same typed data, the same signer, and the service takes it.
+// Different wallets sign the same commitment: each recovers to the same signer, and the service accepts it.
 import { privateKeyOf } from '@referrer/contracts/local'
 import { Commitment } from '@referrer/protocol'
 import { Wallet } from 'ethers'
@@ -20,14 +20,17 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** Each gets the JSON as it came over HTTP, and nothing else. */
+/** Each gets only the JSON as received over HTTP. */
 const wallets: Record<string, (json: string) => Promise<string>> = {
   viem: (json) => (owner as LocalAccount).signTypedData(JSON.parse(json)),
   ethers(json) {
     const { domain, types, message } = Commitment.forEthers(Commitment.parse(JSON.parse(json)))
     return new Wallet(privateKeyOf(owner)).signTypedData(domain, types, message)
   },
-  /** The node of the test's chain holds its accounts' keys, as a browser wallet does, and hashes typed data by itself. */
+  /**
+   * The node of the test chain holds the keys of its accounts, as a browser wallet does, and hashes typed data
+   * itself.
+   */
   async 'a bare EIP-1193 wallet'(json) {
     const request = { method: 'eth_signTypedData_v4', params: [owner.address, json] }
     return (await m.market.client.request(request as never)) as Hex
@@ -40,7 +43,7 @@ describe.each(Object.keys(wallets))('%s', (name) => {
   it.each(vectors.map(({ commitment }) => ({ kind: commitment.primaryType, commitment })))(
     'signs a $kind [AUTH-22]',
     async ({ commitment }) => {
-      // Browser wallets sign for the chain that they are connected to.
+      // Browser wallets sign only for the chain that they are connected to.
       const here = {
         ...commitment,
         domain: { ...commitment.domain, chainId: m.chainId },

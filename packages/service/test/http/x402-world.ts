@@ -1,4 +1,4 @@
-// What the service asks about resources elsewhere: a catalogue as facilitators keep it, and hosts of merchants with their manifests.
+// Servers for resources elsewhere: a catalogue like those of facilitators, and merchants' hosts with manifests.
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -11,8 +11,8 @@ export interface Catalogue {
   /** Path and query of every request. */
   asked: string[]
   /**
-   * `merchant`: it has the route that searches by account. `resources`: it has the one that filters. `unfiltered`: it has that one, and
-   * does not filter. `broken`, `silent`: it has nothing to say.
+   * `merchant`: has the route that searches by account. `resources`: has the one with a filter. `unfiltered`: has
+   * that one, but ignores the filter. `broken`, `silent`: gives no useful answer.
    */
   speaks: 'merchant' | 'resources' | 'unfiltered' | 'broken' | 'silent'
   close(): void
@@ -65,7 +65,7 @@ export async function startCatalogue(): Promise<Catalogue> {
 
 export interface Host {
   origin: string
-  /** What it answers with, by path: JSON, or text as it is. */
+  /** The answers by path: JSON, or text as it is. */
   serves: Record<string, unknown>
   asked: string[]
   close(): void

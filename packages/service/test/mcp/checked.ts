@@ -1,13 +1,13 @@
-// A caller that holds every answer against what `tools/list` promises of it.
+// A caller that validates every answer against the schema in `tools/list`.
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TestMarket } from '../http/market.ts'
 import { connectMcp, type McpCaller, type ToolAnswer } from './client.ts'
 
 export interface CheckedCaller extends McpCaller {
-  /** What a successful call answers. */
+  /** The answer of a call that must succeed. */
   ok(name: string, args?: Record<string, unknown>): Promise<ToolAnswer['structured']>
-  /** What a call that fails says. */
+  /** The message of a call that must fail. */
   refusal(name: string, args?: Record<string, unknown>): Promise<string>
 }
 

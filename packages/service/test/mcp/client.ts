@@ -1,10 +1,10 @@
-// A caller of the tools over real HTTP, by the official client.
+// Calls the tools over real HTTP, with the official client.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { TestMarket } from '../http/market.ts'
 
 export interface ToolAnswer {
   isError: boolean
-  /** What a model reads: JSON, or what went wrong. */
+  /** The text for a model: JSON, or an error message. */
   text: string
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it
   structured: any

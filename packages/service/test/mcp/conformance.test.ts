@@ -10,7 +10,7 @@ const SUITE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conf
 
 let market: TestMarket
 beforeAll(async () => {
-  // The suite calls as a program on this machine does, with an origin of this machine.
+  // The suite calls from this machine, with a local origin.
   market = await startTestMarket({ env: { PUBLIC_URL: 'http://localhost' } })
 }, 60_000)
 afterAll(() => market.close())

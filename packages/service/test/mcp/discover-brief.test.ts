@@ -1,4 +1,4 @@
-// Whoever writes much: what it costs those who look for something.
+// The answer stays small for a model, however much a reviewer writes.
 import { type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rebuildListings } from '../../src/app/commands/rebuild-listings.ts'
@@ -16,12 +16,12 @@ const MEASURED = { calls: 10, successes: 10, latency_ms: { p50: 1, p95: 2, p99: 
 let m: TestMarket
 let mcp: CheckedCaller
 let product: Product
-/** By their records, in the order of publication. */
+/** Internal ids, in the order of publication. */
 let own: number[]
 let bystander: number
 let long: number
 
-/** As large as a text may be, of characters that JSON makes six times as long. */
+/** A text of the largest allowed size, with characters that JSON escapes to six times their length. */
 function largeText(rating: number): string {
   const fitted = (pages: number) =>
     JSON.stringify({ rating, description: '\u0001'.repeat(400), ...MEASURED, story: 'x'.repeat(pages) })

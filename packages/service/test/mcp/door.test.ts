@@ -1,4 +1,4 @@
-// The door of the MCP server: what it lets in, for whom it counts, and what it says when things go wrong behind it.
+// The MCP endpoint: which requests it accepts, how it counts clients, and what it answers when something fails.
 import { Agent } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,9 +12,9 @@ const MOST = 2 * 1024 * 1024
 
 let m: TestMarket
 let mcp: McpCaller
-/** Stands still, so that nothing refills by itself. */
+/** A clock that stands still, so that no limit refills by itself. */
 let nowMs = Date.now()
-/** Every name leads to this machine. */
+/** Every host name resolves to this machine. */
 const agent = new Agent({
   lookup: ((_name, _options, found) => found(null, [{ address: '127.0.0.1', family: 4 }])) as LookupFunction,
 })
@@ -58,7 +58,7 @@ function send(
   })
 }
 
-/** With its status. */
+/** The message of an answer, with its status. */
 const messageOf = ({ status, text }: RawAnswer) => ({ status, ...JSON.parse(text) })
 const refused = (status: number, code: number, message: unknown = expect.any(String)) => ({
   status,
@@ -143,7 +143,7 @@ describe('the door', () => {
         refused(413, -32_600, 'message too large: only the arguments of a tool may be large'),
       )
     }
-    // In the time of the newer protocol, too: it does not take the short way.
+    // Also for a call with a field of the newer protocol.
     const { status, text } = await send(ask('get_agent', { agent_id: 1, long }, { task: {} }))
     expect([status, text.length < 2_000]).toEqual([200, true])
     const unknown = await send(ask('x'.repeat(30_000), {}))
@@ -186,8 +186,8 @@ describe('the door', () => {
   )
 })
 
-/** Calls that say their version, as clients do, have a shorter way than those that do not. */
-const SHORT = { 'mcp-protocol-version': '2025-11-25' }
+/** Clients name their protocol version in this header; a call without it must get the same answer. */
+const VERSION = { 'mcp-protocol-version': '2025-11-25' }
 const callOf = (params: object) => ({ ...LIST, method: 'tools/call', params })
 
 describe('a call of a tool', () => {
@@ -200,15 +200,15 @@ describe('a call of a tool', () => {
     ['has no arguments that can be read', { name: 'list_reviews', arguments: [] }],
     ['has null as arguments', { name: 'list_reviews', arguments: null }],
     ['has no name', { arguments: {} }],
-  ])('that %s is answered the same on both ways', async (_, params) => {
-    const [short, long] = [await send(callOf(params), { headers: SHORT }), await send(callOf(params))]
-    expect(messageOf(short)).toEqual(messageOf(long))
-    expect(short).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } })
+  ])('that %s is answered the same with and without a protocol version', async (_, params) => {
+    const [versioned, plain] = [await send(callOf(params), { headers: VERSION }), await send(callOf(params))]
+    expect(messageOf(versioned)).toEqual(messageOf(plain))
+    expect(versioned).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } })
   })
 
   it('is answered under the name that it came with', async () => {
     for (const id of ['a "quoted" name', 0, 7]) {
-      const answer = await send({ ...callOf({ name: 'list_reviews' }), id }, { headers: SHORT })
+      const answer = await send({ ...callOf({ name: 'list_reviews' }), id }, { headers: VERSION })
       expect(messageOf(answer).id).toBe(id)
     }
   })
@@ -223,7 +223,7 @@ describe('an answer of a tool', () => {
   it('has the headers of every other, and is counted as they are', async () => {
     const before = await requestsSeen()
     const answer = await send(callOf({ name: 'list_reviews' }), {
-      headers: { ...SHORT, 'x-request-id': 'trace-7', origin: 'https://console.test' },
+      headers: { ...VERSION, 'x-request-id': 'trace-7', origin: 'https://console.test' },
     })
     expect(answer.headers).toMatchObject({
       'x-request-id': 'trace-7',
@@ -244,9 +244,9 @@ describe('an answer of a tool', () => {
       INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, content)
       VALUES (${m.chainId}, 1, 1, '\\x01', '\\x00', 1, ${letters}, 0, ${JSON.stringify(content)}) RETURNING internal_id AS id`
     const asked = callOf({ name: 'get_review', arguments: { internal_id: Number(row?.id) } })
-    const [short, long] = [await send(asked, { headers: SHORT }), await send(asked)]
-    expect(messageOf(short)).toEqual(messageOf(long))
-    expect(messageOf(short).result.structuredContent.content_json).toEqual(content)
+    const [versioned, plain] = [await send(asked, { headers: VERSION }), await send(asked)]
+    expect(messageOf(versioned)).toEqual(messageOf(plain))
+    expect(messageOf(versioned).result.structuredContent.content_json).toEqual(content)
   })
 
   it('harms nobody when its caller has gone', async () => {
@@ -254,7 +254,7 @@ describe('an answer of a tool', () => {
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
-      ...SHORT,
+      ...VERSION,
     }
     for (let ms = 0; ms < 20; ms += 1) {
       const signal = AbortSignal.timeout(ms)
@@ -280,13 +280,13 @@ describe('the limit of a tool', () => {
     expect((await mcp.call(name, args)).text).not.toBe(LIMITED)
   })
 
-  it('counts for who calls, on both ways, whatever they say of themselves', async () => {
+  it('counts for who calls, with and without a protocol version, whatever they say of themselves', async () => {
     nowMs += 60_000
     const limited = []
     for (let count = 0; count < 7; count += 1) {
       const other = `203.0.113.${count}`
       const { text } = await send(callOf({ name: 'discover_products', arguments: { intent: 'x' } }), {
-        headers: { 'x-referrer-client': other, 'x-forwarded-for': other, ...(count % 2 && SHORT) },
+        headers: { 'x-referrer-client': other, 'x-forwarded-for': other, ...(count % 2 && VERSION) },
       })
       limited.push(text.includes(LIMITED))
     }

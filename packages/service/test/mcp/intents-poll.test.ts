@@ -1,4 +1,4 @@
-// What a poll gives: what the owner of an agent queued for it, and what is left of the owner's caps.
+// The answer of a poll: the intents that an agent's owner queued, and the remaining budget.
 import {
   listProduct,
   mintUsdc,
@@ -22,7 +22,7 @@ let m: TestMarket
 let mcp: McpCaller
 let owner: LocalAccount
 let agentId: bigint
-/** Have spent nothing yet. */
+/** Wallets that have spent nothing yet. */
 let unused: LocalAccount[]
 let bought: Omit<Parameters<typeof buy>[2], 'buyerAgentId' | 'price'>
 
@@ -59,7 +59,7 @@ describe('get_pending_intents', () => {
   it('gives what the owner queued, oldest first and as it was queued [MCP-41, MCP-42, MCP-43, MCP-44, MCP-45, MCP-46, MCP-47, MCP-48, MCP-49, MCP-50, MCP-51, MCP-52, MCP-53, MCP-54]', async () => {
     const first = await its.queue(agentId)
     const second = await later(m, 1, () => its.queue(agentId))
-    // As another program might write it: what is kept is what goes out.
+    // Unusual JSON of another program: it is returned exactly as stored.
     const odd = '{"b":1.0,  "a":123456789012345678901234567890,"b":2}'
     await m.sql`UPDATE market.intents SET payload = ${odd} WHERE intent_id = ${second}`
     const { isError, text, structured } = await its.poll(agentId)
@@ -163,7 +163,7 @@ describe('the budget', () => {
     agentId = await newAgent(m, owner)
   })
 
-  /** For the service and the chain alike: no test is done at midnight. */
+  /** For the service and the chain alike, so that midnight does not fall into a test. */
   async function noonTomorrow(): Promise<void> {
     const now = Date.now() + m.clock.aheadMs
     const noon = (Math.floor(now / 1_000 / DAY) + 1.5) * DAY * 1_000
@@ -171,7 +171,7 @@ describe('the budget', () => {
     await travel(m, Math.floor((noon - now) / 1_000))
   }
 
-  /** In base units; of the owner's agent, unless others are named. Null: by a wallet without an agent. */
+  /** `price` is in base units; by default the owner's agent buys. Null: a wallet without an agent. */
   async function spend(
     price: bigint,
     { payer = owner, of = agentId }: { payer?: LocalAccount; of?: bigint | null } = {},
@@ -195,7 +195,7 @@ describe('the budget', () => {
     await spend(300n)
     expect(await budget()).toEqual([700, null, true])
     await noonTomorrow()
-    // What was spent yesterday does not count for today.
+    // Yesterday's spending does not count today.
     expect(await budget()).toEqual([1_000, null, true])
     await spend(400n)
     expect(await budget()).toEqual([600, null, true])
@@ -248,7 +248,7 @@ describe('the budget', () => {
     await setCaps({ total_cap_usdc: 20_000 })
     expect(await budget()).toEqual([20_000 - 1_111, null, true])
     expect(await budget(second)).toEqual([20_000 - 1_111, null, true])
-    // Whoever owned the agent when it bought answers for it, and the wallet for what it paid.
+    // A purchase counts for the owner of the agent at that time, and for the wallet that paid.
     await transfer(m, owner, other.address, agentId)
     expect(await budget(second)).toEqual([20_000 - 1_111, null, true])
     await setCaps({ total_cap_usdc: 20_000 }, other)

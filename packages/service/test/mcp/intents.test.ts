@@ -1,4 +1,4 @@
-// The runner of an agent says what became of what its owner queued. The market of this file has no bot.
+// An agent's runner reports the results of intents. The market of this file has no bot.
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setAgentWallet } from '../calls.ts'

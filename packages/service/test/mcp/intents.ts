@@ -1,4 +1,4 @@
-// What the owner of an agent and its runner do with intents, as far as several tests need it.
+// Actions of owners and runners with intents, shared by several tests.
 import type { LocalAccount } from 'viem'
 import { must } from '../http/caller.ts'
 import type { TestMarket } from '../http/market.ts'
@@ -18,11 +18,11 @@ type Intent = { intent_id: string; status: string; result?: string; reason?: str
 export const MARKED = (marked: boolean) => ({ isError: false, structured: { status: 'ok', marked } })
 export const SKIPPED_AS = (skipped: boolean) => ({ isError: false, structured: { status: 'ok', skipped } })
 
-/** Of agents of this owner, who signs for their runner. */
+/** For agents of this owner, who signs for their runner. */
 export function intentsOf({ call, chainId }: Market, mcp: Mcp, owner: LocalAccount) {
   const of = (agentId: bigint) => ({ agent_id: Number(agentId) })
   return {
-    /** Queues a purchase; its id. */
+    /** Queues a purchase; returns its id. */
     async queue(agentId: bigint, change: object = {}): Promise<string> {
       const body = {
         chain_id: chainId,
@@ -33,7 +33,7 @@ export function intentsOf({ call, chainId }: Market, mcp: Mcp, owner: LocalAccou
       }
       return (await must(call('POST', '/v1/intents', { as: owner, body }))).intent_id
     },
-    /** As the owner sees it. */
+    /** The intent as its owner sees it. */
     async statusOf(agentId: bigint, intentId: string): Promise<Omit<Intent, 'intent_id'>> {
       const { intents } = await must(call('GET', `/v1/intents?agent_id=${agentId}&limit=200`, { as: owner }))
       const { status, result, reason } = intents.find(({ intent_id }: Intent) => intent_id === intentId)
@@ -51,7 +51,7 @@ export function intentsOf({ call, chainId }: Market, mcp: Mcp, owner: LocalAccou
   }
 }
 
-/** The work is done when so much time has passed for the service. */
+/** Does the work with the service's clock moved forward. */
 export async function later<T>(
   { clock }: Pick<TestMarket, 'clock'>,
   seconds: number,

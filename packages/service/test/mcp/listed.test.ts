@@ -1,4 +1,4 @@
-// What the server says of itself, to clients of both eras of the protocol.
+// What the server lists about itself, for clients of the older and the newer protocol.
 import {
   Client,
   type ClientOptions,
@@ -37,14 +37,14 @@ afterAll(async () => {
 const propertiesOf = ({ inputSchema }: Pick<Listed, 'inputSchema'>) =>
   Object.entries((inputSchema.properties ?? {}) as Record<string, Json>)
 
-/** With everything below. */
+/** The value and everything inside it. */
 function* within(value: unknown): Generator<Json> {
   if (typeof value !== 'object' || value === null) return
   yield value as Json
   for (const child of Object.values(value)) yield* within(child)
 }
 
-/** Numbers and texts, with the fields on the way to them. */
+/** Numbers and texts in a schema, each with its path. */
 function* leaves(schema: unknown, path: string[] = []): Generator<[string[], Json]> {
   if (typeof schema !== 'object' || schema === null) return
   const { properties = {}, type, examples: _, ...rest } = schema as Json
@@ -186,7 +186,7 @@ describe('tools/list', () => {
   })
 })
 
-/** Words that are neither a tool nor something that tools take or answer. */
+/** Words that are neither a tool nor a field of one. */
 function unknownIn(words: Iterable<RegExpMatchArray>): string[] {
   const known = new Set([...tools.keys(), ...OF_SIGNER, ...FIELDS_ELSEWHERE])
   for (const { properties, enum: values = [], const: value } of within([...tools.values()])) {

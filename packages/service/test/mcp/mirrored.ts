@@ -1,4 +1,4 @@
-// What tools and routes are both asked in a market in which something of everything has happened.
+// Requests to tools and their routes, in a market with at least one record of every kind.
 import { expect } from 'vitest'
 import type { Traded } from '../http/traded.ts'
 
@@ -8,13 +8,13 @@ const NOBODY = 99_999_999
 type Args = Record<string, unknown>
 
 export interface World extends Traded {
-  /** Of a review of the shop's product. */
+  /** The link of a review of the shop's product. */
   refLink: string
-  /** Of the shop. */
+  /** The shop's endpoint. */
   endpoint: string
 }
 
-/** What submits a proof of the reviewer. */
+/** The arguments that submit a proof of the reviewer. */
 export const proofOf = (m: World, change: Args = {}): Args => ({
   agent_id: m.reviewerAgentId,
   merchant_id: m.shop.merchantId,
@@ -23,7 +23,10 @@ export const proofOf = (m: World, change: Args = {}): Args => ({
   ...change,
 })
 
-/** A tool, what it is asked, the route that it mirrors, and of the answer what shows that there is something to compare. */
+/**
+ * A tool, its arguments, the route that it mirrors, and the part of the answer that proves there is something to
+ * compare.
+ */
 type Mirror = [
   title: string,
   tool: string,
@@ -193,7 +196,7 @@ export const MIRRORS: Mirror[] = [
   ],
 ]
 
-/** A call that is refused, the text, and how the route refuses the same. A status alone: with the very text of the tool. */
+/** A refused call, its text, and the refusal of the route. A status alone: with the same text as the tool. */
 type Refused = [
   text: string,
   tool: string,

@@ -1,4 +1,5 @@
-// The tools that say what a route says: both are asked of the same market, in which something of everything has happened.
+// Tools that answer the same as a route: both are called in the same market, which has at least one record of every
+// kind.
 import { registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Ask, must } from '../http/caller.ts'
@@ -15,11 +16,11 @@ beforeAll(async () => {
   const { ref_link: refLink } = await must(traded.call('GET', `/v1/review/${traded.review.reviewId}`))
   const { body } = await exampleOf(traded, 'POST /v1/merchant/product/readiness')
   m = { ...traded, refLink, endpoint: String(body?.resource) }
-  // Its listings are made here.
+  // This makes its listings.
   await exampleOf(m, 'GET /v1/discover')
   mcp = await connectChecked(m)
 })
-/** The limits of tools count by this clock. */
+/** The rate limits of tools use this clock. */
 beforeEach(() => {
   m.clock.aheadMs += 1_000
 })
@@ -33,7 +34,7 @@ const ask = (path: string, body?: object) => {
   return m.call(body ? 'POST' : 'GET', path, signed)
 }
 
-/** What the interface says of these tools. */
+/** The interface's rule for each of these tools. */
 const RULES: Record<string, string> = {
   get_agent_context: 'MCP-93',
   get_reviewable_products: 'MCP-94',
@@ -212,7 +213,7 @@ describe('submit_proof', () => {
   it('registers an agent that was not registered [PROOF-52]', async () => {
     const agent_id = Number(await newAgent(m, m.market.accounts.stranger))
     const read = () => m.call('GET', `/v1/agent/${agent_id}`)
-    // As if no event had told of it.
+    // As if the indexer had not seen the agent.
     await m.sql`DELETE FROM market.agents WHERE agent_id = ${agent_id}`
     expect((await read()).status).toBe(404)
     await mcp.ok('submit_proof', proofOf(m, { agent_id }))

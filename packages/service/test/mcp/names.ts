@@ -33,7 +33,7 @@ export const OF_SIGNER = [
   ...['sign_intent_skip_commitment', 'sign_charge_commitment', 'pay_for_product', 'publish_escrow_review'],
   ...['bind_escrow', 'trigger_settle_fallback', 'update_review_content_onchain', 'get_wallet_status'],
 ]
-/** What the signer's tools take, and what is in an intent and in a review. */
+/** Fields of the signer's tools, of intents and of reviews. */
 export const FIELDS_ELSEWHERE = [
   ...['max_amount', 'idempotency_key', 'submit_votes', 'buy_product'],
   ...['latency_ms', 'cost_usdc', 'cost_per_call_usdc'],

@@ -1,4 +1,4 @@
-// The check of a text, held against what becomes of the same text when it is submitted.
+// Compares the check of a text with the result of submitting the same text.
 import type { Product } from '@referrer/contracts/local'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

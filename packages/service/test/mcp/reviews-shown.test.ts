@@ -1,4 +1,5 @@
-// The moment in which a review that the service publishes is first seen. No schedule runs here: whatever is not there then never comes.
+// The first moment at which a review published by the service is visible. No schedule runs here, so everything must
+// be complete at that moment.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { rebuildListings } from '../../src/app/commands/rebuild-listings.ts'
 import { until } from '../../src/machinery/workers/testing.ts'

@@ -7,7 +7,7 @@ import { until } from '../../src/machinery/workers/testing.ts'
 import { call } from '../calls.ts'
 import { must } from '../http/caller.ts'
 import { send } from '../http/chain.ts'
-import { dearFor, giveToContract } from '../http/contract-wallets.ts'
+import { expensiveFor, giveToContract } from '../http/contract-wallets.ts'
 import { generic, NO_WORK, type TestMarket } from '../http/market.ts'
 import { ENDPOINT, sell } from '../http/reviews.ts'
 import { asAdmin } from '../http/town.ts'
@@ -47,7 +47,7 @@ afterAll(async () => {
   await m.close()
 })
 
-/** The newest, and how many there are. */
+/** The newest review, and the number of reviews. */
 const listed = async () => (await mcp.call('list_reviews', { limit: 1 })).structured
 const failure = (text: string) => expect.objectContaining({ isError: true, text })
 
@@ -207,7 +207,7 @@ describe('a submission', () => {
     const proofId = await approved(desk)
     const first = await signed(desk, argsOf(desk, proofId, generic(3, 'One')))
     const another = argsOf(desk, proofId, generic(3, 'Another'))
-    // The same nonce for another text: the chain would take either.
+    // The same nonce for another text: the chain would accept either.
     const { nonce, expiry } = first
     const { commitment } = (await submit(desk, another)).structured
     const message = { ...commitment.message, nonce, expiry }
@@ -247,7 +247,7 @@ describe('a submission', () => {
     const other = { ...desk, agentId }
     const proofId = await approved(other)
     const { ReviewRegistry } = desk.m.market.addresses
-    await giveToContract(desk.m, desk.owner, agentId, dearFor(ReviewRegistry))
+    await giveToContract(desk.m, desk.owner, agentId, expensiveFor(ReviewRegistry))
     const args = argsOf(other, proofId)
     expect(await submit(desk, await signed(other, args))).toMatchObject({ isError: false })
     await until(async () => (await transactions(desk, proofId)).at(-1)?.state === 'failed', 'the failure')
@@ -270,7 +270,7 @@ describe('a submission', () => {
       await lock`BEGIN`
       await lock`LOCK TABLE market.submissions IN SHARE MODE`
       const asked = submit(desk, body)
-      // Its record and its transaction are written by then, and nothing is committed.
+      // Its record and its transaction are written by then, but not committed.
       const pid = await until(async () => {
         const [waiting] = await m.sql<{ pid: number }[]>`
           SELECT pid FROM pg_locks WHERE relation = 'market.submissions'::regclass AND NOT granted`
@@ -285,7 +285,7 @@ describe('a submission', () => {
     expect(cut.isError).toBe(true)
     expect(await written(desk)).toEqual(before)
 
-    // A v of 0 or 1 is as good.
+    // A `v` of 0 or 1 is accepted, too.
     const v = Number(body.agent_sig.slice(-2) === '1c')
     const agent_sig = `${body.agent_sig.slice(0, -2)}0${v}`
     const { structured } = await submit(desk, { ...body, agent_sig })

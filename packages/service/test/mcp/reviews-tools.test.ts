@@ -18,13 +18,13 @@ let mcp: McpCaller
 let product: Product
 let author: Person
 let buyer: Person
-/** On an approved proof, by the author. */
+/** A review by the author, with an approved proof. */
 let link: Review
 
 beforeAll(async () => {
   m = await startTestMarket()
   mcp = await connectMcp(m)
-  // The first one is 0, which some routes refuse.
+  // The first identity has the id 0, which some routes refuse.
   await registerIdentity(m.market, m.market.accounts.stranger)
   product = await sell(m, await openRecorded(m), 1, ENDPOINT)
   author = await newcomer(m)
@@ -47,7 +47,7 @@ const refusal = async (name: string, args: object) => {
   return isError ? text : undefined
 }
 
-/** The buyer buys and publishes what it was like; the text is not brought yet. */
+/** The buyer buys and publishes a review; its text is not registered yet. */
 async function reviewed(content: string) {
   const deposit = await buyThrough(m, buyer, link)
   const body = await publishBuyerReview(m, buyer.owner, deposit, content)

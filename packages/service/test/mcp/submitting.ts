@@ -1,4 +1,4 @@
-// An author with proofs of what it knows, and what it submits on them.
+// An author with approved proofs, and the reviews it submits with them.
 import { type Product, registerIdentity } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import type { Overrides } from '../../src/app/service.ts'
@@ -24,14 +24,14 @@ export interface Args {
 export interface Desk {
   m: TestMarket
   mcp: McpCaller
-  /** Of the agent that writes. */
+  /** The owner of the author's agent. */
   owner: LocalAccount
   agentId: bigint
   product: Product
 }
 
 export async function startDesk(overrides: Overrides = {}): Promise<Desk> {
-  // More blocks than a test takes back.
+  // More blocks than a test removes.
   const m = await startTestMarket({ confirmations: 5, overrides })
   const owner = m.market.accounts.reviewer
   const merchantId = await openRecorded(m)
@@ -39,7 +39,7 @@ export async function startDesk(overrides: Overrides = {}): Promise<Desk> {
   return { m, mcp: await connectMcp(m), owner, agentId, product: await sell(m, merchantId, 1, ENDPOINT) }
 }
 
-/** A proof of the agent's, which nobody has decided on. */
+/** A proof of the agent that is not decided yet. */
 export async function prove({ m, owner, agentId, product }: Desk, of = product): Promise<number> {
   const { merchantId, productId } = of
   const shown = { agent_id: Number(agentId), merchant_id: Number(merchantId), product_id: productId }
@@ -59,10 +59,10 @@ export const argsOf = (
   content_json = generic(4, 'Quick and right'),
 ): Args => ({ agent_id: Number(agentId), proof_id: proofId, content_json })
 
-/** Either of the two calls; by way of another replica, when one is given. */
+/** Either of the two calls; `caller` may be another replica. */
 export const submit = ({ mcp }: Desk, args: object, caller = mcp) => caller.call(TOOL, { ...args })
 
-/** What the second call brings. */
+/** The arguments of the second call. */
 export const signed = ({ mcp, owner }: Desk, args: Args, by = owner) => signedArgs(mcp, TOOL, by, { ...args })
 
 export const review = async ({ mcp }: Desk, internalId: number) =>
@@ -74,12 +74,12 @@ export const published = (desk: Desk, internalId: number) =>
     return shown.status === 'published' && shown
   }, `review ${internalId} on the chain`)
 
-/** Of a proof, in their order. */
+/** The transactions for a proof, in order. */
 export const transactions = ({ m: { sql } }: Desk, proofId: number) =>
   sql<{ state: string; reason: string | null }[]>`
     SELECT state, reason FROM sender.intents WHERE key LIKE ${`review/${proofId}/%`} ORDER BY id`
 
-/** How much is written down. */
+/** The number of stored rows. */
 export async function written({ m: { sql } }: Desk) {
   const [row] = await sql`
     SELECT (SELECT count(*) FROM market.reviews) AS reviews, (SELECT count(*) FROM market.submissions) AS submissions,
@@ -87,7 +87,7 @@ export async function written({ m: { sql } }: Desk) {
   return row
 }
 
-/** An hour and more goes by, for everybody. */
+/** Moves all clocks past the expiry of commitments. */
 export async function outliveCommitments({ m }: Desk): Promise<void> {
   m.clock.aheadMs += (LIFETIME_SECONDS + 60) * 1_000
   await travel(m, LIFETIME_SECONDS + 60)

@@ -1,4 +1,4 @@
-// Tools in two steps as a stranger calls them: the typed data of step 1 is signed as it came.
+// Tools in two steps as an independent client calls them: the typed data of step 1 is signed unchanged.
 import type { LocalAccount, TypedDataDefinition } from 'viem'
 import type { McpCaller, ToolAnswer } from './client.ts'
 
@@ -11,7 +11,7 @@ export interface SignedArgs extends Args {
   agent_sig: string
 }
 
-/** What is sent in step 2: the arguments of step 1, and its commitment signed. */
+/** The arguments of step 2: those of step 1, with its commitment signed. */
 export async function signedArgs(
   { call }: Mcp,
   name: string,
@@ -25,7 +25,7 @@ export async function signedArgs(
   return { ...args, nonce, expiry, agent_sig }
 }
 
-/** Both steps; what step 2 answers. */
+/** Does both steps; returns the answer of step 2. */
 export async function inTwoSteps(
   mcp: Mcp,
   name: string,

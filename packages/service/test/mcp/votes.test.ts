@@ -1,4 +1,4 @@
-// The tools in two steps that have routes beside them: votes, and the cashback that reviewers pledge.
+// The tools in two steps that also have routes: votes, and the cashback that reviewers pledge.
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../http/caller.ts'
@@ -15,7 +15,7 @@ const HOUR = 3_600
 
 let v: Voting
 let mcp: CheckedCaller
-/** A purchase on which everything is tried that is refused. */
+/** A purchase on which all refused votes are tried. */
 let open: bigint
 let owner: LocalAccount
 let stranger: LocalAccount
@@ -35,7 +35,7 @@ afterAll(async () => {
 const unixSeconds = () => Math.floor(Date.now() / 1_000)
 const pledge = (bps: number) => pledgeBody({ agentId: v.link.agentId, bps })
 
-/** Everything that the service keeps for itself. */
+/** The number of rows in each table of the service. */
 async function rowCounts(): Promise<Record<string, bigint>> {
   const tables = await v.m.sql<{ name: string }[]>`
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('market', 'sender', 'jobs')`
@@ -80,7 +80,7 @@ interface Envelope {
   commitment: { message: object }
 }
 
-/** Another one each time. */
+/** These values differ for each call. */
 const withoutOccasion = ({ nonce: _nonce, expiry: _expiry, commitment, ...rest }: Envelope) => ({
   ...rest,
   commitment: { ...commitment, message: { ...commitment.message, nonce: '', expiry: 0 } },
@@ -198,7 +198,7 @@ it('the ids of votes may be text', async () => {
 })
 
 describe('votes are refused', () => {
-  /** In step 2, signed by the buyer unless said otherwise, and nothing is stored. */
+  /** The refusal of step 2, signed by the buyer by default; also expects that nothing is stored. */
   async function refusal(args: Record<string, unknown>, signer = owner): Promise<string> {
     const before = await rowCounts()
     const text = await mcp.refusal(VOTE, await signedArgs(mcp, VOTE, signer, args))

@@ -1,5 +1,5 @@
-// Whether everybody has what is theirs, whether the oracle's records say what the chain says, and whether ranks are what they would be
-// if they were computed anew.
+// Checks that all parties have their money, that the oracle's records agree with the chain, and that ranks equal
+// recomputed ones.
 import type { Sql } from '@referrer/database'
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { type Address, type Hex, zeroAddress } from 'viem'
@@ -17,9 +17,9 @@ import type { Escrow } from '../world.ts'
 type Audited = Pick<TestMarket, 'sql' | 'market' | 'chainId'>
 
 export interface Allowed {
-  /** How often the oracle sent something for an escrow in vain: its transaction reverted, or its batch skipped the escrow. */
+  /** How often a transaction of the oracle reverted, or its batch skipped an escrow. */
   reverted?: number | 'any'
-  /** Escrows that hold something, whose window has ended and that nobody has settled. */
+  /** Escrows that hold money, whose window has ended and that are not settled. */
   unsettled?: number
 }
 
@@ -28,7 +28,7 @@ type Of<Name extends ChainEvent['eventName']> = Extract<ChainEvent, { eventName:
 const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
-/** Throws unless all of it adds up. Everything has to have come to rest. */
+/** Throws unless everything adds up. No transaction may be under way. */
 export async function audit(m: Audited, { reverted = 0, unsettled = 0 }: Allowed = {}): Promise<void> {
   const head = await m.market.client.getBlock()
   const events = await readEvents(m.market, 0n, head.number)
@@ -50,7 +50,7 @@ export async function audit(m: Audited, { reverted = 0, unsettled = 0 }: Allowed
 const named = <Name extends ChainEvent['eventName']>(events: ChainEvent[], name: Name) =>
   events.filter((event): event is Of<Name> => event.eventName === name)
 
-/** Every escrow is released and settled once at most, and no unit of it is paid twice or not at all. */
+/** Every escrow is released and settled at most once, and every unit of it is paid exactly once. */
 function auditEvents(events: ChainEvent[], escrows: Escrow[]): void {
   for (const escrow of escrows) {
     const isIts = ({ args }: { args: { escrowId: bigint } }) => args.escrowId === escrow.escrow_id
@@ -88,7 +88,7 @@ interface Decided {
   hash: Hex | null
 }
 
-/** What was decided is what the chain shows, by the very transaction that was sent for it; and it follows from what it was decided from. */
+/** Every decision agrees with the chain, by the transaction that was sent for it, and with its own inputs. */
 async function auditDecisions({ sql, chainId }: Audited, events: ChainEvent[], escrows: Escrow[]) {
   const decisions = await sql<Decided[]>`
     SELECT '0x' || encode(d.payer, 'hex') AS payer, '0x' || encode(d.nonce, 'hex') AS nonce, kind, attempt, contradicted, cashback_earned,
@@ -153,7 +153,7 @@ async function auditDecisions({ sql, chainId }: Audited, events: ChainEvent[], e
   }
 }
 
-/** Of everything that was ever signed for the oracle, what is on the chain and took no effect. */
+/** Transactions signed for the oracle that are on the chain and reverted. */
 export async function revertedOf({ sql, market }: Audited): Promise<Hex[]> {
   const rows = await sql<{ hash: Hex }[]>`SELECT '0x' || encode(hash, 'hex') AS hash FROM sender.transactions`
   const receipts = await Promise.all(
@@ -162,7 +162,7 @@ export async function revertedOf({ sql, market }: Audited): Promise<Hex[]> {
   return receipts.flatMap((receipt) => (receipt?.status === 'reverted' ? [receipt.transactionHash] : []))
 }
 
-/** Buyers, merchants, reviewers, treasury and contract: what each has is what they began with and what the escrows gave them. */
+/** The balance of each party is its initial balance plus what the escrows paid it. */
 async function auditMoney({ market }: Audited, events: ChainEvent[]): Promise<void> {
   const { client, addresses, accounts } = market
   const transfers = await client.getContractEvents({
@@ -244,7 +244,7 @@ const DERIVED = [
   'market.merchants',
 ]
 
-/** What follows from the records, as it was kept and computed anew. */
+/** Compares the stored ranks with recomputed ones. */
 async function auditRanks(sql: Sql, chainId: number): Promise<void> {
   const { count } = await sql`SELECT FROM market.pending_changes WHERE chain_id = ${chainId} LIMIT 1`
   expect(count, 'changes that nobody has looked at').toBe(0)

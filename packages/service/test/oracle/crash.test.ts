@@ -21,7 +21,7 @@ import { type ServiceProcess, startServiceProcess } from '../outage/service-proc
 import { audit } from './audit.ts'
 import { buyTogether, decided, type Gate, mineBlocks, openGate, rest, writeWithCashback } from './world.ts'
 
-/** A busy machine makes these slow, not wrong. */
+/** Longer time-outs, because a busy machine is slow. */
 vi.setConfig({ testTimeout: 180_000 })
 
 const CHAIN_ID = 31_362
@@ -45,7 +45,7 @@ beforeAll(async () => {
   gate = await openGate(chain.rpcUrl ?? '')
   sql = connect(postgres.url, { max: 5, name: 'referrer tests' })
   await start()
-  // All of a market that people need to trade; the service itself is somewhere else.
+  // The parts of a market that people need to trade; the service runs in another process.
   m = {
     call: (...asked) => callerOf(service.url)(...asked),
     sql,
@@ -96,7 +96,7 @@ async function isIndexed(): Promise<boolean> {
   return rows.some((row) => row.hash === hash)
 }
 
-/** The oracle need not wait for its next quarter of a minute, nor for the lease of one that was killed. */
+/** Makes the oracle's schedule due now, and ends the lease of a killed process. */
 const hurry = () => sql`
   UPDATE jobs.schedules SET next_run_at = now(), lease_token = NULL, lease_until = NULL, leased_by = NULL
   WHERE name = 'settle-escrows'`
@@ -111,7 +111,7 @@ async function everything(what: 'isSettled' | 'isReleased', deposits: readonly E
   }, `every escrow ${what}`)
 }
 
-/** Deep enough to be final. */
+/** Mines enough blocks to make everything final. */
 async function restAfterMining(): Promise<void> {
   await mineBlocks(m, 2)
   await rest(m)
@@ -158,7 +158,7 @@ it('settles once, though its node was down from day 60 to 61 and Postgres and se
   gate.refuses = []
   await m.indexed()
 
-  // Whoever decides waits here, with its transactions in the outbox and nothing committed.
+  // The process that decides waits for this lock, with its transactions in the outbox but not committed.
   const lock = await sql.reserve()
   await lock`BEGIN`
   await lock`LOCK TABLE market.escrow_decisions IN SHARE MODE`

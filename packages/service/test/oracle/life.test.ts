@@ -28,7 +28,7 @@ import {
 import { decided, look, mineBlocks, RETRY_MS, rest, startReplica, writeWithCashback } from './world.ts'
 
 const ROUNDS = Number(process.env.TORTURE_ROUNDS ?? 1)
-/** More blocks than are ever undone here. */
+/** More blocks than are ever removed here. */
 const CONFIRMATIONS = 60
 
 const seed = seedOf()
@@ -60,7 +60,7 @@ afterAll(async () => {
   await m?.close()
 })
 
-/** Their connections are cut, whatever they were doing. */
+/** Cuts all connections of the replicas. */
 const cutting: Act = async () => {
   await m.sql`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -80,7 +80,7 @@ const restarting: Act = async () => {
   replica = await startReplica(m)
 }
 
-/** The guardian stops everything for a while. */
+/** The guardian pauses the contracts for a while. */
 const pausing: Act = async () => {
   const { guardian } = m.market.accounts
   await send(m, call(m, guardian, 'CommissionEscrow', 'pause', []))
@@ -89,18 +89,18 @@ const pausing: Act = async () => {
   await send(m, call(m, guardian, 'CommissionEscrow', 'unpause', []))
 }
 
-/** Both at once; whoever loses its connection meanwhile looks again some other time. */
+/** Both replicas look at the same time; one that loses its connection looks again later. */
 const lookBoth: Act = async () => {
   await Promise.allSettled([m.service, replica].map(look))
 }
 
-/** The oracle settles what others act on at the same moment. */
+/** The oracle settles while others act on the same escrows. */
 const racing: Act = async () => {
   await waiting(life)
   await Promise.all([lookBoth, binding, meddling].map((act) => act(life)))
 }
 
-/** It has settled what is due. */
+/** The oracle settles what is due. */
 const settling: Act = async () => {
   await waiting(life)
   await m.indexed()
@@ -135,7 +135,7 @@ function plan(): Act[] {
     .map(({ act }) => act)
 }
 
-/** The oracle goes on until there is nothing left that it could do. */
+/** Runs the oracle until it has nothing left to do. */
 async function finish(): Promise<void> {
   await until(async () => {
     await mineBlocks(m, CONFIRMATIONS)
@@ -158,7 +158,7 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
     await travel(m, 70 * DAY)
     m.clock.aheadMs += 70 * DAY * 1_000
     await finish()
-    // Others act on the same escrows in the same blocks.
+    // Reverts are allowed, because others act on the same escrows in the same blocks.
     await audit(m, { reverted: 'any' })
 
     const escrows = await m.sql<{ escrow_id: bigint; agent_id: bigint }[]>`
@@ -178,7 +178,7 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
   300_000,
 )
 
-/** What really happened, for whoever doubts that anything did. */
+/** Prints what happened, as evidence that the test did something. */
 async function summary(escrows: number): Promise<string> {
   const tally = (names: string[]) =>
     Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]))

@@ -1,4 +1,4 @@
-// What people and machines do in seventy days, in whatever order.
+// Random actions of people and machines over seventy days.
 import { int, pick } from '@referrer/chain/testing'
 import { ContentHash } from '@referrer/protocol'
 import { call, termsOf } from '../calls.ts'
@@ -16,11 +16,11 @@ import { buyTogether } from './world.ts'
 export interface Life {
   m: TestMarket
   random: () => number
-  /** Published before anybody bought. */
+  /** Published before the first purchase. */
   reviews: Review[]
   authors: Person[]
   buyers: Person[]
-  /** Buys for itself, and may name its agent later. */
+  /** Buys without an agent, and may name its agent later. */
   wallet: Person
 }
 
@@ -29,7 +29,7 @@ export type Act = (life: Life) => Promise<void>
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 const PRICES = [FULL_PRICE, FULL_PRICE, FULL_PRICE / 2n, 10_000n]
 
-/** The escrows as the chain has them now. */
+/** The escrows on the chain now. */
 async function escrowsOf({ m }: Life): Promise<Escrow[]> {
   await m.indexed()
   return (await rowsOf(m.sql, 'chain.escrows', m.chainId)) as Partial<Escrow>[] as Escrow[]
@@ -40,7 +40,7 @@ interface Bought {
   escrow: Escrow
 }
 
-/** Somebody's purchase that is an agent's. */
+/** A random purchase by an agent. */
 async function anyBought(life: Life): Promise<Bought | undefined> {
   const bought = (await escrowsOf(life)).flatMap((escrow) => {
     const buyer = [...life.buyers, life.wallet].find(({ agentId }) => agentId === escrow.buyer_agent_id)
@@ -49,14 +49,14 @@ async function anyBought(life: Life): Promise<Bought | undefined> {
   return bought.length ? pick(life.random, bought) : undefined
 }
 
-/** Whoever is late, or has done it already, is refused. */
+/** A call that may be refused, because it is late or was done before. */
 const attempt = ({ m }: Life, made: Call): Promise<boolean> =>
   send(m, made).then(
     () => true,
     () => false,
   )
 
-/** An answer may refuse, but not fail: not again when somebody asks again, that is, for connections are cut here. */
+/** An answer may be a refusal but not a failure; it is tried three times, because connections are cut in this test. */
 async function asked(ask: () => Promise<Answer>): Promise<void> {
   let trouble: unknown
   for (let tries = 0; tries < 3; tries += 1) {
@@ -102,7 +102,7 @@ async function castVote({ m, random, reviews }: Life, { buyer, escrow }: Bought)
   await asked(() => vote(m, owner, ballot))
 }
 
-/** On the chain, and here if the buyer has voted. */
+/** Publishes on the chain, and registers the text if the buyer has voted. */
 export const telling: Act = async (life) => {
   const { m, random } = life
   const bought = await anyBought(life)
@@ -121,7 +121,7 @@ export const telling: Act = async (life) => {
   await asked(() => register(m, { ...ids, content_json: content }))
 }
 
-/** Whoever did not vote first brings the text later. */
+/** Registers the texts of buyers who had not voted before. */
 export const tellingAgain: Act = async ({ m, random }) => {
   const rows = await m.sql<{ review_id: bigint; proof_id: bigint }[]>`
     SELECT c.review_id, c.proof_id FROM chain.reviews AS c JOIN market.reviews AS r USING (internal_id)
@@ -134,7 +134,7 @@ export const tellingAgain: Act = async ({ m, random }) => {
   }
 }
 
-/** The owner, as the chain knows it now, against a contradiction; and what an admin makes of that. */
+/** The present owner disputes a contradiction, and an admin decides. */
 export const disputing: Act = async ({ m, random, reviews, authors }) => {
   const { author, reviewId, internalId } = pick(random, reviews)
   const [row] = await m.sql<{ owner: string }[]>`
@@ -178,7 +178,7 @@ export const waiting: Act = async ({ m, random }) => {
   m.clock.aheadMs += seconds * 1_000
 }
 
-/** Anybody may, ten days after the oracle could have. */
+/** Anybody may use the fallback ten days after the window. */
 export const meddling: Act = async (life) => {
   const open = (await escrowsOf(life)).filter(({ settled_at }) => settled_at === null)
   const { stranger } = life.m.market.accounts
@@ -186,7 +186,7 @@ export const meddling: Act = async (life) => {
     await attempt(life, call(life.m, stranger, 'CommissionEscrow', 'settleFallback', [termsOf(escrow)]))
 }
 
-/** Something happens, and then it has not: the chain goes on from before. */
+/** Does these actions, then resets the chain to the block before them. */
 export const undoing =
   (acts: readonly Act[]): Act =>
   async (life) => {

@@ -32,10 +32,10 @@ import {
   writeWithCashback,
 } from './world.ts'
 
-/** A busy machine makes these slow, not wrong. */
+/** Longer time-outs, because a busy machine is slow. */
 vi.setConfig({ testTimeout: 180_000 })
 
-/** More blocks than any of these take back. */
+/** More blocks than any of these tests removes. */
 const CONFIRMATIONS = 40
 
 let m: TestMarket
@@ -46,7 +46,7 @@ let buyers: [Person, Person, Person, Person]
 
 beforeAll(async () => {
   m = await startTestMarket({ confirmations: CONFIRMATIONS })
-  // The first identity is 0, which is no merchant's.
+  // The first identity has the id 0 and must not be the merchant.
   const author = await newcomer(m)
   town = { m, merchantId: await openRecorded(m) }
   const product = await newProduct(town)
@@ -56,14 +56,14 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 
-/** The chain goes back there, and on from there with another block. */
+/** Resets the chain to a snapshot and continues with another block. */
 async function takeBack(id: Hex): Promise<void> {
   await m.market.client.revert({ id })
   await m.market.client.mine({ blocks: 1 })
   await quiet(m)
 }
 
-/** Everything sent becomes final. */
+/** Waits until everything sent is final. */
 async function comeToRest(): Promise<void> {
   await until(async () => {
     await mineBlocks(m, CONFIRMATIONS)
@@ -81,7 +81,7 @@ const untilReleased = (deposits: readonly EscrowDeposit[]) =>
 const outcomeOf = async ({ reviewId }: Pick<Review, 'reviewId'>) =>
   (await must(m.call('GET', `/v1/review/${reviewId}`))).comparison_outcome
 const rankOf = async ({ author }: Review) => (await readRank(m, author)).repeat
-/** As the author of the link sees it. */
+/** The status for the author of the link. */
 const statusOf = (escrowId: bigint) =>
   m.call('GET', `/v1/escrow/${escrowId}/status?agent_id=${link.author.agentId}`, { as: link.author.owner })
 const cashbackLeg = async ({ escrowId }: EscrowDeposit) => (await must(statusOf(escrowId))).cashback.status

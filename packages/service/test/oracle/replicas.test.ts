@@ -25,10 +25,10 @@ import {
   writeWithCashback,
 } from './world.ts'
 
-/** A busy machine makes these slow, not wrong. */
+/** Longer time-outs, because a busy machine is slow. */
 vi.setConfig({ testTimeout: 180_000 })
 
-/** It serves, indexes and sends; what there is to follow and to decide it leaves to the replicas. */
+/** Serves, indexes and sends; following and deciding is left to the replicas. */
 let m: TestMarket
 let replicas: Service[] = []
 let link: Review
@@ -54,14 +54,14 @@ const lookAll = async () => {
   await Promise.all([...replicas, ...replicas, ...replicas].map(look))
 }
 
-/** Votes and says what it was like: all that a buyer has to do for the cashback. */
+/** Votes and publishes a review: all that a buyer has to do for the cashback. */
 async function earn(buyer: Person, deposit: EscrowDeposit, rating: number): Promise<void> {
   const { escrowId } = deposit
   await must(vote(m, buyer.owner, { agentId: buyer.agentId, escrowId, votes: [other.internalId] }))
   await tell(m, buyer, deposit, rating)
 }
 
-/** What a slow machine let fail is decided anew. */
+/** Waits until all are settled; decisions that failed on a slow machine are made again. */
 async function untilSettled(deposits: readonly EscrowDeposit[]): Promise<void> {
   const ids = deposits.map(({ escrowId }) => escrowId)
   await until(async () => {
@@ -104,7 +104,7 @@ describe('two replicas with one oracle', () => {
     expect(await decided(m, 'release')).toMatchObject([{ attempt: 1 }, { attempt: 1 }, { attempt: 1 }])
 
     await untilState('release', reviewed, 'failed')
-    // However slow the machine is, a minute has not passed.
+    // Sets the clock back, so that the retry delay has not passed on any machine.
     m.clock.aheadMs -= RETRY_MS
     await lookAll()
     expect(await decided(m, 'release')).toHaveLength(3)
@@ -234,7 +234,7 @@ describe('two replicas with one oracle', () => {
     await audit(m, { reverted: 2 })
   })
 
-  /** Comes before everything else in the pool. */
+  /** Sends with a tip that puts it before everything else in the mempool. */
   async function overtake({ account, to, data }: Call): Promise<`0x${string}`> {
     const { client } = m.market
     const from = account.address

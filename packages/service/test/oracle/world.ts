@@ -1,4 +1,4 @@
-// Replicas of a market, what hurries them, and people who buy together.
+// Replicas of a market, ways to speed them up or disturb them, and people who buy together.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -23,7 +23,7 @@ import { setCashbackRate } from '../http/commitments.ts'
 import type { TestMarket } from '../http/market.ts'
 import { FULL_PRICE, type Person, quiet, type Review, write } from '../http/town.ts'
 
-/** On its records, at its time, behind its nodes, with its keys. */
+/** A replica with the same records, clock, nodes and keys. */
 export const startReplica = (m: TestMarket, overrides: Overrides = {}): Promise<Service> =>
   startService(m.service.context.config, {
     clock: () => Date.now() + m.clock.aheadMs,
@@ -31,14 +31,14 @@ export const startReplica = (m: TestMarket, overrides: Overrides = {}): Promise<
     ...overrides,
   })
 
-/** Its oracle looks at what is due, and at what it may have overlooked. */
+/** Runs the oracle's schedules once. */
 export async function look({ context }: Service): Promise<void> {
   const run = { signal: AbortSignal.timeout(60_000), sql: context.sql }
   await settleEscrows(context).run(run)
   await catchUpReleases(context).run(run)
 }
 
-/** So long after it a decision that failed is made anew. */
+/** A failed decision is made again after this time. */
 export const RETRY_MS = 61_000
 
 const PLEDGE_BPS = 4_000
@@ -63,7 +63,7 @@ interface Shopper {
 
 let salt = 0
 
-/** All in one block, through one review, with cashback. */
+/** Buys all in one block, through one review, with cashback. */
 export async function buyTogether(
   m: TestMarket,
   { product, reviewId, author }: Review,
@@ -110,7 +110,7 @@ export interface Decided {
   reason: string | null
 }
 
-/** All decisions of a kind, with what became of them; of these escrows, or of all. */
+/** All decisions of a kind with their transactions' states; of these escrows, or of all. */
 export const decided = (
   { sql }: Pick<TestMarket, 'sql'>,
   kind: Decided['kind'],
@@ -123,12 +123,15 @@ export const decided = (
     ${deposits ? sql`AND d.nonce = ANY(${deposits.map(({ nonce }) => Buffer.from(nonce.slice(2), 'hex'))}::bytea[])` : sql``}
   ORDER BY d.escrow_id, attempt`
 
-/** One by one: a local chain that mines many at once makes them up when they are asked for, and after a reorganisation contradicts itself. */
+/**
+ * Mines one by one: a local chain that mines many at once creates them lazily, and after a reorganisation returns
+ * inconsistent blocks.
+ */
 export async function mineBlocks({ market }: Pick<TestMarket, 'market'>, count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1) await market.client.mine({ blocks: 1 })
 }
 
-/** Waits until nothing is on its way any more and everything that has happened was looked at, as of today. */
+/** Waits until no transaction is under way and all changes have been followed, as of today. */
 export async function rest(m: TestMarket): Promise<void> {
   await until(async () => {
     const { count } = await m.sql`SELECT FROM sender.intents WHERE state IN ('enqueued', 'sent') LIMIT 1`
@@ -145,7 +148,7 @@ export async function rest(m: TestMarket): Promise<void> {
 
 const ORACLE_ROLE = keccak256(stringToHex('ORACLE_ROLE'))
 
-/** Whether the oracle may do anything. */
+/** Grants or revokes the oracle's role. */
 export async function appoint(m: TestMarket, isOracle: boolean): Promise<void> {
   const { admin, oracle } = m.market.accounts
   const name = isOracle ? 'grantRole' : 'revokeRole'
@@ -154,14 +157,14 @@ export async function appoint(m: TestMarket, isOracle: boolean): Promise<void> {
 
 export interface Gate {
   url: string
-  /** Calls with one of these pieces in their JSON are refused. */
+  /** Calls with one of these texts in their JSON are refused. */
   refuses: string[]
-  /** Calls with one of these reach the node, and the answer is lost. */
+  /** Calls with one of these reach the node, but the answer is lost. */
   loses: string[]
   close(): Promise<void>
 }
 
-/** The way to a node, which the test can close. */
+/** A proxy to a node, which the test can close. */
 export async function openGate(target: string): Promise<Gate> {
   const gate: Pick<Gate, 'refuses' | 'loses'> = { refuses: [], loses: [] }
   const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-// Callers that never rest, and what they were answered.
+// Continuous load on a service, and its answers.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../src/machinery/workers/testing.ts'
 import type { Answer } from '../http/caller.ts'
@@ -9,22 +9,22 @@ export interface LoadedAnswer {
   kind: string
   status: number
   text: string
-  /** It was asked for in this phase. */
+  /** The phase in which the request was sent. */
   phase: number
 }
 
 export interface Load {
-  /** What was asked for from now on is of a new phase. */
+  /** Starts a new phase for the following requests. */
   nextPhase(): void
-  /** Waits until every kind of request of this phase was answered so. */
+  /** Waits until every kind of request has got this status in this phase. */
   everyAnswer(status: number): Promise<void>
-  /** Waits for some more of every kind, and gives all of the phase. */
+  /** Waits for a few more answers of every kind, and returns all of the phase. */
   someMore(): Promise<LoadedAnswer[]>
   answers: LoadedAnswer[]
   stop(): Promise<void>
 }
 
-/** Each kind of request is made again and again, one after the other. */
+/** Sends each kind of request repeatedly, one after the other. */
 export function startLoad(requests: Record<string, () => Promise<Answer>>): Load {
   const answers: LoadedAnswer[] = []
   let phase = 0
@@ -33,7 +33,7 @@ export function startLoad(requests: Record<string, () => Promise<Answer>>): Load
   const callers = Object.entries(requests).map(async ([kind, ask]) => {
     while (!isStopped) {
       const asked = phase
-      // Whoever gets no answer at all is told: that must not happen.
+      // A request without any answer is recorded as status 0; that must not happen.
       const { status, text } = await ask().catch((error) => ({
         status: 0,
         text: String(error.cause ?? error),

@@ -18,12 +18,12 @@ import { BASE_URL, type Caller, callerOf, NAMING_US } from '../http/caller.ts'
 import { startLoad } from './load.ts'
 import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
-/** A busy machine makes these slow, not wrong. */
+/** Longer time-outs, because a busy machine is slow. */
 vi.setConfig({ testTimeout: 180_000 })
 
 const CHAIN_ID = 31_361
 const CYCLES = 3
-/** What a route may say of a failure that is ours. */
+/** The texts by which a route may report a failure of ours. */
 const OUR_FAULT = ['internal error', 'upsert failed', 'get failed']
 const owner = somebody()
 
@@ -73,7 +73,7 @@ const now = () => Math.floor(Date.now() / 1_000)
 const isReady = () => until(async () => (await call('GET', '/readyz')).status === 200, 'readiness')
 const isNotReady = () => until(async () => (await call('GET', '/readyz')).status === 503, 'unreadiness')
 
-/** Everything that is asked for all the time, and the last cap that was acknowledged. */
+/** Starts all kinds of requests, and keeps the last acknowledged cap. */
 async function startCallers() {
   const { body: session } = await call('POST', '/v1/auth/session', { as: owner, body: NAMING_US })
   const caps = { sent: 0, acknowledged: 0 }
@@ -109,7 +109,7 @@ const storedCap = async () => {
   return body.per_tx_cap_usdc as number
 }
 
-/** A new agent on the chain comes into the records. */
+/** Expects that a new agent on the chain is indexed. */
 async function indexingGoesOn(): Promise<void> {
   const agentId = await registerIdentity(market, market.accounts.admin)
   await until(async () => {

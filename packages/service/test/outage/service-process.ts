@@ -1,4 +1,4 @@
-// The service as a process of its own, as it is deployed.
+// The service as a process of its own, as in a deployment.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { bundled } from '@referrer/database/testing'
@@ -8,9 +8,9 @@ export interface ServiceProcess {
   url: string
   /** Null while it runs. */
   exitCode(): number | null
-  /** Asks it to end; how it did, and what it complained of. */
+  /** Stops it gracefully; returns its exit code and what it wrote to stderr. */
   stop(): Promise<{ code: number | null; complaints: string }>
-  /** As a crash does it: at once, with no chance to tidy up. */
+  /** Kills the process at once, as a crash does. */
   kill(): Promise<void>
 }
 

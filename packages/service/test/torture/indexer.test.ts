@@ -22,9 +22,9 @@ import { randomCalls, TRADERS } from '../trade.ts'
 
 const ROUNDS = Number(process.env.TORTURE_ROUNDS ?? 1)
 const DAY = 86_400n
-const PATIENCE_MS = 60_000
-/** No two of these agree on what is wrong. */
-const WEATHER: FaultRates[] = [
+const TIMEOUT_MS = 60_000
+/** Fault rates, so that two nodes fail in different ways. */
+const FAULTS: FaultRates[] = [
   { delay: 0.2, lag: 0.2, lieAboutLatest: 0.1 },
   { reset: 0.1, http500: 0.1, garbage: 0.1, loseAnswer: 0.05 },
   { rateLimit: 0.1, rangeTooLarge: 0.7, truncateLogs: 0.3, hang: 0.01 },
@@ -35,7 +35,7 @@ const WEATHER: FaultRates[] = [
 
 const seed = seedOf()
 const random = seeded(seed)
-/** Pledged from the start, so that it does not matter when a review is indexed. */
+/** Pledged from the start, so that the time of indexing does not matter. */
 const cashbackOf = (agentId: bigint) => Number((agentId * 37n) % 4_000n)
 
 let database: TestDatabase
@@ -72,7 +72,7 @@ const start = async () => {
   )
   const before = said.length
   indexer = await startIndexerChild(task, said)
-  await until(() => said.length > before, 'a sign of life of the indexer', PATIENCE_MS)
+  await until(() => said.length > before, 'a sign of life of the indexer', TIMEOUT_MS)
 }
 
 const crash = async () => {
@@ -88,14 +88,14 @@ async function trade(chain: ForkingChain): Promise<void> {
 
 const pause = () => sleep(int(random, 0, 120))
 
-/** A fork that nobody saw the beginning of tests little: mostly the indexer gets the time to come near, if it can. */
+/** A fork tests more if the indexer has seen its beginning: mostly it gets the time to catch up. */
 async function letItSee(chain: ForkingChain): Promise<void> {
   if (random() < 0.2) return
   const giveUp = Date.now() + 2_500
   while (Date.now() < giveUp && !(await isCaughtUp(database.sql, chain))) await sleep(20)
 }
 
-/** What happens in a round, in random order: enough of everything, whatever the seed. */
+/** The actions of a round, in random order: enough of every kind with any seed. */
 function plan(): (() => Promise<void>)[] {
   const anyChain = () => pick(random, chains)
   const trading = async () => {
@@ -110,7 +110,7 @@ function plan(): (() => Promise<void>)[] {
     counts.deepest = Math.max(counts.deepest, taken)
   }
   const weather = async () => {
-    for (const { nodes } of chains) for (const node of nodes) node.setFaults(pick(random, WEATHER))
+    for (const { nodes } of chains) for (const node of nodes) node.setFaults(pick(random, FAULTS))
   }
   const restart = async () => {
     await crash()
@@ -151,7 +151,7 @@ function plan(): (() => Promise<void>)[] {
 
 const numbers = new Map<string, bigint>()
 
-/** A review keeps the number it was given, wherever forks move it. */
+/** A review keeps its internal id wherever forks move it. */
 async function checkNumbers(): Promise<void> {
   const records = await database.sql<{ key: string; number: bigint }[]>`
     SELECT concat_ws('/', chain_id, proof_kind, proof_id, encode(published_hash, 'hex')) AS key, internal_id AS number
@@ -169,7 +169,7 @@ async function catchUp(): Promise<void> {
     await until(
       () => isCaughtUp(database.sql, chain),
       `block ${chain.head().number} of chain ${chain.chainId}; last said: ${JSON.stringify(said.slice(-5))}`,
-      PATIENCE_MS,
+      TIMEOUT_MS,
     )
 }
 
@@ -198,7 +198,7 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
   300_000,
 )
 
-/** What really happened, for whoever doubts that anything did. */
+/** Prints what happened, as evidence that the test did something. */
 async function summary(): Promise<string> {
   const events = await Promise.all(
     chains.map(({ chain }) => readEvents(chain.market, 0n, chain.head().number)),

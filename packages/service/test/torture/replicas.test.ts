@@ -9,7 +9,7 @@ import { isCaughtUp, mineUntilFinal, mirrorErrors, recordErrors, taskOf } from '
 import { randomCalls, TRADERS } from '../trade.ts'
 
 const CHAIN_ID = 31_341
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 const seed = seedOf()
 const random = seeded(seed)
@@ -41,14 +41,14 @@ async function trade(blocks: number): Promise<void> {
   }
 }
 
-const catchUp = () => until(() => isCaughtUp(database.sql, chain), 'the newest block', PATIENCE_MS)
+const catchUp = () => until(() => isCaughtUp(database.sql, chain), 'the newest block', TIMEOUT_MS)
 
-/** Of the processes that run, the one that says it is active. */
+/** The running process that reports to be active. */
 const active = () =>
   until(
     () => replicas.find(({ said }) => said.some(({ type }) => type === 'active')),
     'an active replica',
-    PATIENCE_MS,
+    TIMEOUT_MS,
   )
 
 /** Connections that hold the lock of the chain. */
@@ -64,7 +64,7 @@ async function expectEqualToReplay(): Promise<void> {
   await catchUp()
   expect(await mirrorErrors(database.sql, chain)).toEqual([])
   expect(await recordErrors(database.sql, chain)).toEqual([])
-  // Whoever does not lead any more notices before the tables have to refuse what it writes.
+  // A process that has lost the leadership notices it before the tables refuse its writes.
   const failures = replicas.flatMap(({ said }) => said.flatMap(({ error }) => error ?? []))
   expect(failures.filter((error) => error.includes('duplicate key'))).toEqual([])
 }

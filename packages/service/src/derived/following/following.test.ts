@@ -29,7 +29,7 @@ const announceAgents = (ids: number[], chainId = CHAIN_ID) => database.sql`
 const agentsOf = (changes: readonly Change[]) =>
   changes.flatMap((change) => (change.what === 'agent' ? [change.agentId] : []))
 
-/** Writes down what it was shown. */
+/** Stores the agents of the changes it was given. */
 const note = async (tx: Transaction, changes: readonly Change[]) => {
   await tx`INSERT INTO seen SELECT unnest(${agentsOf(changes)}::bigint[])`
 }

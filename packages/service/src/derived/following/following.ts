@@ -9,17 +9,20 @@ import { COUNTED } from '../../machinery/db/counts.ts'
 import { despiteDeadlock } from '../../machinery/db/deadlock.ts'
 import type { Frame, Worker } from '../../machinery/workers/frame.ts'
 
-/** Something that has changed. A purchase is named by its payment. */
+/** A change of one record. A purchase is identified by its payment. */
 export type Change =
   | { what: 'review'; internalId: bigint }
   | { what: 'ballot'; ballotId: bigint }
-  /** Its owner or its flag. */
+  /** The owner or the flag of an agent has changed. */
   | { what: 'agent'; agentId: bigint }
-  /** Its flag; what rests on that alone may be much, and is left alone when an agent is sold. */
+  /**
+   * The flag alone has changed. Many records can depend on the flag; they are not recomputed when an agent is only
+   * sold.
+   */
   | { what: 'flag'; agentId: bigint }
   | { what: 'merchant'; merchantId: bigint }
   | { what: 'product'; merchantId: bigint; productId: Buffer }
-  /** What discovery shows of a product, and no rank rests on. */
+  /** A field of a product has changed that discovery shows but that no rank depends on. */
   | { what: 'listing'; merchantId: bigint; productId: Buffer }
   | {
       what: 'purchase'
@@ -40,22 +43,22 @@ export interface Batch {
 type Scope = Omit<Batch, 'changes'>
 
 export interface Follower {
-  /** Looks at what changed. */
+  /** Recomputes what depends on these changes. */
   follow(batch: Batch): Promise<void>
-  /** Brings something up to date that time alone has made old. False: there is nothing. */
+  /** Recomputes something that is out of date because a day has passed. False: nothing is out of date. */
   refresh?(batch: Scope): Promise<boolean>
 }
 
 type FollowingContext = Pick<Context, 'sql' | 'clock'>
 
 const BATCH_SIZE = 500
-/** At most: a chain that is polled more often has its changes polled more often, too. */
+/** The longest polling interval; a chain with a shorter one has its changes polled as often as the chain. */
 const POLL_MS = 250
 const RETRY_MS = 1_000
-/** What time makes old is old by the day. */
+/** Only a new day makes results out of date, so the worker looks for those more rarely than for changes. */
 const POLLS_TO_REFRESH = 20
 
-/** One replica at a time follows a chain: the batch holds a lock until it is committed. */
+/** Only one replica at a time follows a chain: a batch holds a lock until it is committed. */
 export function createFollowing(
   context: FollowingContext,
   chain: Chain,
@@ -64,7 +67,10 @@ export function createFollowing(
   const pollMs = Math.min(POLL_MS, chain.config.pollIntervalMs)
   let refreshAt = 0
 
-  /** True: this replica found something to do and did it. Changes do not hold up the daily refresh, nor the refresh changes. */
+  /**
+   * True: this replica had something to do and did it. Each pass does both, so that neither changes nor the daily
+   * refresh can starve the other.
+   */
   async function pass(): Promise<boolean> {
     let isDone = false
     if (performance.now() >= refreshAt) {
@@ -94,12 +100,15 @@ export function createFollowing(
 
 const lockOf = (tx: Transaction, chainId: number) => tx`hashtextextended(${`following/${chainId}`}, 0)`
 
-/** Until the transaction ends nobody else follows the chain. */
+/** Keeps all other replicas from following the chain until the transaction ends. */
 export async function lockFollowing(tx: Transaction, chainId: number): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock(${lockOf(tx, chainId)})`
 }
 
-/** Processes one batch of changes; where there are none, one batch of what is out of date. False: there is neither, or another replica does it. */
+/**
+ * Processes one batch of changes or, if there are none, one batch of out-of-date results. False: there was nothing to
+ * do, or another replica holds the lock.
+ */
 export const followOnce = (
   context: FollowingContext,
   chain: Chain,
@@ -127,7 +136,7 @@ async function refresh(batch: Scope, followers: readonly Follower[]): Promise<bo
   return false
 }
 
-/** In one transaction, as the only replica. False, too, when another one is at it. */
+/** Runs in one transaction under the followers' lock. Also false when another replica holds the lock. */
 const alone = (
   { sql, clock }: FollowingContext,
   chain: Chain,
@@ -141,8 +150,8 @@ const alone = (
     }),
   )
 
-/** How much the workers have before them, by chain. */
-export const countMarks = ({ sql, chains }: Pick<Context, 'sql' | 'chains'>) => sql<
+/** The number of changes that wait for the followers, by chain, counted up to a limit. */
+export const countPendingChanges = ({ sql, chains }: Pick<Context, 'sql' | 'chains'>) => sql<
   { chainId: number; count: number }[]
 >`
   SELECT chain.id::float8 AS "chainId",

@@ -1,9 +1,9 @@
-// What the reviews of a product say about it, as words that it can be found by.
+// Extracts from the reviews of a product the words by which it can be found.
 import { descriptionIn } from '../../market/reviews/content.ts'
 
 /** A review whose words count. */
 export interface Voice {
-  /** Whoever wrote it: what one says twice is said once. */
+  /** The owner of the author: a word that one owner repeats counts once. */
   owner: string
   content: string
 }
@@ -14,7 +14,7 @@ const LONGEST_WORD = 40
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
 
-/** They tell no product from another. */
+/** These words do not distinguish products. */
 const STOP_WORDS = new Set(
   `a about above after again all also am an and any are as at be because been before being below between both but by can could did do does
   doing down during each few for from further had has have having he her here hers him his how i if in into is it its itself just me more
@@ -23,7 +23,10 @@ const STOP_WORDS = new Set(
   with would you your yours`.split(/\s+/),
 )
 
-/** The words that most owners use, in the order of the alphabet, each as often as owners say it, but three times at most. */
+/**
+ * The words that most owners use, in alphabetical order. A word is repeated once for each owner who uses it, at most
+ * three times.
+ */
 export function evidenceOf(voices: readonly Voice[]): string {
   const owners = new Map<string, Set<string>>()
   for (const { owner, content } of voices) {
@@ -41,7 +44,7 @@ export function evidenceOf(voices: readonly Voice[]): string {
     .join(' ')
 }
 
-/** By code units: no locale has a say. */
+/** Compares by code units, so that the order does not depend on a locale. */
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 function wordsOf(content: string): string[] {

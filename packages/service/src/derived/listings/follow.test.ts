@@ -177,7 +177,7 @@ describe('reviews', () => {
   it('that are more than a shortlist holds: the newest, those of the best authors, and all that are excluded', async () => {
     await s.rank(FIRST, 0.9)
     await s.rank(SECOND, 0.1)
-    // The oldest: of the best author, of the merchant's owner, of nobody in particular.
+    // The oldest reviews: by the best author, by an agent of the merchant's owner, and by another author.
     const best = await bulk(FIRST, 60)
     await s.agent(50, MERCHANT)
     await s.rank(50, 0.05)
@@ -187,7 +187,7 @@ describe('reviews', () => {
     const newest = await bulk(SECOND, 100)
     const { review_count, shortlist } = (await s.listing(product)) ?? {}
     expect(review_count).toBe(300)
-    // Of those that rank alike, the newest are the best: they are there already, but forty.
+    // Authors of equal rank are ordered by newest review, so the best are already among the newest, except for forty.
     expect(shortlist).toEqual([...best, ...own, ...newest])
   })
 
@@ -199,7 +199,7 @@ describe('reviews', () => {
     expect((await s.listing(product))?.shortlist.slice(0, 2)).toEqual(old)
   })
 
-  /** Many at once, each newer than the one before. */
+  /** Inserts many reviews in one statement, each newer than the one before. */
   async function bulk(author: number, count: number): Promise<bigint[]> {
     s.pass()
     const rows = await database.sql.begin(async (tx) => {

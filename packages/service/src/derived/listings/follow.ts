@@ -6,12 +6,15 @@ import { queueTexts } from '../texts/queue.ts'
 import { makeListings, nameOf } from './make.ts'
 import { productsOf, productsRestingOn } from './store.ts'
 
-/** More products than this, resting on one merchant or agent, are left to later batches. */
+/** If more products than this depend on one merchant or agent, they are queued for later batches. */
 const PRODUCTS_AT_ONCE = 300
-/** Among more reviews than these, only the newest and those shown already are looked at: a product with a million costs no more. */
+/**
+ * Of a product with more reviews, only the newest and those already on the shortlist are read, so that the cost has
+ * an upper limit.
+ */
 const WINDOW = 2_000
 
-/** Keeps what discovery shows of products. */
+/** Keeps the listings that discovery shows of products. */
 export const listingsFollower = (context: Pick<Context, 'config'>): Follower => ({
   async follow(batch) {
     const { tx, chain, changes, now } = batch
@@ -26,7 +29,7 @@ export const listingsFollower = (context: Pick<Context, 'config'>): Follower => 
   },
 })
 
-/** Each once; `touched` are those of which something is new that is not in the listing itself. */
+/** Each product once. `touched` are products of which a field outside the listing itself has changed. */
 async function productsToLookAt(
   { tx, chain, changes }: Batch,
   reviews: readonly bigint[],

@@ -9,7 +9,7 @@ import { evidenceOf } from './evidence.ts'
 import { createShops, type Shops } from './testing.ts'
 
 const seed = seedOf()
-/** Agents n of owner n; the first two are merchants. */
+/** Agent n belongs to owner n; the first two agents are merchants. */
 const AGENTS = [1, 2, 3, 4, 5]
 const MERCHANTS = [1, 2]
 const WORDS = ['fast', 'slow', 'cheap', 'exact', 'dear']
@@ -81,7 +81,7 @@ const steps = {
   },
 } satisfies Record<string, Step>
 
-/** The same as the listings should be, made of everything there is, one product after the other. */
+/** The expected listings, computed from all records, one product after the other. */
 async function workOut() {
   const { sql } = database
   const products = await sql<
@@ -123,7 +123,7 @@ const listings = () => database.sql`
 
 it('listings that followed a history are those that all of it together makes', async () => {
   const names = Object.keys(steps) as (keyof typeof steps)[]
-  // Reviews make most of what happens.
+  // Most steps are reviews.
   const name = fc.constantFrom(...names, 'review' as const, 'review' as const, 'review' as const)
   const step = fc.tuple(name, fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99)), fc.nat(3))
   await fc.assert(

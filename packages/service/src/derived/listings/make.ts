@@ -1,4 +1,4 @@
-// Makes listings of products from the records as they are.
+// Makes listings of products from the records as they are now.
 
 import type { Transaction } from '@referrer/database'
 import type { ProductOfChain } from '../../kit/keys.ts'
@@ -14,16 +14,16 @@ import {
   writeListings,
 } from './store.ts'
 
-/** Words are taken from so many reviews. */
-const HEARD = 20
+/** Words are taken from at most this many reviews. */
+const MOST_REVIEWS = 20
 
 export const nameOf = ({ merchantId, productId }: ProductOfChain) =>
   `${merchantId}/${productId.toString('hex')}`
 
 /**
- * Brings the listings of products, each named once, to the present. Written is what differs, and what `isTouched` although nothing of the
- * listing itself differs. Returns the products that have a listing. One that has left the records keeps it, closed and empty, so that whoever
- * follows the listings learns of it.
+ * Updates the listings of products; each product is named once. Writes a listing if it differs or if `isTouched` says
+ * so. Returns the products that have a listing. A product that has left the records keeps a closed, empty listing, so
+ * that the search indexes learn that it is gone.
  */
 export async function makeListings(
   tx: Transaction,
@@ -85,7 +85,7 @@ const heardOf = (reviews: readonly ShortlistedRow[]): ShortlistedRow[] =>
   reviews
     .filter(({ is_heard }) => is_heard)
     .sort((a, b) => a.place - b.place)
-    .slice(0, HEARD)
+    .slice(0, MOST_REVIEWS)
 
 function differs({ isOpen, reviewCount, shortlist, evidence }: Listing, listed: StandingRow): boolean {
   return (

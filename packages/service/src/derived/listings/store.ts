@@ -3,7 +3,7 @@ import { BASE_RATES } from '@referrer/ranking'
 import type { ProductOfChain } from '../../kit/keys.ts'
 import { isOpenMerchant } from '../../market/merchants/open.ts'
 
-/** A product as discovery sees it. */
+/** What discovery needs to know of a product besides its description. */
 export interface Listing {
   isOpen: boolean
   reviewCount: number
@@ -11,18 +11,21 @@ export interface Listing {
   evidence: string
 }
 
-/** For so long after its author changed hands a review is excluded. */
+/** A review is excluded for this long after its author was transferred to another owner. */
 export const COOLDOWN_MS = 7 * 86_400_000
-/** All that are published, if they are no more than this. */
+/** Up to this many reviews, the shortlist holds all published reviews. */
 const SHORTLISTED = 200
-/** Of more: so many of the newest, so many by the best authors, and all that are excluded. */
+/** Beyond that it holds this many of the newest, this many by the best authors, and all that are excluded. */
 const NEWEST = 100
 const BEST = 100
 
 const columns = (products: readonly ProductOfChain[]) =>
   [products.map(({ merchantId }) => merchantId), products.map(({ productId }) => productId)] as const
 
-/** Whoever changes something that discovery reads beside the listing calls this, in the same transaction. */
+/**
+ * Marks listings as changed. Code that changes something discovery reads beside the listing must call this in the
+ * same transaction.
+ */
 export async function touchListings(
   tx: Transaction,
   chainId: number,
@@ -40,7 +43,7 @@ export async function touchListings(
     WHERE l.chain_id = ${chainId} AND (l.merchant_id, l.product_id) = (locked.merchant_id, locked.product_id)`
 }
 
-/** Lets the followers look at these listings again. */
+/** Queues these products, so that the followers make their listings again. */
 export async function announceListings(
   tx: Transaction,
   chainId: number,
@@ -52,7 +55,7 @@ export async function announceListings(
     SELECT ${chainId}, 'listing', * FROM unnest(${merchantIds}::bigint[], ${productIds}::bytea[])`
 }
 
-/** Records of reviews: their products. */
+/** The products of reviews, which are named by their internal ids. */
 export async function productsOf(
   tx: Transaction,
   chainId: number,
@@ -64,7 +67,7 @@ export async function productsOf(
     WHERE chain_id = ${chainId} AND internal_id = ANY(${[...reviewIds]}::bigint[])`
 }
 
-/** What many products may rest on. */
+/** Records on which many products can depend. */
 export interface Wide {
   merchants: readonly bigint[]
   agents: readonly bigint[]
@@ -72,8 +75,10 @@ export interface Wide {
 }
 
 /**
- * The products that rest on these. Whether one is open rests on its merchant and its owner; what its reviews say, on whether their authors are
- * flagged; who is excluded among many reviews, on whom their authors belong to. More than `most` are announced, to be looked at later.
+ * The products that depend on these records. A product is open or not depending on its merchant and the merchant's
+ * owner; the words of its reviews count unless their author is flagged; which of many reviews are excluded depends on
+ * their authors' owners. If there are more than `most` products, they are queued for later batches instead, and none
+ * is returned.
  */
 export async function productsRestingOn(
   tx: Transaction,
@@ -100,11 +105,11 @@ export async function productsRestingOn(
   return []
 }
 
-/** What is known of a product apart from its reviews, and its listing as it is; null: there is none. */
+/** What is known of a product apart from its reviews, and its present listing (null: it has none). */
 export type StandingRow = {
   merchant_id: bigint
   product_id: Buffer
-  /** It is in the records. */
+  /** Whether the product is in the records. */
   is_known: boolean
   is_open: boolean
   review_count: number
@@ -114,7 +119,7 @@ export type StandingRow = {
   listed_evidence: string
 }
 
-/** Of products that are in the records or were. */
+/** Covers products that are in the records or have a listing from when they were. */
 export function standingsOf(
   tx: Transaction,
   chainId: number,
@@ -135,28 +140,31 @@ export function standingsOf(
     ORDER BY k.merchant_id, k.product_id`
 }
 
-/** A review that is shortlisted. */
+/** A review on a shortlist. */
 export type ShortlistedRow = {
-  /** Which of the products, from 0. */
+  /** The index of its product in the list that was asked for. */
   at: number
   internal_id: bigint
   agent_id: bigint
   author_owner: Buffer | null
-  /** Its words count: its author is not flagged, and nobody who owned it owned the merchant. */
+  /**
+   * Whether its words count: its author is not flagged, and did not belong to the merchant's owner when it was
+   * published.
+   */
   is_heard: boolean
-  /** Among the reviews of the product: 1 is by the best author. */
+  /** Its place among the reviews of the product by its author's rank, from 1. */
   place: number
 }
 
 export interface Look {
   now: Date
-  /** Reviews that may be new, wherever they are among the others. */
+  /** Reviews that may be new, wherever they are in the order of publication. */
   announced: readonly bigint[]
-  /** How many of the newest reviews of a product are looked at, besides those that were shortlisted before. */
+  /** How many of the newest reviews of a product are read, besides those already on its shortlist. */
   window: number
 }
 
-/** In the order of the products, then of the records. */
+/** Ordered by product, then by internal id. */
 export function shortlistsOf(
   tx: Transaction,
   chainId: number,
@@ -165,7 +173,7 @@ export function shortlistsOf(
 ): Promise<ShortlistedRow[]> {
   const [merchantIds, productIds] = columns(products)
   const cooldownBegan = new Date(now.getTime() - COOLDOWN_MS)
-  // Limited, rows are looked up one by one; as plain joins they could be done for whole tables at once.
+  // LATERAL … LIMIT 1 forces an index lookup per row; with plain joins the planner may scan whole tables.
   return tx<ShortlistedRow[]>`
     WITH k AS (
       SELECT k.*, c.product_type, i.owner
@@ -217,7 +225,7 @@ export async function contentsOf(
   return new Map(rows.map(({ internal_id, content }) => [internal_id, content]))
 }
 
-/** In the order of their keys, as all who write several do. */
+/** Writes in the order of the keys, as all writers of several listings do, to avoid deadlocks. */
 export async function writeListings(
   tx: Transaction,
   chainId: number,

@@ -1,4 +1,4 @@
-// What a market does that discovery shows, beyond what ranks rest on: rows as the indexer and the doors write them.
+// A test market with everything that discovery shows: writes rows as the indexer and the operations do.
 import type { Sql, Transaction } from '@referrer/database'
 import type { Context } from '../../kit/context.ts'
 import { asIndexer } from '../../testing/records.ts'
@@ -18,7 +18,7 @@ export type ListedRow = {
 
 export type Shops = ReturnType<typeof createShops>
 
-/** Agent n of owner n is merchant n when it opens. */
+/** Agent n belongs to owner n, and becomes merchant n when it opens. */
 export function createShops(
   sql: Sql,
   chainId: number,
@@ -72,14 +72,14 @@ export function createShops(
         UPDATE market.products SET name = ${name}, category = ${category}, description = ${description}
         WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${bytes32(number)}`
     },
-    /** As a reorganisation does. */
+    /** Deletes the product, as a reorganisation does. */
     async forget({ merchantId, number }: Product): Promise<void> {
       await asIndexer(sql, async (tx) => {
         await tx`DELETE FROM chain.products WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${bytes32(number)}`
         await tx`DELETE FROM market.products WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${bytes32(number)}`
       })
     },
-    /** The text of a review, its first or another. */
+    /** Sets or replaces the text of a review. */
     async write(internalId: bigint, description: string): Promise<void> {
       texts += 1
       await sql`
@@ -92,7 +92,7 @@ export function createShops(
         ON CONFLICT (chain_id, agent_id) DO UPDATE SET repeat = excluded.repeat, one_off = excluded.one_off`
     },
 
-    /** After all has been followed. */
+    /** The listing after all changes were followed. */
     async listing({ merchantId, number }: Product): Promise<ListedRow | undefined> {
       await history.follow()
       const [row] = await sql<ListedRow[]>`
@@ -103,7 +103,10 @@ export function createShops(
   }
 }
 
-/** How many statements a transaction sends. A query goes out when it is first waited for; a piece of another never is. */
+/**
+ * Counts the statements that a transaction sends. A query is sent when it is first awaited; a fragment of another
+ * query never is.
+ */
 export async function countStatements(sql: Sql, work: (sql: Sql) => Promise<unknown>): Promise<number> {
   const sent = new Set<unknown>()
   const counted = (tx: Transaction) =>

@@ -2,8 +2,8 @@ import type { Transaction } from '@referrer/database'
 import type { ProductKey } from '../../kit/keys.ts'
 
 /**
- * To be called for every product that was opened, closed or described, in the transaction that keeps its listing. One that is open is
- * asked for its price; at another endpoint the price of before is forgotten.
+ * Must be called for every product that was opened, closed or described, in the transaction that writes its listing.
+ * Schedules a request for the price of each open product. If the endpoint has changed, the known price is dropped.
  */
 export async function planOffers(
   tx: Transaction,

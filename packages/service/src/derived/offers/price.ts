@@ -5,7 +5,10 @@ import { requiredIn } from '../../market/merchants/endpoint.ts'
 
 const WHOLE = /^\d{1,16}$/
 
-/** What an endpoint asks for, in base units: its first offer to be paid in USDC on this chain. Undefined: it makes none. */
+/**
+ * The price that an endpoint asks, in base units: that of its first offer payable in USDC on this chain. Undefined:
+ * it makes no such offer.
+ */
 export function priceIn(answer: Fetched, { config }: Pick<Chain, 'config'>) {
   if (answer.status !== 402) return undefined
   const { chainId, contracts } = config
@@ -20,9 +23,9 @@ export function priceIn(answer: Fetched, { config }: Pick<Chain, 'config'>) {
   return undefined
 }
 
-/** One that an answer of ours can hold. */
+/** A whole amount that fits into a JSON number of our answers. */
 function wholeOf(amount: unknown): bigint | undefined {
-  // Of a list that holds lists that hold lists there is no text.
+  // String() of a deeply nested list overflows the stack.
   if (typeof amount !== 'string' && typeof amount !== 'number') return undefined
   const text = String(amount)
   if (!WHOLE.test(text) || !Number.isSafeInteger(Number(text))) return undefined

@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 const refresh = (signal = new AbortController().signal) => refreshDue(offers.context, signal)
 
-/** How often the endpoint is asked when somebody looks now. */
+/** How many requests the endpoint gets in one run at the present time. */
 async function asks(): Promise<number> {
   const before = shop.asked.length
   await refresh()
@@ -161,7 +161,7 @@ describe('an endpoint', () => {
     expect([await asks(), await asks()]).toEqual([1, 0])
     offers.pass(59)
     expect(await asks()).toBe(0)
-    // Products that were asked at the same moment are asked again some minutes apart.
+    // Products asked at the same moment are asked again a few minutes apart.
     offers.pass(7)
     expect(await asks()).toBe(1)
   })
@@ -232,7 +232,7 @@ describe('hosts', () => {
       const now = (atOnce.get(host) ?? 0) + 1
       atOnce.set(host, now)
       most.set(host, Math.max(now, most.get(host) ?? 0))
-      // Nobody is answered before all hosts were asked.
+      // The server answers only when all hosts have been asked.
       if (atOnce.size === 4) all.resolve()
       await all.promise
       atOnce.set(host, (atOnce.get(host) ?? 0) - 1)

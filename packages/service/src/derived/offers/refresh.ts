@@ -1,4 +1,5 @@
-// Keeps the prices of products: asks their endpoints, each at most once an hour, whatever crashes, and of each host one at a time.
+// Refreshes the prices of products by asking their endpoints: each at most once an hour, even across crashes, and one
+// request at a time for each host.
 import { HostNotAllowed, parseWebUrl, Unreachable } from '@referrer/net'
 import { withTimeout } from '@referrer/process'
 import type { Context } from '../../kit/context.ts'
@@ -8,11 +9,14 @@ import { priceIn } from './price.ts'
 import { type AskedRow, dueHosts, noteFailure, noteOffer, takeDue } from './store.ts'
 
 const HOSTS_AT_ONCE = 32
-/** Then others have their turn. */
+/** After this many requests to one host, other hosts get their turn. */
 const ASKED_IN_A_TURN = 50
-/** How often others are looked for while hosts are being asked: what is due at a host that is busy is passed over one by one. */
+/**
+ * How often the worker looks for more hosts while requests are under way. The query has to skip every due product of
+ * a busy host, so it is not run more often.
+ */
 const POLL_MS = 500
-/** Beyond the hour, so that what was asked at the same moment is not for ever. */
+/** Requests are delayed by up to this much beyond the hour, so that products asked at the same moment spread out. */
 const SPREAD_MS = 6 * 60_000
 
 export const refreshOffers = (context: Context): Schedule => ({
@@ -23,7 +27,7 @@ export const refreshOffers = (context: Context): Schedule => ({
 
 type OffersContext = Pick<Context, 'sql' | 'clock' | 'chains' | 'config' | 'lookup' | 'log'>
 
-/** Asks for everything that is due, until nothing is. A host that is slow does not hold up the others. */
+/** Asks for all prices that are due. A slow host does not hold up the others. */
 export async function refreshDue(context: OffersContext, signal: AbortSignal): Promise<void> {
   const busy = new Map<string, Promise<void>>()
   try {
@@ -36,7 +40,7 @@ export async function refreshDue(context: OffersContext, signal: AbortSignal): P
         busy.set(host, turn)
       }
       if (busy.size === 0) return
-      // Until all have had their turn, or it is time to look for others.
+      // Waits until all hosts are done, or until it is time to look for more.
       await withTimeout(POLL_MS, Promise.all(busy.values()))
     }
   } finally {
@@ -54,14 +58,14 @@ async function askHost(context: OffersContext, host: string, signal: AbortSignal
     const row = await takeDue(context.sql, host, moment(context))
     if (!row) return
     const price = await priceOf(context, row, signal)
-    // What was not waited for is no failure of theirs.
+    // A request that we aborted is no failure of the endpoint.
     if (signal.aborted) return
     if (price === undefined) await noteFailure(context.sql, row)
     else await noteOffer(context.sql, row, { price, now: moment(context).now, waitMs: spreadOf(row) })
   }
 }
 
-/** Undefined: there is no offer. */
+/** Undefined: the endpoint makes no offer. */
 async function priceOf(
   context: OffersContext,
   { chain_id, endpoint_url }: AskedRow,
@@ -74,11 +78,11 @@ async function priceOf(
     return priceIn(await askEndpoint(context, url, signal), chain)
   } catch (error) {
     if (!(error instanceof HostNotAllowed || error instanceof Unreachable)) throw error
-    context.log.debug({ host: url.host, reason: error.message }, 'a product has no price now')
+    context.log.debug({ host: url.host, reason: error.message }, 'the endpoint of a product gave no price')
     return undefined
   }
 }
 
-/** Always the same for a product. */
+/** The delay is always the same for a product. */
 const spreadOf = ({ product_id }: AskedRow) =>
   Math.floor((product_id.readUInt16BE(product_id.length - 2) / 2 ** 16) * SPREAD_MS)

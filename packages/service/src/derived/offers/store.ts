@@ -1,6 +1,6 @@
 import type { Queryable } from '@referrer/database'
 
-/** An offer that somebody has begun to ask for. */
+/** A product whose price a worker has claimed to ask for. */
 export type AskedRow = {
   chain_id: bigint
   merchant_id: bigint
@@ -8,10 +8,13 @@ export type AskedRow = {
   endpoint_url: string
 }
 
-/** As many are looked at to find hosts; of one that has more due, the others are found when it is busy. */
+/**
+ * Hosts are taken from this many due products. If one host fills the limit, the others are found on the next poll,
+ * when it is busy and left out.
+ */
 const LOOKED_AT = 500
 
-/** Hosts with something to be asked, other than these, whoever waits longest first. */
+/** Hosts with requests due, without the busy ones; the longest due first. */
 export async function dueHosts(
   sql: Queryable,
   {
@@ -30,7 +33,7 @@ export async function dueHosts(
   return rows.map(({ host }) => host)
 }
 
-/** From here on it counts as asked, whatever happens to whoever asks. */
+/** Claims the next due product of a host. From here on it counts as asked, even if the worker crashes. */
 export async function takeDue(
   sql: Queryable,
   host: string,
@@ -47,12 +50,12 @@ export async function takeDue(
   return row
 }
 
-/** What was asked, unless its endpoint is another by now. */
+/** The claimed product, unless its endpoint has changed since. */
 const asked = (sql: Queryable, row: AskedRow) => sql`
   chain_id = ${row.chain_id} AND merchant_id = ${row.merchant_id} AND product_id = ${row.product_id}
   AND endpoint_url = ${row.endpoint_url}`
 
-/** `waitMs`: beyond the hour. */
+/** `waitMs` is added to the hour until the next request. */
 export async function noteOffer(
   sql: Queryable,
   row: AskedRow,
@@ -64,7 +67,7 @@ export async function noteOffer(
     WHERE ${asked(sql, row)}`
 }
 
-/** The price that was seen stays. After the first time it is tried again in an hour, then in two, four, … and at last once a week. */
+/** Keeps the last known price. The back-off is one hour, then two, four, … and at most a week. */
 export async function noteFailure(sql: Queryable, row: AskedRow): Promise<void> {
   await sql`
     UPDATE market.offers SET failures = failures + 1,

@@ -1,4 +1,5 @@
-// Products with endpoints on this machine, and what was asked there.
+// A shop server on this machine for tests, which records the requests for prices, and products whose endpoints lead
+// to it.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Sql } from '@referrer/database'
@@ -17,9 +18,9 @@ export const offerOf = (amount: string) =>
   JSON.stringify({ accepts: [{ scheme: 'exact', network: `eip155:${CHAIN_ID}`, asset: USDC, amount }] })
 
 export interface Shop {
-  /** Of a product there. Names ending in `.test` all lead to this machine. */
+  /** The endpoint of a product. All names ending in `.test` resolve to this machine. */
   url(host: string, path?: string): string
-  /** Host and path of every request, in order. */
+  /** Host and path of each request, in order. */
   asked: string[]
   answer: (request: IncomingMessage, response: ServerResponse) => void
   close(): void
@@ -66,7 +67,7 @@ export function createOffers(sql: Sql) {
         VALUES (${CHAIN_ID}, ${MERCHANT_ID}, ${key.productId}, ${isOpen}, 0, '{}', '')
         ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET is_open = excluded.is_open`
       await planOffers(tx, CHAIN_ID, [key])
-      // Planned when the clock of the test says so.
+      // The database has planned the request by its own clock; this sets it to the test's clock.
       await tx`UPDATE market.offers SET ask_at = ${new Date(clock.now)} WHERE asked_at IS NULL AND ask_at < 'infinity'`
     })
   }
@@ -84,7 +85,7 @@ export function createOffers(sql: Sql) {
   return {
     context,
     clock,
-    /** Describes a product that is open for sale, or describes it anew. */
+    /** Describes a product, by default open for sale, or changes its description. */
     describe,
     offer,
     pass(minutes: number): void {

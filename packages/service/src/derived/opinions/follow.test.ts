@@ -22,7 +22,7 @@ afterEach(async () => {
   await expectRight(market)
 })
 
-/** What a product of the first day is worth with opinions of these weights and satisfactions. */
+/** The rank of a product on the first day with opinions of these weights and satisfactions. */
 function rank(...opinions: [weight: number, satisfaction: number][]): number {
   const weight = opinions.reduce((sum, [own]) => sum + own, 5e6)
   const weighted = opinions.reduce((sum, [own, satisfaction]) => sum + own * satisfaction, 5e6 * 0.5)
@@ -236,7 +236,7 @@ describe('a new day', () => {
     await market.followAll()
     await market.say()
     market.clock.day += 1
-    // The opinion that begins the day is not in its mean.
+    // The opinion that begins the day is not part of its mean.
     await market.followAll()
     expect(await market.rankOf()).toBe(rank([500_000, 1]))
     await market.list(2)
@@ -270,7 +270,7 @@ describe('a new day', () => {
     market.clock.day += 1
     let passes = 0
     while (await market.once()) passes += 1
-    // Three of products; after each, one of the changes that their new ranks left.
+    // Three batches of products; after each, one batch of the changes that their new ranks queued.
     expect(passes).toBe(6)
     const { count } = await database.sql`
       SELECT FROM market.products WHERE chain_id = ${market.chainId} AND rank = ${rank([1_000_000, 1])}`

@@ -1,14 +1,15 @@
-// What the buyers of a product think of it, one opinion for each owner, and the ranks of products and merchants that come of it.
+// Keeps the opinions of buyers, one for each owner and product, and the ranks of products and merchants that are
+// computed from them.
 import type { Batch, Change, Follower } from '../following/following.ts'
 import { findChanges, type OpinionChange, reviewsToReconsider, writeChanges } from './store.ts'
 import {
   addToAll,
   beginDay,
-  type Moved,
+  noDelta,
+  type ProductDelta,
   productsOfEarlierDays,
   rankMerchants,
   rankProducts,
-  unmoved,
 } from './totals.ts'
 
 const PRODUCTS_AT_ONCE = 500
@@ -24,9 +25,9 @@ async function follow({ tx, chain, changes, now }: Batch): Promise<void> {
     ...new Set([...reviews, ...(await reviewsToReconsider(tx, chainId, flags))]),
   ])
   await writeChanges(tx, chainId, opinionChanges)
-  const moved = movedBy(changes, opinionChanges)
-  await addToAll(tx, chainId, moved)
-  const merchants = await rankProducts(tx, chainId, today, moved)
+  const deltas = deltasOf(changes, opinionChanges)
+  await addToAll(tx, chainId, deltas)
+  const merchants = await rankProducts(tx, chainId, today, deltas)
   const entered = changes.flatMap((change) => (change.what === 'merchant' ? [change.merchantId] : []))
   await rankMerchants(tx, chainId, [...merchants, ...entered])
 }
@@ -39,12 +40,15 @@ async function refresh({ tx, chain, now }: Omit<Batch, 'changes'>): Promise<bool
   return products.length > 0
 }
 
-/** The products to look at, each once, with what their opinions have changed by. */
-function movedBy(changes: readonly Change[], opinionChanges: readonly OpinionChange[]): Moved[] {
-  const products = new Map<string, Moved>()
-  const productOf = ({ merchantId, productId }: Pick<Moved, 'merchantId' | 'productId'>): Moved => {
+/** The products to update, each once, with the changes of their opinions added up. */
+function deltasOf(changes: readonly Change[], opinionChanges: readonly OpinionChange[]): ProductDelta[] {
+  const products = new Map<string, ProductDelta>()
+  const productOf = ({
+    merchantId,
+    productId,
+  }: Pick<ProductDelta, 'merchantId' | 'productId'>): ProductDelta => {
     const name = `${merchantId}/${productId.toString('hex')}`
-    const product = products.get(name) ?? unmoved(merchantId, productId)
+    const product = products.get(name) ?? noDelta(merchantId, productId)
     products.set(name, product)
     return product
   }

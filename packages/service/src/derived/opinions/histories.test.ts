@@ -19,7 +19,7 @@ interface Lived {
   reviews: bigint[]
   purchases: number[]
 }
-/** Something that happens; `which` chooses among what there is. */
+/** A random event of the history. */
 type Step = (lived: Lived) => Promise<unknown>
 
 const one = <T>(items: readonly T[], which: number): T | undefined => items[which % items.length]

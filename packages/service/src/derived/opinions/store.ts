@@ -1,11 +1,11 @@
 import type { Queryable, Transaction } from '@referrer/database'
 import { dayOf } from '@referrer/ranking'
 
-/** What an owner thinks of a product, and what that is worth, in millionths. */
+/** What an owner thinks of a product. Satisfaction, size and weight are in millionths. */
 export interface Opinion {
-  /** The record of the review that says it. */
+  /** The internal id of the review that states it. */
   internalId: bigint
-  /** Where that is on the chain. */
+  /** When and under which id that review was published on-chain. */
   publishedAt: Date
   reviewId: bigint
   satisfaction: number
@@ -13,7 +13,7 @@ export interface Opinion {
   weight: number
 }
 
-/** What became of the opinion that an owner has of a product. Null: none. */
+/** An owner's opinion of a product before and after a change. Null: there is none. */
 export interface OpinionChange {
   merchantId: bigint
   productId: Buffer
@@ -25,20 +25,23 @@ export interface OpinionChange {
 const isOneOf = (sql: Queryable, chainId: number, internalIds: readonly bigint[]) => sql`
   m.chain_id = ${chainId} AND m.internal_id = ANY(${[...internalIds]}::bigint[])`
 
-/** Buyers' reviews that can be opinions: published, of an author who is not flagged. */
-const voices = (sql: Queryable, which: ReturnType<typeof isOneOf>) => sql`
+/** Buyers' reviews that can be opinions: published, by an author who is not flagged. */
+const possibleOpinions = (sql: Queryable, which: ReturnType<typeof isOneOf>) => sql`
   SELECT m.merchant_id, m.product_id, m.author_owner AS owner, m.internal_id,
     round(m.satisfaction_score * 1000000)::integer AS satisfaction, m.opinion_size AS size, m.opinion_weight AS weight,
     c.published_at, c.review_id
   FROM market.reviews AS m
-  -- Limited, it is looked up row by row; as a plain join it could be done for the whole table at once.
+  -- LATERAL … LIMIT 1 forces an index lookup per row; with a plain join the planner may scan the whole table.
   CROSS JOIN LATERAL (
     SELECT published_at, review_id FROM chain.reviews WHERE internal_id = m.internal_id LIMIT 1) AS c
   WHERE ${which} AND m.content IS NOT NULL AND m.satisfaction_score IS NOT NULL AND m.opinion_size IS NOT NULL
     AND m.author_owner IS NOT NULL AND (
       SELECT a.flagged FROM market.agents AS a WHERE a.chain_id = m.chain_id AND a.agent_id = m.agent_id) IS NOT TRUE`
 
-/** Reviews of agents that are an opinion although their author is flagged, or might be one because it is not. */
+/**
+ * Reviews of these agents that no longer fit their author's flag: an opinion by a flagged author, or a possible
+ * opinion of an author who is not flagged any more.
+ */
 export async function reviewsToReconsider(
   sql: Queryable,
   chainId: number,
@@ -54,8 +57,9 @@ export async function reviewsToReconsider(
 }
 
 /**
- * What opinions become now that these reviews have changed. An opinion that still stands, and where it stood or later, is only compared
- * with them: all reviews that an owner wrote of a product are read only where it fell.
+ * Computes the new opinions after these reviews have changed. If the review behind an opinion still counts and was
+ * not moved to an earlier place, it is compared only with the changed reviews; otherwise all reviews of the product
+ * by the owner are read.
  */
 export async function findChanges(
   sql: Queryable,
@@ -67,7 +71,7 @@ export async function findChanges(
   const rows = await sql<ChangeRow[]>`
     WITH pairs AS MATERIALIZED (
       SELECT p.*, o.internal_id, o.published_at, o.review_id, o.satisfaction, o.size, o.weight,
-        EXISTS (${voices(
+        EXISTS (${possibleOpinions(
           sql,
           sql`m.internal_id = o.internal_id AND m.author_owner = o.owner
             AND (c.published_at, c.review_id) >= (o.published_at, o.review_id)`,
@@ -80,11 +84,11 @@ export async function findChanges(
       LEFT JOIN market.opinions AS o ON o.chain_id = ${chainId}
         AND (o.merchant_id, o.product_id, o.owner) = (p.merchant_id, p.product_id, p.owner)
     ), heard AS (
-      ${voices(sql, isChanged)}
+      ${possibleOpinions(sql, isChanged)}
       UNION ALL SELECT v.* FROM pairs AS p CROSS JOIN LATERAL (
-        ${voices(sql, sql`m.internal_id = p.internal_id`)}) AS v WHERE p.stands
+        ${possibleOpinions(sql, sql`m.internal_id = p.internal_id`)}) AS v WHERE p.stands
       UNION ALL SELECT v.* FROM pairs AS p CROSS JOIN LATERAL (
-        ${voices(
+        ${possibleOpinions(
           sql,
           sql`m.chain_id = ${chainId} AND (m.merchant_id, m.product_id, m.author_owner) = (p.merchant_id, p.product_id, p.owner)`,
         )}) AS v WHERE NOT p.stands
@@ -121,9 +125,9 @@ type ChangeRow = {
   product_id: Buffer
   owner: Buffer
   old_satisfaction: number
-  /** Null, as is what belongs to it: there was none. */
+  /** Null, with all `old_` columns: there was no opinion. */
   old_weight: number | null
-  /** The same: there is none. */
+  /** Null, with all columns below: there is no opinion now. */
   internal_id: bigint | null
   published_at: Date
   review_id: bigint
@@ -163,8 +167,9 @@ export async function writeChanges(
 }
 
 /**
- * Throws away what was made of the opinions of a chain, the mean of the present day excepted, and announces its products. Whoever calls it holds
- * the lock of the followers, and announces the reviews and the purchases. A day that is yet to come was a wrong clock's.
+ * Deletes everything computed from the opinions of a chain, except the present day's mean, and queues its products.
+ * The caller must hold the followers' lock and queue the reviews and purchases. A day in the future came from a wrong
+ * clock and is set back.
  */
 export async function forgetOpinions(tx: Transaction, chainId: number, now: Date): Promise<void> {
   await tx`DELETE FROM market.opinions WHERE chain_id = ${chainId}`

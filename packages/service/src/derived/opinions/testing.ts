@@ -1,4 +1,5 @@
-// A small market whose rows are put in as the indexer and the doors would, and what must be made of them, worked out one by one.
+// A small market for tests: writes rows as the indexer and the operations do, and computes the expected results
+// independently.
 import type { Sql } from '@referrer/database'
 import { expect } from 'vitest'
 import type { Chain } from '../../kit/context.ts'
@@ -12,7 +13,7 @@ const DAY_MS = 86_400_000
 export const account = (number: number): Buffer => Buffer.alloc(20, number)
 export const product = (number: number): Buffer => Buffer.alloc(32, number)
 
-/** A buyer's review whose text was taken. */
+/** A buyer's review with its text. */
 export interface Said {
   agentId?: bigint
   owner?: number
@@ -21,17 +22,17 @@ export interface Said {
   satisfaction?: number
   size?: number | null
   weight?: number | null
-  /** When it was published, in seconds. */
+  /** Time of publication, in seconds. */
   at?: number
 }
 
-/** One chain of the database. Its clock begins on day 20,000. */
+/** A market on one chain of the database. Its clock begins on day 20,000. */
 export function smallMarket(sql: Sql, chainId: number) {
   const chain = { config: { chainId } } as Chain
   const clock = { day: 20_000 }
   let [reviewId, escrowId, proofId] = [0, 0, 0]
 
-  /** Also tells whether there was something to do. */
+  /** True: there was something to do. */
   const once = () => followOnce({ sql, clock: () => (clock.day + 0.5) * DAY_MS }, chain, [opinionsFollower])
 
   async function followAll(): Promise<void> {
@@ -50,7 +51,7 @@ export function smallMarket(sql: Sql, chainId: number) {
   const flag = (agentId: bigint, flagged: boolean) => sql`
     UPDATE market.agents SET flagged = ${flagged} WHERE chain_id = ${chainId} AND agent_id = ${agentId}`
 
-  /** A record with its text, which is not on the chain yet. */
+  /** Inserts a review with its text that is not on-chain yet. */
   async function record(said: Said = {}): Promise<bigint> {
     const {
       agentId = 1n,
@@ -69,7 +70,7 @@ export function smallMarket(sql: Sql, chainId: number) {
     return row.internal_id
   }
 
-  /** Puts a record on the chain, with a new id and where it was not before, at this second. */
+  /** Publishes a review at this second, under a new id, unless it is on-chain already. */
   const publish = (internalId: bigint, at = 0) =>
     asIndexer(
       sql,
@@ -87,7 +88,7 @@ export function smallMarket(sql: Sql, chainId: number) {
     return internalId
   }
 
-  /** As a reorganisation does. */
+  /** Removes a review from the chain, as a reorganisation does. */
   const drop = (internalId: bigint) =>
     asIndexer(sql, (tx) => tx`DELETE FROM chain.reviews WHERE internal_id = ${internalId}`)
 
@@ -119,7 +120,7 @@ export function smallMarket(sql: Sql, chainId: number) {
         SELECT rank FROM market.merchants WHERE chain_id = ${chainId} AND merchant_id = ${merchantId}`
     )[0]?.rank
 
-  /** The review that speaks for each owner and product, by their numbers: `1 of 2`. */
+  /** The review that states each owner's opinion of a product. The keys are the numbers of both: `1 of 2`. */
   async function speakers(): Promise<Record<string, bigint>> {
     const rows = await sql<{ owner: Buffer; product_id: Buffer; internal_id: bigint }[]>`
       SELECT owner, product_id, internal_id FROM market.opinions WHERE chain_id = ${chainId}`
@@ -164,7 +165,7 @@ type RawReview = {
   review_id: bigint | null
 }
 
-/** All that is kept of opinions is what the records come to when they are gone through from the beginning. */
+/** Expects everything kept about opinions to equal what the records give when recomputed from the beginning. */
 export async function expectRight({ sql, chainId }: SmallMarket): Promise<void> {
   const [totals] = await sql<{ weight: bigint; weighted: bigint; day: number; mean: number }[]>`
     SELECT weight, weighted, day, mean FROM market.opinion_totals WHERE chain_id = ${chainId}`

@@ -1,10 +1,10 @@
-// What opinions and purchases come to for products and merchants. Sums change only by what is added and taken away, so that a product
-// with a million opinions costs as much as one with two.
+// Totals of opinions and purchases by product and merchant. Sums are updated by differences, so that a product with a
+// million opinions costs as much as one with two.
 import type { Transaction } from '@referrer/database'
 import { dayOf, MILLION, productRank } from '@referrer/ranking'
 
-/** A product of a chain, and what its opinions have changed by since its totals were written. */
-export interface Moved {
+/** A product and the difference between its opinions now and in its stored totals. */
+export interface ProductDelta {
   merchantId: bigint
   productId: Buffer
   opinions: number
@@ -12,16 +12,16 @@ export interface Moved {
   weighted: bigint
 }
 
-/** The day that ranks are computed for, and the mean that products begin from on it. */
+/** The day for which ranks are computed, and the mean of all products that their ranks begin from on that day. */
 export interface Today {
   day: number
   mean: number
 }
 
-/** Where the mean of a chain begins. */
+/** The mean of a chain without opinions. */
 const MIDDLE = MILLION / 2
 
-/** The first of a day fixes its mean. A clock that goes back changes nothing. */
+/** The first call of a day fixes the mean for that day. A clock that goes back changes nothing. */
 export async function beginDay(tx: Transaction, chainId: number, now: Date): Promise<Today> {
   const [known] = await tx<{ weight: bigint; weighted: bigint; day: number; mean: number }[]>`
     SELECT weight, weighted, day, mean FROM market.opinion_totals WHERE chain_id = ${chainId}`
@@ -34,9 +34,13 @@ export async function beginDay(tx: Transaction, chainId: number, now: Date): Pro
   return { day, mean }
 }
 
-/** Adds to the totals of all opinions of a chain. */
-export async function addToAll(tx: Transaction, chainId: number, moved: readonly Moved[]): Promise<void> {
-  const sum = (part: (one: Moved) => bigint) => moved.reduce((total, one) => total + part(one), 0n)
+/** Adds the differences to the totals over all opinions of a chain. */
+export async function addToAll(
+  tx: Transaction,
+  chainId: number,
+  deltas: readonly ProductDelta[],
+): Promise<void> {
+  const sum = (part: (one: ProductDelta) => bigint) => deltas.reduce((total, one) => total + part(one), 0n)
   const [weight, weighted] = [sum((one) => one.weight), sum((one) => one.weighted)]
   if (weight === 0n && weighted === 0n) return
   await tx`
@@ -51,19 +55,22 @@ type TotalsRow = {
   weight: bigint
   weighted: bigint
   conversions: bigint
-  /** Null: it has no totals yet. */
+  /** Null, with `day`: the product has no totals yet. */
   rank: number | null
   day: number | null
-  /** How often it was bought by now. */
+  /** The number of its purchases now. */
   sold: bigint
 }
 
-/** Brings the totals and the ranks of products, each named once, to the present. Returns the merchants whose totals have changed. */
+/**
+ * Updates the totals and ranks of products; each product is named once. Returns the merchants whose totals have
+ * changed.
+ */
 export async function rankProducts(
   tx: Transaction,
   chainId: number,
   { day, mean }: Today,
-  products: readonly Moved[],
+  products: readonly ProductDelta[],
 ): Promise<bigint[]> {
   if (products.length === 0) return []
   const rows = await tx<TotalsRow[]>`
@@ -77,13 +84,13 @@ export async function rankProducts(
     LEFT JOIN market.product_sales AS s
       ON s.chain_id = ${chainId} AND (s.merchant_id, s.product_id) = (k.merchant_id, k.product_id)
     ORDER BY k.at`
-  const ranked = products.flatMap((moved, at) => {
+  const ranked = products.flatMap((delta, at) => {
     const row = rows[at]
     if (!row) return []
-    const weight = row.weight + moved.weight
-    const weighted = row.weighted + moved.weighted
+    const weight = row.weight + delta.weight
+    const weighted = row.weighted + delta.weighted
     const rank = productRank(mean, { weight, weighted })
-    return [{ row, opinions: row.opinions + moved.opinions, weight, weighted, rank }]
+    return [{ row, opinions: row.opinions + delta.opinions, weight, weighted, rank }]
   })
   const stale = ranked.filter(
     ({ row, ...now }) =>
@@ -121,7 +128,7 @@ async function writeTotals(
       rank = excluded.rank, day = excluded.day`
 }
 
-/** A product may have left the records: its totals wait for it. */
+/** A product may have left the records; its totals are kept in case it returns. */
 async function showRanks(tx: Transaction, chainId: number, ranked: readonly Ranked[]): Promise<void> {
   await tx`
     UPDATE market.products AS p SET rank = k.rank FROM unnest(
@@ -155,7 +162,7 @@ async function addToMerchants(
   return moved.map(([merchantId]) => merchantId)
 }
 
-/** By their totals: the mean of a merchant's products, each counted as often as it was bought. */
+/** The rank of a merchant is the mean of its products' ranks, weighted by their purchases. */
 export async function rankMerchants(
   tx: Transaction,
   chainId: number,
@@ -170,20 +177,20 @@ export async function rankMerchants(
     WHERE m.chain_id = ${chainId} AND m.merchant_id = ranked.merchant_id AND m.rank IS DISTINCT FROM ranked.rank`
 }
 
-/** Products whose ranks are of an earlier day. */
+/** Products whose ranks were computed for an earlier day. */
 export async function productsOfEarlierDays(
   tx: Transaction,
   chainId: number,
   { day }: Today,
   limit: number,
-): Promise<Moved[]> {
+): Promise<ProductDelta[]> {
   const rows = await tx<{ merchant_id: bigint; product_id: Buffer }[]>`
     SELECT merchant_id, product_id FROM market.product_totals WHERE chain_id = ${chainId} AND day < ${day}
     ORDER BY day, merchant_id, product_id LIMIT ${limit}`
-  return rows.map(({ merchant_id, product_id }) => unmoved(merchant_id, product_id))
+  return rows.map(({ merchant_id, product_id }) => noDelta(merchant_id, product_id))
 }
 
-export const unmoved = (merchantId: bigint, productId: Buffer): Moved => ({
+export const noDelta = (merchantId: bigint, productId: Buffer): ProductDelta => ({
   merchantId,
   productId,
   opinions: 0,

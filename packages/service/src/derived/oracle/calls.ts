@@ -1,19 +1,20 @@
-// What the oracle sends: many escrows in one transaction, where there are many.
+// The calls that the oracle sends; decisions about many escrows go into one transaction.
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { encodeFunctionData, type Hex } from 'viem'
 import { hex } from '../../kit/json-values.ts'
 import { termsOf } from '../../market/escrows/standing.ts'
 import type { Decision } from './decision.ts'
 
-/** Each escrow of a batch may burn 320,000 gas at the worst: so many fit into a block in any case. */
+/** Each escrow of a batch can use 320,000 gas in the worst case; this many always fit into a block. */
 const MOST_IN_BATCH = 32
 
-/** All of one kind and one contract. */
+/** All decisions of a batch have the same kind and the same contract. */
 export type Batch = [Decision, ...Decision[]]
 
 /**
- * What was tried before in vain goes alone. Of one that a batch skipped, the sender's simulation then tells why it fails, and that costs
- * nothing. And nothing is held up by a batch that fails as a whole: contracts from before there were batches know none.
+ * An escrow with a failed attempt goes alone. If a batch skipped it, the sender's simulation of the single call tells
+ * the reason without cost. And if a batch fails as a whole, as on contracts deployed before batches existed, its
+ * escrows still go through.
  */
 export function batchesOf(decisions: readonly Decision[]): Batch[] {
   const alone = decisions.filter(({ escrow }) => escrow.attempts > 0)
@@ -29,7 +30,7 @@ export function batchesOf(decisions: readonly Decision[]): Batch[] {
   return [...batches, ...alone.map((decision) => [decision])] as Batch[]
 }
 
-/** One alone is cheaper without the batch around it. */
+/** A single decision uses the call without a batch, which is cheaper. */
 export function callOf(batch: Batch): Hex {
   const [first, ...others] = batch
   const abi = commissionEscrowAbi
@@ -58,7 +59,7 @@ export function callOf(batch: Batch): Hex {
     : encodeFunctionData({ abi, functionName: 'settleBatch', args: [settlements] })
 }
 
-/** For people who look into the outbox. */
+/** The label that operators see in the outbox. */
 export const labelOf = ([{ kind, escrow }, ...others]: Batch): string =>
   others.length === 0
     ? `${kind} escrow ${escrow.escrow_id}`

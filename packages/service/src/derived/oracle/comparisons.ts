@@ -1,15 +1,19 @@
-// What the buyers of a product think of it, as of some moment, for its reviews to be compared with. Made from three opinions on, and again
-// whenever there are twice as many: however many come, each is counted in a few comparisons only.
+// A comparison is a snapshot of the buyers' opinions of a product, with which its reviews are compared. It is made
+// once there are three opinions, and again each time their number has doubled, so that an opinion is part of only a
+// few comparisons.
 import type { Batch, Change } from '../following/following.ts'
 
-/** Fewer say nothing. */
+/** With fewer opinions there is no comparison. */
 export const LEAST_OPINIONS = 3
-/** An opinion weighs as much as its purchase, and this, in millionths, without commission: such opinions still speak among themselves. */
+/**
+ * An opinion weighs as much as its purchase, and at least this (in millionths), so that opinions of purchases without
+ * commission still count among themselves.
+ */
 const LEAST_WEIGHT = 1
 
 /**
- * Makes the comparisons that are due after opinions have changed, and voids those that rest on a review that is not published any more, or
- * whose author was flagged. The reviews of all these products are then to be looked at again.
+ * Makes the comparisons that are due after opinions have changed. Voids those based on a review that is not published
+ * any more or whose author was flagged. Queues the reviews of all these products to be compared again.
  */
 export async function compare({ tx, chain, changes, now }: Batch): Promise<void> {
   const { chainId } = chain.config
@@ -70,6 +74,6 @@ export async function compare({ tx, chain, changes, now }: Batch): Promise<void>
 export const reviewsOf = (changes: readonly Change[]): bigint[] =>
   changes.filter((change) => change.what === 'review').map(({ internalId }) => internalId)
 
-/** Agents that were flagged, or are no longer: what all others wrote, which may be much, is left alone. */
+/** Agents whose flag has changed. Other changes of an agent do not affect comparisons. */
 const flaggedOf = (changes: readonly Change[]): bigint[] =>
   changes.filter((change) => change.what === 'flag').map(({ agentId }) => agentId)

@@ -2,13 +2,13 @@ import type { TermsRow } from '../../market/escrows/store.ts'
 
 export type Kind = 'release' | 'settle'
 
-/** An escrow about which something of a kind may be decided now. */
+/** An escrow about which the oracle may now decide. */
 export type Undecided = TermsRow & {
-  /** How often it was decided before, in vain. */
+  /** The number of earlier attempts. */
   attempts: number
-  /** The record of the buyer's review; null: it is not published. */
+  /** The internal id of the buyer's review; null: it is not published. */
   buyer_review: bigint | null
-  /** Whether the review that led to the purchase pledges its cashback. */
+  /** Whether the review that led to the purchase pledges cashback. */
   is_pledged: boolean
 }
 

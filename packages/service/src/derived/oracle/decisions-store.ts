@@ -1,4 +1,4 @@
-// What the oracle has decided to do with escrows, and which escrows it may decide about now.
+// The oracle's decisions about escrows, and the queries for the escrows it may decide about now.
 import { enqueueTransaction } from '@referrer/chain'
 import type { Queryable, Transaction } from '@referrer/database'
 import type { Address } from 'viem'
@@ -11,25 +11,25 @@ import { skippedFor } from '../../market/escrows/skipped.ts'
 import { batchesOf, callOf, labelOf } from './calls.ts'
 import type { Decision, Kind } from './decision.ts'
 
-/** Who decides, and when. */
+/** The account that decides, and the time. */
 export interface By {
   /** The oracle's account. */
   from: Address
   now: Date
 }
 
-/** So long another key of the oracle is left to send what it was to send. */
+/** A transaction queued under another key of the oracle is given this long before it is decided again. */
 const OTHER_KEY_SECONDS = 600
 
 /**
- * Whoever decides holds this until it is committed, and looks at the escrows only then: two never decide the same, and what is decided
- * twice is seen to be decided.
+ * Locks the decisions of a chain until the transaction ends. Escrows must be read only under this lock, so that two
+ * replicas never make the same decision.
  */
-export async function holdDecisions(tx: Transaction, chainId: number): Promise<void> {
+export async function lockDecisions(tx: Transaction, chainId: number): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock(hashtextextended(${`oracle/${chainId}`}, 0))`
 }
 
-/** The columns of `Undecided`, of an escrow `e` beside `lastDecision`. */
+/** The columns of `Undecided`, for an escrow `e` joined with `lastDecision`. */
 export const undecided = (sql: Queryable, chainId: number) => sql`
   e.contract, e.escrow_id, e.payer, e.nonce, e.merchant_id, e.product_id, e.review_id, e.reviewer_agent_id, e.buyer_agent_id,
   e.held_back, e.cashback, e.window_end, coalesce(last.attempt, 0) AS attempts,
@@ -38,7 +38,7 @@ export const undecided = (sql: Queryable, chainId: number) => sql`
     SELECT ${isPledged(sql)} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
     WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id), false) AS is_pledged`
 
-/** To be joined to an escrow `e`: the last decision of that kind, as `last`. */
+/** The last decision of a kind, as `last`, to be joined to an escrow `e`. */
 export const lastDecision = (sql: Queryable, chainId: number, kind: Kind) => sql`
   LATERAL (
     SELECT d.attempt, d.decided_at, i.block_number, i.from_address,
@@ -48,10 +48,11 @@ export const lastDecision = (sql: Queryable, chainId: number, kind: Kind) => sql
     ORDER BY d.attempt DESC LIMIT 1) AS last`
 
 /**
- * Whether that leaves anything to decide, of an escrow that the records show open. An attempt that failed is followed by another, a minute
- * later and then twice as long each time, up to an hour. So is one that the sender calls final and the records do not have although they
- * are past its block: a reorganisation deeper than what the chain's `confirmations` call final has taken it back. And so is one under way
- * from a key that is not the oracle's any more, for nobody may be left to send it; should both reach the chain, it takes the first.
+ * Whether an escrow that is open in the records needs a (further) decision. A failed attempt is retried after a
+ * minute, then after twice as long each time, up to an hour. So is a confirmed one whose effect the records do not
+ * show although they are past its block: a reorganisation deeper than the chain's `confirmations` has undone it. So
+ * is one queued under a key that is not the oracle's any more, because perhaps no replica has that key; if both
+ * transactions reach the chain, the first one counts.
  */
 export const mayDecide = (sql: Queryable, chainId: number, { from, now }: By) => sql`(
   last.attempt IS NULL OR (
@@ -63,8 +64,8 @@ export const mayDecide = (sql: Queryable, chainId: number, { from, now }: By) =>
     AND last.decided_at + ${OTHER_KEY_SECONDS} * interval '1 second' <= ${now}))`
 
 /**
- * Writes decisions down and puts their transactions into the outbox. The caller holds decisions. An attempt at an escrow is in one
- * transaction only, so that the first of a batch names it.
+ * Stores decisions and puts their transactions into the outbox. The caller must hold the lock of `lockDecisions`. An
+ * attempt for an escrow is in one transaction only, so the first escrow of a batch is enough for a unique key.
  */
 export async function enterDecisions(
   tx: Transaction,
@@ -113,8 +114,8 @@ export async function enterDecisions(
 const CLOSED_AT_ONCE = 1_000
 
 /**
- * Closes decisions of which nothing more is awaited: their transaction is final and the records show nothing left to do, or there is a
- * later attempt. False: there may be more of them.
+ * Closes decisions that need no further attention: their transaction is final and the records show nothing left to
+ * do, or there is a later attempt. False: there may be more of them.
  */
 export async function closeDecisions(sql: Queryable, chainId: number): Promise<boolean> {
   const { count } = await sql`

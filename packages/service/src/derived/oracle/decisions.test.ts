@@ -73,7 +73,7 @@ async function buy(...purchases: Bought[]): Promise<void> {
   await asIndexer(database.sql, (tx) => tx`INSERT INTO chain.escrows ${tx(rows)}`)
 }
 
-/** A published review, which pledges a tenth of its commission; of a purchase, by its buyer. */
+/** A published review that pledges a tenth of its commission; with `of`, by the buyer of that purchase. */
 async function review(reviewId: number, { of, outcome = 'pending' }: { of?: number; outcome?: string }) {
   const [row] = await database.sql<[{ internal_id: bigint }]>`
     INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, content,
@@ -102,14 +102,14 @@ async function followAll(): Promise<void> {
   while (await follow()) {}
 }
 
-/** By escrow: `1 release 1`, oldest first. */
+/** Decisions as escrow, kind and attempt (`1 release 1`), oldest first. */
 async function decided(): Promise<string[]> {
   const rows = await database.sql<{ escrow_id: bigint; kind: string; attempt: number }[]>`
     SELECT escrow_id, kind, attempt FROM market.escrow_decisions WHERE chain_id = ${chainId} ORDER BY escrow_id, decided_at, attempt`
   return rows.map(({ escrow_id, kind, attempt }) => `${escrow_id} ${kind} ${attempt}`)
 }
 
-/** The escrows that each transaction settles, in the order in which they were enqueued. */
+/** The escrows that each transaction settles, in queue order. */
 async function sentBatches(): Promise<bigint[][]> {
   const rows = await database.sql<{ data: Buffer }[]>`
     SELECT data FROM sender.intents WHERE chain_id = ${chainId} ORDER BY id`
@@ -121,7 +121,7 @@ async function sentBatches(): Promise<bigint[][]> {
   })
 }
 
-/** What became of the transactions that are under way. */
+/** Sets the state of the transactions that are under way. */
 const end = (state: 'sent' | 'confirmed' | 'failed', block: number | null = null) => database.sql`
   UPDATE sender.intents SET state = ${state}, nonce = id, gas = 1, block_number = ${block}, mined_hash = ${block && bytes32(1)},
     block_hash = ${block && bytes32(1)}
@@ -290,7 +290,7 @@ describe('a settlement', () => {
     await run(settleEscrows)
     expect(await decided()).toHaveLength(450)
     const sizes = (await sentBatches()).map((escrows) => escrows.length)
-    // Two pages of 200 and one of 50.
+    // Two pages of 200 escrows and one of 50.
     expect(sizes).toEqual([...Array(6).fill(32), 8, ...Array(6).fill(32), 8, 32, 18])
     expect((await sentBatches()).flat()).toEqual(Array.from({ length: 450 }, (_, at) => BigInt(at + 1)))
   })

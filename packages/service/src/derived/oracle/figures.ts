@@ -3,17 +3,20 @@ import { COUNTED } from '../../machinery/db/counts.ts'
 import { holdingMoney } from '../../market/escrows/holding.ts'
 import type { Kind } from './decision.ts'
 
-/** How the oracle keeps up on one chain. */
+/** The oracle's backlog on one chain. */
 export interface OracleFigures {
   chainId: number
   kind: Kind
-  /** Its decisions of that kind that the chain does not show yet. */
+  /** Decisions of that kind that the chain does not show yet. */
   open: number
-  /** How long ago the window of the first escrow ended that is not settled, holds something and waits for no dispute; 0: of none. */
+  /**
+   * Seconds since the end of the oldest window of an escrow that is not settled, holds money and does not wait for a
+   * dispute; 0: there is none.
+   */
   oldestDueSeconds: number
 }
 
-/** Of every chain, with or without an oracle here. Reads a bounded part of indexes. */
+/** Covers every chain, also without an oracle in this service. Reads a limited part of indexes. */
 export function oracleFigures({ sql, chains, clock }: Pick<Context, 'sql' | 'chains' | 'clock'>) {
   return sql<OracleFigures[]>`
     SELECT chain.id::float8 AS "chainId", kind, (

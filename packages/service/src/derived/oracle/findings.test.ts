@@ -19,7 +19,7 @@ beforeEach(async () => {
   market = await talkingMarket(database.sql, ++chains)
 })
 
-/** Buyers 101, 102, …, of these ratings. */
+/** Reviews with these ratings by the buyers 101, 102, … */
 async function buyersSay(...ratings: number[]): Promise<bigint[]> {
   const reviews: bigint[] = []
   for (const [at, rating] of ratings.entries())

@@ -1,17 +1,18 @@
-// What the oracle finds of a review: whether the buyers of the product who are not of its author agree with it.
+// A finding of the oracle states whether buyers of the product, other than the owner of the author, agree with a
+// review.
 import type { Batch } from '../following/following.ts'
 import { LEAST_OPINIONS } from './comparisons.ts'
 
 type Scope = Omit<Batch, 'changes'>
 
-/** In millionths: as far from the mean of the others, each as heavy as its purchase, a review may be. */
+/** How far a review may be from the weighted mean of the others, in millionths. */
 const TOLERANCE = 250_000
 const REVIEWS_AT_ONCE = 1_000
 const PRODUCTS_AT_ONCE = 100
 
 /**
- * Looks at published reviews, by their records, and writes down what is found where that differs from what was found last. What is
- * disputed, or was, is left alone.
+ * Compares published reviews, named by their internal ids, and stores a finding where the outcome differs from the
+ * last one. Reviews that are or were disputed are left alone.
  */
 export async function find({ tx, chain, now }: Scope, internalIds: readonly bigint[]): Promise<void> {
   if (internalIds.length === 0) return
@@ -54,7 +55,7 @@ export async function find({ tx, chain, now }: Scope, internalIds: readonly bigi
         ORDER BY finding_id DESC LIMIT 1) AS last ON true
       WHERE found.outcome <> coalesce(last.outcome, 'pending')
     ), held AS (
-      -- Its author may dispute it at this moment.
+      -- The lock keeps the author from opening a dispute at the same time.
       SELECT internal_id FROM market.reviews
       WHERE internal_id IN (SELECT internal_id FROM changed) AND comparison_outcome NOT IN ('disputed', 'resolved')
       ORDER BY internal_id FOR NO KEY UPDATE
@@ -69,7 +70,7 @@ export async function find({ tx, chain, now }: Scope, internalIds: readonly bigi
     FROM changed JOIN shown USING (internal_id) ORDER BY internal_id`
 }
 
-/** Goes on with the reviews of products whose comparison has changed. False: there are none. */
+/** Continues with the reviews of products whose comparison has changed. False: there are none left. */
 export async function findUnderWay(batch: Scope): Promise<boolean> {
   const { tx, chain } = batch
   const { chainId } = chain.config
@@ -90,7 +91,7 @@ export async function findUnderWay(batch: Scope): Promise<boolean> {
     batch,
     rows.flatMap(({ internal_id }) => internal_id ?? []),
   )
-  // Of the last product there may be more; all before it are done.
+  // The last product may have more reviews; all products before it are done.
   const last = rows.length === REVIEWS_AT_ONCE ? rows.at(-1) : undefined
   if (last) {
     await tx`

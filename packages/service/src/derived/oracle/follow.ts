@@ -3,15 +3,15 @@ import type { Follower } from '../following/following.ts'
 import { compare, reviewsOf } from './comparisons.ts'
 import { find, findUnderWay } from './findings.ts'
 import { oracleOf } from './oracle.ts'
-import { releaseMarked } from './release.ts'
+import { releaseAfterChanges } from './release.ts'
 
-/** What the oracle makes of what changed. The opinions are up to date by then. */
+/** Makes comparisons, findings and releases after changes. It must run after the opinions follower. */
 export const oracleFollower = (context: Context): Follower => ({
   async follow(batch) {
     await compare(batch)
     await findUnderWay(batch)
     await find(batch, reviewsOf(batch.changes))
-    await releaseMarked(batch, oracleOf(context))
+    await releaseAfterChanges(batch, oracleOf(context))
   },
   refresh: findUnderWay,
 })

@@ -17,10 +17,10 @@ const Comparison = z
     made_at: momentShown,
     voided_at: momentShown
       .optional()
-      .meta({ about: 'When one of the opinions was found not to count any more; left out: it stands.' }),
-    count: wholeNumber.meta({ about: 'Of all opinions.' }),
-    size: millionths('The sum of all.'),
-    weight: millionths('The sum of all.'),
+      .meta({ about: 'When one of the opinions stopped counting; left out: the comparison is valid.' }),
+    count: wholeNumber.meta({ about: 'The number of opinions.' }),
+    size: millionths('The sum of the sizes of all opinions.'),
+    weight: millionths('The sum of the weights of all opinions.'),
     weighted: wholeNumber.meta({ about: 'The sum of weight × satisfaction of all.' }),
     opinions: z
       .array(
@@ -28,8 +28,10 @@ const Comparison = z
           owner: accountShown,
           review_id: wholeNumber.meta({ about: 'The `internal_id` of the review that says it.' }),
           satisfaction: millionths('0 to 1.'),
-          size: millionths('What of a full purchase it rests on, by the commission.'),
-          weight: millionths('The size, and at least one.'),
+          size: millionths(
+            'The size of its purchase: the commission as a part of the full commission, at most 1.',
+          ),
+          weight: millionths('The size, at least one millionth.'),
         }),
       )
       .meta({ about: `At most ${MOST_OPINIONS}.` }),
@@ -48,12 +50,14 @@ const Findings = z
         outcome,
         satisfaction: millionths('What the review said then.'),
         mean: millionths(
-          'Of the opinions of others: weighted ÷ weight, rounded; null with `pending`.',
+          'The mean satisfaction of these opinions: weighted ÷ weight, rounded; null with `pending`.',
         ).nullable(),
-        others: wholeNumber.meta({ about: 'How many opinions of other owners than the author’s.' }),
-        weight: millionths('The sum of theirs.'),
-        weighted: wholeNumber.meta({ about: 'The sum of weight × satisfaction of theirs.' }),
-        size: millionths('The mean of theirs, rounded down; 0 where the author’s owner owns the merchant.'),
+        others: wholeNumber.meta({ about: 'The number of opinions by other owners than the author’s.' }),
+        weight: millionths('The sum of the weights of these opinions.'),
+        weighted: wholeNumber.meta({ about: 'The sum of weight × satisfaction of these opinions.' }),
+        size: millionths(
+          'The mean size of these opinions, rounded down; 0 if the author’s owner owns the merchant.',
+        ),
         found_at: momentShown,
         comparison: Comparison.nullable(),
       }),
@@ -66,17 +70,17 @@ const Decisions = z
     decisions: z.array(
       z.object({
         kind: z.enum(['release', 'settle']),
-        attempt: wholeNumber.meta({ about: 'From 1; a further one comes after one that failed.' }),
+        attempt: wholeNumber.meta({ about: 'Counted from 1; a failed attempt is followed by another.' }),
         contradicted: z.boolean(),
         cashback_earned: z.boolean(),
-        inputs: z.record(z.string(), z.unknown()).meta({ about: 'What it was decided from.' }),
+        inputs: z.record(z.string(), z.unknown()).meta({ about: 'What the decision is based on.' }),
         decided_at: momentShown,
         transaction: z.object({
           state: z.enum(['enqueued', 'sent', 'confirmed', 'failed']),
           hash: hex32
             .nullable()
             .meta({ about: 'Null: not signed yet. One transaction may carry many decisions.' }),
-          reason: z.string().nullable().meta({ about: 'Why it failed, or what holds it up.' }),
+          reason: z.string().nullable().meta({ about: 'Why it failed, or what delays it.' }),
         }),
       }),
     ),
@@ -90,11 +94,11 @@ export const oracleRoutes: Route[] = [
     method: 'GET',
     path: '/v1/review/{id}/comparison',
     tag: 'Reviews',
-    summary: 'What was found when a review was compared with what buyers think, and what from',
+    summary: 'The findings on a review, with the opinions of buyers that they are based on',
     about:
       'Newest first. A review is confirmed when its satisfaction is within 250000 millionths of the mean of the opinions of other owners, ' +
-      'which weigh as much as their purchases: |satisfaction × weight − weighted| ≤ 250000 × weight, else contradicted. Fewer than three ' +
-      'others say nothing.',
+      'which weigh as much as their purchases: |satisfaction × weight − weighted| ≤ 250000 × weight, else contradicted. With fewer than three ' +
+      'others it is pending.',
     auth: 'none',
     params: reviewParams,
     takesChain: true,
@@ -108,7 +112,7 @@ export const oracleRoutes: Route[] = [
     method: 'POST',
     path: '/v1/review/{id}/dispute',
     tag: 'Reviews',
-    summary: 'Dispute that buyers contradict a review',
+    summary: 'Dispute the contradiction of a review',
     about: 'Once, by the owner of the agent that wrote it. An admin then decides.',
     auth: 'caller',
     params: reviewParams,
@@ -137,7 +141,7 @@ export const oracleRoutes: Route[] = [
     method: 'GET',
     path: '/v1/escrow/{id}/decisions',
     tag: 'Earnings and escrows',
-    summary: 'What the oracle has decided of an escrow, from what, and what became of it',
+    summary: 'The decisions of the oracle about an escrow, with their inputs and transactions',
     about: 'Newest first.',
     auth: 'none',
     params: z.object({ id: id(1, 'invalid escrow id', 'The escrow.') }),
@@ -191,7 +195,7 @@ function comparisonShown(context: Context, { review, findings, inputs }: Compare
   }
 }
 
-/** Rounded to the nearest. */
+/** Rounded to the nearest integer. */
 const meanOf = ({ others_weight: weight, others_weighted: weighted }: FindingRow): number | null =>
   weight > 0n ? Number((weighted + weight / 2n) / weight) : null
 
@@ -202,11 +206,15 @@ const decisionShown = ({ hash, decided_at, ...decision }: DecisionRow) => ({
   cashback_earned: decision.cashback_earned,
   inputs: decision.inputs,
   decided_at: time(decided_at),
-  transaction: { ...fateOf(decision), hash: hash && hex(hash) },
+  transaction: { ...transactionState(decision), hash: hash && hex(hash) },
 })
 
-/** Of an escrow that its batch left as it was: for this escrow the transaction has failed, whatever it did for others. */
-function fateOf({ state, reason, skipped_for }: Pick<DecisionRow, 'state' | 'reason' | 'skipped_for'>) {
+/** For an escrow that its batch skipped, the transaction counts as failed, although it succeeded for others. */
+function transactionState({
+  state,
+  reason,
+  skipped_for,
+}: Pick<DecisionRow, 'state' | 'reason' | 'skipped_for'>) {
   if (skipped_for === null) return { state, reason }
   return {
     state: state === 'confirmed' ? ('failed' as const) : state,

@@ -20,7 +20,9 @@ const MOST_FINDINGS = 20
 export const MOST_OPINIONS = 1_000
 const MOST_DECISIONS = 100
 
-/** Against a contradiction, once: whoever owns the author's agent now. Returns the review's record. */
+/**
+ * Disputes a contradiction, once. Only the present owner of the author's agent may. Returns the review's internal id.
+ */
 export async function dispute(
   { sql, clock }: Pick<Context, 'sql' | 'clock'>,
   chain: Chain,
@@ -42,11 +44,11 @@ export async function dispute(
 export interface Compared {
   review: ReviewFound
   findings: FindingRow[]
-  /** By comparison. */
+  /** By comparison id. */
   inputs: Map<bigint, InputRow[]>
 }
 
-/** What the oracle found of a review, and what from. */
+/** The oracle's findings on a review, with the opinions they are based on. */
 export async function readComparison(
   { sql }: Pick<Context, 'sql'>,
   { config: { chainId } }: Chain,
@@ -62,7 +64,7 @@ export async function readComparison(
 
 const notFound = () => new MarketError('not found', 'review not found')
 
-/** What the oracle decided of an escrow, and what from. */
+/** The oracle's decisions about an escrow, with their inputs. */
 export async function readDecisions(
   { sql }: Pick<Context, 'sql'>,
   { config: { chainId } }: Chain,

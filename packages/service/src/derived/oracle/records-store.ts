@@ -1,4 +1,4 @@
-// What the oracle found and decided, with all that it rests on.
+// Reads the oracle's findings and decisions, with everything they are based on.
 import type { Queryable } from '@referrer/database'
 import { skippedFor } from '../../market/escrows/skipped.ts'
 
@@ -8,7 +8,7 @@ export type ReviewFound = {
   comparison_outcome: string
 }
 
-/** A review on the chain, by its id there. */
+/** Finds a published review by its on-chain id. */
 export async function findCompared(
   sql: Queryable,
   chainId: number,
@@ -29,7 +29,7 @@ export type FindingRow = {
   others_weighted: bigint
   size: number
   found_at: Date
-  /** Null, as is all below: nothing to compare with. */
+  /** Null, with all columns below: there was nothing to compare with. */
   comparison_id: bigint | null
   made_at: Date
   voided_at: Date | null
@@ -55,7 +55,7 @@ export type InputRow = {
   weight: number
 }
 
-/** The opinions that comparisons were made of, of each at most so many. */
+/** The opinions in these comparisons, at most `limit` of each. */
 export const inputsOf = (sql: Queryable, comparisonIds: readonly bigint[], limit: number) => sql<InputRow[]>`
   SELECT i.* FROM unnest(${[...comparisonIds]}::bigint[]) AS asked (comparison_id)
   CROSS JOIN LATERAL (
@@ -71,11 +71,11 @@ export type DecisionRow = {
   state: 'enqueued' | 'sent' | 'confirmed' | 'failed'
   hash: Buffer | null
   reason: string | null
-  /** The error for which its batch left it as it was; null: it did not. */
+  /** The error for which the batch skipped this escrow; null: it did not. */
   skipped_for: Buffer | null
 }
 
-/** Of the newest escrow of that id, newest first. Undefined: there is no such escrow. */
+/** Decisions about the newest escrow with that id, newest first. Undefined: there is no such escrow. */
 export async function decisionsOf(
   sql: Queryable,
   chainId: number,

@@ -1,5 +1,6 @@
-// Cashback is paid as soon as it is earned: the review that led to the purchase pledges it, the purchase is an agent's, the buyer's review
-// of it is published, and the buyer has voted where there was something to vote on.
+// Cashback is released as soon as it is earned. That is when the review that led to the purchase pledges it, an agent
+// made the purchase, the buyer's review of it is published, and the buyer has voted if there was something to vote
+// on.
 import type { Queryable, Transaction } from '@referrer/database'
 import type { Address } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -12,8 +13,8 @@ import type { Decision, Undecided } from './decision.ts'
 import {
   type By,
   enterDecisions,
-  holdDecisions,
   lastDecision,
+  lockDecisions,
   mayDecide,
   undecided,
 } from './decisions-store.ts'
@@ -22,17 +23,17 @@ const PAGE = 200
 
 type Releasable = Undecided & { buyer_agent_id: bigint; buyer_review: bigint }
 
-/** Those that one of the changes may have earned. */
-export async function releaseMarked(
+/** Releases cashback that one of the changes may have earned. */
+export async function releaseAfterChanges(
   { tx, chain, changes, now }: Batch,
   from: Address | undefined,
 ): Promise<void> {
   if (!from) return
-  await holdDecisions(tx, chain.config.chainId)
+  await lockDecisions(tx, chain.config.chainId)
   await release(tx, chain, { from, now }, touched(tx, chain, changes))
 }
 
-/** The escrows, by contract and id, of purchases, ballots and buyers' reviews that changed. */
+/** The escrows, by contract and id, of the purchases, ballots and buyers' reviews that changed. */
 function touched(sql: Queryable, { config: { chainId } }: Chain, changes: readonly Change[]) {
   const purchases = changes.filter((change) => change.what === 'purchase')
   const ballots = changes.filter((change) => change.what === 'ballot').map(({ ballotId }) => ballotId)
@@ -54,18 +55,21 @@ function touched(sql: Queryable, { config: { chainId } }: Chain, changes: readon
     WHERE c.internal_id = ANY(${reviewsOf(changes)}::bigint[]) AND c.proof_kind = ${BY_ESCROW}`
 }
 
-/** Tries again what failed, once its time has come. Returns where the next page begins; undefined: that was the last. */
+/**
+ * Retries releases whose back-off has passed, a page at a time. Returns the cursor of the next page; undefined: this
+ * was the last.
+ */
 export function retryReleases(
   context: Pick<Context, 'sql' | 'clock'>,
   chain: Chain,
   from: Address,
-  after: Retried | undefined,
-): Promise<Retried | undefined> {
+  after: RetryCursor | undefined,
+): Promise<RetryCursor | undefined> {
   const { chainId } = chain.config
   const now = new Date(context.clock())
   return context.sql.begin(async (tx) => {
-    await holdDecisions(tx, chainId)
-    const page = await tx<(Retried & { contract: Buffer; escrow_id: bigint })[]>`
+    await lockDecisions(tx, chainId)
+    const page = await tx<(RetryCursor & { contract: Buffer; escrow_id: bigint })[]>`
       SELECT d.payer, d.nonce, d.contract, e.escrow_id
       FROM market.escrow_decisions AS d
       JOIN sender.intents AS i ON i.id = d.transaction_id AND i.state IN ('failed', 'confirmed')
@@ -79,21 +83,21 @@ export function retryReleases(
   })
 }
 
-/** Where a page ended. */
-export type Retried = { payer: Buffer; nonce: Buffer; contract: Buffer }
+/** The cursor of `retryReleases`. */
+export type RetryCursor = { payer: Buffer; nonce: Buffer; contract: Buffer }
 
-/** Looks at all whose cashback is open, whatever announced it. Pages as above. */
+/** Checks all escrows with unreleased cashback, also those without a queued change. Pages like `retryReleases`. */
 export function releaseUnannounced(
   context: Pick<Context, 'sql' | 'clock'>,
   chain: Chain,
   from: Address,
-  after: Walked | undefined,
-): Promise<Walked | undefined> {
+  after: ReleaseCursor | undefined,
+): Promise<ReleaseCursor | undefined> {
   const { chainId } = chain.config
   const now = new Date(context.clock())
   return context.sql.begin(async (tx) => {
-    await holdDecisions(tx, chainId)
-    const page = await tx<Walked[]>`
+    await lockDecisions(tx, chainId)
+    const page = await tx<ReleaseCursor[]>`
       SELECT escrow_id, contract FROM chain.escrows
       WHERE chain_id = ${chainId} AND buyer_agent_id IS NOT NULL AND cashback > 0 AND cashback_released_at IS NULL
         AND settled_at IS NULL
@@ -104,18 +108,21 @@ export function releaseUnannounced(
   })
 }
 
-/** Where a page ended. */
-export type Walked = { escrow_id: bigint; contract: Buffer }
+/** The cursor of `releaseUnannounced`. */
+export type ReleaseCursor = { escrow_id: bigint; contract: Buffer }
 
-/** A question for escrows, by contract and id. */
+/** A query for escrows, by contract and id. */
 type Escrows = ReturnType<typeof named>
 
-/** Each once: several attempts at one may have failed. */
-const named = (sql: Queryable, page: readonly Walked[]) => sql`
+/** Each escrow once: several attempts for one may have failed. */
+const named = (sql: Queryable, page: readonly ReleaseCursor[]) => sql`
   SELECT DISTINCT * FROM unnest(
     ${page.map(({ contract }) => contract)}::bytea[], ${page.map(({ escrow_id }) => escrow_id)}::bigint[])`
 
-/** Of these escrows, by contract and id: those whose cashback is open and earned but for the votes, with nothing under way. */
+/**
+ * Those of the given escrows whose cashback is unreleased and earned except for the votes, with no transaction under
+ * way.
+ */
 function findReleasable(
   sql: Queryable,
   { config: { chainId } }: Chain,
@@ -131,7 +138,7 @@ function findReleasable(
       LEFT JOIN ${lastDecision(sql, chainId, 'release')} ON true
       WHERE e.buyer_agent_id IS NOT NULL AND e.cashback > 0 AND e.cashback_released_at IS NULL AND e.settled_at IS NULL
         AND ${mayDecide(sql, chainId, by)}
-        -- A settlement that is on its way comes before whatever is sent now; one that waits pays what was earned when it was decided.
+        -- A settlement that was sent is mined before a release could be; one still queued pays the cashback if that was earned when it was decided.
         AND NOT EXISTS (
           SELECT FROM market.escrow_decisions AS d JOIN sender.intents AS i ON i.id = d.transaction_id
           WHERE d.chain_id = ${chainId} AND d.payer = e.payer AND d.nonce = e.nonce AND d.contract = e.contract
@@ -139,7 +146,7 @@ function findReleasable(
     ) AS open WHERE buyer_review IS NOT NULL AND is_pledged`
 }
 
-/** Releases those that are earned. The caller holds decisions. */
+/** Releases the cashback that is earned. The caller must hold the lock of `lockDecisions`. */
 async function release(tx: Transaction, chain: Chain, by: By, among: Escrows): Promise<void> {
   const escrows = await findReleasable(tx, chain, by, among)
   const withoutVotes = await votesMissing(tx, chain.config.chainId, escrows)

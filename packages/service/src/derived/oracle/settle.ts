@@ -1,4 +1,4 @@
-// Escrows are settled once their window has ended, from what the records say of the review and of the buyer then.
+// Escrows are settled after their window has ended, from what the records then say about the review and the buyer.
 import type { Transaction } from '@referrer/database'
 import { type Address, type Hex, hexToBigInt } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -10,19 +10,22 @@ import type { Decision, Undecided } from './decision.ts'
 import {
   type By,
   enterDecisions,
-  holdDecisions,
   lastDecision,
+  lockDecisions,
   mayDecide,
   undecided,
 } from './decisions-store.ts'
 
 const PAGE = 200
-/** So long what is open about a review holds up a settlement: it ends before anybody may use the fallback, which takes all from the reviewer. */
-const PATIENCE_SECONDS = 8 * 86_400
-/** With so many changes waiting to be followed, what the oracle has found may be out of date. */
+/**
+ * The longest time that a dispute or a backlog delays a settlement. It is shorter than the time after which anybody
+ * may call the contract's fallback, which would take everything from the reviewer.
+ */
+const LONGEST_DELAY_SECONDS = 8 * 86_400
+/** With this many changes queued, the oracle's findings may be out of date. */
 const BACKLOG = 500
 
-/** The newest block: the contract judges by its time, not by ours. */
+/** The newest block: the contract decides by block time, not by our clock. */
 export interface Head {
   number: bigint
   time: Date
@@ -34,27 +37,30 @@ export async function readHead({ rpc }: Chain): Promise<Head> {
 }
 
 type Due = Undecided & {
-  /** Nothing is under way, and nothing to be waited for. */
+  /** No transaction is under way, and no dispute or backlog delays the settlement. */
   may_decide: boolean
-  /** Of the review that led to the purchase; null: it is not on the chain. */
+  /** Outcome for the review that led to the purchase; null: it is not on-chain. */
   comparison_outcome: string | null
-  /** What an admin decided of a dispute. */
+  /** An admin's decision of a dispute. */
   upheld: boolean | null
 }
-/** Where a page ended. */
-export type Settled = Pick<Due, 'window_end' | 'escrow_id' | 'contract'>
+/** The cursor of `settleDue`. */
+export type SettleCursor = Pick<Due, 'window_end' | 'escrow_id' | 'contract'>
 
-/** Settles a page of those that are due, oldest first. Returns where the next page begins; undefined: that was the last. */
+/**
+ * Settles one page of the escrows that are due, oldest first. Returns the cursor of the next page; undefined: this
+ * was the last.
+ */
 export function settleDue(
   context: Pick<Context, 'sql' | 'clock'>,
   chain: Chain,
   { from, head }: { from: Address; head: Head },
-  after: Settled | undefined,
-): Promise<Settled | undefined> {
+  after: SettleCursor | undefined,
+): Promise<SettleCursor | undefined> {
   const { chainId } = chain.config
   const now = new Date(context.clock())
   return context.sql.begin(async (tx) => {
-    await holdDecisions(tx, chainId)
+    await lockDecisions(tx, chainId)
     const page = await findDue(tx, chainId, { from, now, head, after })
     const ready = page.filter(({ may_decide }) => may_decide)
     const withoutVotes = await votesMissing(tx, chainId, ready)
@@ -64,16 +70,16 @@ export function settleDue(
   })
 }
 
-/** Those that hold something, that the contract lets us settle, and of whose window the records have all. */
+/** Escrows that hold money, whose window has ended both by the newest block and by the indexer's checkpoint. */
 function findDue(
   tx: Transaction,
   chainId: number,
-  { head, after, ...by }: By & { head: Head; after: Settled | undefined },
+  { head, after, ...by }: By & { head: Head; after: SettleCursor | undefined },
 ): Promise<Due[]> {
   return tx<Due[]>`
     SELECT ${undecided(tx, chainId)}, review.comparison_outcome, review.upheld,
       ${mayDecide(tx, chainId, by)} AND (
-        e.window_end + ${PATIENCE_SECONDS} * interval '1 second' <= ${head.time}
+        e.window_end + ${LONGEST_DELAY_SECONDS} * interval '1 second' <= ${head.time}
         OR review.comparison_outcome IS DISTINCT FROM 'disputed' AND NOT backlog.is_long AND NOT EXISTS (
           SELECT FROM market.comparisons_under_way AS u
           WHERE u.chain_id = ${chainId} AND u.merchant_id = e.merchant_id AND u.product_id = e.product_id)) AS may_decide

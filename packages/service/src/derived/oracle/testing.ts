@@ -1,4 +1,4 @@
-// A market in which buyers say what they think of products: rows as the indexer and the doors write them.
+// A test market in which buyers review products: writes rows as the indexer and the operations do.
 import type { Sql } from '@referrer/database'
 import type { Chain, Context } from '../../kit/context.ts'
 import { asIndexer } from '../../testing/records.ts'
@@ -9,16 +9,16 @@ import { oracleFollower } from './follow.ts'
 
 export const MERCHANT = 900n
 const MERCHANTS_OWNER = 900
-/** Whatever is done is done at this moment. */
+/** The time of everything that happens. */
 const NOW = Date.parse('2026-01-01T12:00:00Z')
 
 export interface Said {
-  /** The author's; the agent has the same number. */
+  /** The author's owner; the agent has the same number. */
   owner: number
   rating: number
   size?: number
   product?: number
-  /** Whether it is the review of a purchase. */
+  /** Whether it is a buyer's review of its purchase. */
   isOpinion?: boolean
 }
 
@@ -32,7 +32,7 @@ export type Shown = {
   comparison_id: bigint | null
 }
 
-/** One chain of the database, with one merchant. */
+/** A market on one chain of the database, with one merchant. */
 export async function talkingMarket(sql: Sql, chainId: number) {
   const chain = { config: { chainId } } as Chain
   const context = { config: {}, sql, clock: () => NOW } as Context
@@ -50,7 +50,7 @@ export async function talkingMarket(sql: Sql, chainId: number) {
     chain,
     merchantsOwner: MERCHANTS_OWNER,
 
-    /** A published review. Returns its record. */
+    /** Publishes a review. Returns its internal id. */
     async say({ owner, rating, size = 1_000_000, product = 1, isOpinion = true }: Said): Promise<bigint> {
       numbers += 1
       await sql`
@@ -78,7 +78,7 @@ export async function talkingMarket(sql: Sql, chainId: number) {
       )
     },
 
-    /** As a reorganisation does. */
+    /** Removes a review from the chain, as a reorganisation does. */
     async drop(internalId: bigint): Promise<void> {
       await asIndexer(sql, (tx) => tx`DELETE FROM chain.reviews WHERE internal_id = ${internalId}`)
     },
@@ -97,7 +97,7 @@ export async function talkingMarket(sql: Sql, chainId: number) {
 
     followOnce: () => followOnce(context, chain, followers),
 
-    /** Until nothing is left to do. */
+    /** Follows until nothing is left to do. */
     async follow(): Promise<void> {
       while (await market.followOnce()) {}
     },
@@ -113,7 +113,7 @@ export async function talkingMarket(sql: Sql, chainId: number) {
       SELECT outcome, satisfaction, others, others_weight, others_weighted, size, comparison_id FROM market.findings
       WHERE internal_id = ${internalId} ORDER BY finding_id`,
 
-    /** Oldest first: of how many opinions, and whether it is void. */
+    /** The number of opinions in each comparison, and whether it is void; oldest first. */
     async comparisons(product = 1): Promise<string[]> {
       const rows = await sql<{ opinions: number; voided_at: Date | null }[]>`
         SELECT opinions, voided_at FROM market.comparisons

@@ -3,22 +3,25 @@ import { dayOf, findingWeight } from '@referrer/ranking'
 import type { Change, Choice, Group, Piece, Totals } from './evidence.ts'
 import { isFull, thatCount } from './evidence.ts'
 
-/** A purchase by its payment. */
+/** Identifies a purchase. */
 export interface Payment {
   contract: Buffer
   payer: Buffer
   nonce: Buffer
 }
 
-/** Whose evidence it is: an author's votes of one owner or, of nobody, its findings. */
+/**
+ * A unit of evidence that is chosen together: the votes of one owner for an author or, with an empty owner, the
+ * author's findings.
+ */
 export type Unit = Pick<Piece, 'agentId' | 'voterOwner'>
 
-/** Null: it does not count. */
+/** `piece` is null if it does not count. */
 export type Look = Unit & { piece: Piece | null }
 
 const NOBODY = Buffer.alloc(0)
 
-// ---- votes: `v` is one, `b` its ballot, `r` its review as it was seen last
+// ---- votes: `v` is a vote, `b` its ballot, `r` its review as last seen in `seen.ts`
 
 const voteColumns = (sql: Queryable) => sql`
   v.author_agent_id AS "agentId", 'vote' AS kind, v.review_internal_id AS "reviewId", '' AS product,
@@ -35,7 +38,7 @@ const voteHolds = (sql: Queryable) => sql`(
 
 type Row = Piece & { holds: boolean }
 
-/** The votes of these ballots, and of the ballots of these purchases. */
+/** The votes of these ballots and of the ballots for these purchases. */
 export async function lookAtVotes(
   sql: Queryable,
   chainId: number,
@@ -76,7 +79,7 @@ function newestVotes(sql: Queryable, chainId: number, groups: readonly Group[], 
       ORDER BY v.cast_at DESC, v.ballot_id DESC, v.review_internal_id DESC LIMIT ${most}) AS newest`
 }
 
-// ---- findings: `f` is one, `m` its review, `r` this as it was seen last
+// ---- findings: `f` is a finding, `m` its review, `r` that review as last seen in `seen.ts`
 
 const findingColumns = (sql: Queryable) => sql`
   f.agent_id AS "agentId", f.outcome AS kind, f.internal_id AS "reviewId",
@@ -95,7 +98,7 @@ type FindingRow = Omit<Piece, 'weight' | 'kind'> & { kind: 'confirmed' | 'contra
 
 const weighed = ({ size, ...row }: FindingRow): Piece => ({ ...row, weight: findingWeight(row.kind, size) })
 
-/** The latest findings on these reviews. */
+/** The latest finding on each of these reviews. */
 export async function lookAtFindings(sql: Queryable, reviewIds: readonly bigint[]): Promise<Look[]> {
   if (reviewIds.length === 0) return []
   const rows = await sql<(FindingRow & { holds: boolean })[]>`
@@ -131,7 +134,7 @@ async function newestFindings(sql: Queryable, chainId: number, groups: readonly 
 
 // ---- evidence
 
-/** What counts of these units, and whether it still holds. */
+/** The evidence that counts for these units now, and whether each piece is still valid. */
 export async function countedOf(sql: Queryable, chainId: number, units: readonly Unit[]): Promise<Row[]> {
   const voters = units.filter(({ voterOwner }) => voterOwner.length > 0)
   const authors = units.filter(({ voterOwner }) => voterOwner.length === 0)
@@ -164,12 +167,15 @@ export async function countedOf(sql: Queryable, chainId: number, units: readonly
   return [...votes, ...findings.map(({ holds, ...row }) => ({ holds, ...weighed(row) }))]
 }
 
-const FEW = 32
+const READ_STEP = 32
 
-/** Fills groups that have lost something with all that holds, from the newest on, as far down as is needed. */
+/**
+ * Reloads groups that have lost a piece, from the newest evidence on. Reads more, in growing steps, until a group is
+ * full or has no more.
+ */
 export async function refill(sql: Queryable, chainId: number, choices: readonly Choice[]): Promise<void> {
   let open = choices.filter(({ isOpen }) => isOpen)
-  for (let most = FEW; open.length > 0; most *= FEW) {
+  for (let most = READ_STEP; open.length > 0; most *= READ_STEP) {
     const votes = open.filter(({ kind }) => kind === 'vote')
     const findings = open.filter(({ kind }) => kind !== 'vote')
     const [ofVotes, ofFindings] = await Promise.all([
@@ -207,7 +213,7 @@ export async function writeEvidence(tx: Transaction, chainId: number, { gone, co
       ${column(({ happenedAt }) => dayOf(happenedAt))}::int4[]) AS c`
 }
 
-/** A sum of nothing has no row. */
+/** Adds differences to the totals. Totals without evidence have no row. */
 export async function addTotals(tx: Transaction, chainId: number, totals: readonly Totals[]): Promise<void> {
   if (totals.length === 0) return
   const [agents, owners, types] = [

@@ -1,22 +1,23 @@
-// Which votes and findings an agent's rank rests on. Pure: whoever simulates a market chooses with the same functions.
+// Chooses the votes and findings that an agent's rank is computed from. These functions are pure, so that the
+// simulation uses the same ones.
 import { dayOf, FINDINGS_OF_EACH, inflate, VOTES_OF_PAIR } from '@referrer/ranking'
 
 export type Kind = 'vote' | 'confirmed' | 'contradicted'
 
 /** A vote or a finding that counts, or could. */
 export interface Piece {
-  /** The author, under whom it earned this, and the type of the product by the chain's number. */
+  /** The author, the owner that the author had, and the number of the product type. */
   agentId: bigint
   owner: Buffer
   type: number
   kind: Kind
-  /** The record of the review. */
+  /** The internal id of the review. */
   reviewId: bigint
   product: string
-  /** Of a vote; empty and null: a finding. */
+  /** Empty and null for a finding. */
   voterOwner: Buffer
   voterAgentId: bigint | null
-  /** The ballot, or the finding. */
+  /** The id of the ballot or of the finding. */
   source: bigint
   weight: number
   happenedAt: Date
@@ -25,11 +26,11 @@ export interface Piece {
 type Vote = Pick<Piece, 'reviewId' | 'source' | 'happenedAt'>
 type Finding = Pick<Piece, 'product' | 'source'>
 
-/** Of the votes of one owner for one author under one owner, on products of one type. */
+/** Chooses among the votes of one owner for one author under one owner, on products of one type. */
 export const votesThatCount = <V extends Vote>(votes: readonly V[]): V[] =>
   newest(votes, isNewerVote, ({ reviewId }) => reviewId, VOTES_OF_PAIR)
 
-/** Of the findings of one outcome for an author under one owner, on products of one type. */
+/** Chooses among the findings of one outcome for an author under one owner, on products of one type. */
 export const findingsThatCount = <F extends Finding>(findings: readonly F[]): F[] =>
   newest(
     findings,
@@ -44,7 +45,7 @@ const isNewerVote = (a: Vote, b: Vote): boolean => {
   return a.source === b.source ? a.reviewId > b.reviewId : a.source > b.source
 }
 
-/** One about each thing, so many at most. */
+/** The newest `most` pieces, only one for each value of `about`. */
 function newest<T>(
   all: readonly T[],
   isNewer: (a: T, b: T) => boolean,
@@ -60,7 +61,7 @@ function newest<T>(
   return [...chosen.values()]
 }
 
-/** What is chosen from together. */
+/** The pieces of evidence that compete with each other. */
 export type Group = Pick<Piece, 'agentId' | 'owner' | 'type' | 'kind' | 'voterOwner'>
 
 const groupOf = ({ agentId, owner, type, kind, voterOwner }: Group): string =>
@@ -76,14 +77,14 @@ export const isFull = (group: Group, chosen: readonly Piece[]): boolean =>
 export interface Choice extends Group {
   before: Piece[]
   /**
-   * What to choose from now: what counted before and still holds, and what was found. Everything else is older than something here that
-   * counts in its place; unless something was lost, which makes room for the older.
+   * The pieces to choose from: those that counted and are still valid, and those just found. Older pieces cannot win
+   * against these, unless one was lost (`isOpen`); then the group is filled again from the records.
    */
   candidates: Piece[]
   isOpen: boolean
 }
 
-/** Sorts what counted, and what was found to hold, into the groups in which something may have changed. */
+/** Sorts the pieces that counted, and the valid ones just found, into groups. */
 export function choices(counted: readonly (Piece & { holds: boolean })[], found: readonly Piece[]): Choice[] {
   const all = new Map<string, Choice>()
   const choiceOf = (piece: Piece): Choice => {
@@ -120,10 +121,10 @@ export function changesOf(chosen: readonly { before: readonly Piece[]; after: re
   }
 }
 
-/** Of two of one group. What a ballot or a finding says of a review never changes. */
+/** Compares two pieces of the same group. A ballot or finding never changes what it says about a review. */
 const isSame = (a: Piece, b: Piece): boolean => a.source === b.source && a.reviewId === b.reviewId
 
-/** The sums of an agent under an owner, in one type. */
+/** The totals of an agent under one owner, for one product type. */
 export interface Totals {
   agentId: bigint
   owner: Buffer
@@ -133,7 +134,7 @@ export interface Totals {
   pieces: number
 }
 
-/** What a change adds to the sums. */
+/** The differences that a change adds to the totals. */
 export function totalsOf({ gone, come }: Change): Totals[] {
   const all = new Map<string, Totals>()
   const add = (sign: 1 | -1) => (piece: Piece) => {

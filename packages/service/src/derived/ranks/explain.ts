@@ -1,4 +1,4 @@
-// What a rank rests on, so that anybody can compute it again.
+// Explains a rank by its evidence, so that everybody can recompute it.
 
 import {
   dateOf,
@@ -23,9 +23,9 @@ const Piece = z
     kind: z.enum(['vote', 'confirmed', 'contradicted']),
     review_id: wholeNumber.meta({ about: 'The `internal_id` of the review.' }),
     voter_agent_id: wholeNumber.optional().meta({ about: 'Of a vote.' }),
-    weight: z.number().meta({ about: 'What it was worth on its day; 1 is a vote in full.' }),
+    weight: z.number().meta({ about: 'Its weight on its day; 1 is a vote that counts in full.' }),
     happened_at: momentShown,
-    counts: z.number().meta({ about: 'What it is worth on the day of `as_of`: half after every 180 days.' }),
+    counts: z.number().meta({ about: 'Its weight on the day of `as_of`: it halves every 180 days.' }),
   })
   .meta({ id: 'RankEvidence' })
 
@@ -33,17 +33,19 @@ const Explanation = z
   .object({
     as_of: z
       .string()
-      .meta({ about: 'The day that the rank is of, in UTC.', shown: { type: 'string', format: 'date' } }),
-    prior: z.object({ gain: z.number(), loss: z.number() }).meta({ about: 'What a rank begins from.' }),
-    gain: z.number().meta({ about: 'What votes and confirmed reviews count together.' }),
-    loss: z.number().meta({ about: 'What contradicted reviews count together.' }),
+      .meta({ about: 'The day of the rank, in UTC.', shown: { type: 'string', format: 'date' } }),
+    prior: z
+      .object({ gain: z.number(), loss: z.number() })
+      .meta({ about: 'What counts before there is evidence.' }),
+    gain: z.number().meta({ about: 'The sum of what votes and confirmed reviews count.' }),
+    loss: z.number().meta({ about: 'The sum of what contradicted reviews count.' }),
     evidence_total: wholeNumber,
-    evidence: z.array(Piece).meta({ about: 'Newest first, as far as `limit` and `offset` ask for it.' }),
+    evidence: z.array(Piece).meta({ about: 'Newest first; `limit` and `offset` select a page.' }),
   })
   .meta({
     id: 'RankExplanation',
     about:
-      'The rank is (prior.gain + gain) / (prior.gain + prior.loss + gain + loss), from 0.5 of evidence on.',
+      'The rank is (prior.gain + gain) / (prior.gain + prior.loss + gain + loss), if gain + loss is at least 0.5.',
   })
 
 export const ExplainedRank = ReviewRank.extend({
@@ -58,7 +60,7 @@ interface Page {
   offset: number
 }
 
-/** Of one moment: the evidence is that of the rank beside it. */
+/** Reads the rank and its evidence in one snapshot. */
 export function explainedRank(
   { sql, clock }: Pick<Context, 'sql' | 'clock'>,
   { config: { chainId } }: Chain,
@@ -71,7 +73,7 @@ export function explainedRank(
       sumsOf(tx, chainId, agentId),
       evidenceOf(tx, chainId, agentId, page),
     ])
-    if (!row) throw new Error('every agent has a row, known or not')
+    if (!row) throw new Error('the query returned no row for the agent')
     const asOf = day ?? dayOf(new Date(clock()))
     const explain = (type: ProductType) =>
       explanation(

@@ -6,7 +6,7 @@ import { asIndexer } from '../../testing/records.ts'
 import { account, createHistory, type History, type Product } from './testing.ts'
 
 const AUTHOR = 1
-/** Owner n owns agent n; 8 has another agent, 9. */
+/** Owner n owns agent n; owner 8 also owns agent 9. */
 const [VOTER, OTHER, THIRD] = [2, 3, 4]
 
 let database: TestDatabase
@@ -43,7 +43,7 @@ const ranks = async (agentId = AUTHOR) => {
     SELECT repeat, one_off FROM market.review_ranks WHERE chain_id = ${chainId} AND agent_id = ${agentId}`
   return row
 }
-/** Sums of evidence of the present day, in votes in full, by what is counted. */
+/** The evidence of the present day by kind, in votes of full weight. */
 const evidence = async () => {
   await h.follow()
   const rows = await h.sql<{ kind: string; review: bigint; voter: bigint | null; weight: number }[]>`
@@ -53,7 +53,7 @@ const evidence = async () => {
 }
 const counted = async () => (await evidence()).map(({ review }) => review)
 
-/** What a rank is by the formula, of evidence that happened today. */
+/** The rank by the formula, for evidence of today. */
 const ofRepeat = (gain: number, loss = 0) => expect.closeTo((6 + gain) / (12 + gain + loss), 12)
 const ofOneOff = (gain: number, loss = 0) => expect.closeTo((5 + gain) / (12 + gain + loss), 12)
 
@@ -305,7 +305,7 @@ describe('a rank', () => {
     expect(await ranks()).toMatchObject({ repeat: ofRepeat(0.7) })
     await h.publishedUnder(review, AUTHOR)
     await h.followOnce()
-    // The older ballot alone is in the batch, while the newer one counts under the owner of before.
+    // Only the older ballot is in the batch, while the newer one still counts under the former owner.
     const [newer] = await h.sql`
       DELETE FROM market.pending_changes WHERE chain_id = ${chainId} AND subject = (SELECT max(subject) FROM market.pending_changes WHERE chain_id = ${chainId})
       RETURNING chain_id, what, subject`

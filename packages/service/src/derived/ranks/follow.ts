@@ -17,7 +17,7 @@ import { agentsRankedBefore, rankAgents } from './store.ts'
 
 const AGENTS_AT_ONCE = 500
 
-/** Keeps Review Ranks. What is looked at for a change does not grow with how much happened before. */
+/** Keeps Review Ranks. The cost of a change does not grow with the length of the history. */
 export const ranksFollower: Follower = {
   async follow({ tx, chain, changes, now }) {
     const { chainId } = chain.config
@@ -43,7 +43,7 @@ export const ranksFollower: Follower = {
   },
 }
 
-/** Returns the agents whose sums have changed. */
+/** Chooses the evidence of the affected units again. Returns the agents whose totals have changed. */
 async function chooseAgain(tx: Transaction, chainId: number, looks: readonly Look[]): Promise<bigint[]> {
   const units = new Map<string, Unit>(
     looks.map((look) => [`${look.agentId}/${look.voterOwner.toString('hex')}`, look]),

@@ -11,7 +11,7 @@ import { type Counted, countedBy, productRanksBy, ranksBy, readRecords } from '.
 import { createHistory, type History, type Product } from './testing.ts'
 
 const AGENTS = 6
-/** Few, so that much comes together. */
+/** Small numbers, so that events meet often. */
 const AUTHORS = 2
 const OWNERS = 4
 const MERCHANTS = [900, 901]
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** What happened so far. */
+/** The state of the random history so far. */
 interface World {
   products: Product[]
   reviews: { id: bigint; isOnChain: boolean; hasText: boolean; isResolved: boolean; outcome: string }[]
@@ -117,7 +117,7 @@ const steps = {
     if (!review) return
     const outcomes = ['confirmed', 'contradicted', 'confirmed', 'contradicted', 'pending'] as const
     const outcome = at(outcomes, number) ?? 'pending'
-    // The oracle writes down what is new.
+    // The oracle writes only outcomes that differ.
     if (review.outcome === outcome) return
     await h.find(review.id, outcome, at(WEIGHTS, size) ?? 0)
     review.outcome = outcome
@@ -187,7 +187,7 @@ const KEPT = [
   'merchants',
 ]
 
-/** All that followers write, as text. */
+/** Everything that followers write, as text. */
 async function written({ sql }: History): Promise<Record<string, string[]>> {
   const tables: Record<string, string[]> = {}
   for (const table of KEPT) {
@@ -197,7 +197,7 @@ async function written({ sql }: History): Promise<Record<string, string[]>> {
     )
     tables[table] = rows.map(({ row }) => row)
   }
-  // Only of those that were ever bought from.
+  // Only merchants that have ever sold something.
   const totals = await sql<{ row: string }[]>`
     SELECT t::text AS row FROM market.merchant_totals AS t WHERE chain_id = ${chainId} AND conversions <> 0 ORDER BY 1`
   const [sums] = await sql`
@@ -213,7 +213,7 @@ async function written({ sql }: History): Promise<Record<string, string[]>> {
 const spell = (one: Counted) =>
   `${one.kind} for ${one.agent} of ${one.owner} in ${one.type} on ${one.review} by ${one.voterOwner}: ${one.weight} at ${one.at.toISOString()}`
 
-/** What the rules make of the records. */
+/** Compares what is stored with the second implementation of the rules. */
 async function check({ sql, clock }: History): Promise<void> {
   const records = await readRecords(sql, chainId)
   const counted = countedBy(records)
@@ -262,7 +262,7 @@ it(`keeps the ranks that the rules make of the records, and that computing them 
     }),
     { numRuns: 16, seed, endOnFailure: true },
   )
-  // Histories in which nothing counts would show nothing.
+  // Histories without any evidence would prove nothing.
   expect(seen.pieces).toBeGreaterThan(40)
   expect(seen.ranked).toBeGreaterThan(8)
 }, 120_000)

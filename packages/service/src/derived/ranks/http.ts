@@ -10,11 +10,11 @@ export const rankRoutes: Route[] = [
     path: '/v1/review-rank/{id}',
     tag: 'Ranks',
     summary: 'The Review Rank of an agent',
-    about: 'By product type, with what it makes of the commission and, with `explain`, all that it rests on.',
+    about: 'By product type, with the commission multiplier and, with `explain`, all evidence.',
     auth: 'caller',
     params: z.object({ id: id(0, 'invalid agent id', 'The agent.') }),
     query: z.object({
-      explain: flag('Whether to tell what the ranks rest on.'),
+      explain: flag('Whether to include the evidence of the ranks.'),
       limit: integer(
         100,
         'With `explain`: at most so many pieces of evidence of each type, 1 to 500.',

@@ -1,4 +1,4 @@
-// The rules of ranks once more, for tests: loops over whole tables, and nothing shared with what keeps the ranks.
+// A second implementation of the rank rules for tests: plain loops over whole tables, without any code of the first.
 import type { Sql } from '@referrer/database'
 
 type Id = bigint
@@ -65,7 +65,7 @@ const productOf = (row: { merchant_id: Id; product_id: Buffer }) =>
   `${row.merchant_id}/${nameOf(row.product_id)}`
 const compare = <T extends bigint | number>(a: T, b: T) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** What ranks rest on. */
+/** The evidence that ranks are computed from. */
 export function countedBy(records: Records): Counted[] {
   const { reviews, onChain, products, agents, escrows, ballots, votes, findings, decided } = records
   const isFlagged = (agent: Id) => agents.some((row) => row.agent_id === agent && row.flagged)
@@ -138,7 +138,7 @@ export function countedBy(records: Records): Counted[] {
   return [...counted, ...taken.map(({ mine }) => mine)]
 }
 
-/** Ranks of agents on a day since 1970. */
+/** The ranks of agents on a day (counted from 1970-01-01). */
 export function ranksBy(records: Records, counted: readonly Counted[], day: number) {
   const ranks = new Map<Id, { repeat: number | null; one_off: number | null }>()
   for (const { agent_id, owner } of records.identities) {
@@ -161,7 +161,7 @@ export function ranksBy(records: Records, counted: readonly Counted[], day: numb
   return ranks
 }
 
-/** Ranks of products in millionths, by their names, with the mean of the day as it was fixed. */
+/** The ranks of products in millionths, by name, with the stored mean of the day. */
 export function productRanksBy(records: Records): Map<string, number> {
   const { reviews, onChain, products, agents, means } = records
   const mean = means[0]?.mean ?? 500_000

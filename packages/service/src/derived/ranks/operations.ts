@@ -41,7 +41,7 @@ const readMeans = once(({ sql }) =>
   }),
 )
 
-/** An agent that nobody knows is at its cold start. */
+/** An unknown agent is at its cold start. */
 export async function reviewRank(
   context: Context,
   { config: { chainId } }: Chain,

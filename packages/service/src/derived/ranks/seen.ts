@@ -1,19 +1,20 @@
-// Reviews and flags as the ranks last saw them. A vote counts by its review and its voter, and both have votes without number: only when
-// one of them appears, goes or changes hands are all of these looked at again, as changes of their own, since they may not fit into a batch.
+// Stores the reviews and flags as the ranks last saw them. Whether a vote counts depends on its review and its voter,
+// and either can have any number of votes. Only when a review or a flag differs from what was seen are its votes
+// checked again. Their ballots are queued as changes of their own, because they may not fit into one batch.
 import type { Queryable, Transaction } from '@referrer/database'
 
 const isOneOf = (sql: Queryable, internalIds: readonly bigint[]) => sql`
   m.internal_id = ANY(${[...internalIds]}::bigint[])`
 const isOfChain = (sql: Queryable, chainId: number) => sql`m.chain_id = ${chainId}`
 
-/** Published reviews. */
+/** Published reviews with what their votes depend on. */
 const published = (sql: Queryable, which: ReturnType<typeof isOneOf>) => sql`
   SELECT m.internal_id, m.chain_id, m.author_owner AS owner, p.product_type
   FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
   JOIN chain.products AS p ON (p.chain_id, p.merchant_id, p.product_id) = (m.chain_id, m.merchant_id, m.product_id)
   WHERE ${which} AND m.content IS NOT NULL AND m.author_owner IS NOT NULL`
 
-/** Looks at reviews that may have appeared, gone or changed hands. */
+/** Compares reviews with what was seen: they may have been published, removed, or moved to another owner. */
 export async function seeReviews(
   tx: Transaction,
   chainId: number,
@@ -41,7 +42,7 @@ export async function seeReviews(
     JOIN market.votes AS v ON v.review_internal_id = changed.internal_id AND v.weight > 0`
 }
 
-/** Looks at agents that may have been flagged, or are no longer. */
+/** Compares the flags of agents with what was seen. */
 export async function seeFlags(tx: Transaction, chainId: number, agentIds: readonly bigint[]): Promise<void> {
   if (agentIds.length === 0) return
   const ids = [...agentIds]
@@ -62,7 +63,10 @@ export async function seeFlags(tx: Transaction, chainId: number, agentIds: reado
     JOIN market.votes AS v ON v.chain_id = ${chainId} AND v.voter_agent_id = changed.agent_id AND v.weight > 0`
 }
 
-/** Deletes the ranks of a chain with all evidence, and sees its reviews and flags as they are. Whoever calls it holds the lock of the followers. */
+/**
+ * Deletes the ranks of a chain with all evidence, and stores its reviews and flags as they are now. The caller must
+ * hold the followers' lock.
+ */
 export async function forgetRanks(tx: Transaction, chainId: number): Promise<void> {
   await tx`DELETE FROM market.rank_evidence WHERE chain_id = ${chainId}`
   await tx`DELETE FROM market.rank_totals WHERE chain_id = ${chainId}`

@@ -3,17 +3,17 @@ import { deflate, type ProductType, rankOf } from '@referrer/ranking'
 import type { AgentKey } from '../../kit/keys.ts'
 import type { Kind } from './evidence.ts'
 
-/** Null: no agent is ranked. */
+/** Null: no agent of the chain has a rank. */
 export type MeansRow = { mean_repeat: number | null; mean_one_off: number | null }
 
-/** Null: not computed yet. */
+/** Null: the rank is not computed yet. */
 export type RankRow = MeansRow & { flagged: boolean; repeat: number | null; one_off: number | null }
 
 const means = (sql: Queryable) => sql`
   (s.repeat_sum / nullif(s.repeat_count, 0))::float8 AS mean_repeat,
   (s.one_off_sum / nullif(s.one_off_count, 0))::float8 AS mean_one_off`
 
-/** The ranks of agents and the means of their chains, in the order of the keys. */
+/** The ranks of agents and the means of their chains, in the order of `agents`. */
 export function ranksOf(sql: Queryable, agents: readonly AgentKey[]): Promise<RankRow[]> {
   return sql<RankRow[]>`
     SELECT coalesce(a.flagged, false) AS flagged, r.repeat, r.one_off, ${means(sql)}
@@ -25,7 +25,7 @@ export function ranksOf(sql: Queryable, agents: readonly AgentKey[]): Promise<Ra
     ORDER BY k.at`
 }
 
-/** Over the ranked agents of each chain, in the order of the chains. */
+/** The means over the ranked agents of each chain, in the order of `chainIds`. */
 export function meanRanksOf(sql: Queryable, chainIds: readonly number[]): Promise<MeansRow[]> {
   return sql<MeansRow[]>`
     SELECT ${means(sql)}
@@ -34,10 +34,10 @@ export function meanRanksOf(sql: Queryable, chainIds: readonly number[]): Promis
     ORDER BY k.at`
 }
 
-/** Of an agent under its present owner. */
+/** The totals of an agent under its present owner. */
 export type Sums = { type: number; gain: bigint; loss: bigint; pieces: number }
 
-/** Null: the agent has no rank. */
+/** `day` is the day of the rank; null: the agent has no rank. */
 export async function sumsOf(
   sql: Queryable,
   chainId: number,
@@ -61,7 +61,7 @@ export type Evidence = {
   day: number
 }
 
-/** What an agent's ranks rest on under its present owner, of each type the newest first. */
+/** The evidence of an agent under its present owner, newest first within each product type. */
 export function evidenceOf(
   sql: Queryable,
   chainId: number,
@@ -79,7 +79,7 @@ export function evidenceOf(
     ORDER BY t.type, x.happened_at DESC, x.review_id DESC, x.voter_owner`
 }
 
-/** Agents whose ranks are those of an earlier day. */
+/** Agents whose ranks were computed for an earlier day. */
 export async function agentsRankedBefore(
   sql: Queryable,
   chainId: number,
@@ -94,8 +94,9 @@ export async function agentsRankedBefore(
 type Standing = { agent_id: bigint; flagged: boolean; ranked_on: number; sums: (bigint | null)[] }
 
 /**
- * Ranks agents by what they earned under their present owner, as of a day or of that which they were ranked for already: a clock that is
- * behind changes nothing. Those who earned nothing have no rank.
+ * Computes ranks from the evidence under the agents' present owners, for today. An agent already ranked for a later
+ * day keeps that day, so that a replica whose clock is behind changes nothing. Agents without evidence lose their
+ * row.
  */
 export async function rankAgents(
   tx: Transaction,

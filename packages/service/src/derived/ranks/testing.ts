@@ -1,4 +1,4 @@
-// A market in which only that happens which ranks rest on: rows as the indexer and the doors write them.
+// A test market with only the events that ranks depend on: writes rows as the indexer and the operations do.
 import type { Sql, Transaction } from '@referrer/database'
 import { MILLION } from '@referrer/ranking'
 import type { Chain } from '../../kit/context.ts'
@@ -21,14 +21,14 @@ export interface Written {
   isOnChain?: boolean
   hasText?: boolean
   satisfaction?: number
-  /** Of a buyer's review. */
+  /** Only for a buyer's review. */
   opinion?: { size: number; weight: number }
 }
 
-/** A vote as it is kept; left out, of another owner and counted in full. */
+/** A vote. By default it has full weight. */
 export interface Cast {
   weight?: number
-  /** Left out: the voter's owner. */
+  /** By default the voter's owner. */
   voterOwner?: Buffer
 }
 
@@ -48,7 +48,7 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
     chain,
     clock,
 
-    /** Each moment is later than the one before. */
+    /** Every call moves the clock forward, at least by a second. */
     pass(days = 0): void {
       clock.now += 1_000 + days * DAY_MS
     },
@@ -84,7 +84,7 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
       return { merchantId, number }
     },
 
-    /** A review with its text, on the chain, under the owner that its author has now. Returns its record. */
+    /** A review under its author's present owner, by default published and with its text. Returns its internal id. */
     async review(
       agentId: number,
       { merchantId, number }: Product,
@@ -104,7 +104,7 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
       return row.internal_id
     },
 
-    /** Puts a review on the chain, under a new number there. */
+    /** Publishes a review under a new on-chain id. */
     async publish(internalId: bigint): Promise<void> {
       const reviewId = ++numbers
       await onChain(
@@ -128,19 +128,19 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
       await sql`UPDATE market.reviews SET satisfaction_score = ${satisfaction} WHERE internal_id = ${internalId}`
     },
 
-    /** As a reorganisation does that changes the order of a transfer and a publication. */
+    /** Changes the owner at publication, as a reorganisation does that swaps a transfer and a publication. */
     async publishedUnder(internalId: bigint, owner: number): Promise<void> {
       await sql`UPDATE market.reviews SET author_owner = ${account(owner)} WHERE internal_id = ${internalId}`
     },
 
-    /** Returns the number by which the purchase is known here. */
+    /** Returns the number that identifies the purchase in this history. */
     async buy(product: Product, buyerAgentId: number | null): Promise<number> {
       const purchase = ++numbers
       await history.redo(purchase, product, buyerAgentId)
       return purchase
     },
 
-    /** Puts a purchase on the chain, under a new number there. */
+    /** Puts a purchase on-chain again, under a new escrow id. */
     async redo(
       purchase: number,
       { merchantId, number }: Product,
@@ -162,7 +162,7 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
       )
     },
 
-    /** Whose purchase it is. */
+    /** Sets the agent that made a purchase. */
     async bind(purchase: number, buyerAgentId: number | null): Promise<void> {
       await onChain(
         (tx) =>
@@ -170,7 +170,7 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
       )
     },
 
-    /** All votes of a purchase. */
+    /** Casts all votes of a purchase. */
     async cast(
       purchase: number,
       voterAgentId: number,
@@ -193,7 +193,7 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
       })
     },
 
-    /** As the oracle writes it. */
+    /** Writes a finding as the oracle does. */
     async find(
       internalId: bigint,
       outcome: 'pending' | 'confirmed' | 'contradicted',
@@ -212,7 +212,7 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
       await tx`UPDATE market.reviews SET comparison_outcome = ${outcome} WHERE internal_id = ${internalId}`
     },
 
-    /** An admin's word on a dispute. */
+    /** Writes an admin's decision of a dispute. */
     async resolve(internalId: bigint, upheld: boolean): Promise<void> {
       await sql.begin(async (tx) => {
         await tx`
@@ -223,7 +223,7 @@ export function createHistory(sql: Sql, chainId: number, followers: readonly Fol
 
     followOnce: () => followOnce({ sql, clock: () => clock.now }, chain, followers),
 
-    /** Until nothing is left to do. */
+    /** Follows until nothing is left to do. */
     async follow(): Promise<void> {
       while (await history.followOnce()) {}
     },

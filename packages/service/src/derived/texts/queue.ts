@@ -4,23 +4,26 @@ import { productText, productTextHash } from './text.ts'
 
 type Fragment = ReturnType<Queryable>
 
-/** Whoever has it embeds the text; should nothing come of it, somebody else has it after so long. */
+/** The lease on a text: if it is not embedded within this time, another worker takes it. */
 const CLAIMED_SECONDS = 60
-/** A model that nobody has named for so long is not in use; when it is named again, it is told what it missed. */
+/**
+ * A model counts as in use for this long after a service last reported it. When it is reported again, everything it
+ * missed is queued.
+ */
 const IN_USE_MINUTES = 10
 
 export const isInUse = (sql: Queryable) => sql`used_at > now() - make_interval(mins => ${IN_USE_MINUTES})`
 
 const lock = (sql: Queryable) => sql`hashtextextended('embedders', 0)`
 
-/** Until the transaction ends no text is queued by others, so that a model that comes into use misses none. */
+/** Keeps others from queueing texts until the transaction ends, so that a model that comes into use misses none. */
 export async function lockQueue(tx: Transaction): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock(${lock(tx)})`
 }
 
 /**
- * For products whose listings were written in this transaction: their texts and those of the reviews on their shortlists wait for every
- * model in use that has not embedded them as they are.
+ * Queues the texts of products whose listings were written in this transaction, and of the reviews on their
+ * shortlists, for every model in use that has not embedded their present version.
  */
 export async function queueTexts(
   tx: Transaction,
@@ -39,13 +42,13 @@ export async function queueTexts(
   await queue(tx, listed, tx`SELECT embedder_id FROM market.embedders WHERE ${isInUse(tx)}`)
 }
 
-/** Whatever of all listings a model has not embedded. */
+/** Queues every text of all open listings that a model has not embedded. */
 export async function queueEverything(tx: Transaction, embedderId: string): Promise<void> {
   const listed: Fragment = tx`SELECT chain_id, merchant_id, product_id, shortlist FROM market.listings WHERE is_open`
   await queue(tx, listed, tx`SELECT ${embedderId}::text AS embedder_id`)
 }
 
-/** Products come first: without them nothing is found. */
+/** Products are queued before reviews: without a product's vector it is not found. */
 async function queue(tx: Transaction, listed: Fragment, embedders: Fragment): Promise<void> {
   await tx`
     INSERT INTO market.texts_to_embed AS t (embedder_id, chain_id, merchant_id, product_id, text_hash)
@@ -72,10 +75,10 @@ async function queue(tx: Transaction, listed: Fragment, embedders: Fragment): Pr
       WHERE t.text_hash <> excluded.text_hash`
 }
 
-/** A text that waits, as it was when it was taken. */
+/** A queued text as it was when it was taken. */
 export interface Taken {
   id: bigint
-  /** What the queue says; the text may be newer. */
+  /** The hash in the queue; the text itself may be newer. */
   queuedHash: Buffer
   attempts: number
   subject:
@@ -99,7 +102,7 @@ interface TakenRow {
   content_hash: Buffer
 }
 
-/** Takes texts that are due, the first first. */
+/** Takes the texts that have been due longest. */
 export async function takeTexts(sql: Sql, embedderId: string, most: number): Promise<Taken[]> {
   const rows = await sql<TakenRow[]>`
     WITH due AS (
@@ -138,23 +141,23 @@ export async function takeTexts(sql: Sql, embedderId: string, most: number): Pro
   }))
 }
 
-/** Those that meanwhile became other texts stay. */
+/** Removes texts from the queue, except those that have changed since they were taken. */
 export async function removeTexts(tx: Queryable, taken: readonly Taken[]): Promise<void> {
   if (taken.length === 0) return
   await tx`
     DELETE FROM market.texts_to_embed AS t USING ${unchanged(tx, taken)} WHERE (t.id, t.text_hash) = (done.id, done.hash)`
 }
 
-/** They failed, and are due again after a while. `isTheirFault`: for reasons of their own. */
+/** Schedules a retry of failed texts. `isTextAtFault`: the text itself was refused, which counts as an attempt. */
 export async function postponeTexts(
   sql: Queryable,
   taken: readonly Taken[],
-  { seconds, isTheirFault }: { seconds: number; isTheirFault: boolean },
+  { seconds, isTextAtFault }: { seconds: number; isTextAtFault: boolean },
 ): Promise<void> {
   if (taken.length === 0) return
   await sql`
     UPDATE market.texts_to_embed AS t
-    SET due_at = now() + make_interval(secs => ${seconds}), attempts = t.attempts + ${isTheirFault ? 1 : 0}
+    SET due_at = now() + make_interval(secs => ${seconds}), attempts = t.attempts + ${isTextAtFault ? 1 : 0}
     FROM ${unchanged(sql, taken)} WHERE (t.id, t.text_hash) = (done.id, done.hash)`
 }
 

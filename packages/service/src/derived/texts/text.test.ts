@@ -1,6 +1,6 @@
 import { freshDatabase } from '@referrer/database/testing'
 import { expect, it } from 'vitest'
-import { cut, inParts, productText } from './text.ts'
+import { cut, inBatches, productText } from './text.ts'
 
 it('cuts between characters', () => {
   expect(cut('abc', 3)).toBe('abc')
@@ -10,7 +10,7 @@ it('cuts between characters', () => {
 })
 
 it('makes parts of so many texts that fit, and of one that fits nowhere', () => {
-  const split = (...texts: string[]) => inParts(texts, { most: 3, room: 5, sizeOf: (text) => text.length })
+  const split = (...texts: string[]) => inBatches(texts, { most: 3, room: 5, sizeOf: (text) => text.length })
   expect(split()).toEqual([])
   expect(split('a', 'b', 'c', 'd')).toEqual([['a', 'b', 'c'], ['d']])
   expect(split('aaa', 'bb', 'c')).toEqual([['aaa', 'bb'], ['c']])

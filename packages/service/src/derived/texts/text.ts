@@ -1,6 +1,6 @@
 import type { Queryable } from '@referrer/database'
 
-/** The first characters of a text; none is cut in two. */
+/** The first `most` characters of a text; no surrogate pair is split. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text
   let end = 0
@@ -12,33 +12,36 @@ export function cut(text: string, most: number): string {
   return text.slice(0, end)
 }
 
-/** Texts in their order, in parts of at most so many, and no larger than there is room unless one alone is. */
-export function inParts(
+/**
+ * Splits texts, in order, into batches of at most `most` texts and a total size of `room`; a single larger text is a
+ * batch of its own.
+ */
+export function inBatches(
   texts: readonly string[],
   { most, room, sizeOf }: { most: number; room: number; sizeOf: (text: string) => number },
 ): string[][] {
-  const parts: string[][] = []
+  const batches: string[][] = []
   let used = 0
   for (const text of texts) {
     const size = sizeOf(text)
-    const part = parts.at(-1)
-    if (part && part.length < most && used + size <= room) {
-      part.push(text)
+    const batch = batches.at(-1)
+    if (batch && batch.length < most && used + size <= room) {
+      batch.push(text)
       used += size
     } else {
-      parts.push([text])
+      batches.push([text])
       used = size
     }
   }
-  return parts
+  return batches
 }
 
 /**
- * As SQL: what is embedded of a product `p`. The beginning of a description says what the thing is; what follows costs time and helps
- * nobody to find it.
+ * SQL: the text of a product `p` that is embedded. Only the beginning of the description is used: it says what the
+ * product is, and the rest costs time without improving the search.
  */
 export const productText = (sql: Queryable) =>
   sql`concat_ws(E'\\n', nullif(p.name, ''), nullif(p.category, ''), nullif(left(p.description, 200), ''))`
 
-/** As SQL: the hash of that text. */
+/** SQL: the hash of that text. */
 export const productTextHash = (sql: Queryable) => sql`sha256(convert_to(${productText(sql)}, 'UTF8'))`

@@ -26,7 +26,7 @@ beforeAll(async () => {
   database = await freshDatabase(migrations)
 })
 afterAll(() => database.drop())
-/** A chain of its own for each test. */
+/** Each test has a chain of its own. */
 beforeEach(async () => {
   chainId += 1
   market = smallMarket(database.sql, chainId)
@@ -141,7 +141,7 @@ describe('the slate of a product', () => {
 })
 
 describe('an intent', () => {
-  /** What the source was asked. */
+  /** The question that the source was asked. */
   async function questionOf(
     intent: string,
     embed = async (_: string) => Int8Array.from([1]),
@@ -204,7 +204,7 @@ describe('an intent', () => {
 })
 
 describe('the database', () => {
-  /** Counts the statements that somebody waits for. The first that says `lost` fails. */
+  /** Counts the statements that are awaited. The first one that contains `lost` fails. */
   function counting(sql: Sql, lost?: string): { sql: Sql; count: () => number } {
     let count = 0
     let isLost = false

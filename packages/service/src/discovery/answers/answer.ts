@@ -1,4 +1,4 @@
-// How one question is answered.
+// Answers one discovery request.
 import { createTurns } from '@referrer/net'
 import { PRODUCT_TYPES, type ProductType } from '@referrer/ranking'
 import { cosine, type Hit, type Vector } from '@referrer/search'
@@ -15,13 +15,13 @@ import type { Filters, PublishedRow } from './store.ts'
 
 export interface Asked extends Filters {
   chainId: number
-  /** In words. */
+  /** What the caller wants, in words. */
   intent: string
-  /** How many products at most. */
+  /** The largest number of products to return. */
   most: number
-  /** Also the reviews that are below the others. */
+  /** Whether to include reviews of the slot `overflow`. */
   includeAll: boolean
-  /** For a model, which reads every byte: see `brief.ts`. */
+  /** Whether the answer is for a language model and must stay short: see `brief.ts`. */
   isBrief: boolean
 }
 
@@ -31,20 +31,23 @@ interface Meaning {
   embedderId: string
 }
 
-/** What an intent says beyond this is not looked at. */
+/** The rest of a longer intent is ignored. */
 const INTENT_CHARACTERS = 1_000
-/** The source may be a little behind: some of what it finds may be closed by now. */
+/** The source can be slightly behind, so this many more hits are requested in case some are closed by now. */
 const SPARE = 5
-/** So many make a large answer. */
+/**
+ * An answer with more reviews than this counts as large. Only a few large answers are written at the same time, to
+ * limit memory.
+ */
 const MANY_TEXTS = 200
 const LARGE_AT_ONCE = 4
 
 export async function answerTo(context: Context, search: Search, asked: Asked): Promise<string> {
-  // Postgres cannot be asked for a text with this character, and has none.
+  // Postgres cannot store this character, so no category contains it.
   if (asked.category?.includes('\0')) return discoveryJson(context, asked.chainId, [], new Map())
   const { hits, meaning } = await searchFor(search, asked)
   const shortlists = new Shortlists(context.sql, asked.chainId, meaning?.embedderId)
-  // Mostly the first that were found are the ones that are shown. If this fails, it is done again where it counts.
+  // Prefetch: usually the first hits are the products that are shown. If it fails, the read below tries again.
   const [chosen] = await Promise.all([
     chooseProducts(context.sql, asked, hits),
     shortlists.read(hits.slice(0, asked.most).map(({ key }) => ({ key }))).catch(() => {}),
@@ -62,7 +65,7 @@ export async function answerTo(context: Context, search: Search, asked: Asked): 
   return ids.length > MANY_TEXTS ? inTurns(context)(write) : write()
 }
 
-/** Whoever is excluded, and whoever found no place, can be many. */
+/** There can be many excluded and overflow reviews, so their texts are shortened. */
 const isShort = ({ slot }: Entry, { isBrief }: Asked) => isBrief || slot === 'excluded' || slot === 'overflow'
 
 const inTurns = once(() => createTurns(LARGE_AT_ONCE))
@@ -75,7 +78,7 @@ async function searchFor(
   if (intent.trim() === '') return { hits: [], meaning: undefined }
   const { embedderId } = source
   const vector = embedderId === undefined ? undefined : await embed(intent, embedderId)
-  // Meanwhile the source may have gone over to another model: then words alone decide.
+  // If the source has switched to another model meanwhile, the vectors cannot be compared and words alone decide.
   const comparable = source.embedderId === embedderId ? vector : undefined
   const limit = most + SPARE
   const hits = await source.find(chainId, { intent, vector: comparable, category, ceiling, limit })

@@ -1,19 +1,19 @@
-// What a model is shown of a product: whoever writes much takes no more room for it.
+// Limits what a language model is shown of a product, so that authors of many reviews take no more room than others.
 import type { Entry } from './slate.ts'
 import type { PublishedRow } from './store.ts'
 
-/** Owners are cheap too. */
+/** Limited, too, because anybody can create many owners. */
 const EXCLUDED = 10
 const OVERFLOW = 20
 
 export interface Brief {
   entries: Entry[]
-  /** How many of these there are beyond the entries. */
+  /** How many excluded and overflow reviews are left out. */
   moreExcluded: number
   moreOverflow: number
 }
 
-/** All that have a place on the slate; of the excluded the newest of each owner; of the overflow the best. */
+/** Keeps all reviews in other slots, the newest excluded review of each owner, and the best of the overflow. */
 export function briefOf(entries: readonly Entry[], rows: readonly PublishedRow[]): Brief {
   const rowOf = new Map(rows.map((row) => [row.internal_id, row]))
   const of = Map.groupBy(entries, ({ slot }) =>

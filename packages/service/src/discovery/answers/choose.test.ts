@@ -12,7 +12,7 @@ beforeAll(async () => {
   database = await freshDatabase(migrations)
 })
 afterAll(() => database.drop())
-/** A chain of its own for each test. */
+/** Each test has a chain of its own. */
 beforeEach(async () => {
   chainId += 1
   market = smallMarket(database.sql, chainId)
@@ -124,7 +124,7 @@ describe('products', () => {
     await market.product(3, { category: 'api', price: 101 })
     await market.product(4, { category: 'api', leastPrice: 101 })
     await market.product(5, { category: 'api', leastPrice: 100 })
-    // What was asked last counts, not what it is sold for at least.
+    // The last known price counts, not the lowest possible one.
     await market.product(6, { category: 'api', price: 100, leastPrice: 200 })
     const source = sourceOf([1, 2, 3, 4, 5, 6].map((number) => [number, 1 - number / 10]))
     const filters = { category: 'api', ceiling: 100 }

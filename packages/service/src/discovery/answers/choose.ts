@@ -1,13 +1,13 @@
-// Which products are shown.
+// Chooses the products that are shown.
 import type { Queryable } from '@referrer/database'
 import { type Hit, keyOf, productScore } from '@referrer/search'
 import { bestRanked, type Filters, findOpen, type ProductRow } from './store.ts'
 
 export interface Chosen {
-  /** As an index names it. */
+  /** The product's key in the search index. */
   key: string
   row: ProductRow
-  /** How well it is what was asked for, from 0 to 1. */
+  /** How well the product matches the intent, from 0 to 1. */
   intentMatch: number
   score: number
 }
@@ -18,8 +18,8 @@ interface Choice extends Filters {
 }
 
 /**
- * What was found, by the records as they are now, and the best-ranked where that is not enough; best first. When nothing was found, rank
- * alone decides.
+ * Checks the hits against the present records and fills up with the best-ranked products; best first. Without hits,
+ * rank alone decides.
  */
 export async function chooseProducts(
   sql: Queryable,

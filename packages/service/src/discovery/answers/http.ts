@@ -4,7 +4,7 @@ import { type Route, route } from '../../kit/route.ts'
 import { discover } from './operations.ts'
 import { DEFAULT_PRODUCTS, Discovery, productsWanted } from './shapes.ts'
 
-/** An integer from 0 up; whatever else is sent counts as nothing. */
+/** A non-negative integer; anything else is ignored. */
 const ceiling = z
   .union([
     z
@@ -16,7 +16,7 @@ const ceiling = z
   ])
   .optional()
   .meta({
-    about: 'In USDC base units: what is known to cost more is left out. Ignored when it cannot be read.',
+    about: 'In USDC base units: products known to cost more are left out. Ignored if it is invalid.',
     shown: { type: 'integer', minimum: 0 },
   })
 
@@ -34,7 +34,7 @@ export const discoveryRoutes: Route[] = [
         .min(1)
         .meta({
           refusal: 'intent is required',
-          about: 'What you want, in words. The first 1,000 characters are looked at.',
+          about: 'What you want, in words. Only the first 1,000 characters count.',
           shown: { type: 'string', minLength: 1, examples: ['weather forecast for a city'] },
         }),
       category: optional(z.string().meta({ about: 'Only products of exactly this category.' })),
@@ -45,7 +45,7 @@ export const discoveryRoutes: Route[] = [
         .optional()
         .transform((value) => value === 'true')
         .meta({
-          about: 'Exactly `true`: also reviews below the others, as `overflow`.',
+          about: 'Exactly `true`: also the lower-ranked reviews, as `overflow`.',
           shown: { type: 'string', default: 'false' },
         }),
     }),

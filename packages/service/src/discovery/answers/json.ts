@@ -1,4 +1,5 @@
-// Discovery as JSON text, written by hand: what reviews say is text that was JSON when it was accepted.
+// Writes a discovery answer as JSON text. It is built from strings because the review contents are stored as JSON
+// text already and need no parsing.
 import type { Context } from '../../kit/context.ts'
 import { hex, time } from '../../kit/json-values.ts'
 import { refLinkOf } from '../../market/ref-tokens/link.ts'
@@ -7,14 +8,14 @@ import type { Brief } from './brief.ts'
 import type { Chosen } from './choose.ts'
 import type { Entry } from './slate.ts'
 
-/** A product with the reviews that are shown of it. */
+/** A product with the reviews to show. */
 export interface Shown extends Chosen, Partial<Omit<Brief, 'entries'>> {
   entries: readonly Entry[]
   /** Undefined: no author has a rank. */
   meanAuthorRank: number | undefined
 }
 
-/** With fewer published reviews in all, there is not much to go by. */
+/** If the products have fewer published reviews together, the answer says that coverage is thin. */
 const ENOUGH_REVIEWS = 3
 
 export function discoveryJson(
@@ -31,7 +32,7 @@ export function discoveryJson(
   )
 }
 
-/** Empty: none was authored. */
+/** Empty text: no category has a checklist. */
 function checklistsJson(products: readonly Shown[]): string {
   const items = new Map(products.map(({ row }) => [row.category, row.checklist]))
   const lists = [...items].flatMap(([category, list]) =>
@@ -48,7 +49,7 @@ function productJson(
 ): string {
   const shown = entries.flatMap((entry) => {
     const review = reviews.get(entry.internalId)
-    // It may have left the chain since the slate was made.
+    // The review may have left the chain since the slate was made.
     return review?.review_id != null && review.content !== null ? [entryJson(context, entry, review)] : []
   })
   return (

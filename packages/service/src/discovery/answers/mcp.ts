@@ -5,7 +5,7 @@ import { discover } from './operations.ts'
 import { BriefDiscovery, DEFAULT_PRODUCTS, productsWanted } from './shapes.ts'
 
 const words = text(
-  'What is wanted, in the words of whoever wants it. The first 1,000 characters are looked at.',
+  'What is wanted, in the words of the user. Only the first 1,000 characters count.',
   'hourly weather forecast for a city, as JSON',
   'verify a company by its VAT number',
 )
@@ -30,7 +30,7 @@ Errors: "intent is required" — say in words what is wanted. "rate limited" —
         250_000,
       ).optional(),
       max_products: integer(DEFAULT_PRODUCTS, 'How many, 1 to 20; anything else is 5.', productsWanted),
-      include_all: flag('Whether to show reviews below the others too, as slot "overflow".'),
+      include_all: flag('Whether to show lower-ranked reviews too, as slot "overflow".'),
     }),
     output: BriefDiscovery,
     isReadOnly: true,

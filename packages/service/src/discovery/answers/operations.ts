@@ -6,11 +6,11 @@ import { postgresSource } from '../postgres-index/source.ts'
 import type { Search } from '../source.ts'
 import { type Asked, answerTo } from './answer.ts'
 
-/** What can be bought for an intent, and what reviewers say of it, as JSON that is ready to be sent. */
+/** Finds products for an intent, with their reviews. Returns JSON text. */
 export const discover = (context: Context, chain: Chain, wanted: Omit<Asked, 'chainId'>): Promise<string> =>
   answers(context)({ ...wanted, chainId: chain.config.chainId })
 
-/** Whoever asks the same at the same moment shares the answer. */
+/** Identical requests at the same time are coalesced into one. */
 const answers = once((context) => {
   const search: Search = {
     source: context.config.discoveryIndex === 'postgres' ? postgresSource(context) : searchIndex(context),

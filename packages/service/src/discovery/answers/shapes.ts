@@ -1,4 +1,4 @@
-// What discovery takes and answers, in all doors.
+// Inputs and answers of discovery, for HTTP and MCP.
 import { z } from 'zod'
 import { hex32, momentShown, wholeNumber } from '../../kit/fields.ts'
 import { contentShortened } from '../../market/reviews/shapes.ts'
@@ -15,7 +15,7 @@ const Entry = z
     excluded_reason: z
       .enum(['self_review', 'transfer_cooldown', 'below ranking threshold'])
       .optional()
-      .meta({ about: 'Only of `excluded` and `overflow`.' }),
+      .meta({ about: 'Only with `excluded` and `overflow`.' }),
     internal_id: wholeNumber,
     on_chain_id: wholeNumber.optional(),
     content_json: z.record(z.string(), z.unknown()),
@@ -24,10 +24,10 @@ const Entry = z
     published_at: momentShown.optional(),
     author_rank: z
       .number()
-      .meta({ about: 'For products of this type; before there is evidence, where ranks begin.' }),
-    relevance: z
-      .number()
-      .meta({ about: 'How much it is about the intent, from 0 to 1; 0 when nobody can tell.' }),
+      .meta({
+        about: 'The rank of the author for products of this type; before there is evidence, the base rate.',
+      }),
+    relevance: z.number().meta({ about: 'How well it matches the intent, from 0 to 1; 0 if unknown.' }),
     score: z.number().meta({ about: '0.5 × `author_rank` + 0.35 × `relevance` + 0.15 × freshness.' }),
   })
   .meta({ id: 'SlateEntry' })
@@ -58,7 +58,9 @@ const BriefProduct = Product.extend({
   more_excluded: wholeNumber.optional().meta({
     about: 'How many further reviews are excluded: of each owner the newest is shown. Left out: none.',
   }),
-  more_overflow: wholeNumber.optional().meta({ about: 'How many further ones are below. Left out: none.' }),
+  more_overflow: wholeNumber
+    .optional()
+    .meta({ about: 'How many more reviews are in the overflow. Left out: none.' }),
 })
 
 const discoveryOf = <T extends z.ZodType>(product: T) =>
@@ -71,9 +73,11 @@ const discoveryOf = <T extends z.ZodType>(product: T) =>
     checklists: z
       .record(z.string(), z.array(z.string()))
       .optional()
-      .meta({ about: 'What to look at in the categories of the products, where somebody wrote that.' }),
+      .meta({
+        about: 'What to check in the categories of the products, where an admin has written a checklist.',
+      }),
   })
 
 export const Discovery = discoveryOf(Product).meta({ id: 'Discovery' })
-/** For models: bounded, however many write however much. */
+/** The answer for language models; its size is limited. */
 export const BriefDiscovery = discoveryOf(BriefProduct)

@@ -1,7 +1,7 @@
 import type { Queryable } from '@referrer/database'
 import { findShortlisted, type ProductRow, type PublishedRow } from './store.ts'
 
-/** The reviews of products that may be shown, read once for each product. */
+/** Loads the shortlisted reviews of products, once for each product. */
 export class Shortlists {
   readonly #sql: Queryable
   readonly #chainId: number
@@ -15,8 +15,8 @@ export class Shortlists {
   }
 
   /**
-   * Products by their keys in an index. Of those that were read before nothing is read, unless their row counts other reviews than there
-   * were then: whoever reads ahead may do so in the moment before a listing changes.
+   * Loads the products by their index keys. A product is loaded again only if `row` has another review count: then
+   * its listing has changed since the prefetch.
    */
   async read(products: readonly { key: string; row?: Pick<ProductRow, 'review_count'> }[]): Promise<void> {
     const keys = products.filter(({ key, row }) => !this.#has(key, row?.review_count)).map(({ key }) => key)

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000
 const ago = (ms: number) => new Date(NOW.getTime() - ms)
 const seed = seedOf()
 
-/** By an author with a rank, written today. */
+/** A review of today by an author with a rank. */
 const review = (internalId: number, said: Partial<Candidate> = {}): Candidate => ({
   internalId: BigInt(internalId),
   agentId: BigInt(internalId),
@@ -23,7 +23,7 @@ const review = (internalId: number, said: Partial<Candidate> = {}): Candidate =>
 })
 
 const slate = (...reviews: Candidate[]) => slateOf(reviews, 'repeat', NOW)
-/** `highlight 1`, in the order in which they are shown. */
+/** Slot and id of each review (`highlight 1`), in display order. */
 const placesOf = (...reviews: Candidate[]) =>
   slate(...reviews).entries.map(({ slot, internalId }) => `${slot} ${internalId}`)
 const scoreOf = (one: Candidate, type: 'repeat' | 'one_off' = 'repeat') =>

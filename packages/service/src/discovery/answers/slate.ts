@@ -1,23 +1,23 @@
-// Which reviews of a product are shown, and as what.
+// Chooses the reviews of a product that are shown, and the slot of each.
 
 import { BASE_RATES, dayOf, effectiveRank, HALF_LIFE_DAYS, type ProductType } from '@referrer/ranking'
 import { COOLDOWN_MS } from '../../derived/listings/store.ts'
 
-/** A published review of a product, and what is known of its author. */
+/** A published review, with what is known of its author. */
 export interface Candidate {
   internalId: bigint
   agentId: bigint
-  /** Of its author, for products of this type; null: not computed yet. */
+  /** The author's rank for products of this type; null: not computed yet. */
   rank: number | null
   flagged: boolean
-  /** From 0 to 1; null: it does not say. */
+  /** From 0 to 1; null: the review has no rating. */
   satisfaction: number | null
   publishedAt: Date
-  /** Its author belongs to the merchant's owner, or did when it was published. */
+  /** Whether the merchant's owner owns the author, or did when the review was published. */
   isOwn: boolean
-  /** When its author last changed hands; null: never. */
+  /** When the author was last transferred to another owner; null: never. */
   transferredAt: Date | null
-  /** How much it is about what was asked for, from 0 to 1; 0 when nobody can tell. */
+  /** How well the review matches the intent, from 0 to 1; 0 if unknown. */
   relevance: number
 }
 
@@ -26,7 +26,7 @@ export type Slot = 'highlight' | 'newcomer' | 'dissent' | 'excluded' | 'overflow
 export interface Entry {
   internalId: bigint
   slot: Slot
-  /** Why it is not among the first. */
+  /** Why the review is excluded or in the overflow. */
   reason: string | undefined
   authorRank: number
   relevance: number
@@ -34,7 +34,7 @@ export interface Entry {
 }
 
 export interface Slate {
-  /** In the order in which they are shown: the overflow is last. */
+  /** In display order; overflow comes last. */
   entries: Entry[]
   /** Undefined: no author has a rank. */
   meanAuthorRank: number | undefined
@@ -78,7 +78,7 @@ export function slateOf(candidates: readonly Candidate[], type: ProductType, now
 function scoredOf(candidate: Candidate, type: ProductType, now: Date): Scored {
   const { flagged, rank, relevance, publishedAt } = candidate
   const authorRank = effectiveRank(flagged, rank) ?? BASE_RATES[type]
-  // Whole days: the same question has the same answer all day.
+  // Counted in whole days, so that the same request gets the same answer all day.
   const age = Math.max(dayOf(now) - dayOf(publishedAt), 0)
   const freshness = 2 ** (-age / HALF_LIFE_DAYS)
   return { ...candidate, authorRank, score: 0.5 * authorRank + 0.35 * relevance + 0.15 * freshness }
@@ -92,13 +92,13 @@ function exclusionOf({ isOwn, transferredAt }: Candidate, now: Date): string | u
   return isNew ? 'transfer_cooldown' : undefined
 }
 
-/** Whether their mean satisfaction is above one half (1), below (−1), or neither. */
+/** 1 if the mean satisfaction is above one half, −1 if below, else 0. */
 function sideOf(reviews: readonly Candidate[]): number {
-  // Ratings are quarters, so that sums of them are exact.
+  // Ratings are multiples of 1/4, so floating-point sums are exact.
   return Math.sign(reviews.reduce((sum, { satisfaction }) => sum + (satisfaction ?? 0.5) - 0.5, 0))
 }
 
-/** Each author counts once. */
+/** The mean over authors; each author counts once. */
 function meanRankOf(reviews: readonly Candidate[]): number | undefined {
   const ranks = new Map<bigint, number>()
   for (const { agentId, flagged, rank } of reviews) {
@@ -106,7 +106,7 @@ function meanRankOf(reviews: readonly Candidate[]): number | undefined {
     if (counts !== null) ranks.set(agentId, counts)
   }
   if (ranks.size === 0) return undefined
-  // In one order, so that the sum is the same whoever came first.
+  // Sorted, so that the floating-point sum does not depend on the order of reviews.
   const inOrder = [...ranks.values()].sort((a, b) => a - b)
   return inOrder.reduce((sum, rank) => sum + rank, 0) / ranks.size
 }

@@ -1,11 +1,11 @@
 import type { Queryable } from '@referrer/database'
 import { readKey } from '@referrer/search'
 
-/** What the caller wants to see only. */
+/** The caller's filters. */
 export interface Filters {
-  /** Exactly. */
+  /** Compared exactly. */
   category: string | undefined
-  /** In base units: what is known to cost more is left out. */
+  /** In base units: products known to cost more are left out. */
   ceiling: number | undefined
 }
 
@@ -18,25 +18,31 @@ export type ProductRow = {
   rank: number
   /** 0 repeat, 1 one-off */
   product_type: number
-  /** Null: not known. */
+  /** Null: unknown. */
   price: bigint | null
   review_count: number
-  /** Null: its category has none. */
+  /** Null: its category has no checklist. */
   checklist: string[] | null
 }
 
-/** Of the best-ranked products so many are looked at, whether they are open or not, and so many that are, whether they pass or not. */
+/**
+ * Upper limits of what is read: this many of the best-ranked products (open or closed), then this many open ones
+ * (before the filters).
+ */
 const RANKED = 5_000
 const LOOKED_AT = 1_000
 
-/** As subqueries: how many there are is hidden from the planner, so that a plan is made once and not for every question. */
+/**
+ * The arrays are in subqueries, which hide their length from the planner. So one generic plan is cached instead of a
+ * new plan for each request.
+ */
 const products = (sql: Queryable, keys: readonly string[]) => {
   const ids = keys.map(readKey)
   return sql`
     unnest((SELECT ${ids.map((id) => id.merchantId)}::bigint[]), (SELECT ${ids.map((id) => id.productId)}::bytea[]))`
 }
 
-/** Those of the products, by their keys in an index, that are open and pass. */
+/** The given products that are open and pass the filters. */
 export function findOpen(
   sql: Queryable,
   chainId: number,
@@ -47,7 +53,7 @@ export function findOpen(
     SELECT product.* FROM ${products(sql, keys)} AS k (merchant_id, product_id), LATERAL (${product(sql, chainId, filters)}) AS product`
 }
 
-/** The best-ranked that are open and pass. */
+/** The best-ranked products that are open and pass the filters. */
 export function bestRanked(
   sql: Queryable,
   chainId: number,
@@ -70,7 +76,10 @@ export function bestRanked(
     ORDER BY k.rank DESC, k.merchant_id, k.product_id LIMIT ${most}`
 }
 
-/** The product of `k`. A subquery of one row is looked up product by product; as joins they would be done for whole tables. */
+/**
+ * The product of row `k`. LATERAL … LIMIT 1 forces an index lookup per product; with joins the planner may scan whole
+ * tables.
+ */
 const product = (sql: Queryable, chainId: number, { category, ceiling }: Filters) => sql`
   SELECT p.merchant_id, p.product_id, p.name, p.category, p.rank, c.product_type, o.price, l.review_count,
     checklist.items AS checklist
@@ -85,30 +94,30 @@ const product = (sql: Queryable, chainId: number, { category, ceiling }: Filters
     ${ceiling === undefined ? sql`` : sql`AND coalesce(o.price, c.min_price) <= ${ceiling}`}
   LIMIT 1`
 
-/** A published review, without its text. */
+/** A published review without its text. */
 export type PublishedRow = {
-  /** Which of the products it is of, from 0. */
+  /** The index of its product in the list that was asked for. */
   at: number
-  /** Of the product, when this was read. */
+  /** The review count of the product when this row was read. */
   review_count: number
   internal_id: bigint
   agent_id: bigint
   satisfaction_score: number | null
   published_at: Date
-  /** Of its author. */
+  /** The author's flag, ranks and last transfer. */
   flagged: boolean
   repeat: number | null
   one_off: number | null
   transferred_at: Date | null
-  /** Of its author now, else when it was published; null: nobody knows. */
+  /** The author's present owner, else the one at publication; null: unknown. */
   owner: Buffer | null
-  /** The merchant's owner owns its author, or did when it was published. */
+  /** Whether the merchant's owner owns the author, or did when the review was published. */
   is_own: boolean
-  /** Of its text; null: there is none, or none was asked for. */
+  /** The vector of its text; null: there is none, or none was asked for. */
   vector: Buffer | null
 }
 
-/** Reviews on the shortlists of products, with their vectors of this model. */
+/** The reviews on the shortlists of products, with their vectors by this model. */
 export function findShortlisted(
   sql: Queryable,
   chainId: number,

@@ -1,4 +1,4 @@
-// A market in which only that is written which discovery reads, as those write it who keep it.
+// A test market with only the rows that discovery reads.
 import type { Sql } from '@referrer/database'
 import { keyOf } from '@referrer/search'
 import type { Context } from '../../kit/context.ts'
@@ -17,7 +17,7 @@ export interface Listed {
   name?: string
   category?: string
   rank?: number
-  /** What its endpoint asked for; left out: nothing was seen. */
+  /** The price its endpoint asked for; left out: unknown. */
   price?: number
   leastPrice?: number
   isOpen?: boolean
@@ -27,14 +27,14 @@ export interface Listed {
 }
 
 export interface Written {
-  /** Whoever is not known yet is entered, with an owner of its own. */
+  /** An unknown agent is created, with an owner of its own. */
   agentId?: number
   merchantId?: number
   satisfaction?: number
   description?: string
   publishedAt?: Date
   refToken?: string
-  /** Whose the author was when the review was published. */
+  /** The author's owner at publication. */
   authorOwner?: number
   vector?: readonly number[]
   isOnChain?: boolean
@@ -53,7 +53,7 @@ export type Answer = {
   checklists?: Record<string, string[]>
 }
 
-/** A source that has these products in stock, the best first. */
+/** A source that finds these products, best first. */
 export function sourceOf(hits: readonly [product: number, intentMatch: number][]): Source {
   return {
     embedderId: MODEL,
@@ -114,7 +114,7 @@ export function smallMarket(sql: Sql, chainId: number) {
         VALUES (${chainId}, ${merchantId}, ${id}, ${url}, ${listed.price})`
     },
 
-    /** Returns its record. */
+    /** Returns the internal id. */
     async review(written: Written = {}): Promise<bigint> {
       const number = ++numbers
       const {
@@ -150,7 +150,7 @@ export function smallMarket(sql: Sql, chainId: number) {
       return internalId
     },
 
-    /** Where nothing else is said: five products for `something`, words alone. */
+    /** By default asks for five products for `something`, without vectors. */
     async ask(search: Partial<Search> = {}, asked: Partial<Asked> = {}): Promise<Answer> {
       const { source = sourceOf([]), embed = async () => undefined } = search
       const wanted = {
@@ -169,7 +169,7 @@ export function smallMarket(sql: Sql, chainId: number) {
 
 export type SmallMarket = ReturnType<typeof smallMarket>
 
-/** The numbers of the products, in their order. */
+/** The numbers of the products, in order. */
 export const numbersOf = ({ products }: Answer): number[] =>
   products.map(({ product_id }) => Number.parseInt(product_id.slice(2, 4), 16))
 

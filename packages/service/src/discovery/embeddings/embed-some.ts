@@ -7,18 +7,18 @@ import { descriptionIn } from '../../market/reviews/content.ts'
 import { type Embedder, EmbeddingFailed } from './embedder.ts'
 import { writeVectors } from './store.ts'
 
-/** A text that alone cannot be embedded is tried so often, the last time some hours after the first. */
+/** A text that fails on its own is tried this often; the last attempt is some hours after the first. */
 const MOST_ATTEMPTS = 5
 const FIRST_RETRY_SECONDS = 60
 const RETRY_FACTOR = 6
-/** There is no model that cannot embed it. */
+/** A text that every model can embed, to tell a failing text from a failing model. */
 const PLAIN = 'hello'
 
 type Wanted = Taken & { text: NonNullable<Taken['text']> }
 
 /**
- * Embeds some of the texts that wait for a model, outside of any transaction. False: none is due. Throws when the model cannot be asked;
- * the texts then wait as they did before.
+ * Embeds a batch of queued texts, outside of any transaction. False: none is due. Throws if the model cannot be
+ * reached; the texts then stay queued as before.
  */
 export async function embedSome(context: Context, embedder: Embedder, signal: AbortSignal): Promise<boolean> {
   const { sql } = context
@@ -42,7 +42,7 @@ export async function embedSome(context: Context, embedder: Embedder, signal: Ab
   }
 
   try {
-    // What failed before is kept away from the others.
+    // Texts that failed before are not put into a batch with others.
     const together = [...left].filter(({ attempts }) => attempts === 0)
     if (together.length > 1) await failureOf(embed(together))
     let isModelFine = false
@@ -56,13 +56,13 @@ export async function embedSome(context: Context, embedder: Embedder, signal: Ab
     }
   } catch (error) {
     if (error instanceof EmbeddingFailed)
-      await postponeTexts(sql, [...left], { seconds: 0, isTheirFault: false })
+      await postponeTexts(sql, [...left], { seconds: 0, isTextAtFault: false })
     throw error
   }
   return true
 }
 
-/** Why it failed, if a text may be the reason. */
+/** Returns the failure if one of the texts may be its cause; throws it otherwise. */
 async function failureOf(work: Promise<void>): Promise<EmbeddingFailed | undefined> {
   try {
     await work
@@ -81,7 +81,7 @@ async function retryOrDrop(
 ): Promise<void> {
   if (text.attempts + 1 < MOST_ATTEMPTS) {
     const seconds = FIRST_RETRY_SECONDS * RETRY_FACTOR ** text.attempts
-    return postponeTexts(sql, [text], { seconds, isTheirFault: true })
+    return postponeTexts(sql, [text], { seconds, isTextAtFault: true })
   }
   await removeTexts(sql, [text])
   log.warn(
@@ -101,7 +101,7 @@ const nameOf = ({ subject }: Taken) =>
 
 const wordsOf = ({ text }: Wanted) => ('product' in text ? text.product : descriptionIn(text.content))
 
-/** Who stops does not wait for an answer. */
+/** When the service stops, it does not wait for the model's answer. */
 async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const stop = () => reject(new EmbeddingFailed('the service stops', 'later'))

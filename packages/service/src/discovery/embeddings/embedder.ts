@@ -1,29 +1,29 @@
 import type { Vector } from '@referrer/search'
 
-/** Intents are waited for by somebody; texts of the queue are not. */
+/** Intents have a caller waiting; queued texts have not. */
 export type Kind = 'intents' | 'texts'
 
-/** Makes vectors of texts. Two of them can be compared when their embedders have the same id. */
+/** Makes vectors of texts. Vectors can be compared if their embedders have the same id. */
 export interface Embedder {
   readonly id: string
   readonly dims: number
-  /** How many texts of the queue it is best given together. */
+  /** The best batch size for queued texts. */
   readonly atOnce: number
-  /** One vector for each text, in their order, the same one whatever else is asked for. A blank text has no direction: zeros. */
+  /** One vector for each text, in order, independent of the other texts in the call. A blank text gives zeros. */
   embed(texts: readonly string[], kind?: Kind): Promise<Vector[]>
 }
 
 /**
- * When to ask again for vectors that did not come. `soon`: the model has enough to do; `later`: it cannot be asked, whatever the texts are;
- * `apart`: it was asked, and one of the texts may be why it failed.
+ * When to retry. `soon`: the model is busy; `later`: the model cannot be reached, whatever the texts are; `apart`:
+ * one of the texts may be the cause, so each is to be tried in a call of its own.
  */
 type Again = 'soon' | 'later' | 'apart'
 
-/** No vectors. */
+/** The embedder returned no vectors. */
 export class EmbeddingFailed extends Error {
   override readonly name = 'EmbeddingFailed'
   readonly again: Again
-  /** What the model's host asks for. */
+  /** The `Retry-After` that the model's host asked for. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -39,14 +39,14 @@ export class EmbeddingFailed extends Error {
 
 const isBlank = (text: string) => text.trim() === ''
 
-/** Has only those texts embedded that say something. */
-export async function embedSaying(
+/** Embeds only the texts that are not blank, and puts zeros for the others. */
+export async function embedNonBlank(
   texts: readonly string[],
   dims: number,
-  embed: (saying: string[]) => Promise<Vector[]>,
+  embed: (nonBlank: string[]) => Promise<Vector[]>,
 ): Promise<Vector[]> {
-  const saying = texts.filter((text) => !isBlank(text))
-  const vectors = saying.length === 0 ? [] : await embed(saying)
+  const nonBlank = texts.filter((text) => !isBlank(text))
+  const vectors = nonBlank.length === 0 ? [] : await embed(nonBlank)
   let next = 0
   return texts.map((text) => (isBlank(text) ? new Int8Array(dims) : (vectors[next++] as Vector)))
 }

@@ -4,11 +4,11 @@ import type { Embedder } from './embedder.ts'
 import { createEndpoint, endpointId, readEndpointId } from './endpoint.ts'
 import { createLocal, LOCAL } from './local.ts'
 
-/** The id of the model that is configured; undefined: none is. */
+/** The id of the configured model; undefined: none is configured. */
 export const configuredId = (config: EmbedderConfig | undefined): string | undefined =>
   config && (config.kind === 'local' ? LOCAL.id : endpointId(config))
 
-/** A model by its id, the configured one or one of before; undefined: it cannot be asked with this configuration. */
+/** A model by its id: the configured one or an earlier one. Undefined: this configuration cannot reach it. */
 export function embedderOf(context: Context, id: string): Embedder | undefined {
   if (id === LOCAL.id) return localEmbedder(context)
   const endpoints = endpointsOf(context)

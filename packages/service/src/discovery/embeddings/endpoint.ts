@@ -1,10 +1,10 @@
 import { createLoader } from '@referrer/process'
 import { quantize, type Vector } from '@referrer/search'
-import { cut, inParts } from '../../derived/texts/text.ts'
+import { cut, inBatches } from '../../derived/texts/text.ts'
 import type { EmbedderConfig } from '../../kit/config.ts'
 import { fieldsOf, jsonOf } from '../../kit/loose-json.ts'
 import { readBody } from '../../kit/read-body.ts'
-import { type Embedder, EmbeddingFailed, embedSaying } from './embedder.ts'
+import { type Embedder, EmbeddingFailed, embedNonBlank } from './embedder.ts'
 
 type EndpointConfig = Extract<EmbedderConfig, { kind: 'endpoint' }>
 
@@ -15,7 +15,7 @@ export const isEndpointId = (id: string) => id.startsWith(PREFIX)
 export const endpointId = ({ model, dims }: Pick<EndpointConfig, 'model' | 'dims'>) =>
   `${PREFIX}${model}@${dims}`
 
-/** What an id of ours says. */
+/** The model and the dimensions in an id made by `endpointId`. */
 export function readEndpointId(id: string): { model: string; dims: number } | undefined {
   const [, model, dims] = /^endpoint\/(.+)@(\d+)$/s.exec(id) ?? []
   return model === undefined ? undefined : { model, dims: Number(dims) }
@@ -23,16 +23,16 @@ export function readEndpointId(id: string): { model: string; dims: number } | un
 
 const MOST_TEXTS = 64
 const MOST_BYTES = 100_000
-/** In one answer: reading more holds up the event loop for longer than anybody should notice. */
+/** Limit for one answer: parsing more numbers would block the event loop noticeably. */
 const MOST_NUMBERS = 32_768
-/** No endpoint reads more of a text than it was asked to, and some refuse what is too long for them. */
+/** Longer texts are cut, because some endpoints refuse texts above their limit. */
 const MOST_CHARACTERS = 4_000
 const TEXTS_TIMEOUT_MS = 30_000
-/** Nobody waits so long; but an answer that is late is good for whoever asks next. */
+/** Longer than any caller waits: a late answer still goes into the cache for the next request. */
 const INTENTS_TIMEOUT_MS = 5_000
 const INTENT_CALLS = 8
 
-/** A model behind `POST <url>/embeddings`, as OpenAI's API has it. */
+/** A model behind `POST <url>/embeddings`, the API of OpenAI. */
 export function createEndpoint(
   { url, model, dims, key }: EndpointConfig,
   fetch: typeof globalThis.fetch,
@@ -50,7 +50,7 @@ export function createEndpoint(
           ...(key ? { authorization: `Bearer ${key.reveal()}` } : {}),
         },
         body: JSON.stringify({ model, input: texts }),
-        // The key is for this host alone.
+        // No redirects: the key must not be sent to another host.
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
       }),
@@ -85,7 +85,7 @@ export function createEndpoint(
     }
   }
 
-  /** What the endpoint says about itself is not repeated: it may hold a piece of the key. */
+  /** The endpoint's own error text is left out, because it may contain part of the key. */
   function refusal({ status, headers }: Response): EmbeddingFailed {
     const [again, advice] = adviceOn(status)
     const message = `${host} answered ${status} for ${model}${advice && `: ${advice}`}`
@@ -106,18 +106,18 @@ export function createEndpoint(
     dims,
     atOnce,
     embed: (texts, kind = 'texts') =>
-      embedSaying(texts, dims, async (saying) => {
-        const cutTexts = saying.map((text) => cut(text, MOST_CHARACTERS))
+      embedNonBlank(texts, dims, async (nonBlank) => {
+        const cutTexts = nonBlank.map((text) => cut(text, MOST_CHARACTERS))
         if (kind === 'intents') return Promise.all(cutTexts.map(askIntent))
         const vectors: Vector[] = []
-        for (const part of inParts(cutTexts, { most: atOnce, room: MOST_BYTES, sizeOf }))
-          vectors.push(...(await call(part, TEXTS_TIMEOUT_MS)))
+        for (const batch of inBatches(cutTexts, { most: atOnce, room: MOST_BYTES, sizeOf }))
+          vectors.push(...(await call(batch, TEXTS_TIMEOUT_MS)))
         return vectors
       }),
   }
 }
 
-/** In the JSON of a list. */
+/** The size of the text as an item of a JSON array, in bytes. */
 const sizeOf = (text: string) => Buffer.byteLength(JSON.stringify(text)) + 1
 
 function adviceOn(status: number): [again: 'later' | 'apart', advice: string] {
@@ -127,12 +127,15 @@ function adviceOn(status: number): [again: 'later' | 'apart', advice: string] {
   return ['apart', '']
 }
 
-/** In seconds; dates are not read. */
+/** Only the form in seconds is supported, not dates. */
 function readRetryAfter(text: string | null): number | undefined {
   return text !== null && /^\d{1,5}$/.test(text) ? Number(text) * 1_000 : undefined
 }
 
-/** The vectors in the order of the texts; the length of one that is not as long as it should be; undefined: no answer. */
+/**
+ * The vectors in the order of the texts. A number: the wrong length of a vector. Undefined: the body is not a valid
+ * answer.
+ */
 function readAnswer(body: Buffer, count: number, dims: number): Vector[] | number | undefined {
   const { data } = fieldsOf(jsonOf(body))
   if (!Array.isArray(data) || data.length !== count) return undefined

@@ -19,7 +19,7 @@ beforeEach(() => {
   server.asked = []
   server.respond = () => undefined
   context = testContext(NO_DATABASE, { config: endpointConfig(server.url) }).context
-  // Time passes when a test says so.
+  // Time passes only when a test says so.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
 })
 afterEach(() => vi.useRealTimers())

@@ -7,16 +7,19 @@ import { type Context, once } from '../../kit/context.ts'
 import { type Embedder, EmbeddingFailed } from './embedder.ts'
 import { embedderOf } from './embedders.ts'
 
-/** Nobody waits longer for a vector; words answer without. */
-const PATIENCE_MS = 150
+/** A request waits this long for its vector, then is answered by words alone. */
+const TIMEOUT_MS = 150
 const MOST_CHARACTERS = 1_000
 const MOST_KEPT = 10_000
 const MOST_UNDER_WAY = 256
-/** After so many failures in a row nothing is asked for a while, and then one intent alone, until there is an answer. */
+/**
+ * Circuit breaker: after this many failures in a row no intent is sent during a pause, then one at a time until one
+ * succeeds.
+ */
 const MOST_FAILURES = 5
 const PAUSE_MS = 1_000
 
-/** Intents whose vectors were kept, came in time, came too late, did not come, or were not asked for. */
+/** Intents whose vector was in the cache, came in time, came too late, failed, or was not requested. */
 type Outcome = 'kept' | 'embedded' | 'late' | 'failed' | 'skipped'
 
 interface Intents {
@@ -24,7 +27,7 @@ interface Intents {
   embed(intent: string, embedder: Embedder): Promise<Vector | undefined>
 }
 
-/** Undefined: it failed, or took too long. The answer that came too late is there for whoever asks next. */
+/** Undefined: it failed or took too long. A late vector still goes into the cache for the next request. */
 export async function embedIntent(
   context: Context,
   intent: string,
@@ -43,8 +46,8 @@ const intentsOf = once(({ log }): Intents => {
   const counts = { kept: 0, embedded: 0, late: 0, failed: 0, skipped: 0 }
 
   async function ask(key: string, text: string, embedder: Embedder, breaker: Breaker) {
-    // Whatever comes of it: nobody waited for that.
-    const late = setTimeout(() => breaker.failed(), PATIENCE_MS)
+    // A late answer counts as a failure, even if it arrives, because nobody waited for it.
+    const late = setTimeout(() => breaker.failed(), TIMEOUT_MS)
     try {
       const [vector] = await embedder.embed([text], 'intents')
       if (vector) kept.set(key, vector)
@@ -82,14 +85,14 @@ const intentsOf = once(({ log }): Intents => {
         flight = ask(key, text, embedder, breaker)
         underWay.set(key, flight)
       }
-      const vector = await withTimeout(PATIENCE_MS, flight, () => 'late' as const)
+      const vector = await withTimeout(TIMEOUT_MS, flight, () => 'late' as const)
       counts[vector === 'late' ? 'late' : vector ? 'embedded' : 'failed'] += 1
       return vector === 'late' ? undefined : vector
     },
   }
 })
 
-/** How one writes it changes nothing. */
+/** Normalises spacing and Unicode forms, so that they share a cache entry. */
 const readable = (intent: string): string =>
   cut(intent, MOST_CHARACTERS).normalize('NFKC').replace(/\s+/g, ' ').trim()
 
@@ -110,7 +113,7 @@ function createBreaker(): Breaker {
       if (failures < MOST_FAILURES) return true
       const now = performance.now()
       if (now < closedUntil) return false
-      // One alone: the next may go when this one has answered, or has had its time.
+      // Lets one request through; the next may go after this one has succeeded or the pause has passed.
       closedUntil = now + PAUSE_MS
       return true
     },

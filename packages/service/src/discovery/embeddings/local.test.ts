@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createLocal, LOCAL, type LocalEmbedder, type Thread } from './local.ts'
 import type { Answered, Asked } from './local-thread.ts'
 
-/** A thread that answers when it is told to: with the number of the text's first character in all places. */
+/** A thread that answers when told to. Every number of a vector is the code of the text's first character. */
 class ScriptedThread extends EventEmitter {
   readonly asked: Asked[] = []
   isReferenced = true

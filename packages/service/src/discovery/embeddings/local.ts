@@ -1,32 +1,32 @@
 import { Worker } from 'node:worker_threads'
 import type { Vector } from '@referrer/search'
-import { cut, inParts } from '../../derived/texts/text.ts'
+import { cut, inBatches } from '../../derived/texts/text.ts'
 import { type Backoff, backoffMs } from '../../machinery/workers/backoff.ts'
-import { type Embedder, EmbeddingFailed, embedSaying, type Kind } from './embedder.ts'
+import { type Embedder, EmbeddingFailed, embedNonBlank, type Kind } from './embedder.ts'
 import type { Answered, Asked } from './local-thread.ts'
 
-/** The version is that of the package the model comes in. */
+/** The version is that of the model's npm package. */
 export const LOCAL = { id: 'local/model-embeddings-en@0.2.0', dims: 512 } as const
 
-/** More than it reads of any text in words. */
+/** The model reads less than this of a text in words. */
 const MOST_CHARACTERS = 1_000
-/** Texts that are embedded together: an intent waits behind them for some 60 ms at most. */
+/** Batch limits for queued texts: an intent waits at most about 60 ms behind a batch. */
 const TOGETHER = { most: 8, room: 640, sizeOf: (text: string) => text.length }
 const INTENTS_TOGETHER = 8
-/** More cannot be answered in the time that a caller waits. */
+/** More queued intents could not be answered within a request's time limit. */
 const MOST_INTENTS = 16
-/** Then texts have a turn: they are not to wait for as long as intents keep coming. */
+/** After this many batches of intents one batch of texts runs, so that texts cannot starve. */
 const INTENTS_IN_A_ROW = 4
 const LONGEST_MS = 60_000
 
 export interface LocalEmbedder extends Embedder {
-  /** Loads the model before somebody waits for it. */
+  /** Loads the model in advance. */
   warm(): void
-  /** Ends the thread. What waits fails, and so does what is asked for from now on. */
+  /** Ends the thread. Queued and later calls fail. */
   close(): Promise<void>
 }
 
-/** What is used of a thread. */
+/** The part of a worker thread that is used here. */
 export type Thread = Pick<Worker, 'on' | 'postMessage' | 'ref' | 'unref' | 'terminate'>
 
 export interface LocalOptions {
@@ -41,11 +41,11 @@ interface Job {
   reject: (error: EmbeddingFailed) => void
 }
 
-/** It is to know nothing of our settings. */
+/** Passes no environment: the thread must not see the service's settings. */
 export const spawnThread = (): Thread =>
   new Worker(new URL('./local-thread.ts', import.meta.url), { execArgv: [], env: {}, name: 'embeddings' })
 
-/** The model that comes with the service. Its thread is started when it is first needed, and again when it dies. */
+/** The embedder that is shipped with the service. Its thread is started at the first call, and again if it dies. */
 export function createLocal({
   spawn = spawnThread,
   backoff = { firstMs: 200, maxMs: 30_000 },
@@ -84,7 +84,7 @@ export function createLocal({
     return started
   }
 
-  /** What is under way is no more. */
+  /** Takes the jobs that are under way, so that nothing is. */
   function take(): Job[] {
     const jobs = underWay?.jobs ?? []
     clearTimeout(underWay?.timer)
@@ -146,10 +146,10 @@ export function createLocal({
     ...LOCAL,
     atOnce: 2 * TOGETHER.most,
     embed: (texts, kind = 'texts') =>
-      embedSaying(texts, LOCAL.dims, async (saying) => {
-        const words = saying.map((text) => cut(text, MOST_CHARACTERS).replace(/\s+/g, ' ').trim())
-        const parts = inParts(words, TOGETHER)
-        return (await Promise.all(parts.map((part) => ask(kind, part)))).flat()
+      embedNonBlank(texts, LOCAL.dims, async (nonBlank) => {
+        const words = nonBlank.map((text) => cut(text, MOST_CHARACTERS).replace(/\s+/g, ' ').trim())
+        const batches = inBatches(words, TOGETHER)
+        return (await Promise.all(batches.map((batch) => ask(kind, batch)))).flat()
       }),
     warm() {
       if (!isClosed) thread ??= start()

@@ -8,13 +8,13 @@ import type { Embedder } from './embedder.ts'
 import { isEndpointId } from './endpoint.ts'
 import { LOCAL } from './local.ts'
 
-/** Then the vectors of a model that nobody uses are deleted; until then going back to it is cheap. */
+/** Vectors of an unused model are deleted after this many days; until then it costs little to return to that model. */
 const KEPT_DAYS = 7
 const DELETED_AT_ONCE = 5_000
 
 /**
- * The model that answers, of those that can be asked: the configured one when it has caught up, else the one that did so last, else the
- * configured one as far as it is.
+ * The model that serves requests: the configured one if it has embedded everything; else the usable one that did so
+ * last; else the configured one with what it has.
  */
 export async function servingEmbedder(
   sql: Queryable,
@@ -29,14 +29,18 @@ export async function servingEmbedder(
   return row?.embedder_id ?? configured
 }
 
-/** To be said again and again. One that is new, or was not in use, has all that it has not embedded before it. */
+/**
+ * Reports that a model is in use; to be called regularly. For a model that is new, or was not in use, everything it
+ * has not embedded is queued.
+ */
 export async function useEmbedder(sql: Sql, { id, dims }: Pick<Embedder, 'id' | 'dims'>): Promise<void> {
   if (await staysInUse(sql, id)) return
   await sql.begin(async (tx) => {
-    // A whole market takes longer than anybody else may, and so does waiting for a replica that is at it.
+    // Queueing a whole market takes longer than the usual time-out, and so does waiting for another replica that does
+    // it.
     await tx`SELECT set_config('statement_timeout', '0', true)`
     await lockQueue(tx)
-    // Another replica may have been quicker.
+    // Another replica may have done it while this one waited for the lock.
     if (await staysInUse(tx, id)) return
     await tx`
       INSERT INTO market.embedders (embedder_id, dims) VALUES (${id}, ${dims})
@@ -51,7 +55,7 @@ async function staysInUse(sql: Queryable, id: string): Promise<boolean> {
   return count > 0
 }
 
-/** When nothing waits for it. */
+/** Marks a model as ready if nothing is queued for it. */
 export async function noteReady(sql: Queryable, embedderId: string): Promise<void> {
   await sql`
     UPDATE market.embedders AS e SET ready_at = now()
@@ -59,7 +63,7 @@ export async function noteReady(sql: Queryable, embedderId: string): Promise<voi
       AND NOT EXISTS (SELECT FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id)`
 }
 
-/** How much each model has before it. */
+/** The number of queued texts by model, counted up to a limit. */
 export const countTexts = (sql: Queryable) => sql<{ embedder: string; count: number }[]>`
   SELECT e.embedder_id AS embedder, (
     SELECT count(*)::integer FROM (
@@ -72,7 +76,7 @@ export interface Embedded {
   vector: Vector
 }
 
-/** Keeps vectors, and takes their texts from the queue. */
+/** Stores vectors and removes their texts from the queue. */
 export async function writeVectors(
   tx: Transaction,
   embedderId: string,
@@ -116,7 +120,7 @@ export async function writeVectors(
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: Vector) => Buffer.from(buffer, byteOffset, byteLength)
 
-/** Deletes a part of what models that nobody uses any more have left. False: there is nothing. */
+/** Deletes a batch of the data of unused models. False: nothing is left. */
 export async function deleteUnused(sql: Sql): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [unused] = await tx<{ embedder_id: string }[]>`

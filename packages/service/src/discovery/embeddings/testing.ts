@@ -21,12 +21,12 @@ export interface Answer {
 export interface EmbeddingServer {
   url: string
   asked: Asked[]
-  /** What it answers; undefined: the vectors; may take its time. */
+  /** The answer to a request, possibly late; undefined: the vectors of its texts. */
   respond: (asked: Asked) => Answer | undefined | Promise<Answer | undefined>
   close(): Promise<void>
 }
 
-/** What the server makes of a text: its length, and its first characters. */
+/** The vector that the server makes of a text: its length and its first characters. */
 export const vectorOf = (text: string): number[] => [
   text.length,
   ...Array.from({ length: DIMS - 1 }, (_, at) => (text.codePointAt(at) ?? 0) / 10),
@@ -35,7 +35,7 @@ export const vectorOf = (text: string): number[] => [
 const vectorsOf = (input: readonly string[]) =>
   JSON.stringify({ data: input.map((text, index) => ({ index, embedding: vectorOf(text) })) })
 
-/** Speaks the API of OpenAI's embeddings. */
+/** A server with the embeddings API of OpenAI. */
 export async function startEmbeddingServer(): Promise<EmbeddingServer> {
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { model, input } = JSON.parse(await readText(request))
@@ -70,13 +70,13 @@ export const endpointConfig = (url: string, model = 'small') =>
     EMBEDDINGS_KEY: 'sk-hidden',
   })
 
-/** A door that opens. */
+/** A promise that a test resolves. */
 export function gate() {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   return { passed: promise, open: () => resolve(undefined) }
 }
 
-/** A product with a listing, and a published review on its shortlist. */
+/** A product with a listing and, if given, a published review on its shortlist. */
 export async function listProduct(
   sql: Sql,
   chainId: number,

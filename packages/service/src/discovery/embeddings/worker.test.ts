@@ -266,7 +266,7 @@ describe('several replicas', () => {
     await listProduct(sql, CHAIN, { number: 1, name: 'weather' })
     await sql`INSERT INTO market.embedders (embedder_id, dims) VALUES (${SMALL}, 4)`
     await queue(1)
-    // As one does that is killed between the answer of the model and the write.
+    // As after a crash between the model's answer and the write.
     await sql`UPDATE market.texts_to_embed SET due_at = now() + interval '60 seconds'`
     run(contextOf().context)
     await until(
@@ -308,7 +308,7 @@ describe('another model', () => {
     await until(() => isReady(LARGE), 'the other model to be ready')
     expect(await productVector(2, LARGE)).toEqual(of('law'))
     expect(await servingEmbedder(sql, LARGE)).toBe(LARGE)
-    // Those who have not been told yet.
+    // A replica that has not seen the new configuration yet.
     expect(await servingEmbedder(sql, SMALL)).toBe(SMALL)
   })
 

@@ -9,23 +9,23 @@ import { configuredId, embedderOf, localEmbedder } from './embedders.ts'
 import { deleteUnused, noteReady, servingEmbedder, useEmbedder } from './store.ts'
 
 const POLL_MS = 500
-/** How often it says which models it needs. */
+/** How often the worker checks which models are needed, and reports them as in use. */
 const LOOK_MS = 30_000
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 }
-/** Whatever a host asks for. */
+/** Upper limit for a `Retry-After`. */
 const LONGEST_PAUSE_MS = 600_000
 
-/** The configured model, and the one that answers until that has caught up. */
+/** The configured model, and the one that serves requests until the configured one has caught up. */
 const ROLES = ['configured', 'serving'] as const
 type Role = (typeof ROLES)[number]
 
-/** Embeds what waits. Replicas share the work, and neither of two models waits for the other. */
+/** Embeds the queued texts. Replicas share the queue, and the two models do not wait for each other. */
 export const embeddingWorker = (context: Context): Worker => ({
   name: 'embeddings',
   async run(signal, frame) {
     const { embedder } = context.config
     if (embedder?.kind === 'local') localEmbedder(context).warm()
-    const tell = speaker(frame)
+    const tell = failureReporter(frame)
     await Promise.all(ROLES.map((role) => keepUp(context, role, signal, (error) => tell(role, error))))
     await localEmbedder(context).close()
   },
@@ -65,7 +65,7 @@ export function pauseAfter(error: unknown, failures: number, random: () => numbe
   return Math.max(Math.min(asked, LONGEST_PAUSE_MS), backoffMs(failures, BACKOFF, random))
 }
 
-/** Says that they are in use. None: texts are not embedded. */
+/** The models to embed with; reports them as in use. Empty: no texts are embedded. */
 async function modelsInUse(context: Context): Promise<Partial<Record<Role, Embedder>>> {
   const { sql, config } = context
   const configured = configuredId(config.embedder)
@@ -83,8 +83,8 @@ async function modelsInUse(context: Context): Promise<Partial<Record<Role, Embed
   return models
 }
 
-/** The worker fails as long as one of its models does. */
-function speaker(frame: Frame) {
+/** Reports the worker as failing while at least one of its models fails. */
+function failureReporter(frame: Frame) {
   const troubles = new Map<Role, unknown>()
   return (role: Role, error: unknown) => {
     if (error === undefined) troubles.delete(role)
@@ -95,12 +95,12 @@ function speaker(frame: Frame) {
   }
 }
 
-/** Vectors of models that were left long ago. */
+/** Deletes vectors of models that are not used any more. */
 export const sweepEmbedders = (context: Context): Schedule => ({
   name: 'sweep-embedders',
   everySeconds: 3_600,
   async run({ signal, sql }) {
-    // After a long pause of the whole service nobody has said yet what it needs.
+    // Reports the needed models first: after a long downtime of the whole service they would look unused.
     await modelsInUse(context)
     while (!signal.aborted && (await deleteUnused(sql)));
   },

@@ -1,4 +1,4 @@
-// Chooses cells, and ends.
+// A worker thread that chooses the cells of chains, then ends.
 import { workerData } from 'node:worker_threads'
 import { connect, type Queryable } from '@referrer/database'
 import { chooseCells, type Vector, writeCells } from '@referrer/search'
@@ -41,7 +41,7 @@ async function isDue(sql: Queryable, chainId: number): Promise<boolean> {
   return row.due
 }
 
-/** By the products' keys. */
+/** Ordered by the products' keys. */
 async function vectorsOf(sql: Queryable, chainId: number): Promise<Vector[]> {
   const vectors: Vector[] = []
   let after: { merchant_id: bigint; product_id: Buffer } = { merchant_id: -1n, product_id: Buffer.alloc(0) }

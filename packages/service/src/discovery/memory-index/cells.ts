@@ -1,9 +1,10 @@
-// Vectors of a chain that has many are grouped around points. One replica chooses these, in a thread of their own since that takes long,
-// and all read them; whoever sees others than it has loads its shelves anew.
+// The vectors of a large chain are grouped into cells around points. One replica chooses the points, in a thread of
+// its own because it takes long, and all replicas read them; a replica that sees new points loads its catalogues
+// again.
 import { Worker } from 'node:worker_threads'
 import type { Model } from './records.ts'
 
-/** So few are looked at one by one. */
+/** With fewer vectors a search compares all of them, without cells. */
 const FEW = 5_000
 
 export interface CellsData {
@@ -13,7 +14,7 @@ export interface CellsData {
 }
 
 export interface CellKeeper {
-  /** Has cells chosen for chains that lack them, or have twice as many vectors as theirs were chosen for. */
+  /** Starts the choice of cells for chains that have none, or twice as many vectors as at their last choice. */
   look(model: Model, vectors: ReadonlyMap<number, number>): void
   stop(): void
 }

@@ -1,4 +1,4 @@
-// Those who ask the thread that searches, and the worker that keeps it running.
+// The client of the search thread, and the worker that keeps the thread running.
 import { Worker as Thread } from 'node:worker_threads'
 import { withTimeout } from '@referrer/process'
 import type { Hit, Question } from '@referrer/search'
@@ -9,33 +9,33 @@ import { configuredId } from '../embeddings/embedders.ts'
 import type { FromThread, Standing, ThreadData, ToThread } from './messages.ts'
 
 const POLL_MS = 250
-/** Nobody waits longer for hits; ranks answer without. */
-const PATIENCE_MS = 100
-/** More could not be answered by then, and would only keep those who ask next waiting. */
+/** A request waits this long for hits, then is answered by ranks alone. */
+const TIMEOUT_MS = 100
+/** With more pending questions the thread could not answer in time, and later questions would wait, too. */
 const MOST_UNDER_WAY = 64
-/** Without a poll for so long, what is found is too old to call it working. */
-const LONGEST_SILENCE_MS = 10_000
+/** If the index has not polled the database for this long, it is reported as failing. */
+const LONGEST_AGE_MS = 10_000
 const LOOK_MS = 1_000
 const STOP_MS = 2_000
 
 export interface SearchIndex {
-  /** The model whose vectors are loaded; undefined: words alone, or nothing is loaded. */
+  /** The model whose vectors are loaded; undefined: only words, or nothing is loaded. */
   readonly embedderId: string | undefined
-  /** Undefined: not loaded, too much is asked, or no answer in time. Never fails. */
+  /** Undefined: not loaded, too many questions are pending, or no answer in time. Never rejects. */
   find(chainId: number, question: Question): Promise<Hit[] | undefined>
 }
 
-/** What a search index tells of itself. */
+/** The state of a search index. */
 export interface SearchState {
-  /** Whether a worker keeps it. */
+  /** Whether a worker of this process maintains the index. */
   isKept: boolean
-  /** Ever. */
+  /** Whether it has ever been loaded. */
   wasLoaded: boolean
   /** Undefined: nothing is loaded. */
   standing: Standing | undefined
-  /** Since a thread last knew all there was; before one did, since the service began. */
+  /** Seconds since the index was last up to date; before the first load, since the start of the service. */
   readonly ageSeconds: number
-  /** Hears how long each question took. */
+  /** Called with the duration of each question. */
   onFind: (seconds: number) => void
 }
 
@@ -50,7 +50,7 @@ export const searchIndex = (context: Context): SearchIndex => searchOf(context)
 
 export const searchState = (context: Context): SearchState => searchOf(context).state
 
-/** Runs the thread; the frame starts it again when it dies. */
+/** Runs the thread; the worker frame restarts it when it dies. */
 export function searchWorker(context: Context, pollMs = POLL_MS): Worker {
   const search = searchOf(context)
   search.state.isKept = true
@@ -59,7 +59,7 @@ export function searchWorker(context: Context, pollMs = POLL_MS): Worker {
 
 function createSearch({ config, databaseUrl, chains }: Context): Search {
   const asked = new Map<number, (hits: Hit[] | undefined) => void>()
-  /** What the thread has yet to answer, whether somebody still waits for it or not. */
+  /** Questions that the thread has not answered yet, including those that timed out. */
   const underWay = new Set<number>()
   let thread: Thread | undefined
   let questions = 0
@@ -74,7 +74,7 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
     onFind() {},
   }
 
-  function hear(message: FromThread, frame: Frame): void {
+  function onMessage(message: FromThread, frame: Frame): void {
     if ('found' in message) {
       underWay.delete(message.found)
       asked.get(message.found)?.(message.hits)
@@ -87,7 +87,7 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
     }
   }
 
-  function leave(left: Thread): void {
+  function detach(left: Thread): void {
     if (thread !== left) return
     thread = undefined
     state.standing = undefined
@@ -109,7 +109,7 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
       asked.set(id, resolve)
       underWay.add(id)
       to.postMessage({ find: id, chainId, question } satisfies ToThread)
-      const hits = await withTimeout(PATIENCE_MS, promise)
+      const hits = await withTimeout(TIMEOUT_MS, promise)
       asked.delete(id)
       state.onFind((performance.now() - begun) / 1_000)
       return hits
@@ -124,7 +124,8 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
       const started = new Thread(new URL('./thread.ts', import.meta.url), {
         workerData,
         name: 'search',
-        // Nearly all that is read while loading stays: moved less often, it is moved in less time.
+        // Nearly everything read while loading stays alive. A larger young generation makes the garbage collector
+        // copy it less often.
         resourceLimits: { maxYoungGenerationSizeMb: 128 },
       })
       const bell = new Bell()
@@ -133,27 +134,27 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
         end = new Error('the search thread failed', { cause: error })
       })
       started.once('exit', (code) => {
-        end ??= new Error(`the search thread ended by itself with ${code}`)
+        end ??= new Error(`the search thread ended unexpectedly with exit code ${code}`)
         bell.ring()
       })
-      started.on('message', (message: FromThread) => hear(message, frame))
+      started.on('message', (message: FromThread) => onMessage(message, frame))
       thread = started
       try {
         while (!signal.aborted) {
           await bell.wait(LOOK_MS, signal)
           if (end && !signal.aborted) throw end
-          if (state.ageSeconds * 1_000 > LONGEST_SILENCE_MS) frame.failing(new Error(silence(state)))
+          if (state.ageSeconds * 1_000 > LONGEST_AGE_MS) frame.failing(new Error(staleText(state)))
         }
         started.postMessage({ stop: true } satisfies ToThread)
         if (!end) await bell.wait(STOP_MS, frame.abort)
       } finally {
-        leave(started)
+        detach(started)
         await started.terminate()
       }
     },
   }
 }
 
-const silence = ({ standing, ageSeconds }: SearchState) =>
+const staleText = ({ standing, ageSeconds }: SearchState) =>
   `the search index has ${standing ? 'not followed the database' : 'not been loaded'} for ${Math.round(ageSeconds)} s; ` +
-  'discovery goes on with what it knows, and by ranks where that is nothing: see whether the database answers'
+  'discovery answers from what is loaded, or by ranks alone if nothing is: check whether the database can be reached'

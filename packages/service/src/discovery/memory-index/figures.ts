@@ -2,7 +2,7 @@ import { Gauge, Histogram, type Registry } from 'prom-client'
 import type { Context } from '../../kit/context.ts'
 import { searchState } from './client.ts'
 
-/** Figures of the search index, for as long as the context has one. Gauges are read when somebody looks. */
+/** Adds metrics of the search index. Gauges are read when the metrics are scraped. */
 export function addSearchFigures(context: Context, registry: Registry): void {
   const state = searchState(context)
   const registers = [registry]
@@ -18,7 +18,7 @@ export function addSearchFigures(context: Context, registry: Registry): void {
       },
     })
   perChain('products', 'Products that can be found', 'products')
-  perChain('vectors', 'Vectors of the model that serves, counted now and then', 'vectors')
+  perChain('vectors', 'Vectors of the serving model, counted from time to time', 'vectors')
   const single = (name: string, help: string, read: () => number | undefined) =>
     new Gauge({
       name: `referrer_search_${name}`,
@@ -30,10 +30,14 @@ export function addSearchFigures(context: Context, registry: Registry): void {
         else this.set(value)
       },
     })
-  single('age_seconds', 'Since the search index last knew all there was', () =>
+  single('age_seconds', 'Seconds since the search index was last up to date', () =>
     state.isKept ? state.ageSeconds : undefined,
   )
-  single('load_seconds', 'How long it took to load the search index', () => state.standing?.loadSeconds)
+  single(
+    'load_seconds',
+    'Duration of the last full load of the search index',
+    () => state.standing?.loadSeconds,
+  )
   const finds = new Histogram({
     name: 'referrer_search_find_seconds',
     help: 'Duration of questions to the search index, those without an answer included',

@@ -1,21 +1,22 @@
-// Keeps shelves that answer, and has them follow the database for as long as it can be reached; while it cannot, they answer from memory.
+// Keeps catalogues loaded and up to date with the database. While the database cannot be reached, they answer from
+// memory.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Queryable, type Sql } from '@referrer/database'
 import { type Backoff, backoffMs } from '../../machinery/workers/backoff.ts'
+import { Catalogues } from './catalogues.ts'
 import { createCellKeeper } from './cells.ts'
 import type { Standing, ThreadData } from './messages.ts'
 import { countVectors, isSameModel, servingModel } from './records.ts'
-import { Shelves } from './shelves.ts'
 
-/** Whether another model serves, and how many vectors there are, is looked at every so many polls. */
+/** The serving model and the number of vectors are checked once in this many polls. */
 const POLLS_TO_MODEL = 4
 const POLLS_TO_VECTORS = 240
 const BACKOFF: Backoff = { firstMs: 200, maxMs: 5_000 }
 
 export interface Following {
-  /** Undefined until all has been loaded once. */
-  readonly shelves: Shelves | undefined
-  /** Ends when the signal fires. */
+  /** Undefined until everything has been loaded once. */
+  readonly catalogues: Catalogues | undefined
+  /** Ends when the signal is aborted. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -32,20 +33,20 @@ export function createFollowing({
   onPolled,
   onFailed,
 }: FollowingOptions): Following {
-  let shelves: Shelves | undefined
+  let catalogues: Catalogues | undefined
   let loadSeconds = 0
   let vectors = new Map<number, number>()
   const cells = createCellKeeper(databaseUrl, onFailed)
 
-  /** Loads everything, while what was loaded before answers, and follows the changes if `isLive`. */
+  /** Loads everything again, while the former catalogues keep answering; with `isLive` these still follow changes. */
   async function load(sql: Queryable, isLive: boolean, signal: AbortSignal): Promise<void> {
     const begun = performance.now()
     const model = await servingModel(sql, configuredId)
     let followedAt = begun
-    shelves = await Shelves.load(sql, chainIds, model, async () => {
+    catalogues = await Catalogues.load(sql, chainIds, model, async () => {
       signal.throwIfAborted()
       if (!isLive || performance.now() - followedAt < pollMs) return
-      await shelves?.follow(sql)
+      await catalogues?.follow(sql)
       onPolled(standing())
       followedAt = performance.now()
     })
@@ -54,18 +55,21 @@ export function createFollowing({
   }
 
   async function lookAtVectors(sql: Queryable): Promise<void> {
-    if (!shelves) return
-    vectors = await countVectors(sql, chainIds, shelves.model.embedderId)
-    cells.look(shelves.model, vectors)
+    if (!catalogues) return
+    vectors = await countVectors(sql, chainIds, catalogues.model.embedderId)
+    cells.look(catalogues.model, vectors)
   }
 
-  /** On one connection: what comes after it may be another server, with another past, and is read from the beginning. */
+  /**
+   * Uses one connection only. A new connection may lead to another server with another history, so it starts with a
+   * full load.
+   */
   async function follow(sql: Queryable, signal: AbortSignal): Promise<void> {
     await load(sql, false, signal)
     for (let poll = 1; !signal.aborted; poll += 1) {
       onPolled(standing())
       await sleep(pollMs, undefined, { signal }).catch(() => {})
-      await shelves?.follow(sql)
+      await catalogues?.follow(sql)
       if (poll % POLLS_TO_MODEL === 0) await followModel(sql, signal)
       if (poll % POLLS_TO_VECTORS === 0) await lookAtVectors(sql)
     }
@@ -73,13 +77,13 @@ export function createFollowing({
 
   async function followModel(sql: Queryable, signal: AbortSignal): Promise<void> {
     const model = await servingModel(sql, configuredId)
-    if (shelves && !isSameModel(model, shelves.model)) await load(sql, true, signal)
+    if (catalogues && !isSameModel(model, catalogues.model)) await load(sql, true, signal)
   }
 
   const standing = (): Standing => ({
-    embedderId: shelves?.model.embedderId,
+    embedderId: catalogues?.model.embedderId,
     loadSeconds,
-    chains: (shelves?.sizes() ?? []).map((size) => ({ ...size, vectors: vectors.get(size.chainId) ?? 0 })),
+    chains: (catalogues?.sizes() ?? []).map((size) => ({ ...size, vectors: vectors.get(size.chainId) ?? 0 })),
   })
 
   async function onConnection(pool: Sql, signal: AbortSignal): Promise<void> {
@@ -92,13 +96,13 @@ export function createFollowing({
   }
 
   return {
-    get shelves() {
-      return shelves
+    get catalogues() {
+      return catalogues
     },
     async run(signal) {
       let failures = 0
       while (!signal.aborted) {
-        // A pool of its own each time: none of its connections is known to be lost.
+        // A new pool for each connection, because a pool could hand out a connection that is lost.
         const pool = connect(databaseUrl, { max: 1, name: 'referrer search' })
         const begun = performance.now()
         try {

@@ -1,10 +1,10 @@
-// What the thread and those who ask it tell each other.
+// Messages between the search thread and its client.
 import type { Hit, Question } from '@referrer/search'
 
 export interface ThreadData {
   databaseUrl: string
   chainIds: readonly number[]
-  /** The model that is configured; undefined: words alone. */
+  /** The configured model; undefined: search by words alone. */
   configuredId: string | undefined
   pollMs: number
 }
@@ -14,15 +14,15 @@ export type ToThread = { find: number; chainId: number; question: Question } | {
 export type FromThread =
   /** Undefined: nothing is loaded yet. */
   | { found: number; hits: Hit[] | undefined }
-  /** It knows what there was a moment ago. */
+  /** The index was up to date a moment ago. */
   | { polled: Standing }
-  /** It could not; why, in words. */
+  /** A poll or a search failed, with the reason. */
   | { failed: string }
 
-/** What the thread answers from. */
+/** The contents of the loaded index. */
 export interface Standing {
   embedderId: string | undefined
-  /** To load all of it. */
+  /** Duration of the last full load. */
   loadSeconds: number
   chains: { chainId: number; products: number; vectors: number }[]
 }

@@ -1,14 +1,15 @@
-// What the thread reads. Listings say by `changed_in` which transaction last changed what is read here of a product.
+// What the search indexes read from the database. The column `changed_in` of a listing is the last transaction that
+// changed anything read here of its product.
 import type { Queryable } from '@referrer/database'
 import type { Product } from '@referrer/search'
 import { keyOf } from '@referrer/search'
 import { servingEmbedder } from '../embeddings/store.ts'
 
-/** Which vectors are to be loaded, and how they are grouped. */
+/** The model whose vectors are loaded, and how they are grouped. */
 export interface Model {
-  /** Undefined: none, words alone. */
+  /** Undefined: no vectors, search by words alone. */
   embedderId: string | undefined
-  /** How long they are; 0: there are none yet. */
+  /** The length of its vectors; 0: there are none yet. */
   dims: number
   /** By chain: when its cells were chosen, and for how many vectors. */
   cells: ReadonlyMap<number, { chosenAt: string; vectors: number }>
@@ -52,7 +53,7 @@ export async function readPoints(
   return row?.points
 }
 
-/** How many vectors of the model each chain has. */
+/** The number of vectors of the model, by chain. */
 export async function countVectors(
   sql: Queryable,
   chainIds: readonly number[],
@@ -65,7 +66,7 @@ export async function countVectors(
   return new Map(rows.map(({ chain_id, count }) => [chain_id, count]))
 }
 
-/** Null, of what belongs to an open product: it is not one. */
+/** If `name` is null, with the columns below it, the product is not open. */
 export type ListedRow = {
   chain_id: number
   merchant_id: bigint
@@ -82,7 +83,9 @@ export type ListedRow = {
   vector: Buffer | null
 }
 
-/** Limited, rows are looked up one by one; as plain joins they could be done for whole tables with every page. */
+/**
+ * LATERAL … LIMIT 1 forces an index lookup per row; with plain joins the planner may scan whole tables for each page.
+ */
 const listed = (sql: Queryable, embedderId: string | undefined, page: ReturnType<Queryable>) => sql`
   SELECT l.chain_id::float8 AS chain_id, l.merchant_id, l.product_id, l.changed_in::text AS changed_in, l.is_open, l.evidence, about.*
   FROM (${page}) AS l LEFT JOIN LATERAL (
@@ -96,13 +99,13 @@ const listed = (sql: Queryable, embedderId: string | undefined, page: ReturnType
     WHERE l.is_open AND p.chain_id = l.chain_id AND p.merchant_id = l.merchant_id AND p.product_id = l.product_id LIMIT 1
   ) AS about ON true`
 
-/** Of what is the case in this moment; whatever is not seen in it is a change. */
+/** The snapshot of this moment. Everything that is not visible in it counts as a later change. */
 export async function currentSnapshot(sql: Queryable): Promise<string> {
   const [row] = await sql<[{ snapshot: string }]>`SELECT pg_current_snapshot()::text AS snapshot`
   return row.snapshot
 }
 
-/** The open products of a chain by their keys, `most` at a time. */
+/** The open products of a chain, in the order of their keys, in pages of `most`. */
 export async function* openProducts(
   sql: Queryable,
   chainId: number,
@@ -119,11 +122,11 @@ export async function* openProducts(
           ORDER BY merchant_id, product_id LIMIT ${most}`,
       )}
       ORDER BY l.merchant_id, l.product_id`.execute()
-    // Whoever stops in between does not hear of it.
+    // If the caller stops early, nobody awaits this page; its failure must not become an unhandled rejection.
     page.catch(() => {})
     return page
   }
-  // The next page is read while the caller is busy with this one.
+  // Prefetch: the next page is read while the caller works on this one.
   let next = pageAfter({ merchant_id: -1n, product_id: Buffer.alloc(0) })
   for (;;) {
     const rows = await next
@@ -135,8 +138,9 @@ export async function* openProducts(
 }
 
 /**
- * Products of which something can be seen now that could not be seen in that snapshot, in the order in which it changed. Where the records
- * were restored from another server, some were changed by transactions that are yet to come here: these are no news.
+ * Products with changes that are visible now and were not in that snapshot, in the order of the changes. After a
+ * restore from another server, listings can carry transaction ids that this server has not reached yet; they are not
+ * changes and are left out.
  */
 export async function* changedProducts(
   sql: Queryable,
@@ -174,7 +178,7 @@ export async function* changedProducts(
 
 export const keyOfRow = ({ merchant_id, product_id }: ListedRow): string => keyOf(merchant_id, product_id)
 
-/** Undefined: it is not to be found. */
+/** Undefined: the product must not be found. */
 export function productOf(row: ListedRow): Product | undefined {
   const { name, category, description, evidence, rank, price, min_price, vector } = row
   if (!row.is_open || name === null) return undefined

@@ -60,10 +60,10 @@ async function start(
 ): Promise<Replica> {
   const replica = startReplica(replicaContext(sql, url, [chainId], env))
   replicas.push(replica)
-  await until(() => replica.state.standing, 'the shelves to be loaded')
+  await until(() => replica.state.standing, 'the index to be loaded')
   return replica
 }
-/** Asked again when there is no answer in time. */
+/** Asks again if there is no answer in time. */
 const hitsOf = ({ index }: Replica, question: Question, chain = chainId) =>
   until(() => index.find(chain, question), 'an answer')
 const found = async (replica: Replica, intent: string) => keysOf(await hitsOf(replica, asked(intent)))
@@ -131,7 +131,7 @@ it('does not miss what is committed late', async () => {
     await tx`UPDATE market.listings SET changed_in = pg_current_xact_id() WHERE chain_id = ${chainId}`
     await gate.promise
   })
-  // Others come and are seen in between.
+  // Other products arrive in between and are seen.
   const others = [await add('Maps'), await add('Maps of the sea')]
   await until(async () => (await found(replica, 'maps'))?.length === others.length, 'the maps')
   expect(await found(replica, 'tides')).toEqual([])
@@ -255,7 +255,7 @@ describe('vectors', () => {
       await tx`UPDATE market.listings SET changed_in = pg_current_xact_id() WHERE chain_id = ${chainId} AND product_id = ${bytes32(number)}`
     })
   const unit = (dims: number, at: number) => Array.from({ length: dims }, (_, n) => (n === at ? 127 : 0))
-  /** The nearest. */
+  /** The nearest product. */
   const near = async (replica: Replica, vector: number[]) =>
     keysOf(await hitsOf(replica, asked('zzz', { vector: Int8Array.from(vector), limit: 1 })))
 

@@ -1,4 +1,4 @@
-// The thread that searches, so that nobody else waits while it does.
+// The search thread: searches run here so that they do not block the main thread.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Question } from '@referrer/search'
 import { errorText } from '../../machinery/workers/errors.ts'
@@ -6,7 +6,7 @@ import { createFollowing } from './following.ts'
 import type { FromThread, ThreadData, ToThread } from './messages.ts'
 
 const port = parentPort
-if (!port) throw new Error('search-thread/thread.ts runs as a thread: see client.ts')
+if (!port) throw new Error('memory-index/thread.ts must run as a worker thread: see client.ts')
 const tell = (message: FromThread) => port.postMessage(message)
 const stop = new AbortController()
 
@@ -18,7 +18,7 @@ const following = createFollowing({
 
 function answer(find: number, chainId: number, question: Question): void {
   try {
-    tell({ found: find, hits: following.shelves?.find(chainId, question) })
+    tell({ found: find, hits: following.catalogues?.find(chainId, question) })
   } catch (error) {
     tell({ found: find, hits: undefined })
     tell({ failed: errorText(error) })

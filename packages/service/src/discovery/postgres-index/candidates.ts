@@ -1,4 +1,4 @@
-// The statements that find candidates. Those by words and those by vector are looked for under the same filters.
+// The queries for candidates, by words and by vector, under the same filters.
 import type { Transaction } from '@referrer/database'
 import { productScore, type Question, type Vector } from '@referrer/search'
 import { columns } from './columns.ts'
@@ -7,24 +7,24 @@ import { vectorText } from './write-vectors.ts'
 
 const BY_WORDS = 200
 const BY_VECTOR = 100
-/** What a term is worth by its weight, from D to A: the middle of each quarter. */
+/** The worth of a term for the tsvector weights D to A: the middle of each quarter. */
 const QUARTERS = [0.125, 0.375, 0.625, 0.875]
-/** By which ts_rank divides the weight of a word that stands alone. */
+/** ts_rank divides the weight of a single word by this constant (π²/6); multiplying undoes it. */
 const ALONE = 1.64493406685
 
-/** A chain as it is in the schema `search`. */
-export interface Shelf {
+/** A chain in the schema `search`. */
+export interface IndexedChain {
   chainId: number
   size: number
   vectors: VectorTable | undefined
 }
 
-/** What candidates are looked for by. */
+/** The search criteria for candidates. */
 export interface Wanted {
-  /** Each term that counts, with what a product gains by it. */
+  /** Each term that counts, with the score a product gains by it. */
   gains: ReadonlyMap<string, number>
-  /** Terms that a candidate by words has one of. */
-  naming: readonly string[]
+  /** A candidate by words contains at least one of these terms. */
+  anyOf: readonly string[]
   vector: Vector | undefined
 }
 
@@ -34,15 +34,18 @@ export type CandidateRow = {
   merchant_id: bigint
   product_id: Buffer
   rank: number
-  /** Of each term that counts, from 0 to 255. */
+  /** The worth of each term in `gains`, from 0 to 255. */
   worths: number[]
   cosine: number | null
 }
 
-/** Settings that end with the transaction. A scan along the index goes on until enough pass the filters. */
-export async function searchSettings(tx: Transaction, patienceMs: number): Promise<void> {
+/**
+ * Settings for this transaction only. With `iterative_scan` the index scan continues until enough rows pass the
+ * filters.
+ */
+export async function searchSettings(tx: Transaction, timeoutMs: number): Promise<void> {
   await tx`
-    SELECT set_config('statement_timeout', ${`${patienceMs}`}, true), set_config('hnsw.iterative_scan', 'strict_order', true),
+    SELECT set_config('statement_timeout', ${`${timeoutMs}`}, true), set_config('hnsw.iterative_scan', 'strict_order', true),
       set_config('hnsw.ef_search', ${`${2 * BY_VECTOR}`}, true)`
 }
 
@@ -50,18 +53,18 @@ const lexeme = (term: string) => `'${term}'`
 
 export async function readCandidates(
   tx: Transaction,
-  { chainId, vectors }: Shelf,
-  { gains, naming, vector }: Wanted,
+  { chainId, vectors }: IndexedChain,
+  { gains, anyOf, vector }: Wanted,
   { category, ceiling, limit }: Filters,
 ): Promise<CandidateRow[]> {
   const isNear = vector !== undefined && vectors !== undefined
-  if (naming.length === 0 && !isNear) return []
+  if (anyOf.length === 0 && !isNear) return []
   const terms = [...gains.keys()]
   const filter = tx`
     ${category === undefined ? tx`` : tx`AND category = ${category}`} ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}`
   const byWords = tx`
     (SELECT merchant_id, product_id FROM search.products
-    WHERE chain_id = ${chainId} AND terms @@ ${naming.map(lexeme).join(' | ')}::text::tsquery ${filter}
+    WHERE chain_id = ${chainId} AND terms @@ ${anyOf.map(lexeme).join(' | ')}::text::tsquery ${filter}
     ORDER BY ${productScore(1, 0)}::float8 * (
         SELECT sum(gain * ${ALONE}::float8 * ts_rank(${QUARTERS}::float8[]::real[], terms, asked::tsquery))
         FROM unnest(${terms.map(lexeme)}::text[], ${[...gains.values()]}::float8[]) AS a (asked, gain)
@@ -77,12 +80,12 @@ export async function readCandidates(
     SELECT p.merchant_id, p.product_id, p.rank,
       ARRAY(SELECT coalesce((p.worths->>term)::integer, 0) FROM unnest(${terms}::text[]) WITH ORDINALITY AS a (term, at) ORDER BY at) AS worths,
       ${isNear ? tx`1 - (v.vector <=> ${asked})` : tx`NULL::float8`} AS cosine
-    FROM (${naming.length > 0 ? byWords : tx``} ${naming.length > 0 && isNear ? tx`UNION` : tx``} ${byVector}) AS c
+    FROM (${anyOf.length > 0 ? byWords : tx``} ${anyOf.length > 0 && isNear ? tx`UNION` : tx``} ${byVector}) AS c
     JOIN search.products AS p ON p.chain_id = ${chainId} AND (p.merchant_id, p.product_id) = (c.merchant_id, c.product_id)
     ${isNear ? tx`LEFT JOIN ${tableOf(tx, vectors)} AS v ON (v.merchant_id, v.product_id) = (c.merchant_id, c.product_id)` : tx``}`
 }
 
-/** In the order of the keys; undefined: there is none. */
+/** In the order of the keys; undefined: the product has no vector. */
 export async function readVectors(
   tx: Transaction,
   table: VectorTable,

@@ -1,7 +1,7 @@
 import type { Transaction } from '@referrer/database'
 import { HEARSAY } from '@referrer/search'
 
-/** How many products more or less use each term and each word. */
+/** Differences in the number of products that use each term and each word. */
 export class Counts {
   readonly terms = new Map<string, { users: number; heard: number }>()
   readonly words = new Map<string, number>()

@@ -1,13 +1,13 @@
 import type { Sql } from '@referrer/database'
 import { type Hit, type Question, quantize } from '@referrer/search'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Catalogues } from '../memory-index/catalogues.ts'
 import { servingModel } from '../memory-index/records.ts'
-import { Shelves } from '../memory-index/shelves.ts'
 import { asked } from '../memory-index/testing.ts'
 import { findProducts } from './find.ts'
 import { Keeper } from './keep.ts'
 import { prepareSchema } from './schema.ts'
-import { lookAtShelves, postgresSource, readShelves } from './source.ts'
+import { postgresSource, readIndexedChains, readIndexState } from './source.ts'
 import {
   closeListing,
   contextOn,
@@ -32,7 +32,7 @@ let database: VectorDatabase
 let sql: Sql
 let keeper: Keeper
 
-/** Each points mostly to where its thing is. */
+/** Vectors of the same thing point in nearly the same direction. */
 const vectorOf = (thing: number, kind: number) =>
   quantize(Array.from({ length: DIMS }, (_, axis) => (axis === thing ? 4 : 0) + Math.sin(7 * kind + axis)))
 
@@ -68,14 +68,14 @@ afterAll(() => database?.close())
 const transaction = <T>(work: Parameters<typeof sql.begin<T>>[1]) => sql.begin(work) as Promise<T>
 
 async function inPostgres(question: Question): Promise<Hit[]> {
-  const shelf = (await readShelves(sql, [CHAIN])).get(CHAIN)
-  if (!shelf) throw new Error('the tables are not filled')
-  return findProducts(sql, shelf, question, 30_000)
+  const indexed = (await readIndexedChains(sql, [CHAIN])).get(CHAIN)
+  if (!indexed) throw new Error('the tables are not filled')
+  return findProducts(sql, indexed, question, 30_000)
 }
 
 async function inMemory(question: Question): Promise<Hit[]> {
-  const shelves = await Shelves.load(sql, [CHAIN], await servingModel(sql, MODEL), async () => {})
-  return shelves.find(CHAIN, question)
+  const catalogues = await Catalogues.load(sql, [CHAIN], await servingModel(sql, MODEL), async () => {})
+  return catalogues.find(CHAIN, question)
 }
 
 const rounded = (hits: readonly Hit[]) =>
@@ -166,7 +166,7 @@ it('goes on along the index until enough pass the filters', async () => {
   const many = new Map(
     Array.from({ length: 600 }, (_, index): [number, Listed] => [
       1_000 + index,
-      // Those that are cheap are farther from where is asked than all others.
+      // The cheap products are farther from the question than all others.
       index < 30
         ? {
             name: 'Thing',
@@ -189,7 +189,7 @@ it('cannot tell before the tables were looked at, nor when Postgres fails', asyn
   const context = contextOn(sql)
   const source = postgresSource(context)
   expect(await source.find(CHAIN, asked('tidal chart'))).toBeUndefined()
-  await lookAtShelves(context)
+  await readIndexState(context)
   expect(source.embedderId).toBe(MODEL)
   expect((await source.find(CHAIN, asked('tidal chart')))?.[0]?.key).toBe(keyOfListed(64))
   await sql`ALTER TABLE search.terms RENAME TO lost`
@@ -199,7 +199,7 @@ it('cannot tell before the tables were looked at, nor when Postgres fails', asyn
 })
 
 it('answers with the vectors of another model as soon as all of them are there', async () => {
-  const shelf = async () => (await readShelves(sql, [CHAIN])).get(CHAIN)
+  const indexed = async () => (await readIndexedChains(sql, [CHAIN])).get(CHAIN)
   await useModel(sql, OTHER_MODEL, 4)
   await list(
     sql,
@@ -211,9 +211,9 @@ it('answers with the vectors of another model as soon as all of them are there',
     { sql, transaction: (work) => sql.begin(work) as ReturnType<typeof work> },
     { chainIds: [CHAIN], configuredId: OTHER_MODEL },
   )
-  expect((await shelf())?.vectors?.embedderId).toBe(MODEL)
+  expect((await indexed())?.vectors?.embedderId).toBe(MODEL)
   await other.loadAll(never)
-  expect((await shelf())?.vectors).toMatchObject({ embedderId: OTHER_MODEL, dims: 4 })
+  expect((await indexed())?.vectors).toMatchObject({ embedderId: OTHER_MODEL, dims: 4 })
   const [hit] = await inPostgres(asked('', { vector: quantize([9, 1, 0, 0]) }))
   expect(hit?.key).toBe(keyOfListed(1))
 })

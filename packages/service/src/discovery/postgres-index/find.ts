@@ -1,4 +1,4 @@
-// Candidates come from Postgres; what they are worth is decided by the engine that the index in memory is made of.
+// Postgres finds the candidates; the scores come from the same functions as in the memory index.
 import type { Sql, Transaction } from '@referrer/database'
 import {
   type Aim,
@@ -16,32 +16,35 @@ import {
 } from '@referrer/search'
 import {
   type CandidateRow,
+  type IndexedChain,
   readCandidates,
   readVectors,
-  type Shelf,
   searchSettings,
   type Wanted,
 } from './candidates.ts'
 import { readQuestion } from './vocabulary.ts'
 
-/** The rarest terms name the candidates; commoner ones count, and are not looked up once so many products were named. */
-const NAMED = 50_000
+/**
+ * Candidates are selected by the rarest terms. Once these may have selected this many products, the more common terms
+ * only count in the score.
+ */
+const ENOUGH_CANDIDATES = 50_000
 
-/** Fails when it takes longer than `patienceMs`. */
+/** Throws if it takes longer than `timeoutMs`. */
 export async function findProducts(
   sql: Sql,
-  shelf: Shelf,
+  indexed: IndexedChain,
   question: Question,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<Hit[]> {
-  const { wishes, holders } = await readQuestion(sql, shelf, question.intent)
+  const { wishes, holders } = await readQuestion(sql, indexed, question.intent)
   const gains = gainsOf(wishes)
-  const wanted: Wanted = { gains, naming: namingTerms(gains, holders), vector: undefined }
+  const wanted: Wanted = { gains, anyOf: selectingTerms(gains, holders), vector: undefined }
   const wordsOf = matcher(wishes, [...gains.keys()])
   return sql.begin(async (tx) => {
-    await searchSettings(tx, patienceMs)
-    const aim = await aimOf(tx, shelf, question.vector, wanted, wordsOf)
-    const rows = await readCandidates(tx, shelf, { ...wanted, vector: aim?.vector }, question)
+    await searchSettings(tx, timeoutMs)
+    const aim = await aimOf(tx, indexed, question.vector, wanted, wordsOf)
+    const rows = await readCandidates(tx, indexed, { ...wanted, vector: aim?.vector }, question)
     const hits = rows.map((row) => ({
       key: keyOfRow(row),
       intentMatch: intentMatch(wordsOf(row), nearness(row.cosine ?? 0), aim?.share ?? 0),
@@ -64,18 +67,21 @@ function matcher(wishes: readonly Wish[], terms: readonly string[]): WordsOf {
   return ({ worths }) => wordMatch(wishes, (term) => (worths[places.get(term) ?? -1] ?? 0) / 255)
 }
 
-/** By the best of the whole catalogue. Of a vector of another model, or one that points nowhere, there is none: words alone decide. */
+/**
+ * Adjusts the vector by the best word matches of the whole catalogue. Undefined for a vector of another model or one
+ * of zeros: words alone decide.
+ */
 async function aimOf(
   tx: Transaction,
-  shelf: Shelf,
+  indexed: IndexedChain,
   vector: Vector | undefined,
   wanted: Wanted,
   wordsOf: WordsOf,
 ): Promise<Aim | undefined> {
-  const { vectors } = shelf
+  const { vectors } = indexed
   if (!vector || !vectors || vector.length !== vectors.dims || vector.every((value) => value === 0))
     return undefined
-  const rows = await readCandidates(tx, shelf, wanted, {
+  const rows = await readCandidates(tx, indexed, wanted, {
     category: undefined,
     ceiling: undefined,
     limit: GUIDES,
@@ -96,7 +102,7 @@ async function aimOf(
   )
 }
 
-/** What a product gains by each term that fulfils a wish, of all that can be gained. */
+/** The share of the whole score that a product gains by each term. */
 function gainsOf(wishes: readonly Wish[]): Map<string, number> {
   const all = wishes.reduce((sum, { weight }) => sum + weight, 0)
   const gains = new Map<string, number>()
@@ -109,13 +115,13 @@ function gainsOf(wishes: readonly Wish[]): Map<string, number> {
   return gains
 }
 
-/** Of the terms those that candidates are looked for by. */
-function namingTerms(gains: ReadonlyMap<string, number>, holders: (term: string) => number): string[] {
+/** The terms by which candidates are selected. */
+function selectingTerms(gains: ReadonlyMap<string, number>, holders: (term: string) => number): string[] {
   let named = 0
   return [...gains.keys()]
     .sort((a, b) => holders(a) - holders(b) || (a < b ? -1 : 1))
     .filter((term) => {
-      const isLookedUp = named < NAMED
+      const isLookedUp = named < ENOUGH_CANDIDATES
       named += holders(term)
       return isLookedUp
     })

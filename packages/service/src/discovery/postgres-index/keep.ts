@@ -1,5 +1,6 @@
-// Keeps the schema `search` as the market is, in one replica at a time: compares everything once, then follows what changes. When the
-// connection is lost the next one begins anew: it may be another server, with another past.
+// Keeps the schema `search` up to date with the market, in one replica at a time: compares everything once, then
+// follows changes. After a lost connection it starts again with everything, because the next one may lead to another
+// server with another history.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Leadership, lead } from '@referrer/chain'
 import type { Sql } from '@referrer/database'
@@ -17,9 +18,9 @@ import { prepareSchema } from './schema.ts'
 import { closedProducts, writeProducts } from './write.ts'
 
 const ROWS_AT_ONCE = 200
-/** Whether another model serves is looked at every so many polls. */
+/** The serving model is checked once in this many polls. */
 const POLLS_TO_MODEL = 4
-/** So many polls later nobody reads the vectors of the model before. */
+/** After this many polls no replica reads the vectors of the former model any more. */
 const POLLS_TO_DROP = 40
 
 export interface KeepOptions {
@@ -27,11 +28,11 @@ export interface KeepOptions {
   chainIds: readonly number[]
   configuredId: string | undefined
   pollMs: number
-  /** All that could be seen a moment ago is written. */
+  /** Called when everything visible a moment ago has been written. */
   onKept(): void
 }
 
-/** Ends when the signal fires; until another replica has ended it waits. */
+/** Ends when the signal is aborted. While another replica is the leader, it waits. */
 export async function keepTables(options: KeepOptions, signal: AbortSignal): Promise<void> {
   const { databaseUrl, onKept } = options
   const work = async (leadership: Leadership) => {
@@ -49,7 +50,7 @@ export async function keepTables(options: KeepOptions, signal: AbortSignal): Pro
   })
 }
 
-/** The products with the vectors of one model, up to a snapshot. */
+/** What has been written: the vectors of which model, up to which snapshot. */
 interface Kept {
   embedderId: string | undefined
   dims: number
@@ -75,7 +76,10 @@ export class Keeper {
     this.#configuredId = configuredId
   }
 
-  /** Compares everything, with the vectors of the model that serves; meanwhile what was there before answers and is kept. */
+  /**
+   * Compares everything, with the vectors of the serving model. Meanwhile the former tables keep answering and are
+   * kept up to date.
+   */
   async loadAll(signal: AbortSignal): Promise<void> {
     const sql = this.#sql
     const { embedderId, dims } = await servingModel(sql, this.#configuredId)
@@ -136,7 +140,7 @@ export class Keeper {
     }
   }
 
-  /** What was closed while nobody kept the tables. */
+  /** Removes products that were closed while no replica kept the tables. */
   async #dropClosed(chainId: number, { tables }: Kept): Promise<void> {
     for (;;) {
       const closed = await closedProducts(this.#sql, chainId, ROWS_AT_ONCE)

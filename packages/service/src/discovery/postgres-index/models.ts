@@ -1,17 +1,17 @@
 import type { Queryable, Sql } from '@referrer/database'
 import { SearchSetupError } from './schema.ts'
 
-/** The vectors of a chain by one model. */
+/** The table of one model's vectors for a chain. */
 export interface VectorTable {
   id: number
   embedderId: string
   dims: number
 }
 
-/** More cannot be in its index. */
+/** The limit of pgvector's index on halfvec. */
 const MOST_DIMS = 4_000
-/** A whole catalogue takes longer than anybody else may. */
-const NO_HURRY = `SELECT set_config('statement_timeout', '0', true)`
+/** Work on a whole catalogue takes longer than the usual statement time-out. */
+const WITHOUT_TIMEOUT = `SELECT set_config('statement_timeout', '0', true)`
 
 export const tableOf = (sql: Queryable, { id }: VectorTable) => sql(`search.vectors_${id}`)
 
@@ -32,7 +32,7 @@ export async function ensureVectors(
     const [model] = await tx<[{ id: number }]>`
       SELECT id FROM search.models WHERE chain_id = ${chainId} AND embedder_id = ${embedderId}`
     const table = { id: model.id, embedderId, dims }
-    // What filters ask for stands beside the vector: a search under filters reads no other table.
+    // The columns of the filters are beside the vector, so that a filtered search reads no other table.
     await tx.unsafe(`
       CREATE TABLE IF NOT EXISTS search.vectors_${table.id} (
         merchant_id bigint NOT NULL,
@@ -48,17 +48,17 @@ export async function ensureVectors(
   })
 }
 
-/** All its vectors are there. The index is made faster than it is kept. */
+/** Called when all vectors are written. Building the index now is faster than updating it with each insert. */
 export async function finishVectors(sql: Sql, { id }: VectorTable): Promise<void> {
   await sql.begin(async (tx) => {
-    await tx.unsafe(NO_HURRY)
+    await tx.unsafe(WITHOUT_TIMEOUT)
     await tx.unsafe(`
       CREATE INDEX IF NOT EXISTS vectors_${id}_nearest ON search.vectors_${id} USING hnsw (vector halfvec_cosine_ops)`)
     await tx`UPDATE search.models SET is_ready = true WHERE id = ${id}`
   })
 }
 
-/** Models that answer no more. */
+/** Drops the vectors of models that do not serve any more. */
 export async function dropOtherVectors(sql: Sql, kept: readonly VectorTable[]): Promise<void> {
   await sql.begin(async (tx) => {
     const others = await tx<{ id: number }[]>`

@@ -1,4 +1,5 @@
-// The schema `search`: what discovery reads in Postgres. All of it is derived from the market's tables, and made anew when it is missing.
+// The schema `search`, which discovery in Postgres reads. Everything in it is derived from the market's tables and is
+// created again if it is missing.
 import type { Sql, Transaction } from '@referrer/database'
 
 /** The server lacks something that discovery in Postgres needs; the message says what to do. */
@@ -6,9 +7,9 @@ export class SearchSetupError extends Error {
   override name = 'SearchSetupError'
 }
 
-/** Whoever changes the tables changes this: tables of another layout are dropped and filled again. */
+/** Must change with the tables: tables of another layout are dropped and filled again. */
 const LAYOUT = 'referrer discovery, layout 1'
-/** Filters go on until enough is found only since then. */
+/** The first version with iterative index scans, which filters need. */
 const LEAST_PGVECTOR = [0, 8] as const
 const NOT_ALLOWED = '42501'
 
@@ -21,7 +22,7 @@ const TABLES = `
   CREATE TABLE search.catalogues (
     chain_id bigint  PRIMARY KEY,
     size     integer NOT NULL DEFAULT 0,
-    -- All there was has been written once.
+    -- Everything has been written once.
     is_ready boolean NOT NULL DEFAULT false
   );
 
@@ -31,22 +32,22 @@ const TABLES = `
     product_id  bytea    NOT NULL,
     category    text     NOT NULL,
     rank        float8   NOT NULL,
-    -- The price, or where that is not known what it is at least.
+    -- The price or, if unknown, the lowest possible price.
     cost        float8   NOT NULL,
-    -- Of the texts that the rest was made from.
+    -- Hash of the texts that the columns below were made from.
     text_hash   bytea    NOT NULL,
-    -- What each term is worth, from 1 to 255.
+    -- The worth of each term, from 1 to 255.
     worths      jsonb    NOT NULL,
-    -- Words that others may misspell.
+    -- Words for which misspellings are recognised.
     spelt       text[]   NOT NULL,
-    -- The terms, each with the quarter of its worth as weight.
+    -- The terms; their weights A to D are the quarters of their worth.
     terms       tsvector NOT NULL,
     PRIMARY KEY (chain_id, merchant_id, product_id)
   );
   CREATE INDEX products_by_term ON search.products USING gin (terms);
   CREATE INDEX products_by_category ON search.products (chain_id, category);
 
-  -- How many products use a term themselves, and of how many only reviews do.
+  -- users: products whose own texts have the term; heard: products where only reviews have it.
   CREATE TABLE search.terms (
     chain_id bigint  NOT NULL,
     term     text    NOT NULL,
@@ -62,7 +63,7 @@ const TABLES = `
   );
   CREATE INDEX words_by_letters ON search.words USING gin (word gin_trgm_ops);
 
-  -- Vectors of a chain by one model are in the table vectors_<id>.
+  -- The vectors of a chain by one model are in the table vectors_<id>.
   CREATE TABLE search.models (
     id          integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     chain_id    bigint  NOT NULL,
@@ -72,7 +73,7 @@ const TABLES = `
     UNIQUE (chain_id, embedder_id)
   );`
 
-/** Creates what is missing. To be called by one at a time. */
+/** Creates what is missing. Only one process at a time may call it. */
 export async function prepareSchema(sql: Sql): Promise<void> {
   await ensureExtension(sql, 'pg_trgm', 'which comes with Postgres, in the package postgresql-contrib')
   await ensureExtension(sql, 'vector', `pgvector ${LEAST_PGVECTOR.join('.')} or newer`)

@@ -1,4 +1,4 @@
-// Discovery that looks for products in Postgres, for markets that have outgrown memory.
+// The discovery source that searches in Postgres, for markets too large for memory.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '@referrer/database'
 import { withTimeout } from '@referrer/process'
@@ -6,47 +6,47 @@ import { type Context, once } from '../../kit/context.ts'
 import type { Worker } from '../../machinery/workers/frame.ts'
 import { configuredId } from '../embeddings/embedders.ts'
 import type { Source } from '../source.ts'
-import type { Shelf } from './candidates.ts'
+import type { IndexedChain } from './candidates.ts'
 import { findProducts } from './find.ts'
 import { keepTables } from './keep.ts'
 
 const POLL_MS = 250
 const LOOK_MS = 1_000
-/** Nobody waits longer for hits; ranks answer without. */
-const PATIENCE_MS = 500
+/** A request waits this long for hits, then is answered by ranks alone. */
+const TIMEOUT_MS = 500
 
 interface State {
-  /** By chain; empty until the tables were filled once. */
-  shelves: ReadonlyMap<number, Shelf>
+  /** By chain; empty until the tables have been filled once. */
+  chains: ReadonlyMap<number, IndexedChain>
 }
 
-const stateOf = once((): State => ({ shelves: new Map() }))
+const stateOf = once((): State => ({ chains: new Map() }))
 
-/** It never fails: what it cannot find in time, it cannot tell. */
+/** Never rejects: a failed or late search gives undefined. */
 export const postgresSource = once((context): Source => {
   const state = stateOf(context)
   return {
     get embedderId() {
-      return [...state.shelves.values()].find(({ vectors }) => vectors)?.vectors?.embedderId
+      return [...state.chains.values()].find(({ vectors }) => vectors)?.vectors?.embedderId
     },
     async find(chainId, question) {
-      const shelf = state.shelves.get(chainId)
-      if (!shelf) return undefined
-      const found = findProducts(context.sql, shelf, question, PATIENCE_MS).catch((error) => {
+      const indexed = state.chains.get(chainId)
+      if (!indexed) return undefined
+      const found = findProducts(context.sql, indexed, question, TIMEOUT_MS).catch((error) => {
         context.log.warn({ err: error }, 'discovery could not search in Postgres')
         return undefined
       })
-      return withTimeout(PATIENCE_MS, found)
+      return withTimeout(TIMEOUT_MS, found)
     },
   }
 })
 
-/** What is found from now on is looked for in the tables as they are. */
-export async function lookAtShelves(context: Context): Promise<void> {
-  stateOf(context).shelves = await readShelves(context.sql, [...context.chains.keys()])
+/** Reads the present state of the tables; the following searches use it. */
+export async function readIndexState(context: Context): Promise<void> {
+  stateOf(context).chains = await readIndexedChains(context.sql, [...context.chains.keys()])
 }
 
-/** Keeps the tables, in one replica, and in all of them what is known of these. */
+/** Keeps the tables (in one replica) and reads their state (in every replica). */
 export function postgresSearchWorker(context: Context, pollMs = POLL_MS): Worker {
   const { config, databaseUrl, chains } = context
   const chainIds = [...chains.keys()]
@@ -57,7 +57,7 @@ export function postgresSearchWorker(context: Context, pollMs = POLL_MS): Worker
       const both = AbortSignal.any([signal, ended.signal])
       const look = async () => {
         while (!both.aborted) {
-          await lookAtShelves(context)
+          await readIndexState(context)
           await sleep(Math.min(LOOK_MS, 4 * pollMs), undefined, { signal: both }).catch(() => {})
         }
       }
@@ -81,16 +81,19 @@ export function postgresSearchWorker(context: Context, pollMs = POLL_MS): Worker
   }
 }
 
-type ShelfRow = { chain_id: number; size: number } & (
+type IndexedChainRow = { chain_id: number; size: number } & (
   | { id: number; embedder_id: string; dims: number }
   | { id: null; embedder_id: null; dims: null }
 )
 
-/** None before the schema is there. Of a chain that has two models the later one is the one to come. */
-export async function readShelves(sql: Sql, chainIds: readonly number[]): Promise<Map<number, Shelf>> {
+/** Empty before the schema exists. If a chain has two models that are ready, the newer one counts. */
+export async function readIndexedChains(
+  sql: Sql,
+  chainIds: readonly number[],
+): Promise<Map<number, IndexedChain>> {
   const [schema] = await sql`SELECT FROM pg_class WHERE oid = to_regclass('search.models')`
   if (!schema) return new Map()
-  const rows = await sql<ShelfRow[]>`
+  const rows = await sql<IndexedChainRow[]>`
     SELECT DISTINCT ON (c.chain_id) c.chain_id::float8 AS chain_id, c.size, m.id, m.embedder_id, m.dims
     FROM search.catalogues AS c LEFT JOIN search.models AS m ON m.chain_id = c.chain_id AND m.is_ready
     WHERE c.is_ready AND c.chain_id = ANY(${[...chainIds]}::bigint[]) ORDER BY c.chain_id, m.id DESC`

@@ -9,12 +9,12 @@ import { migrations } from '../../machinery/db/migrations.ts'
 import { asIndexer } from '../../testing/records.ts'
 
 export interface VectorDatabase {
-  /** One connection: all that WebAssembly has. */
+  /** A single connection: PGlite has no more. */
   sql: Sql
   close(): Promise<void>
 }
 
-/** The test run's own server where it has pgvector, else Postgres in WebAssembly. */
+/** Uses the test run's server if it has pgvector, else Postgres in WebAssembly (PGlite). */
 export async function openVectorDatabase(): Promise<VectorDatabase> {
   const database = await freshDatabase(migrations)
   const [extension] = await database.sql`SELECT FROM pg_available_extensions WHERE name = 'vector'`
@@ -56,7 +56,7 @@ export type Listed = Partial<Omit<Product, 'key' | 'vector'>> & { vector?: Vecto
 const productIdOf = (number: number) => Buffer.from(number.toString(16).padStart(64, '0'), 'hex')
 export const keyOfListed = (number: number) => keyOf(1n, productIdOf(number))
 
-/** Lists products of merchant 1 by their numbers, as the follower of changes does, with vectors of a model. */
+/** Lists products of merchant 1, named by their numbers, as the listings follower does, with vectors of a model. */
 export async function list(
   sql: Sql,
   chainId: number,

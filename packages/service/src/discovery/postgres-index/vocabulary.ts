@@ -1,9 +1,9 @@
-// What the words of a question are known for, asked of Postgres. Which words matter shows only as they are looked up: a word that nobody
-// uses may be two, or another one misspelt. So the question is read again until nothing about it is unknown, as a rule twice.
+// Looks up the words of a question in Postgres. Which words matter is known only after a look-up: an unknown word may
+// be two words, or a misspelling. So the question is interpreted again until it needs nothing unknown, usually twice.
 import type { Sql } from '@referrer/database'
 import { nearestWords, type Similar, type Wish, wishesOf } from '@referrer/search'
 
-/** Two mistakes in a word of eight letters leave a fifth of its trigrams. */
+/** Two typing errors in a word of eight letters leave a fifth of its trigrams. */
 const LEAST_SIMILAR = 0.19
 const SIMILAR = 100
 
@@ -11,7 +11,7 @@ type Known = { users: number; heard: number }
 
 export interface Understood {
   wishes: Wish[]
-  /** How many products the term is found in. */
+  /** The number of products that contain the term. */
   holders(term: string): number
 }
 
@@ -28,7 +28,7 @@ export async function readQuestion(
     const lookUp = (term: string): Known => {
       const count = known.get(term)
       if (!count) terms.add(term)
-      // Until it is known better, a word is one that many use.
+      // Until its count is known, a word is assumed to be common.
       return count ?? { users: chain.size, heard: 0 }
     }
     const wishes = wishesOf(intent, {

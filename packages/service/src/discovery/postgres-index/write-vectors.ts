@@ -12,7 +12,7 @@ type KeptVector = {
   vector_hash: Buffer
 }
 
-/** Vectors of another length are of another model, and one of zeros points nowhere. */
+/** A vector of another length belongs to another model, and one of zeros has no direction. */
 const isFit = (vector: Vector | undefined, dims: number): vector is Vector =>
   vector?.length === dims && vector.some((value) => value !== 0)
 

@@ -1,4 +1,4 @@
-// Products as the schema `search` has them. Only what differs is written: everything may be looked at again.
+// Writes products into the schema `search`. Only differences are written, so comparing everything again is cheap.
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Queryable, Transaction } from '@referrer/database'
@@ -8,13 +8,16 @@ import { Counts, writeCounts } from './counts.ts'
 import type { VectorTable } from './models.ts'
 import { writeVectors } from './write-vectors.ts'
 
-/** Longer ones are not words, and no index takes them. */
+/** Longer terms are not words and do not fit into an index. */
 const LONGEST_TERM = 250
-/** Nobody waits longer for what is being made of texts. */
+/** Texts are processed in slices of this length, so that requests are not blocked longer. */
 const SLICE_MS = 5
 
-/** Texts are read again when they are read differently: this is what becomes of all kinds of words. */
-const READING = JSON.stringify([
+/**
+ * Part of each text hash: the terms of a sample with all kinds of words. When the term extraction changes, the hashes
+ * change and all texts are processed again.
+ */
+const TEXT_READER = JSON.stringify([
   ...documentOf({
     name: 'Größe XL-42 running shoes',
     category: 'Läufe',
@@ -33,7 +36,10 @@ type KeptRow = {
 type OldRow = { worths: Record<string, number>; spelt: string[] }
 type Document = { worths: [string, number][]; spelt: string[] }
 
-/** Products of one chain, of which no other process writes anything meanwhile. Of those named by `keys` only the `found` can be. */
+/**
+ * Updates products of one chain; no other process may write them meanwhile. Of the products in `keys`, only those in
+ * `found` are open.
+ */
 export async function writeProducts(
   tx: Transaction,
   chainId: number,
@@ -47,7 +53,7 @@ export async function writeProducts(
   const hashes = new Map(found.map((product) => [product.key, hashOf(product)]))
   const isRead = ({ key }: Product) => hashes.get(key)?.equals(kept.get(key)?.text_hash ?? Buffer.alloc(0))
   const unread = found.filter((product) => !isRead(product))
-  const moved = found.filter((product) => isRead(product) && !isPlaced(product, kept.get(product.key)))
+  const moved = found.filter((product) => isRead(product) && !hasRankAndCost(product, kept.get(product.key)))
 
   const counts = new Counts()
   for (const old of await oldDocuments(tx, chainId, [...gone, ...unread.map(({ key }) => key)])) {
@@ -58,20 +64,20 @@ export async function writeProducts(
 
   await remove(tx, chainId, gone)
   await upsert(tx, chainId, unread, documents, hashes)
-  await place(tx, chainId, moved)
+  await updateRankAndCost(tx, chainId, moved)
   await writeCounts(tx, chainId, counts, found.filter(({ key }) => !kept.has(key)).length - gone.length)
   if (vectors) await writeVectors(tx, vectors, found, gone)
 }
 
 const hashOf = ({ name, category, description, evidence }: Product) =>
   createHash('sha256')
-    .update(JSON.stringify([READING, name, category, description, evidence]))
+    .update(JSON.stringify([TEXT_READER, name, category, description, evidence]))
     .digest()
 
-const isPlaced = (product: Product, row: KeptRow | undefined) =>
+const hasRankAndCost = (product: Product, row: KeptRow | undefined) =>
   row?.rank === product.rank && row.cost === costOf(product)
 
-/** Some of those that are kept, and are open no more. */
+/** Some products in the index that are not open any more. */
 export async function closedProducts(sql: Queryable, chainId: number, most: number): Promise<string[]> {
   const rows = await sql<Pick<KeptRow, 'merchant_id' | 'product_id'>[]>`
     SELECT merchant_id, product_id FROM search.products AS p
@@ -104,7 +110,7 @@ async function oldDocuments(tx: Transaction, chainId: number, keys: readonly str
     WHERE chain_id = ${chainId}`
 }
 
-/** In slices: it is done where requests are answered. */
+/** In slices, because it runs in the process that answers requests. */
 async function readDocuments(products: readonly Product[]): Promise<Document[]> {
   const documents: Document[] = []
   let begun = performance.now()
@@ -150,10 +156,14 @@ async function upsert(
       cost = excluded.cost, text_hash = excluded.text_hash, worths = excluded.worths, spelt = excluded.spelt, terms = excluded.terms`
 }
 
-/** A lexeme as Postgres reads it; terms are letters and digits alone. */
+/** A lexeme in tsvector syntax; terms contain only letters and digits. */
 const spell = ([term, worth]: [string, number]) => `'${term}':1${'DCBA'[worth >> 6]}`
 
-async function place(tx: Transaction, chainId: number, products: readonly Product[]): Promise<void> {
+async function updateRankAndCost(
+  tx: Transaction,
+  chainId: number,
+  products: readonly Product[],
+): Promise<void> {
   if (products.length === 0) return
   const [merchantIds, productIds] = columns(products.map(({ key }) => key))
   await tx`

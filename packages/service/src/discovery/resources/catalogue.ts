@@ -1,19 +1,25 @@
-// A catalogue of x402 resources, as facilitators keep them.
+// Reads a catalogue of x402 resources, as facilitators publish them.
 import type { Address } from 'viem'
 import type { Context } from '../../kit/context.ts'
 import { fieldsOf, jsonOf, listOf } from '../../kit/loose-json.ts'
 import { readBody } from '../../kit/read-body.ts'
 import { type Found, readEntry } from './entry.ts'
 
-/** Some know the first, which lists what pays an address; others the second, which filters; some have both and filter nothing. */
+/**
+ * Some catalogues have the first path, which lists the resources of an address; others the second, with a filter;
+ * some have both and ignore the filter.
+ */
 const PATHS = ['/discovery/merchant', '/discovery/resources']
-/** For each of them. */
-const PATIENCE_MS = 1_250
+/** Time limit for each path. */
+const TIMEOUT_MS = 1_250
 const PAGES = 3
 const PAGE_SIZE = 100
 const MOST_BYTES = 2 * 1024 * 1024
 
-/** What can be paid to an address, or is found under it and is paid to one of `also`. Never throws: what does not answer has nothing. */
+/**
+ * The resources that pay `payTo`, or that are listed under it and pay one of `also`. Never throws: a catalogue that
+ * does not answer gives an empty list.
+ */
 export async function askCatalogue(
   { config, fetch, log }: Pick<Context, 'config' | 'fetch' | 'log'>,
   payTo: Address,
@@ -35,21 +41,25 @@ export async function askCatalogue(
   return []
 }
 
-/** What was read before something failed is there. `payees`: whose resources are asked for, then who else may be paid for them. */
+/**
+ * Adds to `found`, so that the pages read before a failure are kept. `payees` begins with the address that was asked
+ * for; the others are also accepted.
+ */
 async function readPages(
   fetch: Context['fetch'],
   url: URL,
   payees: readonly string[],
   found: Found[],
 ): Promise<void> {
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   url.searchParams.set('limit', String(PAGE_SIZE))
   for (let page = 0, offset = 0; page < PAGES; page += 1) {
     url.searchParams.set('offset', String(offset))
     const { entries, total } = await readPage(fetch, url, signal)
     offset += entries.length
     const read = entries.flatMap((entry) => readEntry(entry) ?? [])
-    // Whoever names what others are paid for does not filter, and is believed no more than it says.
+    // If a page contains resources of other payees, the catalogue ignores the filter; then only entries that name the
+    // address itself are used.
     const isFiltered = read.every(({ payees: named }) => named.length === 0 || pays(named, payees))
     found.push(...(isFiltered ? read : read.filter(({ payees: named }) => pays(named, payees.slice(0, 1)))))
     if (!isFiltered || entries.length === 0 || offset >= total) return

@@ -40,7 +40,7 @@ const API_KEYS = [
   'example',
 ]
 
-/** JSON of any kind in which the words that are looked for are frequent. */
+/** Arbitrary JSON in which the known field names are frequent. */
 const { json } = fc.letrec<{ json: unknown }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 6 },
@@ -71,7 +71,7 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
 describe(`an entry of a catalogue or a manifest (SEED=${seed})`, () => {
   it('is none, or can be shown, whatever it is', () => {
     const property = fc.property(json, fc.constantFrom(undefined, ORIGIN), (value, origin) => {
-      // As it came over the network.
+      // As received over the network.
       const entry = JSON.parse(JSON.stringify(value))
       const found = readEntry(entry, origin)
       if (!found) return

@@ -1,18 +1,18 @@
-// Reads what catalogues and manifests say of a resource. They have had several shapes, and none of them is kept by everybody: whatever can
-// be understood is, and what is shown is what they said.
+// Reads an entry of a catalogue or manifest. There are several formats, and not everybody follows them. So every
+// known field is read wherever it may be, and its value is shown unchanged.
 import { parseWebUrl } from '@referrer/net'
 import { type Fields, fieldsOf, listOf } from '../../kit/loose-json.ts'
 import type { Described } from './shapes.ts'
 
-/** A resource that somebody tells of. */
+/** A resource found in a catalogue or manifest. */
 export interface Found {
-  /** The same for all spellings of the same address. */
+  /** The normalised address, to recognise the same resource. */
   name: string
   resource: string
-  /** Accounts that it can be paid to, in lower case. */
+  /** The accounts that it can be paid to, in lower case. */
   payees: readonly string[]
   described: Described
-  /** As JSON. */
+  /** Size of `described` as JSON. */
   bytes: number
 }
 
@@ -20,10 +20,13 @@ const MAX_URL = 2_048
 const MAX_BYTES = 64 * 1024
 const MAX_DEPTH = 32
 
-/** An address may have its method before it. */
+/** An address can have an HTTP method before it. */
 const WITH_METHOD = /^([A-Z]{3,7})\s+(\S+)$/
 
-/** `origin`: of whoever tells of its own resources, which may be given as paths there. Undefined: it is none that can be shown. */
+/**
+ * `origin`: the host of the manifest, whose entries may be paths. Undefined: the entry has no address that can be
+ * shown.
+ */
 export function readEntry(entry: unknown, origin?: string): Found | undefined {
   const fields = typeof entry === 'string' ? { resource: entry } : fieldsOf(entry)
   const accepts = listOf(fields.accepts)
@@ -45,7 +48,7 @@ export function readEntry(entry: unknown, origin?: string): Found | undefined {
   return bytes > MAX_BYTES ? undefined : { name, resource, payees, described, bytes }
 }
 
-/** What an address is compared by; undefined: it is none on the web. */
+/** The normalised address for comparisons; undefined: it is not an http or https address. */
 export function nameOf(address: string): string | undefined {
   const url = address.length <= MAX_URL ? parseWebUrl(address) : undefined
   if (!url) return undefined
@@ -76,12 +79,15 @@ function describedBy(fields: Fields, accepts: readonly unknown[], method: string
 interface Told {
   fields: Fields
   metadata: Fields
-  /** Of the payment options. */
+  /** The first payment option. */
   first: Fields
   method: string | undefined
 }
 
-/** How to call it: told by an extension, and before there was one, by the payment option or beside everything else. */
+/**
+ * How to call the resource: from the `bazaar` extension or, in older formats, from the payment option or the entry
+ * itself.
+ */
 function apiOf({ fields, metadata, first, method }: Told): NonNullable<Described['api']> {
   const bazaar = fieldsOf(fieldsOf(fields.extensions).bazaar)
   const info = fieldsOf(bazaar.info)
@@ -96,7 +102,7 @@ function apiOf({ fields, metadata, first, method }: Told): NonNullable<Described
     output_example:
       fieldsOf(output).example ??
       fields.output_example ??
-      // Without the extension the output is an example itself.
+      // Without the extension the output is itself the example.
       (info.output === undefined ? output : undefined),
     schema: bazaar.schema ?? first.outputSchema ?? fields.outputSchema ?? fields.schema ?? metadata.schema,
   }
@@ -108,7 +114,7 @@ const textOf = (...values: unknown[]): string | undefined =>
 const isTextOrNumber = (value: unknown): value is string | number =>
   typeof value === 'string' || typeof value === 'number'
 
-/** What is nested more deeply cannot be written again. */
+/** More deeply nested values are refused, because serialising them could overflow the stack. */
 function isShallow(value: unknown, depth = MAX_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return true
   return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1))

@@ -22,7 +22,7 @@ export const resourceRoutes: Route[] = [
     tag: 'Merchants',
     summary: 'What a merchant sells by x402',
     about:
-      "Searches the catalogue of x402 resources for what pays the addresses given, the merchant's payout wallet and its owner, in this order, and reads /.well-known/x402 and /.well-known/x402.json at the merchant's hosts. What does not answer in three seconds is left out. Answers are kept for half a minute.",
+      "Searches the catalogue of x402 resources for what pays the addresses given, the merchant's payout wallet and its owner, in this order, and reads /.well-known/x402 and /.well-known/x402.json at the merchant's hosts. A source that does not answer in three seconds is left out. Answers are cached for half a minute.",
     auth: 'none',
     params: z.object({ id: id(0, 'invalid merchant id', 'The merchant.') }),
     query: z.object({ pay_to: payTo }),

@@ -1,14 +1,14 @@
-// What a host says itself that it sells.
+// Reads the manifest in which a host lists what it sells.
 import { guardedFetch, HostNotAllowed, Unreachable } from '@referrer/net'
 import type { Context } from '../../kit/context.ts'
 import { fieldsOf, jsonOf, listOf } from '../../kit/loose-json.ts'
 import { type Found, readEntry } from './entry.ts'
 
 const PATHS = ['/.well-known/x402', '/.well-known/x402.json']
-const PATIENCE_MS = 2_500
+const TIMEOUT_MS = 2_500
 const MOST_ENTRIES = 300
 
-/** Never throws: a host that does not answer sells nothing. */
+/** Never throws for a host that does not answer; it gives an empty list. */
 export async function readManifests(
   context: Pick<Context, 'config' | 'lookup' | 'log'>,
   origin: string,
@@ -17,7 +17,7 @@ export async function readManifests(
   const entries = manifests.flatMap(entriesOf).slice(0, MOST_ENTRIES)
   const found = new Map<string, Found>()
   for (const resource of entries.flatMap((entry) => readEntry(entry, origin) ?? [])) {
-    // One of the two may do no more than name it.
+    // Of two entries for the same resource, keep the one that says more.
     const known = found.get(resource.name)
     if (!known || known.bytes < resource.bytes) found.set(resource.name, resource)
   }
@@ -30,17 +30,17 @@ async function readManifest(
 ): Promise<unknown> {
   try {
     const { status, body } = await guardedFetch({ allowPrivateHosts, lookup }, url, {
-      timeoutMs: PATIENCE_MS,
+      timeoutMs: TIMEOUT_MS,
     })
     return status === 200 ? jsonOf(body) : undefined
   } catch (error) {
     if (!(error instanceof HostNotAllowed || error instanceof Unreachable)) throw error
-    log.debug({ host: url.host, reason: error.message }, 'a host has no manifest now')
+    log.debug({ host: url.host, reason: error.message }, 'a host gave no manifest')
     return undefined
   }
 }
 
-/** A list under one of the names that are used for it, or one resource that is the whole manifest. */
+/** The entries are a list under one of the usual names; or the whole manifest is a single resource. */
 function entriesOf(manifest: unknown): readonly unknown[] {
   const { items, resources, endpoints, services, accepts } = fieldsOf(manifest)
   const entries = [items, resources, endpoints, services].flatMap(listOf)

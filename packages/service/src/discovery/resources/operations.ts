@@ -1,4 +1,4 @@
-// What a merchant sells by x402, here and elsewhere, as catalogues and its own hosts tell.
+// What a merchant sells by x402, here and elsewhere, from catalogues and from its own hosts.
 import { createTurns, parseWebUrl } from '@referrer/net'
 import { createCache } from '@referrer/process'
 import { type Address, getAddress, isAddress } from 'viem'
@@ -20,7 +20,7 @@ const MOST_HOSTS = 5
 const MOST_ITEMS = 300
 const MOST_BYTES = 2 * 1024 * 1024
 const KEPT_MS = 30_000
-/** Others are not asked more than this at once, however many ask us. */
+/** Limit of concurrent requests to catalogues and hosts, whatever the number of our callers. */
 const AT_ONCE = 64
 const LONGEST_WAIT_MS = 400
 
@@ -49,7 +49,7 @@ const sourcesOf = once((context) => {
   }
 })
 
-/** Undefined: it was not asked, because too much is asked already. */
+/** Undefined: it waited too long for its turn and was not asked. */
 function turnsOf() {
   const turn = createTurns(AT_ONCE)
   return (ask: () => Promise<Found[]>): Promise<Found[] | undefined> => {
@@ -58,7 +58,7 @@ function turnsOf() {
   }
 }
 
-/** Whatever a source does not tell in a few seconds is not there: nobody can tell nothing from silence. */
+/** A source that does not answer within a few seconds is left out, as if it had nothing. */
 export async function discoverResources(
   context: Context,
   { config }: Chain,
@@ -132,7 +132,7 @@ function showing({ contracts }: Chain['config'], endpoints: readonly EndpointRow
   }
 }
 
-/** As many as an answer can hold. */
+/** The first items that fit into the size limit of an answer. */
 function upTo(found: readonly { item: Item; bytes: number }[]): Item[] {
   const items: Item[] = []
   let left = MOST_BYTES

@@ -1,19 +1,22 @@
 import { z } from 'zod'
 import { accountShown, hex32, wholeNumber } from '../../kit/fields.ts'
 
-/** What its source says of a resource; what it does not say is left out. */
+/** What the source says of a resource; unknown fields are left out. */
 const Described = z.object({
   price: z
     .union([z.string(), z.number()])
     .optional()
-    .meta({ about: 'Of the first payment option, as the source has it: most say base units of its asset.' }),
-  accepts: z.array(z.unknown()).meta({ about: 'All payment options, as the source has them.' }),
+    .meta({
+      about:
+        'The price of the first payment option, unchanged from the source: usually in base units of its asset.',
+    }),
+  accepts: z.array(z.unknown()).meta({ about: 'All payment options, unchanged from the source.' }),
   name: z.string().optional(),
   description: z.string().optional(),
   category: z.string().optional(),
   type: z.string().optional(),
   last_updated: z.union([z.string(), z.number()]).optional(),
-  quality: z.unknown().optional().meta({ about: 'What the catalogue thinks of it.' }),
+  quality: z.unknown().optional().meta({ about: 'The rating by the catalogue.' }),
   api: z
     .object({
       input_method: z.string().optional(),
@@ -31,7 +34,7 @@ export const Item = z
     resource: z.string().meta({ about: 'An http or https address.' }),
     pay_to: z
       .string()
-      .meta({ about: 'The address under which it was found; empty when a manifest tells of it.' }),
+      .meta({ about: 'The address under which it was found; empty if it is from a manifest.' }),
     source: z.enum(['catalogue', 'manifest']),
     status: z.enum(['discoverable', 'published', 'referral_mode']).meta({
       about:

@@ -2,10 +2,10 @@ import type { Queryable } from '@referrer/database'
 
 export type EndpointRow = { product_id: Buffer; endpoint_url: string; active: boolean }
 
-/** Of more products than this, the others are not recognised. */
+/** Only this many products of a merchant are compared with what is found. */
 const MOST = 5_000
 
-/** Where a merchant sells its products, open ones first, then by id. */
+/** The endpoints of a merchant's products, open ones first, then by id. */
 export async function endpointsOf(
   sql: Queryable,
   chainId: number,

@@ -1,4 +1,4 @@
-// What can be found, by chain: catalogues that were loaded together, and follow together what changes.
+// The searchable products by chain: one catalogue for each, loaded together and updated together.
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Queryable } from '@referrer/database'
 import { Catalogue, type Hit, type Question, readCells } from '@referrer/search'
@@ -14,57 +14,58 @@ import {
 } from './records.ts'
 
 const ROWS_AT_ONCE = 1_000
-/** Whoever asks something waits no longer than this for what is being put on the shelves. */
+/** Rows are added in slices of this length, so that a search never waits longer. */
 const SLICE_MS = 5
 
-export class Shelves {
+export class Catalogues {
   readonly model: Model
-  readonly #catalogues: ReadonlyMap<number, Catalogue>
-  /** What can be seen in it is on the shelves. */
+  readonly #byChain: ReadonlyMap<number, Catalogue>
+  /** Everything visible in this snapshot is in the catalogues. */
   #snapshot: string
 
-  private constructor(model: Model, catalogues: ReadonlyMap<number, Catalogue>, snapshot: string) {
+  private constructor(model: Model, byChain: ReadonlyMap<number, Catalogue>, snapshot: string) {
     this.model = model
-    this.#catalogues = catalogues
+    this.#byChain = byChain
     this.#snapshot = snapshot
   }
 
-  /** All there is. `meanwhile` is called between the pages. */
+  /** Loads everything. `meanwhile` is called after each page. */
   static async load(
     sql: Queryable,
     chainIds: readonly number[],
     model: Model,
     meanwhile: () => Promise<void>,
-  ): Promise<Shelves> {
-    // What changes while it is loaded is looked at once more afterwards.
+  ): Promise<Catalogues> {
+    // Taken before loading: changes made while loading are read again at the end.
     const snapshot = await currentSnapshot(sql)
-    const catalogues = new Map<number, Catalogue>()
+    const byChain = new Map<number, Catalogue>()
     for (const chainId of chainIds) {
       const catalogue = new Catalogue()
-      catalogues.set(chainId, catalogue)
-      // Before there is anything to group: each product goes to its place at once, and nobody waits for all of them to be moved.
+      byChain.set(chainId, catalogue)
+      // Cells are set while the catalogue is empty, so that each product goes straight into its cell. Regrouping all
+      // of them later would block the thread.
       const points =
         model.embedderId !== undefined &&
         model.cells.has(chainId) &&
         (await readPoints(sql, chainId, model.embedderId))
       if (points) catalogue.useCells(readCells(points))
     }
-    const shelves = new Shelves(model, catalogues, snapshot)
+    const catalogues = new Catalogues(model, byChain, snapshot)
     for (const chainId of chainIds) {
       for await (const rows of openProducts(sql, chainId, model.embedderId, ROWS_AT_ONCE)) {
-        await shelves.#put(rows)
+        await catalogues.#put(rows)
         await meanwhile()
       }
     }
-    await shelves.follow(sql)
-    return shelves
+    await catalogues.follow(sql)
+    return catalogues
   }
 
-  /** Brings the shelves to the present. */
+  /** Applies all changes since the last call. */
   async follow(sql: Queryable): Promise<void> {
     const now = await currentSnapshot(sql)
     if (now === this.#snapshot) return
-    const chainIds = [...this.#catalogues.keys()]
+    const chainIds = [...this.#byChain.keys()]
     for await (const rows of changedProducts(
       sql,
       chainIds,
@@ -79,19 +80,19 @@ export class Shelves {
 
   find(chainId: number, question: Question): Hit[] {
     const { vector } = question
-    // Asked with a vector of another model, words alone decide.
+    // A vector of another model cannot be compared; words alone decide.
     const isFit = vector?.length === this.model.dims
-    return this.#catalogues.get(chainId)?.find(isFit ? question : { ...question, vector: undefined }) ?? []
+    return this.#byChain.get(chainId)?.find(isFit ? question : { ...question, vector: undefined }) ?? []
   }
 
   sizes(): { chainId: number; products: number }[] {
-    return [...this.#catalogues].map(([chainId, { size }]) => ({ chainId, products: size }))
+    return [...this.#byChain].map(([chainId, { size }]) => ({ chainId, products: size }))
   }
 
   async #put(rows: readonly ListedRow[]): Promise<void> {
     let begun = performance.now()
     for (const row of rows) {
-      const catalogue = this.#catalogues.get(row.chain_id)
+      const catalogue = this.#byChain.get(row.chain_id)
       const product = productOf(row)
       if (product) catalogue?.put(product)
       else catalogue?.drop(keyOfRow(row))

@@ -3,8 +3,8 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createShops, type Shops } from '../../derived/listings/testing.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
+import { Catalogues } from './catalogues.ts'
 import { changedProducts, currentSnapshot } from './records.ts'
-import { Shelves } from './shelves.ts'
 import { asked } from './testing.ts'
 
 const CHAIN = 1
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const load = (meanwhile = async () => {}) => Shelves.load(sql, [CHAIN], WORDS_ALONE, meanwhile)
+const load = (meanwhile = async () => {}) => Catalogues.load(sql, [CHAIN], WORDS_ALONE, meanwhile)
 const namesAll = (name: string) =>
   sql.begin(async (tx) => {
     await tx`UPDATE market.products SET name = ${name} WHERE chain_id = ${CHAIN}`
@@ -36,19 +36,19 @@ const namesAll = (name: string) =>
 it('hold what changed while they were loaded', async () => {
   await namesAll('before')
   let times = 0
-  const shelves = await load(async () => {
+  const catalogues = await load(async () => {
     if (times++ === 0) await namesAll('after')
   })
-  expect(shelves.find(CHAIN, asked('before', { limit: 100 }))).toEqual([])
-  expect(shelves.find(CHAIN, asked('after', { limit: 100 }))).toHaveLength(20)
+  expect(catalogues.find(CHAIN, asked('before', { limit: 100 }))).toEqual([])
+  expect(catalogues.find(CHAIN, asked('after', { limit: 100 }))).toHaveLength(20)
 })
 
 it('are not told again and again of what another server changed, before its records came here', async () => {
   await sql`UPDATE market.listings SET changed_in = '1000000000000' WHERE chain_id = ${CHAIN}`
-  const shelves = await load()
+  const catalogues = await load()
   const changed = changedProducts(sql, [CHAIN], undefined, await currentSnapshot(sql), 100)
   expect(await changed.next()).toEqual({ done: true, value: undefined })
   await namesAll('restored')
-  await shelves.follow(sql)
-  expect(shelves.find(CHAIN, asked('restored', { limit: 100 }))).toHaveLength(20)
+  await catalogues.follow(sql)
+  expect(catalogues.find(CHAIN, asked('restored', { limit: 100 }))).toHaveLength(20)
 })

@@ -1,14 +1,14 @@
 import type { Owner, Purchase } from './records.ts'
 
-/** Who money is with. `held`: in the escrow. */
+/** Who holds money. `held`: the escrow. */
 export type Party = 'buyers' | 'merchants' | 'reviewers' | 'cashback' | 'fees' | 'treasury' | 'held'
 
-/** Money that moved because of one purchase. */
-type Entry = { purchase: number; from: Party; to: Party; amount: bigint }
+/** A movement of money caused by one purchase. */
+type Movement = { purchase: number; from: Party; to: Party; amount: bigint }
 
-/** Every unit that buyers paid is somewhere. */
-export class Ledger {
-  readonly #entries: Entry[] = []
+/** Records all movements of money, so that every unit that buyers paid can be accounted for. */
+export class Balances {
+  readonly #movements: Movement[] = []
   readonly #owners = new Map<Owner, { paid: bigint; got: bigint }>()
 
   paid(
@@ -22,39 +22,42 @@ export class Ledger {
     this.#of(payer).paid += merchant + immediate + fee + heldBack + cashback
   }
 
-  /** Out of the escrow. */
+  /** A payment out of the escrow. */
   paidOut({ id }: Purchase, to: 'reviewers' | 'cashback' | 'treasury', amount: bigint, owner?: Owner) {
     this.#move(id, 'held', to, amount, owner)
   }
 
-  /** What owners got back, less what they paid. */
+  /** What these owners received, minus what they paid. */
   balanceOf(owners: Iterable<Owner>): bigint {
     let sum = 0n
     for (const owner of owners) sum += this.#of(owner).got - this.#of(owner).paid
     return sum
   }
 
-  /** What each party has in the end, `buyers` less than nothing. Throws unless all of it is there, for each purchase and in sum. */
-  close(purchases: readonly Purchase[]): Record<Party, bigint> {
+  /**
+   * The final balance of each party; that of `buyers` is negative. Throws unless the balances add up, for each
+   * purchase and in total.
+   */
+  check(purchases: readonly Purchase[]): Record<Party, bigint> {
     const ofPurchase = new Map<number, Record<Party, bigint>>()
-    const all = nothing()
-    for (const { purchase, from, to, amount } of this.#entries) {
-      const own = ofPurchase.get(purchase) ?? nothing()
+    const all = zero()
+    for (const { purchase, from, to, amount } of this.#movements) {
+      const own = ofPurchase.get(purchase) ?? zero()
       ofPurchase.set(purchase, own)
-      for (const books of [own, all]) {
-        books[from] -= amount
-        books[to] += amount
+      for (const balances of [own, all]) {
+        balances[from] -= amount
+        balances[to] += amount
       }
     }
     let prices = 0n
     for (const { id, price, split, isReleased, settledAt } of purchases) {
-      const own = ofPurchase.get(id) ?? nothing()
+      const own = ofPurchase.get(id) ?? zero()
       prices += price
       const held = settledAt === null ? split.heldBack + (isReleased ? 0n : split.cashback) : 0n
       const { buyers, ...others } = own
       const found = Object.values(others).reduce((sum, amount) => sum + amount, 0n)
       if (-buyers !== price || found !== price || own.held !== held || own.fees !== split.fee) {
-        throw new Error(`purchase ${id} of ${price} base units does not add up: look at its entries`)
+        throw new Error(`purchase ${id} of ${price} base units does not add up: look at its movements`)
       }
     }
     if (-all.buyers !== prices) throw new Error(`buyers paid ${-all.buyers} and the prices are ${prices}`)
@@ -62,19 +65,19 @@ export class Ledger {
   }
 
   #move(purchase: number, from: Party, to: Party, amount: bigint, owner?: Owner) {
-    if (amount < 0n) throw new Error(`money moves forward only, not ${amount}`)
-    this.#entries.push({ purchase, from, to, amount })
+    if (amount < 0n) throw new Error(`a movement cannot be negative: ${amount}`)
+    this.#movements.push({ purchase, from, to, amount })
     if (owner !== undefined) this.#of(owner).got += amount
   }
 
   #of(owner: Owner): { paid: bigint; got: bigint } {
-    const books = this.#owners.get(owner) ?? { paid: 0n, got: 0n }
-    this.#owners.set(owner, books)
-    return books
+    const balance = this.#owners.get(owner) ?? { paid: 0n, got: 0n }
+    this.#owners.set(owner, balance)
+    return balance
   }
 }
 
-const nothing = (): Record<Party, bigint> => ({
+const zero = (): Record<Party, bigint> => ({
   buyers: 0n,
   merchants: 0n,
   reviewers: 0n,

@@ -1,4 +1,4 @@
-// A market of 25 products on one chain and one on another; nothing is embedded.
+// A market of 25 products on one chain and one on another, without vectors.
 import { listProduct, openMerchant, type Product, registerIdentity } from '@referrer/contracts/local'
 import { openShop } from '../../src/derived/offers/testing.ts'
 import { must } from './caller.ts'
@@ -17,22 +17,22 @@ import { openRecorded } from './merchants.ts'
 export const OTHER_CHAIN = 31_338
 export const PRICE = 1_000
 
-export interface Shelf {
+export interface TestProducts {
   m: TestMarket
-  /** Its endpoint asks for the price. Three reviews. */
+  /** Its endpoint gives the price. It has three reviews. */
   tides: Product
-  /** Two reviews, and no offer. */
+  /** Two reviews, and no price. */
   weather: Product
-  /** No offer, and its merchant sells it for 3,000 or more. */
+  /** No price, and its lowest price on the chain is 3,000. */
   archive: Product
-  /** In no category, without reviews. */
+  /** No category and no reviews. */
   bread: Product
-  /** All alike: 21 of them. */
+  /** 21 identical products. */
   socks: Product[]
   close(): Promise<void>
 }
 
-export async function startShelf(): Promise<Shelf> {
+export async function startProducts(): Promise<TestProducts> {
   const shop = await openShop()
   const m = await startFinding({}, [31_337, OTHER_CHAIN])
   const { market } = m
