@@ -3,13 +3,15 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundled } from '@referrer/database/testing'
 import { addressRegistryAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CREATE2_FACTORY } from '../deploy/index.ts'
 import { developmentAccounts, type LocalChain, privateKeyOf, startLocalChain } from '../local/index.ts'
 
-const MAIN = fileURLToPath(new URL('../deploy/main.ts', import.meta.url))
+const AS_WRITTEN = new URL('../deploy/main.ts', import.meta.url)
+const MAIN = await bundled(AS_WRITTEN)
 const { deployer, treasury, settler, admin, guardian } = developmentAccounts()
 const directory = mkdtempSync(join(tmpdir(), 'referrer-deploy-'))
 const config = join(directory, 'config.json')
@@ -24,10 +26,10 @@ beforeAll(async () => {
 })
 afterAll(() => local.close())
 
-function deploy(args: string[], env: Record<string, string | undefined> = {}) {
+function deploy(args: string[], env: Record<string, string | undefined> = {}, program = MAIN) {
   const full = { ...process.env, RPC_URL: local.rpcUrl, DEPLOYER_PRIVATE_KEY: key, ...env }
   return new Promise<{ code: number; output: string }>((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { env: full }, (error, stdout, stderr) =>
+    execFile(process.execPath, [program, ...args], { env: full }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     )
   })
@@ -37,7 +39,8 @@ const sent = () => local.client.getTransactionCount({ address: deployer.address 
 describe('npm run deploy', () => {
   it('shows the whole plan on a dry run, without a key, and sends and writes nothing', async () => {
     const env = { DEPLOYER_PRIVATE_KEY: undefined, DEPLOYER_ADDRESS: deployer.address }
-    const { code, output } = await deploy(['--config', config, '--book', book, '--dry-run'], env)
+    const asWritten = fileURLToPath(AS_WRITTEN)
+    const { code, output } = await deploy(['--config', config, '--book', book, '--dry-run'], env, asWritten)
     expect(code).toBe(0)
     expect(output).toMatch(/^· deploy SplitRouter at 0x/m)
     expect(output).toMatch(/\d+ transactions left, about \d+ gas/)

@@ -22,7 +22,8 @@ afterEach(async () => {
   for (const stop of stopAll.reverse()) await stop()
 })
 
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+const AS_WRITTEN = new URL('main.ts', import.meta.url)
+const MAIN = await bundled(AS_WRITTEN)
 const FIXTURE = new URL('main.fixture.ts', import.meta.url)
 
 /** The service as a process of its own. */
@@ -197,7 +198,7 @@ describe('main.ts', () => {
   })
 
   it('says what to set when nothing is configured', async () => {
-    expect(await run(MAIN, { CHAINS: '', CHAINS_FILE: '' }).exited).toEqual({
+    expect(await run(fileURLToPath(AS_WRITTEN), { CHAINS: '', CHAINS_FILE: '' }).exited).toEqual({
       code: 1,
       out: '',
       err: 'The configuration cannot be used:\n  CHAINS: no chain is configured; set CHAINS to a JSON array of chains, or CHAINS_FILE to a file with one\n',

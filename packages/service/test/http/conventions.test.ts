@@ -228,8 +228,8 @@ describe('answers', () => {
   beforeAll(async () => {
     for (const [name] of all) answers.push([name, (await ask(name)).body])
     const { reviewer } = m.market.accounts
-    for (const of of ['context', 'earnings', 'escrows']) {
-      answers.push([of, (await m.call('GET', `/v1/agent/${m.buyerAgentId}/${of}`, { as: reviewer })).body])
+    for (const part of ['context', 'earnings', 'escrows']) {
+      answers.push([part, (await m.call('GET', `/v1/agent/${m.buyerAgentId}/${part}`, { as: reviewer })).body])
     }
   })
 

@@ -201,7 +201,7 @@ describe('a release', () => {
 
   it('is not decided without a key; with one, what was earned before is found', async () => {
     await buy(...Array.from({ length: 450 }, (_, at) => ({ escrowId: at + 1 })))
-    for (const of of [1, 201, 450]) await review(1_000 + of, { of })
+    for (const escrowId of [1, 201, 450]) await review(1_000 + escrowId, { of: escrowId })
     while (await follow(withoutKey)) {}
     await run(catchUpReleases, withoutKey)
     expect(await decided()).toEqual([])

@@ -22,11 +22,9 @@ const Entry = z
     content_shortened: contentShortened,
     ref_link: z.string().meta({ about: 'Where to buy through this review; empty when it has no link.' }),
     published_at: momentShown.optional(),
-    author_rank: z
-      .number()
-      .meta({
-        about: 'The rank of the author for products of this type; before there is evidence, the base rate.',
-      }),
+    author_rank: z.number().meta({
+      about: 'The rank of the author for products of this type; before there is evidence, the base rate.',
+    }),
     relevance: z.number().meta({ about: 'How well it matches the intent, from 0 to 1; 0 if unknown.' }),
     score: z.number().meta({ about: '0.5 × `author_rank` + 0.35 × `relevance` + 0.15 × freshness.' }),
   })
@@ -70,12 +68,9 @@ const discoveryOf = <T extends z.ZodType>(product: T) =>
       .literal('thin')
       .optional()
       .meta({ about: 'The products have fewer than three published reviews together.' }),
-    checklists: z
-      .record(z.string(), z.array(z.string()))
-      .optional()
-      .meta({
-        about: 'What to check in the categories of the products, where an admin has written a checklist.',
-      }),
+    checklists: z.record(z.string(), z.array(z.string())).optional().meta({
+      about: 'What to check in the categories of the products, where an admin has written a checklist.',
+    }),
   })
 
 export const Discovery = discoveryOf(Product).meta({ id: 'Discovery' })

@@ -3,13 +3,10 @@ import { accountShown, hex32, wholeNumber } from '../../kit/fields.ts'
 
 /** What the source says of a resource; unknown fields are left out. */
 const Described = z.object({
-  price: z
-    .union([z.string(), z.number()])
-    .optional()
-    .meta({
-      about:
-        'The price of the first payment option, unchanged from the source: usually in base units of its asset.',
-    }),
+  price: z.union([z.string(), z.number()]).optional().meta({
+    about:
+      'The price of the first payment option, unchanged from the source: usually in base units of its asset.',
+  }),
   accepts: z.array(z.unknown()).meta({ about: 'All payment options, unchanged from the source.' }),
   name: z.string().optional(),
   description: z.string().optional(),
