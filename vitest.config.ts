@@ -11,8 +11,6 @@ export default defineConfig({
     setupFiles: ['scripts/untouched-globals.ts'],
     globalSetup: ['packages/database/src/test-server.ts'],
     pool: 'forks',
-    // Less garbage outlives a quick collection: a worker's threads spent a third of the time of its main one on the slow ones.
-    execArgv: ['--max-semi-space-size=64'],
     // Tests wait for chains, databases and programs half of the time: a third worker uses what two leave idle on two cores.
     maxWorkers: 3,
     // Files share what their worker has imported, which takes a third of the time otherwise: no test may leave anything behind.
