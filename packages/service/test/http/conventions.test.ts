@@ -229,7 +229,10 @@ describe('answers', () => {
     for (const [name] of all) answers.push([name, (await ask(name)).body])
     const { reviewer } = m.market.accounts
     for (const part of ['context', 'earnings', 'escrows']) {
-      answers.push([part, (await m.call('GET', `/v1/agent/${m.buyerAgentId}/${part}`, { as: reviewer })).body])
+      answers.push([
+        part,
+        (await m.call('GET', `/v1/agent/${m.buyerAgentId}/${part}`, { as: reviewer })).body,
+      ])
     }
   })
 
