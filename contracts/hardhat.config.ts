@@ -4,6 +4,9 @@ import type { HardhatPlugin } from 'hardhat/types/plugins'
 
 const require = createRequire(import.meta.url)
 
+/** Sequences of 150 calls each, anew in every run. Raise it for a change to the contracts. */
+const INVARIANT_RUNS = Number(process.env.INVARIANT_RUNS ?? 32)
+
 /** Tests deploy the artifacts that were compiled for production, so their own build compiles the tests alone, unoptimised: a tenth of the work. */
 const plainTests: HardhatPlugin = {
   id: 'plain-tests',
@@ -37,5 +40,5 @@ export default defineConfig({
     },
   },
   paths: { sources: './src', tests: { solidity: './test' } },
-  test: { solidity: { fuzz: { runs: 256 }, invariant: { runs: 128, depth: 150, failOnRevert: true } } },
+  test: { solidity: { fuzz: { runs: 256 }, invariant: { runs: INVARIANT_RUNS, depth: 150, failOnRevert: true } } },
 })

@@ -1,12 +1,24 @@
 // Converts zod schemas to JSON Schema, for the API reference and for models that call tools.
 import { z } from 'zod'
+import { oncePer } from '../once.ts'
 
 export type Json = Record<string, unknown>
 
-/** JSON Schema with the named schemas under `$defs`. */
+const converters = {
+  input: oncePer<z.ZodType>()(convert('input')),
+  output: oncePer<z.ZodType>()(convert('output')),
+}
+
+/** JSON Schema with the named schemas under `$defs`. Must not be changed: a schema is converted once. */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override }) as Json
-  return json
+  return converters[io](schema)
+}
+
+function convert(io: 'input' | 'output') {
+  return (schema: z.ZodType): Json => {
+    const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override }) as Json
+    return json
+  }
 }
 
 /** Replaces a schema by its `shown` form and removes our own metadata. */

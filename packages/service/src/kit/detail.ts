@@ -1,5 +1,6 @@
 // Explains to a caller what is wrong with a request body: which field, and what is expected. It repeats field names, never values.
 
+import { oncePer } from '@referrer/process'
 import { type Json, wholeJsonSchema } from '@referrer/process/openapi'
 import type { z } from 'zod'
 
@@ -35,13 +36,7 @@ export function unknownFieldOf(schema: z.ZodType, given: unknown): string | unde
 const unknownFieldText = (place: string, names: string[]) =>
   cut(`${place} has an unknown field; known fields are ${names.join(', ')}`)
 
-const known = new WeakMap<z.ZodType, Json>()
-
-function asJson(schema: z.ZodType): Json {
-  const json = known.get(schema) ?? wholeJsonSchema(schema, 'input')
-  known.set(schema, json)
-  return json
-}
+const asJson = oncePer<z.ZodType>()((schema) => wholeJsonSchema(schema, 'input'))
 
 /** The schema of a field or item. It is empty, which accepts anything, when the outer schema does not describe its parts. */
 function within(schema: Json, key: PropertyKey): Json {

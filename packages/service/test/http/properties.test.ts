@@ -10,7 +10,7 @@ import { type RawCaller, rawCallerOf } from './raw.ts'
 import { type Example, exampleOf, startTradedMarket, type Traded } from './traded.ts'
 
 const seed = seedOf()
-const RUNS = 20
+const RUNS = 12
 const AT_ONCE = 4
 /** These routes wait for an unknown identity, in case the node is behind; so only existing ids are used. */
 const WAITING = new Set(['POST /v1/agent/register', 'POST /v1/merchant/register'])

@@ -1,8 +1,9 @@
 import type { EmbedderConfig } from '../../kit/config.ts'
 import { type Context, once } from '../../kit/context.ts'
 import type { Embedder } from './embedder.ts'
-import { createEndpoint, endpointId, readEndpointId } from './endpoint.ts'
-import { createLocal, LOCAL } from './local.ts'
+import { createEndpoint } from './endpoint.ts'
+import { endpointId, LOCAL, readEndpointId } from './ids.ts'
+import { createLocal } from './local.ts'
 
 /** The id of the configured model; undefined: none is configured. */
 export const configuredId = (config: EmbedderConfig | undefined): string | undefined =>

@@ -2,7 +2,8 @@ import { quantize } from '@referrer/search'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EmbedderConfig } from '../../kit/config.ts'
 import type { Embedder, EmbeddingFailed } from './embedder.ts'
-import { createEndpoint, endpointId, readEndpointId } from './endpoint.ts'
+import { createEndpoint } from './endpoint.ts'
+import { endpointId, readEndpointId } from './ids.ts'
 import {
   DIMS,
   type EmbeddingServer,

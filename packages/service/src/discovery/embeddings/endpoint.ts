@@ -5,21 +5,9 @@ import type { EmbedderConfig } from '../../kit/config.ts'
 import { fieldsOf, jsonOf } from '../../kit/loose-json.ts'
 import { readBody } from '../../kit/read-body.ts'
 import { type Embedder, EmbeddingFailed, embedNonBlank } from './embedder.ts'
+import { endpointId } from './ids.ts'
 
 type EndpointConfig = Extract<EmbedderConfig, { kind: 'endpoint' }>
-
-const PREFIX = 'endpoint/'
-
-export const isEndpointId = (id: string) => id.startsWith(PREFIX)
-
-export const endpointId = ({ model, dims }: Pick<EndpointConfig, 'model' | 'dims'>) =>
-  `${PREFIX}${model}@${dims}`
-
-/** The model and the dimensions in an id made by `endpointId`. */
-export function readEndpointId(id: string): { model: string; dims: number } | undefined {
-  const [, model, dims] = /^endpoint\/(.+)@(\d+)$/s.exec(id) ?? []
-  return model === undefined ? undefined : { model, dims: Number(dims) }
-}
 
 const MOST_TEXTS = 64
 const MOST_BYTES = 100_000

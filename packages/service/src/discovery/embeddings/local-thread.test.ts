@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { cosine } from '@referrer/search'
 import { afterAll, expect, it } from 'vitest'
-import { createLocal, LOCAL, spawnThread, type Thread } from './local.ts'
+import { LOCAL } from './ids.ts'
+import { createLocal, spawnThread, type Thread } from './local.ts'
 
 let thread: Thread | undefined
 const local = createLocal({

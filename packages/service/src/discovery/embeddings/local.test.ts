@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createLocal, LOCAL, type LocalEmbedder, type Thread } from './local.ts'
+import { LOCAL } from './ids.ts'
+import { createLocal, type LocalEmbedder, type Thread } from './local.ts'
 import type { Answered, Asked } from './local-thread.ts'
 
 /** A thread that answers when told to. Every number of a vector is the code of the text's first character. */

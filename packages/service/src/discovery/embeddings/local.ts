@@ -3,10 +3,8 @@ import type { Vector } from '@referrer/search'
 import { cut, inBatches } from '../../derived/texts/text.ts'
 import { type Backoff, backoffMs } from '../../machinery/workers/backoff.ts'
 import { type Embedder, EmbeddingFailed, embedNonBlank, type Kind } from './embedder.ts'
+import { LOCAL } from './ids.ts'
 import type { Answered, Asked } from './local-thread.ts'
-
-/** The version is that of the model's npm package. */
-export const LOCAL = { id: 'local/model-embeddings-en@0.2.0', dims: 512 } as const
 
 /** The model reads less than this of a text in words. */
 const MOST_CHARACTERS = 1_000

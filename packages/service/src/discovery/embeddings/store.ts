@@ -5,8 +5,7 @@ import { isInUse, lockQueue, queueEverything, removeTexts, type Taken } from '..
 import type { ProductOfChain } from '../../kit/keys.ts'
 import { COUNTED } from '../../machinery/db/counts.ts'
 import type { Embedder } from './embedder.ts'
-import { isEndpointId } from './endpoint.ts'
-import { LOCAL } from './local.ts'
+import { isEndpointId, LOCAL } from './ids.ts'
 
 /** Vectors of an unused model are deleted after this many days; until then it costs little to return to that model. */
 const KEPT_DAYS = 7

@@ -10,7 +10,7 @@ import { bytes32, type Product } from '../../derived/ranks/testing.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
 import { startWorkers } from '../../machinery/workers/frame.ts'
 import { until } from '../../machinery/workers/testing.ts'
-import { LOCAL } from '../embeddings/local.ts'
+import { LOCAL } from '../embeddings/ids.ts'
 import { searchIndex, searchWorker } from './client.ts'
 import { asked, keysOf, POLL_MS, type Replica, replicaContext, startReplica } from './testing.ts'
 
@@ -179,6 +179,22 @@ it('is asked no more at once than it could answer in time', async () => {
   expect(sent).toHaveBeenCalledTimes(64)
   expect(answers.slice(64)).toEqual(Array(136).fill(undefined))
   await until(ask, 'an answer when these are given')
+})
+
+it('starts without loading what only the doors need', async () => {
+  const code = `
+    import { registerHooks } from 'node:module'
+    import { parentPort } from 'node:worker_threads'
+    const loaded = []
+    registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+    await import(${JSON.stringify(import.meta.resolve('./following.ts'))})
+    parentPort.postMessage(loaded)`
+  const thread = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`))
+  const loaded: string[] = await new Promise((resolve, reject) =>
+    thread.once('message', resolve).once('error', reject),
+  )
+  const packages = loaded.flatMap((url) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])
+  expect([...new Set(packages)].sort()).toEqual(['postgres', 'stemmer'])
 })
 
 describe('a thread that dies', () => {
