@@ -40,5 +40,7 @@ export default defineConfig({
     },
   },
   paths: { sources: './src', tests: { solidity: './test' } },
-  test: { solidity: { fuzz: { runs: 256 }, invariant: { runs: INVARIANT_RUNS, depth: 150, failOnRevert: true } } },
+  test: {
+    solidity: { fuzz: { runs: 256 }, invariant: { runs: INVARIANT_RUNS, depth: 150, failOnRevert: true } },
+  },
 })

@@ -6,7 +6,7 @@ npm test -- <path part>…              the vitest files whose path contains one
 npm test -- --rule <id>               the tests, Solidity ones too, that name a rule of conformance/rules.tsv: --rule REV-29
                                       (several: --rule REV-29,REV-30)
 npm test -- --only <steps>            some of: types, lint, contracts, unit (comma separated)
-npm test -- --only contracts <regexp> the Solidity tests whose name matches
+npm test -- --only contracts <regexp> the Solidity test functions whose name matches
 
 Each step's full output is kept in node_modules/.cache/referrer-test/<step>.log.`
 

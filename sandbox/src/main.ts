@@ -35,6 +35,7 @@ async function main() {
   async function stop(exitCode: number) {
     if (isStopping) return
     isStopping = true
+    say('stopping')
     forget(path)
     const problems = await ends.all()
     for (const problem of problems) complain(problem)
