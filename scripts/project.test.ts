@@ -92,8 +92,8 @@ describe('forms for issues', () => {
     (path) => !path.endsWith('config.yml'),
   )
 
-  it('are three, and each asks for something', () => {
-    expect(forms).toHaveLength(3)
+  it('are four, and each asks for something', () => {
+    expect(forms).toHaveLength(4)
     for (const path of forms) {
       const form = yaml<{ name: string; description: string; body: { type: string; id?: string }[] }>(path)
       expect(form.name && form.description, path).toBeTruthy()
