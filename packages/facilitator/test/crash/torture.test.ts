@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FaultProxy, int, pick, seeded, seedOf, startFaultProxy } from '@referrer/chain/testing'
+import type { LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { cancellation, type Deed, send, submission } from '../abuse/acts.ts'
@@ -32,6 +33,10 @@ const SETTINGS = { patienceMs: 1_000 }
 /** `broke` has no money and `forged` is somebody else's signature: they are never settled. The last two are raced on the chain. */
 const KINDS = ['good', 'good', 'good', 'copied', 'broke', 'forged', 'submitted', 'cancelled'] as const
 
+const isRaced = (kind: Payment['kind']) => kind === 'submitted' || kind === 'cancelled'
+/** Whoever lost a race on the chain cannot pay again within the hour, so each raced payment has a payer of its own. */
+const RACED_BUYERS = 60
+
 interface Payment extends Purchase {
   kind: (typeof KINDS)[number]
   /** Everything that was ever answered about it. */
@@ -42,6 +47,7 @@ let world: World
 let nodes: FaultProxy[]
 /** Of processes that have two bad nodes. */
 let env: Record<string, string>
+let racers: LocalAccount[]
 let isOver = false
 const replicas: FacilitatorProcess[] = []
 const payments: Payment[] = []
@@ -50,8 +56,9 @@ let deeds: Promise<unknown> = Promise.resolve()
 let deaths = 0
 
 beforeAll(async () => {
-  world = await startWorld({ chainId: 31_478, buyers: 20, relayers: 2, blockTime: 250 })
-  const { chain, env: usual } = world.market
+  world = await startWorld({ chainId: 31_478, buyers: 20 + RACED_BUYERS, relayers: 2, blockTime: 250 })
+  const { chain, env: usual, buyers } = world.market
+  racers = buyers.splice(0, RACED_BUYERS)
   const target = chain.rpcUrl ?? ''
   nodes = [await startFaultProxy({ target, random }), await startFaultProxy({ target, random })]
   const [configured] = JSON.parse(usual.CHAINS ?? '')
@@ -110,8 +117,11 @@ async function strike(): Promise<void> {
 
 async function pay(): Promise<void> {
   const { market } = world
-  const kind = pick(random, KINDS)
-  const buyer = kind === 'broke' ? privateKeyToAccount(generatePrivateKey()) : pick(random, market.buyers)
+  const drawn = pick(random, KINDS)
+  const racer = isRaced(drawn) ? racers.pop() : undefined
+  const kind = isRaced(drawn) && !racer ? 'good' : drawn
+  const poor = kind === 'broke' ? privateKeyToAccount(generatePrivateKey()) : undefined
+  const buyer = racer ?? poor ?? pick(random, market.buyers)
   const options = {
     // Only a bare transfer can be submitted by others.
     ...(kind !== 'submitted' && random() < 0.5 && committed()),
@@ -148,8 +158,11 @@ async function expectOneEnd(payment: Payment): Promise<void> {
   let last: Answer['body']
   await eventually(async () => {
     last = (await world.facilitator.settle(body)).body
-    return last.success || last.errorReason === 'invalid_payment' || kind === 'broke'
-  }).toBe(true)
+    const isEnd = last.success || last.errorReason === 'invalid_payment' || kind === 'broke'
+    return isEnd
+      ? 'at its end'
+      : `${told}: ${JSON.stringify(last)}, ${JSON.stringify(await world.settlement(payment))}`
+  }).toBe('at its end')
   const { status, transaction } = await world.settlement(payment)
   const isUsed = last.success || last.errorMessage === 'authorization already used'
   if (kind === 'broke' || kind === 'forged') expect([status, isUsed], told).toEqual(['unknown', false])
@@ -166,7 +179,7 @@ async function expectOneEnd(payment: Payment): Promise<void> {
 /** What reverted had lost a race that somebody ran on the chain. */
 async function expectOnlyRacedReverts(): Promise<number> {
   const { client } = world.market.chain
-  const raced = payments.filter(({ kind }) => kind === 'submitted' || kind === 'cancelled')
+  const raced = payments.filter(({ kind }) => isRaced(kind))
   const nonces = raced.map(({ body }) => body.paymentPayload.payload.authorization.nonce.slice(2))
   const ours = new Set(world.market.relayers.map(({ address }) => address.toLowerCase()))
   let reverted = 0
