@@ -47,12 +47,16 @@ async function nextBlocks({ reader }: Session, next: bigint, head: Head): Promis
 
 /** Handles the case that the best node has nothing newer: it is at our block, or behind, or on a fork that is not longer. */
 async function stay(session: Session, checkpoint: Checkpoint, head: Head): Promise<Checkpoint | undefined> {
-  const [ours] = await recentBlocks(session.leadership.sql, session.chainId, head.block.number, 1)
-  const isFork = ours?.number === head.block.number && ours.hash !== head.block.hash
+  const isFork = head.block.hash !== checkpoint.hash && (await isOnFork(session, head))
   session.doubts = isFork ? session.doubts + 1 : 0
   if (session.doubts < DOUBTS_ALLOWED) return checkpoint
   session.doubts = 0
   return unwind(session, checkpoint, head)
+}
+
+async function isOnFork({ leadership, chainId }: Session, { block }: Head): Promise<boolean> {
+  const [ours] = await recentBlocks(leadership.sql, chainId, block.number, 1)
+  return ours?.number === block.number && ours.hash !== block.hash
 }
 
 /** Rolls back the blocks that the node no longer has. */
