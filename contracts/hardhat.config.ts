@@ -4,7 +4,7 @@ import type { HardhatPlugin } from 'hardhat/types/plugins'
 
 const require = createRequire(import.meta.url)
 
-/** Sequences of 150 calls each, anew in every run. Raise it for a change to the contracts. */
+/** Sequences of 150 calls each. Hardhat's seed is fixed: every run has the same ones, so raise it for a change to the contracts. */
 const INVARIANT_RUNS = Number(process.env.INVARIANT_RUNS ?? 32)
 
 /** Tests deploy the artifacts that were compiled for production, so their own build compiles the tests alone, unoptimised: a tenth of the work. */
