@@ -56,8 +56,9 @@ async function anotherProduct(at: number): Promise<string> {
   await listProduct(w.m.market, w.m.merchant.account, { ...w.m.merchant, productId })
   return w.link({ productId })
 }
-async function letExpire(): Promise<void> {
-  await w.m.chain.client.increaseTime({ seconds: 120 })
+/** What was signed by a clock that is ahead of the chain expires that much later. */
+async function letExpire(aheadMs = 0): Promise<void> {
+  await w.m.chain.client.increaseTime({ seconds: 120 + Math.ceil(Math.max(aheadMs, 0) / 1_000) })
   await w.m.chain.client.mine({ blocks: 1 })
 }
 const capped = (remaining: bigint, asOfBlock: number) => ({
@@ -241,7 +242,7 @@ describe('the limits of the signer', () => {
     )
     w.buying.behave = undefined
     expect(await signer.refusal('pay_for_product', await order(wallet))).toContain('left today')
-    await letExpire()
+    await letExpire(TO_NOON_MS)
     await signer.must('pay_for_product', await order(wallet))
     expect(await signer.refusal('pay_for_product', await order(sleeper))).toContain('left today')
     expect([await w.spent(sleeper), await w.spent(wallet)]).toEqual([0n, PRICE])
