@@ -125,6 +125,7 @@ describe('npm start', () => {
       'mcpUrl',
       'facilitatorUrl',
       'shopUrl',
+      'chatUrl',
       'rpcUrl',
       'chainId',
       'contracts',
@@ -132,7 +133,14 @@ describe('npm start', () => {
       'accounts',
       'products',
     ])
-    for (const url of [state.baseUrl, state.mcpUrl, state.facilitatorUrl, state.shopUrl, state.rpcUrl])
+    for (const url of [
+      state.baseUrl,
+      state.mcpUrl,
+      state.facilitatorUrl,
+      state.shopUrl,
+      state.chatUrl,
+      state.rpcUrl,
+    ])
       expect(sandbox.output.text).toContain(url)
   })
 
@@ -185,7 +193,7 @@ describe('npm start', () => {
     expect(existsSync(statePath())).toBe(false)
     expect(existsSync(databaseOf(sandbox.offset))).toBe(false)
     await expect(client().getChainId()).rejects.toThrow()
-    for (const url of [state.baseUrl, state.facilitatorUrl, state.shopUrl])
+    for (const url of [state.baseUrl, state.facilitatorUrl, state.shopUrl, state.chatUrl])
       await expect(fetch(url)).rejects.toThrow()
   })
 })
