@@ -18,7 +18,7 @@ export const OWNERS: Record<string, readonly string[]> = {
     'market.merchants',
     'market.products',
   ],
-  'market/messenger': ['market.burned_nonces', 'market.link_codes'],
+  'market/messenger': ['market.burned_nonces', 'market.chat_links', 'market.link_codes'],
   'market/proofs': ['market.proofs'],
   'market/reviews': [
     'chain.reviews',
