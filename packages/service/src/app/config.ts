@@ -10,7 +10,7 @@ import {
 } from '@referrer/process'
 import { type Hex, isHex, size } from 'viem'
 import { z } from 'zod'
-import type { Config, EmbedderConfig } from '../kit/config.ts'
+import type { Config, EmbedderConfig, MessengerConfig } from '../kit/config.ts'
 
 const seed = z.custom<Hex>((text) => isHex(text) && size(text) === 32).transform((hex) => new Secret(hex))
 const AttestationKeys = z
@@ -20,6 +20,11 @@ const AttestationKeys = z
 const botName = {
   expected: 'the name of a bot without the @: 5 to 32 letters, digits and underscores',
   read: (text: string) => (/^\w{5,32}$/.test(text) ? text : undefined),
+}
+
+const webhookSecret = {
+  expected: '16 to 256 letters, digits, _ and -',
+  read: (text: string) => (/^[\w-]{16,256}$/.test(text) ? new Secret(text) : undefined),
 }
 
 const MIB = 1_048_576
@@ -136,10 +141,29 @@ export const variables = {
     'whether owners can queue purchases that the runners of their agents poll',
     'on',
   ),
-  MESSENGER_BOT_NAME: optional(
-    botName,
-    'the Telegram bot in whose chat owners link their wallets; left out: they cannot',
+  TELEGRAM_BOT_TOKEN: optional(
+    Read.token,
+    'the token of the Telegram bot in whose chat owners link their wallets; without it and CHAT_WEBHOOK_URL there are no chats',
   ),
+  TELEGRAM_BOT_NAME: optional(botName, 'with TELEGRAM_BOT_TOKEN: the user name of the bot, without the @'),
+  TELEGRAM_API_ROOT: withDefault(Read.baseUrl, 'where the Bot API answers', 'https://api.telegram.org'),
+  TELEGRAM_WEBHOOK_SECRET: optional(
+    webhookSecret,
+    'a secret of 16 to 256 letters, digits, _ and -: Telegram then posts to <PUBLIC_URL>/telegram/webhook; left out: one replica polls',
+  ),
+  CHAT_WEBHOOK_URL: optional(
+    Read.baseUrl,
+    'a messenger of your own: where messages to people are posted as signed JSON',
+  ),
+  CHAT_WEBHOOK_SECRET: optional(
+    webhookSecret,
+    'with CHAT_WEBHOOK_URL: the key of the HMAC in both directions, 16 to 256 letters, digits, _ and -',
+  ),
+  CHAT_WEBHOOK_LINK: optional(
+    Read.text('a URL with {code} in it'),
+    'with CHAT_WEBHOOK_URL: the URL that opens a chat there, such as https://chat.example/?start={code}',
+  ),
+  CONSOLE_URL: optional(Read.baseUrl, 'where the web console is, for links in chats; left out: PUBLIC_URL'),
   LINK_CODE_SECONDS: withDefault(
     Read.whole(60, 86_400),
     'how long a code that links a wallet to a chat is valid',
@@ -156,14 +180,24 @@ export function readConfig(env: Env): Config {
     ...(['EMBEDDINGS_URL', 'EMBEDDINGS_MODEL'] as const)
       .filter((name) => values.EMBEDDER === 'endpoint' && values[name] === undefined)
       .map((name) => `${name}: not set, although EMBEDDER is endpoint`),
+    ...(values.TELEGRAM_BOT_TOKEN && !values.TELEGRAM_BOT_NAME
+      ? ['TELEGRAM_BOT_NAME: not set, although TELEGRAM_BOT_TOKEN is']
+      : []),
+    ...(['CHAT_WEBHOOK_SECRET', 'CHAT_WEBHOOK_LINK'] as const)
+      .filter((name) => values.CHAT_WEBHOOK_URL && values[name] === undefined)
+      .map((name) => `${name}: not set, although CHAT_WEBHOOK_URL is`),
+    ...(values.CHAT_WEBHOOK_LINK?.includes('{code}') === false
+      ? ['CHAT_WEBHOOK_LINK: expected a URL with {code} in it']
+      : []),
   ])
+  const publicUrl = values.PUBLIC_URL ?? `http://${common.host}:${common.port}`
   return {
     ...common,
     maxLagSeconds: values.MAX_LAG_SECONDS,
     maxLagBlocks: values.MAX_LAG_BLOCKS,
     oraclePrivateKey: values.ORACLE_PRIVATE_KEY,
     publisherPrivateKey: values.PUBLISHER_PRIVATE_KEY,
-    publicUrl: values.PUBLIC_URL ?? `http://${common.host}:${common.port}`,
+    publicUrl,
     facilitatorUrl: values.FACILITATOR_URL,
     attestationSeeds: values.ATTESTATION_KEYS ?? new Map(),
     adminAddresses: new Set(values.ADMIN_ADDRESSES),
@@ -186,9 +220,7 @@ export function readConfig(env: Env): Config {
     discoveryIndex: values.DISCOVERY_INDEX,
     catalogueUrl: values.X402_CATALOGUE_URL,
     hasIntents: values.INTENTS === 'on',
-    messenger: values.MESSENGER_BOT_NAME
-      ? { botName: values.MESSENGER_BOT_NAME, codeSeconds: values.LINK_CODE_SECONDS }
-      : undefined,
+    messenger: messengerOf(values, publicUrl),
   }
 }
 
@@ -197,4 +229,31 @@ function embedderOf(values: Values<typeof variables>): EmbedderConfig | undefine
   if (values.EMBEDDER === 'local') return { kind: 'local' }
   const { EMBEDDINGS_URL: url = '', EMBEDDINGS_MODEL: model = '' } = values
   return { kind: 'endpoint', url, model, dims: values.EMBEDDINGS_DIMENSIONS, key: values.EMBEDDINGS_KEY }
+}
+
+function messengerOf(values: Values<typeof variables>, publicUrl: string): MessengerConfig | undefined {
+  const {
+    TELEGRAM_BOT_TOKEN: token,
+    TELEGRAM_BOT_NAME: botName,
+    CHAT_WEBHOOK_URL: url,
+    CHAT_WEBHOOK_SECRET: secret,
+    CHAT_WEBHOOK_LINK: link,
+  } = values
+  const telegram =
+    token && botName
+      ? {
+          token,
+          botName,
+          apiRoot: values.TELEGRAM_API_ROOT,
+          webhookSecret: values.TELEGRAM_WEBHOOK_SECRET,
+        }
+      : undefined
+  const webhook = url && secret && link ? { url, secret, link } : undefined
+  if (!telegram && !webhook) return undefined
+  return {
+    codeSeconds: values.LINK_CODE_SECONDS,
+    consoleUrl: values.CONSOLE_URL ?? publicUrl,
+    telegram,
+    webhook,
+  }
 }

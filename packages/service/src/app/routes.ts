@@ -16,6 +16,7 @@ import { intentRoutes } from '../market/intents/http.ts'
 import { linkRoutes } from '../market/links/http.ts'
 import { manifestRoutes } from '../market/manifest/http.ts'
 import { merchantRoutes } from '../market/merchants/http.ts'
+import { messengerRoutes } from '../market/messenger/http.ts'
 import { proofRoutes } from '../market/proofs/http.ts'
 import { reviewableRoutes } from '../market/reviewable/http.ts'
 import { reviewRoutes } from '../market/reviews/http.ts'
@@ -38,6 +39,7 @@ export const routes: readonly Route[] = [
   ...rankRoutes,
   ...spendingRoutes,
   ...intentRoutes,
+  ...messengerRoutes,
   ...merchantRoutes,
   ...resourceRoutes,
   ...linkRoutes,

@@ -5,6 +5,7 @@ import { closeApp, createLog, openConfigured, Secret } from '@referrer/process'
 import { Recovery } from '@referrer/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { openMessengers, receiveMessages } from '../doors/chat/messengers.ts'
 import { createApp } from '../doors/http/app.ts'
 import { loadAttestation } from '../kit/attestation.ts'
 import type { Config } from '../kit/config.ts'
@@ -51,11 +52,13 @@ export async function startService(config: Config, overrides: Overrides = {}): P
   try {
     await migrate(database.sql, migrations)
     const fetch = overrides.fetch ?? globalThis.fetch
+    const messengers = openMessengers(config, fetch)
     const context: Context = {
       config,
       sql: database.sql,
       databaseUrl: new Secret(database.url),
       chains: await openChains(config, fetch),
+      channels: new Map(messengers.map((messenger) => [messenger.name, messenger])),
       clock: overrides.clock ?? Date.now,
       log,
       fetch,
@@ -77,9 +80,10 @@ export async function startService(config: Config, overrides: Overrides = {}): P
     const chains = followChains(context, onEvent)
     log.info({ implementation: context.recovery.implementation }, 'signatures')
     const work = overrides.work ?? marketWork(context)
-    const all = [...chains.workers, ...createWorkers(context, work, onEvent)]
+    const reception = receiveMessages(context, messengers)
+    const all = [...chains.workers, ...createWorkers(context, work, onEvent), ...reception.workers]
     workers = startWorkers({ workers: all, onEvent })
-    app = createApp(context, { routes, tools, metrics })
+    app = createApp(context, { routes, tools, hooks: reception.hooks, metrics })
     const url = await app.listen({ host: config.host, port: config.port })
     let stopping: ReturnType<typeof close> | undefined
     return {

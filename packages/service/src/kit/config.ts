@@ -44,15 +44,38 @@ export interface Config extends CommonConfig {
   catalogueUrl: string | undefined
   /** Whether owners can queue purchases (intents) for their agents. */
   hasIntents: boolean
-  /** Chat bot; without one wallets cannot be linked to chats. */
+  /** Chats of owners; without them wallets cannot be linked to chats. */
   messenger: MessengerConfig | undefined
 }
 
+/** At least one of the two channels is set. */
 export interface MessengerConfig {
-  /** User name of the bot, without the @. */
-  botName: string
   /** How long a code that links a wallet to a chat is valid. */
   codeSeconds: number
+  /** Base URL of the web console, where codes that were made in a chat are redeemed. */
+  consoleUrl: string
+  telegram: TelegramConfig | undefined
+  webhook: WebhookConfig | undefined
+}
+
+export interface TelegramConfig {
+  token: Secret
+  /** User name of the bot, without the @. */
+  botName: string
+  /** Base URL of the Bot API. */
+  apiRoot: string
+  /** Set: Telegram calls us, with this secret. Otherwise one replica polls Telegram. */
+  webhookSecret: Secret | undefined
+}
+
+/** A messenger of the operator's own that exchanges signed JSON with the service. */
+export interface WebhookConfig {
+  /** Where messages to people are posted. */
+  url: string
+  /** Key of the HMAC in both directions. */
+  secret: Secret
+  /** URL that opens a chat, with `{code}` in place of the code. */
+  link: string
 }
 
 /** The embedding model that comes with the service, or one behind an OpenAI-compatible endpoint. */

@@ -6,6 +6,7 @@ import type { Recovery } from '@referrer/protocol'
 import type { Logger } from 'pino'
 import type { WorkerHealth } from '../machinery/workers/frame.ts'
 import type { Attestation } from './attestation.ts'
+import type { Channel } from './channel.ts'
 import type { Config } from './config.ts'
 
 /** How far the index of one chain is. */
@@ -46,6 +47,8 @@ export interface Context {
   /** For code that needs a connection of its own, outside the pool. */
   databaseUrl: Secret
   chains: ReadonlyMap<number, Chain>
+  /** The messengers, by name; empty when the deployment has no chats. */
+  channels: ReadonlyMap<string, Channel>
   /** Milliseconds since 1970. */
   clock: () => number
   log: Logger

@@ -1,6 +1,7 @@
 // A route is a plain object: its input, who may call it, its answers. The HTTP door serves it and generates the OpenAPI document from it.
 import type { Address } from 'viem'
 import type { z } from 'zod'
+import type { Config } from './config.ts'
 import type { Chain, Context } from './context.ts'
 
 /**
@@ -53,6 +54,8 @@ export interface RouteSpec<P, Q, B, A extends Auth> {
   summary: string
   about?: string
   auth: A
+  /** Without it the route is always served; a route that is not served answers 404, as if there were none. */
+  isServed?(config: Config): boolean
   params?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<P>
   query?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<Q>
   /** The JSON body; `refusal` is the answer to a body that is not JSON or does not match the schema. */

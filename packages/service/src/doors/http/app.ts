@@ -19,6 +19,7 @@ import type { Context } from '../../kit/context.ts'
 import { NOT_FOUND_PAGE, PAGE_HEADERS, renderErrorPage } from '../../kit/html.ts'
 import type { Route } from '../../kit/route.ts'
 import type { Tool } from '../../kit/tool.ts'
+import type { Hook } from '../chat/reception.ts'
 import { mcpRoutes } from '../mcp/http.ts'
 import { cors } from './cors.ts'
 import { healthRoutes } from './health.ts'
@@ -34,6 +35,8 @@ const BODY_LIMIT = 2 * 1024 * 1024
 /** Time limit for receiving a whole request, so that a slow caller cannot hold a connection for ever. */
 const REQUEST_TIMEOUT_MS = 60_000
 
+const EMPTY = Buffer.alloc(0)
+
 /** Texts for requests that Fastify itself refuses. Any other error here is an internal error. */
 const REFUSALS = new Map([
   [400, 'bad request'],
@@ -48,11 +51,17 @@ const UNLIMITED = new Set(['/healthz', '/readyz', '/metrics'])
 export interface Served {
   routes: readonly Route[]
   tools: readonly Tool[]
+  /** Paths that messengers post to. */
+  hooks?: readonly Hook[]
   metrics: RequestMetrics
 }
 
 /** Creates the HTTP server with all routes and the MCP endpoint. */
-export function createApp(context: Context, { routes, tools, metrics }: Served): FastifyInstance {
+export function createApp(
+  context: Context,
+  { routes: all, tools, hooks = [], metrics }: Served,
+): FastifyInstance {
+  const routes = all.filter(({ isServed }) => isServed?.(context.config) ?? true)
   const log: FastifyBaseLogger = context.log
   const { trustedProxies, rateLimit, answerTimeoutMs } = context.config
   const app = Fastify({
@@ -96,6 +105,12 @@ export function createApp(context: Context, { routes, tools, metrics }: Served):
   const about = { baseUrl: context.config.publicUrl, version: VERSION }
   docsRoutes(app, describeRoutes([...routes, ...ownRoutes], about), { config: { isPublic: true } })
   for (const route of routes) serveRoute(app, context, route)
+  for (const { path, handle } of hooks) {
+    app.post(path, async ({ headers, body }, reply) => {
+      const answer = await handle({ headers, body: Buffer.isBuffer(body) ? body : EMPTY })
+      return reply.code(answer.status).send(answer.body)
+    })
+  }
   mcpRoutes(app, context, tools)
   return app
 

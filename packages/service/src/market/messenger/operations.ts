@@ -1,64 +1,148 @@
+// Links of wallets to chats. A code made on the web or by a tool is redeemed in the chat; a code made in the chat is redeemed on the web.
 import { randomBytes } from 'node:crypto'
+import type { Address } from 'viem'
+import type { Channel } from '../../kit/channel.ts'
 import type { MessengerConfig } from '../../kit/config.ts'
 import type { Chain, Context } from '../../kit/context.ts'
-import { refused, unavailable } from '../../kit/market-error.ts'
+import { address } from '../../kit/json-values.ts'
+import { MarketError, refused, unavailable } from '../../kit/market-error.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { type Proof, proposeCommitment, requireSigned } from '../commitments/operations.ts'
-import { burnNonce, insertCode } from './store.ts'
+import * as store from './store.ts'
 
 const TYPE = 'TelegramLinkCommitment'
-const CODE_BYTES = 32
+const CODE = /^[\w-]{43}$/
+/** More wallets of one chat are not shown. */
+export const MOST_WALLETS = 50
 
-export interface Link {
-  /** URL that opens the chat with the bot and passes the code to it. */
+export interface Minted {
+  code: string
+  /** URL that opens the chat and passes the code to it. */
   deepLink: string
   expiresAt: Date
 }
 
-/** Step 1: returns the commitment to sign, without any read or write. */
+/** Mints a code that links the wallet to the chat in which the code is sent. */
+export async function mintForOwner(context: Context, owner: Address): Promise<Minted> {
+  const { messenger, channel } = requireMessenger(context)
+  const minted = newCode(context, messenger)
+  await store.insertOwnersCode(context.sql, bytesOf(owner), minted)
+  return { ...minted, deepLink: channel.deepLink(minted.code) }
+}
+
+/** The code of a chat, and the page on which it is redeemed. A code that is still valid is given again. */
+export async function mintForChat(
+  context: Context,
+  chat: store.Chat,
+): Promise<{ url: string; expiresAt: Date }> {
+  const { messenger } = requireMessenger(context)
+  const { code, expires_at } = await store.insertChatsCode(context.sql, chat, newCode(context, messenger))
+  return { url: `${messenger.consoleUrl}/link?code=${code}`, expiresAt: expires_at }
+}
+
+/** Redeems a code that was made in a chat, and links the wallet to that chat. Returns the user name there, when it can be read. */
+export async function confirmLink(
+  context: Context,
+  owner: Address,
+  code: string,
+): Promise<{ username: string | undefined }> {
+  const now = new Date(context.clock())
+  const chat = await context.sql.begin(async (tx) => {
+    const taken = CODE.test(code) ? await store.takeChatsCode(tx, code, now) : undefined
+    if (taken) await store.saveLink(tx, bytesOf(owner), taken, now)
+    return taken
+  })
+  if (!chat) throw new MarketError('invalid input', 'invalid or expired code')
+  return { username: await usernameOf(context, chat) }
+}
+
+/** Redeems a code in a chat, and links the wallet that it names to that chat. Returns the wallet; undefined: the code is not valid. */
+export async function redeemInChat(
+  context: Context,
+  chat: store.Chat,
+  code: string,
+): Promise<Address | undefined> {
+  if (!CODE.test(code)) return undefined
+  const now = new Date(context.clock())
+  const owner = await context.sql.begin(async (tx) => {
+    const taken = await store.takeOwnersCode(tx, code, now)
+    if (taken) await store.saveLink(tx, taken, chat, now)
+    return taken
+  })
+  return owner && address(context.recovery, owner)
+}
+
+export async function linkStatus(
+  context: Context,
+  owner: Address,
+): Promise<{ linkedAt: Date; username: string | undefined } | undefined> {
+  const link = await store.readLink(context.sql, bytesOf(owner))
+  return link && { linkedAt: link.linked_at, username: await usernameOf(context, link) }
+}
+
+/** Ends the link of a wallet; nothing happens when there is none. */
+export async function unlinkOwner(context: Context, owner: Address): Promise<void> {
+  await store.deleteLink(context.sql, bytesOf(owner))
+}
+
+/** Ends the link of a wallet to this chat, and not one that the wallet has got to another chat meanwhile. */
+export const unlinkFromChat = (context: Context, chat: store.Chat, owner: Address): Promise<boolean> =>
+  store.deleteLink(context.sql, bytesOf(owner), chat)
+
+/** The wallets of a chat, in the order in which they were linked. */
+export async function walletsOfChat(context: Context, chat: store.Chat): Promise<Address[]> {
+  const rows = await store.ownersOfChat(context.sql, chat, MOST_WALLETS)
+  return rows.map(({ owner }) => address(context.recovery, owner))
+}
+
+/** The first step of the tool: returns the commitment to sign, without any read or write. */
 export function proposeLink(context: Context, chain: Chain, agentId: bigint) {
   requireMessenger(context)
   return proposeCommitment(context, chain, TYPE, { agentId })
 }
 
 /**
- * Step 2: creates a code that links the wallet of the agent's owner to the chat in which the code is sent. A signed commitment works once,
- * even when no code could be stored, so that a copy of it cannot get a code later.
+ * The second step of the tool: mints a code for the wallet of the agent's owner. A signed commitment works once, even when no code could
+ * be stored, so that a copy of it cannot get a code later.
  */
 export async function linkMessenger(
   context: Context,
   chain: Chain,
   agentId: bigint,
   proof: Proof,
-): Promise<Link> {
-  const messenger = requireMessenger(context)
+): Promise<Minted> {
+  requireMessenger(context)
   const { chainId } = chain.config
   const { owner, nonce, expiry } = await requireSigned(context, chain, TYPE, { agentId }, proof)
   const burned = { chainId, nonce: bytesOf(nonce), expiry: new Date(expiry * 1_000) }
-  const isFirst = await burnNonce(context.sql, burned).catch((error: unknown) => {
+  const isFirst = await store.burnNonce(context.sql, burned).catch((error: unknown) => {
     throw unavailable('burn commitment nonce', error)
   })
   if (!isFirst) throw refused('already exists', 'commitment nonce already used')
-
-  const code = randomBytes(CODE_BYTES).toString('base64url')
-  const at = context.clock()
-  const expiresAt = new Date(at + messenger.codeSeconds * 1_000)
-  const minted = {
-    code,
-    direction: 'chat',
-    owner: bytesOf(owner),
-    chainId,
-    agentId,
-    at: new Date(at),
-    expiresAt,
-  } as const
-  await insertCode(context.sql, minted).catch((error: unknown) => {
+  return mintForOwner(context, owner).catch((error: unknown) => {
     throw unavailable('mint link code: the commitment is used up, begin again without agent_sig', error)
   })
-  return { deepLink: `https://t.me/${messenger.botName}?start=${code}`, expiresAt }
 }
 
-function requireMessenger({ config: { messenger } }: Context): MessengerConfig {
-  if (!messenger) throw refused('not found', 'telegram linking not enabled')
-  return messenger
+function newCode({ clock }: Context, { codeSeconds }: MessengerConfig): store.NewCode {
+  const at = clock()
+  return {
+    code: randomBytes(32).toString('base64url'),
+    at: new Date(at),
+    expiresAt: new Date(at + codeSeconds * 1_000),
+  }
+}
+
+/** A link stays when the operator has removed its messenger. */
+const usernameOf = async ({ channels }: Context, { channel, chat }: store.Chat) =>
+  channels.get(channel)?.identify(chat)
+
+/** The first channel is the one that new links lead to. */
+function requireMessenger({ config: { messenger }, channels }: Context): {
+  messenger: MessengerConfig
+  channel: Channel
+} {
+  const [channel] = channels.values()
+  if (!messenger || !channel) throw refused('not found', 'telegram linking not enabled')
+  return { messenger, channel }
 }
