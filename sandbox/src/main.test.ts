@@ -119,6 +119,13 @@ describe('npm start', () => {
     }
   })
 
+  it('runs a chat with the bot, and tells how far ahead the clock of the chain is', async () => {
+    const page = await fetch(state.chatUrl)
+    expect(await page.text()).toContain('<title>Chat with the bot</title>')
+    const ahead = async () => (await (await fetch(`${state.chatUrl}/clock`)).json()).aheadSeconds
+    expect(await ahead()).toBe(0)
+  })
+
   it('writes down where everything is', () => {
     expect(Object.keys(state)).toEqual([
       'baseUrl',
