@@ -119,7 +119,7 @@ describe('npm start', () => {
     }
   })
 
-  it('runs a chat with the bot, and tells how far ahead the clock of the chain is', async () => {
+  it('runs a chat with the bot, whose page reads the clock of the chain', async () => {
     const page = await fetch(state.chatUrl)
     expect(await page.text()).toContain('<title>Chat with the bot</title>')
     const ahead = async () => (await (await fetch(`${state.chatUrl}/clock`)).json()).aheadSeconds

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RequestSignature } from '@referrer/protocol'
-import type { Hex } from 'viem'
+import { type Hex, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SandboxAccount } from '../state.ts'
@@ -28,12 +28,15 @@ describe('the page of the chat', () => {
   /** Stands where the service does, which the market's own tests run: here it is what the page signs that matters. */
   let service: Server
   let serviceUrl: string
+  let chainAhead: number
   let confirmed: { url: string | undefined; code: string; signer: string }[]
 
   beforeEach(async () => {
     confirmed = []
+    chainAhead = 0
     service = createServer(async (incoming, response) => {
       const body = await new Response(incoming as never).text()
+      if (incoming.url === '/rpc') return response.end(JSON.stringify(newestBlock(JSON.parse(body).id)))
       const { headers } = incoming
       const signer = await RequestSignature.recover({
         body,
@@ -45,7 +48,7 @@ describe('the page of the chat', () => {
     }).listen(0, '127.0.0.1')
     await once(service, 'listening')
     serviceUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
-    chat = await startChat({ port: 0, serviceUrl, rpcUrl: serviceUrl, accounts })
+    chat = await startChat({ port: 0, serviceUrl, rpcUrl: `${serviceUrl}/rpc`, accounts })
   })
   afterEach(async () => {
     await chat.close()
@@ -53,6 +56,15 @@ describe('the page of the chat', () => {
     service.closeAllConnections()
   })
 
+  const newestBlock = (id: number) => ({
+    jsonrpc: '2.0',
+    id,
+    result: {
+      number: '0x1',
+      timestamp: toHex(Math.floor(Date.now() / 1_000) + chainAhead),
+      transactions: [],
+    },
+  })
   const post = (path: string, body: object, headers: Record<string, string> = {}) =>
     fetch(`${chat.url}${path}`, {
       method: 'POST',
@@ -146,6 +158,14 @@ describe('the page of the chat', () => {
     await bot('answerCallbackQuery', { callback_query_id: update.callback_query.id, text: 'Done' })
     expect(await (await pressed).json()).toEqual({ text: 'Done', isAlert: false })
     expect((await post('/press', { person: 'merchant', message: message_id, button: 'no' })).status).toBe(404)
+  })
+
+  it('tells how far ahead of this machine the chain is, not how long ago its newest block was', async () => {
+    const ahead = async () => (await (await fetch(`${chat.url}/clock`)).json()).aheadSeconds
+    chainAhead = -3_600
+    expect(await ahead()).toBe(0)
+    chainAhead = 86_400
+    expect(Math.round((await ahead()) / 3_600)).toBe(24)
   })
 
   describe('when the bot asks to link a wallet', () => {
