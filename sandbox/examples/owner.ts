@@ -21,7 +21,9 @@ console.log(`${owner.address} may spend ${usdc(perPurchase)} for one purchase an
 
 const { code } = await service.post<{ code: string }>(owner, '/v1/messenger/link/start')
 console.log(`now open this page and press the button:\n  ${state.chatUrl}/?start=${code}#person=buyer`)
-const readStatus = () => service.post<Status>(owner, '/v1/messenger/link/status')
+// A signature counts once: what is asked again and again is asked in a session.
+const session = await service.signIn(owner)
+const readStatus = () => service.postWith<Status>(session, '/v1/messenger/link/status')
 const { messenger_username } = await waitFor('the chat', readStatus, ({ linked }) => linked)
 console.log(`linked to the chat of @${messenger_username}. Try there: /buy when does the sun set`)
 
