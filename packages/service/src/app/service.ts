@@ -23,7 +23,10 @@ import { marketWork } from './work.ts'
 import { createWorkers, type Work, type WorkEvent } from './workers.ts'
 
 export type Overrides = Partial<
-  Pick<Context, 'channels' | 'clock' | 'log' | 'fetch' | 'lookup' | 'recovery' | 'chainHealth' | 'senderHealth'>
+  Pick<
+    Context,
+    'channels' | 'clock' | 'log' | 'fetch' | 'lookup' | 'recovery' | 'chainHealth' | 'senderHealth'
+  >
 > & {
   work?: Work
 }

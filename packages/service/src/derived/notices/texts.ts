@@ -1,5 +1,6 @@
 import { Money } from '@referrer/protocol'
 import type { Button, Message } from '../../kit/channel.ts'
+import { oneLine } from '../../kit/one-line.ts'
 import type { Kind, Purchase } from './due.ts'
 import { durationMs } from './duration.ts'
 import type { Addressed } from './store.ts'
@@ -70,14 +71,5 @@ const lines = (...all: string[]) => all.join('\n')
 const usdc = (amount: bigint) => `${Money.format(amount)} USDC`
 const day = (date: Date) => date.toISOString().slice(0, 10)
 const minute = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-const nameOf = ({ product }: Addressed) => (product && oneLine(product)) || 'a product without a name'
-
-/** A stranger's text as one line of bounded length, without control and formatting characters. */
-export function oneLine(text: string): string {
-  const line = text
-    .toWellFormed()
-    .replace(/[\p{C}\p{Z}\s]+/gu, ' ')
-    .trim()
-  const characters = [...line]
-  return characters.length > MOST_CHARACTERS ? `${characters.slice(0, MOST_CHARACTERS - 1).join('')}…` : line
-}
+const nameOf = ({ product }: Addressed) =>
+  (product && oneLine(product, MOST_CHARACTERS)) || 'a product without a name'
