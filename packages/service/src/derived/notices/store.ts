@@ -5,7 +5,7 @@ import type { Schedule } from '../../machinery/workers/schedule.ts'
 import { BY_ESCROW, buyerReview } from '../../market/escrows/buyer-review.ts'
 import { isPledged } from '../../market/escrows/pledged.ts'
 import type { Change } from '../following/following.ts'
-import { DAY_MS, later, type Progress, type Purchase } from './due.ts'
+import { DAY_MS, type Progress, type Purchase } from './due.ts'
 
 /** Identifies a purchase on its chain. */
 export type Payment = { contract: Buffer; payer: Buffer; nonce: Buffer }
@@ -228,11 +228,13 @@ export function purchasesOfOwners(
     ORDER BY e.deposited_at DESC`
 }
 
-/** Since when the longest due notice waits; undefined: none is due. */
-export async function oldestDue(sql: Queryable): Promise<Date | undefined> {
-  const [row] = await sql<{ due_at: Date }[]>`
-    SELECT due_at FROM market.notices WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`
-  return row?.due_at
+/** Since when the longest due notice of these chains waits; undefined: none is due. */
+export async function oldestDue(sql: Queryable, chainIds: readonly number[]): Promise<Date | undefined> {
+  const [row] = await sql<{ due_at: Date | null }[]>`
+    SELECT min(due_at) AS due_at FROM unnest(${[...chainIds]}::bigint[]) AS chain (id) CROSS JOIN LATERAL (
+      SELECT due_at FROM market.notices WHERE chain_id = chain.id AND due_at IS NOT NULL
+      ORDER BY due_at LIMIT 1) AS first`
+  return row?.due_at ?? undefined
 }
 
 const KEPT_DAYS = 30
