@@ -62,6 +62,7 @@ export function testContext(
     sql,
     databaseUrl: new Secret('postgres://nobody@nowhere/nothing'),
     chains: new Map(),
+    channels: new Map(),
     clock: Date.now,
     log: createLog(config.logLevel, destination),
     fetch,
