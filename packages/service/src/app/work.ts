@@ -10,6 +10,7 @@ import { postgresSearchWorker } from '../discovery/postgres-index/source.ts'
 import { sweepSeenRequests } from '../doors/auth/replays.ts'
 import { sweepSessions } from '../doors/auth/sessions.ts'
 import type { Context } from '../kit/context.ts'
+import { sweepDrafts } from '../market/intents/drafts.ts'
 import { sweepIntents } from '../market/intents/store.ts'
 import { sweepLinks } from '../market/messenger/store.ts'
 import { sweepProofs } from '../market/proofs/store.ts'
@@ -25,6 +26,7 @@ export function marketWork(context: Context): Work {
       sweepSeenRequests,
       sweepSessions,
       sweepIntents,
+      sweepDrafts,
       sweepProofs(context.config),
       sweepQuotas,
       sweepLinks,

@@ -10,7 +10,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   'market/cashback': ['market.cashback_rates'],
   'market/checklists': ['market.checklists'],
   'market/escrows': ['chain.escrows', 'chain.payouts', 'chain.skipped_escrows'],
-  'market/intents': ['market.intents'],
+  'market/intents': ['market.intents', 'market.purchase_drafts'],
   'market/merchants': [
     'chain.merchants',
     'chain.merchant_roles',

@@ -1,5 +1,6 @@
 // The operations of owners on intents: queue, list and withdraw. The operations of runners are in `runner.ts`.
 import { randomBytes } from 'node:crypto'
+import type { Transaction } from '@referrer/database'
 import type { Address } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
 import { MarketError } from '../../kit/market-error.ts'
@@ -28,12 +29,13 @@ export interface Draft {
   lifetimeSeconds: number
 }
 
-/** Queues an intent; the agent's runner gets it with its next poll. */
+/** Queues an intent; the agent's runner gets it with its next poll. `first` runs in the same transaction, and nothing is queued when it throws. */
 export async function queueIntent(
   context: Context,
   chain: Chain,
   caller: Address,
   { agentId, type, payload, lifetimeSeconds }: Draft,
+  first: (tx: Transaction) => Promise<void> = async () => {},
 ): Promise<store.IntentRow> {
   const { least, most } = LIFETIME_SECONDS
   if (lifetimeSeconds < least || lifetimeSeconds > most) {
@@ -53,6 +55,7 @@ export async function queueIntent(
     expiresAt: new Date(at + lifetimeSeconds * 1_000),
   }
   return context.sql.begin(async (tx) => {
+    await first(tx)
     await spendQuota(tx, at, {
       what: 'intents of this owner',
       who: intent.owner,

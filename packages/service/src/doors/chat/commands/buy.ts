@@ -1,0 +1,284 @@
+// Asking for a purchase. Every purchase is confirmed with a button, and then queued for the agent's runner: the service buys nothing.
+import { Money, ProtocolError, RefLink } from '@referrer/protocol'
+import type { Address } from 'viem'
+import { discover } from '../../../discovery/answers/operations.ts'
+import type { Message } from '../../../kit/channel.ts'
+import type { Chain, Context } from '../../../kit/context.ts'
+import { MarketError } from '../../../kit/market-error.ts'
+import * as drafts from '../../../market/intents/drafts.ts'
+import { queueIntent, withdrawIntent } from '../../../market/intents/operations.ts'
+import { describeLink, resolveLink } from '../../../market/links/operations.ts'
+import { walletsOfChat } from '../../../market/messenger/operations.ts'
+import { budgetOf } from '../../../market/spending/budget.ts'
+import { oneLine } from '../plain.ts'
+import { type AgentOf, agentsOf } from './agents.ts'
+import type { Answer, Asked, Command } from './command.ts'
+
+const MOST_OFFERS = 5
+/** So many are searched, because some have no price or no link yet. */
+const SEARCHED = 15
+const DRAFT_MS = 15 * 60_000
+/** How long the runner may take to pick it up. */
+const LIFETIME_SECONDS = 86_400
+const NAME_LENGTH = 80
+const LINE_LENGTH = 120
+
+const GONE = { text: 'This offer is no longer valid. Send /buy again.' }
+const USAGE = {
+  text: 'Send /buy and what you want, such as "/buy weather forecast", or /buy and the link of a review.',
+}
+
+const buy: Answer = async (asked) => {
+  const { context, words } = asked
+  const agents = await agentsOf(context, await walletsOfChat(context, asked.chat))
+  if (agents.length === 0) return noAgent(asked)
+  if (words === '') return USAGE
+  return /^https?:\/\//i.test(words) ? buyThrough(asked, agents) : search(asked, agents)
+}
+
+/** Says what is missing before the chat can buy. */
+async function noAgent({ context, chat }: Asked): Promise<Message> {
+  const wallets = await walletsOfChat(context, chat)
+  if (wallets.length === 0) return { text: 'No wallet is linked to this chat. Send /start to link one.' }
+  return {
+    text: 'The wallets of this chat own no agent that could buy. Register an agent with your wallet, or link the wallet that owns it with /start.',
+  }
+}
+
+async function buyThrough(asked: Asked, agents: readonly AgentOf[]): Promise<Message> {
+  const { context, chat, words } = asked
+  const offer = await offerOf(context, words)
+  if ('text' in offer) return offer
+  const [draft] = await drafts.replaceDrafts(context.sql, chat, [offer], draftExpiry(context))
+  return draft ? confirmation(asked, draft, agents) : GONE
+}
+
+/** The product behind a ref link, or what is wrong with the link. */
+async function offerOf(context: Context, words: string): Promise<drafts.NewDraft | Message> {
+  try {
+    const { token } = RefLink.parse(words)
+    const link = await resolveLink(context, token)
+    const { name, price } = await describeLink(context, link)
+    if (price === null) {
+      return { text: 'The price of this product is not known yet. Try again in an hour.' }
+    }
+    const refLink = RefLink.serialize({ baseUrl: context.config.publicUrl, token })
+    return { chainId: link.chain_id, refLink, title: oneLine(name, NAME_LENGTH), price }
+  } catch (error) {
+    if (error instanceof ProtocolError || (error instanceof MarketError && error.kind !== 'unavailable')) {
+      return {
+        text: 'I cannot buy through this link: it is not one of ours, or the product is closed. Copy the link of the review again, or search with /buy and a few words.',
+      }
+    }
+    throw error
+  }
+}
+
+/** What this file reads of an answer of discovery. */
+interface Found {
+  products: {
+    name: string
+    price_usdc?: number
+    sub_scores: { product_rank: number }
+    reviews: { slot: string; ref_link: string; content_json: { description?: unknown } }[] | null
+  }[]
+}
+
+async function search({ context, chat, words }: Asked, agents: readonly AgentOf[]): Promise<Message> {
+  const chain = chainOf(context, agents)
+  const wanted = { intent: words, category: undefined, ceiling: undefined }
+  const found = await discover(context, chain, {
+    ...wanted,
+    most: SEARCHED,
+    includeAll: false,
+    isBrief: false,
+  })
+  const offers = (JSON.parse(found) as Found).products.flatMap(
+    ({ name, price_usdc, sub_scores, reviews }) => {
+      const review = reviews?.find(({ slot, ref_link }) => slot !== 'excluded' && ref_link !== '')
+      if (!review || price_usdc === undefined) return []
+      return {
+        chainId: chain.config.chainId,
+        refLink: review.ref_link,
+        title: oneLine(name, NAME_LENGTH),
+        price: BigInt(price_usdc),
+        rank: sub_scores.product_rank,
+        line: oneLine(String(review.content_json.description ?? ''), LINE_LENGTH),
+      }
+    },
+  )
+  const shown = offers.slice(0, MOST_OFFERS)
+  if (shown.length === 0) {
+    return { text: 'I found nothing that can be bought. Try other words.' }
+  }
+  const rows = await drafts.replaceDrafts(context.sql, chat, shown, draftExpiry(context))
+  const lines = shown.map(
+    ({ title, price, rank, line }, at) =>
+      `${at + 1}. ${title}: ${usdc(price)}, rank ${rank.toFixed(2)}${line && `\n    “${line}”`}`,
+  )
+  return {
+    text: `${lines.join('\n\n')}\n\nWhich one?`,
+    buttons: [rows.map(({ draft_id }, at) => ({ label: String(at + 1), data: `o:${draft_id}` }))],
+  }
+}
+
+/** The chain on which products are searched: the default one, or the first on which the chat has an agent. */
+function chainOf({ chains, config }: Context, agents: readonly AgentOf[]): Chain {
+  const chainId = config.chains
+    .map((chain) => chain.chainId)
+    .find((id) => agents.some((a) => a.chainId === id))
+  const chain = chainId === undefined ? undefined : chains.get(chainId)
+  if (!chain) throw new Error('an agent is on a chain that is not configured')
+  return chain
+}
+
+const pickOffer: Answer = async (asked) => {
+  const { context, chat, words } = asked
+  const draft = await drafts.readDraft(context.sql, chat, words, new Date(context.clock()))
+  if (!draft) return GONE
+  return confirmation(asked, draft, await agentsOf(context, await walletsOfChat(context, chat)))
+}
+
+const pickAgent: Answer = async (asked) => {
+  const { context, chat, words } = asked
+  const [draftId = '', agent = ''] = words.split(':')
+  if (!/^\d{1,15}$/.test(agent)) return GONE
+  const now = new Date(context.clock())
+  const draft = await drafts.chooseAgent(context.sql, chat, draftId, { agentId: BigInt(agent), now })
+  if (!draft) return GONE
+  return confirmation(asked, draft, await agentsOf(context, await walletsOfChat(context, chat)))
+}
+
+/** Asks which agent shall buy, or whether to buy. */
+async function confirmation(
+  { context, chat }: Asked,
+  draft: drafts.DraftRow,
+  agents: readonly AgentOf[],
+): Promise<Message> {
+  const able = agents.filter(({ chainId }) => BigInt(chainId) === draft.chain_id)
+  const [only] = able
+  const agent = able.length === 1 ? only : able.find(({ agentId }) => agentId === draft.agent_id)
+  const what = `${draft.title} for at most ${usdc(draft.price)}`
+  const cancel = { label: 'Cancel', data: `x:${draft.draft_id}` }
+  if (!only) return { text: 'The wallets of this chat own no agent on the chain of this product.' }
+  if (!agent) {
+    const choices = able.map(({ agentId }) => [
+      { label: `Agent ${agentId}`, data: `a:${draft.draft_id}:${agentId}` },
+    ])
+    return { text: `${what}\n\nWhich agent shall buy it?`, buttons: [...choices, [cancel]] }
+  }
+  if (draft.agent_id !== agent.agentId) {
+    const now = new Date(context.clock())
+    await drafts.chooseAgent(context.sql, chat, draft.draft_id, { agentId: agent.agentId, now })
+  }
+  const { isEnough, line } = await budgetLine(context, agent, draft.price)
+  const buttons = [
+    ...(isEnough
+      ? [
+          [
+            { label: 'Buy', data: `b:${draft.draft_id}` },
+            { label: 'Buy and review', data: `r:${draft.draft_id}` },
+          ],
+        ]
+      : []),
+    [cancel],
+  ]
+  return { text: `Agent ${agent.agentId} shall buy ${what}.\n${line}`, buttons }
+}
+
+/** What is left of the owner's caps. They are set with the wallet alone, never from here. */
+async function budgetLine(
+  context: Context,
+  { chainId, owner }: AgentOf,
+  price: bigint,
+): Promise<{ isEnough: boolean; line: string }> {
+  const chain = context.chains.get(chainId)
+  if (!chain) throw new Error(`chain ${chainId} is not configured`)
+  const { remaining, perTx } = await budgetOf(context, chain, owner)
+  if (perTx !== null && price > perTx) {
+    return { isEnough: false, line: 'It costs more than this wallet allows for one purchase.' }
+  }
+  if (remaining === null) return { isEnough: true, line: 'This wallet has no daily or total cap.' }
+  const line = `Budget left: ${usdc(remaining)}.`
+  return price > remaining
+    ? { isEnough: false, line: `${line} That is not enough.` }
+    : { isEnough: true, line }
+}
+
+const confirm =
+  (isReviewed: boolean): Answer =>
+  async ({ context, chat, words }) => {
+    const now = new Date(context.clock())
+    const draft = await drafts.readDraft(context.sql, chat, words, now)
+    const agents = await agentsOf(context, await walletsOfChat(context, chat))
+    const agent = agents.find(
+      ({ chainId, agentId }) => BigInt(chainId) === draft?.chain_id && agentId === draft.agent_id,
+    )
+    const chain = agent && context.chains.get(agent.chainId)
+    if (!draft || !agent || !chain) return GONE
+    const payload = {
+      ref_link: draft.ref_link,
+      max_amount: String(draft.price),
+      idempotency_key: `chat-${draft.draft_id}`,
+      ...(isReviewed && { review: true }),
+    }
+    const wanted = {
+      agentId: agent.agentId,
+      type: 'buy_product',
+      payload,
+      lifetimeSeconds: LIFETIME_SECONDS,
+    } as const
+    try {
+      // The draft goes in the transaction that queues the purchase, so that a button that is pressed twice queues it once.
+      const intent = await queueIntent(context, chain, agent.owner, wanted, async (tx) => {
+        if (!(await drafts.takeDraft(tx, chat, words, now))) throw new MarketError('conflict', 'taken')
+      })
+      return {
+        text: `Queued: agent ${agent.agentId} buys ${draft.title} for at most ${usdc(draft.price)}${isReviewed ? ' and reviews it' : ''}, as soon as its runner asks. I tell you when it is bought.`,
+        buttons: [[{ label: 'Withdraw', data: `w:${intent.intent_id}` }]],
+      }
+    } catch (error) {
+      if (!(error instanceof MarketError) || error.kind === 'unavailable') throw error
+      if (error.message === 'taken') return GONE
+      return { text: `Not queued: ${error.message}` }
+    }
+  }
+
+const cancel: Answer = async ({ context, chat, words }) => {
+  await drafts.takeDraft(context.sql, chat, words, new Date(context.clock()))
+  return { text: 'Cancelled. Nothing was queued.' }
+}
+
+const withdraw: Answer = async ({ context, chat, words }) => {
+  for (const wallet of await walletsOfChat(context, chat)) {
+    const refusal = await withdrawnBy(context, wallet, words)
+    if (refusal === undefined) return { text: 'Withdrawn. It will not be bought.' }
+    if (refusal.kind === 'conflict') return { text: `Not withdrawn: the ${refusal.message}.` }
+  }
+  return { text: 'Not withdrawn: it is not one of the wallets of this chat.' }
+}
+
+async function withdrawnBy(
+  context: Context,
+  wallet: Address,
+  intentId: string,
+): Promise<MarketError | undefined> {
+  try {
+    await withdrawIntent(context, wallet, intentId)
+    return undefined
+  } catch (error) {
+    if (error instanceof MarketError && error.kind !== 'unavailable') return error
+    throw error
+  }
+}
+
+const usdc = (units: bigint) => `${Money.format(units)} USDC`
+const draftExpiry = ({ clock }: Context) => new Date(clock() + DRAFT_MS)
+
+export const buyCommand: Command = {
+  name: 'buy',
+  takes: '<words or ref link>',
+  about: 'find something and let an agent buy it',
+  answer: buy,
+  buttons: { o: pickOffer, a: pickAgent, b: confirm(false), r: confirm(true), x: cancel, w: withdraw },
+}
