@@ -17,6 +17,8 @@ import type { Writer } from './writer.ts'
 
 const FIRST_WAIT_MS = 60_000
 const LONGEST_WAIT_MS = 6 * 3_600_000
+/** Enough to take over the lock of a process that has died. */
+const LOCK_MS = 1_000
 const TRIES = 2
 const MAX_CONTENT_BYTES = 16_384
 
@@ -39,7 +41,10 @@ export async function reviewAll(runner: Runner, signal: AbortSignal): Promise<bo
   let isDone = true
   for (const { intentId, review, name } of (await records.listOpen()).filter(isReviewDue)) {
     if (signal.aborted) break
-    if (!review || review.nextAt > context.now()) continue
+    if (review && review.nextAt > context.now()) {
+      isDone = false
+      continue
+    }
     const about = `${nameOf(intentId)} review of ${JSON.stringify(name)}`
     if (!writer) {
       output.sayOnce(`${intentId} review`, `${about} … needs --review-with or --review-mcp`)
@@ -48,7 +53,7 @@ export async function reviewAll(runner: Runner, signal: AbortSignal): Promise<bo
     }
     const { SIGNER_STATE_DIR: stateDir } = context.config
     try {
-      await withLock(stateDir, `review-${records.stemOf(intentId)}`, 0, async () => {
+      await withLock(stateDir, `review-${records.stemOf(intentId)}`, LOCK_MS, async () => {
         // Another runner with the same journal may have published it meanwhile.
         const record = await records.find(intentId)
         if (record && isReviewDue(record))
