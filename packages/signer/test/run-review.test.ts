@@ -52,9 +52,9 @@ const queue = () => {
   return its.queue(agentId, { payload: { ...payload, review: true } })
 }
 
-const vote = (reasoning = 'It named the weak spot.') => ({
+const vote = () => ({
   review_id: Number(place.other.internalId),
-  reasoning,
+  reasoning: 'It named the weak spot.',
 })
 
 const start = (args: string[], answers: unknown[] = [], env: Record<string, string> = {}) =>
@@ -129,23 +129,23 @@ it('a command writes it from one document; the runner votes, publishes, and does
   expect([await published(), (await asked()).length]).toEqual([before + 1, 1])
 })
 
-it.each<[string, unknown, RegExp]>([
-  ['is no review', { text: 'fine' }, /content/],
-  ['lacks the vote that is needed', { content: CONTENT }, /needs a vote/],
+it.each<[string, () => unknown, RegExp]>([
+  ['is no review', () => ({ text: 'fine' }), /content/],
+  ['lacks the vote that is needed', () => ({ content: CONTENT }), /needs a vote/],
   [
     'votes for a review of something else',
-    { votes: [{ ...vote(), review_id: 999 }], content: CONTENT },
+    () => ({ votes: [{ ...vote(), review_id: 999 }], content: CONTENT }),
     /999/,
   ],
   [
     'is not what the marketplace takes',
-    { votes: [vote()], content: { rating: 9, description: '' } },
+    () => ({ votes: [vote()], content: { rating: 9, description: '' } }),
     /rating/,
   ],
 ])('an answer that %s is asked for once more, with the problem', async (_, bad, problem) => {
   const before = await published()
   await queue()
-  const [code, said] = await once(['--review-with', WRITER], [bad, { votes: [vote()], content: CONTENT }])
+  const [code, said] = await once(['--review-with', WRITER], [bad(), { votes: [vote()], content: CONTENT }])
   expect([code, said]).toEqual([0, expect.stringContaining('the writer is asked again')])
   const [first, second, ...more] = await asked()
   expect([first.document.problem, second.document.problem]).toEqual([null, expect.stringMatching(problem)])
@@ -191,6 +191,7 @@ it('is brought to the marketplace when the runner was killed after it had publis
   expect(await dying.ended).toBeNull()
   relay.before = undefined
   expect(await published()).toBe(before + 1)
+  await place.m.indexed()
   expect((await shown(before + 1)).status).toBe('pending')
   expect((await once(['--review-with', WRITER], good))[0]).toBe(0)
   expect(await published()).toBe(before + 1)

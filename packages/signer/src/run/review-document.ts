@@ -24,7 +24,10 @@ export interface Briefing {
   document: Record<string, unknown>
   /** The ids that may be voted for. */
   votable: Set<number>
-  /** The marketplace takes a review only after a vote where the product had reviews by others. */
+  /**
+   * The marketplace takes the review only after a vote where others had reviewed the product before the purchase. It says so too late, when
+   * the review is on the chain, so a vote is asked for wherever there are reviews by others.
+   */
   isVoteNeeded: boolean
   deadline: Date
 }
@@ -49,9 +52,7 @@ export async function brief({ context, chainId, agentId }: Runner, bought: Bough
   const others = told.reviews.filter(
     ({ on_chain_id, agent_id }) => on_chain_id !== bought.reviewId && String(agent_id) !== agentId,
   )
-  const isVoteNeeded = others.some(
-    ({ published_at }) => published_at !== null && published_at < bought.boughtAt,
-  )
+  const isVoteNeeded = others.length > 0
   const document = {
     purchase: {
       intent_id: bought.intentId,
