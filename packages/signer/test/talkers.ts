@@ -57,7 +57,8 @@ export function onTelegram(telegram: Telegram): Talker {
 
 interface Posted {
   text: string
-  buttons: { label: string; data: string }[]
+  /** In rows. */
+  buttons: { label: string; data: string }[][]
 }
 
 export interface OwnMessenger {
@@ -85,7 +86,7 @@ export async function startOwnMessenger(secret: string): Promise<OwnMessenger> {
       const answers: Posted[] = []
       const shown = ({ text, buttons }: Posted): Shown => ({
         text,
-        buttons: buttons.map(({ label }) => label),
+        buttons: buttons.flat().map(({ label }) => label),
       })
       async function post(content: { text: string } | { pressed: string }): Promise<Shown> {
         const body = JSON.stringify({ id: randomUUID(), chat: 'olga', ...content })
@@ -103,7 +104,7 @@ export async function startOwnMessenger(secret: string): Promise<OwnMessenger> {
       return {
         say: (text) => post({ text }),
         press(label) {
-          const buttons = [...answers, ...taken.values()].flatMap((one) => one.buttons)
+          const buttons = [...answers, ...taken.values()].flatMap((one) => one.buttons.flat())
           const button = buttons.findLast((one) => one.label === label)
           if (!button) throw new Error(`no message has a button "${label}"`)
           return post({ pressed: button.data })
