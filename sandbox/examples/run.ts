@@ -8,7 +8,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { callerOf } from '../src/caller.ts'
 import { accountOf } from '../src/program.ts'
 import type { ToolServers } from '../src/tool-servers.ts'
-import { runningSandbox } from './running.ts'
+import type { Review } from './answers.ts'
+import { fail, runningSandbox } from './running.ts'
 import { connectTools } from './tools.ts'
 import { waitFor } from './wait.ts'
 
@@ -22,15 +23,21 @@ const { products } = await waitFor(
   () => tools.backend('discover_products', { intent, max_products: 1 }),
   ({ products: [first] }) => first?.price_usdc !== undefined && first.reviews !== null,
 )
+const [{ merchant_id, product_id, price_usdc }] = products
+const { reviews } = await tools.backend('list_reviews', { merchant_id, product_id })
 await tools.close()
-const [{ price_usdc, reviews }] = products
+// Nobody buys through a link of their own.
+const chosen = reviews.find(
+  ({ agent_id, ref_link }: Review) => agent_id !== Number(agentId) && ref_link !== undefined,
+)
+if (!chosen) fail('all reviews of it are your own')
 
 await callerOf(state.baseUrl).post(privateKeyToAccount(privateKey), '/v1/intents', {
   chain_id: state.chainId,
   agent_id: Number(agentId),
   type: 'buy_product',
   payload: {
-    ref_link: reviews[0].ref_link,
+    ref_link: chosen.ref_link,
     max_amount: String(price_usdc),
     idempotency_key: randomUUID(),
     review: process.argv.some((word) => word.startsWith('--review-')),
