@@ -6,6 +6,7 @@ import { noticesWorker } from '../../src/derived/notices/worker.ts'
 import { runAlone, until } from '../../src/machinery/workers/testing.ts'
 import { clearBlocked } from '../../src/market/messenger/store.ts'
 import { buyThrough, quiet } from '../http/town.ts'
+import { startReplica } from '../oracle/world.ts'
 import {
   goTo,
   linkChat,
@@ -236,6 +237,17 @@ describe('several workers', () => {
     expect(buyers.map(({ chat }) => told(chat))).toEqual(buyers.map(() => [PING]))
     const { count } = await world.m.sql`SELECT FROM market.notices WHERE lease_token IS NOT NULL`
     expect(count).toBe(0)
+  })
+
+  it('are part of a whole service', async () => {
+    const { chat, ...buyer } = await newLinked(world)
+    await buyThrough(world.m, buyer, world.link)
+    const replica = await startReplica(world.m, { channels: world.context.channels })
+    try {
+      await until(() => told(chat).length === 1, 'the confirmation')
+    } finally {
+      expect(await replica.stop()).toEqual({ stuck: [] })
+    }
   })
 
   it('end although a messenger does not answer, when nobody can wait any longer', async () => {
