@@ -29,7 +29,7 @@ CREATE TABLE market.notices (
   lease_until     timestamptz,
   PRIMARY KEY (chain_id, payer, nonce, contract)
 );
-CREATE INDEX notices_due ON market.notices (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX notices_due ON market.notices (chain_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX notices_by_window_end ON market.notices (window_end);
 
 -- Purchases that were made before get reminders, and no confirmations. The follower computes when.

@@ -9,7 +9,11 @@ export const countNotices = once(
 )
 
 /** How long the longest due notice waits. */
-export async function oldestNoticeSeconds({ sql, clock }: Pick<Context, 'sql' | 'clock'>): Promise<number> {
-  const dueAt = await oldestDue(sql)
+export async function oldestNoticeSeconds({
+  sql,
+  chains,
+  clock,
+}: Pick<Context, 'sql' | 'chains' | 'clock'>): Promise<number> {
+  const dueAt = await oldestDue(sql, [...chains.keys()])
   return dueAt ? Math.max(0, (clock() - dueAt.getTime()) / 1_000) : 0
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../kit/context.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { isRemindable, later, nextNotice, snoozed } from './due.ts'
 import { durationMs } from './duration.ts'
-import { purchasesOfOwners, readLocked, writeProgress } from './store.ts'
+import { purchasesOfOwners, readAhead, readLocked, writeProgress } from './store.ts'
 
 /**
  * Puts off the next reminder of one purchase by the duration (`30m`, `12h`, `3d`, `2w`), and returns when it comes. Undefined for every
@@ -18,11 +18,13 @@ export async function snooze(
   const ms = durationMs(duration)
   if (ms === undefined || BigInt.asIntN(64, escrowId) !== escrowId) return undefined
   const chainIds = chainId === undefined ? [...chains.keys()] : [chainId]
-  const now = new Date(clock())
-  const until = later(now, ms)
+  const ours = new Date(clock())
   return sql.begin(async (tx) => {
+    const ahead = await readAhead(tx, chainIds, ours)
     const payments = await purchasesOfOwners(tx, chainIds, owners.map(bytesOf), escrowId)
     for (const payment of payments) {
+      const now = later(ours, ahead.get(payment.chain_id) ?? 0)
+      const until = later(now, ms)
       const [found] = await readLocked(tx, payment.chain_id, [payment])
       const { progress, purchase } = found ?? {}
       if (!progress || !purchase || !isRemindable(purchase, now) || until >= purchase.window_end) continue

@@ -34,7 +34,12 @@ export type Pauses = Map<string, Date>
 /** Sends the messages of one batch of due notices. Returns how many it claimed. */
 export async function sendDue(context: Context, pauses: Pauses): Promise<number> {
   const now = new Date(context.clock())
-  const claimed = await claimDue(context.sql, { now, leaseMs: LEASE_MS, limit: BATCH_SIZE })
+  const claimed = await claimDue(context.sql, {
+    chainIds: [...context.chains.keys()],
+    now,
+    leaseMs: LEASE_MS,
+    limit: BATCH_SIZE,
+  })
   const results = await Promise.allSettled(claimed.map((one) => send(context, one, pauses)))
   const failed = results.find(({ status }) => status === 'rejected')
   if (failed) throw (failed as PromiseRejectedResult).reason
@@ -54,7 +59,7 @@ async function send(context: Context, claimed: Claimed, pauses: Pauses): Promise
   const { channel, addressed, message, key } = prepared
   const delivery = await channel.send(addressed.chat, message, key)
   if (delivery.state === 'retry' && delivery.afterMs !== undefined)
-    pauses.set(channel.name, later(new Date(context.clock()), pauseMs(delivery.afterMs)))
+    pauses.set(channel.name, later(nowOf(context, claimed), pauseMs(delivery.afterMs)))
   await context.sql.begin((tx) => record(context, tx, claimed, prepared, delivery))
 }
 
@@ -65,7 +70,7 @@ async function prepare(
   claimed: Claimed,
   pauses: Pauses,
 ): Promise<Prepared | undefined> {
-  const now = new Date(context.clock())
+  const now = nowOf(context, claimed)
   const found = await readClaimed(tx, claimed)
   if (!found) return undefined
   const { progress, purchase } = found
@@ -103,7 +108,7 @@ async function record(
   { channel, addressed }: Prepared,
   delivery: Delivery,
 ): Promise<void> {
-  const now = new Date(context.clock())
+  const now = nowOf(context, claimed)
   const found = await readClaimed(tx, claimed)
   if (!found) return
   const { progress, purchase } = found
@@ -149,6 +154,9 @@ async function settle(
   const dueAt = nextNotice(purchase, progress, now)?.at ?? null
   await writeProgress(tx, claimed, { progress, dueAt, keepsLease: false })
 }
+
+/** The present on the clock of the purchase's chain. */
+const nowOf = ({ clock }: Pick<Context, 'clock'>, { ahead_ms }: Claimed) => new Date(clock() + ahead_ms)
 
 /** The same for every try of a message, and for no other message. */
 const keyOf = ({ chain_id, contract, payer, nonce }: Claimed, { sequence }: Progress): string =>

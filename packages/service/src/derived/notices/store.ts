@@ -5,7 +5,7 @@ import type { Schedule } from '../../machinery/workers/schedule.ts'
 import { BY_ESCROW, buyerReview } from '../../market/escrows/buyer-review.ts'
 import { isPledged } from '../../market/escrows/pledged.ts'
 import type { Change } from '../following/following.ts'
-import { DAY_MS, later, type Progress, type Purchase } from './due.ts'
+import { DAY_MS, type Progress, type Purchase } from './due.ts'
 
 /** Identifies a purchase on its chain. */
 export type Payment = { contract: Buffer; payer: Buffer; nonce: Buffer }
@@ -19,7 +19,7 @@ export type Found = {
 }
 
 /** A notice that a worker has claimed. */
-export type Claimed = Payment & { chain_id: number; lease_token: string }
+export type Claimed = Payment & { chain_id: number; lease_token: string; ahead_ms: number }
 
 const arrayOf = (sql: Queryable, payments: readonly Payment[]) => sql`
   unnest(${payments.map(({ contract }) => contract)}::bytea[], ${payments.map(({ payer }) => payer)}::bytea[],
@@ -108,21 +108,48 @@ export async function writePlanned(
       SET escrow_id = excluded.escrow_id, window_end = excluded.window_end, due_at = excluded.due_at`
 }
 
-/** Claims notices that are due, the longest due first. Nobody else gets them before the lease ends. */
+/**
+ * The clock of each chain. Days are counted by the later one of our clock and the chain's newest block, as the oracle counts the window:
+ * on a test network one can let days pass.
+ */
+const clocks = (sql: Queryable, chainIds: readonly number[], now: Date) => sql`
+  SELECT chain_id, greatest(block_time, ${now}::timestamptz) AS time FROM indexer.checkpoints
+  WHERE chain_id = ANY(${[...chainIds]}::bigint[])`
+
+/** How far the clock of each chain is ahead of ours, in milliseconds. */
+export async function readAhead(
+  sql: Queryable,
+  chainIds: readonly number[],
+  now: Date,
+): Promise<Map<number, number>> {
+  const rows = await sql<{ chain_id: bigint; time: Date }[]>`${clocks(sql, chainIds, now)}`
+  return new Map(rows.map(({ chain_id, time }) => [Number(chain_id), time.getTime() - now.getTime()]))
+}
+
+/** Claims notices that are due, of each chain the longest due first. Nobody else gets them before the lease ends. */
 export function claimDue(
   sql: Queryable,
-  { now, leaseMs, limit }: { now: Date; leaseMs: number; limit: number },
+  {
+    chainIds,
+    now,
+    leaseMs,
+    limit,
+  }: { chainIds: readonly number[]; now: Date; leaseMs: number; limit: number },
 ): Promise<Claimed[]> {
   return sql<Claimed[]>`
     WITH due AS (
-      SELECT chain_id, payer, nonce, contract FROM market.notices
-      WHERE due_at <= ${now} AND (lease_until IS NULL OR lease_until <= ${now})
-      ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+      SELECT found.*, clock.time FROM (${clocks(sql, chainIds, now)}) AS clock
+      CROSS JOIN LATERAL (
+        SELECT chain_id, payer, nonce, contract FROM market.notices
+        WHERE chain_id = clock.chain_id AND due_at <= clock.time AND (lease_until IS NULL OR lease_until <= clock.time)
+        ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) AS found
     )
-    UPDATE market.notices AS n SET lease_token = ${randomUUID()}, lease_until = ${later(now, leaseMs)}
+    UPDATE market.notices AS n
+    SET lease_token = ${randomUUID()}, lease_until = due.time + ${leaseMs} * INTERVAL '1 millisecond'
     FROM due
     WHERE (n.chain_id, n.payer, n.nonce, n.contract) = (due.chain_id, due.payer, due.nonce, due.contract)
-    RETURNING n.chain_id::float8 AS chain_id, n.contract, n.payer, n.nonce, n.lease_token`
+    RETURNING n.chain_id::float8 AS chain_id, n.contract, n.payer, n.nonce, n.lease_token,
+      extract(epoch FROM due.time - ${now}::timestamptz)::float8 * 1000 AS ahead_ms`
 }
 
 /** Reads a claimed notice after it has locked it. Undefined: the lease has ended, and somebody else has the notice. */
@@ -201,11 +228,13 @@ export function purchasesOfOwners(
     ORDER BY e.deposited_at DESC`
 }
 
-/** Since when the longest due notice waits; undefined: none is due. */
-export async function oldestDue(sql: Queryable): Promise<Date | undefined> {
-  const [row] = await sql<{ due_at: Date }[]>`
-    SELECT due_at FROM market.notices WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`
-  return row?.due_at
+/** Since when the longest due notice of these chains waits; undefined: none is due. */
+export async function oldestDue(sql: Queryable, chainIds: readonly number[]): Promise<Date | undefined> {
+  const [row] = await sql<{ due_at: Date | null }[]>`
+    SELECT min(due_at) AS due_at FROM unnest(${[...chainIds]}::bigint[]) AS chain (id) CROSS JOIN LATERAL (
+      SELECT due_at FROM market.notices WHERE chain_id = chain.id AND due_at IS NOT NULL
+      ORDER BY due_at LIMIT 1) AS first`
+  return row?.due_at ?? undefined
 }
 
 const KEPT_DAYS = 30
