@@ -64,6 +64,7 @@ function startSender(stops = ''): ChildProcess {
       ...process.env,
       DATABASE_URL: world.m.databaseUrl,
       MESSENGER_URL: messengerUrl,
+      CHAIN_ID: String(world.m.chainId),
       AHEAD_MS: String(world.m.clock.aheadMs),
       STOPS: stops,
     },

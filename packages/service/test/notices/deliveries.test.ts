@@ -90,7 +90,7 @@ describe('a message that was certainly not sent', () => {
   it('is not sent during a pause by this process', async () => {
     const { deposit, chat } = await confirmed()
     await goTo(world, deposit, 3.01)
-    const pauses: Pauses = new Map([['plain', new Date(world.context.clock() + 60_000)]])
+    const pauses: Pauses = new Map([['plain', world.context.clock() + 60_000]])
     await sendAll(world, pauses)
     expect(told(chat)).toEqual([PING])
     await goTo(world, deposit, 3.01 + 2 * MINUTE_DAYS)

@@ -6,7 +6,7 @@ import type { Context } from '../../src/kit/context.ts'
 import { runAlone } from '../../src/machinery/workers/testing.ts'
 import { HttpChannel } from './http-channel.ts'
 
-const { DATABASE_URL = '', MESSENGER_URL = '', AHEAD_MS, STOPS } = process.env
+const { DATABASE_URL = '', MESSENGER_URL = '', CHAIN_ID, AHEAD_MS, STOPS } = process.env
 
 class StoppingChannel extends HttpChannel {
   override async send(...args: Parameters<HttpChannel['send']>) {
@@ -29,6 +29,7 @@ const channels = [
 runAlone(
   noticesWorker({
     sql: connect(DATABASE_URL),
+    chains: new Map([[Number(CHAIN_ID), {}]]) as unknown as Context['chains'],
     channels: new Map(channels.map((channel) => [channel.name, channel])),
     clock: () => Date.now() + Number(AHEAD_MS),
     log: pino({ level: 'silent' }),
