@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { PostgresServer, Sql } from '@referrer/database'
-import type { Context } from '@referrer/service'
-import { sendDue } from '@referrer/service/testing'
+import type { Chain, Context } from '@referrer/service'
+import { followOnce, noticesFollower, sendDue } from '@referrer/service/testing'
 import { report } from '../report.ts'
 import { fail, progress, withPostgres } from '../stage.ts'
 import { CHAIN_ID, createFilled, makeDue, NOW } from './fill.ts'
@@ -21,6 +21,8 @@ const { values } = parseArgs({
 const LOOKS = 500
 const PLAINLY = 10
 const DUE = 1_000
+const CHANGES = 20
+const CHANGED_AT_ONCE = 100
 
 if (values.help) console.log(HELP)
 else await main().catch(fail)
@@ -46,12 +48,14 @@ async function measureAll(postgres: PostgresServer, escrows: number): Promise<vo
     const look = await measure(sql, LOOKS, () => pass(sql))
     progress('the query of a day')
     const plain = await measure(sql, PLAINLY, () => findPlainly(sql))
+    progress('purchases that change')
+    const changed = await measure(sql, CHANGES, () => follow(sql))
     await makeDue(sql, DUE)
     progress(`${DUE} reminders`)
     const due = await measure(sql, 1, () => pass(sql))
     if (look.sent !== 0 || due.sent !== DUE || plain.sent === 0)
       throw new Error(`sent ${look.sent} and ${due.sent}, found ${plain.sent}: not what was filled in`)
-    tell({ look, due, plain })
+    tell({ look, changed, due, plain })
   } finally {
     await sql.end()
   }
@@ -76,6 +80,18 @@ async function pass(sql: Sql): Promise<number> {
   } as unknown as Context
   while ((await sendDue(context, new Map())) > 0);
   return sent
+}
+
+/** What the follower does when purchases have changed. Returns how many reminders that sends. */
+async function follow(sql: Sql): Promise<number> {
+  await sql`
+    INSERT INTO market.pending_changes (chain_id, what, contract, payer, nonce, merchant_id, product_id)
+    SELECT chain_id, 'purchase', contract, payer, nonce, merchant_id, product_id
+    FROM chain.escrows WHERE chain_id = ${CHAIN_ID} AND escrow_id <= ${CHANGED_AT_ONCE}`
+  await followOnce({ sql, clock: () => NOW.getTime() }, { config: { chainId: CHAIN_ID } } as Chain, [
+    noticesFollower,
+  ])
+  return 0
 }
 
 /** What one would write without a table of notices. */
@@ -116,7 +132,7 @@ async function rowsRead(sql: Sql): Promise<number> {
   return row?.rows ?? Number.NaN
 }
 
-function tell({ look, due, plain }: Record<'look' | 'due' | 'plain', Measured>): void {
+function tell({ look, changed, due, plain }: Record<'look' | 'changed' | 'due' | 'plain', Measured>): void {
   const line = (what: string, { ms, rows, sent }: Measured) => ({
     what,
     ms: ms.toFixed(2),
@@ -128,6 +144,8 @@ function tell({ look, due, plain }: Record<'look' | 'due' | 'plain', Measured>):
     figures: {
       look_ms: look.ms,
       look_rows: look.rows,
+      changed_ms: changed.ms,
+      changed_rows: changed.rows,
       due_ms: due.ms,
       due_rows: due.rows,
       due_sent: due.sent,
@@ -138,6 +156,7 @@ function tell({ look, due, plain }: Record<'look' | 'due' | 'plain', Measured>):
     ratios: { plain_to_look_ms: plain.ms / look.ms, plain_to_look_rows: plain.rows / Math.max(1, look.rows) },
     rows: [
       line('ours, a look when nothing is due', look),
+      line(`ours, ${CHANGED_AT_ONCE} purchases change`, changed),
       line(`ours, ${DUE.toLocaleString('en')} due: found, sent and recorded`, due),
       line('plain, the query of a day: found only', plain),
     ],
