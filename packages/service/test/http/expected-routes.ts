@@ -81,6 +81,7 @@ const ADDED: Record<string, ExpectedRoute> = {
   'GET /admin/checklists': { auth: 'admin', integers: { page: 1, limit: 100 } },
   'PUT /admin/checklists/{category}': { auth: 'admin', badBody: 'invalid request' },
   'DELETE /admin/checklists/{category}': { auth: 'admin', status: 204 },
+  'GET /admin/dead-letters': { auth: 'admin', integers: { page: 1, limit: 20 } },
 }
 
 export const EXPECTED_ROUTES: [name: string, route: ExpectedRoute][] = Object.entries({ ...STATED, ...ADDED })

@@ -327,6 +327,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       body: { items: ['Does it answer in time?'] },
     }),
     'DELETE /admin/checklists/{category}': () => asAdmin('/admin/checklists/api'),
+    'GET /admin/dead-letters': () => asAdmin('/admin/dead-letters'),
   }
 
   return {
