@@ -11,7 +11,7 @@ import { until } from '@referrer/service/testing'
 import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../service/test/http/caller.ts'
-import { generic, startTestMarket, type TestMarket } from '../../service/test/http/market.ts'
+import { generic, SILENT_BOT, startTestMarket, type TestMarket } from '../../service/test/http/market.ts'
 import { openRecorded } from '../../service/test/http/merchants.ts'
 import { sell } from '../../service/test/http/reviews.ts'
 import { newcomer, type Review, write } from '../../service/test/http/town.ts'
@@ -34,7 +34,7 @@ let ref_link: string
 const shop = createServer()
 
 beforeAll(async () => {
-  m = await startTestMarket({ env: { MESSENGER_BOT_NAME: 'referrer_test_bot', ALLOW_PRIVATE_HOSTS: 'true' } })
+  m = await startTestMarket({ env: { ...SILENT_BOT, ALLOW_PRIVATE_HOSTS: 'true' } })
   mcp = await connectMcp(m)
   const { buyer, stranger, settler } = m.market.accounts
   // The first one is 0, which some routes refuse.

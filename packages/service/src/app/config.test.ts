@@ -85,7 +85,13 @@ describe('readConfig', () => {
       SESSION_SECONDS: '59',
       ALLOW_PRIVATE_HOSTS: 'yes',
       INTENTS: 'yes',
-      MESSENGER_BOT_NAME: '@referrer_bot',
+      TELEGRAM_BOT_NAME: '@referrer_bot',
+      TELEGRAM_API_ROOT: 'api.telegram.org',
+      TELEGRAM_WEBHOOK_SECRET: 'hunter2',
+      CHAT_WEBHOOK_URL: 'https://chat.example/?key=hunter2',
+      CHAT_WEBHOOK_SECRET: 'hunter2 hunter2 hunter2',
+      CONSOLE_URL: 'console',
+      LINK_CODE_SECONDS: '59',
       CHAINS: '[{"rpcUrls": ["https://rpc.example/hunter2"',
     }
     expect(problemsOf(env)).toEqual([
@@ -109,7 +115,13 @@ describe('readConfig', () => {
       'CONSOLE_ORIGINS: expected origins like https://console.example separated by commas',
       'SESSION_SECONDS: expected a whole number from 60 to 86400',
       'INTENTS: expected on or off',
-      'MESSENGER_BOT_NAME: expected the name of a bot without the @: 5 to 32 letters, digits and underscores',
+      'TELEGRAM_BOT_NAME: expected the name of a bot without the @: 5 to 32 letters, digits and underscores',
+      'TELEGRAM_API_ROOT: expected an http or https URL without query',
+      'TELEGRAM_WEBHOOK_SECRET: expected 16 to 256 letters, digits, _ and -',
+      'CHAT_WEBHOOK_URL: expected an http or https URL without query',
+      'CHAT_WEBHOOK_SECRET: expected 16 to 256 letters, digits, _ and -',
+      'CONSOLE_URL: expected an http or https URL without query',
+      'LINK_CODE_SECONDS: expected a whole number from 60 to 86400',
       'CHAINS: not valid JSON',
     ])
     expect(() => readConfig(env)).toThrow(/^The configuration cannot be used:\n {2}DATABASE_URL: expected/)
@@ -138,12 +150,40 @@ describe('readConfig', () => {
     expect(inspect(config, { depth: 9 })).not.toContain('abababababababababababababababababababababababab')
   })
 
-  it('links wallets to chats by a bot alone', () => {
-    expect(readConfig({ CHAINS, MESSENGER_BOT_NAME: 'referrer_bot' }).messenger).toEqual({
-      botName: 'referrer_bot',
+  it('links wallets to chats by a bot, or by a messenger of the operator', () => {
+    const telegram = { TELEGRAM_BOT_TOKEN: `1:${SECRET}`, TELEGRAM_BOT_NAME: 'referrer_bot' }
+    const webhook = {
+      CHAT_WEBHOOK_URL: 'https://chat.example/in',
+      CHAT_WEBHOOK_SECRET: SECRET,
+      CHAT_WEBHOOK_LINK: 'https://chat.example/?start={code}',
+    }
+    const messenger = (env: Record<string, string>) => readConfig({ CHAINS, PORT: '8080', ...env }).messenger
+    expect(messenger(telegram)).toMatchObject({
       codeSeconds: 600,
+      consoleUrl: 'http://127.0.0.1:8080',
+      telegram: { botName: 'referrer_bot', apiRoot: 'https://api.telegram.org', webhookSecret: undefined },
+      webhook: undefined,
     })
-    expect(readConfig({ CHAINS, LINK_CODE_SECONDS: '60' }).messenger).toBeUndefined()
+    expect(messenger({ ...webhook, CONSOLE_URL: 'https://console.example/' })).toMatchObject({
+      consoleUrl: 'https://console.example',
+      telegram: undefined,
+      webhook: { url: 'https://chat.example/in', link: 'https://chat.example/?start={code}' },
+    })
+    expect(inspect(messenger({ ...telegram, ...webhook }), { depth: 9 })).not.toContain(SECRET)
+    expect(messenger({ LINK_CODE_SECONDS: '60', TELEGRAM_BOT_NAME: 'referrer_bot' })).toBeUndefined()
+  })
+
+  it('takes no half of a messenger', () => {
+    expect(
+      problemsOf({ CHAINS, TELEGRAM_BOT_TOKEN: '1:x', CHAT_WEBHOOK_URL: 'https://chat.example' }),
+    ).toEqual([
+      'TELEGRAM_BOT_NAME: not set, although TELEGRAM_BOT_TOKEN is',
+      'CHAT_WEBHOOK_SECRET: not set, although CHAT_WEBHOOK_URL is',
+      'CHAT_WEBHOOK_LINK: not set, although CHAT_WEBHOOK_URL is',
+    ])
+    expect(problemsOf({ CHAINS, CHAT_WEBHOOK_LINK: 'https://chat.example' })).toEqual([
+      'CHAT_WEBHOOK_LINK: expected a URL with {code} in it',
+    ])
   })
 
   it('takes no key for a chain that is not there', () => {

@@ -63,6 +63,13 @@ interface MarketOptions {
   overrides?: Overrides
 }
 
+/** Owners can link chats, but the Bot API does not answer. */
+export const SILENT_BOT = {
+  TELEGRAM_BOT_TOKEN: '1:nobody',
+  TELEGRAM_BOT_NAME: 'referrer_test_bot',
+  TELEGRAM_API_ROOT: 'http://127.0.0.1:1',
+}
+
 /** No schedules and followers: what a test writes stays as it is, ranks too. */
 export const NO_WORK: Overrides = { work: { schedules: [], followers: [] } }
 

@@ -6,7 +6,7 @@ import { sweepLinks } from '../../src/market/messenger/store.ts'
 import { setAgentWallet } from '../calls.ts'
 import { send } from '../http/chain.ts'
 import { giveToContract, ownedBy } from '../http/contract-wallets.ts'
-import { newAgent, startTestMarket, type TestMarket } from '../http/market.ts'
+import { newAgent, SILENT_BOT, startTestMarket, type TestMarket } from '../http/market.ts'
 import { connectMcp, type McpCaller } from './client.ts'
 import { type SignedArgs, signedArgs } from './two-steps.ts'
 
@@ -23,7 +23,7 @@ let agentId: bigint
 
 beforeAll(async () => {
   m = await startTestMarket({
-    env: { MESSENGER_BOT_NAME: 'referrer_test_bot', LINK_CODE_SECONDS: '120', INTENTS: 'off' },
+    env: { ...SILENT_BOT, LINK_CODE_SECONDS: '120', INTENTS: 'off' },
   })
   mcp = await connectMcp(m)
   owner = m.market.accounts.reviewer
@@ -88,16 +88,16 @@ describe('step 2', () => {
     expect(expiresAt).toBeLessThanOrEqual(to + 120_000)
     const [, code = ''] = DEEP_LINK.exec(structured.deep_link) ?? []
     const rows = await m.sql`
-      SELECT direction, '0x' || encode(owner, 'hex') AS owner, chain_id, agent_id, expires_at, used_at FROM market.link_codes
+      SELECT direction, '0x' || encode(owner, 'hex') AS owner, channel, chat, code, expires_at FROM market.link_codes
       WHERE code_hash = ${createHash('sha256').update(code).digest()}`
     expect([...rows]).toEqual([
       {
         direction: 'chat',
         owner: owner.address.toLowerCase(),
-        chain_id: BigInt(m.chainId),
-        agent_id: agentId,
+        channel: null,
+        chat: null,
+        code: null,
         expires_at: new Date(expiresAt),
-        used_at: null,
       },
     ])
   })
@@ -188,7 +188,8 @@ describe('step 2', () => {
 
 it('forgets codes and nonces when nothing can be done with them any more', async () => {
   await m.sql`
-    INSERT INTO market.link_codes SELECT sha256(name::bytea), 'chat', ''::bytea, 1, 1, now(), now() + age
+    INSERT INTO market.link_codes (code_hash, direction, owner, minted_at, expires_at)
+    SELECT sha256(name::bytea), 'chat', ''::bytea, now(), now() + age
     FROM (VALUES ('old', INTERVAL '-1 second'), ('new', INTERVAL '1 minute')) AS codes (name, age)`
   await m.sql`
     INSERT INTO market.burned_nonces SELECT 1, sha256(name::bytea), now() + age

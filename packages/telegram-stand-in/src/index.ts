@@ -1,0 +1,6 @@
+export { type Failure, tooManyRequests } from './api-error.ts'
+export type { Fault } from './faults.ts'
+export type { Group, GroupOptions, Person, UserOptions } from './people.ts'
+export type { Press } from './queries.ts'
+export { type Answer, type Call, startTelegram, type Telegram, type TelegramOptions } from './telegram.ts'
+export type { Button, Command, Entity, Message, Update, User } from './types.ts'
