@@ -1,13 +1,21 @@
 import type { Config } from '../../kit/config.ts'
 import type { Context } from '../../kit/context.ts'
+import { answererOf, commands } from './answer.ts'
 import type { Messenger, Reception } from './reception.ts'
+import { openTelegram } from './telegram/telegram.ts'
 
 /** The messengers of this deployment. Links made without naming a messenger lead to the first one. */
-export function openMessengers(_config: Config, _fetch: typeof globalThis.fetch): Messenger[] {
-  return []
+export function openMessengers({ messenger }: Config, fetch: typeof globalThis.fetch): Messenger[] {
+  const menu = commands.map(({ name, about }) => ({ command: name, description: about }))
+  return messenger?.telegram ? [openTelegram(messenger.telegram, { fetch, menu })] : []
 }
 
 /** How the messages of all messengers come in. */
-export function receiveMessages(_context: Context, _messengers: readonly Messenger[]): Reception {
-  return { workers: [], hooks: [] }
+export function receiveMessages(context: Context, messengers: readonly Messenger[]): Reception {
+  const answer = answererOf(context)
+  const receptions = messengers.map((messenger) => messenger.receive(context, answer))
+  return {
+    workers: receptions.flatMap(({ workers }) => workers),
+    hooks: receptions.flatMap(({ hooks }) => hooks),
+  }
 }
