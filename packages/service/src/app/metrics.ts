@@ -1,6 +1,7 @@
 import { type RequestMetrics, sharedQuestion } from '@referrer/process'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { countPendingChanges } from '../derived/following/following.ts'
+import { countNotices, oldestNoticeSeconds } from '../derived/notices/figures.ts'
 import { oracleFigures } from '../derived/oracle/figures.ts'
 import { countIntents } from '../discovery/embeddings/intents.ts'
 import { countTexts } from '../discovery/embeddings/store.ts'
@@ -68,6 +69,12 @@ export function createMetrics(context: Context): Metrics {
     'Intents in this process by where their vectors came from, or why there was none',
     ['outcome'],
   )
+  const notices = counter(
+    'notices_total',
+    'Messages about purchases that this process tried to send, or passed over because nobody is linked, by outcome',
+    ['outcome'],
+  )
+  const noticesOldest = gauge('notices_oldest_due_seconds', 'How long the longest due message waits')
   const requests = new Histogram({
     name: 'referrer_http_request_duration_seconds',
     help: 'Duration of HTTP requests',
@@ -83,13 +90,15 @@ export function createMetrics(context: Context): Metrics {
       oracleFigures(context),
       countPendingChanges(context),
       countTexts(context.sql),
+      // Without a messenger nobody sends what is due.
+      context.config.messenger && oldestNoticeSeconds(context),
     ]),
   )
 
   async function lookAtDatabase(): Promise<void> {
-    const gauges = [sends, sendsOldest, changes, decisions, dueOldest, texts, ...chainGauges]
+    const gauges = [sends, sendsOldest, changes, decisions, dueOldest, texts, noticesOldest, ...chainGauges]
     try {
-      const [transactions, chains, oracle, announced, queued] = await askDatabase()
+      const [transactions, chains, oracle, announced, queued, oldestNotice] = await askDatabase()
       // Series that no longer exist must disappear.
       for (const each of gauges) each.reset()
       for (const { chainId, state, count, oldestSeconds } of transactions) {
@@ -102,6 +111,7 @@ export function createMetrics(context: Context): Metrics {
       }
       for (const { chainId: chain, count } of announced) changes.set({ chain }, count)
       for (const { embedder, count } of queued) texts.set({ embedder }, count)
+      if (oldestNotice !== undefined) noticesOldest.set(oldestNotice)
       tellOfChains(chains)
       databaseUp.set(1)
     } catch (err) {
@@ -135,12 +145,18 @@ export function createMetrics(context: Context): Metrics {
     for (const [outcome, count] of Object.entries(countIntents(context))) intents.inc({ outcome }, count)
   }
 
+  function lookAtNotices(): void {
+    notices.reset()
+    for (const [outcome, count] of Object.entries(countNotices(context))) notices.inc({ outcome }, count)
+  }
+
   return {
     contentType: registry.contentType,
     async render() {
       await lookAtDatabase()
       lookAtWorkers()
       lookAtIntents()
+      lookAtNotices()
       return registry.metrics()
     },
     countEvent(event) {

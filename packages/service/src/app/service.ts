@@ -23,7 +23,10 @@ import { marketWork } from './work.ts'
 import { createWorkers, type Work, type WorkEvent } from './workers.ts'
 
 export type Overrides = Partial<
-  Pick<Context, 'clock' | 'log' | 'fetch' | 'lookup' | 'recovery' | 'chainHealth' | 'senderHealth'>
+  Pick<
+    Context,
+    'channels' | 'clock' | 'log' | 'fetch' | 'lookup' | 'recovery' | 'chainHealth' | 'senderHealth'
+  >
 > & {
   work?: Work
 }
@@ -58,7 +61,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       sql: database.sql,
       databaseUrl: new Secret(database.url),
       chains: await openChains(config, fetch),
-      channels: new Map(messengers.map((messenger) => [messenger.name, messenger])),
+      channels: overrides.channels ?? new Map(messengers.map((messenger) => [messenger.name, messenger])),
       clock: overrides.clock ?? Date.now,
       log,
       fetch,

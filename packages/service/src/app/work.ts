@@ -1,4 +1,7 @@
 import { listingsFollower } from '../derived/listings/follow.ts'
+import { noticesFollower } from '../derived/notices/follow.ts'
+import { sweepNotices } from '../derived/notices/store.ts'
+import { noticesWorker } from '../derived/notices/worker.ts'
 import { refreshOffers } from '../derived/offers/refresh.ts'
 import { opinionsFollower } from '../derived/opinions/follow.ts'
 import { oracleFollower } from '../derived/oracle/follow.ts'
@@ -36,11 +39,20 @@ export function marketWork(context: Context): Work {
       catchUpReleases(context),
       sweepEmbedders(context),
       refreshOffers(context),
+      sweepNotices(context),
     ],
-    followers: [opinionsFollower, oracleFollower(context), ranksFollower, listingsFollower(context)],
+    followers: [
+      opinionsFollower,
+      oracleFollower(context),
+      ranksFollower,
+      listingsFollower(context),
+      // Also without a messenger: when one is added, reminders of earlier purchases are due all the same.
+      noticesFollower,
+    ],
     workers: [
       context.config.discoveryIndex === 'memory' ? searchWorker(context) : postgresSearchWorker(context),
       ...(context.config.embedder ? [embeddingWorker(context)] : []),
+      ...(context.config.messenger ? [noticesWorker(context)] : []),
     ],
   }
 }

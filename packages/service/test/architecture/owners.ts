@@ -54,6 +54,7 @@ export const OWNERS: Record<string, readonly string[]> = {
     'market.review_ranks',
   ],
   'derived/listings': ['market.listings'],
+  'derived/notices': ['market.notices'],
   'derived/offers': ['market.offers'],
   'derived/texts': ['market.texts_to_embed'],
   'discovery/embeddings': ['market.embedders', 'market.product_vectors', 'market.review_vectors'],

@@ -4,6 +4,7 @@ import type { Context } from '../../kit/context.ts'
 import { buyCommand } from './commands/buy.ts'
 import type { Command } from './commands/command.ts'
 import { linkCommands } from './commands/link.ts'
+import { snoozeCommand } from './commands/snooze.ts'
 import type { Answerer, Incoming } from './reception.ts'
 
 /** A command and what follows it; a messenger may have added the bot's name to the command. */
@@ -20,7 +21,7 @@ const help: Command = {
 }
 
 /** All commands, in the order of the menu. */
-export const commands: readonly Command[] = [...linkCommands, buyCommand, help]
+export const commands: readonly Command[] = [...linkCommands, buyCommand, snoozeCommand, help]
 
 const FAILED = {
   text: 'Something went wrong on our side. Send it again in a minute; nothing is done twice.',
