@@ -13,6 +13,9 @@ export class Refused extends Error {
   }
 }
 
+/** Nothing was paid, and nothing would be by trying again: somebody has to change the order, a limit or the offer first. */
+export class NotBought extends Refused {}
+
 export const isExpected = (error: unknown): boolean =>
   error instanceof Refused || error instanceof ProtocolError || error instanceof BaseError
 

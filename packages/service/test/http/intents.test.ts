@@ -63,6 +63,11 @@ describe('POST /v1/intents', () => {
     expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(DAY_MS)
   })
 
+  it.each([true, false])('takes a payload that says whether to review: %j', async (review) => {
+    const { status, body } = await queue({ payload: { ...PAYLOAD, review } })
+    expect([status, body.payload]).toEqual([201, { ...PAYLOAD, review }])
+  })
+
   it('is for those who sign, or have a session', async () => {
     expect(await m.call('POST', PATH, { body: draft() })).toMatchObject(refusal(401, 'unauthorized'))
     const token = await sessionOf(m.call, owner)
@@ -115,10 +120,11 @@ describe('POST /v1/intents', () => {
     ['without a key', { idempotency_key: undefined }, KEY],
     ['with an empty key', { idempotency_key: '' }, KEY],
     ['with a key of 201 characters', { idempotency_key: 'x'.repeat(201) }, KEY],
+    ['whose review is no boolean', { review: 'yes' }, /^payload\.review must be true or false$/],
     [
       'with something else',
       { note: 'hello' },
-      /^payload has nothing but ref_link, max_amount, idempotency_key$/,
+      /^payload has nothing but ref_link, max_amount, idempotency_key, review$/,
     ],
     ['of more than 16 KiB', { ref_link: `https://market.test/${'€'.repeat(6_000)}/r/abc` }, LARGE],
   ])('refuses a payload %s', async (_, change, error) => {

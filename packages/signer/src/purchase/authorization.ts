@@ -4,7 +4,7 @@ import type { Hex, PrivateKeyAccount } from 'viem'
 import type { Chain, Market } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
 import { time } from '../fields.ts'
-import { Refused } from '../refused.ts'
+import { NotBought, Refused } from '../refused.ts'
 import type { Link } from './link.ts'
 import type { Offer } from './offer.ts'
 import type { Order } from './order.ts'
@@ -20,6 +20,15 @@ export interface Payment {
   header: string
 }
 
+/** The nonce of the payment. With an idempotency key it is the same on every machine, so the token takes one payment for the key. */
+export function nonceOf(context: Context, { idempotencyKey, agentId }: Order, link: Link) {
+  const secret =
+    idempotencyKey === undefined ? context.randomSecret() : Attribution.idempotencySecret(idempotencyKey)
+  const salt = Attribution.attributionSalt(link.token, secret)
+  const attribution = Attribution.from(link.terms, { buyerAgentId: agentId, salt })
+  return { salt, nonce: Attribution.attributionNonce(attribution) }
+}
+
 export async function authorize(
   context: Context,
   chain: Chain,
@@ -28,11 +37,8 @@ export async function authorize(
   { order, link, offer }: { order: Order; link: Link; offer: Offer },
 ): Promise<Payment> {
   const { requirements, accepted } = offer
-  const { idempotencyKey, agentId } = order
-  const secret =
-    idempotencyKey === undefined ? context.randomSecret() : Attribution.idempotencySecret(idempotencyKey)
-  const salt = Attribution.attributionSalt(link.token, secret)
-  const attribution = Attribution.from(link.terms, { buyerAgentId: agentId, salt })
+  const { agentId } = order
+  const { salt, nonce } = nonceOf(context, order, link)
   const { timestamp } = await chain.client.getBlock()
   // On a quiet chain the newest block is old, but the next block will have the present time.
   const now = Math.max(Number(timestamp), Math.floor(context.now() / 1_000))
@@ -48,7 +54,7 @@ export async function authorize(
     value: BigInt(requirements.amount),
     validAfter: 0n,
     validBefore: BigInt(now + Math.min(requirements.maxTimeoutSeconds, LONGEST_SECONDS) + MARGIN_SECONDS),
-    nonce: Attribution.attributionNonce(attribution),
+    nonce,
   }
   const { name, version } = requirements.extra
   const domain = { name, version, chainId: chain.chainId, verifyingContract: market.usdc }
@@ -71,7 +77,7 @@ export async function authorize(
     },
   })
   if (header.length > X402.MAX_HEADER_CHARS) {
-    throw new Refused(
+    throw new NotBought(
       "the shop's offer is too long to be paid: its extensions do not fit a header; nothing was paid",
     )
   }

@@ -7,7 +7,7 @@ import type { Chain, Market } from '../chain/chain.ts'
 import { isRevert } from '../chain/reverts.ts'
 import { marketUrl } from '../config.ts'
 import type { Context } from '../context.ts'
-import { explain, Refused } from '../refused.ts'
+import { explain, NotBought, Refused } from '../refused.ts'
 import { jsonOf } from './link.ts'
 import type { Order } from './order.ts'
 
@@ -47,11 +47,11 @@ export async function requireAffordable(
   price: bigint,
 ): Promise<Affordable> {
   if (maxAmount !== undefined && price > maxAmount) {
-    throw new Refused(`live price ${price} exceeds max_amount ${maxAmount}; nothing was paid`)
+    throw new NotBought(`live price ${price} exceeds max_amount ${maxAmount}; nothing was paid`)
   }
   const { MAX_PER_PURCHASE: most } = context.config
   if (most !== undefined && price > most) {
-    throw new Refused(
+    throw new NotBought(
       `the price ${price} exceeds what this signer pays for one purchase, ${most} USDC base units: its operator can raise MAX_PER_PURCHASE; nothing was paid`,
     )
   }
@@ -81,7 +81,7 @@ export async function requireAffordable(
 }
 
 /** The price exceeds a cap. */
-export class OverCap extends Refused {}
+export class OverCap extends NotBought {}
 
 function unreadable({ config }: Context, wallet: Address, why: string): string {
   if (config.ALLOW_UNREADABLE_CAPS) {

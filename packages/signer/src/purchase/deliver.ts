@@ -8,6 +8,7 @@ import { eventNotFound } from '../chain/send.ts'
 import type { Context } from '../context.ts'
 import { explain, Refused } from '../refused.ts'
 import { depositIn, inspect } from './deposit.ts'
+import { Bought } from './earlier-purchases.ts'
 import { askFacilitator } from './facilitator.ts'
 import type { Entry, Journal } from './journal.ts'
 import { jsonOf } from './link.ts'
@@ -53,9 +54,9 @@ export async function deliver(
   const failure = failureOf(answer)
   const claimed = failure === undefined ? claimedIn(answer as Fetched) : undefined
   const money = await readOutcome(context, chain, journal, entry, { claimed, signal })
-  if (failure !== undefined) throw new Refused(`${failure}. ${money.text}`)
+  if (failure !== undefined) throw failed(failure, money, entry)
   if (claimed === undefined) {
-    throw new Refused(`the purchase failed: the shop answered 200 without a transaction. ${money.text}`)
+    throw failed('the purchase failed: the shop answered 200 without a transaction', money, entry)
   }
   if (money.state !== 'settled') {
     const isMined = (await depositIn(chain, entry, claimed)) === null
@@ -68,12 +69,16 @@ export async function deliver(
   if (money.differences.length > 0) {
     // The caller gets the result here, so the journal entry can be closed.
     if (!signal.aborted) await close(context, journal, entry, { ...money, isServed: true })
-    throw new Refused(`the purchase is not what was agreed on. ${money.text}`, {
-      resource: resourceOf(served),
-    })
+    throw failed('the purchase is not what was agreed on', money, entry, { resource: resourceOf(served) })
   }
   const { text: _, doubts, transaction, ...settled } = money
   return { money: { ...settled, transaction: transaction ?? claimed }, answer: served, doubts }
+}
+
+function failed(problem: string, money: Account, { amount }: Entry, data?: Record<string, unknown>): Refused {
+  const text = `${problem}. ${money.text}`
+  if (money.state !== 'settled') return new Refused(text, data)
+  return new Bought(text, { ...money, amount: BigInt(amount) }, { problem, ...(data && { data }) })
 }
 
 /** The same request as the price probe plus the payment header only, so that any shop that knows ref links can be paid. */

@@ -1,7 +1,7 @@
 // Checks earlier authorisations: each must be spent or void before another is signed for the same purchase.
 import type { Chain } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
-import { Refused } from '../refused.ts'
+import { NotBought, Refused } from '../refused.ts'
 import { inspect } from './deposit.ts'
 import { askFacilitator } from './facilitator.ts'
 import { type Entry, type Journal, keyHash } from './journal.ts'
@@ -67,7 +67,7 @@ async function unservedOf(
 ): Promise<Unserved['money'] | undefined> {
   const { merchantId, productId } = link.terms
   if (entry.merchantId !== merchantId || entry.productId !== productId) {
-    throw new Refused(
+    throw new NotBought(
       `this idempotency_key was used for product ${entry.productId} of merchant ${entry.merchantId}: take another key; nothing was paid`,
     )
   }
@@ -77,19 +77,45 @@ async function unservedOf(
     requireSameRequest(entry, order, money)
     return money
   }
-  if (money.state === 'settled') throw alreadyPaid(money)
+  if (money.state === 'settled') throw alreadyPaid({ ...money, amount: BigInt(entry.amount) })
   throw new Refused(
     `the purchase of this idempotency_key is not decided yet. ${describePayment(money, entry)}`,
   )
 }
 
-export const alreadyPaid = (
-  { escrowId, transaction, differences }: Pick<Settled, 'escrowId' | 'transaction' | 'differences'>,
+/** The purchase is made, and this call brings no result of it: it was made earlier, or the shop served nothing or something else. */
+export class Bought extends Refused {
+  readonly purchase: Pick<Settled, 'escrowId' | 'transaction'> & {
+    /** USDC base units; null when it was paid from another machine. */
+    amount: bigint | null
+  }
+  /** What is wrong with it; undefined for an earlier purchase that is as it should be. */
+  readonly problem: string | undefined
+
+  constructor(
+    message: string,
+    { escrowId, transaction, amount }: Bought['purchase'],
+    { problem, data }: { problem?: string | undefined; data?: Record<string, unknown> } = {},
+  ) {
+    super(message, data)
+    this.purchase = { escrowId, transaction, amount }
+    this.problem = problem
+  }
+}
+
+export function alreadyPaid(
+  { differences, ...purchase }: Bought['purchase'] & Pick<Settled, 'differences'>,
   more = '',
-): Refused =>
-  new Refused(
-    `already paid: the purchase of this idempotency_key is escrow ${escrowId}${transaction ? `, transaction ${transaction}` : ''}; nothing was paid again${more}${describeDifferences({ differences })}`,
+): Bought {
+  const { escrowId, transaction } = purchase
+  const which = `escrow ${escrowId}${transaction ? `, transaction ${transaction}` : ''}`
+  const wrong = `${more}${describeDifferences({ differences })}`
+  return new Bought(
+    `already paid: the purchase of this idempotency_key is ${which}; nothing was paid again${wrong}`,
+    purchase,
+    { problem: wrong.replace(/^[. ]+/, '') || undefined },
   )
+}
 
 /** Reads the state from the chain, and records it in the journal when it is final. */
 async function reconcile(
@@ -114,7 +140,7 @@ function requireSameRequest(entry: Entry, { query, posted }: Order, money: Unser
   const isSame = entry.query === query && JSON.stringify(entry.posted) === JSON.stringify(posted)
   if (isSame) return
   const why = ` for another request (${entry.query || 'no query'}): repeat it with that request, or take another key`
-  throw alreadyPaid(money, why)
+  throw alreadyPaid({ ...money, amount: BigInt(entry.amount) }, why)
 }
 
 export const callerGone = (): Refused => new Refused('the caller has gone; nothing was paid')

@@ -1,11 +1,11 @@
 // Verifies a ref link: its signature, and that it belongs to the configured marketplace.
-import { AttestationKey, AttributionToken, RefLink } from '@referrer/protocol'
+import { AttestationKey, AttributionToken, ProtocolError, RefLink } from '@referrer/protocol'
 import { isAddressEqual } from 'viem'
 import { z } from 'zod'
 import type { Chain, Market } from '../chain/chain.ts'
 import { marketUrl, need } from '../config.ts'
 import type { Context } from '../context.ts'
-import { explain, Refused } from '../refused.ts'
+import { explain, NotBought, Refused } from '../refused.ts'
 
 export interface Link {
   token: string
@@ -28,19 +28,28 @@ const Manifest = z.object({
 
 /** The terms of a link, after its signature was verified. */
 export async function openLink(context: Context, refLink: string): Promise<Link> {
-  const { token } = RefLink.parse(refLink)
-  const { kid, chainId } = AttributionToken.decodeUnverified(token)
+  const { token, kid, chainId } = readLink(refLink)
   const { CHAIN_ID: ours } = need(context.config, 'CHAIN_ID')
   if (chainId !== ours) {
-    throw new Refused(`wrong chain: the ref link is for chain ${chainId}, and the signer is set to ${ours}`)
+    throw new NotBought(`wrong chain: the ref link is for chain ${chainId}, and the signer is set to ${ours}`)
   }
   const keys = context.config.ATTESTATION_PUB_KEYS ?? (await publishedKeys(context, chainId))
   const [first = ''] = keys
   const ring = await AttestationKey.keyRing(keys.find((key) => AttestationKey.kidOf(key) === kid) ?? first)
   const terms = await AttributionToken.verify(token, ring).catch((error: unknown) => {
-    throw new Refused(`the ref link does not hold: ${explain(error)}; nothing was paid`)
+    throw new NotBought(`the ref link does not hold: ${explain(error)}; nothing was paid`)
   })
   return { token, terms }
+}
+
+function readLink(refLink: string): { token: string; kid: string; chainId: number } {
+  try {
+    const { token } = RefLink.parse(refLink)
+    const { kid, chainId } = AttributionToken.decodeUnverified(token)
+    return { token, kid, chainId }
+  } catch (error) {
+    throw error instanceof ProtocolError ? new NotBought(error.message) : error
+  }
 }
 
 /**
@@ -54,7 +63,7 @@ export async function endpointOf(
   if (context.config.REFERRER_AGENT_MCP_URL === undefined) return merchantEndpoint
   const { status, body } = await askMarket(context, `/r/${token}`)
   if (status === 404 && Closed.safeParse(jsonOf(body)).success) {
-    throw new Refused(
+    throw new NotBought(
       'the ref link is closed: its product or its merchant sells no more. Take another review; nothing was paid',
     )
   }
@@ -64,7 +73,7 @@ export async function endpointOf(
 
 export function requireOurRouter({ terms }: Link, { chainId }: Chain, { router }: Market): void {
   if (isAddressEqual(terms.splitRouter, router)) return
-  throw new Refused(
+  throw new NotBought(
     `the ref link names the split router ${terms.splitRouter}, and that of chain ${chainId} is ${router}: get a fresh link; nothing was paid`,
   )
 }

@@ -4,7 +4,7 @@ import { X402 } from '@referrer/protocol'
 import { domainSeparator, isAddressEqual, parseAbi } from 'viem'
 import type { Chain, Market } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
-import { explain, Refused } from '../refused.ts'
+import { explain, NotBought, Refused } from '../refused.ts'
 import { jsonOf, type Link } from './link.ts'
 import type { Order, Posted } from './order.ts'
 
@@ -33,12 +33,17 @@ export async function askOffer(
       maxBytes: MAX_SHOP_BYTES,
     })
     .catch((error: unknown) => {
-      throw new Refused(`phase 1: the shop gives no answer (${reasonOf(error)}); nothing was paid`)
+      const text = `phase 1: the shop gives no answer (${reasonOf(error)}); nothing was paid`
+      throw error instanceof HostNotAllowed ? new NotBought(text) : new Refused(text)
     })
-  if (answer.status !== 402)
-    throw new Refused(`phase 1: expected 402, got ${answer.status}; nothing was paid`)
+  if (answer.status !== 402) {
+    const text = `phase 1: expected 402, got ${answer.status}; nothing was paid`
+    throw isTemporary(answer.status) ? new Refused(text) : new NotBought(text)
+  }
   return readOffer(answer)
 }
+
+const isTemporary = (status: number) => status >= 500 || status === 408 || status === 425 || status === 429
 
 /** The shop's URL with the query parameters of the buyer. */
 export function urlOf(endpoint: string, { query }: Pick<Order, 'query'>): URL {
@@ -104,7 +109,7 @@ export function headerOf(headers: Fetched['headers'], name: string): Record<stri
   }
 }
 
-const badOffer = (why: string) => new Refused(`the shop's offer is refused: ${why}; nothing was paid`)
+const badOffer = (why: string) => new NotBought(`the shop's offer is refused: ${why}; nothing was paid`)
 
 /** Checks payee, token, network and link of the offer against the configuration and the order. */
 export async function requireGoodOffer(

@@ -1,21 +1,21 @@
 // The steps of a purchase: every check that can refuse it comes before the signature.
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import type { Address, PrivateKeyAccount } from 'viem'
+import type { Address, Hex, PrivateKeyAccount } from 'viem'
 import { type Chain, connect, type Market, readMarket } from '../chain/chain.ts'
 import { need } from '../config.ts'
 import type { Context } from '../context.ts'
 import { time, whole } from '../fields.ts'
-import { explain, Refused } from '../refused.ts'
-import { authorize, type Payment } from './authorization.ts'
-import { requireAffordable } from './caps.ts'
+import { explain, NotBought, Refused } from '../refused.ts'
+import { authorize, nonceOf, type Payment } from './authorization.ts'
+import { type Affordable, requireAffordable } from './caps.ts'
 import { type Delivered, deliver } from './deliver.ts'
 import { alreadyPaid, callerGone, requireNothingEarlier } from './earlier-purchases.ts'
 import { type Entry, type Journal, keyHash, openJournal } from './journal.ts'
 import { endpointOf, type Link, openLink, requireOurRouter } from './link.ts'
 import { withLock } from './lock.ts'
-import { askOffer, requireGoodOffer, urlOf } from './offer.ts'
+import { askOffer, type Offer, requireGoodOffer, urlOf } from './offer.ts'
 import type { Order } from './order.ts'
-import { reserve } from './reserve.ts'
+import { requireRoom, reserve } from './reserve.ts'
 import { castVotes } from './votes.ts'
 
 export interface Paid extends Delivered {
@@ -36,14 +36,8 @@ export async function pay(
   order: Order,
   { wanted, signal }: { wanted: number | undefined; signal: AbortSignal },
 ): Promise<Paid> {
-  const { keys, SIGNER_STATE_DIR: stateDir } = context.config
-  const account = order.agentId === undefined ? keys.ofNoAgent() : keys.ofAgent(order.agentId)
-  need(context.config, 'BASE_RPC_URL', 'CHAIN_ID', 'COMMISSION_ESCROW_ADDRESS')
-  if (order.votes) need(context.config, 'REFERRER_AGENT_MCP_URL')
-  const link = await openLink(context, order.refLink)
-  const chain = await connect(context, wanted)
-  const market = await readMarket(chain, context)
-  requireOurRouter(link, chain, market)
+  const { SIGNER_STATE_DIR: stateDir } = context.config
+  const { account, link, chain, market } = await open(context, order, wanted)
   const wallet = `${chain.chainId}-${account.address.toLowerCase()}`
   return context.inTurn(`purchases of ${wallet}`, () =>
     withLock(stateDir, wallet, context.timeouts.lock, async (requireHeld) => {
@@ -54,6 +48,12 @@ export async function pay(
         signal,
         journal,
         requireHeld,
+      }).catch(async (error: unknown) => {
+        // The purchase of another machine with the same key may be why it is refused here, by a cap for instance.
+        if (error instanceof NotBought && order.idempotencyKey !== undefined) {
+          await requireUnused(chain, market, account.address, nonceOf(context, order, link).nonce)
+        }
+        throw error
       })
       const { escrowId, transaction } = bought.money
       const { agentId, votes } = order
@@ -70,6 +70,67 @@ export async function pay(
       return { ...bought, ...cast, link, payer: account.address }
     }),
   )
+}
+
+export interface Quote {
+  amount: bigint
+  /** What could not be checked. */
+  notes: string[]
+}
+
+/** What the purchase would cost now, after all checks that come before the signature. Signs no payment and writes nothing. */
+export async function quote(
+  context: Context,
+  order: Order,
+  { wanted }: { wanted: number | undefined },
+): Promise<Quote> {
+  const { account, link, chain, market } = await open(context, order, wanted)
+  if (order.idempotencyKey !== undefined) {
+    await requireUnused(chain, market, account.address, nonceOf(context, order, link).nonce)
+  }
+  const { amount, budgets, notes } = await ask(context, chain, market, account, { order, link })
+  await requireRoom(context, chain, { amount: String(amount), signedAt: signedAt(context) }, budgets)
+  return { amount, notes }
+}
+
+interface Opened {
+  account: PrivateKeyAccount
+  link: Link
+  chain: Chain
+  market: Market
+}
+
+async function open(context: Context, order: Order, wanted: number | undefined): Promise<Opened> {
+  const { keys } = context.config
+  const account = order.agentId === undefined ? keys.ofNoAgent() : keys.ofAgent(order.agentId)
+  need(context.config, 'BASE_RPC_URL', 'CHAIN_ID', 'COMMISSION_ESCROW_ADDRESS')
+  if (order.votes) need(context.config, 'REFERRER_AGENT_MCP_URL')
+  const link = await openLink(context, order.refLink)
+  const chain = await connect(context, wanted)
+  const market = await readMarket(chain, context)
+  requireOurRouter(link, chain, market)
+  return { account, link, chain, market }
+}
+
+interface Asked extends Affordable {
+  url: URL
+  offer: Offer
+  amount: bigint
+}
+
+/** Asks the shop for its offer, and checks it. */
+async function ask(
+  context: Context,
+  chain: Chain,
+  market: Market,
+  account: PrivateKeyAccount,
+  { order, link }: { order: Order; link: Link },
+): Promise<Asked> {
+  const url = urlOf(await endpointOf(context, link), order)
+  const offer = await askOffer(context, url, link, order)
+  await requireGoodOffer(chain, market, link, offer)
+  const amount = BigInt(offer.requirements.amount)
+  return { url, offer, amount, ...(await requireAffordable(context, chain, market, account, order, amount)) }
 }
 
 interface Buying {
@@ -95,24 +156,14 @@ async function buy(
     const delivered = await deliver(context, chain, journal, entry, again).catch((error: unknown) => {
       if (error instanceof Refused && error.data) throw error
       const why = `. The shop was handed the payment once more: ${explain(error)}`
-      throw alreadyPaid({ ...money, differences: [] }, why)
+      throw alreadyPaid({ ...money, amount: BigInt(entry.amount), differences: [] }, why)
     })
     return { ...delivered, entry, amount: BigInt(entry.amount), notes: [HANDED_AGAIN, ...delivered.doubts] }
   }
-  const url = urlOf(await endpointOf(context, link), order)
-  const offer = await askOffer(context, url, link, order)
-  await requireGoodOffer(chain, market, link, offer)
-  const amount = BigInt(offer.requirements.amount)
-  const { agentOwner, budgets, notes } = await requireAffordable(
-    context,
-    chain,
-    market,
-    account,
-    order,
-    amount,
-  )
+  const asked = await ask(context, chain, market, account, { order, link })
+  const { url, offer, amount, agentOwner, budgets, notes } = asked
   const payment = await authorize(context, chain, market, account, { order, link, offer })
-  await requireUnused(chain, market, payment)
+  await requireUnused(chain, market, account.address, payment.authorization.nonce)
   const fromBlock = await chain.client.getBlockNumber()
   const entry = entryOf(context, { chain, market, order, link, url, payment, fromBlock, agentOwner })
   await reserve(context, chain, entry, {
@@ -132,21 +183,29 @@ async function buy(
 async function requireUnused(
   { client }: Chain,
   { escrow, usdc }: Market,
-  { authorization }: Payment,
+  payer: Address,
+  nonce: Hex,
 ): Promise<void> {
-  const args = [authorization.from, authorization.nonce] as const
+  const args = [payer, nonce] as const
   const [[escrowId], isUsed] = await Promise.all([
     client.readContract({ address: escrow, abi: commissionEscrowAbi, functionName: 'escrowOf', args }),
     client.readContract({ address: usdc, abi: sandboxUSDCAbi, functionName: 'authorizationState', args }),
   ])
   if (escrowId !== 0n)
-    throw alreadyPaid({ escrowId: whole(escrowId, 'escrow'), transaction: null, differences: [] })
+    throw alreadyPaid({
+      escrowId: whole(escrowId, 'escrow'),
+      transaction: null,
+      amount: null,
+      differences: [],
+    })
   if (isUsed) {
     throw new Refused(
       'the authorisation of this idempotency_key was used or cancelled: take another key; nothing was paid',
     )
   }
 }
+
+const signedAt = ({ now }: Context) => time(Math.floor(now() / 1_000))
 
 function entryOf(
   context: Context,
@@ -183,7 +242,7 @@ function entryOf(
     validBefore: Number(authorization.validBefore),
     fromBlock: Number(fromBlock),
     key: order.idempotencyKey === undefined ? null : keyHash(order.idempotencyKey),
-    signedAt: time(Math.floor(context.now() / 1_000)),
+    signedAt: signedAt(context),
     outcome: null,
   }
 }

@@ -2,7 +2,7 @@
 import { type Address, isAddressEqual } from 'viem'
 import type { Chain } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
-import { Refused } from '../refused.ts'
+import { NotBought, Refused } from '../refused.ts'
 import { type Budget, OverCap } from './caps.ts'
 import { type Entry, type Journal, listAllOpen, listDay, listDays } from './journal.ts'
 import { withLock } from './lock.ts'
@@ -24,8 +24,7 @@ export function reserve(
 ): Promise<void> {
   const { SIGNER_STATE_DIR: stateDir } = context.config
   return withLock(stateDir, 'spending', context.timeouts.lock, async (requireHeld) => {
-    await requireRoomToday(context, chain, entry)
-    for (const budget of budgets) await requireRoomInBudget(stateDir, chain, entry, budget)
+    await requireRoom(context, chain, entry, budgets)
     await requireHeld()
     await beforeTaking()
     await journal.record(entry).catch((error: NodeJS.ErrnoException) => {
@@ -34,6 +33,21 @@ export function reserve(
       )
     })
   })
+}
+
+type Priced = Pick<Entry, 'amount' | 'signedAt'>
+
+/** Throws when the amount exceeds what is left of the signer's day or of the owners' caps. */
+export async function requireRoom(
+  context: Context,
+  chain: Chain,
+  priced: Priced,
+  budgets: Budget[],
+): Promise<void> {
+  await requireRoomToday(context, chain, priced)
+  for (const budget of budgets) {
+    await requireRoomInBudget(context.config.SIGNER_STATE_DIR, chain, priced, budget)
+  }
 }
 
 /** What all wallets of this signer have signed since the UTC day began, without what was certainly not paid. */
@@ -46,13 +60,13 @@ export async function signedSince(stateDir: string, day: string): Promise<Entry[
 async function requireRoomToday(
   { config: { MAX_PER_DAY: most, SIGNER_STATE_DIR: stateDir } }: Context,
   chain: Chain,
-  { amount, signedAt }: Entry,
+  { amount, signedAt }: Priced,
 ): Promise<void> {
   if (most === undefined) return
   const signed = await signedSince(stateDir, signedAt.slice(0, 10))
   const room = await roomIn(most, amount, signed, (entry) => isVoid(chain, entry))
   if (room >= BigInt(amount)) return
-  throw new Refused(
+  throw new NotBought(
     `the price ${amount} exceeds the ${room} USDC base units that are left today of the ${most} that this signer pays in a UTC day: wait until midnight UTC, or let its operator raise MAX_PER_DAY; nothing was paid`,
   )
 }
@@ -61,7 +75,7 @@ async function requireRoomToday(
 async function requireRoomInBudget(
   stateDir: string,
   chain: Chain,
-  { amount }: Entry,
+  { amount }: Priced,
   { owner, remaining, asOfBlock }: Budget,
 ): Promise<void> {
   if (remaining === null) return

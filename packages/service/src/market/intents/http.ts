@@ -23,7 +23,8 @@ const payload = z
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   )
   .meta({
-    about: 'What the runner hands to pay_for_product of the signer. It gets it as it came.',
+    about:
+      'What to buy, for pay_for_product of the signer, and what to do afterwards. The runner gets it as it came.',
     shown: {
       type: 'object',
       properties: {
@@ -39,6 +40,11 @@ const payload = z
           minLength: 1,
           maxLength: LONGEST_KEY,
           description: 'Another for every purchase: with the same one it is made once.',
+        },
+        review: {
+          type: 'boolean',
+          default: false,
+          description: 'Whether the runner is to vote and publish a review after the purchase.',
         },
       },
       required: ['ref_link', 'max_amount', 'idempotency_key'],
@@ -104,6 +110,7 @@ export const intentRoutes: Route[] = [
         'payload.ref_link: a ref link must end in /r/<token>; copy the link of the review again',
         'payload.max_amount must be base units: an integer or a decimal string',
         `payload.idempotency_key must be a text of 1 to ${LONGEST_KEY} characters`,
+        'payload.review must be true or false',
       ],
       403: 'caller does not own this agent',
       404: ['agent not found on-chain', 'not found'],

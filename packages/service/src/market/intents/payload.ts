@@ -6,12 +6,12 @@ import { MarketError } from '../../kit/market-error.ts'
 const LARGEST = 16 * 1_024
 /** Length limit of the idempotency key in characters (code points). */
 export const LONGEST_KEY = 200
-const NAMES = ['ref_link', 'max_amount', 'idempotency_key']
+const NAMES = ['ref_link', 'max_amount', 'idempotency_key', 'review']
 const DECIMAL = /^(0|[1-9]\d{0,77})$/
 
 /** Validates a payload and returns it as JSON, with its keys in the order in which they were sent. */
 export function purchaseText(payload: Readonly<Record<string, unknown>>): string {
-  const { ref_link, max_amount, idempotency_key } = payload
+  const { ref_link, max_amount, idempotency_key, review } = payload
   if (Object.keys(payload).some((name) => !NAMES.includes(name))) {
     throw refusal(`payload has nothing but ${NAMES.join(', ')}`)
   }
@@ -21,6 +21,9 @@ export function purchaseText(payload: Readonly<Record<string, unknown>>): string
   }
   if (!isKey(idempotency_key)) {
     throw refusal(`payload.idempotency_key must be a text of 1 to ${LONGEST_KEY} characters`)
+  }
+  if (review !== undefined && typeof review !== 'boolean') {
+    throw refusal('payload.review must be true or false')
   }
   const text = JSON.stringify(payload)
   if (Buffer.byteLength(text) > LARGEST) throw refusal(`payload too large: must be <= ${LARGEST} bytes`)
