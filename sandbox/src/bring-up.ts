@@ -1,5 +1,6 @@
 import { deployMarket, startLocalChain } from '@referrer/contracts/local'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { startChat } from './chat/chat.ts'
 import type { Databases } from './databases.ts'
 import { fillMarket } from './demo-data.ts'
 import type { Ends } from './ends.ts'
@@ -36,12 +37,18 @@ export async function bringUp({
   const chain = { rpcUrl: local.rpcUrl, chainId: local.chain.id, contracts: market.addresses, accounts }
   const world: World = { ...chain, logLevel }
   const facilitatorUrl = `http://${HOST}:${ports.facilitator}`
+  const serviceUrl = `http://${HOST}:${ports.service}`
+  const chat = await ends.add(
+    () => startChat({ port: ports.chat, serviceUrl, rpcUrl: local.rpcUrl, accounts }),
+    ({ close }) => close(),
+  )
   const { url: baseUrl } = await ends.add(
     async () =>
       startMarketService(world, {
         port: ports.service,
         databaseUrl: await databases.create('market'),
         facilitatorUrl,
+        chat,
       }),
     (service) => service.stop(),
   )
@@ -77,6 +84,7 @@ export async function bringUp({
     mcpUrl: `${baseUrl}/mcp`,
     facilitatorUrl,
     shopUrl,
+    chatUrl: chat.url,
     rpcUrl,
     chainId,
     contracts,

@@ -119,12 +119,20 @@ describe('npm start', () => {
     }
   })
 
+  it('runs a chat with the bot, whose page reads the clock of the chain', async () => {
+    const page = await fetch(state.chatUrl)
+    expect(await page.text()).toContain('<title>Chat with the bot</title>')
+    const ahead = async () => (await (await fetch(`${state.chatUrl}/clock`)).json()).aheadSeconds
+    expect(await ahead()).toBe(0)
+  })
+
   it('writes down where everything is', () => {
     expect(Object.keys(state)).toEqual([
       'baseUrl',
       'mcpUrl',
       'facilitatorUrl',
       'shopUrl',
+      'chatUrl',
       'rpcUrl',
       'chainId',
       'contracts',
@@ -132,7 +140,14 @@ describe('npm start', () => {
       'accounts',
       'products',
     ])
-    for (const url of [state.baseUrl, state.mcpUrl, state.facilitatorUrl, state.shopUrl, state.rpcUrl])
+    for (const url of [
+      state.baseUrl,
+      state.mcpUrl,
+      state.facilitatorUrl,
+      state.shopUrl,
+      state.chatUrl,
+      state.rpcUrl,
+    ])
       expect(sandbox.output.text).toContain(url)
   })
 
@@ -185,7 +200,7 @@ describe('npm start', () => {
     expect(existsSync(statePath())).toBe(false)
     expect(existsSync(databaseOf(sandbox.offset))).toBe(false)
     await expect(client().getChainId()).rejects.toThrow()
-    for (const url of [state.baseUrl, state.facilitatorUrl, state.shopUrl])
+    for (const url of [state.baseUrl, state.facilitatorUrl, state.shopUrl, state.chatUrl])
       await expect(fetch(url)).rejects.toThrow()
   })
 })

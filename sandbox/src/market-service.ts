@@ -1,6 +1,7 @@
 import { AttestationKey } from '@referrer/protocol'
 import { readConfig, type Service, startService } from '@referrer/service'
 import { type Hex, hexToBytes } from 'viem'
+import type { Chat } from './chat/chat.ts'
 import { accountOf, environmentOf, type World, whenReady } from './program.ts'
 
 /** Signs the sandbox's ref links. As public as the accounts' keys. */
@@ -14,7 +15,7 @@ export async function attestationPubKey(): Promise<string> {
 /** Returns when it has read the chain. */
 export async function startMarketService(
   world: World,
-  options: { port: number; databaseUrl: string; facilitatorUrl: string },
+  options: { port: number; databaseUrl: string; facilitatorUrl: string; chat: Chat },
 ): Promise<Service> {
   const config = readConfig({
     ...environmentOf(world, options),
@@ -23,6 +24,9 @@ export async function startMarketService(
     ATTESTATION_KEYS: JSON.stringify({ [world.chainId]: [ATTESTATION_SEED] }),
     ADMIN_ADDRESSES: accountOf(world, 'admin').address,
     FACILITATOR_URL: options.facilitatorUrl,
+    TELEGRAM_BOT_TOKEN: options.chat.token,
+    TELEGRAM_BOT_NAME: options.chat.botName,
+    TELEGRAM_API_ROOT: options.chat.url,
     // The shop's goods cost cents: a purchase of the cheapest, with a commission of 700, counts in full.
     RANK_FULL_COMMISSION: '500',
   })

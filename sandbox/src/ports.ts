@@ -8,11 +8,12 @@ export interface Ports {
   service: number
   facilitator: number
   shop: number
+  chat: number
 }
 
 const MOST = 56_000
 const STEP = 100
-const DEFAULTS: Ports = { chain: 8545, service: 8080, facilitator: 8081, shop: 8083 }
+const DEFAULTS: Ports = { chain: 8545, service: 8080, facilitator: 8081, shop: 8083, chat: 8084 }
 
 export function readOffset(env: NodeJS.ProcessEnv): number {
   const offset = Number(env.PORT_OFFSET ?? 0)
@@ -24,12 +25,13 @@ export function readOffset(env: NodeJS.ProcessEnv): number {
 
 export function readPorts(env: NodeJS.ProcessEnv): Ports {
   const offset = readOffset(env)
-  const { chain, service, facilitator, shop } = DEFAULTS
+  const { chain, service, facilitator, shop, chat } = DEFAULTS
   return {
     chain: chain + offset,
     service: service + offset,
     facilitator: facilitator + offset,
     shop: shop + offset,
+    chat: chat + offset,
   }
 }
 

@@ -3,7 +3,18 @@ import { hostsPath } from './tool-servers.ts'
 
 /** What runs, who is who, and what to try. */
 export function screen(state: SandboxState, path: string, env: NodeJS.ProcessEnv): string {
-  const { baseUrl, mcpUrl, facilitatorUrl, shopUrl, rpcUrl, chainId, contracts, accounts, products } = state
+  const {
+    baseUrl,
+    mcpUrl,
+    facilitatorUrl,
+    shopUrl,
+    chatUrl,
+    rpcUrl,
+    chainId,
+    contracts,
+    accounts,
+    products,
+  } = state
   const row = (name: string, ...cells: unknown[]) =>
     `  ${name.padEnd(18)}${cells.filter((cell) => cell !== '').join('  ')}`
   const part = ({ agentId, merchantId }: { agentId?: number; merchantId?: number }) =>
@@ -14,6 +25,7 @@ export function screen(state: SandboxState, path: string, env: NodeJS.ProcessEnv
     row('tools', mcpUrl, `for agents: ${hostsPath(path)}`),
     row('facilitator', facilitatorUrl),
     row('shop', shopUrl, `${products.length} products`),
+    row('chat', chatUrl, 'talk to the bot in a browser'),
     row('chain', rpcUrl, `chain id ${chainId}`),
     '',
     ...Object.entries(contracts).map(([name, address]) => row(name, address)),

@@ -16,6 +16,8 @@ export interface SandboxState {
   mcpUrl: string
   facilitatorUrl: string
   shopUrl: string
+  /** The page on which one talks to the bot. */
+  chatUrl: string
   rpcUrl: string
   chainId: number
   contracts: Addresses

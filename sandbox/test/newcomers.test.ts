@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { exampleCommand, statePath } from '../src/state.ts'
 import { freeOffset, PATIENCE_MS, run, startTestSandbox, type TestSandbox } from './sandbox.ts'
 
-const EXAMPLES = ['discover', 'buy', 'review', 'later', 'agent']
+const EXAMPLES = ['discover', 'buy', 'review', 'later', 'agent', 'owner']
 const NONE =
   'no sandbox runs: start one with npm start, wait for "sandbox ready", and try again with the same PORT_OFFSET'
 

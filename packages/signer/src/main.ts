@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { ConfigError, readConfig, VARIABLES } from './config.ts'
 import { createContext, type Overrides } from './context.ts'
+import { run as runAgent } from './run/command.ts'
 import { createServer } from './server.ts'
 import { tools } from './tools/index.ts'
 
@@ -15,6 +16,7 @@ const usage =
 desktop assistant starts it and talks to it; run by hand it waits for JSON-RPC on stdin.
 
 Usage: npx @referrer/signer [--help]
+       npx @referrer/signer run --agent <id> [--help]   buys what an owner has queued for the agent
 
 Environment:
 ${table(Object.entries(VARIABLES))}
@@ -25,6 +27,11 @@ ${table(tools.map(({ name, title }) => [name, title]))}
 
 /** Serves until the host closes stdin. A purchase in progress is finished first. */
 export async function main(args: string[], overrides: Overrides = {}): Promise<void> {
+  const [command, ...rest] = args
+  if (command === 'run') {
+    process.exitCode = await runAgent(rest, overrides)
+    return
+  }
   const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } })
   if (values.help) {
     process.stdout.write(usage())

@@ -1,117 +1,40 @@
 // The signer beside the whole marketplace: service, facilitator and shop on one chain.
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { mintUsdc, privateKeyOf, registerIdentity } from '@referrer/contracts/local'
-import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
-import { type Facilitator, migrations, readConfig, startFacilitator } from '@referrer/facilitator'
-import { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
-import { nodeHandler } from '@referrer/merchant/node'
+import type { IncomingMessage } from 'node:http'
+import { privateKeyOf } from '@referrer/contracts/local'
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { until } from '@referrer/service/testing'
-import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../service/test/http/caller.ts'
-import { generic, SILENT_BOT, startTestMarket, type TestMarket } from '../../service/test/http/market.ts'
-import { openRecorded } from '../../service/test/http/merchants.ts'
-import { sell } from '../../service/test/http/reviews.ts'
-import { newcomer, type Review, write } from '../../service/test/http/town.ts'
-import { connectMcp, type McpCaller } from '../../service/test/mcp/client.ts'
+import { generic, type TestMarket } from '../../service/test/http/market.ts'
+import type { Review } from '../../service/test/http/town.ts'
+import type { McpCaller } from '../../service/test/mcp/client.ts'
+import { type Marketplace, MONEY, PRICE, startMarketplace } from './marketplace.ts'
 import { startSigner, type TestSigner } from './signer.ts'
 
-const PRICE = 1_000_000n
-
+let place: Marketplace
 let m: TestMarket
 let mcp: McpCaller
-let facilitator: Facilitator
-let books: TestDatabase
 let signer: TestSigner
+let shop: Marketplace['shop']
 let endpoint: string
 let agent_id: number
-/** The review whose link is bought through, and one that somebody else wrote about the same product. */
 let link: Review
 let other: Review
 let ref_link: string
-const shop = createServer()
 
 beforeAll(async () => {
-  m = await startTestMarket({ env: { ...SILENT_BOT, ALLOW_PRIVATE_HOSTS: 'true' } })
-  mcp = await connectMcp(m)
-  const { buyer, stranger, settler } = m.market.accounts
-  // The first one is 0, which some routes refuse.
-  await registerIdentity(m.market, stranger)
-  const merchantId = await openRecorded(m)
-  const [{ chain }] = m.chains as [TestMarket['chains'][number]]
-  books = await freshDatabase(migrations)
-  facilitator = await startFacilitator(
-    readConfig({
-      DATABASE_URL: books.url,
-      PORT: '0',
-      LOG_LEVEL: 'silent',
-      MARKET_URL: m.service.url,
-      ALLOW_PRIVATE_HOSTS: 'true',
-      RELAYER_PRIVATE_KEYS: privateKeyOf(settler),
-      WATCH_INTERVAL_MS: '20',
-      CHAINS: JSON.stringify([
-        {
-          chainId: m.chainId,
-          rpcUrls: [chain.rpcUrl],
-          contracts: m.market.addresses,
-          startBlock: 0,
-          confirmations: 1,
-          pollIntervalMs: 50,
-        },
-      ]),
-    }),
-  )
-  shop.on(
-    'request',
-    nodeHandler(
-      createReferralEndpoint({
-        chainId: m.chainId,
-        rpcUrl: chain.rpcUrl ?? '',
-        addressRegistry: m.market.addresses.AddressRegistry,
-        facilitatorUrl: facilitator.url,
-        setupUrl: `${m.service.url}/.well-known/referrer-agent`,
-        merchantId,
-        payments: createPaymentMemory(),
-        price: PRICE,
-        serve: () => ({ joke: 'a good one' }),
-      }),
-    ),
-  )
-  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
-  endpoint = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/jokes`
-  const product = await sell(m, merchantId, 1, endpoint)
-  link = await write(m, await newcomer(m), product)
-  other = await write(m, await newcomer(m), product)
-  await mintUsdc(m.market, buyer.address, 100_000_000n)
-  agent_id = Number(await registerIdentity(m.market, buyer))
-  await m.indexed()
-  ref_link = await until(
-    async () => (await must(m.call('GET', `/v1/review/${link.reviewId}`))).ref_link as string,
-    'a ref link',
-  )
+  place = await startMarketplace()
+  ;({ m, mcp, shop, endpoint, agentId: agent_id, link, other, refLink: ref_link } = place)
+  const key = privateKeyOf(m.market.accounts.buyer)
   signer = await startSigner({
-    AGENT_PRIVATE_KEY: privateKeyOf(buyer),
+    ...place.env,
+    AGENT_PRIVATE_KEY: key,
     // The second agent is not the buyer's.
-    AGENT_KEYS: `${agent_id}:${privateKeyOf(buyer)},${link.author.agentId}:${privateKeyOf(buyer)}`,
-    BASE_RPC_URL: chain.rpcUrl ?? '',
-    CHAIN_ID: String(m.chainId),
-    REVIEW_REGISTRY_ADDRESS: m.market.addresses.ReviewRegistry,
-    COMMISSION_ESCROW_ADDRESS: m.market.addresses.CommissionEscrow,
-    REFERRER_AGENT_MCP_URL: `${m.service.url}/mcp`,
-    FACILITATOR_URL: facilitator.url,
-    ALLOW_PRIVATE_HOSTS: 'true',
+    AGENT_KEYS: `${agent_id}:${key},${link.author.agentId}:${key}`,
   })
 })
 afterAll(async () => {
   await signer?.close()
-  shop.closeAllConnections()
-  shop.close()
-  await mcp?.close()
-  await facilitator?.stop()
-  await m?.close()
-  await books?.drop()
+  await place?.close()
 })
 
 /** Both steps of a tool of the marketplace, with the signer in between. */
@@ -250,7 +173,7 @@ describe('a purchase', () => {
       ...charge,
       splitRouterAddr: SplitRouter,
     })
-    const charged = await fetch(`${facilitator.url}/mpp/charge`, {
+    const charged = await fetch(`${place.facilitatorUrl}/mpp/charge`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ ...charge, buyerSignature: signature }),
@@ -266,7 +189,7 @@ describe('a purchase', () => {
   it('is bound by the caps of the wallet that pays, with an agent and without, as soon as it is made', async () => {
     const { buyer } = m.market.accounts
     await m.indexed()
-    const spent = 100_000_000n - (await balanceOf(buyer.address))
+    const spent = MONEY - (await place.balanceOf(buyer.address))
     const body = { chain_id: m.chainId, total_cap_usdc: Number(spent + PRICE) }
     await must(m.call('POST', '/v1/spending-limits', { as: buyer, body }))
     await signer.must('pay_for_product', { ref_link })
@@ -281,7 +204,7 @@ describe('a purchase', () => {
     const tight = { chain_id: m.chainId, per_tx_cap_usdc: Number(PRICE) - 1 }
     await must(m.call('POST', '/v1/spending-limits', { as: buyer, body: tight }))
     expect(await signer.refusal('pay_for_product', { ref_link })).toContain("exceeds the owner's cap of")
-    expect(100_000_000n - (await balanceOf(buyer.address))).toBe(spent + PRICE)
+    expect(MONEY - (await place.balanceOf(buyer.address))).toBe(spent + PRICE)
     await must(m.call('POST', '/v1/spending-limits', { as: buyer, body: { chain_id: m.chainId } }))
   })
 
@@ -304,11 +227,3 @@ describe('a purchase', () => {
     expect(await sent()).toBe(before)
   })
 })
-
-const balanceOf = (address: Address) =>
-  m.market.client.readContract({
-    address: m.market.addresses.USDC,
-    abi: sandboxUSDCAbi,
-    functionName: 'balanceOf',
-    args: [address],
-  })

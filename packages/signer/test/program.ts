@@ -8,7 +8,7 @@ const get: Context['get'] = (url, { isOurs: _, ...options }) => {
   return guardedFetch({ allowPrivateHosts: true, lookup: systemLookup }, url, options)
 }
 
-await main([], {
+await main(process.argv.slice(2), {
   now: () => Date.now() + Number(process.env.AHEAD_MS ?? 0),
   timeouts: { probe: 2_000, pay: 4_000, settled: 1_000, indexed: 1_000 },
   ...(process.env.DIES && { get }),

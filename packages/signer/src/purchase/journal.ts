@@ -1,10 +1,11 @@
 // A write-ahead journal: every authorisation is stored before it is sent, so that none is lost in a crash. A purchase has one file, which is
 // open until its outcome on the chain is final.
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Address, type Hex, keccak256, stringToBytes } from 'viem'
 import { z } from 'zod'
 import { Refused } from '../refused.ts'
+import { namesIn, readText, sync, writeSafely } from '../safe-files.ts'
 
 const hex = (bytes: number) =>
   z
@@ -150,23 +151,11 @@ export async function listDay(stateDir: string, day: string): Promise<Entry[]> {
   return entries.filter((entry): entry is Entry => entry?.signedAt.startsWith(day) ?? false)
 }
 
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw unreadable(folder, error)
-  })
-
-const unreadable = (path: string, { code }: NodeJS.ErrnoException) =>
-  new Refused(`the journal cannot be read (${code}): make ${path} readable; nothing was paid`)
-
 const readNamed = async (name: string): Promise<Entry | undefined> =>
   (await readEntry(name + OPEN)) ?? (await readEntry(name + CLOSED))
 
 async function readEntry(path: string): Promise<Entry | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw unreadable(path, error)
-  })
+  const text = await readText(path)
   if (text === undefined) return undefined
   try {
     return Entry.parse(JSON.parse(text))
@@ -178,29 +167,3 @@ async function readEntry(path: string): Promise<Entry | undefined> {
 }
 
 const textOf = (entry: Entry) => `${JSON.stringify(entry, null, 2)}\n`
-
-/** An atomic write: the file is complete or absent after a crash or power failure. */
-async function writeSafely(folder: string, path: string, text: string): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`
-  const file = await open(temporary, 'w', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(temporary, path)
-  await sync(folder)
-}
-
-/** Syncs the directory, so that its entries survive a power failure. */
-async function sync(folder: string): Promise<void> {
-  // Windows cannot sync a directory.
-  if (process.platform === 'win32') return
-  const directory = await open(folder)
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
-}

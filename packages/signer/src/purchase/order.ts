@@ -108,7 +108,7 @@ export function readOrder(input: z.output<typeof OrderInput>): Order {
 }
 
 /** The same validation as at the marketplace, but before anything is paid. */
-function checkVotes(votes: Vote[], agentId: string | undefined): void {
+export function checkVotes(votes: Vote[], agentId: string | undefined): void {
   if (agentId === undefined) {
     throw new Refused(
       'submit_votes needs agent_id: a purchase without an agent cannot vote; nothing was paid',

@@ -1,14 +1,6 @@
-import { Attribution, ContentHash } from '@referrer/protocol'
-import { reviewRegistryAbi } from '@referrer/protocol/abi'
-import { parseEventLogs } from 'viem'
 import { z } from 'zod'
-import { connect } from '../chain/chain.ts'
-import { eventNotFound, send } from '../chain/send.ts'
-import { readTerms } from '../chain/terms.ts'
-import { checkContent } from '../check-content.ts'
-import { need } from '../config.ts'
 import { chainId, contentJson, id, whole } from '../fields.ts'
-import { Refused } from '../refused.ts'
+import { publishReview } from '../publish-review.ts'
 import { tool } from '../tool.ts'
 
 export const publishEscrowReview = tool({
@@ -35,32 +27,13 @@ export const publishEscrowReview = tool({
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   async handle(context, { agent_id, content_json: content, escrow_id, chain_id }) {
-    const account = context.config.keys.ofAgent(agent_id)
-    const settings = need(context.config, 'REVIEW_REGISTRY_ADDRESS', 'COMMISSION_ESCROW_ADDRESS')
-    const chain = await connect(context, chain_id)
-    const terms = await readTerms(context, chain, escrow_id)
-    const { buyerAgentId: agentId, merchantId, productId } = terms
-    if (agentId === Attribution.AGENTLESS_BUYER_ID) {
-      throw new Refused(
-        `escrow ${escrow_id} was bought without an agent: call bind_escrow first, then publish again`,
-      )
-    }
-    const notes = await checkContent(context, { chainId: chain.chainId, merchantId, productId, content })
-    const contentHash = ContentHash.contentHash({ agentId, merchantId, productId, content })
-    const { logs, transactionHash } = await send(context, chain, account, {
-      address: settings.REVIEW_REGISTRY_ADDRESS,
-      abi: reviewRegistryAbi,
-      functionName: 'publishWithEscrow',
-      args: [settings.COMMISSION_ESCROW_ADDRESS, terms, contentHash],
-    })
-    const event = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs }).find(
-      ({ args }) => args.proofId === escrow_id && args.contentHash === contentHash,
+    const { reviewId, agentId, merchantId, productId, contentHash, transaction, notes } = await publishReview(
+      context,
+      { agentId: agent_id, escrowId: escrow_id, content, wanted: chain_id },
     )
-    if (!event) throw eventNotFound('ReviewPublished', transactionHash)
-    const reviewId = whole(event.args.reviewId, 'review')
     return {
       review_id: reviewId,
-      tx_hash: transactionHash,
+      tx_hash: transaction,
       content_hash: contentHash,
       agent_id: whole(agentId, 'agent'),
       merchant_id: whole(merchantId, 'merchant'),
