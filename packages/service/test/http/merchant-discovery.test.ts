@@ -336,7 +336,7 @@ describe('an item of the catalogue', () => {
 })
 
 describe('an item of a manifest', () => {
-  it('has no address, and comes after those of the catalogue [MDISC-19, MDISC-28, MDISC-30]', async () => {
+  it('has no address, and comes after those of the catalogue [CONV-19, MDISC-19, MDISC-28, MDISC-30]', async () => {
     list(WALLET, entry('/listed', WALLET))
     host.serves['/.well-known/x402'] = { version: 1, resources: [`${host.origin}/told`] }
     expect(await items()).toMatchObject([

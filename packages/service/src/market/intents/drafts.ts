@@ -1,8 +1,8 @@
-// Purchases that a chat was offered and has not confirmed yet. A confirmed draft becomes an intent, once.
-import { randomBytes } from 'node:crypto'
+// Purchases that a chat was offered and has not confirmed yet. A confirmed draft becomes the intent with the same id, once.
 import type { Queryable, Sql, Transaction } from '@referrer/database'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 import type { Chat } from '../messenger/store.ts'
+import { newIntentId } from './ids.ts'
 
 export interface NewDraft {
   chainId: number
@@ -33,7 +33,7 @@ export async function replaceDrafts(
   expiresAt: Date,
 ): Promise<DraftRow[]> {
   const rows = drafts.map(({ chainId, refLink, title, price }) => ({
-    draft_id: randomBytes(16).toString('base64url'),
+    draft_id: newIntentId(),
     channel,
     chat,
     chain_id: chainId,

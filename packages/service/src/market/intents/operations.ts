@@ -1,5 +1,4 @@
 // The operations of owners on intents: queue, list and withdraw. The operations of runners are in `runner.ts`.
-import { randomBytes } from 'node:crypto'
 import type { Transaction } from '@referrer/database'
 import type { Address } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -9,6 +8,7 @@ import { requireOwner, resolveOwner } from '../../kit/owner.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import type { Page } from '../../machinery/db/page.ts'
 import { spendQuota } from '../quotas/store.ts'
+import { isIntentId, newIntentId } from './ids.ts'
 import { purchaseText } from './payload.ts'
 import * as store from './store.ts'
 
@@ -18,11 +18,9 @@ const MOST_PENDING = 1_000
 const OVERHEAD = 2_048
 export const LIFETIME_SECONDS = { least: 60, usual: 86_400, most: 30 * 86_400 }
 
-const INTENT_ID = /^[0-9a-f]{32}$/
-/** Whether a text has the format of an intent's id; other texts are not looked up. */
-export const isIntentId = (text: string) => INTENT_ID.test(text)
-
 export interface Draft {
+  /** Left out: a new one. */
+  intentId?: string
   agentId: bigint
   type: store.IntentType
   payload: Readonly<Record<string, unknown>>
@@ -34,7 +32,7 @@ export async function queueIntent(
   context: Context,
   chain: Chain,
   caller: Address,
-  { agentId, type, payload, lifetimeSeconds }: Draft,
+  { intentId = newIntentId(), agentId, type, payload, lifetimeSeconds }: Draft,
   first: (tx: Transaction) => Promise<void> = async () => {},
 ): Promise<store.IntentRow> {
   const { least, most } = LIFETIME_SECONDS
@@ -45,7 +43,7 @@ export async function queueIntent(
   await requireOwn(chain, agentId, caller)
   const at = context.clock()
   const intent = {
-    intentId: randomBytes(16).toString('hex'),
+    intentId,
     chainId: chain.config.chainId,
     agentId,
     owner: bytesOf(caller),
@@ -78,6 +76,15 @@ export async function listIntents(
   await requireOwn(chain, agentId, caller)
   const of = { chainId: chain.config.chainId, agentId, owner: bytesOf(caller) }
   return store.listIntents(context.sql, of, page)
+}
+
+/** An intent that one of these wallets queued. */
+export async function findIntent(
+  { sql }: Context,
+  wallets: readonly Address[],
+  intentId: string,
+): Promise<store.IntentRow | undefined> {
+  return isIntentId(intentId) ? store.findIntent(sql, wallets.map(bytesOf), intentId) : undefined
 }
 
 /** Withdraws a pending intent. The owner who queued it may do so even after the agent was transferred. */

@@ -5,7 +5,7 @@ import { refused, unavailable } from '../../kit/market-error.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { type Proof, proposeCommitment, requireSigned } from '../commitments/operations.ts'
 import { type Budget, budgetOf } from '../spending/budget.ts'
-import { isIntentId } from './operations.ts'
+import { isIntentId } from './ids.ts'
 import { closeIntent, type IntentRow, pendingIntents } from './store.ts'
 
 /** Limit for the intents in one poll; the next ones are returned when these are closed. */

@@ -85,6 +85,18 @@ export function listIntents(
     ORDER BY created_at DESC, intent_id DESC LIMIT ${limit} OFFSET ${offset}`
 }
 
+/** The intent that one of these owners queued. */
+export async function findIntent(
+  sql: Queryable,
+  owners: readonly Buffer[],
+  intentId: string,
+): Promise<IntentRow | undefined> {
+  const [row] = await sql<IntentRow[]>`
+    SELECT ${columns(sql)} FROM market.intents
+    WHERE intent_id = ${intentId} AND owner = ANY(${owners}::bytea[])`
+  return row
+}
+
 export interface Closing {
   status: 'executed' | 'skipped'
   /** The result, or the reason for skipping. */

@@ -7,7 +7,7 @@ import type { Chain, Context } from '../../../kit/context.ts'
 import { MarketError } from '../../../kit/market-error.ts'
 import { oneLine } from '../../../kit/one-line.ts'
 import * as drafts from '../../../market/intents/drafts.ts'
-import { queueIntent, withdrawIntent } from '../../../market/intents/operations.ts'
+import { findIntent, queueIntent, statusOf, withdrawIntent } from '../../../market/intents/operations.ts'
 import { describeLink, resolveLink } from '../../../market/links/operations.ts'
 import { walletsOfChat } from '../../../market/messenger/operations.ts'
 import { budgetOf } from '../../../market/spending/budget.ts'
@@ -135,7 +135,7 @@ function chainOf({ chains, config }: Context, agents: readonly AgentOf[]): Chain
 const pickOffer: Answer = async (asked) => {
   const { context, chat, words } = asked
   const draft = await drafts.readDraft(context.sql, chat, words, new Date(context.clock()))
-  if (!draft) return GONE
+  if (!draft) return withoutDraft(asked, words)
   return confirmation(asked, draft, await agentsOf(context, await walletsOfChat(context, chat)))
 }
 
@@ -145,7 +145,7 @@ const pickAgent: Answer = async (asked) => {
   if (!/^\d{1,15}$/.test(agent)) return GONE
   const now = new Date(context.clock())
   const draft = await drafts.chooseAgent(context.sql, chat, draftId, { agentId: BigInt(agent), now })
-  if (!draft) return GONE
+  if (!draft) return withoutDraft(asked, draftId)
   return confirmation(asked, draft, await agentsOf(context, await walletsOfChat(context, chat)))
 }
 
@@ -207,15 +207,17 @@ async function budgetLine(
 
 const confirm =
   (isReviewed: boolean): Answer =>
-  async ({ context, chat, words }) => {
+  async (asked) => {
+    const { context, chat, words } = asked
     const now = new Date(context.clock())
     const draft = await drafts.readDraft(context.sql, chat, words, now)
+    if (!draft) return withoutDraft(asked, words)
     const agents = await agentsOf(context, await walletsOfChat(context, chat))
     const agent = agents.find(
-      ({ chainId, agentId }) => BigInt(chainId) === draft?.chain_id && agentId === draft.agent_id,
+      ({ chainId, agentId }) => BigInt(chainId) === draft.chain_id && agentId === draft.agent_id,
     )
     const chain = agent && context.chains.get(agent.chainId)
-    if (!draft || !agent || !chain) return GONE
+    if (!agent || !chain) return GONE
     const payload = {
       ref_link: draft.ref_link,
       max_amount: String(draft.price),
@@ -223,6 +225,7 @@ const confirm =
       ...(isReviewed && { review: true }),
     }
     const wanted = {
+      intentId: draft.draft_id,
       agentId: agent.agentId,
       type: 'buy_product',
       payload,
@@ -235,19 +238,34 @@ const confirm =
       })
       return {
         text: `Queued: agent ${agent.agentId} buys ${draft.title} for at most ${usdc(draft.price)}${isReviewed ? ' and reviews it' : ''}, as soon as its runner asks. I tell you when it is bought.`,
-        buttons: [[{ label: 'Withdraw', data: `w:${intent.intent_id}` }]],
+        buttons: [withdrawButton(intent.intent_id)],
       }
     } catch (error) {
       if (!(error instanceof MarketError) || error.kind === 'unavailable') throw error
-      if (error.message === 'taken') return GONE
+      if (error.message === 'taken') return withoutDraft(asked, words)
       return { text: `Not queued: ${error.message}` }
     }
   }
 
-const cancel: Answer = async ({ context, chat, words }) => {
-  await drafts.takeDraft(context.sql, chat, words, new Date(context.clock()))
-  return { text: 'Cancelled. Nothing was queued.' }
+const cancel: Answer = async (asked) => {
+  const { context, chat, words } = asked
+  const isTaken = await drafts.takeDraft(context.sql, chat, words, new Date(context.clock()))
+  return isTaken ? { text: 'Cancelled. Nothing was queued.' } : withoutDraft(asked, words)
 }
+
+/** A button that is pressed again must not read as if nothing was queued, or it would be bought a second time. */
+async function withoutDraft({ context, chat }: Asked, draftId: string): Promise<Message> {
+  const intent = await findIntent(context, await walletsOfChat(context, chat), draftId)
+  if (!intent) return GONE
+  const status = statusOf(intent, new Date(context.clock()))
+  if (status !== 'pending') return { text: `This purchase was queued before, and is ${status}.` }
+  return {
+    text: `Queued already: agent ${intent.agent_id} buys it once, as soon as its runner asks.`,
+    buttons: [withdrawButton(intent.intent_id)],
+  }
+}
+
+const withdrawButton = (intentId: string) => [{ label: 'Withdraw', data: `w:${intentId}` }]
 
 const withdraw: Answer = async ({ context, chat, words }) => {
   for (const wallet of await walletsOfChat(context, chat)) {
