@@ -93,8 +93,8 @@ export async function deployMarket(
 const heldByNode = ({ address }: HDAccount) => ({ address, type: 'json-rpc' }) as const
 
 /** The sender of a call. The node signs for whom it can, and nobody asks it first what the call will cost. */
-const sender = (account: LocalAccount, gas = CALL_GAS): { account: Account; gas?: bigint } =>
-  isDevelopmentAccount(account) ? { account: heldByNode(account), gas } : { account }
+const sender = (account: LocalAccount): { account: Account; gas?: bigint } =>
+  isDevelopmentAccount(account) ? { account: heldByNode(account), gas: CALL_GAS } : { account }
 
 /** The second step of the hand-over that the deployment began. */
 async function acceptAdmin(market: Market): Promise<void> {
@@ -261,17 +261,18 @@ export async function signPurchase(
 
 export async function settlePurchases(market: Market, purchases: Purchase[]): Promise<TransactionReceipt> {
   const { client, addresses, accounts } = market
-  const gas = CALL_GAS * BigInt(Math.max(purchases.length, 1))
-  const router = {
-    ...sender(accounts.settler, gas),
-    address: addresses.SplitRouter,
-    abi: splitRouterAbi,
-  } as const
+  const router = { address: addresses.SplitRouter, abi: splitRouterAbi } as const
+  const { settler } = accounts
   const [only] = purchases
   const hash =
     purchases.length === 1 && only
-      ? await client.writeContract({ ...router, functionName: 'settle', args: [only] })
-      : await client.writeContract({ ...router, functionName: 'settleBatch', args: [purchases] })
+      ? await client.writeContract({ ...router, ...sender(settler), functionName: 'settle', args: [only] })
+      : await client.writeContract({
+          ...router,
+          account: settler,
+          functionName: 'settleBatch',
+          args: [purchases],
+        })
   return confirmed(market, hash)
 }
 
