@@ -206,7 +206,7 @@ describe('while a message is on its way', () => {
     const { deposit, chat } = await confirmed()
     await goTo(world, deposit, 3.01)
     await quiet(world.m)
-    world.plain.answer(chat, { state: 'retry', reason: 'late' })
+    world.plain.answer(chat, { state: 'blocked', reason: 'late' })
     const letGo = world.plain.hold()
     const late = sendDue(world.context, new Map())
     await until(
@@ -263,13 +263,13 @@ describe('several workers', () => {
 })
 
 it('what became of messages is counted, and the longest due one shown', async () => {
-  const counts = { ...countNotices(world.context) }
+  const { sent } = countNotices(world.context)
   const { deposit } = await confirmed()
-  expect(countNotices(world.context).sent).toBe(counts.sent + 1)
+  expect(countNotices(world.context).sent).toBeGreaterThan(sent)
   await goTo(world, deposit, 4)
   await quiet(world.m)
   const metrics = await (await fetch(`${world.m.service.url}/metrics`)).text()
-  expect(metrics).toContain(`referrer_notices_total{outcome="sent"} ${counts.sent + 1}`)
+  expect(metrics).toContain(`referrer_notices_total{outcome="sent"} ${countNotices(world.context).sent}`)
   const [, seconds] = /^referrer_notices_oldest_due_seconds (.*)$/m.exec(metrics) ?? []
   expect(Number(seconds)).toBeGreaterThan(86_300)
 })
