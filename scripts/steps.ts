@@ -8,6 +8,8 @@ export interface Step {
   /** Arguments of Node: the tool's entry and its own arguments. */
   command: string[]
   cwd: string
+  /** Beside what this process has. */
+  env?: Record<string, string>
   /** One line about the output, when the tool is done; a throw fails the step. */
   summary(output: string): string
 }
@@ -65,13 +67,16 @@ export function stopAll(signal: NodeJS.Signals) {
   for (const { child } of running.values()) child.kill(signal)
 }
 
-function runTool({ name, command, cwd }: Step, logPath: string): Promise<{ code: number; output: string }> {
+function runTool(
+  { name, command, cwd, env: own }: Step,
+  logPath: string,
+): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     const log = createWriteStream(logPath)
     const { FORCE_COLOR: _, ...env } = process.env
     const child = spawn(process.execPath, command, {
       cwd,
-      env: { ...env, NO_COLOR: '1' },
+      env: { ...env, ...own, NO_COLOR: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     running.set(name, { child, started: Date.now() })

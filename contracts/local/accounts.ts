@@ -1,5 +1,5 @@
 import { pbkdf2Sync } from 'node:crypto'
-import { bytesToHex, type Hex } from 'viem'
+import { type Account, bytesToHex, type Hex } from 'viem'
 import { type HDAccount, HDKey, privateKeyToAccount } from 'viem/accounts'
 
 /** The well-known development mnemonic. Its keys are public: sandbox only. */
@@ -25,14 +25,19 @@ export type AccountRole = (typeof ROLES)[number]
 const parent = HDKey.fromMasterSeed(pbkdf2Sync(MNEMONIC, 'mnemonic', 2_048, 64, 'sha512')).derive(
   "m/44'/60'/0'/0",
 )
+const FUNDED = 20
 const derived = new Map<number, HDAccount>()
 
-/** The n-th development account; the local chain funds the first twenty with gas. */
+/** The n-th development account; the local chain funds the first ones with gas. */
 export function developmentAccount(index: number): HDAccount {
   const account = derived.get(index) ?? derive(index)
   derived.set(index, account)
   return account
 }
+
+/** Whether the local chain has its key, too: it holds those of the accounts that it funds. */
+export const isDevelopmentAccount = (account: Account): account is HDAccount =>
+  [...derived].some(([index, { address }]) => index < FUNDED && address === account.address)
 
 function derive(index: number): HDAccount {
   const key = parent.deriveChild(index)

@@ -16,6 +16,7 @@ import {
   walletActions,
 } from 'viem'
 import { CREATE2_FACTORY } from '../deploy/plan.ts'
+import { readingInProcess } from './in-process.ts'
 
 const PROJECT_ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Runtime code of the CREATE2 factory that public networks have. */
@@ -48,6 +49,8 @@ export interface LocalChain {
   /** Undefined when the chain is in process only. */
   rpcUrl: string | undefined
   client: LocalClient
+  /** `fetch` for whoever runs in this process and asks this chain by its URL: reads are answered without HTTP, which costs a fraction. */
+  fetch: typeof fetch
   close(): Promise<void>
 }
 
@@ -91,6 +94,7 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
     chain,
     rpcUrl,
     client,
+    fetch: readingInProcess(connection.provider),
     async close() {
       await server?.close()
       await connection.close()

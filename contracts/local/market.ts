@@ -9,6 +9,7 @@ import {
   splitRouterAbi,
 } from '@referrer/protocol/abi'
 import {
+  type Account,
   type Address,
   type Hex,
   type LocalAccount,
@@ -25,7 +26,7 @@ import {
   planDeployment,
   type Step,
 } from '../deploy/index.ts'
-import { type AccountRole, developmentAccounts } from './accounts.ts'
+import { type AccountRole, developmentAccounts, isDevelopmentAccount } from './accounts.ts'
 import type { LocalClient } from './chain.ts'
 
 /** A deployed market on a local chain, and the people in it. */
@@ -59,6 +60,8 @@ export const SANDBOX_TOKEN = { name: 'USD Coin', version: '2' } as const
 
 /** Enough for the first mint of an account; the node would reserve a whole block otherwise. */
 const MINT_GAS = 200_000n
+/** Enough for each of the other calls. */
+const CALL_GAS = 1_000_000n
 
 const AUTHORIZATION_KINDS = ['ReceiveWithAuthorization', 'TransferWithAuthorization'] as const
 
@@ -89,6 +92,10 @@ export async function deployMarket(
 /** Signed by the node, which has the keys of the development accounts too, and is much quicker at it. */
 const heldByNode = ({ address }: HDAccount) => ({ address, type: 'json-rpc' }) as const
 
+/** The sender of a call. The node signs for whom it can, and nobody asks it first what the call will cost. */
+const sender = (account: LocalAccount): { account: Account; gas?: bigint } =>
+  isDevelopmentAccount(account) ? { account: heldByNode(account), gas: CALL_GAS } : { account }
+
 /** The second step of the hand-over that the deployment began. */
 async function acceptAdmin(market: Market): Promise<void> {
   const { AddressRegistry, MerchantRegistry, ReviewRegistry, CommissionEscrow, SplitRouter } =
@@ -116,7 +123,10 @@ async function acceptAdmin(market: Market): Promise<void> {
 
 /** Waits for a transaction and insists that it took effect. */
 export async function confirmed(market: Market, hash: Hex): Promise<TransactionReceipt> {
-  const receipt = await market.client.waitForTransactionReceipt({ hash })
+  // On a chain of a block per transaction it is there already.
+  const receipt =
+    (await market.client.getTransactionReceipt({ hash }).catch(() => undefined)) ??
+    (await market.client.waitForTransactionReceipt({ hash }))
   if (receipt.status !== 'success') throw new Error(`transaction ${hash} reverted`)
   return receipt
 }
@@ -136,7 +146,7 @@ export async function mintUsdc(market: Market, to: Address, amount: bigint): Pro
 /** Mints an ERC-8004 identity and reads its id from the event. */
 export async function registerIdentity(market: Market, account: LocalAccount, uri = ''): Promise<bigint> {
   const hash = await market.client.writeContract({
-    account,
+    ...sender(account),
     address: market.addresses.IdentityRegistry,
     abi: identityRegistryAbi,
     functionName: 'register',
@@ -152,7 +162,7 @@ export async function registerIdentity(market: Market, account: LocalAccount, ur
 export async function openMerchant(market: Market, account: LocalAccount): Promise<bigint> {
   const merchantId = await registerIdentity(market, account)
   const hash = await market.client.writeContract({
-    account,
+    ...sender(account),
     address: market.addresses.MerchantRegistry,
     abi: merchantRegistryAbi,
     functionName: 'setActive',
@@ -169,7 +179,7 @@ export async function listProduct(
   { commissionBps = 1_000, minPrice = 0n, oneOff = false, cardUri = '' } = {},
 ): Promise<TransactionReceipt> {
   const hash = await market.client.writeContract({
-    account,
+    ...sender(account),
     address: market.addresses.MerchantRegistry,
     abi: merchantRegistryAbi,
     functionName: 'listProduct',
@@ -205,7 +215,7 @@ export async function publishWithProof(
   })
   const signature = await owner.signTypedData(commitment as Parameters<typeof owner.signTypedData>[0])
   const hash = await client.writeContract({
-    account: accounts.publisher,
+    ...sender(accounts.publisher),
     address: addresses.ReviewRegistry,
     abi: reviewRegistryAbi,
     functionName: 'publishWithProof',
@@ -251,12 +261,18 @@ export async function signPurchase(
 
 export async function settlePurchases(market: Market, purchases: Purchase[]): Promise<TransactionReceipt> {
   const { client, addresses, accounts } = market
-  const router = { account: accounts.settler, address: addresses.SplitRouter, abi: splitRouterAbi } as const
+  const router = { address: addresses.SplitRouter, abi: splitRouterAbi } as const
+  const { settler } = accounts
   const [only] = purchases
   const hash =
     purchases.length === 1 && only
-      ? await client.writeContract({ ...router, functionName: 'settle', args: [only] })
-      : await client.writeContract({ ...router, functionName: 'settleBatch', args: [purchases] })
+      ? await client.writeContract({ ...router, ...sender(settler), functionName: 'settle', args: [only] })
+      : await client.writeContract({
+          ...router,
+          account: settler,
+          functionName: 'settleBatch',
+          args: [purchases],
+        })
   return confirmed(market, hash)
 }
 

@@ -1,10 +1,13 @@
 // What agents do here, with nothing but the tools of the two servers. The rest of the world is people (an admin) and time.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createTestClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectTools, type Tools } from '../examples/tools.ts'
 import { callerOf } from '../src/caller.ts'
-import { PATIENCE_MS, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
+import { PATIENCE_MS, run, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
 
 let sandbox: TestSandbox
 let tools: Tools
@@ -192,4 +195,34 @@ describe('an agent with the two tool servers and nothing else', () => {
       total_realized: earned.commission.total_potential,
     })
   })
+})
+
+it('the runner of an agent buys what its owner queued, votes, and publishes the review that a command writes', {
+  timeout: PATIENCE_MS,
+}, async () => {
+  const buyer = agentOf('buyer')
+  const newest = async () => (await tools.backend('list_escrows', { agent_id: buyer })).escrows[0]?.escrow_id
+  const before = await newest()
+  const writer = `
+    let text = ''
+    process.stdin.on('data', (chunk) => { text += chunk }).on('end', () => {
+      const votes = JSON.parse(text).reviews.slice(0, 1).map(({ review_id }) => ({ review_id, reasoning: 'It agrees with ours.' }))
+      console.log(JSON.stringify({ votes, content: ${TOLD} }))
+    })`
+  const file = join(sandbox.directory, 'writer.cjs')
+  writeFileSync(file, writer)
+  const example = fileURLToPath(new URL('../examples/run.ts', import.meta.url))
+  const runner = run(example, { PORT_OFFSET: sandbox.offset }, [
+    '--review-with',
+    `"${process.execPath}" "${file}"`,
+  ])
+  const [code] = await runner.ended
+  expect([code, runner.output.text]).toEqual([0, expect.stringMatching(/escrow \d+.*\n.*marked executed/)])
+  expect(runner.output.text).toMatch(/review \d+ is published/)
+  const escrow_id = await newest()
+  expect(escrow_id).toBeGreaterThan(before ?? 0)
+  await eventually(
+    () => tools.backend('get_escrow_status', { agent_id: buyer, escrow_id }),
+    ({ cashback }) => ['released', 'none'].includes(cashback.status),
+  )
 })

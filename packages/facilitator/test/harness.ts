@@ -114,7 +114,7 @@ export async function startTestFacilitator(options: HarnessOptions = {}): Promis
   ])
   if (!chain.rpcUrl) throw new Error('the chain has no URL')
   const market = await deployMarket(chain.client)
-  const node = await startFaultProxy({ target: chain.rpcUrl, random: seeded(seedOf()) })
+  const node = await startFaultProxy({ target: chain.rpcUrl, fetch: chain.fetch, random: seeded(seedOf()) })
   const { merchant, reviewer } = await openShop(market)
   const relayers = await makeRelayers(market, relayerCount)
   const terms: AttributionToken.Terms = {
@@ -184,7 +184,7 @@ export async function startTestFacilitator(options: HarnessOptions = {}): Promis
   const start = (change: Record<string, string> = {}, overrides: Overrides = {}) =>
     startFacilitator(readConfig({ ...env, ...change }), {
       clock: () => Date.now() + clock.aheadMs,
-      fetch: (input, init) => throughNodes(nodes, input, init),
+      fetch: (input, init) => throughNodes(nodes, node, input, init),
       onEvent: (event) => events.push(event),
       ...options.overrides,
       ...overrides,
@@ -290,14 +290,17 @@ async function setRole(
   await confirmed(market, hash)
 }
 
+const isOf = ({ url }: FaultProxy, input: Parameters<typeof fetch>[0]) => String(input).startsWith(`${url}/`)
+
 async function throughNodes(
   nodes: TestFacilitator['nodes'],
+  node: FaultProxy,
   ...[input, init]: Parameters<typeof fetch>
 ): Promise<Response> {
   const call = String(init?.body)
   const fate = nodes.intercept?.(call) ?? 'pass'
   if (fate === 'refuse') throw new TypeError('fetch failed')
-  const answer = await fetch(input, init)
+  const answer = await (isOf(node, input) ? node.fetch : fetch)(input, init)
   nodes.calls.push(call)
   if (fate === 'lose') throw new TypeError('fetch failed')
   return answer

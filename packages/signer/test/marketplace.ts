@@ -39,9 +39,9 @@ export interface Marketplace {
   close(): Promise<void>
 }
 
-export async function startMarketplace(): Promise<Marketplace> {
+export async function startMarketplace(chat: Record<string, string> = SILENT_BOT): Promise<Marketplace> {
   const m = await startTestMarket({
-    env: { ...SILENT_BOT, ALLOW_PRIVATE_HOSTS: 'true' },
+    env: { ...chat, ALLOW_PRIVATE_HOSTS: 'true' },
   })
   const mcp = await connectMcp(m)
   const { buyer, stranger, settler } = m.market.accounts

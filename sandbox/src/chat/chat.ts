@@ -1,8 +1,9 @@
 // Telegram in the sandbox: a stand-in of its Bot API, and a page on which one talks to the bot as one of the sandbox's people.
+import type { RequestListener } from 'node:http'
 import { startTelegram, type Telegram } from '@referrer/telegram-stand-in'
 import { createPublicClient, http } from 'viem'
 import type { SandboxAccount } from '../state.ts'
-import { createPage, type Page } from './page.ts'
+import { createPage } from './page.ts'
 import { inviteChatters } from './people.ts'
 
 export const BOT_NAME = 'referrer_sandbox_bot'
@@ -18,11 +19,11 @@ export interface ChatOptions {
 export type Chat = Pick<Telegram, 'url' | 'token' | 'botName' | 'close'>
 
 export async function startChat({ port, serviceUrl, rpcUrl, accounts }: ChatOptions): Promise<Chat> {
-  let page: Page | undefined
+  let page: RequestListener | undefined
   const telegram = await startTelegram({
     port,
     botName: BOT_NAME,
-    page: (request, response) => page?.serve(request, response),
+    page: (request, response) => page?.(request, response),
   })
   const chain = createPublicClient({ transport: http(rpcUrl) })
   page = createPage({

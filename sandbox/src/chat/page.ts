@@ -7,10 +7,6 @@ import { refusalOf } from './guard.ts'
 import type { Chatter } from './people.ts'
 import { linkCode, shownMessage } from './view.ts'
 
-export interface Page {
-  serve: RequestListener
-}
-
 export interface PageOptions {
   telegram: Telegram
   chatters: Chatter[]
@@ -64,7 +60,7 @@ interface Deed {
   as?: unknown
 }
 
-export function createPage({ telegram, chatters, serviceUrl, chainTime }: PageOptions): Page {
+export function createPage({ telegram, chatters, serviceUrl, chainTime }: PageOptions): RequestListener {
   const service = callerOf(serviceUrl)
 
   function find(key: unknown): Chatter {
@@ -147,12 +143,10 @@ export function createPage({ telegram, chatters, serviceUrl, chainTime }: PageOp
       .end(readFileSync(new URL(`page/${file.name}`, import.meta.url)))
   }
 
-  return {
-    serve: (request, response) => {
-      answer(request, response).catch((error: Error) =>
-        sendJson(response, error instanceof Refusal ? error.status : 500, { error: error.message }),
-      )
-    },
+  return (request, response) => {
+    answer(request, response).catch((error: Error) =>
+      sendJson(response, error instanceof Refusal ? error.status : 500, { error: error.message }),
+    )
   }
 }
 

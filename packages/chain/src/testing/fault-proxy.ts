@@ -27,6 +27,8 @@ export type FaultRates = Partial<Record<FaultName, number>>
 
 export interface FaultProxy {
   url: string
+  /** `fetch` for whoever runs in this process and asks by the URL: while there are no faults, the node is asked directly. */
+  fetch: typeof fetch
   setFaults(faults: FaultRates): void
   /** How often each fault happened. */
   counts: Readonly<Record<FaultName, number>>
@@ -36,13 +38,15 @@ export interface FaultProxy {
 export interface FaultProxyOptions {
   /** URL of the honest node. */
   target: string
+  /** Reaches the honest node; left out: over HTTP. */
+  fetch?: typeof fetch
   random: () => number
   faults?: FaultRates
 }
 
 /** A proxy that adds faults to an honest JSON-RPC node. At most one fault per HTTP request. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
-  const { target, random } = options
+  const { target, random, fetch: reach = fetch } = options
   let faults = options.faults ?? {}
   const names: FaultName[] = [...LINE_FAULTS, ...NODE_FAULTS]
   const counts = Object.fromEntries(names.map((name) => [name, 0])) as Record<FaultName, number>
@@ -60,7 +64,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
 
   async function forward(body: string): Promise<string> {
     const headers = { 'content-type': 'application/json' }
-    const response = await fetch(target, { method: 'POST', headers, body, signal: closing.signal })
+    const response = await reach(target, { method: 'POST', headers, body, signal: closing.signal })
     return response.text()
   }
 
@@ -126,6 +130,10 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
 
   return {
     url: `http://127.0.0.1:${port}`,
+    fetch(input, init) {
+      const isHonest = !closing.signal.aborted && Object.values(faults).every((rate) => rate === 0)
+      return (isHonest ? reach : fetch)(input, init)
+    },
     setFaults(next) {
       faults = next
     },

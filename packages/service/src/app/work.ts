@@ -13,6 +13,7 @@ import { postgresSearchWorker } from '../discovery/postgres-index/source.ts'
 import { sweepSeenRequests } from '../doors/auth/replays.ts'
 import { sweepSessions } from '../doors/auth/sessions.ts'
 import type { Context } from '../kit/context.ts'
+import { sweepDeadLetters } from '../market/dead-letters/store.ts'
 import { sweepDrafts } from '../market/intents/drafts.ts'
 import { sweepIntents } from '../market/intents/store.ts'
 import { sweepLinks } from '../market/messenger/store.ts'
@@ -33,6 +34,7 @@ export function marketWork(context: Context): Work {
       sweepProofs(context.config),
       sweepQuotas,
       sweepLinks,
+      sweepDeadLetters,
       sweepReviewChanges,
       refreshLinks(context),
       settleEscrows(context),

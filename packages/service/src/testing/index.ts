@@ -2,6 +2,8 @@
 export { recomputeRanks } from '../app/commands/recompute-ranks.ts'
 export { followOnce } from '../derived/following/following.ts'
 export { evidenceOf } from '../derived/listings/evidence.ts'
+export { noticesFollower } from '../derived/notices/follow.ts'
+export { sendDue } from '../derived/notices/send.ts'
 export { opinionsFollower } from '../derived/opinions/follow.ts'
 export { oracleFollower } from '../derived/oracle/follow.ts'
 export { ranksFollower } from '../derived/ranks/follow.ts'

@@ -9,6 +9,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   'market/agents': ['chain.identities', 'chain.ownership_changes', 'market.agents'],
   'market/cashback': ['market.cashback_rates'],
   'market/checklists': ['market.checklists'],
+  'market/dead-letters': ['market.dead_letters'],
   'market/escrows': ['chain.escrows', 'chain.payouts', 'chain.skipped_escrows'],
   'market/intents': ['market.intents', 'market.purchase_drafts'],
   'market/merchants': [

@@ -140,6 +140,13 @@ const TABLE = `
   unsigned GET /v1/spending-limits?chain_id=CHAIN       401  unauthorized
   stranger GET /v1/spending-limits?chain_id=CHAIN       404  no spending limit set
 
+  unsigned POST /v1/messenger/link/start {}             401  unauthorized
+  unsigned POST /v1/messenger/link/confirm {}           401  unauthorized
+  POST /v1/messenger/link/confirm {"code":""}           400  code required
+  POST /v1/messenger/link/confirm {"code":"abc"}        400  invalid or expired code
+  unsigned POST /v1/messenger/link/status {}            401  unauthorized
+  unsigned POST /v1/messenger/link/unlink {}            401  unauthorized
+
   GET /v1/merchant/x/discovery                          400  invalid merchant id
   GET /v1/merchant/-1/discovery                         400  invalid merchant id
   GET /v1/merchant/1/discovery?pay_to=x                 400  invalid pay_to
@@ -149,8 +156,8 @@ const TABLE = `
   GET /v1/merchant/product?merchant_id=0&product_id=PRODUCT   400  invalid merchant_id
   GET /v1/merchant/product?merchant_id=-1&product_id=PRODUCT  400  invalid merchant_id
 `
-/** Texts that do not name the wrong field; a `detail` does. */
-const UNNAMED = ['invalid request', 'invalid body', 'invalid agent_id']
+/** Answers to bodies that do not match their schema; a `detail` tells what is wrong with which field. */
+const UNNAMED = ['invalid request', 'invalid body', 'invalid agent_id', 'code required']
 const LINE = /^ +(?:(unsigned|stranger) )?(GET|POST) (\S+)(?: (\S+))? +(\d{3}) {2}(.+)$/gm
 
 const rows = [...TABLE.matchAll(LINE)].map(([, caller, method = '', path = '', body, status, text]) => ({
@@ -239,7 +246,7 @@ describe('a body that does not fit', () => {
   })
 })
 
-describe('the table of errors (reviews, proofs, discovery, agents, votes, cashback rate, earnings, escrows, ranks, spending limits, products)', () => {
+describe('the table of errors (reviews, proofs, discovery, agents, votes, cashback rate, earnings, escrows, ranks, spending limits, messenger links, products)', () => {
   it.each(rows)(
     '$sent answers $status `$text` [ERR-01]',
     async ({ caller, method, path, body, status, text }) => {

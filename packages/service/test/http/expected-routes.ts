@@ -54,6 +54,10 @@ const STATED: Record<string, ExpectedRoute> = {
   'GET /v1/merchant/{id}': openOfChain,
   'GET /v1/merchant': { ...openOfChain, integers: { page: 1, limit: 20 } },
   'GET /v1/merchant/{id}/stats': { auth: 'session', chain: 'query' },
+  'POST /v1/messenger/link/start': { auth: 'signed' },
+  'POST /v1/messenger/link/confirm': { auth: 'signed', badBody: 'code required' },
+  'POST /v1/messenger/link/status': { auth: 'signed' },
+  'POST /v1/messenger/link/unlink': { auth: 'signed' },
   'GET /r/{token}': open,
   'POST /mpp/charge': { ...open, badBody: 'invalid request' },
   'POST /v1/auth/session': { auth: 'signed', badBody: 'invalid request' },
@@ -81,6 +85,7 @@ const ADDED: Record<string, ExpectedRoute> = {
   'GET /admin/checklists': { auth: 'admin', integers: { page: 1, limit: 100 } },
   'PUT /admin/checklists/{category}': { auth: 'admin', badBody: 'invalid request' },
   'DELETE /admin/checklists/{category}': { auth: 'admin', status: 204 },
+  'GET /admin/dead-letters': { auth: 'admin', integers: { page: 1, limit: 20 } },
 }
 
 export const EXPECTED_ROUTES: [name: string, route: ExpectedRoute][] = Object.entries({ ...STATED, ...ADDED })

@@ -125,7 +125,8 @@ export async function startTestMarket({
         const body = String(init?.body)
         const isRefused = [nodes.only ?? []].flat().some((piece) => body.includes(piece))
         if (nodes.isDown || isRefused) throw new TypeError('fetch failed')
-        const answer = await fetch(input, init)
+        const asked = chains.find(({ chain }) => String(input).startsWith(`${chain.rpcUrl}/`))
+        const answer = await (asked?.chain.fetch ?? fetch)(input, init)
         nodes.answered.push(body)
         return answer
       },

@@ -10,6 +10,7 @@ import {
 } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { rebuildListings } from '../../src/app/commands/rebuild-listings.ts'
+import { mintForChat } from '../../src/market/messenger/operations.ts'
 import { must, sessionOf } from './caller.ts'
 import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
 import {
@@ -18,6 +19,7 @@ import {
   NO_WORK,
   productOf,
   publishReview,
+  SILENT_BOT,
   startTestMarket,
   type TestMarket,
 } from './market.ts'
@@ -64,7 +66,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
   const facilitator = await startStandIn()
   const m = await startTestMarket({
     chainIds,
-    env: { ALLOW_PRIVATE_HOSTS: 'true', FACILITATOR_URL: facilitator.url },
+    env: { ...SILENT_BOT, ALLOW_PRIVATE_HOSTS: 'true', FACILITATOR_URL: facilitator.url },
     overrides: {
       ...NO_WORK,
       lookup: async (host) => (host === 'shop.test' ? [{ address: '127.0.0.1', family: 4 }] : []),
@@ -302,6 +304,16 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
         buyerSignature: `0x${'ab'.repeat(65)}`,
       },
     }),
+    'POST /v1/messenger/link/start': () => asReviewer('/v1/messenger/link/start'),
+    'POST /v1/messenger/link/confirm': async () => {
+      const { url } = await mintForChat(m.service.context, { channel: 'telegram', chat: '1' })
+      return {
+        ...asReviewer('/v1/messenger/link/confirm'),
+        body: { code: new URL(url).searchParams.get('code') },
+      }
+    },
+    'POST /v1/messenger/link/status': () => asReviewer('/v1/messenger/link/status'),
+    'POST /v1/messenger/link/unlink': () => asReviewer('/v1/messenger/link/unlink'),
     'GET /.well-known/referrer-agent': () => ({ path: '/.well-known/referrer-agent' }),
     'GET /.well-known/referrer-agent.txt': () => ({ path: '/.well-known/referrer-agent.txt' }),
     'GET /skill.md': () => ({ path: '/skill.md' }),
@@ -327,6 +339,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       body: { items: ['Does it answer in time?'] },
     }),
     'DELETE /admin/checklists/{category}': () => asAdmin('/admin/checklists/api'),
+    'GET /admin/dead-letters': () => asAdmin('/admin/dead-letters'),
   }
 
   return {

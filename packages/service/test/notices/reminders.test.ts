@@ -17,16 +17,17 @@ import {
   PING,
   REMINDER,
   sendAll,
-  startWorld,
+  startTestWorld,
+  type TestChannel,
   toldTo,
   type World,
 } from './world.ts'
 
-let world: World
+let world: World<TestChannel>
 let buyer: Person & { chat: string }
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startTestWorld()
 })
 afterAll(() => world.m.close())
 beforeEach(async () => {

@@ -23,6 +23,8 @@ export interface Arrived {
 /** A messenger that keeps what arrives. */
 export class TestChannel implements Channel {
   readonly arrived: Arrived[] = []
+  /** Also those that did not arrive. */
+  readonly tried: Arrived[] = []
   readonly name: string
   readonly deduplicates: boolean
   /** What becomes of the next messages to a chat; afterwards they are sent. */
@@ -53,6 +55,7 @@ export class TestChannel implements Channel {
   }
 
   async send(chat: string, message: Message, key: string): Promise<Delivery> {
+    this.tried.push({ chat, message, key })
     const delivery = this.#next.get(chat)?.shift() ?? { state: 'sent' }
     if (delivery.state === 'sent' || delivery.state === 'unsure') this.arrived.push({ chat, message, key })
     await this.#isHeld
@@ -68,28 +71,35 @@ export const MESSENGER_ENV = {
   CHAT_WEBHOOK_LINK: 'https://chat.test/{code}',
 }
 
-export interface World {
+export interface World<C extends Channel = Channel> {
   m: TestMarket
   context: Context
   /** Has no idempotency keys. */
-  plain: TestChannel
+  plain: C
   /** Drops a message whose key it knows. */
-  keyed: TestChannel
+  keyed: C
   /** A review through which people buy, with cashback. */
   link: Review
   merchantId: bigint
 }
 
+export const startTestWorld = (): Promise<World<TestChannel>> =>
+  startWorld({ plain: new TestChannel('plain'), keyed: new TestChannel('keyed', { deduplicates: true }) })
+
 /** Only the follower of notices works; `sendAll` does what the worker does. */
-export async function startWorld(): Promise<World> {
-  const plain = new TestChannel('plain')
-  const keyed = new TestChannel('keyed', { deduplicates: true })
+export async function startWorld<C extends Channel>({
+  plain,
+  keyed,
+}: Pick<World<C>, 'plain' | 'keyed'>): Promise<World<C>> {
   const m = await startTestMarket({
     // More blocks than a test removes.
     confirmations: 20,
     env: MESSENGER_ENV,
     overrides: {
-      channels: new Map([plain, keyed].map((channel) => [channel.name, channel])),
+      channels: new Map<string, Channel>([
+        ['plain', plain],
+        ['keyed', keyed],
+      ]),
       work: { schedules: [], followers: [noticesFollower] },
     },
   })

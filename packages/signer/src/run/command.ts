@@ -85,7 +85,7 @@ export async function run(args: string[], overrides: Overrides = {}): Promise<nu
   const stopping = stopOnSignal(runner)
   if (values.once) {
     const isDone = await pass(runner, stopping)
-    const isReviewed = runner.isDryRun || (await reviewAll(runner, stopping))
+    const isReviewed = await reviews(runner, stopping)
     return isDone && isReviewed ? 0 : 1
   }
   output.say(`agent ${agentId} on chain ${runner.chainId}: looks for intents every ${everyMs / 1_000} s`)
@@ -93,13 +93,9 @@ export async function run(args: string[], overrides: Overrides = {}): Promise<nu
   let reviewing: Promise<unknown> | undefined
   while (!stopping.aborted) {
     await pass(runner, stopping)
-    if (!runner.isDryRun) {
-      reviewing ??= reviewAll(runner, stopping)
-        .catch((error: unknown) => output.sayOnce('reviews', `reviews: ${explain(error)}`))
-        .finally(() => {
-          reviewing = undefined
-        })
-    }
+    reviewing ??= reviews(runner, stopping).finally(() => {
+      reviewing = undefined
+    })
     await sleep(everyMs, undefined, { signal: stopping }).catch(() => {})
   }
   await reviewing
@@ -129,9 +125,18 @@ async function pass(runner: Runner, stopping: AbortSignal): Promise<boolean> {
     }
     return isDone
   } catch (error) {
-    output.sayOnce('poll', `the queue cannot be read: ${explain(error)}`)
+    output.sayOnce('poll', `this pass failed: ${explain(error)}`)
     return false
   }
+}
+
+/** Returns whether no review is left to do. */
+async function reviews(runner: Runner, stopping: AbortSignal): Promise<boolean> {
+  if (runner.isDryRun) return true
+  return reviewAll(runner, stopping).catch((error: unknown) => {
+    runner.output.sayOnce('reviews', `no reviews this time: ${explain(error)}`)
+    return false
+  })
 }
 
 /** The first signal lets the step under way finish, the second one ends at once. */

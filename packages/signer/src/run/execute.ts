@@ -12,10 +12,10 @@ import { resourceOf } from '../purchase/resource.ts'
 import { explain, NotBought } from '../refused.ts'
 import { nameOf, usdc } from './output.ts'
 import { type Intent, Purchase } from './queue.ts'
-import type { Record } from './records.ts'
+import type { IntentRecord } from './records.ts'
 import type { Runner } from './runner.ts'
 
-/** Returns whether the intent needs no more attention. A processing lock keeps two runners with the same journal from doing it twice. */
+/** Returns whether the intent needs no more attention. A lock keeps two runners with the same journal from working on it at once. */
 export async function execute(runner: Runner, intent: Intent): Promise<boolean> {
   const { context, records, output } = runner
   const { intent_id: intentId, type } = intent
@@ -62,8 +62,8 @@ async function buy(runner: Runner, intentId: string, purchase: Purchase): Promis
       output.sayOnce(intentId, `${what} … waits for the next poll: ${explain(error)}`)
       return false
     }
-    const { resource } = z.object({ resource: z.any().optional() }).parse(error.data ?? {})
-    done = { ...error.purchase, resource: resource ?? null, problem: error.problem ?? 'bought before' }
+    const served = error.data?.resource as IntentRecord['resource'] | undefined
+    done = { ...error.purchase, resource: served ?? null, problem: error.problem ?? 'bought before' }
   }
   const record = recordOf(runner, { intentId, name, purchase, done })
   await records.save(record)
@@ -75,14 +75,14 @@ interface Done {
   escrowId: number
   transaction: string | null
   amount: bigint | null
-  resource: Record['resource']
+  resource: IntentRecord['resource']
   problem?: string
 }
 
 function recordOf(
   { context }: Runner,
   { intentId, name, purchase, done }: { intentId: string; name: string; purchase: Purchase; done: Done },
-): Record {
+): IntentRecord {
   const { merchantId, productId, reviewId } = termsOf(purchase)
   const { escrowId, transaction, amount, resource, problem } = done
   const parts = [
@@ -108,7 +108,7 @@ function recordOf(
 }
 
 /** Marks what an earlier pass bought and could not mark. */
-export async function markEarlier(runner: Runner, { intentId, isMarked }: Record): Promise<boolean> {
+export async function markEarlier(runner: Runner, { intentId, isMarked }: IntentRecord): Promise<boolean> {
   if (isMarked) return true
   const { context, records, output } = runner
   const { SIGNER_STATE_DIR: stateDir } = context.config
@@ -124,7 +124,7 @@ export async function markEarlier(runner: Runner, { intentId, isMarked }: Record
 }
 
 /** Called with the lock of the intent. The purchase is on record, so a failure here is repaired by a later poll. */
-async function mark(runner: Runner, record: Record): Promise<boolean> {
+async function mark(runner: Runner, record: IntentRecord): Promise<boolean> {
   const { queue, records, output } = runner
   if (record.isMarked) return true
   const about = nameOf(record.intentId)

@@ -9,7 +9,7 @@ import { namesIn, readText, sync, writeSafely } from '../safe-files.ts'
 
 const Vote = z.object({ review_id: z.int(), reasoning: z.string() })
 
-const Record = z.object({
+const IntentRecord = z.object({
   intentId: z.string(),
   /** The name of the product. */
   name: z.string(),
@@ -40,13 +40,13 @@ const Record = z.object({
     })
     .nullable(),
 })
-export type Record = z.output<typeof Record>
+export type IntentRecord = z.output<typeof IntentRecord>
 
 export interface Records {
-  find(intentId: string): Promise<Record | undefined>
-  listOpen(): Promise<Record[]>
+  find(intentId: string): Promise<IntentRecord | undefined>
+  listOpen(): Promise<IntentRecord[]>
   /** Resolves once the record is synced to disk. */
-  save(record: Record): Promise<void>
+  save(record: IntentRecord): Promise<void>
   /** A name for locks: processes with the same journal share it. */
   stemOf(intentId: string): string
 }
@@ -55,7 +55,8 @@ const OPEN = '.open.json'
 const CLOSED = '.json'
 
 /** Once the intent is marked, only the review changes the record. */
-export const isReviewDue = ({ isMarked, review }: Record): boolean => isMarked && review?.state === 'due'
+export const isReviewDue = ({ isMarked, review }: IntentRecord): boolean =>
+  isMarked && review?.state === 'due'
 
 /** The intents of one agent on one chain. */
 export function openRecords(stateDir: string, chainId: number, agentId: string): Records {
@@ -86,11 +87,11 @@ export function openRecords(stateDir: string, chainId: number, agentId: string):
   }
 }
 
-async function readRecord(path: string): Promise<Record | undefined> {
+async function readRecord(path: string): Promise<IntentRecord | undefined> {
   const text = await readText(path)
   if (text === undefined) return undefined
   try {
-    return Record.parse(JSON.parse(text))
+    return IntentRecord.parse(JSON.parse(text))
   } catch {
     throw new Refused(`the record ${path} is damaged: move the file away; nothing was paid`)
   }

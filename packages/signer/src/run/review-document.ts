@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Ask, retried, withBackend } from '../backend.ts'
 import { strangersText } from '../fields.ts'
 import { Refused } from '../refused.ts'
-import type { Record as Bought } from './records.ts'
+import type { IntentRecord } from './records.ts'
 import type { Runner } from './runner.ts'
 
 /** Reviews that are shown to the writer, newest first. */
@@ -32,7 +32,7 @@ export interface Briefing {
   deadline: Date
 }
 
-export async function brief({ context, chainId, agentId }: Runner, bought: Bought): Promise<Briefing> {
+export async function brief({ context, chainId, agentId }: Runner, bought: IntentRecord): Promise<Briefing> {
   const { merchantId, productId, escrowId } = bought
   const product = { merchant_id: merchantId, product_id: productId, chain_id: chainId }
   const told = await withBackend(context, async (ask) => {

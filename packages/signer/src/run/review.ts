@@ -10,7 +10,7 @@ import { checkVotes } from '../purchase/order.ts'
 import { submitVotes } from '../purchase/votes.ts'
 import { explain, Refused } from '../refused.ts'
 import { nameOf } from './output.ts'
-import { isReviewDue, type Record } from './records.ts'
+import { type IntentRecord, isReviewDue } from './records.ts'
 import { type Briefing, brief } from './review-document.ts'
 import type { Runner } from './runner.ts'
 import type { Writer } from './writer.ts'
@@ -30,12 +30,12 @@ const Answer = z.object({
   content: z.record(z.string(), z.unknown()),
 })
 
-type Draft = NonNullable<NonNullable<Record['review']>['draft']>
+type Draft = NonNullable<NonNullable<IntentRecord['review']>['draft']>
 
 /** The writer's answer cannot be used; the message tells the writer why. */
 class DraftRefused extends Refused {}
 
-/** Returns whether everything that is due now was done. */
+/** Returns whether no review is left to do. */
 export async function reviewAll(runner: Runner, signal: AbortSignal): Promise<boolean> {
   const { records, context, output, writer } = runner
   let isDone = true
@@ -73,10 +73,14 @@ interface Attempt {
   signal: AbortSignal
 }
 
-async function attempt(runner: Runner, record: Record, { writer, about, signal }: Attempt): Promise<boolean> {
+async function attempt(
+  runner: Runner,
+  record: IntentRecord,
+  { writer, about, signal }: Attempt,
+): Promise<boolean> {
   const { records, output, context } = runner
   let newest = record
-  const update = (change: Partial<NonNullable<Record['review']>>) => {
+  const update = (change: Partial<NonNullable<IntentRecord['review']>>) => {
     newest = { ...newest, review: newest.review && { ...newest.review, ...change } }
     return records.save(newest)
   }
@@ -106,7 +110,7 @@ interface Steps {
 
 async function publish(
   runner: Runner,
-  record: Record,
+  record: IntentRecord,
   { write, keep }: Steps,
 ): Promise<{ state: 'published' | 'over'; text: string }> {
   const { context, chainId, agentId } = runner
@@ -151,7 +155,7 @@ async function publish(
 /** Asks the writer, and once more with the problem when its answer cannot be used. Casts the votes, which the marketplace checks. */
 async function writeDraft(
   runner: Runner,
-  record: Record,
+  record: IntentRecord,
   briefing: Briefing,
   { writer, about, signal }: Attempt,
 ): Promise<Draft> {
@@ -172,7 +176,7 @@ async function writeDraft(
 
 async function readDraft(
   { context, chainId, agentId }: Runner,
-  { merchantId, productId }: Record,
+  { merchantId, productId }: IntentRecord,
   { votable, isVoteNeeded }: Briefing,
   answer: unknown,
 ): Promise<Draft> {
@@ -209,7 +213,7 @@ async function readDraft(
 
 async function vote(
   { context, chainId, agentId }: Runner,
-  { escrowId }: Record,
+  { escrowId }: IntentRecord,
   { votes }: Draft,
 ): Promise<void> {
   if (votes.length === 0) return

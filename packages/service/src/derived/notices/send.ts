@@ -29,7 +29,7 @@ const BACKOFF = { firstMs: 5_000, maxMs: 900_000 }
 const LONGEST_PAUSE_MS = DAY_MS
 
 /** Until when this process sends nothing through a channel, because its messenger asked for a pause. */
-export type Pauses = Map<string, Date>
+export type Pauses = Map<string, number>
 
 /** Sends the messages of one batch of due notices. Returns how many it claimed. */
 export async function sendDue(context: Context, pauses: Pauses): Promise<number> {
@@ -59,7 +59,8 @@ async function send(context: Context, claimed: Claimed, pauses: Pauses): Promise
   const { channel, addressed, message, key } = prepared
   const delivery = await channel.send(addressed.chat, message, key)
   if (delivery.state === 'retry' && delivery.afterMs !== undefined)
-    pauses.set(channel.name, later(nowOf(context, claimed), pauseMs(delivery.afterMs)))
+    // By our own clock, because chains share the channel and their clocks differ.
+    pauses.set(channel.name, context.clock() + pauseMs(delivery.afterMs))
   await context.sql.begin((tx) => record(context, tx, claimed, prepared, delivery))
 }
 
@@ -91,8 +92,8 @@ async function prepare(
     count(context, 'unsure')
     return finish(unsure(progress, purchase, now))
   }
-  const pausedUntil = pauses.get(channel.name)
-  if (pausedUntil && pausedUntil > now) return finish({ ...progress, retry_at: pausedUntil })
+  const pausedMs = (pauses.get(channel.name) ?? 0) - context.clock()
+  if (pausedMs > 0) return finish({ ...progress, retry_at: later(now, pausedMs) })
 
   const onItsWay = sending(progress, due.kind, addressed)
   await writeProgress(tx, claimed, { progress: onItsWay, dueAt: due.at, keepsLease: true })

@@ -13,7 +13,7 @@ export type Payment = { contract: Buffer; payer: Buffer; nonce: Buffer }
 /** A purchase with what was sent about it. `progress` is undefined when there is no notice yet, `purchase` when the chain has dropped it. */
 export type Found = {
   payment: Payment
-  notice: { escrow_id: bigint; window_end: Date } | undefined
+  notice: { escrow_id: bigint; window_end: Date; lease_token: string | null } | undefined
   progress: Progress | undefined
   purchase: Purchase | undefined
 }
@@ -39,9 +39,11 @@ export async function changedPayments(
     SELECT contract, payer, nonce FROM ${arrayOf(sql, purchases)}
     UNION
     SELECT e.contract, e.payer, e.nonce FROM market.reviews AS m
-    JOIN chain.escrows AS e
-      ON e.chain_id = ${chainId} AND e.escrow_id = m.proof_id AND e.buyer_agent_id = m.agent_id
-    WHERE m.internal_id = ANY(${reviews}::bigint[]) AND m.proof_kind = ${BY_ESCROW}`
+    -- OFFSET keeps the planner from another order, in which it would read all purchases.
+    CROSS JOIN LATERAL (
+      SELECT * FROM chain.escrows WHERE chain_id = ${chainId} AND escrow_id = m.proof_id OFFSET 0) AS e
+    WHERE m.internal_id = ANY(${reviews}::bigint[]) AND m.proof_kind = ${BY_ESCROW}
+      AND e.buyer_agent_id = m.agent_id`
 }
 
 /** Reads notices and purchases after it has locked the notices, so that nobody changes them until the transaction ends. */
@@ -51,20 +53,21 @@ export async function readLocked(
   payments: readonly Payment[],
 ): Promise<Found[]> {
   if (payments.length === 0) return []
-  const isSame = (table: 'n' | 'e') =>
-    tx`${tx(table)}.chain_id = ${chainId} AND (${tx(table)}.payer, ${tx(table)}.nonce, ${tx(table)}.contract) = (p.payer, p.nonce, p.contract)`
+  // LIMIT 1 forces an index lookup per row; with a plain join the planner may scan the whole table.
+  const same = tx`
+    chain_id = ${chainId} AND payer = p.payer AND nonce = p.nonce AND contract = p.contract LIMIT 1`
   // A statement of its own: what the next one reads is then as new as the lock.
   await tx`
-    SELECT FROM ${arrayOf(tx, payments)} JOIN market.notices AS n ON ${isSame('n')}
-    ORDER BY p.payer, p.nonce, p.contract FOR UPDATE OF n`
+    SELECT FROM ${arrayOf(tx, payments)}
+    CROSS JOIN LATERAL (SELECT FROM market.notices WHERE ${same} FOR UPDATE) AS n`
   const rows = await tx<FoundRow[]>`
-    SELECT p.*, n.escrow_id AS noticed_id, n.window_end AS noticed_end,
+    SELECT p.*, n.escrow_id AS noticed_id, n.window_end AS noticed_end, n.lease_token,
       n.pinged, n.done_at, n.remind_at, n.is_repeat, n.attempts, n.retry_at, n.sequence, n.sending_channel, n.sending_chat,
       e.escrow_id, e.buyer_agent_id, e.deposited_at, e.bound_at, e.window_end, e.settled_at,
       EXISTS (SELECT FROM ${buyerReview(tx, chainId)} AND m.content IS NOT NULL) AS reviewed
     FROM ${arrayOf(tx, payments)}
-    LEFT JOIN market.notices AS n ON ${isSame('n')}
-    LEFT JOIN chain.escrows AS e ON ${isSame('e')}`
+    LEFT JOIN LATERAL (SELECT * FROM market.notices WHERE ${same}) AS n ON true
+    LEFT JOIN LATERAL (SELECT * FROM chain.escrows WHERE ${same}) AS e ON true`
   return rows.map(foundOf)
 }
 
@@ -74,14 +77,15 @@ type FoundRow = Payment &
     /** Null, with all columns of `Progress`: there is no notice. */
     noticed_id: bigint | null
     noticed_end: Date
+    lease_token: string | null
     /** Null, with all columns of `Purchase`: the chain has dropped the purchase. */
     escrow_id: bigint | null
   }
 
-function foundOf({ contract, payer, nonce, noticed_id, noticed_end, ...row }: FoundRow): Found {
+function foundOf({ contract, payer, nonce, noticed_id, noticed_end, lease_token, ...row }: FoundRow): Found {
   return {
     payment: { contract, payer, nonce },
-    notice: noticed_id === null ? undefined : { escrow_id: noticed_id, window_end: noticed_end },
+    notice: noticed_id === null ? undefined : { escrow_id: noticed_id, window_end: noticed_end, lease_token },
     progress: noticed_id === null ? undefined : row,
     purchase: row.escrow_id === null ? undefined : row,
   }
@@ -158,9 +162,8 @@ export async function readClaimed(
   claimed: Claimed,
 ): Promise<(Found & { progress: Progress }) | undefined> {
   const [found] = await readLocked(tx, claimed.chain_id, [claimed])
-  const { count } = await tx`
-    SELECT FROM market.notices WHERE ${isNotice(tx, claimed)} AND lease_token = ${claimed.lease_token}`
-  return count > 0 && found?.progress ? { ...found, progress: found.progress } : undefined
+  if (!found?.progress || found.notice?.lease_token !== claimed.lease_token) return undefined
+  return { ...found, progress: found.progress }
 }
 
 /** Writes what became of a message, and when the next one is due. `keepsLease`: the same worker goes on with it. */

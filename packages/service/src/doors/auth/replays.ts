@@ -19,16 +19,17 @@ const SWEPT_AT_ONCE = 10_000
 
 interface Seen {
   digest: Buffer
-  timestamp: number
+  /** In seconds. */
+  forgetAt: number
 }
 
 /**
- * Replay protection: stores a digest of each request in the database before the request is handled, so that only one of its copies is
- * accepted, across all replicas. The digest stays when the request fails afterwards; a retry needs a new signature.
+ * Stores a digest of each request in the database before the request is handled, so that only one of its copies is accepted, across all
+ * replicas. The digest stays when the request fails afterwards; a retry needs a new signature.
  */
-export function replayGuard({ sql }: Pick<Context, 'sql'>) {
+export function firstSightOf({ sql }: Pick<Context, 'sql'>): (seen: Seen) => Promise<boolean> {
   let asked = 0n
-  const remember = createLoader<Seen, boolean>({
+  return createLoader<Seen, boolean>({
     // Every call has its own key, because copies in one batch must not share an answer.
     keyOf: () => asked++,
     load: async (seen) => {
@@ -36,21 +37,25 @@ export function replayGuard({ sql }: Pick<Context, 'sql'>) {
       const sorted = seen.toSorted((a, b) => Buffer.compare(a.digest, b.digest))
       const rows = await sql<{ digest: Buffer }[]>`
         INSERT INTO market.seen_requests (digest, forget_at)
-        SELECT digest, to_timestamp(at + ${REMEMBERED_SECONDS})
-        FROM unnest(${sorted.map(({ digest }) => digest)}::bytea[], ${sorted.map(({ timestamp }) => timestamp)}::bigint[])
+        SELECT digest, to_timestamp(at)
+        FROM unnest(${sorted.map(({ digest }) => digest)}::bytea[], ${sorted.map(({ forgetAt }) => forgetAt)}::bigint[])
           AS seen (digest, at)
         ON CONFLICT DO NOTHING RETURNING digest`
       const fresh = new Set(rows.map(({ digest }) => digest.toString('latin1')))
       return seen.map(({ digest }) => fresh.delete(digest.toString('latin1')))
     },
   })
+}
 
+/** Replay protection of requests that a wallet signed. */
+export function replayGuard(context: Pick<Context, 'sql'>) {
+  const isFirst = firstSightOf(context)
   return (signer: Address, timestamp: number, { method, target, body }: SignedRequest): Promise<boolean> => {
     const bodyHash = createHash('sha256').update(body).digest('hex')
     const digest = createHash('sha256')
       .update(JSON.stringify([signer, method, target(), bodyHash, timestamp]))
       .digest()
-    return remember({ digest, timestamp })
+    return isFirst({ digest, forgetAt: timestamp + REMEMBERED_SECONDS })
   }
 }
 

@@ -3,11 +3,16 @@ import type { Context } from '../../kit/context.ts'
 import { answererOf, commands } from './answer.ts'
 import type { Messenger, Reception } from './reception.ts'
 import { openTelegram } from './telegram/telegram.ts'
+import { openWebhook } from './webhook/webhook.ts'
 
 /** The messengers of this deployment. Links made without naming a messenger lead to the first one. */
 export function openMessengers({ messenger }: Config, fetch: typeof globalThis.fetch): Messenger[] {
   const menu = commands.map(({ name, about }) => ({ command: name, description: about }))
-  return messenger?.telegram ? [openTelegram(messenger.telegram, { fetch, menu })] : []
+  const { telegram, webhook } = messenger ?? {}
+  return [
+    ...(telegram ? [openTelegram(telegram, { fetch, menu })] : []),
+    ...(webhook ? [openWebhook(webhook, fetch)] : []),
+  ]
 }
 
 /** How the messages of all messengers come in. */

@@ -8,7 +8,7 @@ import { testApp } from '../../app/testing.ts'
 import { id } from '../../kit/fields.ts'
 import { type Auth, route } from '../../kit/route.ts'
 import { describeRoutes } from './openapi.ts'
-import { testContext } from './testing.ts'
+import { testConfig, testContext } from './testing.ts'
 
 type Json = Record<string, unknown>
 interface Operation {
@@ -22,7 +22,9 @@ interface Document {
   components: { schemas: Json }
 }
 
-const app = testApp(testContext((async () => []) as unknown as Sql).context)
+// With a bot, so that every route is served.
+const config = testConfig({ TELEGRAM_BOT_TOKEN: '1:nobody', TELEGRAM_BOT_NAME: 'referrer_test_bot' })
+const app = testApp(testContext((async () => []) as unknown as Sql, { config }).context)
 let document: Document
 
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import type { Route } from '../../kit/route.ts'
 import { adminAgentRoutes } from './agents.ts'
 import { adminChecklistRoutes } from './checklists.ts'
+import { adminDeadLetterRoutes } from './dead-letters.ts'
 import { adminDisputeRoutes } from './disputes.ts'
 import { adminProofRoutes } from './proofs.ts'
 
@@ -9,4 +10,5 @@ export const adminRoutes: Route[] = [
   ...adminAgentRoutes,
   ...adminDisputeRoutes,
   ...adminChecklistRoutes,
+  ...adminDeadLetterRoutes,
 ]

@@ -2,6 +2,7 @@
 // file.
 import { Api, type ApiClientOptions, GrammyError } from 'grammy'
 import type { TelegramConfig } from '../../../kit/config.ts'
+import { hasNeverLeft } from '../no-connection.ts'
 
 /** Longer than the ten seconds that a connection may take, so that a call which never left is known as such. */
 const TIMEOUT_MS = 20_000
@@ -83,32 +84,11 @@ function failureOf(error: unknown, withoutToken: (text: string) => string): Call
     })
   }
   const cause = causeOf(error)
-  const why = typeof cause?.code === 'string' ? ` (${withoutToken(cause.code)})` : ''
-  return new CallFailed(`Telegram gave no readable answer${why}`, { neverLeft: neverLeft(cause) })
-}
-
-interface Cause {
-  code?: unknown
-  syscall?: unknown
-  errors?: unknown
+  const code = (cause as { code?: unknown } | undefined)?.code
+  const why = typeof code === 'string' ? ` (${withoutToken(code)})` : ''
+  return new CallFailed(`Telegram gave no readable answer${why}`, { neverLeft: hasNeverLeft(cause) })
 }
 
 /** grammY wraps the error of fetch, which wraps that of the socket. */
-function causeOf(error: unknown): Cause | undefined {
-  const inner = (error as { error?: unknown } | undefined)?.error
-  const cause = (inner as { cause?: unknown } | undefined)?.cause
-  return typeof cause === 'object' && cause !== null ? (cause as Cause) : undefined
-}
-
-/** A host with several addresses fails with the errors of all of them. */
-function neverLeft(cause: Cause | undefined): boolean {
-  if (!cause) return false
-  if (Array.isArray(cause.errors)) return cause.errors.length > 0 && cause.errors.every(neverLeft)
-  const { code, syscall } = cause
-  return (
-    syscall === 'connect' ||
-    syscall === 'getaddrinfo' ||
-    code === 'UND_ERR_CONNECT_TIMEOUT' ||
-    /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(String(code))
-  )
-}
+const causeOf = (error: unknown): unknown =>
+  (error as { error?: { cause?: unknown } } | undefined)?.error?.cause
