@@ -296,6 +296,24 @@ describe('/unlink', () => {
     expect(await linked()).toEqual([false, false, false])
   })
 
+  it('does not end the link to another chat that is made at the same moment', async () => {
+    const ben = somebody(chats)
+    await link(chats, owner, ann)
+    const isWaiting = async () =>
+      (
+        await m.sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      ).length > 0
+    const answer = await m.sql.begin(async (tx) => {
+      await tx`UPDATE market.chat_links SET chat = ${String(ben.id)} WHERE chat = ${String(ann.id)}`
+      const asked = say('/unlink')
+      await until(isWaiting, 'the command waiting for the other change')
+      return { asked }
+    })
+    await answer.asked
+    expect(await isLinked()).toBe(true)
+    expect(await say('/status', ben)).toContain(owner.address)
+  })
+
   it('of several wallets offers a button for each, which works once and in this chat alone', async () => {
     const [other, ben] = [newWallet(), somebody(chats)]
     for (const wallet of [owner, other]) await link(chats, wallet, ann)
