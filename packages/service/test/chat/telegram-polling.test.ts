@@ -106,18 +106,25 @@ describe('a bot that polls', () => {
   })
 
   it('sends an answer again that was refused for the time being, and waits as long as it is asked to', async () => {
-    telegram.fail('sendMessage', tooManyRequests(1))
+    telegram.fail('sendMessage', tooManyRequests(2))
     telegram.fail('sendMessage', { error_code: 502, description: 'Bad Gateway' })
-    telegram.fail('getUpdates', tooManyRequests(1))
     start()
     const [at] = [Date.now(), alice.say('hello')]
     await alice.until(says('echo: hello'))
-    expect(Date.now() - at).toBeGreaterThanOrEqual(1_000)
+    expect(Date.now() - at).toBeGreaterThanOrEqual(2_000)
     expect(callsOf(telegram, 'sendMessage').map(({ fault }) => fault !== undefined)).toEqual([
       true,
       true,
       false,
     ])
+  })
+
+  it('polls again when Telegram asked it to, and not before', async () => {
+    telegram.fail('getUpdates', tooManyRequests(2))
+    start()
+    const [at] = [Date.now(), alice.say('hello')]
+    await alice.until(says('echo: hello'))
+    expect(Date.now() - at).toBeGreaterThanOrEqual(2_000)
   })
 
   it('lets nobody wait for the answer to somebody else', async () => {
@@ -276,7 +283,7 @@ describe('of several replicas', () => {
     async ({ text }) => ({ text: `${name}: ${text}` })
 
   it('one polls, and another one takes over when it loses its database connection', async () => {
-    start({ answer: named('first') })
+    const first = start({ answer: named('first') })
     await until(async () => (await connections()).some(({ holds }) => holds), 'the first to poll')
     const second = start({ answer: named('second') })
     await until(async () => (await connections()).length === 2, 'the second to wait')
@@ -291,6 +298,7 @@ describe('of several replicas', () => {
     alice.say('two')
     await alice.until((messages) => messages.some(({ text = '' }) => text.endsWith(': two')))
     expect(heard(alice)).toHaveLength(2)
+    await until(() => first.health().restarts === 1, 'the first one to step down')
     expect(second.health().restarts).toBe(0)
   })
 
@@ -308,6 +316,9 @@ describe('of several replicas', () => {
     start({ answer: named('heir') })
     alice.say('hello')
     expect(String((await asked)[0])).toBe('asked: hello\n')
+    // It polls on while it works on the answer, and must not confirm the question by that.
+    const polls = callsOf(telegram, 'getUpdates').length
+    await until(() => callsOf(telegram, 'getUpdates').length > polls + 1, 'further polls of the child')
     expect(heard(alice)).toEqual([])
     child.kill('SIGKILL')
     await alice.until(says('heir: hello'))
