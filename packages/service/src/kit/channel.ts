@@ -29,6 +29,8 @@ export interface Channel {
   readonly name: string
   /** Whether a message that is sent twice with the same key arrives once. */
   readonly deduplicates: boolean
+  /** A message that could not be sent so many times is given up. */
+  readonly mostAttempts: number
   /** URL that opens the chat and sends `/start <code>` there. */
   deepLink(code: string): string
   /** Never rejects. */

@@ -117,17 +117,45 @@ describe('a chat whose user has blocked the bot', () => {
   })
 })
 
-it('a message that the messenger refuses is passed over', async () => {
-  const { deposit, chat } = await confirmed()
-  world.plain.answer(chat, { state: 'refused', reason: 'chat not found' })
-  await goTo(world, deposit, 3.01)
-  await sendAll(world)
-  await goTo(world, deposit, 13)
-  await sendAll(world)
-  expect(told(chat)).toEqual([PING])
-  await goTo(world, deposit, 14.01)
-  await sendAll(world)
-  expect(told(chat)).toEqual([PING, REMINDER])
+/** What the operator sees of the messages that were given up. */
+const given = async (chat: string) =>
+  (await world.m.sql`SELECT channel, text, reason FROM market.dead_letters WHERE chat = ${chat}`).map(
+    ({ channel, text, reason }) => [channel, text.split(':')[0], reason],
+  )
+
+describe('a message that is given up', () => {
+  it('because the messenger refuses it is listed, and the next one comes on its date', async () => {
+    const { deposit, chat } = await confirmed()
+    world.plain.answer(chat, { state: 'refused', reason: 'text is too long' })
+    await goTo(world, deposit, 3.01)
+    await sendAll(world)
+    await goTo(world, deposit, 13)
+    await sendAll(world)
+    expect(told(chat)).toEqual([PING])
+    expect(await given(chat)).toEqual([['plain', 'Not reviewed yet', 'text is too long']])
+    await goTo(world, deposit, 14.01)
+    await sendAll(world)
+    expect(told(chat)).toEqual([PING, REMINDER])
+  })
+
+  it('after the last attempt that its messenger allows is listed once', async () => {
+    const { deposit, chat } = await confirmed('keyed')
+    world.keyed.mostAttempts = 3
+    const unsure = { state: 'unsure', reason: 'no answer' } as const
+    const retry = { state: 'retry', reason: 'status 503' } as const
+    world.keyed.answer(chat, retry, unsure, retry)
+    await goTo(world, deposit, 3.01)
+    const lists: unknown[] = []
+    for (let tries = 0; tries < 4; tries += 1) {
+      await sendAll(world)
+      lists.push(await given(chat))
+      world.m.clock.aheadMs += 900_000
+    }
+    world.keyed.mostAttempts = Number.POSITIVE_INFINITY
+    const listed = [['keyed', 'Not reviewed yet', 'status 503']]
+    expect(lists).toEqual([[], [], listed, listed])
+    expect(world.keyed.tried.filter((one) => one.chat === chat)).toHaveLength(4)
+  })
 })
 
 describe('a message that may have been sent', () => {

@@ -4,6 +4,7 @@ import type { Channel, Delivery, Message } from '../../src/kit/channel.ts'
 export class HttpChannel implements Channel {
   readonly name: string
   readonly deduplicates: boolean
+  readonly mostAttempts = Number.POSITIVE_INFINITY
   readonly #url: string
 
   constructor(name: string, url: string, deduplicates: boolean) {

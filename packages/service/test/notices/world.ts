@@ -27,6 +27,7 @@ export class TestChannel implements Channel {
   readonly tried: Arrived[] = []
   readonly name: string
   readonly deduplicates: boolean
+  mostAttempts = Number.POSITIVE_INFINITY
   /** What becomes of the next messages to a chat; afterwards they are sent. */
   readonly #next = new Map<string, Delivery[]>()
   #isHeld: Promise<void> | undefined

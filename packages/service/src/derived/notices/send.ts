@@ -5,6 +5,7 @@ import type { Transaction } from '@referrer/database'
 import type { Channel, Delivery, Message } from '../../kit/channel.ts'
 import type { Context } from '../../kit/context.ts'
 import { backoffMs } from '../../machinery/workers/backoff.ts'
+import { bury } from '../../market/dead-letters/store.ts'
 import { markBlocked } from '../../market/messenger/store.ts'
 import {
   DAY_MS,
@@ -58,9 +59,12 @@ async function send(context: Context, claimed: Claimed, pauses: Pauses): Promise
   if (!prepared) return
   const { channel, addressed, message, key } = prepared
   const delivery = await channel.send(addressed.chat, message, key)
-  if (delivery.state === 'retry' && delivery.afterMs !== undefined)
-    // By our own clock, because chains share the channel and their clocks differ.
-    pauses.set(channel.name, context.clock() + pauseMs(delivery.afterMs))
+  // A messenger that does not answer holds up a batch once, and then not those of the others. By our own clock, because chains share the
+  // channel and their clocks differ.
+  if (delivery.state === 'retry' || delivery.state === 'unsure') {
+    const afterMs = (delivery.state === 'retry' && delivery.afterMs) || BACKOFF.firstMs
+    pauses.set(channel.name, context.clock() + pauseMs(afterMs))
+  }
   await context.sql.begin((tx) => record(context, tx, claimed, prepared, delivery))
 }
 
@@ -106,7 +110,7 @@ async function record(
   context: Context,
   tx: Transaction,
   claimed: Claimed,
-  { channel, addressed }: Prepared,
+  { channel, addressed, message, key }: Prepared,
   delivery: Delivery,
 ): Promise<void> {
   const now = nowOf(context, claimed)
@@ -123,10 +127,18 @@ async function record(
     const escrow = String(found.notice?.escrow_id)
     context.log.warn({ chain, escrow, channel: channel.name, ...delivery }, 'a notice was not sent')
   }
+  /** Lists the message for the operator, and goes on with the next date. */
+  const giveUp = async (reason: string) => {
+    const { chat } = addressed
+    await bury(tx, { channel: channel.name, chat, key, text: message.text, reason, at: now })
+    return finish('refused', done(progress, now))
+  }
+  const isLastTry = progress.attempts + 1 >= channel.mostAttempts
   switch (delivery.state) {
     case 'sent':
       return finish('sent', done(progress, now))
     case 'retry': {
+      if (isLastTry) return giveUp(delivery.reason)
       const afterMs = delivery.afterMs === undefined ? backoff() : pauseMs(delivery.afterMs)
       return finish('retried', tryAgain(progress, later(now, afterMs)))
     }
@@ -134,10 +146,11 @@ async function record(
       await markBlocked(tx, addressed, now)
       return finish('blocked', done(progress, now))
     case 'refused':
-      return finish('refused', done(progress, now))
+      return giveUp(delivery.reason)
     case 'unsure': {
       if (!channel.deduplicates)
         return finish('unsure', purchase ? unsure(progress, purchase, now) : done(progress, now))
+      if (isLastTry) return giveUp(delivery.reason)
       const { sending_channel, sending_chat } = progress
       return finish('unsure', { ...tryAgain(progress, later(now, backoff())), sending_channel, sending_chat })
     }

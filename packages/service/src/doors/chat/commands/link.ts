@@ -20,8 +20,11 @@ const start: Answer = async ({ context, chat, words }) => {
   }
   const wallet = await redeemInChat(context, chat, words)
   if (wallet) return { text: `Linked: ${wallet}\n\n${GETS}` }
+  // A messenger may deliver a message again after the code has linked the wallet.
+  const linked = await walletsOfChat(context, chat)
+  const already = linked.length > 0 ? `\n\nAlready linked to this chat:\n${linked.join('\n')}` : ''
   return {
-    text: 'This code is invalid or expired. Make a new one where you got it, or send /start to begin here.',
+    text: `This code is invalid or expired. Make a new one where you got it, or send /start to begin here.${already}`,
   }
 }
 

@@ -35,6 +35,8 @@ export function openTelegram(config: TelegramConfig, { fetch, menu }: TelegramOp
   const telegram: Messenger = {
     name: 'telegram',
     deduplicates: false,
+    // Nothing is lost while Telegram is away.
+    mostAttempts: Number.POSITIVE_INFINITY,
     deepLink: (code) => `https://t.me/${config.botName}?start=${code}`,
     async send(chat, message) {
       try {

@@ -7,11 +7,14 @@ import { webhookHook } from './hook.ts'
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from './signature.ts'
 
 const TIMEOUT_MS = 10_000
+/** About a day: after the first ones, an attempt is made every 7 to 15 minutes. */
+const MOST_ATTEMPTS = 130
 
 export function openWebhook(config: WebhookConfig, fetch: typeof globalThis.fetch): Messenger {
   const webhook: Messenger = {
     name: 'webhook',
     deduplicates: true,
+    mostAttempts: MOST_ATTEMPTS,
     deepLink: (code) => config.link.replaceAll('{code}', code),
     async send(chat, { text, buttons = [] }, key) {
       const body = JSON.stringify({ id: key, chat, text, buttons })
