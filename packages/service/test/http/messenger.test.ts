@@ -213,6 +213,15 @@ describe('start', () => {
     expect(codes.filter((code) => !CODE.test(code))).toEqual([])
   })
 
+  it('lets a client make so many a day, with whatever wallets', async () => {
+    const ofCodes = m.sql`what = 'link codes made by this client'`
+    const [{ bytes }] = await m.sql<[{ bytes: bigint }]>`SELECT bytes FROM market.written WHERE ${ofCodes}`
+    await m.sql`UPDATE market.written SET bytes = 2 * 1048576 - 256 WHERE ${ofCodes}`
+    expect((await post(START, { as: newWallet() })).status).toBe(200)
+    expect((await post(START, { as: newWallet() })).status).toBe(429)
+    await m.sql`UPDATE market.written SET bytes = ${bytes} WHERE ${ofCodes}`
+  })
+
   it('says when no code could be stored [MSG-18]', async () => {
     await m.withoutTable('market.link_codes', async () => {
       expect(await post(START)).toMatchObject(refusal(500, 'mint failed'))

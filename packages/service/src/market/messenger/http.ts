@@ -17,9 +17,6 @@ const base = {
   isServed: ({ messenger }: Config) => messenger !== undefined,
 } as const
 
-/** For each client: codes are stored, and anybody can have wallets for free. */
-const MINTS_PER_SECOND = 5
-
 export const messengerRoutes: Route[] = [
   route({
     ...base,
@@ -27,7 +24,6 @@ export const messengerRoutes: Route[] = [
     summary: 'Get a code that links the calling wallet to a chat',
     about:
       'Open deep_link and press Start, or send /start and the code to the bot. The code works once. Codes that were made before stay valid. The wallet then gets purchase confirmations and review reminders in that chat.',
-    perSecond: MINTS_PER_SECOND,
     response: z
       .object({
         deep_link: z.string().meta({ about: 'Opens the chat with the code.' }),
@@ -36,8 +32,8 @@ export const messengerRoutes: Route[] = [
       })
       .meta({ id: 'MessengerCode' }),
     refusals: { 500: 'mint failed', 503: 'mint failed' },
-    async handle({ context, caller }) {
-      const { deepLink, code, expiresAt } = await mintForOwner(context, caller)
+    async handle({ context, caller, client }) {
+      const { deepLink, code, expiresAt } = await mintForOwner(context, caller, client)
       return { deep_link: deepLink, code, expires_at: time(expiresAt) }
     },
   }),

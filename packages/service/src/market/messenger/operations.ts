@@ -8,6 +8,7 @@ import { address } from '../../kit/json-values.ts'
 import { MarketError, refused, unavailable } from '../../kit/market-error.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { type Proof, proposeCommitment, requireSigned } from '../commitments/operations.ts'
+import { clientBytes, spendQuota } from '../quotas/store.ts'
 import * as store from './store.ts'
 
 const TYPE = 'TelegramLinkCommitment'
@@ -22,11 +23,21 @@ export interface Minted {
   expiresAt: Date
 }
 
-/** Mints a code that links the wallet to the chat in which the code is sent. */
-export async function mintForOwner(context: Context, owner: Address): Promise<Minted> {
+/** What the codes of one client may take on a day (UTC), because anybody can have wallets for free. */
+const CODE_BYTES = 256
+const MOST_BYTES = 2 * 1_048_576
+
+/** Mints a code that links the wallet to the chat in which the code is sent. Without a client the caller has limited it otherwise. */
+export async function mintForOwner(context: Context, owner: Address, client?: string): Promise<Minted> {
   const { messenger, channel } = requireMessenger(context)
   const minted = newCode(context, messenger)
-  await store.insertOwnersCode(context.sql, bytesOf(owner), minted)
+  await context.sql.begin(async (tx) => {
+    if (client !== undefined) {
+      const codes = { what: 'link codes made by this client', bytes: CODE_BYTES, most: MOST_BYTES }
+      await spendQuota(tx, minted.at.getTime(), { ...codes, who: clientBytes(client) })
+    }
+    await store.insertOwnersCode(tx, bytesOf(owner), minted)
+  })
   return { ...minted, deepLink: channel.deepLink(minted.code) }
 }
 
