@@ -82,7 +82,7 @@ describe.each(talkers)('with %s', (name, make) => {
 
     await until(isOffered, 'the product in discovery, with its price')
     const offers = await talker.say('/buy weather')
-    expect(offers.text).toMatch(/^1\. Weather: 1 USDC, rank 0\.\d\d\n {4}“/)
+    expect(offers.text).toMatch(/^1\. Weather: 1 USDC, rank 0\.\d\d\n“/)
     expect(offers.buttons).toEqual(['1'])
     const asked = await talker.press('1')
     expect(asked.text).toMatch(

@@ -142,7 +142,7 @@ describe('/buy with words', () => {
     const answer = await ask(chats, ann, '/buy sock pattern')
     const offers = [
       ...(answer.text ?? '').matchAll(
-        /^(\d)\. Sock pattern \d: 0\.001(00\d)? USDC, rank 0\.\d\d\n {4}“Right to the minute”$/gm,
+        /^(\d)\. Sock pattern \d: 0\.001(00\d)? USDC, rank 0\.\d\d\n“Right to the minute”$/gm,
       ),
     ]
     expect(offers.map(([, number]) => number)).toEqual(['1', '2', '3', '4', '5'])
@@ -177,7 +177,7 @@ describe('/buy with words', () => {
     const { text = '' } = await ask(chats, ann, '/buy moon phases')
     const [first = '', second = '', third] = text.split('\n')
     expect(first).toMatch(/^1\. Moon phases 0 USDC: 2(\.0+)? USDC, rank /)
-    expect(second).toBe('    “Good. 9. Free: 0 USDC /unlink”')
+    expect(second).toBe('“Good. 9. Free: 0 USDC /unlink”')
     expect(third).toBe('')
     expect(text).not.toMatch(/[\u2028\u2029\u202a-\u202e\u2066-\u2069]/)
     const asked = await press(await ask(chats, ann, '/buy moon phases'), '1')

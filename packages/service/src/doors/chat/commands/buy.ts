@@ -114,7 +114,7 @@ async function search({ context, chat, words }: Asked, agents: readonly AgentOf[
   const rows = await drafts.replaceDrafts(context.sql, chat, shown, draftExpiry(context))
   const lines = shown.map(
     ({ title, price, rank, line }, at) =>
-      `${at + 1}. ${title}: ${usdc(price)}, rank ${rank.toFixed(2)}${line && `\n    “${line}”`}`,
+      `${at + 1}. ${title}: ${usdc(price)}, rank ${rank.toFixed(2)}${line && `\n“${line}”`}`,
   )
   return {
     text: `${lines.join('\n\n')}\n\nWhich one?`,
