@@ -137,6 +137,13 @@ const statuses = async (of = owner) => (await intents(of)).map(({ status }) => s
 const caps = (body: object) =>
   must(m.call('POST', '/v1/spending-limits', { as: owner.owner, body: { chain_id: m.chainId, ...body } }))
 
+it("/buy offers nothing through reviews by the owner's own agents, which cannot be bought through", async () => {
+  const author = somebody(chats)
+  await link(chats, m.market.accounts.reviewer, author)
+  expect(await say('/buy tide tables', author)).toMatch(/found nothing that can be bought/)
+  expect(await say(`/buy ${refLink}`, author)).toMatch(/a review by one of your own agents/)
+})
+
 describe('/buy with words', () => {
   it('shows at most five offers with price, rank and a line of a review, and a button for each', async () => {
     const answer = await ask(chats, ann, '/buy sock pattern')

@@ -29,3 +29,17 @@ export async function agentsOf(
     owner: address(recovery, owner),
   }))
 }
+
+/** Which of these agents of a chain the wallets own. */
+export async function ownedAmong(
+  { sql }: Context,
+  chainId: number,
+  agentIds: readonly number[],
+  wallets: readonly Address[],
+): Promise<Set<number>> {
+  const rows = await sql<{ agent_id: bigint }[]>`
+    SELECT agent_id FROM chain.identities
+    WHERE chain_id = ${chainId} AND agent_id = ANY(${[...agentIds]}::bigint[])
+      AND owner = ANY(${wallets.map(bytesOf)}::bytea[])`
+  return new Set(rows.map(({ agent_id }) => Number(agent_id)))
+}

@@ -1,28 +1,24 @@
 // Asking for a purchase. Every purchase is confirmed with a button, and then queued for the agent's runner: the service buys nothing.
-import { Money, ProtocolError, RefLink } from '@referrer/protocol'
+import { Money } from '@referrer/protocol'
 import type { Address } from 'viem'
-import { discover } from '../../../discovery/answers/operations.ts'
 import type { Message } from '../../../kit/channel.ts'
 import type { Chain, Context } from '../../../kit/context.ts'
 import { MarketError } from '../../../kit/market-error.ts'
-import { oneLine } from '../../../kit/one-line.ts'
 import * as drafts from '../../../market/intents/drafts.ts'
 import { findIntent, queueIntent, statusOf, withdrawIntent } from '../../../market/intents/operations.ts'
-import { describeLink, resolveLink } from '../../../market/links/operations.ts'
 import { walletsOfChat } from '../../../market/messenger/operations.ts'
 import { budgetOf } from '../../../market/spending/budget.ts'
 import { type AgentOf, agentsOf } from './agents.ts'
 import type { Answer, Asked, Command } from './command.ts'
+import { offerThrough, searchOffers, type Wallets } from './offers.ts'
 
-const MOST_OFFERS = 5
-/** So many are searched, because some have no price or no link yet. */
-const SEARCHED = 15
 const DRAFT_MS = 15 * 60_000
 /** How long the runner may take to pick it up. */
 const LIFETIME_SECONDS = 86_400
-const NAME_LENGTH = 80
-const LINE_LENGTH = 120
 
+const NO_AGENT = {
+  text: 'The wallets of this chat own no agent that could buy. Register an agent with your wallet, or link the wallet that owns it with /start.',
+}
 const GONE = { text: 'This offer is no longer valid. Send /buy again.' }
 const USAGE = {
   text: 'Send /buy and what you want, such as "/buy weather forecast", or /buy and the link of a review.',
@@ -30,89 +26,31 @@ const USAGE = {
 
 const buy: Answer = async (asked) => {
   const { context, words } = asked
-  const agents = await agentsOf(context, await walletsOfChat(context, asked.chat))
-  if (agents.length === 0) return noAgent(asked)
-  if (words === '') return USAGE
-  return /^https?:\/\//i.test(words) ? buyThrough(asked, agents) : search(asked, agents)
-}
-
-/** Says what is missing before the chat can buy. */
-async function noAgent({ context, chat }: Asked): Promise<Message> {
-  const wallets = await walletsOfChat(context, chat)
+  const wallets = await walletsOfChat(context, asked.chat)
   if (wallets.length === 0) return { text: 'No wallet is linked to this chat. Send /start to link one.' }
-  return {
-    text: 'The wallets of this chat own no agent that could buy. Register an agent with your wallet, or link the wallet that owns it with /start.',
-  }
+  const agents = await agentsOf(context, wallets)
+  if (agents.length === 0) return NO_AGENT
+  if (words === '') return USAGE
+  return /^https?:\/\//i.test(words) ? buyThrough(asked, agents, wallets) : search(asked, agents, wallets)
 }
 
-async function buyThrough(asked: Asked, agents: readonly AgentOf[]): Promise<Message> {
+async function buyThrough(asked: Asked, agents: readonly AgentOf[], wallets: Wallets): Promise<Message> {
   const { context, chat, words } = asked
-  const offer = await offerOf(context, words)
+  const offer = await offerThrough(context, words, wallets)
   if ('text' in offer) return offer
   const [draft] = await drafts.replaceDrafts(context.sql, chat, [offer], draftExpiry(context))
   return draft ? confirmation(asked, draft, agents) : GONE
 }
 
-/** The product behind a ref link, or what is wrong with the link. */
-async function offerOf(context: Context, words: string): Promise<drafts.NewDraft | Message> {
-  try {
-    const { token } = RefLink.parse(words)
-    const link = await resolveLink(context, token)
-    const { name, price } = await describeLink(context, link)
-    if (price === null) {
-      return { text: 'The price of this product is not known yet. Try again in an hour.' }
-    }
-    const refLink = RefLink.serialize({ baseUrl: context.config.publicUrl, token })
-    return { chainId: link.chain_id, refLink, title: oneLine(name, NAME_LENGTH), price }
-  } catch (error) {
-    if (error instanceof ProtocolError || (error instanceof MarketError && error.kind !== 'unavailable')) {
-      return {
-        text: 'I cannot buy through this link: it is not one of ours, or the product is closed. Copy the link of the review again, or search with /buy and a few words.',
-      }
-    }
-    throw error
-  }
-}
-
-/** What this file reads of an answer of discovery. */
-interface Found {
-  products: {
-    name: string
-    price_usdc?: number
-    sub_scores: { product_rank: number }
-    reviews: { slot: string; ref_link: string; content_json: { description?: unknown } }[] | null
-  }[]
-}
-
-async function search({ context, chat, words }: Asked, agents: readonly AgentOf[]): Promise<Message> {
-  const chain = chainOf(context, agents)
-  const wanted = { intent: words, category: undefined, ceiling: undefined }
-  const found = await discover(context, chain, {
-    ...wanted,
-    most: SEARCHED,
-    includeAll: false,
-    isBrief: false,
-  })
-  const offers = (JSON.parse(found) as Found).products.flatMap(
-    ({ name, price_usdc, sub_scores, reviews }) => {
-      const review = reviews?.find(({ slot, ref_link }) => slot !== 'excluded' && ref_link !== '')
-      if (!review || price_usdc === undefined) return []
-      return {
-        chainId: chain.config.chainId,
-        refLink: review.ref_link,
-        title: oneLine(name, NAME_LENGTH),
-        price: BigInt(price_usdc),
-        rank: sub_scores.product_rank,
-        line: oneLine(String(review.content_json.description ?? ''), LINE_LENGTH),
-      }
-    },
-  )
-  const shown = offers.slice(0, MOST_OFFERS)
-  if (shown.length === 0) {
-    return { text: 'I found nothing that can be bought. Try other words.' }
-  }
-  const rows = await drafts.replaceDrafts(context.sql, chat, shown, draftExpiry(context))
-  const lines = shown.map(
+async function search(
+  { context, chat, words }: Asked,
+  agents: readonly AgentOf[],
+  wallets: Wallets,
+): Promise<Message> {
+  const offers = await searchOffers(context, chainOf(context, agents), words, wallets)
+  if (offers.length === 0) return { text: 'I found nothing that can be bought. Try other words.' }
+  const rows = await drafts.replaceDrafts(context.sql, chat, offers, draftExpiry(context))
+  const lines = offers.map(
     ({ title, price, rank, line }, at) =>
       `${at + 1}. ${title}: ${usdc(price)}, rank ${rank.toFixed(2)}${line && `\n“${line}”`}`,
   )
