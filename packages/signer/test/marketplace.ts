@@ -84,8 +84,10 @@ export async function startMarketplace(chat: Record<string, string> = SILENT_BOT
       serve: () => ({ joke: 'a good one' }),
     }),
   )
+  // The market asks the shop for its price before everything is there.
+  let place: Marketplace | undefined
   const shop = createServer(async (request, response) => {
-    if ((await place.before?.(request)) === false) return void response.writeHead(503).end()
+    if ((await place?.before?.(request)) === false) return void response.writeHead(503).end()
     await serve(request, response)
   })
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
@@ -100,7 +102,7 @@ export async function startMarketplace(chat: Record<string, string> = SILENT_BOT
     async () => (await must(m.call('GET', `/v1/review/${link.reviewId}`))).ref_link as string,
     'a ref link',
   )
-  const place: Marketplace = {
+  place = {
     m,
     mcp,
     facilitatorUrl: facilitator.url,
