@@ -38,7 +38,7 @@ const told = (chat = buyer.chat) => toldTo(world.plain, chat)
 const unlink = (of: Person) => must(world.m.call('POST', '/v1/messenger/link/unlink', { as: of.owner }))
 
 describe('a purchase', () => {
-  it('by an agent is confirmed in the chat of its owner, once [MSG-56]', async () => {
+  it('by an agent is confirmed in the chat of its owner, once', async () => {
     const { escrowId } = await buyThrough(world.m, buyer, world.link, {
       price: 1_500_000n,
       cashbackOfCommissionBps: 4_000,
@@ -53,7 +53,7 @@ describe('a purchase', () => {
     expect(text).toContain('earns 0.06 USDC cashback')
   })
 
-  it('by a wallet without an agent is not confirmed, also not after it was bound to one [MSG-57]', async () => {
+  it('by a wallet without an agent is not confirmed, also not after it was bound to one', async () => {
     const wallet = { owner: buyer.owner, agentId: Attribution.AGENTLESS_BUYER_ID }
     const deposit = await buyThrough(world.m, wallet, world.link)
     await sendAll(world)
@@ -83,7 +83,7 @@ describe('a purchase', () => {
 })
 
 describe('reminders', () => {
-  it('come 3, 14, 30 and 50 days after the purchase, with buttons, and then no more [MSG-55]', async () => {
+  it('come 3, 14, 30 and 50 days after the purchase, with buttons, and then no more', async () => {
     const deposit = await buyThrough(world.m, buyer, world.link)
     await sendAll(world)
     const counts: number[] = []
@@ -142,7 +142,7 @@ describe('reminders', () => {
     expect(told()).toEqual([PING])
   })
 
-  it('are not sent to a wallet that was unlinked, and go on where a new link begins [MSG-58]', async () => {
+  it('are not sent to a wallet that was unlinked, and go on where a new link begins', async () => {
     const deposit = await buyThrough(world.m, buyer, world.link)
     await sendAll(world)
     await unlink(buyer)
@@ -237,7 +237,7 @@ describe('snoozing', () => {
       duration,
     )
 
-  it('moves the next reminder of that purchase alone, to exactly that moment [MSG-51]', async () => {
+  it('moves the next reminder of that purchase alone, to exactly that moment', async () => {
     const one = await buyThrough(world.m, buyer, world.link)
     const other = await buyThrough(world.m, buyer, world.link)
     await sendAll(world)
@@ -263,7 +263,7 @@ describe('snoozing', () => {
     expect(told()).toHaveLength(7)
   })
 
-  it('is refused past the end of the window, and in all other cases alike [MSG-52, MSG-53]', async () => {
+  it('is refused past the end of the window, and in all other cases alike', async () => {
     const deposit = await buyThrough(world.m, buyer, await newLink(world))
     await sendAll(world)
     const stranger = await newcomer(world.m)
