@@ -73,6 +73,12 @@ describe('the chat of the sandbox', () => {
     expect(owner.output.text).toContain('linked to the chat of @sandbox_buyer')
     expect(status).toBe(0)
 
+    const isPriced = async () => {
+      const response = await fetch(`${sandbox.state.baseUrl}/v1/discover?intent=when+does+the+sun+set`)
+      const { products } = response.ok ? await response.json() : { products: [] }
+      return products[0]?.price_usdc !== undefined
+    }
+    await until(isPriced, sandbox)
     await post('/say', { person: 'buyer', text: '/buy when does the sun set' })
     const offers = await answer('buyer', ({ buttons }) => buttons.length > 0)
     expect(offers.text).toContain('Daylight')

@@ -569,8 +569,10 @@ describe('a purchase is made once', () => {
     const wallet = w.next()
     const giveUp = new AbortController()
     const { cast_review_votes: cast } = w.standIn.says
-    w.standIn.says.cast_review_votes = (input) => {
+    w.standIn.says.cast_review_votes = async (input) => {
       giveUp.abort()
+      // What is said later arrives later: the cancellation is there by now.
+      await second.must('get_wallet_status', { agent_id: wallet.agentId })
       throw new Error(
         `purchase for escrow ${input.escrow_id} not found (not yet indexed — retry shortly): not found`,
       )

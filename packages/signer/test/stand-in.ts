@@ -14,7 +14,7 @@ export interface StandIn {
   url: string
   asked: { tool: string; input: Fields }[]
   /** What it answers, by tool; an error is a refusal with its message. */
-  says: Record<string, (input: Fields) => Answer>
+  says: Record<string, (input: Fields) => Answer | Promise<Answer>>
   /** What the caps of a wallet leave; an error is one of the marketplace. */
   budgetOf(owner: Address): Answer | Promise<Answer>
   /** Whether the products of all links have closed. */
@@ -85,7 +85,7 @@ export async function startStandIn({
     for (const tool of TOOLS) {
       server.registerTool(tool, { inputSchema: z.looseObject({}) }, async (input) => {
         standIn.asked.push({ tool, input })
-        const structuredContent = standIn.says[tool]?.(input) ?? {}
+        const structuredContent = (await standIn.says[tool]?.(input)) ?? {}
         return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] }
       })
     }

@@ -48,7 +48,7 @@ async function search(
   wallets: Wallets,
 ): Promise<Message> {
   const offers = await searchOffers(context, chainOf(context, agents), words, wallets)
-  if (offers.length === 0) return { text: 'I found nothing that can be bought. Try other words.' }
+  if ('text' in offers) return offers
   const rows = await drafts.replaceDrafts(context.sql, chat, offers, draftExpiry(context))
   const lines = offers.map(
     ({ title, price, rank, line }, at) =>

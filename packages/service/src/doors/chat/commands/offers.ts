@@ -41,7 +41,7 @@ export async function offerThrough(
       }
     }
     const { name, price } = await describeLink(context, link)
-    if (price === null) return { text: 'The price of this product is not known yet. Try again in an hour.' }
+    if (price === null) return { text: 'The price of this product is not known yet. Try again in a minute.' }
     const refLink = RefLink.serialize({ baseUrl: context.config.publicUrl, token })
     return { chainId: link.chain_id, refLink, title: oneLine(name, NAME_LENGTH), price }
   } catch (error) {
@@ -64,13 +64,13 @@ interface Found {
   }[]
 }
 
-/** The best products for these words, each with its best review. */
+/** The best products for these words, each with its best review; or why there is none. */
 export async function searchOffers(
   context: Context,
   chain: Chain,
   words: string,
   wallets: Wallets,
-): Promise<Offer[]> {
+): Promise<Offer[] | Message> {
   const { chainId } = chain.config
   const found = await discover(context, chain, {
     intent: words,
@@ -88,20 +88,25 @@ export async function searchOffers(
   }))
   const reviewers = products.flatMap(({ reviews }) => reviews.map(({ reviewer }) => reviewer))
   const own = await ownedAmong(context, chainId, reviewers, wallets)
-  return products
-    .flatMap(({ name, price_usdc, sub_scores, reviews }) => {
-      const review = reviews.find(({ reviewer }) => !own.has(reviewer))
-      if (!review || price_usdc === undefined) return []
-      return {
-        chainId,
-        refLink: review.ref_link,
-        title: oneLine(name, NAME_LENGTH),
-        price: BigInt(price_usdc),
-        rank: sub_scores.product_rank,
-        line: oneLine(String(review.content_json.description ?? ''), LINE_LENGTH),
-      }
-    })
-    .slice(0, MOST_OFFERS)
+  const reviewed = products.flatMap(({ reviews, ...product }) => {
+    const review = reviews.find(({ reviewer }) => !own.has(reviewer))
+    return review ? { ...product, review } : []
+  })
+  const offers = reviewed.flatMap(({ name, price_usdc, sub_scores, review }) => {
+    if (price_usdc === undefined) return []
+    return {
+      chainId,
+      refLink: review.ref_link,
+      title: oneLine(name, NAME_LENGTH),
+      price: BigInt(price_usdc),
+      rank: sub_scores.product_rank,
+      line: oneLine(String(review.content_json.description ?? ''), LINE_LENGTH),
+    }
+  })
+  if (offers.length > 0) return offers.slice(0, MOST_OFFERS)
+  return reviewed.length > 0
+    ? { text: 'I found something, but its price is not known yet. Try again in a minute.' }
+    : { text: 'I found nothing that can be bought. Try other words.' }
 }
 
 const reviewerOf = (refLink: string): number =>
