@@ -10,7 +10,7 @@ import { waitFor } from './wait.ts'
 const { state } = await runningSandbox()
 const owner = privateKeyToAccount(accountOf(state, 'buyer').privateKey)
 const service = callerOf(state.baseUrl)
-const [perPurchase, daily] = [process.argv[2] ?? '1', process.argv[3] ?? '5'].map(baseUnits)
+const [perPurchase, daily] = [process.argv[2] ?? '5', process.argv[3] ?? '10'].map(baseUnits)
 
 await service.post(owner, '/v1/spending-limits', {
   chain_id: state.chainId,

@@ -404,3 +404,35 @@ describe('options', () => {
 
 const nonceIn = (header: string) =>
   JSON.parse(Buffer.from(header, 'base64url').toString()).payload.authorization.nonce as string
+
+describe('an intent that its owner withdraws', () => {
+  /** Withdraws it while the shop has the first payment of the pass; returns the status of that call. */
+  function withdrawDuringPayment(intentId: string): Promise<number> {
+    const { promise, resolve } = Promise.withResolvers<number>()
+    place.before = async ({ headers }) => {
+      if (headers['payment-signature'] === undefined) return
+      place.before = undefined
+      const as = place.m.market.accounts.buyer
+      resolve((await place.m.call('DELETE', `/v1/intents/${intentId}`, { as })).status)
+    }
+    return promise
+  }
+
+  it('is not bought when another one is bought meanwhile', async () => {
+    await queue()
+    const withdrawn = withdrawDuringPayment(await queue())
+    expect(await bought(() => once())).toEqual([1, PRICE])
+    expect(await withdrawn).toBe(204)
+  })
+
+  it('is executed all the same when it was being paid, and its owner learns that', async () => {
+    const only = await queue()
+    const withdrawn = withdrawDuringPayment(only)
+    expect(await bought(() => once())).toEqual([1, PRICE])
+    expect(await withdrawn).toBe(204)
+    expect(await its.statusOf(agentId, only)).toMatchObject({
+      status: 'executed',
+      result: expect.stringContaining('escrow'),
+    })
+  })
+})

@@ -11,6 +11,8 @@ export interface Button {
 export interface Message {
   text: string
   buttons?: readonly (readonly Button[])[]
+  /** As an answer to a pressed button: leaves the message with the button as it is. */
+  isApart?: boolean
 }
 
 /** What became of a message. */

@@ -137,6 +137,24 @@ const statuses = async (of = owner) => (await intents(of)).map(({ status }) => s
 const caps = (body: object) =>
   must(m.call('POST', '/v1/spending-limits', { as: owner.owner, body: { chain_id: m.chainId, ...body } }))
 
+it('a failure on our side is told apart from the message, whose buttons stay', async () => {
+  const queued = await press(await offered(), 'Buy')
+  await m.sql`ALTER TABLE market.chat_links RENAME COLUMN linked_at TO away`
+  m.clock.aheadMs += 1_000
+  ann.press(queued.message_id, 'Withdraw')
+  await ann.until((messages) => messages.find(({ text }) => text?.startsWith('Something went wrong')))
+  await m.sql`ALTER TABLE market.chat_links RENAME COLUMN away TO linked_at`
+  expect(labels(shown(queued))).toEqual(['Withdraw'])
+})
+
+it('agents that strangers give to the wallet do not hide its own', async () => {
+  for (let given = 0; given < 8; given += 1) {
+    const stranger = await newcomer(m)
+    await transfer(m, stranger.owner, owner.owner.address, stranger.agentId)
+  }
+  expect(labels(await offered())).toContain(`Agent ${owner.agentId}`)
+})
+
 it("/buy offers nothing through reviews by the owner's own agents, which cannot be bought through", async () => {
   const author = somebody(chats)
   await link(chats, m.market.accounts.reviewer, author)
@@ -184,7 +202,7 @@ describe('/buy with words', () => {
     const { text = '' } = await ask(chats, ann, '/buy moon phases')
     const [first = '', second = '', third] = text.split('\n')
     expect(first).toMatch(/^1\. Moon phases 0 USDC: 2(\.0+)? USDC, rank /)
-    expect(second).toBe('“Good. 9. Free: 0 USDC /unlink”')
+    expect(second).toBe('“Good. 9. Free: 0 USDC /\u2060unlink”')
     expect(third).toBe('')
     expect(text).not.toMatch(/[\u2028\u2029\u202a-\u202e\u2066-\u2069]/)
     const asked = await press(await ask(chats, ann, '/buy moon phases'), '1')
@@ -263,7 +281,7 @@ describe('who can buy', () => {
     const asked = await offered()
     expect(asked.text).toContain('Which agent')
     expect(labels(asked)).toEqual([
-      ...[second, other.agentId, owner.agentId].sort((a, b) => (a > b ? -1 : 1)).map((id) => `Agent ${id}`),
+      ...[second, other.agentId, owner.agentId].sort((a, b) => (a < b ? -1 : 1)).map((id) => `Agent ${id}`),
       'Cancel',
     ])
     const confirmed = await press(asked, `Agent ${other.agentId}`)

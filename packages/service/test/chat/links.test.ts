@@ -172,10 +172,11 @@ describe('/start with a code', () => {
     expect(await isLinked()).toBe(true)
   })
 
-  it('moves a wallet that has another chat, without a complaint [MSG-37, MSG-38]', async () => {
+  it('moves a wallet that has another chat, without a complaint, and tells the former chat [MSG-37, MSG-38]', async () => {
     const ben = somebody(chats)
     await link(chats, owner, ann)
     expect(await say(`/start ${await codeOnWeb(chats, owner)}`, ben)).toContain(owner.address)
+    await ann.until((messages) => messages.find(({ text }) => text?.includes('now linked to another chat')))
     expect(await say('/status', ben)).toContain(owner.address)
     expect(await say('/status', ann)).toMatch(NONE)
     expect(await say(`/unlink ${owner.address}`, ann)).toMatch(NONE)

@@ -5,7 +5,7 @@ import { ConfigError, need, readConfig } from '../config.ts'
 import { createContext, type Overrides } from '../context.ts'
 import { explain, Refused } from '../refused.ts'
 import { execute, markEarlier } from './execute.ts'
-import { createOutput } from './output.ts'
+import { createOutput, nameOf } from './output.ts'
 import { openQueue } from './queue.ts'
 import { openRecords } from './records.ts'
 import { reviewAll } from './review.ts'
@@ -119,8 +119,13 @@ async function pass(runner: Runner, stopping: AbortSignal): Promise<boolean> {
       'poll',
       `${intents.length === 0 ? 'no' : intents.length} pending intent${intents.length === 1 ? '' : 's'}`,
     )
-    for (const intent of intents) {
+    for (const [at, intent] of intents.entries()) {
       if (stopping.aborted) return false
+      // A purchase takes a while, in which the owner may have withdrawn the next one.
+      if (at > 0 && !(await queue.poll()).some(({ intent_id }) => intent_id === intent.intent_id)) {
+        output.say(`${nameOf(intent.intent_id)} is not pending any more`)
+        continue
+      }
       isDone = (await execute(runner, intent)) && isDone
     }
     return isDone

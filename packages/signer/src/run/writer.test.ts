@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createWriter, wordsOf } from './writer.ts'
 
@@ -39,5 +40,19 @@ describe('a command', () => {
     const asked = ask(node('setInterval(() => {}, 1e6)'), stopping.signal)
     stopping.abort()
     await expect(asked).rejects.toThrow(/was stopped/)
+  })
+
+  it('ends with the runner also when it has left behind a program that holds its output', async () => {
+    const stopping = new AbortController()
+    const asked = ask('sh -c "sleep 600 & exit 0"', stopping.signal)
+    const settled = Promise.allSettled([asked])
+    await sleep(300)
+    stopping.abort()
+    await settled
+    await expect(asked).rejects.toThrow(/was stopped/)
+  })
+
+  it('whose own child writes no end is refused, and the child ends', async () => {
+    await expect(ask('sh -c "yes & wait"')).rejects.toThrow(/more than 1 MiB/)
   })
 })

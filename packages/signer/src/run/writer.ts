@@ -1,5 +1,5 @@
 // Asks the owner's program for a review: a command, or an MCP server.
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { VARIABLES } from '../config.ts'
@@ -44,29 +44,28 @@ function runCommand(
 ): Promise<unknown> {
   const [file = '', ...args] = wordsOf(command)
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, {
-      env: environment(),
-      stdio: 'pipe',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-      killSignal: 'SIGKILL',
-    })
-    const fail = (why: string) => reject(new Refused(`the review command ${why}`))
+    // With a group of its own, so that what the command has started ends with it.
+    const child = spawn(file, args, { env: environment(), stdio: 'pipe', detached: true })
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
+    const fail = (why: string) => {
+      reject(new Refused(`the review command ${why}`))
+      stop(child)
+    }
+    const giveUp = () => fail(signal.aborted ? 'was stopped' : `took more than ${TIMEOUT_MS / 1_000} s`)
+    ended.addEventListener('abort', giveUp, { once: true })
+    if (ended.aborted) giveUp()
     let output = ''
     let complaint = ''
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      if (output.length + chunk.length > MAX_BYTES) return fail('writes more than 1 MiB')
       output += chunk
-      if (output.length <= MAX_BYTES) return
-      child.kill('SIGKILL')
-      fail('writes more than 1 MiB')
     })
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
       complaint = (complaint + chunk).slice(-500)
     })
-    child.on('error', ({ name, message }) => {
-      if (name !== 'AbortError') return fail(`cannot be run: ${message}`)
-      fail(signal.aborted ? 'was stopped' : `took more than ${TIMEOUT_MS / 1_000} s`)
-    })
+    child.on('error', ({ message }) => fail(`cannot be run: ${message}`))
     child.on('close', (code) => {
+      ended.removeEventListener('abort', giveUp)
       if (code !== 0) return fail(`ended with ${code}: ${complaint.trim() || 'it does not say why'}`)
       const answer = jsonIn(output)
       if (answer === undefined) return fail('did not write one JSON document to stdout')
@@ -76,6 +75,17 @@ function runCommand(
     child.stdin.on('error', () => {})
     child.stdin.end(`${JSON.stringify(document)}\n`)
   })
+}
+
+/** Kills the command with all that it has started, and reads no more of what they write. */
+function stop({ pid, stdout, stderr }: ChildProcessWithoutNullStreams): void {
+  stdout.destroy()
+  stderr.destroy()
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // All of them have ended.
+  }
 }
 
 async function callServer(

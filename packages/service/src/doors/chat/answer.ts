@@ -36,7 +36,7 @@ export const answererOf = (context: Context): Answerer =>
         { err: error, channel: incoming.channel.name },
         'a message in a chat was not answered',
       )
-      return FAILED
+      return { ...FAILED, isApart: true }
     }
   }
 

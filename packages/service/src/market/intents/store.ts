@@ -43,6 +43,10 @@ const columns = (sql: Queryable) => sql`
 const isUnclosed = (sql: Queryable, { chainId, agentId, owner }: IntentsOf) => sql`
   chain_id = ${chainId} AND agent_id = ${agentId} AND owner = ${owner} AND status = 'pending'`
 
+/** A runner may have paid for one that was withdrawn at that moment. */
+const isUnexecuted = (sql: Queryable, { chainId, agentId, owner }: IntentsOf) => sql`
+  chain_id = ${chainId} AND agent_id = ${agentId} AND owner = ${owner} AND status IN ('pending', 'withdrawn')`
+
 const isPending = (sql: Queryable, of: IntentsOf, now: Date) => sql`
   ${isUnclosed(sql, of)} AND expires_at > ${now}`
 
@@ -106,7 +110,7 @@ export interface Closing {
 
 /**
  * Closes an intent; returns false when it is not pending or not found. Of concurrent calls the first one wins. An executed intent is
- * closed even after its expiry, because the owner must learn that it was paid and must not queue it again.
+ * closed even after its expiry or its withdrawal, because the owner must learn that it was paid and must not queue it again.
  */
 export async function closeIntent(
   sql: Queryable,
@@ -116,7 +120,7 @@ export async function closeIntent(
 ): Promise<boolean> {
   const { count } = await sql`
     UPDATE market.intents SET status = ${status}, ${sql(status === 'executed' ? 'result' : 'reason')} = ${words}, closed_at = ${at}
-    WHERE intent_id = ${intentId} AND ${status === 'executed' ? isUnclosed(sql, of) : isPending(sql, of, at)}`
+    WHERE intent_id = ${intentId} AND ${status === 'executed' ? isUnexecuted(sql, of) : isPending(sql, of, at)}`
   return count === 1
 }
 

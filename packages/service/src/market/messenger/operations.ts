@@ -58,12 +58,12 @@ export async function confirmLink(
   code: string,
 ): Promise<{ username: string | undefined }> {
   const now = new Date(context.clock())
-  const chat = await context.sql.begin(async (tx) => {
-    const taken = CODE.test(code) ? await store.takeChatsCode(tx, code, now) : undefined
-    if (taken) await store.saveLink(tx, bytesOf(owner), taken, now)
-    return taken
+  const { chat, former } = await context.sql.begin(async (tx) => {
+    const chat = CODE.test(code) ? await store.takeChatsCode(tx, code, now) : undefined
+    return { chat, former: chat && (await store.saveLink(tx, bytesOf(owner), chat, now)) }
   })
   if (!chat) throw new MarketError('invalid input', 'invalid or expired code')
+  if (former) tellFormer(context, former, owner)
   return { username: await usernameOf(context, chat) }
 }
 
@@ -75,12 +75,19 @@ export async function redeemInChat(
 ): Promise<Address | undefined> {
   if (!CODE.test(code)) return undefined
   const now = new Date(context.clock())
-  const owner = await context.sql.begin(async (tx) => {
-    const taken = await store.takeOwnersCode(tx, code, now)
-    if (taken) await store.saveLink(tx, taken, chat, now)
-    return taken
+  const { owner, former } = await context.sql.begin(async (tx) => {
+    const owner = await store.takeOwnersCode(tx, code, now)
+    return { owner, former: owner && (await store.saveLink(tx, owner, chat, now)) }
   })
-  return owner && address(context.recovery, owner)
+  const wallet = owner && address(context.recovery, owner)
+  if (former && wallet) tellFormer(context, former, wallet)
+  return wallet
+}
+
+/** The former chat is where an owner notices that somebody else has linked the wallet. Nobody waits for it, and it is tried once. */
+function tellFormer({ channels }: Context, { channel, chat }: store.Chat, wallet: Address): void {
+  const text = `${wallet} is now linked to another chat, and this one gets no more messages about it. If that was not you, end that link with the wallet.`
+  void channels.get(channel)?.send(chat, { text }, randomBytes(16).toString('hex'))
 }
 
 export async function linkStatus(

@@ -74,17 +74,21 @@ export async function takeOwnersCode(tx: Transaction, code: string, now: Date): 
   return row?.owner
 }
 
-/** Links a wallet to a chat; a wallet that has a link already is re-pointed. */
+/** Links a wallet to a chat; a wallet that has a link already is re-pointed. Returns the former chat, if it is another one. */
 export async function saveLink(
   tx: Transaction,
   owner: Buffer,
   { channel, chat }: Chat,
   at: Date,
-): Promise<void> {
+): Promise<Chat | undefined> {
+  const [former] = await tx<Chat[]>`
+    SELECT channel, chat FROM market.chat_links WHERE owner = ${owner} AND (channel, chat) <> (${channel}, ${chat})
+    FOR UPDATE`
   await tx`
     INSERT INTO market.chat_links (owner, channel, chat, linked_at) VALUES (${owner}, ${channel}, ${chat}, ${at})
     ON CONFLICT (owner) DO UPDATE
       SET channel = excluded.channel, chat = excluded.chat, linked_at = excluded.linked_at, blocked_at = NULL`
+  return former
 }
 
 export type LinkRow = Chat & { linked_at: Date }
@@ -93,6 +97,13 @@ export async function readLink(sql: Queryable, owner: Buffer): Promise<LinkRow |
   const [row] = await sql<LinkRow[]>`
     SELECT channel, chat, linked_at FROM market.chat_links WHERE owner = ${owner}`
   return row
+}
+
+/** Whether a wallet is linked to a chat; it stays so until the transaction ends. */
+export async function holdLink(tx: Transaction, owner: Buffer, { channel, chat }: Chat): Promise<boolean> {
+  const { count } = await tx`
+    SELECT FROM market.chat_links WHERE owner = ${owner} AND channel = ${channel} AND chat = ${chat} FOR SHARE`
+  return count === 1
 }
 
 /** The wallets of a chat, in the order in which they were linked. */

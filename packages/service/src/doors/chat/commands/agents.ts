@@ -12,7 +12,7 @@ export interface AgentOf {
 /** More agents than buttons that fit below a message are not offered; their owner queues purchases for them over REST. */
 const MOST_AGENTS = 8
 
-/** The newest agents that these wallets own on the configured chains. Identities of merchants do not buy. */
+/** The oldest agents that these wallets own on the configured chains: whoever gives a wallet further ones does not hide its own. Identities of merchants do not buy. */
 export async function agentsOf(
   { sql, chains, recovery }: Context,
   wallets: readonly Address[],
@@ -22,7 +22,7 @@ export async function agentsOf(
     SELECT i.chain_id, i.agent_id, i.owner FROM chain.identities AS i
     WHERE i.chain_id = ANY(${[...chains.keys()]}::bigint[]) AND i.owner = ANY(${wallets.map(bytesOf)}::bytea[])
       AND NOT EXISTS (SELECT FROM chain.merchants AS m WHERE (m.chain_id, m.merchant_id) = (i.chain_id, i.agent_id))
-    ORDER BY i.agent_id DESC, i.chain_id LIMIT ${MOST_AGENTS}`
+    ORDER BY i.agent_id, i.chain_id LIMIT ${MOST_AGENTS}`
   return rows.map(({ chain_id, agent_id, owner }) => ({
     chainId: Number(chain_id),
     agentId: agent_id,

@@ -4,9 +4,11 @@ import type { Address } from 'viem'
 import type { Message } from '../../../kit/channel.ts'
 import type { Chain, Context } from '../../../kit/context.ts'
 import { MarketError } from '../../../kit/market-error.ts'
+import { bytesOf } from '../../../machinery/db/bytes.ts'
 import * as drafts from '../../../market/intents/drafts.ts'
 import { findIntent, queueIntent, statusOf, withdrawIntent } from '../../../market/intents/operations.ts'
 import { walletsOfChat } from '../../../market/messenger/operations.ts'
+import { holdLink } from '../../../market/messenger/store.ts'
 import { budgetOf } from '../../../market/spending/budget.ts'
 import { type AgentOf, agentsOf } from './agents.ts'
 import type { Answer, Asked, Command } from './command.ts'
@@ -172,7 +174,12 @@ const confirm =
     try {
       // The draft goes in the transaction that queues the purchase, so that a button that is pressed twice queues it once.
       const intent = await queueIntent(context, chain, agent.owner, wanted, async (tx) => {
-        if (!(await drafts.takeDraft(tx, chat, words, now))) throw new MarketError('conflict', 'taken')
+        // The link may have ended since the wallets were read.
+        if (
+          !(await holdLink(tx, bytesOf(agent.owner), chat)) ||
+          !(await drafts.takeDraft(tx, chat, words, now))
+        )
+          throw new MarketError('conflict', 'taken')
       })
       return {
         text: `Queued: agent ${agent.agentId} buys ${draft.title} for at most ${usdc(draft.price)}${isReviewed ? ' and reviews it' : ''}, as soon as its runner asks. I tell you when it is bought.`,
@@ -208,7 +215,8 @@ const withdrawButton = (intentId: string) => [{ label: 'Withdraw', data: `w:${in
 const withdraw: Answer = async ({ context, chat, words }) => {
   for (const wallet of await walletsOfChat(context, chat)) {
     const refusal = await withdrawnBy(context, wallet, words)
-    if (refusal === undefined) return { text: 'Withdrawn. It will not be bought.' }
+    if (refusal === undefined)
+      return { text: 'Withdrawn. If its runner is paying at this very moment, I tell you.' }
     if (refusal.kind === 'conflict') return { text: `Not withdrawn: the ${refusal.message}.` }
   }
   return { text: 'Not withdrawn: it is not one of the wallets of this chat.' }

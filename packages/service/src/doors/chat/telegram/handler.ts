@@ -70,7 +70,9 @@ export function createHandler({ context, channel, call, answer, replace }: Handl
     const message = await answer({ channel, chat, text: '', pressed: data })
     if (!message) return
     const show = () =>
-      messageId === undefined ? channel.send(chat, message, '') : replace(chat, messageId, message)
+      messageId === undefined || message.isApart
+        ? channel.send(chat, message, '')
+        : replace(chat, messageId, message)
     await deliver(chat, show, signal)
   }
 

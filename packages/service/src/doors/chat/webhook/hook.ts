@@ -71,7 +71,11 @@ export function webhookHook({ context, channel, secret, answer }: HookOptions): 
       const { text: answered, buttons = [] } = message
       return {
         status: 200,
-        body: { text: answered, buttons, ...(pressed !== undefined && { replaces: true }) },
+        body: {
+          text: answered,
+          buttons,
+          ...(pressed !== undefined && !message.isApart && { replaces: true }),
+        },
       }
     },
   }
