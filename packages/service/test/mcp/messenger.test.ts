@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { answererOf } from '../../src/doors/chat/answer.ts'
 import { sweepLinks } from '../../src/market/messenger/store.ts'
 import { setAgentWallet } from '../calls.ts'
 import { send } from '../http/chain.ts'
@@ -206,6 +207,14 @@ it('forgets codes and nonces when nothing can be done with them any more', async
 })
 
 describe('without a queue of intents', () => {
+  it('/buy in a chat says so, and offers nothing', async () => {
+    const { context } = m.service
+    const channel = context.channels.get('telegram')
+    if (!channel) throw new Error('the market has no bot')
+    const answer = await answererOf(context)({ channel, chat: '1', text: '/buy weather' })
+    expect(answer).toEqual({ text: 'Purchases cannot be queued at this marketplace.' })
+  })
+
   it.each(['get_pending_intents', 'mark_intent_executed', 'mark_intent_skipped'])(
     '%s says so in both steps, whatever else is wrong [MCP-76]',
     async (name) => {

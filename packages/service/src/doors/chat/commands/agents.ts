@@ -12,7 +12,10 @@ export interface AgentOf {
 /** More agents than buttons that fit below a message are not offered; their owner queues purchases for them over REST. */
 const MOST_AGENTS = 8
 
-/** The oldest agents that these wallets own on the configured chains: whoever gives a wallet further ones does not hide its own. Identities of merchants do not buy. */
+/**
+ * The oldest agents that these wallets own on the configured chains: whoever gives a wallet further ones does not hide its own. Identities
+ * of merchants do not buy.
+ */
 export async function agentsOf(
   { sql, chains, recovery }: Context,
   wallets: readonly Address[],

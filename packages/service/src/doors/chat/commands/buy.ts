@@ -28,6 +28,7 @@ const USAGE = {
 
 const buy: Answer = async (asked) => {
   const { context, words } = asked
+  if (!context.config.hasIntents) return { text: 'Purchases cannot be queued at this marketplace.' }
   const wallets = await walletsOfChat(context, asked.chat)
   if (wallets.length === 0) return { text: 'No wallet is linked to this chat. Send /start to link one.' }
   const agents = await agentsOf(context, wallets)
