@@ -12,9 +12,10 @@ export interface Import {
 /** From the bottom up. Packages of one floor do not import each other. */
 export const FLOORS_OF_PACKAGES = [
   ['packages/protocol', 'packages/ranking', 'packages/search', 'packages/net', 'packages/telegram-stand-in'],
-  ['packages/database', 'contracts'],
+  ['packages/database', 'packages/client', 'contracts'],
   ['packages/process', 'packages/chain'],
   ['packages/service', 'packages/facilitator', 'packages/merchant', 'packages/signer'],
+  ['packages/create-referrer-shop'],
   ['sandbox', 'bench', 'sim'],
 ]
 

@@ -4,6 +4,7 @@ import { startChat } from './chat/chat.ts'
 import type { Databases } from './databases.ts'
 import { fillMarket } from './demo-data.ts'
 import type { Ends } from './ends.ts'
+import { startFaucet } from './faucet.ts'
 import { startMarketFacilitator } from './market-facilitator.ts'
 import { attestationPubKey, startMarketService } from './market-service.ts'
 import { registerPeople } from './people.ts'
@@ -42,12 +43,17 @@ export async function bringUp({
     () => startChat({ port: ports.chat, serviceUrl, rpcUrl: local.rpcUrl, accounts }),
     ({ close }) => close(),
   )
+  const { url: faucetUrl } = await ends.add(
+    () => startFaucet({ market, port: ports.faucet }),
+    (faucet) => faucet.close(),
+  )
   const { url: baseUrl } = await ends.add(
     async () =>
       startMarketService(world, {
         port: ports.service,
         databaseUrl: await databases.create('market'),
         facilitatorUrl,
+        faucetUrl,
         chat,
       }),
     (service) => service.stop(),
@@ -85,6 +91,7 @@ export async function bringUp({
     facilitatorUrl,
     shopUrl,
     chatUrl: chat.url,
+    faucetUrl,
     rpcUrl,
     chainId,
     contracts,

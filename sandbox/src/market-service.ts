@@ -15,7 +15,7 @@ export async function attestationPubKey(): Promise<string> {
 /** Returns when it has read the chain. */
 export async function startMarketService(
   world: World,
-  options: { port: number; databaseUrl: string; facilitatorUrl: string; chat: Chat },
+  options: { port: number; databaseUrl: string; facilitatorUrl: string; faucetUrl: string; chat: Chat },
 ): Promise<Service> {
   const config = readConfig({
     ...environmentOf(world, options),
@@ -24,6 +24,7 @@ export async function startMarketService(
     ATTESTATION_KEYS: JSON.stringify({ [world.chainId]: [ATTESTATION_SEED] }),
     ADMIN_ADDRESSES: accountOf(world, 'admin').address,
     FACILITATOR_URL: options.facilitatorUrl,
+    FAUCET_URL: options.faucetUrl,
     TELEGRAM_BOT_TOKEN: options.chat.token,
     TELEGRAM_BOT_NAME: options.chat.botName,
     TELEGRAM_API_ROOT: options.chat.url,

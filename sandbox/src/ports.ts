@@ -9,11 +9,19 @@ export interface Ports {
   facilitator: number
   shop: number
   chat: number
+  faucet: number
 }
 
 const MOST = 56_000
 const STEP = 100
-const DEFAULTS: Ports = { chain: 8545, service: 8080, facilitator: 8081, shop: 8083, chat: 8084 }
+const DEFAULTS: Ports = {
+  chain: 8545,
+  service: 8080,
+  facilitator: 8081,
+  shop: 8083,
+  chat: 8084,
+  faucet: 8085,
+}
 
 export function readOffset(env: NodeJS.ProcessEnv): number {
   const offset = Number(env.PORT_OFFSET ?? 0)
@@ -25,13 +33,14 @@ export function readOffset(env: NodeJS.ProcessEnv): number {
 
 export function readPorts(env: NodeJS.ProcessEnv): Ports {
   const offset = readOffset(env)
-  const { chain, service, facilitator, shop, chat } = DEFAULTS
+  const { chain, service, facilitator, shop, chat, faucet } = DEFAULTS
   return {
     chain: chain + offset,
     service: service + offset,
     facilitator: facilitator + offset,
     shop: shop + offset,
     chat: chat + offset,
+    faucet: faucet + offset,
   }
 }
 

@@ -18,6 +18,8 @@ export interface SandboxState {
   shopUrl: string
   /** The page on which one talks to the bot. */
   chatUrl: string
+  /** Gives gas and USDC. */
+  faucetUrl: string
   rpcUrl: string
   chainId: number
   contracts: Addresses

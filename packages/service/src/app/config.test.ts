@@ -36,6 +36,7 @@ describe('readConfig', () => {
       oraclePrivateKey: undefined,
       publicUrl: 'http://127.0.0.1:8080',
       facilitatorUrl: undefined,
+      faucetUrl: undefined,
       attestationSeeds: new Map(),
       adminAddresses: new Set(),
       consoleOrigins: [],

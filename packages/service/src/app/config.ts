@@ -47,6 +47,7 @@ export const variables = {
     Read.baseUrl,
     'where payments are settled: told in the manifest and by ref links, and asked by /mpp/charge',
   ),
+  FAUCET_URL: optional(Read.baseUrl, 'where agents of a sandbox get gas and USDC: told in the manifest'),
   ATTESTATION_KEYS: optional(
     Read.json(
       AttestationKeys,
@@ -199,6 +200,7 @@ export function readConfig(env: Env): Config {
     publisherPrivateKey: values.PUBLISHER_PRIVATE_KEY,
     publicUrl,
     facilitatorUrl: values.FACILITATOR_URL,
+    faucetUrl: values.FAUCET_URL,
     attestationSeeds: values.ATTESTATION_KEYS ?? new Map(),
     adminAddresses: new Set(values.ADMIN_ADDRESSES),
     consoleOrigins: values.CONSOLE_ORIGINS ?? [],

@@ -10,6 +10,7 @@ export interface Config extends CommonConfig {
   /** Base URL at which callers reach the service; ref links begin with it. */
   publicUrl: string
   facilitatorUrl: string | undefined
+  faucetUrl: string | undefined
   /** Ed25519 seeds by chain id: the first is the signing key, the second is the previous key. */
   attestationSeeds: ReadonlyMap<number, readonly Secret<Hex>[]>
   adminAddresses: ReadonlySet<Address>

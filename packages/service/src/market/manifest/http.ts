@@ -51,6 +51,8 @@ const Manifest = z
     docs: z.record(z.string(), url),
     identityRegistration: z.string(),
     setupUrl: url,
+    facilitatorUrl: url.optional().meta({ about: 'Where payments are settled.' }),
+    faucetUrl: url.optional().meta({ about: 'Gives gas and USDC for nothing: only in a sandbox.' }),
   })
   .meta({ id: 'Manifest' })
 

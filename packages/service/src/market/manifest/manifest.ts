@@ -32,6 +32,10 @@ export interface Manifest {
   docs: Record<string, string>
   identityRegistration: string
   setupUrl: string
+  /** Where payments are settled; left out when the market does not know. */
+  facilitatorUrl?: string
+  /** Gives gas and USDC for nothing; a sandbox has one. */
+  faucetUrl?: string
 }
 
 interface McpServer {
@@ -43,7 +47,7 @@ interface McpServer {
 }
 
 export function manifestOf({ config, chains }: Pick<Context, 'config' | 'chains'>): Manifest {
-  const { publicUrl: base, facilitatorUrl } = config
+  const { publicUrl: base, facilitatorUrl, faucetUrl } = config
   const entries = config.chains.flatMap(({ chainId }) => {
     const chain = chains.get(chainId)
     return chain ? [chainEntry(chain)] : []
@@ -77,6 +81,8 @@ export function manifestOf({ config, chains }: Pick<Context, 'config' | 'chains'
     },
     identityRegistration: `Call register(string agentURI) on the identityRegistry of a chain (ERC-8004). The Registered event names your agent id; ids begin at 0, and the wallet that called owns it. Then POST {"agent_id": id} to ${base}/v1/agent/register, signed by that wallet: X-Agent-Timestamp holds the time in unix seconds, X-Agent-Signature an EIP-191 signature over the 32 bytes keccak256(body ‖ timestamp as 8 bytes, big-endian). Buying needs no identity, but only an identity can review, vote and claim cashback.`,
     setupUrl: `${base}/.well-known/referrer-agent`,
+    ...(facilitatorUrl && { facilitatorUrl }),
+    ...(faucetUrl && { faucetUrl }),
   }
 }
 

@@ -1,0 +1,189 @@
+// A market's URL and a node of its chain are all that a newcomer has: the rest is told by the manifest and checked on-chain.
+import { addressRegistryAbi, reviewRegistryAbi } from '@referrer/protocol/abi'
+import {
+  type Address,
+  getAddress,
+  isAddress,
+  isAddressEqual,
+  keccak256,
+  type PublicClient,
+  stringToBytes,
+} from 'viem'
+
+/** A market on one chain, as its address registry names it. */
+export interface Deployment {
+  /** The market, without a slash at the end. */
+  marketUrl: string
+  mcpUrl: string
+  /** The manifest. */
+  setupUrl: string
+  chainId: number
+  contracts: {
+    AddressRegistry: Address
+    IdentityRegistry: Address
+    MerchantRegistry: Address
+    ReviewRegistry: Address
+    CommissionEscrow: Address
+    SplitRouter: Address
+    USDC: Address
+  }
+  /** Those whose ref links count, the one that signs first. */
+  attestationPubKeys: string[]
+  /** Smallest payment that is settled, in USDC base units. */
+  leastAmount: bigint
+  /** Undefined when the market does not tell. */
+  facilitatorUrl: string | undefined
+  /** Gives gas and USDC for nothing; a sandbox has one. */
+  faucetUrl: string | undefined
+}
+
+export interface DeploymentOptions {
+  /** Where the market is; a path such as `/mcp` is left out. */
+  marketUrl: string
+  /** The registry that you already trust: any other one is refused. */
+  addressRegistry?: Address | undefined
+  fetch?: typeof fetch
+}
+
+/** The market is not what it says, or does not answer; the message says what to do. */
+export class DeploymentError extends Error {
+  override readonly name = 'DeploymentError'
+}
+
+const NAMES = {
+  IdentityRegistry: 'IDENTITY_REGISTRY',
+  MerchantRegistry: 'MERCHANT_REGISTRY',
+  ReviewRegistry: 'REVIEW_REGISTRY',
+  CommissionEscrow: 'COMMISSION_ESCROW',
+  SplitRouter: 'SPLIT_ROUTER',
+  USDC: 'USDC',
+} as const
+
+/**
+ * Reads the manifest, and believes its addresses only where the address registry on the chain names the same. The registry
+ * itself is the one that the review registry was deployed with; whoever knows it beforehand passes it and need not believe the market.
+ */
+export async function readDeployment(client: PublicClient, options: DeploymentOptions): Promise<Deployment> {
+  const marketUrl = marketUrlOf(options.marketUrl)
+  const setupUrl = `${marketUrl}/.well-known/referrer-agent`
+  const manifest = await readManifest(setupUrl, options.fetch ?? fetch)
+  const chainId = await client.getChainId()
+  const told = manifest.chains.find((chain) => chain.chainId === chainId)
+  if (!told) {
+    const ids = manifest.chains.map((chain) => chain.chainId).join(', ')
+    throw new DeploymentError(
+      `the node serves chain ${chainId}, and the market at ${marketUrl} works on ${ids || 'none'}: name a node of that chain`,
+    )
+  }
+  const AddressRegistry = await client
+    .readContract({ address: told.reviewRegistry, abi: reviewRegistryAbi, functionName: 'ADDRESSES' })
+    .catch(() => {
+      throw new DeploymentError(
+        `the review registry ${told.reviewRegistry} that ${marketUrl} names is not on chain ${chainId}: do not use this market`,
+      )
+    })
+  const wanted = options.addressRegistry
+  if (wanted && !isAddressEqual(wanted, AddressRegistry)) {
+    throw new DeploymentError(
+      `the market at ${marketUrl} uses the address registry ${AddressRegistry}, and you trust ${wanted}: do not use it before you know why`,
+    )
+  }
+  const entries = await Promise.all(
+    Object.entries(NAMES).map(async ([contract, name]) => [
+      contract,
+      await client.readContract({
+        address: AddressRegistry,
+        abi: addressRegistryAbi,
+        functionName: 'getAddress',
+        args: [keccak256(stringToBytes(name))],
+      }),
+    ]),
+  )
+  const contracts = { AddressRegistry, ...Object.fromEntries(entries) } as Deployment['contracts']
+  for (const [contract, address] of [
+    ['SplitRouter', told.splitRouter],
+    ['ReviewRegistry', told.reviewRegistry],
+    ['IdentityRegistry', told.identityRegistry],
+  ] as const) {
+    if (address && !isAddressEqual(address, contracts[contract])) {
+      throw new DeploymentError(
+        `the market at ${marketUrl} names ${contract} ${address}, and the address registry ${contracts[contract]}: do not use this market`,
+      )
+    }
+  }
+  return {
+    marketUrl,
+    mcpUrl: `${marketUrl}/mcp`,
+    setupUrl,
+    chainId,
+    contracts,
+    attestationPubKeys: told.attestationPubKeys ?? [],
+    leastAmount: BigInt(told.leastAmount),
+    facilitatorUrl: manifest.facilitatorUrl,
+    faucetUrl: manifest.faucetUrl,
+  }
+}
+
+/** The market's own URL, from it or from that of its tools. */
+export function marketUrlOf(url: string): string {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new DeploymentError(`the market must be an http or https URL, not "${url}"`)
+  }
+  return url.replace(/\/+$/, '').replace(/\/mcp$/, '')
+}
+
+interface ToldChain {
+  chainId: number
+  splitRouter: Address
+  reviewRegistry: Address
+  identityRegistry?: Address
+  attestationPubKeys?: string[]
+  leastAmount: string
+}
+
+interface Told {
+  chains: ToldChain[]
+  facilitatorUrl?: string
+  faucetUrl?: string
+}
+
+const LONGEST_MS = 10_000
+
+async function readManifest(url: string, fetchFn: typeof fetch): Promise<Told> {
+  const response = await fetchFn(url, { signal: AbortSignal.timeout(LONGEST_MS), redirect: 'error' }).catch(
+    (error: unknown) => {
+      throw new DeploymentError(`no market answers at ${url}: is the URL right, and is it running?`, {
+        cause: error,
+      })
+    },
+  )
+  const told: unknown = response.ok ? await response.json().catch(() => undefined) : undefined
+  if (!isManifest(told)) {
+    throw new DeploymentError(
+      `what answers at ${url} is no market (status ${response.status}): is the URL right?`,
+    )
+  }
+  return told
+}
+
+const isText = (value: unknown) => value === undefined || typeof value === 'string'
+
+function isManifest(value: unknown): value is Told {
+  const { chains, facilitatorUrl, faucetUrl } = (value ?? {}) as Partial<Told>
+  return Array.isArray(chains) && chains.every(isChain) && isText(facilitatorUrl) && isText(faucetUrl)
+}
+
+function isChain(value: unknown): value is ToldChain {
+  const { chainId, splitRouter, reviewRegistry, identityRegistry, leastAmount, attestationPubKeys } =
+    (value ?? {}) as Partial<ToldChain>
+  const isContract = (address: unknown) =>
+    typeof address === 'string' && isAddress(address, { strict: false }) && getAddress(address) !== undefined
+  return (
+    Number.isSafeInteger(chainId) &&
+    isContract(splitRouter) &&
+    isContract(reviewRegistry) &&
+    (identityRegistry === undefined || isContract(identityRegistry)) &&
+    /^\d{1,30}$/.test(leastAmount ?? '') &&
+    (attestationPubKeys === undefined || attestationPubKeys.every((key) => /^[0-9a-f]{64}$/.test(key)))
+  )
+}

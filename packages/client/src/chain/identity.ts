@@ -1,0 +1,34 @@
+import { identityRegistryAbi } from '@referrer/protocol/abi'
+import {
+  type Account,
+  type Address,
+  type Chain,
+  type Hash,
+  type PublicClient,
+  parseEventLogs,
+  type Transport,
+  type WalletClient,
+} from 'viem'
+
+export interface Registered {
+  agentId: bigint
+  transaction: Hash
+}
+
+/** Mints an ERC-8004 identity for the wallet's account. Calling it twice mints two: remember the id. */
+export async function registerIdentity(
+  client: PublicClient,
+  wallet: WalletClient<Transport, Chain, Account>,
+  { identityRegistry, uri = '' }: { identityRegistry: Address; uri?: string },
+): Promise<Registered> {
+  const transaction = await wallet.writeContract({
+    address: identityRegistry,
+    abi: identityRegistryAbi,
+    functionName: 'register',
+    args: [uri],
+  })
+  const { logs, status } = await client.waitForTransactionReceipt({ hash: transaction })
+  const [event] = parseEventLogs({ abi: identityRegistryAbi, eventName: 'Registered', logs })
+  if (status !== 'success' || !event) throw new Error(`transaction ${transaction} registered no identity`)
+  return { agentId: event.args.agentId, transaction }
+}

@@ -1,0 +1,10 @@
+export {
+  type Deployment,
+  DeploymentError,
+  type DeploymentOptions,
+  marketUrlOf,
+  readDeployment,
+} from './deployment.ts'
+export { askFaucet, type Gift } from './faucet.ts'
+export { type Registered, registerIdentity } from './identity.ts'
+export { NETWORKS, type Network } from './networks.ts'

@@ -1,0 +1,1 @@
+export { type Deployment, readDeployment } from './chain/index.ts'
