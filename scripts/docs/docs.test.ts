@@ -1,0 +1,76 @@
+// Runs the documents that newcomers follow, as they are written, and compares what is printed with what they say.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readDocument } from './blocks.ts'
+import { missingLine } from './compare.ts'
+import { openShell, type Printed } from './shell.ts'
+
+const root = join(import.meta.dirname, '../..')
+const DOCUMENTS = ['README.md', 'docs/quickstart.md', 'docs/selling.md', 'docs/agents.md']
+/** Far from the ports of a sandbox that somebody runs, and of the other tests. */
+const FIRST_OFFSET = 41_000
+
+describe.each(DOCUMENTS.map((path, at) => ({ path, offset: FIRST_OFFSET + 100 * at })))(
+  '$path',
+  ({ path, offset }) => {
+    const { blocks, skipped } = readDocument(readFileSync(join(root, path), 'utf8'))
+    const here = placesOf(offset)
+    const home = mkdtempSync(join(tmpdir(), 'referrer-docs-'))
+    const shell = openShell(root, { ...process.env, PORT_OFFSET: String(offset), HOME: home, NO_COLOR: '1' })
+    const written: string[] = []
+    afterAll(async () => {
+      await shell.close()
+      for (const file of [home, ...written]) rmSync(file, { recursive: true, force: true })
+    }, 60_000)
+    let last: Printed | undefined
+
+    it('says why a block is not run', () => {
+      for (const { reason } of skipped) expect(reason).toMatch(/\w{3}/)
+      expect(blocks.length).toBeGreaterThan(0)
+    })
+
+    for (const block of blocks) {
+      if (block.kind === 'file') {
+        it(`line ${block.line}: ${block.name}`, async () => {
+          const { lines } = await shell.run('pwd')
+          const file = join(lines[0] as string, block.name)
+          written.push(file)
+          writeFileSync(file, here.there(block.text), { flag: 'wx' })
+        })
+      } else if (block.kind === 'output') {
+        it(`line ${block.line}: what the command above prints`, () => {
+          const printed = last?.lines.map(here.back) ?? []
+          expect(missingLine(block.lines, printed, { isExcerpt: true }), printed.join('\n')).toBeUndefined()
+        })
+      } else {
+        for (const { text, prints, until } of block.commands) {
+          it(`line ${block.line}: ${text}`, { timeout: 180_000 }, async () => {
+            const command = here.there(text)
+            last = until === undefined ? await shell.run(command) : await shell.start(command, until)
+            const printed = last.lines.map(here.back)
+            expect(last.code, printed.join('\n')).toBe(0)
+            if (prints) expect(missingLine(prints, printed), printed.join('\n')).toBeUndefined()
+          })
+        }
+      }
+    }
+  },
+)
+
+/** The ports and folders of a document, and those of the sandbox that the test runs. */
+function placesOf(offset: number) {
+  const PORTS = [8080, 8081, 8083, 8084, 8085, 8545]
+  const pairs = [
+    ...PORTS.map((port) => [`127.0.0.1:${port}`, `127.0.0.1:${port + offset}`] as const),
+    ['.sandbox/', `.sandbox-${offset}/`] as const,
+    // What is printed for the sandbox of a document has no offset in it.
+    ['node scripts/run.mjs', `PORT_OFFSET=${offset} node scripts/run.mjs`] as const,
+  ]
+  return {
+    there: (text: string) =>
+      pairs.slice(0, -1).reduce((now, [documented, real]) => now.replaceAll(documented, real), text),
+    back: (text: string) => pairs.reduce((now, [documented, real]) => now.replaceAll(real, documented), text),
+  }
+}
