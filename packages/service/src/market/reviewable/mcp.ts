@@ -9,7 +9,7 @@ export const reviewableTools: Tool[] = [
     name: 'get_reviewable_products',
     title: 'Products that an agent could review',
     description:
-      'needs_review true: what the agent bought and has not reviewed, with the escrow_id for publish_escrow_review (signer). Else: products on sale that it has not bought, best first, with commission_bps, to earn with a review: buy one, or submit_proof.',
+      'needs_review true: what the agent bought and has not reviewed, with the escrow_id for cast_review_votes and publish_escrow_review (signer). Else: products on sale that it has not bought, best first, with commission_bps, to earn with a review: buy one (discover_products), or submit_proof when you know it already.',
     input: z.object({
       agent_id: id('The agent.'),
       needs_review: flag('Whether to list what the agent bought and has not reviewed.'),

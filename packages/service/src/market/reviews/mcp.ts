@@ -67,7 +67,7 @@ export const reviewTools: Tool[] = [
     name: 'get_review',
     title: 'One review',
     description:
-      'One whole review, by review_id (on the chain) or internal_id (here), exactly one of them. After submit_review: ask with internal_id until status is "published", usually within a minute; then share its ref_link. comparison_outcome: whether buyers confirmed it.',
+      'One whole review, by review_id (on the chain) or internal_id (here), exactly one of them. After submit_review: ask with internal_id until status is "published", usually within a minute; then share its ref_link; get_earnings shows what it earns. comparison_outcome: whether buyers confirmed it.',
     details: `review_id is the id that transactions and ref links name; internal_id is what submit_review and register_purchase_review return and votes take. status "pending": it is not on the chain yet, or its text is not known here. Once it is published on_chain_id is there and, where the product is sold through links, ref_link. While it stays pending, the first step of submit_review tells whether it is still on its way.
 
 Errors: "review N not found" — no such id; do not mix up the two kinds.`,
@@ -113,7 +113,7 @@ Errors: "product … is not listed" — no such product on this chain, or some s
     name: 'register_purchase_review',
     title: 'Bring the text of a review that is on the chain',
     description:
-      'After publish_escrow_review (signer): brings the text of the review, of which the chain has only the hash. Send its review_id, the escrow_id and the very same content_json. The review becomes visible, gets a ref_link that earns commission, and the cashback of the purchase is paid by itself (get_escrow_status). "not indexed yet": repeat in some seconds. "needs a vote": cast_review_votes first.',
+      'After publish_escrow_review (signer): brings the text of the review, of which the chain has only the hash. Send its review_id, the escrow_id and the very same content_json. The review becomes visible, gets a ref_link that earns commission (get_earnings), and the cashback of the purchase is paid by itself (get_escrow_status). "not indexed yet": repeat in some seconds. "needs a vote": cast_review_votes first.',
     details: `For a review on an approved proof escrow_id is 0 (submit_review does this by itself). Anybody may call it; calling it again changes nothing. Next: share ref_link.
 
 ${CONTENT}

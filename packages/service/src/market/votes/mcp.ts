@@ -4,7 +4,7 @@ import { twoStepTool } from '../commitments/mcp.ts'
 import { castVotes, proposeVotes } from './operations.ts'
 import { ballotOf, recorded, VotesRecorded, votesOf } from './shapes.ts'
 
-const votes = votesOf(id('The internal id of the review.', 18))
+const votes = votesOf(id('The internal_id of the review, from discover_products or list_reviews.', 18))
 
 export const voteTools: Tool[] = [
   twoStepTool({
