@@ -26,7 +26,7 @@ export function listed({ name, title, description, annotations, ...tool }: Descr
     description,
     inputSchema: objectOf(briefInput(input)),
     outputSchema: objectOf(briefOutput(output)),
-    annotations: hintsOf(annotations),
+    annotations: briefHints(annotations),
   }
 }
 
@@ -99,17 +99,15 @@ function typeOf(schema: Json): Json {
 const typesOf = ({ type, anyOf }: Json): (string | undefined)[] =>
   anyOf ? (anyOf as Json[]).flatMap(typesOf) : ([type].flat() as (string | undefined)[])
 
-/** Hints that the protocol assumes when they are missing are left out, and those that mean nothing for a tool that only reads. */
-function hintsOf({
+/** Leaves out hints that the protocol assumes when they are missing, and those that mean nothing for a tool that only reads. */
+const briefHints = ({
   readOnlyHint = false,
-  destructiveHint,
-  idempotentHint,
-  openWorldHint,
-}: ToolAnnotations): ToolAnnotations {
-  return {
-    readOnlyHint,
-    ...(!readOnlyHint && destructiveHint === false && { destructiveHint }),
-    ...(!readOnlyHint && idempotentHint && { idempotentHint }),
-    ...(openWorldHint === false && { openWorldHint }),
-  }
-}
+  destructiveHint = true,
+  idempotentHint = false,
+  openWorldHint = true,
+}: ToolAnnotations): ToolAnnotations => ({
+  readOnlyHint,
+  ...(!readOnlyHint && !destructiveHint && { destructiveHint }),
+  ...(!readOnlyHint && idempotentHint && { idempotentHint }),
+  ...(!openWorldHint && { openWorldHint }),
+})

@@ -58,6 +58,12 @@ function* leaves(schema: unknown, path: string[] = []): Generator<[string[], Jso
   for (const part of Object.values(rest)) yield* leaves(part, path)
 }
 
+/** What a client would not assume by itself when a hint is missing. */
+function unassumed({ readOnlyHint, destructiveHint, idempotentHint }: ListedTool['annotations'] = {}) {
+  if (readOnlyHint) return { readOnlyHint }
+  return { readOnlyHint, destructiveHint, ...(idempotentHint && { idempotentHint }) }
+}
+
 /** The arguments of a schema by their paths, a required one with an exclamation mark. */
 function* argumentsIn(schema: Json, path = ''): Generator<string> {
   const { properties = {}, required = [], items } = schema
@@ -105,6 +111,7 @@ describe('tools/list', () => {
   it('shows each with a title, a text to choose it by, and an object as its answer', () => {
     for (const { name, title, description = '', inputSchema, outputSchema } of tools.values()) {
       expect(title, name).toMatch(/\w{3}/)
+      expect(explained.get(name)?.annotations?.title, name).toBe(title)
       expect(description.length, name).toBeGreaterThan(80)
       expect(inputSchema.type, name).toBe('object')
       expect(outputSchema?.type, name).toBe('object')
@@ -115,7 +122,10 @@ describe('tools/list', () => {
     const hint = (name: string) => tools.get(name)?.annotations?.readOnlyHint
     for (const name of READS) expect(hint(name), name).toBe(true)
     for (const name of WRITES) expect(hint(name), name).toBe(false)
-    for (const name of [...WRITES]) expect(tools.get(name)?.annotations?.destructiveHint, name).toBe(false)
+    for (const { name, annotations } of explained.values()) {
+      expect(annotations?.destructiveHint, name).toBe(false)
+      expect(tools.get(name)?.annotations, name).toEqual(unassumed(annotations))
+    }
   })
 
   it('has every argument of the whole tool, required where it is, and every field of its answers', () => {

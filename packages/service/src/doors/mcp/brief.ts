@@ -1,5 +1,6 @@
 // Short forms of JSON Schema for `tools/list`. A model reads that list before it does anything, so every word in it costs every user.
 // The whole schemas validate the calls and are shown by the resources `referrer://tools/{name}`.
+import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Json } from '@referrer/process/openapi'
 
 /** Fields that mean the same in every tool: the instructions of the server explain them once. */
@@ -66,3 +67,16 @@ function typeOf(schema: Json): Json {
 
 const typesOf = ({ type, anyOf }: Json): (string | undefined)[] =>
   anyOf ? (anyOf as Json[]).flatMap(typesOf) : ([type].flat() as (string | undefined)[])
+
+/** Leaves out hints that the protocol assumes when they are missing, those that mean nothing for a tool that only reads, and the title. */
+export const briefHints = ({
+  readOnlyHint = false,
+  destructiveHint = true,
+  idempotentHint = false,
+  openWorldHint = true,
+}: ToolAnnotations): ToolAnnotations => ({
+  readOnlyHint,
+  ...(!readOnlyHint && !destructiveHint && { destructiveHint }),
+  ...(!readOnlyHint && idempotentHint && { idempotentHint }),
+  ...(!openWorldHint && { openWorldHint }),
+})

@@ -3,7 +3,7 @@ import { type Json, wholeJsonSchema } from '@referrer/process/openapi'
 import type { z } from 'zod'
 import type { Tool } from '../../kit/tool.ts'
 import { chainId } from '../../kit/tool-fields.ts'
-import { briefInput, briefOutput } from './brief.ts'
+import { briefHints, briefInput, briefOutput } from './brief.ts'
 import { noticeOf, withNotice } from './untrusted.ts'
 
 const answersOf = ({ output }: Pick<Tool, 'output'>): Json[] =>
@@ -21,7 +21,7 @@ export function listed(tool: Tool): ListedTool {
     description,
     inputSchema: objectOf(briefInput(inputOf(tool))),
     outputSchema: objectOf(briefOutput(notedAnswersOf(tool))),
-    annotations: hintsOf(tool),
+    annotations: briefHints(hintsOf(tool)),
   }
 }
 
@@ -38,12 +38,14 @@ export function explained(tool: Tool): ListedTool {
   }
 }
 
-/** Hints that the protocol assumes when they are missing are left out: the others of a tool that only reads, and an open world. */
-const hintsOf = ({ isReadOnly = false, isIdempotent = false }: Tool): ToolAnnotations =>
-  isReadOnly
-    ? { readOnlyHint: true }
-    : // No tool deletes anything that belongs to somebody.
-      { readOnlyHint: false, destructiveHint: false, ...(isIdempotent && { idempotentHint: true }) }
+const hintsOf = ({ title, isReadOnly = false, isIdempotent = false }: Tool): ToolAnnotations => ({
+  title,
+  readOnlyHint: isReadOnly,
+  // No tool deletes anything that belongs to somebody.
+  destructiveHint: false,
+  idempotentHint: isReadOnly || isIdempotent,
+  openWorldHint: true,
+})
 
 function inputOf({ input, needs = [] }: Tool): Json {
   const fields = wholeJsonSchema((input as z.ZodObject).extend({ chain_id: chainId }), 'input')
