@@ -57,9 +57,10 @@ const schemasOf = ({ input, output }: Pick<Described, 'input' | 'output'>) => ({
 const objectOf = (schema: Json) => schema as Json & { type: 'object' }
 
 function briefInput(schema: Json): Json {
-  const { description, properties, required = [], items, enum: values } = schema
+  const { anyOf, description, properties, required = [], items, enum: values } = schema
   return {
-    ...typeOf(schema),
+    // Not a list of types, which some hosts do not take.
+    ...(anyOf ? { anyOf: (anyOf as Json[]).map(briefInput) } : typeOf(schema)),
     ...(description !== undefined && { description }),
     ...(values !== undefined && { enum: values }),
     ...(properties !== undefined && { properties: fieldsOf(properties as Record<string, Json>) }),

@@ -154,12 +154,12 @@ describe('the tools', () => {
     for (const name of Object.values(TOOLS)) expect(fieldsOf(name)).toEqual(['commitment'])
     const pay = tools.find(({ name }) => name === 'pay_for_product')?.inputSchema.properties as Record<
       string,
-      { type: string[] }
+      { anyOf: { type: string }[] }
     >
     const charged = tools.find(({ name }) => name === 'sign_charge_commitment')?.inputSchema
       .properties as typeof pay
     for (const field of [pay.agent_id, charged.buyerAgentId]) {
-      expect(field?.type).toEqual(['integer', 'string'])
+      expect(field?.anyOf.map(({ type }) => type)).toEqual(['integer', 'string'])
     }
   })
 })

@@ -11,9 +11,10 @@ const COMMON = new Set([
 
 /** What a tool takes: every field, which are required, and what is to be said of it. Limits and examples are left out. */
 export function briefInput(schema: Json): Json {
-  const { description, properties, required = [], items, enum: values } = schema
+  const { anyOf, description, properties, required = [], items, enum: values } = schema
   return {
-    ...typeOf(schema),
+    // Not a list of types, which some hosts do not take.
+    ...(anyOf ? { anyOf: (anyOf as Json[]).map(briefInput) } : typeOf(schema)),
     ...(description !== undefined && { description }),
     ...(values !== undefined && { enum: values }),
     ...(properties !== undefined && { properties: fieldsOf(properties as Record<string, Json>) }),
