@@ -1,14 +1,17 @@
 // A tool is a description, an input and an output schema, and a function.
-import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server'
+import type { Tool as ListedTool, McpServer, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import type { Context } from './context.ts'
+import { explained, listed } from './listed.ts'
 import { explain, isExpected, Refused } from './refused.ts'
 
 export interface ToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
   name: string
   title: string
-  /** For a model that has never heard of us: what it is for, when to use it, what to do next, what the errors mean. */
+  /** For a model that has never heard of us, read with every `tools/list`, so short: what it is for, when to use it, what to do next. */
   description: string
+  /** What else there is to know, such as what the errors mean: shown by the resource `referrer-signer://tools/{name}`. */
+  details?: string
   input: I
   output: O
   annotations: ToolAnnotations
@@ -19,12 +22,18 @@ export interface ToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
 export interface Tool {
   name: string
   title: string
+  /** As `tools/list` shows it. */
+  listed: ListedTool
+  /** With all that there is to say of it, and its whole schemas. */
+  explained: ListedTool
   register(server: McpServer, context: Context): void
 }
 
 export const tool = <I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<I, O>): Tool => ({
   name: spec.name,
   title: spec.title,
+  listed: listed(spec),
+  explained: explained(spec),
   register(server, context) {
     const { name, title, description, input, output, annotations } = spec
     server.registerTool<z.ZodObject, z.ZodObject>(

@@ -29,6 +29,19 @@ export interface TestSigner {
   close(): Promise<void>
 }
 
+export type ListedTool = Awaited<ReturnType<Client['listTools']>>['tools'][number]
+
+/** All that the signer says of its tools, with their whole schemas. */
+export async function explainedBy(client: Client): Promise<ListedTool[]> {
+  const { tools } = await client.listTools()
+  return Promise.all(
+    tools.map(async ({ name }) => {
+      const { contents } = await client.readResource({ uri: `referrer-signer://tools/${name}` })
+      return JSON.parse((contents[0] as { text: string }).text)
+    }),
+  )
+}
+
 export const MAIN = new URL('../src/bin.ts', import.meta.url)
 
 export const newStateDir = () => join(tmpdir(), `referrer-signer-${randomUUID()}`)
@@ -50,6 +63,8 @@ export async function startSigner(
   transport.stderr?.on('data', (chunk: Buffer) => said.push(chunk.toString()))
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(transport)
+  // The client validates every answer against the schema of the list that it has got.
+  await client.listTools()
 
   const signer: TestSigner = {
     client,

@@ -15,8 +15,10 @@ export interface ToolCall<I> {
 export interface ToolSpec<I> {
   name: string
   title: string
-  /** Text for a model that does not know this service: what the tool is for, when to use it, what to do next, what the errors mean. */
+  /** Text for a model that does not know this service, read with every `tools/list`, so short: what the tool is for, when to use it, what to do next. */
   description: string
+  /** What else there is to know, such as what the errors mean: shown by the resource `referrer://tools/{name}`. */
+  details?: string
   /** The tool's input; `chain_id` is added to that of every tool. */
   input: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<I>
   /** Fields that are required for the caller but optional in `input`, because the operation itself refuses a call without them. */

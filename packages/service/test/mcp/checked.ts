@@ -1,8 +1,8 @@
-// A caller that validates every answer against the schema in `tools/list`.
+// A caller that validates every answer against the schema in `tools/list` and against the whole one.
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TestMarket } from '../http/market.ts'
-import { connectMcp, type McpCaller, type ToolAnswer } from './client.ts'
+import { connectMcp, explainedBy, type McpCaller, type ToolAnswer } from './client.ts'
 
 export interface CheckedCaller extends McpCaller {
   /** The answer of a call that must succeed. */
@@ -37,22 +37,26 @@ export async function connectChecked(market: Pick<TestMarket, 'service'>): Promi
   }
 }
 
-async function validatorsOf({ client }: Pick<McpCaller, 'client'>): Promise<Map<string, ValidateFunction>> {
+async function validatorsOf({ client }: Pick<McpCaller, 'client'>): Promise<Map<string, ValidateFunction[]>> {
   const ajv = new Ajv2020({ strict: false })
   addFormats.default(ajv)
   const { tools } = await client.listTools()
-  return new Map(
-    tools.map(({ name, outputSchema }) => [name, ajv.compile((outputSchema ?? false) as AnySchema)]),
-  )
+  const compiled = tools.map(async (tool): Promise<[string, ValidateFunction[]]> => {
+    const whole = await explainedBy(client, tool.name)
+    const schemas = [tool, whole].map(({ outputSchema }) => (outputSchema ?? false) as AnySchema)
+    return [tool.name, schemas.map((schema) => ajv.compile(schema))]
+  })
+  return new Map(await Promise.all(compiled))
 }
 
 function answerViolation(
   { text, structured }: ToolAnswer,
-  validate: ValidateFunction | undefined,
+  validators: ValidateFunction[] | undefined,
 ): string | undefined {
-  if (!validate) return 'it is not listed'
+  if (!validators) return 'it is not listed'
   if (JSON.stringify(JSON.parse(text)) !== JSON.stringify(structured)) return 'text and structure differ'
-  return validate(structured) ? undefined : `it does not fit its schema: ${JSON.stringify(validate.errors)}`
+  const broken = validators.find((validate) => !validate(structured))
+  return broken && `it does not fit its schema: ${JSON.stringify(broken.errors)}`
 }
 
 const errorViolation = ({ text, structured }: ToolAnswer) =>

@@ -2,6 +2,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { TestMarket } from '../http/market.ts'
 
+export type ListedTool = Awaited<ReturnType<Client['listTools']>>['tools'][number]
+
 export interface ToolAnswer {
   isError: boolean
   /** The text for a model: JSON, or an error message. */
@@ -30,4 +32,10 @@ export async function connectTo(url: string): Promise<McpCaller> {
     },
     close: () => client.close(),
   }
+}
+
+/** All that the server says of a tool, with its whole schemas. */
+export async function explainedBy(client: Client, name: string): Promise<ListedTool> {
+  const { contents } = await client.readResource({ uri: `referrer://tools/${name}` })
+  return JSON.parse((contents[0] as { text: string }).text)
 }

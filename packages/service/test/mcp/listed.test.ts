@@ -9,14 +9,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { guides } from '../../src/market/guides/guides.ts'
 import { must } from '../http/caller.ts'
 import { startTestMarket, type TestMarket } from '../http/market.ts'
+import { explainedBy, type ListedTool } from './client.ts'
 import { FIELDS_ELSEWHERE, OF_SIGNER, POLL, READS, TWO_STEPS, WRITES } from './names.ts'
 
-type Listed = Awaited<ReturnType<Client['listTools']>>['tools'][number]
 type Json = Record<string, unknown>
 
 let m: TestMarket
 let old: Client
-let tools: Map<string, Listed>
+let tools: Map<string, ListedTool>
+/** The same with all that there is to say of them. */
+let explained: Map<string, ListedTool>
 
 async function connect(options: ClientOptions = {}, send: FetchLike = fetch): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' }, options)
@@ -28,13 +30,15 @@ beforeAll(async () => {
   m = await startTestMarket()
   old = await connect()
   tools = new Map((await old.listTools()).tools.map((tool) => [tool.name, tool]))
+  explained = new Map()
+  for (const name of tools.keys()) explained.set(name, await explainedBy(old, name))
 })
 afterAll(async () => {
   await old.close()
   await m.close()
 })
 
-const propertiesOf = ({ inputSchema }: Pick<Listed, 'inputSchema'>) =>
+const propertiesOf = ({ inputSchema }: Pick<ListedTool, 'inputSchema'>) =>
   Object.entries((inputSchema.properties ?? {}) as Record<string, Json>)
 
 /** The value and everything inside it. */
@@ -52,6 +56,22 @@ function* leaves(schema: unknown, path: string[] = []): Generator<[string[], Jso
     yield [path, schema as Json]
   for (const [name, field] of Object.entries(properties as Json)) yield* leaves(field, [...path, name])
   for (const part of Object.values(rest)) yield* leaves(part, path)
+}
+
+/** What a client would not assume by itself when a hint is missing. */
+function unassumed({ readOnlyHint, destructiveHint, idempotentHint }: ListedTool['annotations'] = {}) {
+  if (readOnlyHint) return { readOnlyHint }
+  return { readOnlyHint, destructiveHint, ...(idempotentHint && { idempotentHint }) }
+}
+
+/** The arguments of a schema by their paths, a required one with an exclamation mark. */
+function* argumentsIn(schema: Json, path = ''): Generator<string> {
+  const { properties = {}, required = [], items } = schema
+  for (const [name, field] of Object.entries(properties as Record<string, Json>)) {
+    yield `${path}${name}${(required as string[]).includes(name) ? '!' : ''}`
+    yield* argumentsIn(field, `${path}${name}.`)
+  }
+  if (items) yield* argumentsIn(items as Json, `${path}[].`)
 }
 
 const OF_MONEY = new Set(['commission', 'earnings', 'escrow_pending', 'cashback', 'held_back'])
@@ -89,9 +109,9 @@ describe('tools/list', () => {
   })
 
   it('shows each with a title, a text to choose it by, and an object as its answer', () => {
-    for (const { name, title, description = '', annotations, inputSchema, outputSchema } of tools.values()) {
+    for (const { name, title, description = '', inputSchema, outputSchema } of tools.values()) {
       expect(title, name).toMatch(/\w{3}/)
-      expect(annotations?.title, name).toBe(title)
+      expect(explained.get(name)?.annotations?.title, name).toBe(title)
       expect(description.length, name).toBeGreaterThan(80)
       expect(inputSchema.type, name).toBe('object')
       expect(outputSchema?.type, name).toBe('object')
@@ -102,11 +122,32 @@ describe('tools/list', () => {
     const hint = (name: string) => tools.get(name)?.annotations?.readOnlyHint
     for (const name of READS) expect(hint(name), name).toBe(true)
     for (const name of WRITES) expect(hint(name), name).toBe(false)
-    for (const { name, annotations } of tools.values()) expect(annotations?.destructiveHint, name).toBe(false)
+    for (const { name, annotations } of explained.values()) {
+      expect(annotations?.destructiveHint, name).toBe(false)
+      expect(tools.get(name)?.annotations, name).toEqual(unassumed(annotations))
+    }
   })
 
-  it('describes every argument, with an example of each that is required', () => {
-    for (const { name, inputSchema } of tools.values()) {
+  it('has every argument of the whole tool, required where it is, and every field of its answers', () => {
+    const required = (schema: Json) => [...((schema.required as string[] | undefined) ?? [])].sort()
+    for (const { name, inputSchema, outputSchema = {} } of tools.values()) {
+      const whole = explained.get(name) as ListedTool
+      expect(Object.keys(inputSchema.properties ?? {}), name).toEqual(
+        Object.keys(whole.inputSchema.properties ?? {}),
+      )
+      expect([...argumentsIn(inputSchema)], name).toEqual([...argumentsIn(whole.inputSchema)])
+      const answers = (whole.outputSchema?.anyOf ?? [whole.outputSchema]) as Json[]
+      const fields = new Set(answers.flatMap(({ properties }) => Object.keys(properties as Json)))
+      expect(Object.keys(outputSchema.properties as Json), name).toEqual([...fields])
+      const always = [...fields].filter((field) =>
+        answers.every((answer) => required(answer).includes(field)),
+      )
+      expect(required(outputSchema), name).toEqual(always.sort())
+    }
+  })
+
+  it('explains every argument where a tool is read in full, with an example of each that is required', () => {
+    for (const { name, inputSchema } of explained.values()) {
       for (const [field, schema] of propertiesOf({ inputSchema })) {
         expect(schema.description, `${name} ${field}`).toMatch(/\w{3}/)
         expect(schema.type, `${name} ${field}`).toEqual(expect.any(String))
@@ -139,12 +180,14 @@ describe('tools/list', () => {
   })
 
   it('has one tool for both steps, whose second needs what the first does without [MCP-19]', () => {
-    const isTwoStep = ({ inputSchema }: Listed) => Object.hasOwn(inputSchema.properties ?? {}, 'agent_sig')
+    const isTwoStep = ({ inputSchema }: ListedTool) =>
+      Object.hasOwn(inputSchema.properties ?? {}, 'agent_sig')
     const found = [...tools.values()].filter(isTwoStep)
     expect(found.map(({ name }) => name).sort()).toEqual(TWO_STEPS.toSorted())
     for (const { name, inputSchema } of found) {
       for (const field of ['nonce', 'expiry', 'agent_sig']) {
-        expect(inputSchema.properties?.[field], name).toMatchObject({
+        expect(inputSchema.properties, name).toHaveProperty(field)
+        expect(explained.get(name)?.inputSchema.properties?.[field], name).toMatchObject({
           description: expect.stringMatching(/^Only in the second call/),
         })
         expect(inputSchema.required, name).not.toContain(field)
@@ -153,7 +196,7 @@ describe('tools/list', () => {
   })
 
   it('has schemas in one piece: not every client looks references up', () => {
-    for (const { name, inputSchema, outputSchema } of tools.values()) {
+    for (const { name, inputSchema, outputSchema } of [...tools.values(), ...explained.values()]) {
       for (const schema of within({ inputSchema, outputSchema })) {
         for (const key of ['$ref', '$defs', 'about', 'shown']) expect(schema, name).not.toHaveProperty(key)
       }
@@ -161,7 +204,8 @@ describe('tools/list', () => {
   })
 
   it('has one unit of money, USDC base units, and says so at every amount; the balance of a wallet alone is in whole USDC', () => {
-    const amounts = [...tools.values()].flatMap(({ name, inputSchema, outputSchema }) =>
+    expect(old.getInstructions()).toContain('Amounts are USDC base units')
+    const amounts = [...explained.values()].flatMap(({ name, inputSchema, outputSchema }) =>
       [...leaves({ inputSchema, outputSchema })]
         .filter(([path]) => isMoney(path))
         .map(([path, { description }]) => [`${name} ${path.join('.')}`, path.at(-1), description] as const),
@@ -172,7 +216,7 @@ describe('tools/list', () => {
         field === 'usdc_wallet_balance' ? /in whole USDC/ : /USDC base units/,
       )
     }
-    for (const { name, description = '' } of tools.values()) {
+    for (const { name, description = '' } of [...tools.values(), ...explained.values()]) {
       expect(description, name).not.toMatch(/(?<!USDC )base units/)
       const texts = description.split(/(?<=[.;]) /).filter((text) => text.includes('usdc_wallet_balance'))
       for (const text of texts) expect(text, name).toMatch(/whole USDC/)
@@ -180,7 +224,7 @@ describe('tools/list', () => {
   })
 
   it('names in its texts only what there is', () => {
-    for (const { name, description = '' } of tools.values()) {
+    for (const { name, description = '' } of [...tools.values(), ...explained.values()]) {
       expect(unknownIn(description.matchAll(/\b[a-z]+(?:_[a-z0-9]+)+\b/g)), name).toEqual([])
     }
   })
@@ -189,7 +233,7 @@ describe('tools/list', () => {
 /** Words that are neither a tool nor a field of one. */
 function unknownIn(words: Iterable<RegExpMatchArray>): string[] {
   const known = new Set([...tools.keys(), ...OF_SIGNER, ...FIELDS_ELSEWHERE])
-  for (const { properties, enum: values = [], const: value } of within([...tools.values()])) {
+  for (const { properties, enum: values = [], const: value } of within([...explained.values()])) {
     for (const name of Object.keys(properties ?? {})) known.add(name)
     for (const text of [...(values as unknown[]), value]) known.add(String(text))
   }
@@ -292,8 +336,20 @@ describe.each(ERAS)('in %s', (_, options, version) => {
       'referrer://skill',
       ...['buying', 'reviewing', 'earning'].map((name) => `referrer://guides/${name}`),
     ])
-    expect((await client.listResourceTemplates()).resourceTemplates).toEqual([])
     await expect(read('referrer://secrets')).rejects.toThrow()
+  })
+
+  it('every tool can be read in full, under its name', async () => {
+    const { resourceTemplates } = await client.listResourceTemplates()
+    expect(resourceTemplates).toMatchObject([{ uriTemplate: 'referrer://tools/{name}' }])
+    for (const [name, tool] of explained) {
+      expect(await explainedBy(client, name)).toEqual(tool)
+      expect(tool).toMatchObject({
+        name,
+        description: expect.stringContaining(tools.get(name)?.description ?? '?'),
+      })
+    }
+    await expect(explainedBy(client, 'set_spending_limits')).rejects.toThrow()
   })
 })
 

@@ -6,6 +6,7 @@ import { must } from '../http/caller.ts'
 import { generic } from '../http/market.ts'
 import { ENDPOINT, sell } from '../http/reviews.ts'
 import { type CheckedCaller, connectChecked } from './checked.ts'
+import { explainedBy } from './client.ts'
 import { approved, argsOf, type Desk, startDesk, submit, written } from './submitting.ts'
 
 const FIGURES = {
@@ -53,9 +54,7 @@ describe('check_review_content', () => {
     expect(await check(api, measured())).toEqual({ valid: true })
     expect(await check(desk.product, measured({ calls: 7 })), 'figures of a book').toEqual({ valid: true })
     expect(await written(desk)).toEqual(before)
-    const { annotations } = (await mcp.client.listTools()).tools.find(
-      ({ name }) => name === 'check_review_content',
-    ) ?? { annotations: {} }
+    const { annotations } = await explainedBy(mcp.client, 'check_review_content')
     expect(annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true })
   })
 

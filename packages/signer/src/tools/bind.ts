@@ -8,7 +8,8 @@ export const bindEscrow = tool({
   name: 'bind_escrow',
   title: "Bind a wallet's purchase to an agent",
   description:
-    'Names the agent behind a purchase that was made without one, so that it can review the product, vote and earn the cashback. Sends a transaction (the wallet pays the gas). Works once, before the escrow is settled, and only with the wallet that paid, which must own the agent. Next: publish_escrow_review. Refusals begin with: "not the buyer wallet", "not the agent\'s controller", "already bound", "already settled", "no such escrow", "paused", "wrong chain". "tx reverted": nothing changed.',
+    'Names the agent behind a purchase that a wallet made without one, so that it can vote, review and earn the cashback. Once, before the escrow is settled, with the wallet that paid, which must own the agent and pays the gas. Next: cast_review_votes (marketplace), publish_escrow_review.',
+  details: `Sends a transaction. Refusals begin with: "not the buyer wallet", "not the agent's controller", "already bound", "already settled", "no such escrow", "paused", "wrong chain". "tx reverted": nothing changed.`,
   input: z.strictObject({
     agent_id: id('The agent that takes the purchase; its key must be that of the wallet that paid.'),
     escrow_id: id('The escrow of the purchase, from pay_for_product.'),

@@ -10,7 +10,8 @@ export const signCharge = tool({
   name: 'sign_charge_commitment',
   title: 'Sign a ChargeCommitment',
   description:
-    'For a purchase that was paid by a plain USDC transfer to the split router instead of x402: signs that this transfer pays for this ref link. Send the signature as buyerSignature to POST {facilitator}/mpp/charge with the same txHash, attributionToken, buyerAgentId and chainId. The key of buyerAgentId must be that of the wallet that made the transfer. Leave buyerAgentId out here and there for a purchase in no agent\'s name. Normally use pay_for_product instead, which needs no transfer. Errors: "no key for agent N", "compute digest: …" for malformed fields, "sign: …" when the key cannot sign.',
+    'Only for a purchase paid by a plain USDC transfer to the split router; normally use pay_for_product. Signs that the transfer pays for a ref link. Next: POST {facilitator}/mpp/charge with the signature as buyerSignature and the same txHash, attributionToken, buyerAgentId and chainId.',
+  details: `The key of buyerAgentId must be that of the wallet that made the transfer. Leave buyerAgentId out here and there for a purchase in no agent's name. Errors: "no key for agent N", "compute digest: …" for malformed fields, "sign: …" when the key cannot sign.`,
   input: z.strictObject({
     txHash: z.string().describe('The transaction of the transfer: 0x and 64 hex digits.'),
     attributionToken: z.string().min(1).describe('The token of the ref link: what follows /r/.'),

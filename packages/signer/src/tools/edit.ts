@@ -14,7 +14,8 @@ export const updateReviewContent = tool({
   name: 'update_review_content_onchain',
   title: 'Edit a buyer review on the chain',
   description:
-    'Replaces the content hash of a buyer\'s review, within 7 days of its publication. Sends a transaction (the author\'s wallet pays the gas). Next, and always: call update_review_content of the marketplace with the same content_json; until then readers see the old text. "the marketplace would refuse this review" says what is wrong with the content, before gas is spent. Refusals begin with: "wrong proof type" (only reviews that rest on a purchase can be edited), "edit window closed", "unchanged hash", "not the owner", "no such review", "wrong chain"; "no key for agent N": the author\'s key is not here. "tx reverted": nothing changed.',
+    "Replaces the content hash of a buyer's review, within 7 days of its publication. The author's wallet pays the gas; the content is checked before. Next, and always: update_review_content (marketplace) with the same review_id and content_json; until then readers see the old text.",
+  details: `Sends a transaction. "the marketplace would refuse this review" says what is wrong with the content, before gas is spent. Refusals begin with: "wrong proof type" (only reviews that rest on a purchase can be edited), "edit window closed", "unchanged hash", "not the owner", "no such review", "wrong chain"; "no key for agent N": the author's key is not here. "tx reverted": nothing changed.`,
   input: z.strictObject({
     review_id: id('The id of the review on the chain, from publish_escrow_review (not the internal one).'),
     content_json: contentJson,

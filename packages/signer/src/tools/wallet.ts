@@ -26,7 +26,9 @@ export const walletStatus = tool({
   name: 'get_wallet_status',
   title: 'The wallets of this signer',
   description:
-    'Tells for which agents the signer has keys, their addresses and balances (USDC pays for products, ETH for the gas of publish_escrow_review, bind_escrow and the like), whether each address owns its agent, how much this signer may pay, and which purchases were signed without an outcome so far. Use it first, and whenever a payment failed in a way that is not clear. It never shows keys. What cannot be read is null, and problem says why.',
+    'For which agents the signer has keys, their addresses and balances (USDC pays for products, ETH the gas of reviews), whether each owns its agent, how much may be paid (limits), and purchases without an outcome so far (open_purchases). Use it first, and when a payment failed unclearly. It never shows keys.',
+  details:
+    'ETH pays for the gas of publish_escrow_review, bind_escrow and the like. With agent_id it tells of that agent only. What cannot be read is null, and problem says why.',
   input: z.strictObject({ agent_id: id('Only this agent.').optional() }),
   output: z.object({
     chain_id: z.int().nullable(),

@@ -7,7 +7,10 @@ export const rankTools: Tool[] = [
   tool({
     name: 'get_review_rank',
     title: 'The Review Rank of an agent',
-    description: `How good a reviewer an agent is, from 0 to 1, for products bought again and again (repeat) and bought once (one_off), and the commission multiplier that follows (4000 + 6000 × rank basis points of the product's commission). rank null with cold_start true: not enough evidence yet; the multiplier is real all the same. Votes of buyers and reviews that buyers later confirm raise it; contradicted ones lower it.`,
+    description:
+      'How good a reviewer an agent is, 0 to 1, for products bought repeatedly (repeat) and once (one_off), and the commission multiplier that follows. rank null with cold_start: not enough evidence yet.',
+    details:
+      "The multiplier is 4000 + 6000 × rank basis points of the product's commission; that of a cold start is real all the same. Votes of buyers and reviews that buyers later confirm raise the rank; contradicted ones lower it.",
     input: z.object({ agent_id: id('The agent.') }),
     output: ReviewRank,
     isReadOnly: true,

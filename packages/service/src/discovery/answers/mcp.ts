@@ -15,11 +15,9 @@ export const discoveryTools: Tool[] = [
   tool({
     name: 'discover_products',
     title: 'Find products to buy',
-    description: `Finds products for what somebody wants, best first, each with what reviewers say of it. Use it when the user wants to buy or compare something that an agent can buy over HTTP: an API call, a data set, a report, a subscription.
-
-A review carries a ref_link to buy through (skip those in which it is empty). Read several reviews of a product, the slot "dissent" too, before you choose one; the review whose ref_link you buy through is paid a commission out of the price, and you pay the same price whichever it is. Entries with slot "excluded" are there for openness (excluded_reason says why) and should not be relied on: the newest of each owner, and more_excluded tells how many more there are. Texts of more than 1 KiB are shortened (content_shortened true): get_review has all of one. coverage "thin" means that few people have reviewed these products: be careful.
-
-Next: compare price_usdc (USDC base units, 1000000 = 1 USDC) with the budget, then pay_for_product of the signer with the ref_link. Keep the internal_id of every review that informed the choice: after buying you vote on them with cast_review_votes.
+    description:
+      'Finds what an agent can buy over HTTP (API calls, data, reports, subscriptions) for what the user wants, best first, with reviews. Read several reviews of a product, also slot "dissent", before you choose; do not rely on slot "excluded". coverage "thin": few reviews, be careful. Next: compare price_usdc with the budget, then pay_for_product (signer) with the ref_link of the review that convinced you. Keep the internal_id of the reviews that helped, for cast_review_votes.',
+    details: `Each product in products has its reviews, and a review a ref_link to buy through (skip those in which it is empty). The review whose ref_link you buy through is paid a commission out of the price, and you pay the same price whichever it is. Entries with slot "excluded" are there for openness (excluded_reason says why): the newest of each owner, and more_excluded tells how many more there are. Texts of more than 1 KiB are shortened (content_shortened true): get_review has all of one. price_usdc is in USDC base units.
 
 Errors: "intent is required" — say in words what is wanted. "rate limited" — wait the seconds it names. An empty products list is an answer: nothing matches; try other words or no category.`,
     input: z.object({

@@ -12,7 +12,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../kit/context.ts'
 import type { Tool } from '../../kit/tool.ts'
 import { createCalls } from './calls.ts'
-import { listed } from './listed.ts'
+import { explained, listed } from './listed.ts'
 import { isSmallEnough } from './message-size.ts'
 import { createMcpServer, type Offered } from './server.ts'
 
@@ -30,7 +30,11 @@ const PARSE_ERROR = -32_700
 const INVALID_REQUEST = -32_600
 
 export function mcpRoutes(app: FastifyInstance, context: Context, tools: readonly Tool[]): void {
-  const offered: Offered = { listedTools: tools.map(listed), callTool: createCalls(context, tools) }
+  const offered: Offered = {
+    listedTools: tools.map(listed),
+    explainedTools: new Map(tools.map((tool) => [tool.name, JSON.stringify(explained(tool))])),
+    callTool: createCalls(context, tools),
+  }
   // The names of the tools are logged, because all calls have the same path.
   const operations = new Map(
     tools.map(({ name, isReadOnly = false }) => [name, { name, isRead: isReadOnly }]),

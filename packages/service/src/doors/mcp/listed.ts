@@ -1,8 +1,9 @@
-import type { Tool as ListedTool } from '@modelcontextprotocol/server'
+import type { Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server'
 import { type Json, wholeJsonSchema } from '@referrer/process/openapi'
 import type { z } from 'zod'
 import type { Tool } from '../../kit/tool.ts'
 import { chainId } from '../../kit/tool-fields.ts'
+import { briefHints, briefInput, briefOutput } from './brief.ts'
 import { noticeOf, withNotice } from './untrusted.ts'
 
 const answersOf = ({ output }: Pick<Tool, 'output'>): Json[] =>
@@ -11,36 +12,49 @@ const answersOf = ({ output }: Pick<Tool, 'output'>): Json[] =>
 /** The notice about untrusted text in a tool's answers; undefined when they hold none. */
 export const noticeFor = (tool: Pick<Tool, 'output'>): string | undefined => noticeOf(answersOf(tool))
 
-/** A tool as `tools/list` shows it. */
-export function listed({
-  name,
-  title,
-  description,
-  input,
-  needs = [],
-  output,
-  isReadOnly,
-  isIdempotent,
-}: Tool): ListedTool {
-  const answers = answersOf({ output })
-  const notice = noticeOf(answers)
-  const fields = wholeJsonSchema((input as z.ZodObject).extend({ chain_id: chainId }), 'input')
-  const required = [...((fields.required as string[] | undefined) ?? []), ...needs]
+/** A tool as `tools/list` shows it: short, and enough to choose and to call it. */
+export function listed(tool: Tool): ListedTool {
+  const { name, title, description } = tool
   return {
     name,
     title,
-    description: notice ? `${description}\n\n${notice}` : description,
-    inputSchema: objectOf({ ...fields, required }),
-    outputSchema: outputOf(notice ? answers.map(withNotice) : answers),
-    annotations: {
-      title,
-      readOnlyHint: isReadOnly ?? false,
-      // No tool deletes anything that belongs to somebody.
-      destructiveHint: false,
-      idempotentHint: isReadOnly ?? isIdempotent ?? false,
-      openWorldHint: true,
-    },
+    description,
+    inputSchema: objectOf(briefInput(inputOf(tool))),
+    outputSchema: objectOf(briefOutput(notedAnswersOf(tool))),
+    annotations: briefHints(hintsOf(tool)),
   }
+}
+
+/** A tool with all that there is to say of it: what its errors mean, and the whole schemas. */
+export function explained(tool: Tool): ListedTool {
+  const { name, title, description, details } = tool
+  return {
+    name,
+    title,
+    description: [description, details, noticeFor(tool)].filter(Boolean).join('\n\n'),
+    inputSchema: objectOf(inputOf(tool)),
+    outputSchema: outputOf(notedAnswersOf(tool)),
+    annotations: hintsOf(tool),
+  }
+}
+
+const hintsOf = ({ title, isReadOnly = false, isIdempotent = false }: Tool): ToolAnnotations => ({
+  title,
+  readOnlyHint: isReadOnly,
+  // No tool deletes anything that belongs to somebody.
+  destructiveHint: false,
+  idempotentHint: isReadOnly || isIdempotent,
+  openWorldHint: true,
+})
+
+function inputOf({ input, needs = [] }: Tool): Json {
+  const fields = wholeJsonSchema((input as z.ZodObject).extend({ chain_id: chainId }), 'input')
+  return { ...fields, required: [...((fields.required as string[] | undefined) ?? []), ...needs] }
+}
+
+function notedAnswersOf(tool: Tool): Json[] {
+  const answers = answersOf(tool)
+  return noticeOf(answers) ? answers.map(withNotice) : answers
 }
 
 /** The output schema. Clients require the type `object` at the top; several possible answers are an `anyOf` below it. */

@@ -1,9 +1,24 @@
-import { type ReadResourceResult, type Resource, ResourceNotFoundError } from '@modelcontextprotocol/server'
+import {
+  type ReadResourceResult,
+  type Resource,
+  ResourceNotFoundError,
+  type ResourceTemplateType,
+} from '@modelcontextprotocol/server'
 import { type Context, once } from '../../kit/context.ts'
 import { GUIDES, type GuideName, guides, skillOf } from '../../market/guides/guides.ts'
 import { builtManifest } from '../../market/manifest/http.ts'
 
 const MARKDOWN = 'text/markdown'
+const JSON_TYPE = 'application/json'
+const TOOLS = 'referrer://tools/'
+
+export const EXPLAINED_TOOLS: ResourceTemplateType = {
+  uriTemplate: `${TOOLS}{name}`,
+  name: 'tool',
+  title: 'A tool in full',
+  description: 'What its fields mean, with limits and examples, and what its errors mean.',
+  mimeType: JSON_TYPE,
+}
 
 const contents = once((context: Context): ReadonlyMap<string, Resource & { text: string }> => {
   const all = [
@@ -12,7 +27,7 @@ const contents = once((context: Context): ReadonlyMap<string, Resource & { text:
       name: 'manifest',
       title: 'Onboarding manifest',
       description: 'Chains, contracts, keys, tool servers and how attribution works, as data.',
-      mimeType: 'application/json',
+      mimeType: JSON_TYPE,
       text: builtManifest(context).json.toString(),
     },
     {
@@ -38,10 +53,17 @@ const contents = once((context: Context): ReadonlyMap<string, Resource & { text:
 export const resourcesOf = (context: Context): Resource[] =>
   [...contents(context).values()].map(({ text: _, ...resource }) => resource)
 
-export function readResource(context: Context, uri: string): ReadResourceResult {
-  const resource = contents(context).get(uri)
-  if (!resource) throw new ResourceNotFoundError(uri)
-  return {
-    contents: [{ uri, ...(resource.mimeType && { mimeType: resource.mimeType }), text: resource.text }],
-  }
+export function readResource(
+  context: Context,
+  explainedTools: ReadonlyMap<string, string>,
+  uri: string,
+): ReadResourceResult {
+  if (uri.startsWith(TOOLS)) return contentOf(uri, JSON_TYPE, explainedTools.get(uri.slice(TOOLS.length)))
+  const { mimeType, text } = contents(context).get(uri) ?? {}
+  return contentOf(uri, mimeType, text)
+}
+
+function contentOf(uri: string, mimeType: string | undefined, text: string | undefined): ReadResourceResult {
+  if (text === undefined) throw new ResourceNotFoundError(uri)
+  return { contents: [{ uri, ...(mimeType && { mimeType }), text }] }
 }

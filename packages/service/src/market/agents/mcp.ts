@@ -10,9 +10,9 @@ export const agentTools: Tool[] = [
   tool({
     name: 'get_agent',
     title: 'An agent and what it has reviewed',
-    description: `Shows an agent: owner, payment wallet, Review Rank by product type (null before there is evidence), whether it is flagged, how many reviews it published and of which products, and what it earned. Use it to judge who wrote a review. For your own agent get_agent_context tells more.
-
-Errors: "agent N not found" — no such agent is known here; ids are those of the chain's identity registry.`,
+    description:
+      'An agent as others see it: owner, wallet, Review Rank by product type, whether it is flagged, what it reviewed and earned. Use it to judge who wrote a review; for your own agent use get_agent_context.',
+    details: `A rank is null before there is evidence. Errors: "agent N not found" — no such agent is known here; ids are those of the chain's identity registry.`,
     input: z.object({ agent_id: id('The agent.') }),
     output: Agent,
     isReadOnly: true,
@@ -21,9 +21,9 @@ Errors: "agent N not found" — no such agent is known here; ids are those of th
   tool({
     name: 'register_agent',
     title: 'Make an agent known here',
-    description: `Records an agent that exists on the chain, so that it has a profile here. Needed once, after registering an identity (ERC-8004: register(string agentURI) on the identity registry that the manifest names); buying and reviewing work without it too, and submit_proof does it by itself.
-
-Everything that is recorded is read from the chain, so that anybody may call this for any agent.
+    description:
+      'Makes an agent known here that has an on-chain identity (ERC-8004; referrer://manifest names the registry). Once; buying and reviewing work without it, and submit_proof does it by itself.',
+    details: `Identities are registered by register(string agentURI) on the identity registry. Everything that is recorded is read from the chain, so that anybody may call this for any agent.
 
 Errors: "agent already registered" — nothing to do. "agent N not found on-chain" — no such identity on this chain; a new one may take a few seconds to be seen.`,
     input: z.object({ agent_id: id('The id from the Registered event of the identity registry.') }),

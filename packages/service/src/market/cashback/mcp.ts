@@ -13,7 +13,8 @@ export const cashbackTools: Tool[] = [
   twoStepTool({
     name: 'set_cashback_rate',
     title: 'Pledge a share of the commission to buyers',
-    description: `For reviewers: what share of its commission an agent gives to those who buy through its ref links, in basis points of the commission (never of the price), 0 to ${HIGHEST_BPS}. It makes a link more attractive. Each review keeps the rate that held when it entered the records: a change affects later reviews only.
+    description: `For reviewers: the share of its commission that an agent gives to buyers through its ref links, 0 to ${HIGHEST_BPS} basis points of the commission. Holds for reviews published later.`,
+    details: `It is a share of the commission, never of the price. It makes a link more attractive. Each review keeps the rate that held when it entered the records.
 
 Errors: "cashback rate N bps exceeds maximum" — at most ${HIGHEST_BPS}. "…: unauthorized" — the signature is not by the owner of the agent. "agent N not found on-chain" — wrong id or chain.`,
     commitment: 'CashbackRateCommitment',

@@ -22,12 +22,14 @@ interface TwoStepSpec<S extends Shape>
 
 /** A tool for both steps: without `agent_sig` it returns the commitment to sign and stores nothing; with it, it runs the operation. */
 export function twoStepTool<S extends Shape>(spec: TwoStepSpec<S>): Tool {
-  const { commitment, signWith, status, fields, done, propose, complete, description, ...rest } = spec
+  const { commitment, signWith, status, fields, done, propose, complete, description, details, ...rest } =
+    spec
   type Fields = z.output<z.ZodObject<S>>
   const input = z.object({ ...fields, ...secondStepFields(commitment) })
   return tool<Fields>({
     ...rest,
-    description: `${description}\n\n${howTo(signWith)}`,
+    description: `${description} Two calls: sign the commitment of the first answer with ${signWith} (signer), then repeat with nonce, expiry and agent_sig.`,
+    details: [details, howTo(signWith)].filter(Boolean).join('\n\n'),
     input: input as unknown as ToolSpec<Fields>['input'],
     output: [envelopeShown(commitment, status), done],
     async handle(call) {

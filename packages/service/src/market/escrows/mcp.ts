@@ -9,9 +9,10 @@ export const escrowTools: Tool[] = [
   tool({
     name: 'list_escrows',
     title: 'The purchases in which an agent has a part',
-    description: `The escrows of an agent as reviewer or as buyer, newest first: what is held back, what cashback waits, and what has to be done for it (action_needed). From the records, seconds behind the chain; get_escrow_status reads the chain too.
-
-Next: cashback with status "pending_buyer_review" needs the buyer's votes and review (cast_review_votes, publish_escrow_review of the signer, register_purchase_review) before window_end.`,
+    description:
+      'The purchases of an agent as reviewer or buyer, newest first: what is held back, what cashback waits and until when, and action_needed for it. Next: cashback "pending_buyer_review" needs cast_review_votes, publish_escrow_review (signer) and register_purchase_review.',
+    details:
+      "From the records, seconds behind the chain; get_escrow_status reads the chain too. The buyer's votes and review are needed before window_end.",
     input: z.object({
       agent_id: id('The agent.'),
       limit: integer(50, 'At most so many, 1 to 200.', clamp(1, 200)),
@@ -25,9 +26,9 @@ Next: cashback with status "pending_buyer_review" needs the buyer's votes and re
   tool({
     name: 'get_escrow_status',
     title: 'Where one purchase stands',
-    description: `One escrow as an agent with a part in it sees it: state on the chain, both legs (held back for the reviewer, cashback for the buyer) and whether the public fallback is open (fallback_available: trigger_settle_fallback of the signer works then).
-
-Leg status: none (amount 0), pending (the window is open), pending_buyer_review (review or votes missing), claimable (earned, on its way), released (paid), window_closed (it went elsewhere).
+    description:
+      'One purchase as one of its agents sees it: state on the chain, commission held back for the reviewer, cashback for the buyer; for each none, pending, pending_buyer_review, claimable (on its way), released (paid) or window_closed. fallback_available: trigger_settle_fallback (signer) works.',
+    details: `Status: none (amount 0), pending (the window is open), pending_buyer_review (review or votes missing), claimable (earned, on its way), released (paid), window_closed (it went elsewhere).
 
 Errors: "escrow_id is required" — 0 is none. "escrow N of agent M not found" — the agent has no part in it, or the purchase is some seconds too new: try again.`,
     input: z.object({ agent_id: id('The agent.'), escrow_id: id('The escrow.', 41) }),
@@ -39,7 +40,9 @@ Errors: "escrow_id is required" — 0 is none. "escrow N of agent M not found" �
   tool({
     name: 'get_escrow_terms',
     title: 'What the escrow contract wants to be told',
-    description: `The terms of an escrow as the contract takes them in every call about it. For programs that send transactions: the signer asks this by itself before it publishes a review, binds or settles. All of it is public on the chain, and the contract checks it.
+    description:
+      'For programs that send transactions: the terms of an escrow as the contract takes them in every call about it. The signer asks for them by itself.',
+    details: `The signer asks this before it publishes a review, binds or settles. All of it is public on the chain, and the contract checks it.
 
 Errors: "escrow N not found" — no such purchase, or some seconds too new.`,
     input: z.object({ escrow_id: id('The escrow.', 41) }),

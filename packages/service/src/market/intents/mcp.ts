@@ -36,7 +36,11 @@ export const intentTools: Tool[] = [
     name: 'get_pending_intents',
     title: 'Poll what the owner wants bought',
     isReadOnly: true,
-    description: `Gives what the owner of an agent has confirmed and queued for it and nobody has closed yet: at most 100 intents, oldest first. Use it from the loop that runs an agent. For each intent of type buy_product hand payload.ref_link, payload.max_amount and payload.idempotency_key to pay_for_product of the signer, then call mark_intent_executed, or mark_intent_skipped when you do not buy. Where payload.review is true, the owner also wants votes and a review of what was bought: cast_review_votes, publish_escrow_review of the signer, register_purchase_review. Amounts are in USDC base units (1000000 is one USDC). Keep to the budget yourself: the service stops no payment. When budget_enforced is true spend no more than remaining_budget in all, and never more than per_tx_cap_usdc for one purchase when that is set. remaining_budget null does not mean unlimited: look at budget_enforced. Money that was spent counts once the purchase is in the records, a few seconds later. The signed call may be repeated until its expiry, so one signature serves an hour of polls. ${ERRORS} "get pending intents": try again.`,
+    description:
+      'For the loop that runs an agent: what its owner queued to be bought. For each intent pay_for_product (signer) with ref_link, max_amount and idempotency_key of its payload, then mark_intent_executed; or mark_intent_skipped. payload.review true: vote and review afterwards, too. Keep to per_tx_cap_usdc and, when budget_enforced, to remaining_budget (USDC base units) yourself. One signature serves an hour of polls.',
+    details: `At most 100 intents, oldest first, that the owner confirmed and nobody has closed yet. Intents to buy have the type buy_product. For payload.review: cast_review_votes, publish_escrow_review of the signer, register_purchase_review. The service stops no payment: when budget_enforced is true spend no more than remaining_budget in all, and never more than per_tx_cap_usdc for one purchase when that is set. remaining_budget null does not mean unlimited: look at budget_enforced. Money that was spent counts once the purchase is in the records, a few seconds later. The signed call may be repeated until its expiry.
+
+${ERRORS} "get pending intents": try again.`,
     commitment: 'IntentAccessCommitment',
     signWith: 'sign_intent_access_commitment',
     fields: { agent_id },
@@ -60,7 +64,11 @@ export const intentTools: Tool[] = [
     ...base,
     name: 'mark_intent_executed',
     title: 'Say that an intent was executed',
-    description: `Closes a pending intent after you did what it asks for, so that no poll gives it again. Put what came of it into result, such as the escrow id and the transaction hash: its owner reads it, and the signature covers it. marked is false, and that is no failure, when there was nothing to close: the intent is closed already, has expired, is unknown or of another agent. Do not buy again because of it. ${ERRORS} "mark intent executed": try again.`,
+    description:
+      'Closes an intent of get_pending_intents after you bought. marked false: it was closed or expired already; do not buy again.',
+    details: `No poll gives it again. Put what came of it into result, such as the escrow id and the transaction hash: its owner reads it, and the signature covers it. marked is false, and that is no failure, when there was nothing to close: the intent is closed already, has expired, is unknown or of another agent.
+
+${ERRORS} "mark intent executed": try again.`,
     isIdempotent: true,
     needs: ['intent_id'],
     commitment: 'IntentMarkCommitment',
@@ -82,7 +90,11 @@ export const intentTools: Tool[] = [
     ...base,
     name: 'mark_intent_skipped',
     title: 'Say that an intent was skipped',
-    description: `Closes a pending intent that you will not execute, such as one that costs more than the budget leaves, so that no poll gives it again. Say why in reason: its owner reads it, and the signature covers it. skipped is false, and that is no failure, when there was nothing to close: the intent is closed already, has expired, is unknown or of another agent. ${ERRORS} "mark intent skipped": try again.`,
+    description:
+      'Closes an intent of get_pending_intents that you will not execute. skipped false: it was closed or expired already.',
+    details: `For one that costs more than the budget leaves, say. No poll gives it again. Say why in reason: its owner reads it, and the signature covers it. skipped is false, and that is no failure, when there was nothing to close: the intent is closed already, has expired, is unknown or of another agent.
+
+${ERRORS} "mark intent skipped": try again.`,
     isIdempotent: true,
     needs: ['intent_id', 'reason'],
     commitment: 'IntentSkipCommitment',

@@ -21,9 +21,10 @@ export const linkTools: Tool[] = [
   tool({
     name: 'resolve_ref_link',
     title: 'Where a ref link leads',
-    description: `Tells what is bought through a ref link: merchant, product, review, reviewer, the endpoint that is paid, and the share of the commission that comes back as cashback. Use it before paying a link that came from elsewhere than discover_products. Next: pay_for_product of the signer with the ref_link, which checks all of it again by itself.
-
-Errors: "invalid token" — not one of our links, or changed on the way: copy it again. "not found" — the product or merchant has closed, or the link is too old: take a newer one from discover_products or list_reviews.`,
+    description:
+      "Tells what a ref link sells: merchant, product, review, the endpoint that is paid and the buyer's share of the commission as cashback. Use it for a link from elsewhere than discover_products. Next: pay_for_product (signer), which checks all of it again.",
+    details:
+      'Errors: "invalid token" — not one of our links, or changed on the way: copy it again. "not found" — the product or merchant has closed, or the link is too old: take a newer one from discover_products or list_reviews.',
     input: z.object({
       ref_link: text('The link, or the token at its end.', 'https://market.example/r/eyJ2Ijo0…'),
     }),

@@ -11,7 +11,10 @@ export const messengerTools: Tool[] = [
     name: 'link_messenger',
     title: "Link the owner's wallet to a Telegram chat",
     description:
-      'Mints a one-time link that connects the wallet which owns an agent to a Telegram chat, where its owner is then reminded of reviews and confirms purchases. Show deep_link to the owner, who opens it and presses Start before expires_at. Nothing is linked until then. Every signed commitment works once: for another link begin again with the first call. Errors: "telegram linking not enabled": this service has no chat. "commitment nonce already used" or "commitment expired": begin again. "signature not from agent owner": sign with the key that owns the agent. "agent N not found on-chain": check agent_id and chain_id. "mint link code": no link was made and the commitment is used up; begin again.',
+      'Makes a one-time link between the wallet that owns the agent and a Telegram chat, for reminders and to confirm purchases. Next: show deep_link to the owner, who opens it before expires_at.',
+    details: `Its owner presses Start in the chat; nothing is linked until then. Every signed commitment works once: for another link begin again with the first call.
+
+Errors: "telegram linking not enabled": this service has no chat. "commitment nonce already used" or "commitment expired": begin again. "signature not from agent owner": sign with the key that owns the agent. "agent N not found on-chain": check agent_id and chain_id. "mint link code": no link was made and the commitment is used up; begin again.`,
     hasPlainErrors: true,
     commitment: 'TelegramLinkCommitment',
     signWith: 'sign_messenger_link_commitment',

@@ -8,11 +8,9 @@ export const proofTools: Tool[] = [
   tool({
     name: 'submit_proof',
     title: 'Prove that an agent knows a product',
-    description: `Submits what shows that an agent has really used a product that it did not buy through a ref link: receipts, logs, measurements. People decide on it, usually within days; an approved proof lets the agent publish one review of that product and earn commission with its ref link. Whoever bought through a ref link needs no proof: publish_escrow_review of the signer is the way then.
-
-An agent that was not registered here is registered by this. Nobody signs this call, so that such a proof waits behind those that owners signed (POST /v1/proof) and is forgotten after some days when nobody has approved it.
-
-Next: keep proof_id, look at get_proof_status now and then, and when it is approved write the review and call submit_review.
+    description:
+      'For a product that the agent used and did not buy through a ref link: submits what shows it. People decide, usually within days; an approved proof allows one review of the product, which earns commission. Next: get_proof_status with the proof_id; once approved, submit_review.',
+    details: `Whoever bought through a ref link needs no proof: publish_escrow_review of the signer is the way then. An agent that was not registered here is registered by this. Nobody signs this call, so that such a proof waits behind those that owners signed (POST /v1/proof) and is forgotten after some days when nobody has approved it.
 
 Errors: "proof_data is required" — it must be an object with at least one key. "proof_data too large" — at most 1 MiB as JSON; link to larger files. "invalid product_id" — 32 bytes as hex, as discover_products shows it. "agent N not found on-chain" — the identity does not exist on that chain; register it at the identity registry first. "agent N: resolve owner on-chain" — the chain could not be read; try again. "agent N has 10 pending proofs that its owner did not sign" — all sent by you; wait for decisions, or let the owner post to /v1/proof. "rate limited" — wait until the moment that it names.`,
     input: z.object({
@@ -55,9 +53,10 @@ Errors: "proof_data is required" — it must be an object with at least one key.
   tool({
     name: 'get_proof_status',
     title: 'What became of a proof',
-    description: `Tells whether a proof of submit_proof is pending, approved or rejected. Approved: write the review and call submit_review with this proof_id. Rejected: the reason is in the owner's dashboard only; a better proof may be submitted.
-
-Errors: "proof with proof_id N not found" — there is none with this id for this agent on this chain.`,
+    description:
+      "Whether a proof of submit_proof is pending, approved or rejected. Approved: write the review and call submit_review. Rejected: a better proof may be submitted; the owner's dashboard has the reason.",
+    details:
+      'Errors: "proof with proof_id N not found" — there is none with this id for this agent on this chain.',
     input: z.object({
       agent_id: id('The agent that the proof was submitted for.'),
       proof_id: id('As submit_proof returned it.', 12),

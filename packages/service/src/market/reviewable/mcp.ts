@@ -8,7 +8,8 @@ export const reviewableTools: Tool[] = [
   tool({
     name: 'get_reviewable_products',
     title: 'Products that an agent could review',
-    description: `With needs_review true: what the agent bought and has not reviewed yet, each with the escrow_id to review it with (publish_escrow_review of the signer). With needs_review false, the default: products on sale that it has not bought, best first, with their commission_bps: candidates for earning with a review, by buying one or by submit_proof.`,
+    description:
+      'needs_review true: what the agent bought and has not reviewed, with the escrow_id for cast_review_votes and publish_escrow_review (signer). Else: products on sale that it has not bought, best first, with commission_bps, to earn with a review: buy one (discover_products), or submit_proof when you know it already.',
     input: z.object({
       agent_id: id('The agent.'),
       needs_review: flag('Whether to list what the agent bought and has not reviewed.'),

@@ -42,7 +42,10 @@ export const reviewTools: Tool[] = [
   tool({
     name: 'list_reviews',
     title: 'Read reviews',
-    description: `Published reviews, newest first; a text of more than 1 KiB is shortened (content_shortened true), get_review has all of it. With merchant_id and product_id: the newest 100 of that product, without pages. Without both: all reviews, in pages. To find something to buy use discover_products, which ranks. Next: get_review for one of them, or pay_for_product of the signer with a ref_link. Errors: "merchant_id and product_id go together" — send both or neither.`,
+    description:
+      'Published reviews, newest first: the newest 100 of a product (merchant_id and product_id), or all in pages. Long texts are shortened; get_review has all of one. To find something to buy use discover_products, which ranks.',
+    details:
+      'A text of more than 1 KiB is shortened (content_shortened true). Next: get_review for one of them, or pay_for_product of the signer with a ref_link. Errors: "merchant_id and product_id go together" — send both or neither.',
     input: z.object({
       merchant_id: id('The merchant; goes with product_id.', 3).optional(),
       product_id: optional(productId),
@@ -63,9 +66,9 @@ export const reviewTools: Tool[] = [
   tool({
     name: 'get_review',
     title: 'One review',
-    description: `One review by its id on the chain (review_id, as transactions and ref links name it) or by the id of its record here (internal_id, as submit_review and register_purchase_review return it and votes take it); exactly one of them. status "pending": it is not on the chain yet, or its text is not known here. comparison_outcome tells what buyers made of it.
-
-After submit_review: ask with internal_id until status is "published", usually within a minute; on_chain_id is there then and, where the product is sold through links, ref_link. While it stays pending, the first step of submit_review tells whether it is still on its way.
+    description:
+      'One whole review, by review_id (on the chain) or internal_id (here), exactly one of them. After submit_review: ask with internal_id until status is "published", usually within a minute; then share its ref_link; get_earnings shows what it earns. comparison_outcome: whether buyers confirmed it.',
+    details: `review_id is the id that transactions and ref links name; internal_id is what submit_review and register_purchase_review return and votes take. status "pending": it is not on the chain yet, or its text is not known here. Once it is published on_chain_id is there and, where the product is sold through links, ref_link. While it stays pending, the first step of submit_review tells whether it is still on its way.
 
 Errors: "review N not found" — no such id; do not mix up the two kinds.`,
     input: z.object({
@@ -85,7 +88,9 @@ Errors: "review N not found" — no such id; do not mix up the two kinds.`,
   tool({
     name: 'check_review_content',
     title: 'Check the text of a review before it is published',
-    description: `Says whether a text would be taken as a review of this product, by the rules of all reviews and by the schema of the product's category. Use it before publish_escrow_review, update_review_content_onchain and submit_review: what is on the chain is paid for, and a text that breaks the schema is never shown. It changes nothing, and nobody has to be registered. valid true: publish exactly these characters. valid false: problem is the refusal that the text would get, and content_needs is what the category asks for, where it asks for more than rating and description.
+    description:
+      'Whether a text would be taken as a review of the product; changes nothing. Use it before publish_escrow_review, submit_review and update_review_content_onchain. content_json is JSON text: rating (1 to 5) and description (no angle brackets), more keys as you like; some categories ask for more, which content_needs names. valid: publish exactly these characters. Else correct what problem says.',
+    details: `It goes by the rules of all reviews and by the schema of the product's category. What is on the chain is paid for, and a text that breaks the schema is never shown. Nobody has to be registered. valid false: problem is the refusal that the text would get, and content_needs is what the category asks for, where it asks for more than rating and description.
 
 ${CONTENT}
 
@@ -107,11 +112,11 @@ Errors: "product … is not listed" — no such product on this chain, or some s
   tool({
     name: 'register_purchase_review',
     title: 'Bring the text of a review that is on the chain',
-    description: `The chain holds only the hash of a review. After publish_escrow_review of the signer, call this with the review_id and escrow_id of that purchase and the very same content_json: the review becomes visible, gets its ref_link and counts for cashback. For a review on an approved proof escrow_id is 0 (submit_review does this by itself). Anybody may call it; calling it again changes nothing.
+    description:
+      'After publish_escrow_review (signer): brings the text of the review, of which the chain has only the hash. Send its review_id, the escrow_id and the very same content_json. The review becomes visible, gets a ref_link that earns commission (get_earnings), and the cashback of the purchase is paid by itself (get_escrow_status). "not indexed yet": repeat in some seconds. "needs a vote": cast_review_votes first.',
+    details: `For a review on an approved proof escrow_id is 0 (submit_review does this by itself). Anybody may call it; calling it again changes nothing. Next: share ref_link.
 
 ${CONTENT}
-
-Next: share ref_link; it earns commission. The cashback of the purchase is released by itself.
 
 Errors: "purchase for escrow N not found (not yet indexed — retry shortly)" and "review N is published but not indexed yet — retry shortly" — wait some seconds and repeat. "review N is not published" — publish it first. "review N is not about escrow M" — another purchase. "escrow N does not belong to agent M" — bought by somebody else. "content hash mismatch" — the text differs from the published one, if only by a space. "purchase N needs a vote" — cast_review_votes first, then repeat.`,
     input: z.object({
@@ -127,11 +132,13 @@ Errors: "purchase for escrow N not found (not yet indexed — retry shortly)" an
   twoStepTool({
     name: 'submit_review',
     title: 'Publish a review on an approved proof',
-    description: `Publishes the review that an approved proof (submit_proof, get_proof_status) allows: one review, of the product of the proof. The service pays the transaction. Whoever bought through a ref link does not need this: publish_escrow_review of the signer is the way then.
+    description:
+      'Publishes the one review that an approved proof (get_proof_status) allows; the service pays the gas. For a purchase through a ref link use publish_escrow_review (signer). First check_review_content. Next: get_review with the answered review_id as internal_id, until it is published.',
+    details: `The review is of the product of the proof.
 
 ${CONTENT}
 
-The second call answers status "submitted" with review_id, the internal_id of the review. Next: get_review with that internal_id until it is published, then share its ref_link. If it stays pending for minutes, make the first call again: it is refused with "is being published" while the transaction is on its way; when the transaction came to nothing, which is certain after an hour at the latest, it answers with a new commitment, for the same text or another. The review keeps its internal_id.
+The second call answers status "submitted" with review_id, the internal_id of the review. If it stays pending for minutes, make the first call again: it is refused with "is being published" while the transaction is on its way; when the transaction came to nothing, which is certain after an hour at the latest, it answers with a new commitment, for the same text or another. The review keeps its internal_id.
 
 Errors: "proof with proof_id N not found" — not a proof of this agent on this chain. "proof N is not approved yet" — wait. "proof N was rejected" — submit a better one. "proof N is used by the review with internal_id M" — it was submitted already; look at get_review. "product … is not listed" — the merchant has not listed it on this chain. "content_json …" or an equation that "does not hold" — correct the text. "commitment expired" — begin again at the first step. "…: unauthorized" — not signed by the owner of the agent, or the text differs from the one of the first step. "publishing is not enabled here" — this deployment cannot publish.`,
     commitment: 'ReviewCommitment',
@@ -151,7 +158,9 @@ Errors: "proof with proof_id N not found" — not a proof of this agent on this 
   tool({
     name: 'update_review_content',
     title: 'Bring the new text of an edited review',
-    description: `After update_review_content_onchain of the signer, which puts the hash of a new text on the chain: call this with the same review_id and the very same content_json. Until then the text before is shown. Only reviews of purchases can be edited, within 7 days of their publication. Calling it again changes nothing.
+    description:
+      'After update_review_content_onchain (signer): brings the new text, with the same review_id and the very same content_json. Until then the text before is shown.',
+    details: `Only reviews of purchases can be edited, within 7 days of their publication. Calling it again changes nothing.
 
 ${CONTENT}
 

@@ -4,17 +4,15 @@ import { twoStepTool } from '../commitments/mcp.ts'
 import { castVotes, proposeVotes } from './operations.ts'
 import { ballotOf, recorded, VotesRecorded, votesOf } from './shapes.ts'
 
-const votes = votesOf(id('The internal id of the review.', 18))
+const votes = votesOf(id('The internal_id of the review, from discover_products or list_reviews.', 18))
 
 export const voteTools: Tool[] = [
   twoStepTool({
     name: 'cast_review_votes',
     title: 'Vote on the reviews that informed a purchase',
-    description: `After a purchase as an agent: names one to three reviews that really helped to decide, with a reason each. Votes raise the rank of good reviewers. They can be cast once for a purchase, all together. Where the product had reviews by others when it was bought, a vote is needed before the buyer's own review is registered and the cashback released. (pay_for_product of the signer can cast them in the same call.)
-
-review_id is the internal_id that discover_products showed. A vote may not go to the review whose ref_link was bought through (it is paid already), nor to a review of another product. Votes on reviews of the same owner are kept and count for nothing.
-
-Next: publish_escrow_review of the signer, then register_purchase_review.
+    description:
+      'After a purchase: votes for one to three reviews of the product that helped to decide, all in one call, once per purchase. Not for the review whose ref_link was bought through. Where the product had reviews by others, it is needed before your own review counts and cashback is paid. pay_for_product can cast them too. Next: publish_escrow_review (signer).',
+    details: `Votes raise the rank of good reviewers. review_id is the internal_id that discover_products showed. A vote may not go to the review whose ref_link was bought through (it is paid already), nor to a review of another product. Votes on reviews of the same owner are kept and count for nothing. After publish_escrow_review comes register_purchase_review.
 
 Errors: "votes must contain 1–3 items", "reasoning is required for each vote", "reasoning exceeds 280 characters", "duplicate review_id" — correct the votes. "purchase for escrow N not found (not yet indexed — retry shortly)" — wait some seconds and repeat. "purchase record does not belong to agent N" — another agent bought it, or a wallet without an agent (bind_escrow first). "review N not found" — use internal ids. "votes already submitted" — done before; go on. "…: unauthorized" — the signature is not by the owner of the agent.`,
     commitment: 'VoteCommitment',
