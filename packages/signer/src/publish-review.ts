@@ -16,6 +16,8 @@ interface Draft {
   escrowId: bigint
   content: string
   wanted: number | undefined
+  /** Called with the hash of the transaction. */
+  beforeSending?(hash: Hash): Promise<void>
 }
 
 export interface Published {
@@ -32,7 +34,7 @@ export interface Published {
 
 export async function publishReview(
   context: Context,
-  { agentId: author, escrowId, content, wanted }: Draft,
+  { agentId: author, escrowId, content, wanted, beforeSending }: Draft,
 ): Promise<Published> {
   const account = context.config.keys.ofAgent(author)
   const settings = need(context.config, 'REVIEW_REGISTRY_ADDRESS', 'COMMISSION_ESCROW_ADDRESS')
@@ -46,12 +48,13 @@ export async function publishReview(
   }
   const notes = await checkContent(context, { chainId: chain.chainId, merchantId, productId, content })
   const contentHash = ContentHash.contentHash({ agentId, merchantId, productId, content })
-  const { logs, transactionHash } = await send(context, chain, account, {
+  const publishing = {
     address: settings.REVIEW_REGISTRY_ADDRESS,
     abi: reviewRegistryAbi,
     functionName: 'publishWithEscrow',
     args: [settings.COMMISSION_ESCROW_ADDRESS, terms, contentHash],
-  })
+  } as const
+  const { logs, transactionHash } = await send(context, chain, account, publishing, beforeSending)
   const event = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs }).find(
     ({ args }) => args.proofId === escrowId && args.contentHash === contentHash,
   )
