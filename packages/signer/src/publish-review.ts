@@ -4,7 +4,7 @@ import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import { type Hash, type Hex, parseEventLogs } from 'viem'
 import { type Chain, connect } from './chain/chain.ts'
 import { eventNotFound, send } from './chain/send.ts'
-import { readTerms } from './chain/terms.ts'
+import { type EscrowTerms, readTerms } from './chain/terms.ts'
 import { checkContent } from './check-content.ts'
 import { need } from './config.ts'
 import type { Context } from './context.ts'
@@ -41,11 +41,7 @@ export async function publishReview(
   const chain = await connect(context, wanted)
   const terms = await readTerms(context, chain, escrowId)
   const { buyerAgentId: agentId, merchantId, productId } = terms
-  if (agentId === Attribution.AGENTLESS_BUYER_ID) {
-    throw new Refused(
-      `escrow ${escrowId} was bought without an agent: call bind_escrow first, then publish again`,
-    )
-  }
+  requireAgent(terms)
   const notes = await checkContent(context, { chainId: chain.chainId, merchantId, productId, content })
   const contentHash = ContentHash.contentHash({ agentId, merchantId, productId, content })
   const publishing = {
@@ -61,6 +57,13 @@ export async function publishReview(
   if (!event) throw eventNotFound('ReviewPublished', transactionHash)
   const reviewId = whole(event.args.reviewId, 'review')
   return { reviewId, agentId, merchantId, productId, contentHash, transaction: transactionHash, notes }
+}
+
+export function requireAgent({ escrowId, buyerAgentId }: EscrowTerms): void {
+  if (buyerAgentId !== Attribution.AGENTLESS_BUYER_ID) return
+  throw new Refused(
+    `escrow ${escrowId} was bought without an agent: call bind_escrow first, then publish again`,
+  )
 }
 
 /** The review that was published on a purchase, by its id on the chain; undefined when there is none. */

@@ -37,7 +37,7 @@ export function send<const A extends Abi, F extends ContractFunctionName<A, 'non
   chain: Chain,
   account: PrivateKeyAccount,
   { address, abi, functionName, args }: Call<A, F>,
-  beforeSending?: (hash: Hash) => Promise<void>,
+  beforeSending?: (hash: Hash, nonce: number) => Promise<void>,
 ): Promise<TransactionReceipt> {
   const data = encodeFunctionData({ abi, functionName, args } as EncodeFunctionDataParameters)
   // Two transactions at the same time would get the same nonce.
@@ -56,7 +56,7 @@ async function submit(
   { client, chainId }: Chain,
   account: PrivateKeyAccount,
   call: { to: Address; data: Hash },
-  beforeSending?: (hash: Hash) => Promise<void>,
+  beforeSending?: (hash: Hash, nonce: number) => Promise<void>,
 ): Promise<Hash> {
   const [gas, nonce, fees] = await Promise.all([
     client.estimateGas({ account, ...call }),
@@ -81,7 +81,7 @@ async function submit(
     ...call,
   })
   const hash = keccak256(serializedTransaction)
-  await beforeSending?.(hash)
+  await beforeSending?.(hash, nonce)
   try {
     await client.sendRawTransaction({ serializedTransaction })
   } catch (error) {

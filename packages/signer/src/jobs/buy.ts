@@ -1,7 +1,7 @@
 // Finds a product, chooses it and buys it. The choice is on disk before anything is paid, so a repeated call goes on with it.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isAddressEqual, type PrivateKeyAccount } from 'viem'
+import { type Address, isAddressEqual } from 'viem'
 import { z } from 'zod'
 import { withBackend } from '../backend.ts'
 import { type Chain, connect } from '../chain/chain.ts'
@@ -90,7 +90,7 @@ export async function buy(context: Context, wish: Wish, { wanted, signal }: Opti
         await pay(context, orderOf(wish, chosen), { wanted, signal, keep })
       } catch (error) {
         if (!isUnsold(error) || (await job.journal.findByKey(keyHash(wish.idempotencyKey)))) throw error
-        const refusals = [...record.refusals, { candidate: chosen, why: error.message }]
+        const refusals: Choice['refusals'] = [...record.refusals, { candidate: chosen, why: error.message }]
         if (alternatives.length === 0) {
           // Nothing was signed: the next call with the key may choose anew.
           await rm(job.path, { force: true })
@@ -134,7 +134,7 @@ const nothingSold = (refusals: Choice['refusals']) =>
 
 interface Job {
   chain: Chain
-  account: PrivateKeyAccount
+  payer: Address
   journal: Journal
   name: string
   path: string
@@ -144,14 +144,14 @@ interface Job {
 
 async function open(context: Context, wish: Wish, wanted: number | undefined): Promise<Job> {
   const { keys, SIGNER_STATE_DIR: stateDir } = context.config
-  const account = wish.agentId === undefined ? keys.ofNoAgent() : keys.ofAgent(wish.agentId)
+  const { address: payer } = wish.agentId === undefined ? keys.ofNoAgent() : keys.ofAgent(wish.agentId)
   const chain = await connect(context, wanted)
-  const name = `buy-${keyHash(`${chain.chainId} ${account.address} ${wish.idempotencyKey}`).slice(2)}`
+  const name = `buy-${keyHash(`${chain.chainId} ${payer} ${wish.idempotencyKey}`).slice(2)}`
   const path = join(stateDir, 'jobs', `${name}.json`)
   return {
     chain,
-    account,
-    journal: openJournal(stateDir, chain.chainId, account.address),
+    payer,
+    journal: openJournal(stateDir, chain.chainId, payer),
     name,
     path,
     async read() {
@@ -168,7 +168,7 @@ async function open(context: Context, wish: Wish, wanted: number | undefined): P
 }
 
 /** Asks the marketplace. */
-async function begin(context: Context, wish: Wish, { chain, account }: Job): Promise<BuyRecord> {
+async function begin(context: Context, wish: Wish, { chain, payer }: Job): Promise<BuyRecord> {
   const { keys, MAX_PER_PURCHASE: limit } = context.config
   const most = limit !== undefined && limit < wish.maxAmount ? limit : wish.maxAmount
   const asked = {
@@ -179,7 +179,7 @@ async function begin(context: Context, wish: Wish, { chain, account }: Job): Pro
     chain_id: chain.chainId,
   }
   const found = await withBackend(context, (ask) => ask('discover_products', asked))
-  const own = keys.agents.filter((agentId) => isAddressEqual(keys.ofAgent(agentId).address, account.address))
+  const own = keys.agents.filter((agentId) => isAddressEqual(keys.ofAgent(agentId).address, payer))
   const candidates = choose(found, { most, own: new Set([...own, ...(wish.agentId ? [wish.agentId] : [])]) })
   if (candidates.length === 0) {
     throw new NotBought(
