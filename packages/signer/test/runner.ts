@@ -1,7 +1,7 @@
 // `referrer-signer run` as an owner starts it: a process of its own.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { bundled } from '@referrer/database/testing'
 import { MAIN } from './signer.ts'
@@ -51,18 +51,18 @@ export async function startRunner(
 export interface Relay {
   url: string
   /** Called with every message before it is passed on; `false`: it is answered with 503 instead. */
-  before: ((body: string) => unknown) | undefined
+  before: ((body: string, request: IncomingMessage) => unknown) | undefined
   close(): Promise<void>
 }
 
-/** Stands between a runner and the marketplace. */
+/** Stands between a signer and the marketplace, a node or a shop. */
 export async function startRelay(target: string): Promise<Relay> {
   const relay: Relay = { url: '', before: undefined, close: async () => {} }
   const server = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)
     const body = Buffer.concat(chunks)
-    if ((await relay.before?.(body.toString())) === false) return void outgoing.writeHead(503).end()
+    if ((await relay.before?.(body.toString(), incoming)) === false) return void outgoing.writeHead(503).end()
     const { host: _, connection: __, ...headers } = incoming.headers
     const answer = await fetch(`${target}${incoming.url}`, {
       method: incoming.method ?? 'GET',

@@ -19,7 +19,7 @@ export const reviewPurchaseTool = tool({
       .describe('Up to 3 others (internal_id) that helped, and why.'),
     chain_id: z.number().optional(),
   }),
-  output: z.looseObject({ review_id: z.number(), cashback: z.looseObject({}) }),
+  output: z.looseObject({ review_id: z.number() }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   async handle(context, { escrow_id, agent_id, content, votes, chain_id }) {
     const purchase = { agentId: String(agent_id), escrowId: whole(escrow_id, 'escrow'), wanted: chain_id }

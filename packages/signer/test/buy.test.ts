@@ -1,0 +1,209 @@
+// The tool `buy` beside the whole marketplace, and killed wherever it may be.
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { type Jobs, type Message, startJobs, WANT } from './jobs.ts'
+import { PRICE } from './marketplace.ts'
+import type { TestSigner } from './signer.ts'
+
+let jobs: Jobs
+let signer: TestSigner
+beforeAll(async () => {
+  jobs = await startJobs()
+  signer = await jobs.start()
+})
+afterAll(() => jobs?.close())
+beforeEach(() => {
+  jobs.before = undefined
+})
+
+let keys = 0
+const order = (more: Record<string, unknown> = {}) => {
+  keys += 1
+  return {
+    want: WANT,
+    max_amount: String(PRICE),
+    idempotency_key: `wish ${keys}`,
+    agent_id: jobs.place.agentId,
+    ...more,
+  }
+}
+const isPaid = ({ request }: Message) => request.headers['payment-signature'] !== undefined
+const bought = (product: { productId: string }) => ({
+  status: 'bought',
+  chosen: { product: { product_id: product.productId }, price: String(PRICE) },
+  resource: { body: expect.stringContaining('a good one') },
+})
+
+it('finds, chooses and pays, says why, and answers a repeated call with the same purchase', async () => {
+  const wish = order()
+  const quoted = await signer.must('buy', { ...wish, dry_run: true })
+  expect(quoted).toMatchObject({
+    status: 'quoted',
+    chosen: {
+      product: { name: 'Sunset times', product_id: jobs.first.productId },
+      price: String(PRICE),
+      why: expect.stringMatching(/^the highest score of 2 within 1000000: 0\.\d{3} \(match 0\.\d{3}, rank/),
+    },
+    alternatives: [{ product: { product_id: jobs.second.productId }, price: String(PRICE) }],
+    refused: [],
+  })
+  expect(await jobs.spent()).toBe(0n)
+  const { escrow } = await jobs.newest()
+  const answer = await signer.must('buy', wish)
+  expect(answer).toMatchObject({ ...bought(jobs.first), escrow_id: escrow + 1 })
+  expect(answer.chosen).toEqual(quoted.chosen)
+  expect(answer.next_steps[0]).toMatch(`review_purchase with escrow_id ${escrow + 1}`)
+  expect(await signer.must('buy', wish)).toEqual(answer)
+  expect(await jobs.spent()).toBe(PRICE)
+})
+
+it('passes the request on to the shop, and buys without an agent for the wallet', async () => {
+  const walletOnly = await jobs.start({ AGENT_PRIVATE_KEY: jobs.place.env.AGENT_KEYS?.split(':')[1] ?? '' })
+  const seen: (string | undefined)[] = []
+  jobs.before = ({ to, request }) => void (to === 'first shop' && seen.push(request.url))
+  const { agent_id: _, ...wish } = order({ request: { query: 'city=Tokyo' } })
+  const answer = await walletOnly.must('buy', wish)
+  expect(new Set(seen)).toEqual(new Set(['/jokes?city=Tokyo']))
+  expect(answer.next_steps[0]).toContain('bind_escrow')
+  expect(await jobs.spent()).toBe(PRICE)
+})
+
+it('refuses another order under the same key, and what nothing matches, and pays nothing', async () => {
+  const wish = order()
+  await signer.must('buy', wish)
+  expect(await signer.refusal('buy', { ...wish, want: 'weather of tomorrow' })).toContain('other arguments')
+  expect(await signer.refusal('buy', { ...wish, max_amount: '5' })).toContain('other arguments')
+  expect(await jobs.spent()).toBe(PRICE)
+  expect(await signer.refusal('buy', order({ max_amount: String(PRICE - 1n) }))).toContain(
+    'nothing that matches costs at most 999999',
+  )
+  expect(await signer.refusal('buy', order({ want: 'zymurgy' }))).toContain('nothing that matches')
+  expect(await jobs.spent()).toBe(0n)
+})
+
+it('takes the alternative when the shop is away, says so, and stays with it', async () => {
+  const wish = order()
+  jobs.before = ({ to }) => to !== 'first shop'
+  expect(await signer.must('buy', { ...wish, dry_run: true })).toMatchObject({
+    status: 'quoted',
+    chosen: { product: { product_id: jobs.second.productId } },
+  })
+  const answer = await signer.must('buy', wish)
+  expect(answer).toMatchObject({
+    ...bought(jobs.second),
+    alternatives: [],
+    refused: [
+      {
+        product: { product_id: jobs.first.productId },
+        why: 'phase 1: expected 402, got 503; nothing was paid',
+      },
+    ],
+  })
+  jobs.before = undefined
+  expect(await signer.must('buy', wish)).toEqual(answer)
+  expect(await jobs.spent()).toBe(PRICE)
+})
+
+it('chooses anew with the same key when no shop sold anything', async () => {
+  const wish = order()
+  jobs.before = ({ to }) => !to.endsWith('shop')
+  const refusal = await signer.refusal('buy', wish)
+  expect(refusal).toMatch(/^no shop sells it now: "Sunset times": .*503.* \| "Sunset times": .*503/)
+  jobs.before = undefined
+  expect(await signer.must('buy', wish)).toMatchObject(bought(jobs.first))
+  expect(await jobs.spent()).toBe(PRICE)
+})
+
+it('takes no alternative once a signature has left, though the shop failed', async () => {
+  const wish = order()
+  const impatient = await jobs.start()
+  jobs.before = (message) => {
+    if (!isPaid(message)) return undefined
+    impatient.kill()
+    return false
+  }
+  await expect(impatient.call('buy', wish)).rejects.toThrow()
+  jobs.before = ({ to }) => to !== 'first shop'
+  const again = await jobs.start({ SIGNER_STATE_DIR: impatient.stateDir })
+  expect(await again.refusal('buy', wish)).toContain('not decided yet')
+  expect(await jobs.spent()).toBe(0n)
+})
+
+/** Where a signer is killed; afterwards the message still arrives. */
+const MOMENTS: [string, (message: Message) => boolean][] = [
+  ['looks for products', ({ body }) => body.includes('"discover_products"')],
+  ['looks the link up', ({ to, request }) => to === 'market' && request.url?.startsWith('/r/') === true],
+  ['asks the shop for its price', ({ to }) => to === 'first shop'],
+  ['reads the caps', ({ request }) => request.url?.startsWith('/v1/spending-limits') === true],
+  ['hands over the payment', isPaid],
+]
+
+it.each(MOMENTS)('buys one product once, though it is killed when it %s', async (_, isThere) => {
+  const wish = order()
+  const dying = await jobs.start()
+  jobs.before = (message) => {
+    if (isThere(message)) dying.kill()
+  }
+  await expect(dying.call('buy', wish)).rejects.toThrow()
+  await settled()
+  await buysOnce(wish, dying.stateDir)
+})
+
+it('buys one product once, though it is killed when the shop has served', async () => {
+  const wish = order()
+  const dying = await jobs.start()
+  let hasPaid = false
+  jobs.before = (message) => {
+    if (hasPaid && message.to !== 'first shop') dying.kill()
+    hasPaid ||= isPaid(message)
+  }
+  await expect(dying.call('buy', wish)).rejects.toThrow()
+  await settled()
+  await buysOnce(wish, dying.stateDir)
+})
+
+it('answers what it had stored, though it was killed before the journal was closed', async () => {
+  const wish = order()
+  const answer = await signer.must('buy', wish)
+  const wallets = join(signer.stateDir, 'purchases')
+  const [wallet = ''] = await readdir(wallets)
+  const folder = join(wallets, wallet)
+  const entries = await Promise.all(
+    (await readdir(folder)).map(async (name) => ({
+      name,
+      entry: JSON.parse(await readFile(join(folder, name), 'utf8')),
+    })),
+  )
+  const newest = entries.find(({ entry }) => entry.outcome.escrowId === answer.escrow_id)
+  const path = join(folder, newest?.name ?? '')
+  await writeFile(path, JSON.stringify({ ...newest?.entry, outcome: null }))
+  await rename(path, path.replace(/\.json$/, '.open.json'))
+  const open = async () => (await signer.must('get_wallet_status')).open_purchases
+  expect(await open()).toHaveLength(1)
+  expect(await signer.must('buy', wish)).toEqual(answer)
+  expect(await open()).toEqual([])
+  expect(await jobs.spent()).toBe(PRICE)
+})
+
+it('buys once, though it is asked twice at the same time', async () => {
+  const wish = order()
+  const other = await jobs.start({ SIGNER_STATE_DIR: signer.stateDir })
+  const [one, two] = await Promise.all([signer.must('buy', wish), other.must('buy', wish)])
+  expect(two).toEqual(one)
+  expect(await jobs.spent()).toBe(PRICE)
+})
+
+/** What the killed signer had sent may still be on its way to the chain. */
+async function settled(): Promise<void> {
+  jobs.before = undefined
+  await jobs.place.m.indexed()
+}
+
+async function buysOnce(wish: Record<string, unknown>, SIGNER_STATE_DIR: string): Promise<void> {
+  const again = await jobs.start({ SIGNER_STATE_DIR })
+  const answer = await again.must('buy', wish)
+  expect(answer).toMatchObject(bought(jobs.first))
+  expect(await again.must('buy', wish)).toEqual(answer)
+  expect(await jobs.spent()).toBe(PRICE)
+}
