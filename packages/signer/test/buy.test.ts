@@ -1,6 +1,7 @@
 // The tool `buy` beside the whole marketplace, and killed wherever it may be.
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { until } from '@referrer/service/testing'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Jobs, type Message, startJobs, WANT } from './jobs.ts'
 import { PRICE } from './marketplace.ts'
@@ -136,7 +137,6 @@ const MOMENTS: [string, (message: Message) => boolean][] = [
   ['looks the link up', ({ to, request }) => to === 'market' && request.url?.startsWith('/r/') === true],
   ['asks the shop for its price', ({ to }) => to === 'first shop'],
   ['reads the caps', ({ request }) => request.url?.startsWith('/v1/spending-limits') === true],
-  ['hands over the payment', isPaid],
 ]
 
 it.each(MOMENTS)('buys one product once, though it is killed when it %s', async (_, isThere) => {
@@ -146,21 +146,38 @@ it.each(MOMENTS)('buys one product once, though it is killed when it %s', async 
     if (isThere(message)) dying.kill()
   }
   await expect(dying.call('buy', wish)).rejects.toThrow()
-  await settled()
-  await buysOnce(wish, dying.stateDir)
+  jobs.before = undefined
+  const again = await jobs.start({ SIGNER_STATE_DIR: dying.stateDir })
+  const answer = await again.must('buy', wish)
+  expect(answer).toMatchObject(bought(jobs.first))
+  expect(await again.must('buy', wish)).toEqual(answer)
+  expect(await jobs.spent()).toBe(PRICE)
 })
 
-it('buys one product once, though it is killed when the shop has served', async () => {
+it.each([
+  ['hands over the payment', isPaid],
+  // The next message after the payment.
+  ['reads what became of it', ({ to }: Message, hasPaid: boolean) => hasPaid && to === 'chain'],
+])('pays once and tells the escrow, though it is killed when it %s', async (_, isThere) => {
   const wish = order()
+  const { escrow } = await jobs.newest()
   const dying = await jobs.start()
   let hasPaid = false
   jobs.before = (message) => {
-    if (hasPaid && message.to !== 'first shop') dying.kill()
+    if (isThere(message, hasPaid)) dying.kill()
     hasPaid ||= isPaid(message)
   }
   await expect(dying.call('buy', wish)).rejects.toThrow()
-  await settled()
-  await buysOnce(wish, dying.stateDir)
+  await until(async () => (await jobs.newest()).escrow > escrow, 'the purchase on the chain')
+  jobs.before = undefined
+  const again = await jobs.start({ SIGNER_STATE_DIR: dying.stateDir })
+  // This shop serves a payment once, and nobody was there to hear it.
+  for (let count = 0; count < 2; count += 1) {
+    expect(await again.refusal('buy', wish)).toContain(
+      `already paid: the purchase of this idempotency_key is escrow ${escrow + 1}`,
+    )
+  }
+  expect([await jobs.spent(), await jobs.newest()]).toMatchObject([PRICE, { escrow: escrow + 1 }])
 })
 
 it('answers what it had stored, though it was killed before the journal was closed', async () => {
@@ -193,17 +210,3 @@ it('buys once, though it is asked twice at the same time', async () => {
   expect(two).toEqual(one)
   expect(await jobs.spent()).toBe(PRICE)
 })
-
-/** What the killed signer had sent may still be on its way to the chain. */
-async function settled(): Promise<void> {
-  jobs.before = undefined
-  await jobs.place.m.indexed()
-}
-
-async function buysOnce(wish: Record<string, unknown>, SIGNER_STATE_DIR: string): Promise<void> {
-  const again = await jobs.start({ SIGNER_STATE_DIR })
-  const answer = await again.must('buy', wish)
-  expect(answer).toMatchObject(bought(jobs.first))
-  expect(await again.must('buy', wish)).toEqual(answer)
-  expect(await jobs.spent()).toBe(PRICE)
-}

@@ -2,6 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Product } from '@referrer/contracts/local'
 import { commissionEscrowAbi, reviewRegistryAbi } from '@referrer/protocol/abi'
 import { until } from '@referrer/service/testing'
@@ -120,6 +121,8 @@ export async function startJobs(): Promise<Jobs> {
   }
   await m.indexed()
   await until(async () => {
+    // The tool takes five calls a second.
+    await sleep(250)
     const { structured } = await place.mcp.call('discover_products', { intent: WANT, category: 'sky' })
     const products: Found[] = structured.products
     return (
