@@ -1,8 +1,10 @@
 // How an agent comes to a market of which it knows the URL and a node: a key, money of the faucet, an identity, and a signer that holds the key.
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { askFaucet, readDeployment, registerIdentity } from '@referrer/client/chain'
 import { createPublicClient, createWalletClient, http, type PublicClient } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -12,8 +14,10 @@ const SIGNER = fileURLToPath(new URL('../../packages/signer/src/bin.ts', import.
 
 export interface Arrived {
   agentId: string
-  /** How a host starts the signer. */
-  signer: { command: string; args: string[]; env: Record<string, string> }
+  /** A host with the signer and no other tools. Throws what a tool says when it refuses. */
+  // biome-ignore lint/suspicious/noExplicitAny: each tool has a shape of its own
+  call(name: string, args?: Record<string, unknown>): Promise<any>
+  leave(): Promise<void>
 }
 
 export async function arrive({ marketUrl, rpcUrl }: { marketUrl: string; rpcUrl: string }): Promise<Arrived> {
@@ -26,21 +30,39 @@ export async function arrive({ marketUrl, rpcUrl }: { marketUrl: string; rpcUrl:
   const { agentId } = await registerIdentity(client, createWalletClient({ ...chain, account }), {
     identityRegistry: contracts.IdentityRegistry,
   })
-  return {
-    agentId: String(agentId),
-    signer: {
+  const host = await startHost({
+    AGENT_KEYS: `${agentId}:${key}`,
+    BASE_RPC_URL: rpcUrl,
+    REFERRER_AGENT_MCP_URL: mcpUrl,
+    CHAIN_ID: String(chainId),
+    REVIEW_REGISTRY_ADDRESS: contracts.ReviewRegistry,
+    COMMISSION_ESCROW_ADDRESS: contracts.CommissionEscrow,
+  })
+  return { agentId: String(agentId), ...host }
+}
+
+async function startHost(env: Record<string, string>): Promise<Omit<Arrived, 'agentId'>> {
+  const stateDir = mkdtempSync(join(tmpdir(), 'referrer-journey-'))
+  const host = new Client({ name: 'a host', version: '1' })
+  await host.connect(
+    new StdioClientTransport({
       command: process.execPath,
       args: [SIGNER],
-      env: {
-        AGENT_KEYS: `${agentId}:${key}`,
-        BASE_RPC_URL: rpcUrl,
-        REFERRER_AGENT_MCP_URL: mcpUrl,
-        CHAIN_ID: String(chainId),
-        REVIEW_REGISTRY_ADDRESS: contracts.ReviewRegistry,
-        COMMISSION_ESCROW_ADDRESS: contracts.CommissionEscrow,
-        ALLOW_PRIVATE_HOSTS: 'true',
-        SIGNER_STATE_DIR: mkdtempSync(join(tmpdir(), 'referrer-journey-')),
-      },
+      // The shop is on this machine.
+      env: { ...env, ALLOW_PRIVATE_HOSTS: 'true', SIGNER_STATE_DIR: stateDir },
+      stderr: 'ignore',
+    }),
+  )
+  return {
+    async call(name, args = {}) {
+      const answer = await host.callTool({ name, arguments: args }, { timeout: 120_000 })
+      const [block] = answer.content as { text: string }[]
+      if (answer.isError) throw new Error(`${name}: ${block?.text}`)
+      return answer.structuredContent
+    },
+    async leave() {
+      await host.close()
+      rmSync(stateDir, { recursive: true, force: true })
     },
   }
 }

@@ -1,7 +1,4 @@
 // An agent from nothing: it arrives, buys, reviews what it bought and gets its cashback, by the tools of its signer alone.
-import { rmSync } from 'node:fs'
-import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Arrived, arrive } from './arrive.ts'
 import { PATIENCE_MS, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
@@ -20,32 +17,20 @@ const OPINION = {
 
 let sandbox: TestSandbox
 let arrived: Arrived
-let host: Client
 beforeAll(async () => {
   sandbox = await startTestSandbox()
   const { baseUrl, rpcUrl } = sandbox.state
   arrived = await arrive({ marketUrl: baseUrl, rpcUrl })
-  host = new Client({ name: 'a host', version: '1' })
-  await host.connect(new StdioClientTransport({ ...arrived.signer, stderr: 'ignore' }))
 }, PATIENCE_MS)
 afterAll(async () => {
-  await host?.close()
-  if (arrived) rmSync(arrived.signer.env.SIGNER_STATE_DIR ?? '', { recursive: true, force: true })
+  await arrived?.leave()
   await sandbox?.end()
 })
-
-// biome-ignore lint/suspicious/noExplicitAny: each tool has a shape of its own
-async function call(name: string, args: Record<string, unknown>): Promise<any> {
-  const answer = await host.callTool({ name, arguments: args }, { timeout: 120_000 })
-  const [block] = answer.content as { text: string }[]
-  if (answer.isError) throw new Error(`${name}: ${block?.text}`)
-  return answer.structuredContent
-}
 
 it('an agent that knows only a market and a node buys, reviews and gets its cashback', {
   timeout: PATIENCE_MS,
 }, async () => {
-  const { agentId: agent_id } = arrived
+  const { agentId: agent_id, call } = arrived
   const money = async () => BigInt((await call('get_wallet_status', { agent_id })).wallets[0].usdc)
   const funds = await money()
 

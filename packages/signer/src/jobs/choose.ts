@@ -41,7 +41,7 @@ export const Candidate = z.object({
   reviewId: z.int(),
   reviewScore: z.number(),
   refLink: z.string(),
-  /** Further reviews of the product, which may be voted for. */
+  /** Further reviews of the product by others, which may be voted for. */
   others: z.array(z.int()),
 })
 export type Candidate = z.output<typeof Candidate>
@@ -74,9 +74,11 @@ function candidateOf(product: Product, { most, own }: Limits): Candidate[] {
   // The marketplace fills its answer up with products that do not match at all.
   if (scores.intent_match <= 0) return []
   if (price !== undefined && BigInt(price) > most) return []
-  const reviews = product.reviews ?? []
+  const reviews = (product.reviews ?? [])
+    .map((review) => ({ ...review, terms: termsOf(review.ref_link) }))
+    .filter(({ terms }) => !own.has(String(terms?.reviewerAgentId)))
   const [best] = reviews
-    .filter(({ slot, ref_link }) => slot !== UNRELIABLE && isUsable(ref_link, product, own))
+    .filter(({ slot, terms }) => slot !== UNRELIABLE && terms && isOf(product, terms))
     .toSorted((a, b) => b.score - a.score || a.internal_id - b.internal_id)
   if (!best) return []
   return [
@@ -96,16 +98,14 @@ function candidateOf(product: Product, { most, own }: Limits): Candidate[] {
   ]
 }
 
-/** Whether the link is one of this product by somebody else. Its signature is checked before it is paid. */
-function isUsable(refLink: string, product: Product, own: ReadonlySet<string>): boolean {
+/** Undefined when it is no link. The signature is checked before anything is paid. */
+function termsOf(refLink: string): AttributionToken.Payload | undefined {
   try {
-    const terms = AttributionToken.decodeUnverified(RefLink.parse(refLink).token)
-    return (
-      terms.merchantId === product.merchant_id &&
-      terms.productId.toLowerCase() === product.product_id.toLowerCase() &&
-      !own.has(String(terms.reviewerAgentId))
-    )
+    return AttributionToken.decodeUnverified(RefLink.parse(refLink).token)
   } catch {
-    return false
+    return undefined
   }
 }
+
+const isOf = (product: Product, { merchantId, productId }: AttributionToken.Payload): boolean =>
+  merchantId === product.merchant_id && productId.toLowerCase() === product.product_id.toLowerCase()

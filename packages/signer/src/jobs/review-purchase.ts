@@ -110,17 +110,20 @@ async function publish(
     await update({ published })
     return { ...record, published }
   } catch (error) {
-    throw isExpected(error) ? interrupted(error, record) : error
+    throw isExpected(error) ? interrupted(error, record, isOnChain) : error
   }
 }
 
-function interrupted(error: unknown, { hasVoted, draft }: ReviewRecord): Refused {
+function interrupted(error: unknown, { hasVoted, draft }: ReviewRecord, isOnChain: boolean): Refused {
   const steps = [
     hasVoted ? 'the votes are cast' : 'no vote is cast',
-    draft.transaction ? `the review was sent in transaction ${draft.transaction}` : 'nothing is published',
+    isOnChain ? 'a review is on the chain' : sentIn(draft),
   ]
   return new Refused(`${explain(error)}. So far ${steps.join(', ')}: call again to go on from there`)
 }
+
+const sentIn = ({ transaction }: Draft) =>
+  transaction ? `the review was sent in transaction ${transaction}` : 'nothing is published'
 
 /** Everything that can be refused before the first step. */
 async function check(
