@@ -2,9 +2,11 @@
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { until } from '@referrer/service/testing'
+import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Jobs, type Message, startJobs, WANT } from './jobs.ts'
 import { PRICE } from './marketplace.ts'
+import type { Instead } from './runner.ts'
 import type { TestSigner } from './signer.ts'
 
 let jobs: Jobs
@@ -35,6 +37,14 @@ const bought = (product: { productId: string }) => ({
   chosen: { product: { product_id: product.productId }, price: String(PRICE) },
   resource: { body: expect.stringContaining('a good one') },
 })
+
+it.each(['buy', 'review_purchase'])(
+  '%s takes at most 450 tokens of a model that lists the tools',
+  async (name) => {
+    const { tools } = await signer.client.listTools()
+    expect(encode(JSON.stringify(tools.find((tool) => tool.name === name))).length).toBeLessThanOrEqual(450)
+  },
+)
 
 it('finds, chooses and pays, says why, and answers a repeated call with the same purchase', async () => {
   const wish = order()
@@ -83,9 +93,28 @@ it('refuses another order under the same key, and what nothing matches, and pays
   expect(await jobs.spent()).toBe(0n)
 })
 
-it('takes the alternative when the shop is away, says so, and stays with it', async () => {
+/** The offer of the honest shop for the same request, at twice the price. */
+async function dearer({ request: { headers } }: Message): Promise<Instead> {
+  const answer = await fetch(jobs.place.endpoint, {
+    headers: { 'x-referrer-token': String(headers['x-referrer-token']) },
+  })
+  const offer = await answer.json()
+  offer.accepts[0].amount = String(PRICE * 2n)
+  return { status: 402, body: JSON.stringify(offer) }
+}
+
+it.each<[string, (message: Message) => Instead | false | Promise<Instead>, RegExp]>([
+  ['is away', () => false, /^phase 1: expected 402, got 503; nothing was paid$/],
+  ['does not sell', () => ({ status: 404 }), /^phase 1: expected 402, got 404; nothing was paid$/],
+  [
+    'makes no offer',
+    () => ({ status: 402, body: '{}' }),
+    /^the shop's offer is refused: .*nothing was paid$/,
+  ],
+  ['asks for more', dearer, /^live price 2000000 exceeds max_amount 1000000; nothing was paid$/],
+])('takes the alternative when the shop %s, says so, and stays with it', async (_, answerOf, why) => {
   const wish = order()
-  jobs.before = ({ to }) => to !== 'first shop'
+  jobs.before = (message) => (message.to === 'first shop' ? answerOf(message) : undefined)
   expect(await signer.must('buy', { ...wish, dry_run: true })).toMatchObject({
     status: 'quoted',
     chosen: { product: { product_id: jobs.second.productId } },
@@ -97,7 +126,7 @@ it('takes the alternative when the shop is away, says so, and stays with it', as
     refused: [
       {
         product: { product_id: jobs.first.productId },
-        why: 'phase 1: expected 402, got 503; nothing was paid',
+        why: expect.stringMatching(why),
       },
     ],
   })

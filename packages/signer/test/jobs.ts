@@ -25,7 +25,7 @@ export interface Jobs {
   place: Marketplace
   first: Product
   second: Product
-  /** Called with every message of the signers before it is passed on; `false`: it is answered with 503 instead. */
+  /** Called with every message of the signers before it is passed on; `false`: it is answered with 503 instead, or with what is returned. */
   before: ((message: Message) => unknown) | undefined
   /** A signer with a state folder of its own, or that of another one. */
   start(env?: Record<string, string>): Promise<TestSigner>
