@@ -4,7 +4,7 @@ import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import { type Hash, type Hex, parseEventLogs } from 'viem'
 import { type Chain, connect } from './chain/chain.ts'
 import { eventNotFound, send } from './chain/send.ts'
-import { readTerms } from './chain/terms.ts'
+import { type EscrowTerms, readTerms } from './chain/terms.ts'
 import { checkContent } from './check-content.ts'
 import { need } from './config.ts'
 import type { Context } from './context.ts'
@@ -16,6 +16,8 @@ interface Draft {
   escrowId: bigint
   content: string
   wanted: number | undefined
+  /** Called with the hash of the transaction. */
+  beforeSending?(hash: Hash): Promise<void>
 }
 
 export interface Published {
@@ -32,32 +34,36 @@ export interface Published {
 
 export async function publishReview(
   context: Context,
-  { agentId: author, escrowId, content, wanted }: Draft,
+  { agentId: author, escrowId, content, wanted, beforeSending }: Draft,
 ): Promise<Published> {
   const account = context.config.keys.ofAgent(author)
   const settings = need(context.config, 'REVIEW_REGISTRY_ADDRESS', 'COMMISSION_ESCROW_ADDRESS')
   const chain = await connect(context, wanted)
   const terms = await readTerms(context, chain, escrowId)
   const { buyerAgentId: agentId, merchantId, productId } = terms
-  if (agentId === Attribution.AGENTLESS_BUYER_ID) {
-    throw new Refused(
-      `escrow ${escrowId} was bought without an agent: call bind_escrow first, then publish again`,
-    )
-  }
+  requireAgent(terms)
   const notes = await checkContent(context, { chainId: chain.chainId, merchantId, productId, content })
   const contentHash = ContentHash.contentHash({ agentId, merchantId, productId, content })
-  const { logs, transactionHash } = await send(context, chain, account, {
+  const publishing = {
     address: settings.REVIEW_REGISTRY_ADDRESS,
     abi: reviewRegistryAbi,
     functionName: 'publishWithEscrow',
     args: [settings.COMMISSION_ESCROW_ADDRESS, terms, contentHash],
-  })
+  } as const
+  const { logs, transactionHash } = await send(context, chain, account, publishing, beforeSending)
   const event = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs }).find(
     ({ args }) => args.proofId === escrowId && args.contentHash === contentHash,
   )
   if (!event) throw eventNotFound('ReviewPublished', transactionHash)
   const reviewId = whole(event.args.reviewId, 'review')
   return { reviewId, agentId, merchantId, productId, contentHash, transaction: transactionHash, notes }
+}
+
+export function requireAgent({ escrowId, buyerAgentId }: EscrowTerms): void {
+  if (buyerAgentId !== Attribution.AGENTLESS_BUYER_ID) return
+  throw new Refused(
+    `escrow ${escrowId} was bought without an agent: call bind_escrow first, then publish again`,
+  )
 }
 
 /** The review that was published on a purchase, by its id on the chain; undefined when there is none. */

@@ -16,6 +16,12 @@ export class Refused extends Error {
 /** Nothing was paid, and nothing would be by trying again: somebody has to change the order, a limit or the offer first. */
 export class NotBought extends Refused {}
 
+/** The shop does not sell this, or not at this price: another product may still be bought. */
+export class NotSold extends NotBought {}
+
+/** The shop does not answer now; nothing was signed. */
+export class ShopAway extends Refused {}
+
 export const isExpected = (error: unknown): boolean =>
   error instanceof Refused || error instanceof ProtocolError || error instanceof BaseError
 

@@ -1,7 +1,7 @@
 // `referrer-signer run` as an owner starts it: a process of its own.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { bundled } from '@referrer/database/testing'
 import { MAIN } from './signer.ts'
@@ -50,19 +50,30 @@ export async function startRunner(
 
 export interface Relay {
   url: string
-  /** Called with every message before it is passed on; `false`: it is answered with 503 instead. */
-  before: ((body: string) => unknown) | undefined
+  /** Called with every message before it is passed on; `false`: it is answered with 503 instead, or with what is returned. */
+  before: ((body: string, request: IncomingMessage) => unknown) | undefined
+  /** Changes what was answered. */
+  after: ((path: string, text: string) => string) | undefined
   close(): Promise<void>
 }
 
-/** Stands between a runner and the marketplace. */
+export interface Instead {
+  status: number
+  body?: string
+}
+
+/** Stands between a signer and the marketplace, a node or a shop. */
 export async function startRelay(target: string): Promise<Relay> {
-  const relay: Relay = { url: '', before: undefined, close: async () => {} }
+  const relay: Relay = { url: '', before: undefined, after: undefined, close: async () => {} }
   const server = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)
     const body = Buffer.concat(chunks)
-    if ((await relay.before?.(body.toString())) === false) return void outgoing.writeHead(503).end()
+    const verdict = await relay.before?.(body.toString(), incoming)
+    if (verdict === false || (typeof verdict === 'object' && verdict !== null)) {
+      const { status, body: instead } = (verdict || { status: 503 }) as Instead
+      return void outgoing.writeHead(status).end(instead)
+    }
     const { host: _, connection: __, ...headers } = incoming.headers
     const answer = await fetch(`${target}${incoming.url}`, {
       method: incoming.method ?? 'GET',
@@ -70,7 +81,8 @@ export async function startRelay(target: string): Promise<Relay> {
       ...(body.length > 0 && { body }),
     })
     const { 'content-encoding': ___, 'content-length': ____, ...given } = Object.fromEntries(answer.headers)
-    outgoing.writeHead(answer.status, given).end(Buffer.from(await answer.arrayBuffer()))
+    const text = await answer.text()
+    outgoing.writeHead(answer.status, given).end(relay.after?.(incoming.url ?? '/', text) ?? text)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   relay.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

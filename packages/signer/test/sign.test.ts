@@ -69,6 +69,8 @@ describe('the tools', () => {
       [
         ...Object.values(TOOLS),
         'sign_charge_commitment',
+        'buy',
+        'review_purchase',
         'pay_for_product',
         'publish_escrow_review',
         'bind_escrow',

@@ -37,6 +37,7 @@ export function send<const A extends Abi, F extends ContractFunctionName<A, 'non
   chain: Chain,
   account: PrivateKeyAccount,
   { address, abi, functionName, args }: Call<A, F>,
+  beforeSending?: (hash: Hash, nonce: number) => Promise<void>,
 ): Promise<TransactionReceipt> {
   const data = encodeFunctionData({ abi, functionName, args } as EncodeFunctionDataParameters)
   // Two transactions at the same time would get the same nonce.
@@ -46,7 +47,7 @@ export function send<const A extends Abi, F extends ContractFunctionName<A, 'non
       .catch((error: unknown) => {
         throw readRevert(error)
       })
-    const hash = await submit(chain, account, { to: address, data })
+    const hash = await submit(chain, account, { to: address, data }, beforeSending)
     return mined(context, chain, hash)
   })
 }
@@ -55,6 +56,7 @@ async function submit(
   { client, chainId }: Chain,
   account: PrivateKeyAccount,
   call: { to: Address; data: Hash },
+  beforeSending?: (hash: Hash, nonce: number) => Promise<void>,
 ): Promise<Hash> {
   const [gas, nonce, fees] = await Promise.all([
     client.estimateGas({ account, ...call }),
@@ -79,6 +81,7 @@ async function submit(
     ...call,
   })
   const hash = keccak256(serializedTransaction)
+  await beforeSending?.(hash, nonce)
   try {
     await client.sendRawTransaction({ serializedTransaction })
   } catch (error) {
@@ -100,21 +103,31 @@ const refusedByNode = (error: unknown, address: Address): unknown =>
       )
     : error
 
-async function mined({ timeouts }: Context, { client }: Chain, hash: Hash): Promise<TransactionReceipt> {
-  const receipt = await client
-    .waitForTransactionReceipt({ hash, timeout: timeouts.mined })
-    .catch((error: unknown) => {
-      const isLate = error instanceof WaitForTransactionReceiptTimeoutError
-      throw mayLand(
-        hash,
-        isLate
-          ? `was sent and is not mined after ${timeouts.mined / 1_000} s`
-          : 'was sent, and the node does not say what became of it',
-      )
-    })
+/** Waits for a transaction that an earlier call sent, or was about to send; one that the node does not know was never sent. */
+export async function awaitEarlier(context: Context, chain: Chain, hash: Hash): Promise<void> {
+  const found = await chain.client.getTransaction({ hash }).catch((error: unknown) => {
+    if (error instanceof TransactionNotFoundError) return undefined
+    throw error
+  })
+  if (found) await receiptOf(context, chain, hash)
+}
+
+async function mined(context: Context, chain: Chain, hash: Hash): Promise<TransactionReceipt> {
+  const receipt = await receiptOf(context, chain, hash)
   if (receipt.status !== 'success') throw new Refused(`tx reverted: ${receipt.transactionHash}`)
   return receipt
 }
+
+const receiptOf = ({ timeouts }: Context, { client }: Chain, hash: Hash): Promise<TransactionReceipt> =>
+  client.waitForTransactionReceipt({ hash, timeout: timeouts.mined }).catch((error: unknown) => {
+    const isLate = error instanceof WaitForTransactionReceiptTimeoutError
+    throw mayLand(
+      hash,
+      isLate
+        ? `was sent and is not mined after ${timeouts.mined / 1_000} s`
+        : 'was sent, and the node does not say what became of it',
+    )
+  })
 
 export const eventNotFound = (name: string, hash: Hash): Refused =>
   new Refused(

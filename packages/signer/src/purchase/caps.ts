@@ -7,7 +7,7 @@ import type { Chain, Market } from '../chain/chain.ts'
 import { isRevert } from '../chain/reverts.ts'
 import { marketUrl } from '../config.ts'
 import type { Context } from '../context.ts'
-import { explain, NotBought, Refused } from '../refused.ts'
+import { explain, NotBought, NotSold, Refused } from '../refused.ts'
 import { jsonOf } from './link.ts'
 import type { Order } from './order.ts'
 
@@ -47,7 +47,7 @@ export async function requireAffordable(
   price: bigint,
 ): Promise<Affordable> {
   if (maxAmount !== undefined && price > maxAmount) {
-    throw new NotBought(`live price ${price} exceeds max_amount ${maxAmount}; nothing was paid`)
+    throw new NotSold(`live price ${price} exceeds max_amount ${maxAmount}; nothing was paid`)
   }
   const { MAX_PER_PURCHASE: most } = context.config
   if (most !== undefined && price > most) {

@@ -13,6 +13,18 @@ const hex = (bytes: number) =>
     .regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`))
     .transform((text) => text as Hex)
 
+export const SettledOutcome = z.object({
+  state: z.literal('settled'),
+  escrowId: z.int(),
+  transaction: hex(32).nullable(),
+  /** Whether the shop has served the product, as far as is known. */
+  isServed: z.boolean(),
+  /** The block at which it was read as settled: it was settled in this one or before. */
+  block: z.int().default(0),
+  /** The differences between the escrow and the terms of the link. */
+  differences: z.array(z.string()).default([]),
+})
+
 const Entry = z.object({
   chainId: z.int(),
   payer: hex(20),
@@ -45,17 +57,7 @@ const Entry = z.object({
   signedAt: z.string(),
   outcome: z
     .discriminatedUnion('state', [
-      z.object({
-        state: z.literal('settled'),
-        escrowId: z.int(),
-        transaction: hex(32).nullable(),
-        /** Whether the shop has served the product, as far as is known. */
-        isServed: z.boolean(),
-        /** The block at which it was read as settled: it was settled in this one or before. */
-        block: z.int().default(0),
-        /** The differences between the escrow and the terms of the link. */
-        differences: z.array(z.string()).default([]),
-      }),
+      SettledOutcome,
       z.object({ state: z.literal('never') }),
       z.object({ state: z.literal('refunded') }),
     ])

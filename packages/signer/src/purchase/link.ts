@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Chain, Market } from '../chain/chain.ts'
 import { marketUrl, need } from '../config.ts'
 import type { Context } from '../context.ts'
-import { explain, NotBought, Refused } from '../refused.ts'
+import { explain, NotBought, NotSold, Refused } from '../refused.ts'
 
 export interface Link {
   token: string
@@ -63,7 +63,7 @@ export async function endpointOf(
   if (context.config.REFERRER_AGENT_MCP_URL === undefined) return merchantEndpoint
   const { status, body } = await askMarket(context, `/r/${token}`)
   if (status === 404 && Closed.safeParse(jsonOf(body)).success) {
-    throw new NotBought(
+    throw new NotSold(
       'the ref link is closed: its product or its merchant sells no more. Take another review; nothing was paid',
     )
   }

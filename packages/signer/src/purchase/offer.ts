@@ -4,7 +4,7 @@ import { X402 } from '@referrer/protocol'
 import { domainSeparator, isAddressEqual, parseAbi } from 'viem'
 import type { Chain, Market } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
-import { explain, NotBought, Refused } from '../refused.ts'
+import { explain, NotSold, Refused, ShopAway } from '../refused.ts'
 import { jsonOf, type Link } from './link.ts'
 import type { Order, Posted } from './order.ts'
 
@@ -34,11 +34,11 @@ export async function askOffer(
     })
     .catch((error: unknown) => {
       const text = `phase 1: the shop gives no answer (${reasonOf(error)}); nothing was paid`
-      throw error instanceof HostNotAllowed ? new NotBought(text) : new Refused(text)
+      throw error instanceof HostNotAllowed ? new NotSold(text) : new ShopAway(text)
     })
   if (answer.status !== 402) {
     const text = `phase 1: expected 402, got ${answer.status}; nothing was paid`
-    throw isTemporary(answer.status) ? new Refused(text) : new NotBought(text)
+    throw isTemporary(answer.status) ? new ShopAway(text) : new NotSold(text)
   }
   return readOffer(answer)
 }
@@ -109,7 +109,7 @@ export function headerOf(headers: Fetched['headers'], name: string): Record<stri
   }
 }
 
-const badOffer = (why: string) => new NotBought(`the shop's offer is refused: ${why}; nothing was paid`)
+const badOffer = (why: string) => new NotSold(`the shop's offer is refused: ${why}; nothing was paid`)
 
 /** Checks payee, token, network and link of the offer against the configuration and the order. */
 export async function requireGoodOffer(

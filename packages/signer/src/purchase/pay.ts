@@ -31,10 +31,17 @@ export interface Paid extends Delivered {
 const HANDED_AGAIN =
   'This had been paid by an earlier call and not served: the shop was handed the same payment again, and nothing was paid again.'
 
+export interface PayOptions {
+  wanted: number | undefined
+  signal: AbortSignal
+  /** Stores the result before the journal forgets the purchase: what the shop served is not lost, though the process is killed. */
+  keep?(paid: Paid): Promise<void>
+}
+
 export async function pay(
   context: Context,
   order: Order,
-  { wanted, signal }: { wanted: number | undefined; signal: AbortSignal },
+  { wanted, signal, keep }: PayOptions,
 ): Promise<Paid> {
   const { SIGNER_STATE_DIR: stateDir } = context.config
   const { account, link, chain, market } = await open(context, order, wanted)
@@ -61,13 +68,15 @@ export async function pay(
         votes && agentId !== undefined
           ? await castVotes(context, chain, account, { agentId, escrowId, votes })
           : { votes_recorded: 0, votes_error: null }
+      const paid: Paid = { ...bought, ...cast, link, payer: account.address }
+      if (keep) await keep(paid)
       // The caller is gone: the entry stays open, so that the next call reports the purchase.
-      if (signal.aborted)
+      else if (signal.aborted)
         throw new Refused(`the purchase is paid: escrow ${escrowId}, transaction ${transaction}`)
       await journal
         .close(entry, { ...bought.money, isServed: true })
         .catch(() => context.log('the journal cannot be written'))
-      return { ...bought, ...cast, link, payer: account.address }
+      return paid
     }),
   )
 }

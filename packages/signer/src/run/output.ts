@@ -1,6 +1,7 @@
 // What the runner says: one line for each step.
 import { formatUnits } from 'viem'
 import type { Context } from '../context.ts'
+import { printable } from '../printable.ts'
 
 export interface Output {
   say(line: string): void
@@ -20,9 +21,6 @@ export function createOutput({ now }: Context, write: (text: string) => void): O
   }
   return output
 }
-
-/** Names, reviews and reasons come from strangers: control and formatting characters could rewrite what a terminal shows. */
-export const printable = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
 
 export function usdc(baseUnits: bigint): string {
   const [whole = '', fraction = ''] = formatUnits(baseUnits, 6).split('.')

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { type Ask, BackendRefused, withBackend } from '../backend.ts'
 import type { Context } from '../context.ts'
 import { decimal } from '../fields.ts'
+import { printable } from '../printable.ts'
 import { Refused } from '../refused.ts'
 import { signExpected } from '../sign-commitment.ts'
-import { printable } from './output.ts'
 
 const Intent = z.object({
   intent_id: z.string().min(1).max(200),

@@ -1,13 +1,12 @@
 // What the runner has bought for intents: one file each, open until the intent is marked and the review that it asks for is published.
-import { mkdir, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { keccak256, stringToBytes } from 'viem'
 import { z } from 'zod'
+import { Draft } from '../jobs/publish.ts'
+import { readRecord, saveRecord } from '../jobs/record.ts'
 import { Resource } from '../purchase/resource.ts'
-import { Refused } from '../refused.ts'
-import { namesIn, readText, sync, writeSafely } from '../safe-files.ts'
-
-const Vote = z.object({ review_id: z.int(), reasoning: z.string() })
+import { namesIn } from '../safe-files.ts'
 
 const IntentRecord = z.object({
   intentId: z.string(),
@@ -35,8 +34,8 @@ const IntentRecord = z.object({
       tries: z.int(),
       /** Milliseconds. */
       nextAt: z.number(),
-      /** What is being published: the text on the chain and that at the marketplace must be the same. */
-      draft: z.object({ votes: z.array(Vote), content: z.string() }).nullable(),
+      /** What is being published. */
+      draft: Draft.nullable(),
     })
     .nullable(),
 })
@@ -68,10 +67,11 @@ export function openRecords(stateDir: string, chainId: number, agentId: string):
   return {
     stemOf,
     find: async (intentId) =>
-      (await readRecord(pathOf(intentId) + OPEN)) ?? (await readRecord(pathOf(intentId) + CLOSED)),
+      (await readRecord(pathOf(intentId) + OPEN, IntentRecord)) ??
+      (await readRecord(pathOf(intentId) + CLOSED, IntentRecord)),
     async listOpen() {
       const names = (await namesIn(folder)).filter((name) => name.endsWith(OPEN))
-      const records = await Promise.all(names.map((name) => readRecord(join(folder, name))))
+      const records = await Promise.all(names.map((name) => readRecord(join(folder, name), IntentRecord)))
       return records
         .filter((record) => record !== undefined)
         .toSorted((a, b) => a.boughtAt.localeCompare(b.boughtAt))
@@ -79,20 +79,8 @@ export function openRecords(stateDir: string, chainId: number, agentId: string):
     async save(record) {
       const path = pathOf(record.intentId)
       const isOpen = !record.isMarked || isReviewDue(record)
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      for (const parent of [stateDir, dirname(folder)]) await sync(parent)
-      await writeSafely(folder, path + (isOpen ? OPEN : CLOSED), `${JSON.stringify(record, null, 2)}\n`)
+      await saveRecord(stateDir, path + (isOpen ? OPEN : CLOSED), record)
       if (!isOpen) await rm(path + OPEN, { force: true })
     },
-  }
-}
-
-async function readRecord(path: string): Promise<IntentRecord | undefined> {
-  const text = await readText(path)
-  if (text === undefined) return undefined
-  try {
-    return IntentRecord.parse(JSON.parse(text))
-  } catch {
-    throw new Refused(`the record ${path} is damaged: move the file away; nothing was paid`)
   }
 }

@@ -1,13 +1,13 @@
 // Votes and publishes the review that an intent asks for. Every step can be repeated, and is, until the review is published or its time is over.
 import type { Hex } from 'viem'
 import { z } from 'zod'
-import { BackendRefused, retried, withBackend } from '../backend.ts'
+import { BackendRefused } from '../backend.ts'
 import { connect } from '../chain/chain.ts'
 import { checkContent } from '../check-content.ts'
-import { publishReview, reviewOfEscrow } from '../publish-review.ts'
+import { type Draft, publishDraft, voteOnce } from '../jobs/publish.ts'
+import { reviewOfEscrow } from '../publish-review.ts'
 import { withLock } from '../purchase/lock.ts'
 import { checkVotes } from '../purchase/order.ts'
-import { submitVotes } from '../purchase/votes.ts'
 import { explain, Refused } from '../refused.ts'
 import { nameOf } from './output.ts'
 import { type IntentRecord, isReviewDue } from './records.ts'
@@ -29,8 +29,6 @@ const Answer = z.object({
     .default([]),
   content: z.record(z.string(), z.unknown()),
 })
-
-type Draft = NonNullable<NonNullable<IntentRecord['review']>['draft']>
 
 /** The writer's answer cannot be used; the message tells the writer why. */
 class DraftRefused extends Refused {}
@@ -116,37 +114,21 @@ async function publish(
   const { context, chainId, agentId } = runner
   const { escrowId } = record
   const chain = await connect(context, chainId)
-  let reviewId = await reviewOfEscrow(context, chain, escrowId)
+  const earlier = await reviewOfEscrow(context, chain, escrowId)
   let draft = record.review?.draft
-  if (reviewId === undefined) {
+  if (earlier === undefined) {
     const briefing = await brief(runner, record)
     if (briefing.deadline.getTime() < context.now()) {
       return { state: 'over', text: `not published: its time was over at ${briefing.document.deadline}` }
     }
     draft ??= await write(briefing)
     await keep(draft)
-    const { content } = draft
-    const published = await publishReview(context, {
-      agentId,
-      escrowId: BigInt(escrowId),
-      content,
-      wanted: chainId,
-    })
-    reviewId = published.reviewId
   }
-  const others = { state: 'published', text: `review ${reviewId} was published by another runner` } as const
-  if (!draft) return others
-  const registration = { review_id: reviewId, escrow_id: escrowId, content_json: draft.content }
-  try {
-    await withBackend(context, (ask) =>
-      retried(context, /not (?:yet indexed|indexed yet)/, () =>
-        ask('register_purchase_review', { ...registration, chain_id: chainId }),
-      ),
-    )
-  } catch (error) {
-    if (error instanceof BackendRefused && error.message.includes('content hash mismatch')) return others
-    throw error
-  }
+  const others = (id: number | undefined) =>
+    ({ state: 'published', text: `review ${id} was published by another runner` }) as const
+  if (!draft) return others(earlier)
+  const { reviewId, refLink } = await publishDraft(context, { chainId, agentId, escrowId }, draft, keep)
+  if (refLink === undefined) return others(reviewId)
   const votes = draft.votes.length
   const voted = votes === 0 ? '' : `, ${votes} ${votes === 1 ? 'vote' : 'votes'} cast`
   return { state: 'published', text: `review ${reviewId} is published${voted}` }
@@ -208,7 +190,7 @@ async function readDraft(
   } catch (error) {
     throw error instanceof Refused ? new DraftRefused(error.message) : error
   }
-  return { votes, content }
+  return { votes, content, transaction: null }
 }
 
 async function vote(
@@ -217,14 +199,10 @@ async function vote(
   { votes }: Draft,
 ): Promise<void> {
   if (votes.length === 0) return
-  const account = context.config.keys.ofAgent(agentId)
   try {
-    await submitVotes(context, await connect(context, chainId), account, { agentId, escrowId, votes })
+    await voteOnce(context, { chainId, agentId, escrowId }, votes)
   } catch (error) {
-    if (!(error instanceof BackendRefused)) throw error
-    if (/not yet indexed/.test(error.message)) throw error
-    // An earlier try, or another runner, has voted.
-    if (/votes already submitted/.test(error.message)) return
+    if (!(error instanceof BackendRefused) || /not yet indexed/.test(error.message)) throw error
     throw new DraftRefused(error.message)
   }
 }

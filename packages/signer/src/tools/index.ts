@@ -1,15 +1,19 @@
 import type { Tool } from '../tool.ts'
 import { bindEscrow } from './bind.ts'
+import { buyProduct } from './buy.ts'
 import { signCharge } from './charge.ts'
 import { updateReviewContent } from './edit.ts'
 import { payForProduct } from './pay.ts'
 import { publishEscrowReview } from './publish.ts'
+import { reviewPurchaseTool } from './review-purchase.ts'
 import { settleFallback } from './settle-fallback.ts'
 import { signTools } from './sign.ts'
 import { walletStatus } from './wallet.ts'
 
 /** In the order in which models read them. */
 export const tools: readonly Tool[] = [
+  buyProduct,
+  reviewPurchaseTool,
   payForProduct,
   walletStatus,
   publishEscrowReview,
