@@ -1,4 +1,4 @@
-import type { ParamsOption, RequestBodyOption } from 'openapi-fetch'
+import type { ParamsOption } from 'openapi-fetch'
 import type { paths } from './generated/openapi.ts'
 import type { LISTINGS } from './generated/routes.ts'
 
@@ -31,7 +31,11 @@ type Operation<P extends keyof paths, M extends Method> = NonNullable<paths[P][M
  * ```
  */
 export type RequestOf<P extends keyof paths, M extends Method> = ParamsOption<Operation<P, M>> &
-  RequestBodyOption<Operation<P, M>> & { signal?: AbortSignal }
+  BodyOf<Operation<P, M>> & { signal?: AbortSignal }
+
+type BodyOf<O> = O extends { requestBody: { content: { 'application/json': infer B } } }
+  ? { body: B }
+  : { body?: never }
 
 /**
  * What a route answers; `undefined` where the answer has no body.

@@ -37,7 +37,10 @@ export async function documentOfService(): Promise<Document> {
 
 /** The text of every generated file, by its name. */
 export async function generate(document: Document): Promise<Record<string, string>> {
-  const types = await openapiTypescript(withoutRefusals(document) as unknown as OpenAPI3)
+  const types = await openapiTypescript(withoutRefusals(document) as unknown as OpenAPI3, {
+    // An object whose fields are not named may have any.
+    emptyObjectsUnknown: true,
+  })
   return { 'openapi.ts': HEADER + astToString(types), 'routes.ts': HEADER + routesOf(document) }
 }
 

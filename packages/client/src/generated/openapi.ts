@@ -2337,7 +2337,7 @@ export interface operations {
                     /** @description 32 bytes as hex, with or without 0x. */
                     product_id: string;
                     /** @description Required: what shows that the agent knows the product. Any object but an empty one, at most 1 MiB of JSON. */
-                    proof_data?: Record<string, never>;
+                    proof_data?: Record<string, unknown>;
                 };
             };
         };
