@@ -46,6 +46,8 @@ interface Options {
 
 /** A session is renewed a little before its end, so that it does not end on the way. */
 const BEFORE_END_MS = 30_000
+/** The end of a session that the market does not know any more. */
+const OVER = new Date(0).toISOString()
 
 export function createCredentials(options: Options): Credentials {
   const { signer, now, call } = options
@@ -102,7 +104,8 @@ export function createCredentials(options: Options): Credentials {
     },
     renews({ authorization }) {
       if (!authorization || !signer) return false
-      if (authorization === `Bearer ${session?.token}`) session = undefined
+      // Another request may have renewed it meanwhile.
+      if (session && authorization === `Bearer ${session.token}`) session = { ...session, expires_at: OVER }
       return true
     },
     async signOut() {

@@ -18,17 +18,18 @@ export async function* entriesOf(
   let position = Number(start ?? (listing.by === 'page' ? 1 : 0))
   let seen = 0
 
+  if (most <= 0) return
   for (let page = 0; page < MOST_PAGES; page++) {
     const answer = await call('get', path, {
       ...request,
       params: { ...params, query: { ...query, limit, [listing.by]: position } },
     })
-    const { entries, isLast } = readPage(path, answer, limit)
+    const { entries, isLast } = readPage(path, answer, { position, limit })
     for (const entry of entries) {
-      if (seen++ === most) return
       yield entry
+      if (++seen === most) return
     }
-    if (isLast || seen >= most) return
+    if (isLast) return
     position += listing.by === 'page' ? 1 : entries.length
   }
   throw new ReferrerError(`GET ${path}`, { reason: `the listing has not ended after ${MOST_PAGES} pages` })
@@ -37,15 +38,15 @@ export async function* entriesOf(
 function readPage(
   path: ListingPath,
   answer: unknown,
-  limit: number,
+  { position, limit }: { position: number; limit: number },
 ): { entries: unknown[]; isLast: boolean } {
   const { by, items } = LISTINGS[path]
-  const page = (answer ?? {}) as Record<string, unknown>
-  const entries = page[items]
+  const { [items]: entries, page, total } = (answer ?? {}) as Record<string, unknown>
   if (!Array.isArray(entries)) {
     throw new ReferrerError(`GET ${path}`, { reason: `the answer has no list of ${items}` })
   }
-  // Where the question names one product or one owner, the answer is all there is, whatever was asked for.
-  const isWhole = by === 'page' && page.page !== undefined ? entries.length === page.total : by === 'page'
-  return { entries, isLast: isWhole || entries.length < limit }
+  if (entries.length < limit || by === 'offset') return { entries, isLast: entries.length < limit }
+  // The reviews of one product have no pages, the agents of one owner all come with the first: the answer is all there is.
+  const isWhole = page === undefined || (position - 1) * limit + entries.length >= Number(total)
+  return { entries, isLast: isWhole }
 }
