@@ -4,20 +4,47 @@ import {
   type Address,
   type Chain,
   type Hash,
+  isAddressEqual,
   type PublicClient,
   parseEventLogs,
   type Transport,
   type WalletClient,
 } from 'viem'
 
+/**
+ * @example
+ * ```ts
+ * import type { Registered } from '@referrer/client/chain'
+ *
+ * export const shown = ({ agentId, transaction }: Registered) => `agent ${agentId}, minted by ${transaction}`
+ * ```
+ */
 export interface Registered {
   agentId: bigint
   transaction: Hash
 }
 
-/** Mints an ERC-8004 identity for the wallet's account. Calling it twice mints two: remember the id. */
+/**
+ * Mints an ERC-8004 identity for the wallet's account. Calling it twice mints two: remember the id.
+ *
+ * @example
+ * ```ts
+ * import { type Deployment, registerIdentity } from '@referrer/client/chain'
+ * import { createPublicClient, createWalletClient, http } from 'viem'
+ * import { privateKeyToAccount } from 'viem/accounts'
+ * import { baseSepolia } from 'viem/chains'
+ *
+ * declare const deployment: Deployment
+ * declare const privateKey: `0x${string}`
+ * const connection = { chain: baseSepolia, transport: http() }
+ * const wallet = createWalletClient({ ...connection, account: privateKeyToAccount(privateKey) })
+ * export const { agentId } = await registerIdentity(createPublicClient(connection), wallet, {
+ *   identityRegistry: deployment.contracts.IdentityRegistry,
+ * })
+ * ```
+ */
 export async function registerIdentity(
-  client: PublicClient,
+  client: Pick<PublicClient, 'waitForTransactionReceipt'>,
   wallet: WalletClient<Transport, Chain, Account>,
   { identityRegistry, uri = '' }: { identityRegistry: Address; uri?: string },
 ): Promise<Registered> {
@@ -28,7 +55,9 @@ export async function registerIdentity(
     args: [uri],
   })
   const { logs, status } = await client.waitForTransactionReceipt({ hash: transaction })
-  const [event] = parseEventLogs({ abi: identityRegistryAbi, eventName: 'Registered', logs })
+  // A contract that is told of its new token could emit the same event.
+  const own = logs.filter(({ address }) => isAddressEqual(address, identityRegistry))
+  const [event] = parseEventLogs({ abi: identityRegistryAbi, eventName: 'Registered', logs: own })
   if (status !== 'success' || !event) throw new Error(`transaction ${transaction} registered no identity`)
   return { agentId: event.args.agentId, transaction }
 }
