@@ -4,9 +4,18 @@ import { createCredentials, type Session } from './credentials.ts'
 import { ReferrerError } from './error.ts'
 import { entriesOf } from './pages.ts'
 import { type ConnectedWallet, type ProvidedWallet, type SigningAccount, signerOf } from './signer.ts'
-import { type Call, createCall, type Request } from './transport.ts'
+import { createCall } from './transport.ts'
 import { type Ballot, castVotes, type Place, type Pledge, setCashbackRate } from './two-steps.ts'
-import type { AnswerOf, Arguments, EntryOf, ListingPath, PathOf, RequestOf } from './types.ts'
+import type {
+  AnswerOf,
+  AnyRequest,
+  Arguments,
+  Call,
+  EntryOf,
+  ListingPath,
+  PathOf,
+  RequestOf,
+} from './types.ts'
 
 /**
  * @example
@@ -133,7 +142,7 @@ export function createReferrerClient(options: ReferrerClientOptions): ReferrerCl
   const twoSteps = { call, signer, now, place }
   const method =
     (name: 'get' | 'post' | 'put' | 'delete') =>
-    (path: string, request?: Request): Promise<never> =>
+    (path: string, request?: AnyRequest): Promise<never> =>
       call(name, path, request) as Promise<never>
 
   return {
@@ -142,7 +151,7 @@ export function createReferrerClient(options: ReferrerClientOptions): ReferrerCl
     post: method('post'),
     put: method('put'),
     delete: method('delete'),
-    pages: (path, request?: Request & { most?: number }) =>
+    pages: (path, request?: AnyRequest & { most?: number }) =>
       entriesOf(call, path, request) as AsyncGenerator<never, void>,
     castVotes: (ballot) => castVotes(twoSteps, ballot),
     setCashbackRate: (pledge) => setCashbackRate(twoSteps, pledge),

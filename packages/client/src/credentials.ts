@@ -4,8 +4,7 @@ import { createSiweMessage } from 'viem/siwe'
 import { ReferrerError } from './error.ts'
 import type { ROUTES } from './generated/routes.ts'
 import type { Signer } from './signer.ts'
-import type { Call } from './transport.ts'
-import type { AnswerOf } from './types.ts'
+import type { AnswerOf, Call } from './types.ts'
 
 /**
  * A session, as the market gives it. Keep it, and another client can go on with it: `createReferrerClient({ url, session })`.

@@ -1,7 +1,6 @@
 import { ReferrerError } from './error.ts'
 import { LISTINGS } from './generated/routes.ts'
-import type { Call, Request } from './transport.ts'
-import type { ListingPath } from './types.ts'
+import type { AnyRequest, Call, ListingPath } from './types.ts'
 
 /** A listing that has not ended after so many pages never will. */
 const MOST_PAGES = 10_000
@@ -10,7 +9,7 @@ const MOST_PAGES = 10_000
 export async function* entriesOf(
   call: Call,
   path: ListingPath,
-  { params = {}, most = Number.POSITIVE_INFINITY, ...request }: Request & { most?: number } = {},
+  { params = {}, most = Number.POSITIVE_INFINITY, ...request }: AnyRequest & { most?: number } = {},
 ): AsyncGenerator<unknown, void> {
   const listing = LISTINGS[path]
   const { [listing.by]: start, limit: wanted = listing.most, ...query } = params.query ?? {}

@@ -4,18 +4,7 @@ import type { Credentials } from './credentials.ts'
 import { ReferrerError } from './error.ts'
 import { ROUTES } from './generated/routes.ts'
 import { isIdempotent, readRetryAfter, sleep, waitBeforeRetry } from './retries.ts'
-import type { Method } from './types.ts'
-
-/** A request as the client's methods take it, without the types of its route. */
-export interface Request {
-  params?: { path?: Record<string, unknown>; query?: Record<string, unknown> }
-  body?: unknown
-  signal?: AbortSignal
-  /** Instead of the credentials that the client would choose. */
-  presented?: Record<string, string>
-}
-
-export type Call = (method: Method, path: string, request?: Request) => Promise<unknown>
+import type { Call } from './types.ts'
 
 interface Transport {
   url: string

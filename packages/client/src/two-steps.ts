@@ -3,8 +3,7 @@ import { Commitment, ProtocolError, VotesHash } from '@referrer/protocol'
 import type { Address } from 'viem'
 import { ReferrerError } from './error.ts'
 import type { Signer } from './signer.ts'
-import type { Call } from './transport.ts'
-import type { AnswerOf, RequestOf } from './types.ts'
+import type { AnswerOf, Call, RequestOf } from './types.ts'
 
 /**
  * The votes of a purchase: 1 to 3, each on another review by its internal id.

@@ -87,3 +87,14 @@ export type EntryOf<P extends ListingPath> =
 
 /** The request may be left out where nothing of it is required. */
 export type Arguments<R> = Record<never, never> extends R ? [request?: R] : [request: R]
+
+/** A request without the types of its route. */
+export interface AnyRequest {
+  params?: { path?: Record<string, unknown>; query?: Record<string, unknown> }
+  body?: unknown
+  signal?: AbortSignal
+  /** Instead of the credentials that the client would choose. */
+  presented?: Record<string, string>
+}
+
+export type Call = (method: Method, path: string, request?: AnyRequest) => Promise<unknown>
