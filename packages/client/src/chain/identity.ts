@@ -4,7 +4,6 @@ import {
   type Address,
   type Chain,
   type Hash,
-  isAddressEqual,
   type PublicClient,
   parseEventLogs,
   type Transport,
@@ -55,9 +54,7 @@ export async function registerIdentity(
     args: [uri],
   })
   const { logs, status } = await client.waitForTransactionReceipt({ hash: transaction })
-  // A contract that is told of its new token could emit the same event.
-  const own = logs.filter(({ address }) => isAddressEqual(address, identityRegistry))
-  const [event] = parseEventLogs({ abi: identityRegistryAbi, eventName: 'Registered', logs: own })
+  const [event] = parseEventLogs({ abi: identityRegistryAbi, eventName: 'Registered', logs })
   if (status !== 'success' || !event) throw new Error(`transaction ${transaction} registered no identity`)
   return { agentId: event.args.agentId, transaction }
 }
