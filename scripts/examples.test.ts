@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { exportsOf, fileNameOf, isComplete, moduleOf, root } from './examples.ts'
 
 const FOLDER = join(root, '.vitest/examples')
-const PACKAGES = ['protocol', 'merchant']
+const PACKAGES = ['protocol', 'client', 'merchant']
 
 const exported = (
   await Promise.all(
@@ -35,12 +35,14 @@ beforeAll(async () => {
   await writeFile(join(FOLDER, 'tsconfig.json'), JSON.stringify(tsconfig))
 })
 
-describe('what protocol and merchant export', () => {
+describe('what protocol, client and merchant export', () => {
   it('is found', () => {
     const names = exported.map(({ name }) => name)
     expect(names).toContain('Money.parse')
     expect(names).toContain('X402.Network.Network')
     expect(names).toContain('X402.decodeHeader')
+    expect(names).toContain('createReferrerClient')
+    expect(names).toContain('readKeystore')
     expect(names).toContain('createReferralEndpoint')
     expect(names).toContain('officialReferral')
   })

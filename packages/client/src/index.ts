@@ -1,1 +1,8 @@
 export { type Deployment, readDeployment } from './chain/index.ts'
+export { createReferrerClient, type ReferrerClient, type ReferrerClientOptions } from './client.ts'
+export type { Session } from './credentials.ts'
+export { ReferrerError } from './error.ts'
+export { IDEMPOTENT_POSTS } from './retries.ts'
+export type { ConnectedWallet, ProvidedWallet, SigningAccount } from './signer.ts'
+export type { Ballot, Pledge } from './two-steps.ts'
+export type { AnswerOf, EntryOf, ListingPath, PathOf, RequestOf } from './types.ts'

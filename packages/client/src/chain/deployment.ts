@@ -2,15 +2,27 @@
 import { addressRegistryAbi, reviewRegistryAbi } from '@referrer/protocol/abi'
 import {
   type Address,
-  getAddress,
+  BaseError,
+  HttpRequestError,
   isAddress,
   isAddressEqual,
   keccak256,
   type PublicClient,
   stringToBytes,
+  TimeoutError,
 } from 'viem'
 
-/** A market on one chain, as its address registry names it. */
+/**
+ * A market on one chain, as its address registry names it.
+ *
+ * @example
+ * ```ts
+ * import { createReferrerClient, type Deployment } from '@referrer/client'
+ *
+ * export const clientOf = ({ marketUrl, chainId, contracts }: Deployment) =>
+ *   createReferrerClient({ url: marketUrl, chainId, reviewRegistry: contracts.ReviewRegistry })
+ * ```
+ */
 export interface Deployment {
   /** The market, without a slash at the end. */
   marketUrl: string
@@ -37,6 +49,17 @@ export interface Deployment {
   faucetUrl: string | undefined
 }
 
+/**
+ * @example
+ * ```ts
+ * import type { DeploymentOptions } from '@referrer/client/chain'
+ *
+ * export const options: DeploymentOptions = {
+ *   marketUrl: 'https://market.test',
+ *   addressRegistry: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+ * }
+ * ```
+ */
 export interface DeploymentOptions {
   /** Where the market is; a path such as `/mcp` is left out. */
   marketUrl: string
@@ -45,7 +68,22 @@ export interface DeploymentOptions {
   fetch?: typeof fetch
 }
 
-/** The market is not what it says, or does not answer; the message says what to do. */
+/**
+ * The market is not what it says, or does not answer; the message says what to do.
+ *
+ * @example
+ * ```ts
+ * import { DeploymentError, marketUrlOf } from '@referrer/client/chain'
+ *
+ * let thrown: unknown
+ * try {
+ *   marketUrlOf('market.test')
+ * } catch (error) {
+ *   thrown = error
+ * }
+ * thrown instanceof DeploymentError // → true
+ * ```
+ */
 export class DeploymentError extends Error {
   override readonly name = 'DeploymentError'
 }
@@ -62,8 +100,23 @@ const NAMES = {
 /**
  * Reads the manifest, and believes its addresses only where the address registry on the chain names the same. The registry
  * itself is the one that the review registry was deployed with; whoever knows it beforehand passes it and need not believe the market.
+ *
+ * @example
+ * ```ts
+ * import { readDeployment } from '@referrer/client/chain'
+ * import { createPublicClient, http } from 'viem'
+ * import { base } from 'viem/chains'
+ *
+ * declare const marketUrl: string
+ * const client = createPublicClient({ chain: base, transport: http() })
+ * const { chainId, contracts } = await readDeployment(client, { marketUrl })
+ * export const payTo = `eip155:${chainId}:${contracts.SplitRouter}`
+ * ```
  */
-export async function readDeployment(client: PublicClient, options: DeploymentOptions): Promise<Deployment> {
+export async function readDeployment(
+  client: Pick<PublicClient, 'getChainId' | 'readContract'>,
+  options: DeploymentOptions,
+): Promise<Deployment> {
   const marketUrl = marketUrlOf(options.marketUrl)
   const setupUrl = `${marketUrl}/.well-known/referrer-agent`
   const manifest = await readManifest(setupUrl, options.fetch ?? fetch)
@@ -75,13 +128,15 @@ export async function readDeployment(client: PublicClient, options: DeploymentOp
       `the node serves chain ${chainId}, and the market at ${marketUrl} works on ${ids || 'none'}: name a node of that chain`,
     )
   }
+  const refuse = (why: string) => (error: unknown) => {
+    if (isUnanswered(error)) throw error
+    throw new DeploymentError(`${why}: do not use this market`, { cause: error })
+  }
   const AddressRegistry = await client
     .readContract({ address: told.reviewRegistry, abi: reviewRegistryAbi, functionName: 'ADDRESSES' })
-    .catch(() => {
-      throw new DeploymentError(
-        `the review registry ${told.reviewRegistry} that ${marketUrl} names is not on chain ${chainId}: do not use this market`,
-      )
-    })
+    .catch(
+      refuse(`the review registry ${told.reviewRegistry} that ${marketUrl} names is not on chain ${chainId}`),
+    )
   const wanted = options.addressRegistry
   if (wanted && !isAddressEqual(wanted, AddressRegistry)) {
     throw new DeploymentError(
@@ -91,12 +146,14 @@ export async function readDeployment(client: PublicClient, options: DeploymentOp
   const entries = await Promise.all(
     Object.entries(NAMES).map(async ([contract, name]) => [
       contract,
-      await client.readContract({
-        address: AddressRegistry,
-        abi: addressRegistryAbi,
-        functionName: 'getAddress',
-        args: [keccak256(stringToBytes(name))],
-      }),
+      await client
+        .readContract({
+          address: AddressRegistry,
+          abi: addressRegistryAbi,
+          functionName: 'getAddress',
+          args: [keccak256(stringToBytes(name))],
+        })
+        .catch(refuse(`the address registry ${AddressRegistry} of ${marketUrl} does not name ${contract}`)),
     ]),
   )
   const contracts = { AddressRegistry, ...Object.fromEntries(entries) } as Deployment['contracts']
@@ -124,7 +181,21 @@ export async function readDeployment(client: PublicClient, options: DeploymentOp
   }
 }
 
-/** The market's own URL, from it or from that of its tools. */
+/** The node did not answer, so nothing is known about the market. */
+const isUnanswered = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null
+
+/**
+ * The market's own URL, from it or from that of its tools.
+ *
+ * @example
+ * ```ts
+ * import { marketUrlOf } from '@referrer/client/chain'
+ *
+ * marketUrlOf('https://market.test/mcp') // → 'https://market.test'
+ * ```
+ */
 export function marketUrlOf(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new DeploymentError(`the market must be an http or https URL, not "${url}"`)
@@ -177,13 +248,14 @@ function isChain(value: unknown): value is ToldChain {
   const { chainId, splitRouter, reviewRegistry, identityRegistry, leastAmount, attestationPubKeys } =
     (value ?? {}) as Partial<ToldChain>
   const isContract = (address: unknown) =>
-    typeof address === 'string' && isAddress(address, { strict: false }) && getAddress(address) !== undefined
+    typeof address === 'string' && isAddress(address, { strict: false })
   return (
     Number.isSafeInteger(chainId) &&
     isContract(splitRouter) &&
     isContract(reviewRegistry) &&
     (identityRegistry === undefined || isContract(identityRegistry)) &&
     /^\d{1,30}$/.test(leastAmount ?? '') &&
-    (attestationPubKeys === undefined || attestationPubKeys.every((key) => /^[0-9a-f]{64}$/.test(key)))
+    (attestationPubKeys === undefined ||
+      (Array.isArray(attestationPubKeys) && attestationPubKeys.every((key) => /^[0-9a-f]{64}$/.test(key))))
   )
 }

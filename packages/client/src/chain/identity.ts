@@ -10,14 +10,40 @@ import {
   type WalletClient,
 } from 'viem'
 
+/**
+ * @example
+ * ```ts
+ * import type { Registered } from '@referrer/client/chain'
+ *
+ * export const shown = ({ agentId, transaction }: Registered) => `agent ${agentId}, minted by ${transaction}`
+ * ```
+ */
 export interface Registered {
   agentId: bigint
   transaction: Hash
 }
 
-/** Mints an ERC-8004 identity for the wallet's account. Calling it twice mints two: remember the id. */
+/**
+ * Mints an ERC-8004 identity for the wallet's account. Calling it twice mints two: remember the id.
+ *
+ * @example
+ * ```ts
+ * import { type Deployment, registerIdentity } from '@referrer/client/chain'
+ * import { createPublicClient, createWalletClient, http } from 'viem'
+ * import { privateKeyToAccount } from 'viem/accounts'
+ * import { baseSepolia } from 'viem/chains'
+ *
+ * declare const deployment: Deployment
+ * declare const privateKey: `0x${string}`
+ * const connection = { chain: baseSepolia, transport: http() }
+ * const wallet = createWalletClient({ ...connection, account: privateKeyToAccount(privateKey) })
+ * export const { agentId } = await registerIdentity(createPublicClient(connection), wallet, {
+ *   identityRegistry: deployment.contracts.IdentityRegistry,
+ * })
+ * ```
+ */
 export async function registerIdentity(
-  client: PublicClient,
+  client: Pick<PublicClient, 'waitForTransactionReceipt'>,
   wallet: WalletClient<Transport, Chain, Account>,
   { identityRegistry, uri = '' }: { identityRegistry: Address; uri?: string },
 ): Promise<Registered> {

@@ -1,6 +1,16 @@
 import type { Address } from 'viem'
 
-/** A chain that a market can be on. */
+/**
+ * A chain that a market can be on.
+ *
+ * @example
+ * ```ts
+ * import { NETWORKS, type Network } from '@referrer/client/chain'
+ *
+ * const network: Network = NETWORKS['base-sepolia']
+ * network.chainId // → 84532
+ * ```
+ */
 export interface Network {
   name: 'sandbox' | 'base-sepolia' | 'base'
   chainId: number

@@ -1,0 +1,4071 @@
+// Made by `npm run generate -w packages/client`: do not edit.
+export interface paths {
+    "/v1/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List reviews: all that are published, or those of one product
+         * @description With `merchant_id` and `product_id`: the newest 100 of that product, without pages.
+         */
+        get: operations["getReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/review/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One review, by its id on the chain */
+        get: operations["getReviewById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/review-internal/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One review, by the id of its record, on the chain or not
+         * @description Records of all chains are numbered together: left out, `chain_id` leaves none out.
+         */
+        get: operations["getReviewInternalById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/review/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring the text of a review that is on the chain
+         * @description Whoever knows the text may: its hash must be the one on the chain. Repeating the call changes nothing. `content_json` is the exact text that was hashed, as a string.
+         */
+        post: operations["postReviewRegister"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit a proof that an agent knows a product
+         * @description By the owner of the agent. An admin decides on it; an approved proof allows a review.
+         */
+        post: operations["postProof"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/proof/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What became of a proof */
+        get: operations["getProofById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/discover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find products by what you want, each with reviews to buy through */
+        get: operations["getDiscover"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All agents, or those of an owner
+         * @description By ascending id. With `owner` all agents of that wallet at once, whatever `page` and `limit`.
+         */
+        get: operations["getAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An agent */
+        get: operations["getAgentById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register an agent that the caller owns
+         * @description Its URI and payment wallet are read from the chain; what cannot be read is empty, and the owner. An agent that is not on the chain yet is waited for a few seconds.
+         */
+        post: operations["postAgentRegister"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything an agent wants to know before it goes on
+         * @description Who it is, what it has to do, what it earned and what it wrote. An agent that nobody knows has nothing.
+         */
+        get: operations["getAgentByIdContext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}/reviewable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Products that an agent could review
+         * @description Best first: those on sale that it has not bought yet or, with `needs_review`, those that it bought and has not reviewed.
+         */
+        get: operations["getAgentByIdReviewable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/votes/step1": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What to sign to vote on the reviews that informed a purchase
+         * @description Nothing is kept yet. The commitment holds a hash of the votes, in the order sent.
+         */
+        post: operations["postVotesStep1"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/votes/step2": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Vote on the reviews that informed a purchase
+         * @description The body of step 1, with its commitment signed by the owner of the agent that bought. Once for a purchase. A review that is voted for must be published, of the product that was bought, and not the one whose link it was bought through. Votes on reviews of the same owner are kept and count for nothing.
+         */
+        post: operations["postVotesStep2"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cashback-rate/step1": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What to sign to pledge a share of the commission to buyers
+         * @description Nothing changes yet.
+         */
+        post: operations["postCashbackRateStep1"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cashback-rate/step2": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pledge a share of the commission to buyers
+         * @description The body of step 1, with its commitment signed by the owner of the agent. Reviews that enter the records from now on carry the new rate; those that are there keep theirs.
+         */
+        post: operations["postCashbackRateStep2"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}/earnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an agent earned
+         * @description Commission as a reviewer and cashback as a buyer, of the purchases made in a period. `escrow_pending` and `usdc_wallet_balance` are as of now, whatever the period.
+         */
+        get: operations["getAgentByIdEarnings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}/escrows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The escrows in which an agent has a part
+         * @description As reviewer or as buyer, newest first, from the records: a little behind the chain.
+         */
+        get: operations["getAgentByIdEscrows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/escrow/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An escrow, as seen by an agent that has a part in it */
+        get: operations["getEscrowByIdStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/review/{id}/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The findings on a review, with the opinions of buyers that they are based on
+         * @description Newest first. A review is confirmed when its satisfaction is within 250000 millionths of the mean of the opinions of other owners, which weigh as much as their purchases: |satisfaction × weight − weighted| ≤ 250000 × weight, else contradicted. With fewer than three others it is pending.
+         */
+        get: operations["getReviewByIdComparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/review/{id}/dispute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dispute the contradiction of a review
+         * @description Once, by the owner of the agent that wrote it. An admin then decides.
+         */
+        post: operations["postReviewByIdDispute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/escrow/{id}/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The decisions of the oracle about an escrow, with their inputs and transactions
+         * @description Newest first.
+         */
+        get: operations["getEscrowByIdDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/review-rank/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The Review Rank of an agent
+         * @description By product type, with the commission multiplier and, with `explain`, all evidence.
+         */
+        get: operations["getReviewRankById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/stats/mean-rank": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The mean Review Rank of all ranked agents
+         * @description By product type; the base rate where no agent is ranked.
+         */
+        get: operations["getStatsMeanRank"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/spending-limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The limit of the calling wallet on a chain */
+        get: operations["getSpendingLimits"];
+        put?: never;
+        /**
+         * Set the limit of the calling wallet on a chain
+         * @description Replaces all three caps. A cap that is left out or null is unlimited, 0 allows nothing. Caps are advice: the service stops no payment, agents check them before they buy.
+         */
+        post: operations["postSpendingLimits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/spending-limits/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caps of the calling wallet leave on a chain
+         * @description Counts what the wallet paid, with an agent or without, and what its agents bought while it owned them. A purchase counts once its block is in the records.
+         */
+        get: operations["getSpendingLimitsBudget"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/intents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller queued for an agent, and what became of it
+         * @description Newest first. Of an agent that the caller owns.
+         */
+        get: operations["getIntents"];
+        put?: never;
+        /**
+         * Queue a purchase for an agent that the caller owns
+         * @description The runner of the agent finds it with get_pending_intents over MCP, buys, and marks it. Nothing is bought by the service itself.
+         */
+        post: operations["postIntents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/intents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Withdraw a pending intent */
+        delete: operations["deleteIntentsById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messenger/link/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a code that links the calling wallet to a chat
+         * @description Open deep_link and press Start, or send /start and the code to the bot. The code works once. Codes that were made before stay valid. The wallet then gets purchase confirmations and review reminders in that chat.
+         */
+        post: operations["postMessengerLinkStart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messenger/link/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Link the calling wallet to the chat in which a code was made
+         * @description The bot gives such a code when it is sent /start. A wallet that has a chat already is linked to the new one instead.
+         */
+        post: operations["postMessengerLinkConfirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messenger/link/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Whether the calling wallet is linked to a chat */
+        post: operations["postMessengerLinkStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messenger/link/unlink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the link of the calling wallet to its chat
+         * @description The chat then gets no messages about this wallet. The answer is the same when there was no link.
+         */
+        post: operations["postMessengerLinkUnlink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a merchant
+         * @description The caller owns the identity and has opened it as a merchant on the chain. Both are read for a few seconds before the answer is no.
+         */
+        post: operations["postMerchantRegister"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/product": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A product that is open for sale */
+        get: operations["getMerchantProduct"];
+        put?: never;
+        /**
+         * Describe a product
+         * @description Sets what the chain does not tell, or edits it when repeated. Commission, type, card and whether it is open come from the chain.
+         */
+        post: operations["postMerchantProduct"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/product/readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a referral endpoint
+         * @description Asks the endpoint once, as a buyer would before paying, and says whether it can sell through ref links. What it asks for is read from the body or, where that makes no offer, from the `PAYMENT-REQUIRED` header. An endpoint that gives no answer in 5 seconds, or one of more than 256 KiB, is not reachable. Redirects are not followed.
+         */
+        post: operations["postMerchantProductReadiness"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Describe a merchant */
+        post: operations["postMerchantProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A merchant */
+        get: operations["getMerchantById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All merchants
+         * @description By ascending id. An entry shows the first 100 product ids of its merchant; the merchant alone shows all.
+         */
+        get: operations["getMerchant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a merchant sold through referrals
+         * @description For its owner.
+         */
+        get: operations["getMerchantByIdStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/{id}/discovery": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a merchant sells by x402
+         * @description Searches the catalogue of x402 resources for what pays the addresses given, the merchant's payout wallet and its owner, in this order, and reads /.well-known/x402 and /.well-known/x402.json at the merchant's hosts. A source that does not answer in three seconds is left out. Answers are cached for half a minute.
+         */
+        get: operations["getMerchantByIdDiscovery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/r/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where a ref link leads, and what buying through it needs
+         * @description It follows the merchant: a link made before the endpoint changed leads to the new one at once. A browser gets a page that shows the price, the review and what it measured; also where the link does not resolve, it gets a page. There is no redirect: it would lose the headers. Links of products or merchants that have closed do not resolve.
+         */
+        get: operations["getRByToken"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mpp/charge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a plain USDC transfer to the split router counted as a purchase
+         * @description The transfer is of the exact price, confirmed, and made by who signs. It is charged once. What can never be split goes back to its payer. Nobody else's signature is needed.
+         */
+        post: operations["postMppCharge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/referrer-agent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How to work with this marketplace
+         * @description Contracts, keys, tool servers and instructions, for agents that come here for the first time.
+         */
+        get: operations["getWellKnownReferrerAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/referrer-agent.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same as text */
+        get: operations["getWellKnownReferrerAgentTxt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/skill.md": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A skill file: how an agent finds, buys, reviews and earns here */
+        get: operations["getSkillMd"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/nonce": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A nonce to sign in with
+         * @description For one sign-in, within five minutes.
+         */
+        get: operations["getAuthNonce"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open a session
+         * @description With a message of Sign-In with Ethereum (EIP-4361), or, for programs, with a signed request whose body names our host. The token stands for the signer on every route that asks for a signature.
+         */
+        post: operations["postAuthSession"];
+        /** Close the session that the request is made with */
+        delete: operations["deleteAuthSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/proofs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Proofs, those that owners signed first, in the order in which they came
+         * @description One that nobody signed is forgotten after some days, unless it is approved.
+         */
+        get: operations["getAdminProofs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/proofs/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a proof
+         * @description Its agent may then publish a review of the product.
+         */
+        post: operations["postAdminProofsByIdApprove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/proofs/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject a proof */
+        post: operations["postAdminProofsByIdReject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/agents/{id}/flag": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Flag an agent: its rank counts as 0 */
+        post: operations["postAdminAgentsByIdFlag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/agents/{id}/unflag": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take the flag back */
+        post: operations["postAdminAgentsByIdUnflag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/disputes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reviews whose author disputes that buyers contradict them, oldest first */
+        get: operations["getAdminDisputes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/disputes/{internal_id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a dispute */
+        post: operations["postAdminDisputesByInternalIdResolve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/checklists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What buyers of each category are told to look at */
+        get: operations["getAdminChecklists"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/checklists/{category}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Write the checklist of a category
+         * @description Replaces the one that there was.
+         */
+        put: operations["putAdminChecklistsByCategory"];
+        post?: never;
+        /** Remove the checklist of a category, if there is one */
+        delete: operations["deleteAdminChecklistsByCategory"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Messages to chats that were given up, newest first
+         * @description The messenger refused them for good, or could not be reached for a day. They are kept for 30 days. A chat whose user has blocked the bot is not listed.
+         */
+        get: operations["getAdminDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the process runs */
+        get: operations["getHealthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether the service is ready to answer
+         * @description 503 while the database does not answer or the index of a chain lags too far behind.
+         */
+        get: operations["getReadyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Figures for Prometheus */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["getOpenapiJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Error: {
+            error: string;
+            /** @description Which field is wrong, and what would be right; or what to do. */
+            detail?: string;
+        };
+        Unauthorized: {
+            /** @constant */
+            error: "unauthorized";
+            /** @description What is wrong with the credentials. */
+            detail?: string;
+        };
+        ReviewListing: {
+            reviews: components["schemas"]["ListedReview"][];
+            total: number;
+            page: number;
+            limit: number;
+        };
+        ListedReview: {
+            internal_id: number;
+            /** @description Null while the review is not on the chain. */
+            on_chain_id: number | null;
+            agent_id: number;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            satisfaction_score: number | null;
+            /**
+             * @description Published: on the chain, and its text is known.
+             * @enum {string}
+             */
+            status: "published" | "pending";
+            content_json: {
+                [key: string]: unknown;
+            };
+            /** @description Left out when there is no link. */
+            ref_link?: string;
+            published_at: string | null;
+            /** @enum {string} */
+            comparison_outcome: "pending" | "confirmed" | "contradicted" | "disputed" | "resolved";
+            /** @description When the text was last changed on the chain. */
+            edited_at: string | null;
+        };
+        ReviewsOfProduct: {
+            reviews: components["schemas"]["ListedReview"][];
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+        };
+        Review: {
+            internal_id: number;
+            /** @description Null while the review is not on the chain. */
+            on_chain_id: number | null;
+            agent_id: number;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            satisfaction_score: number | null;
+            /**
+             * @description Published: on the chain, and its text is known.
+             * @enum {string}
+             */
+            status: "published" | "pending";
+            content_json: {
+                [key: string]: unknown;
+            };
+            /** @description Where to buy through this review; empty when it has no link. */
+            ref_link: string;
+            published_at: string | null;
+            /** @enum {string} */
+            comparison_outcome: "pending" | "confirmed" | "contradicted" | "disputed" | "resolved";
+            /** @description When the text was last changed on the chain. */
+            edited_at: string | null;
+        };
+        RegisteredReview: {
+            /** @description Empty when the review has no link. */
+            ref_link: string;
+            /** @description The `internal_id`. */
+            review_id: number;
+            /**
+             * @description Only for the review of a purchase.
+             * @constant
+             */
+            status?: "buyer_review_registered";
+        };
+        SubmittedProof: {
+            proof_id: number;
+            /** @constant */
+            status: "pending";
+        };
+        ProofStatus: {
+            /** @enum {string} */
+            status: "pending" | "approved" | "rejected";
+            /**
+             * Format: date-time
+             * @description Left out while it is pending.
+             */
+            reviewed_at?: string;
+        };
+        Discovery: {
+            /** @description Best first. */
+            products: components["schemas"]["DiscoveredProduct"][];
+            /**
+             * @description The products have fewer than three published reviews together.
+             * @constant
+             */
+            coverage?: "thin";
+            /** @description What to check in the categories of the products, where an admin has written a checklist. */
+            checklists?: {
+                [key: string]: string[];
+            };
+        };
+        DiscoveredProduct: {
+            merchant_id: number;
+            chain_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            name: string;
+            /** @description 0.7 × `intent_match` + 0.3 × `product_rank`; when nothing matches the intent, `product_rank`. */
+            product_score: number;
+            sub_scores: {
+                intent_match: number;
+                product_rank: number;
+            };
+            /** @description What its endpoint last asked for, in USDC base units; left out when unknown. */
+            price_usdc?: number;
+            /** @description Published reviews, shown or not. */
+            review_count: number;
+            /** @description Left out when no author has a rank. */
+            mean_author_rank?: number;
+            /** @description Left out when it has none. */
+            category?: string;
+            /** @description Highlights, newcomer, dissent, then excluded ones, then overflow. Null: nothing to show. */
+            reviews: components["schemas"]["SlateEntry"][] | null;
+        };
+        SlateEntry: {
+            /** @enum {string} */
+            slot: "highlight" | "newcomer" | "dissent" | "excluded" | "overflow";
+            /**
+             * @description Only with `excluded` and `overflow`.
+             * @enum {string}
+             */
+            excluded_reason?: "self_review" | "transfer_cooldown" | "below ranking threshold";
+            internal_id: number;
+            on_chain_id?: number;
+            content_json: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description `content_json` is not all of it; the review by its id has that.
+             * @constant
+             */
+            content_shortened?: true;
+            /** @description Where to buy through this review; empty when it has no link. */
+            ref_link: string;
+            /** Format: date-time */
+            published_at?: string;
+            /** @description The rank of the author for products of this type; before there is evidence, the base rate. */
+            author_rank: number;
+            /** @description How well it matches the intent, from 0 to 1; 0 if unknown. */
+            relevance: number;
+            /** @description 0.5 × `author_rank` + 0.35 × `relevance` + 0.15 × freshness. */
+            score: number;
+        };
+        AgentList: {
+            agents: components["schemas"]["AgentEntry"][];
+            total: number;
+            page: number;
+            limit: number;
+        };
+        AgentEntry: {
+            agent_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            owner_address: string;
+            agent_uri?: string;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            payment_wallet?: string;
+            review_rank_repeat?: number;
+            review_rank_one_off?: number;
+            /** @description When the service first knew of it. */
+            registered_at: string;
+            commission: components["schemas"]["Commission"];
+        };
+        Commission: {
+            /** @description Paid with the sale, in USDC base units. */
+            immediate: number;
+            /** @description Held back and paid later, in USDC base units. */
+            held_back_settled: number;
+            /** @description Held back still, in USDC base units. */
+            held_back_pending: number;
+            /** @description Paid, in USDC base units. */
+            total_realized: number;
+            /** @description Paid or held back still, in USDC base units. */
+            total_potential: number;
+        };
+        Agent: {
+            agent_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            owner_address: string;
+            /** @description Empty: it has told none. */
+            agent_uri: string;
+            /** @description Empty: it has told none. */
+            payment_wallet: string;
+            /** @description Null: not computed yet. */
+            review_rank_repeat: number | null;
+            /** @description Null: not computed yet. */
+            review_rank_one_off: number | null;
+            /** @description When the service first knew of it. */
+            registered_at: string;
+            commission: components["schemas"]["Commission"];
+            flagged: boolean;
+            /** @description Of published reviews. */
+            review_count: number;
+            reviewed_products: {
+                merchant_id: number;
+                /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                product_id: string;
+            }[];
+        };
+        RegisteredAgent: {
+            agent_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            owner_address: string;
+        };
+        AgentContext: {
+            agent_id: number;
+            chain_id: number;
+            registered: boolean;
+            /** @description What is not known is left out. */
+            identity: {
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                owner_address?: string;
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                payment_wallet?: string;
+                review_rank_repeat?: number;
+                review_rank_one_off?: number;
+                flagged?: boolean;
+            };
+            /** @description What the agent pledges of its commission to buyers through reviews that it publishes from now on. */
+            global_cashback_of_commission_bps: number;
+            counts: {
+                reviews_authored: number;
+                votes_cast: number;
+                review_backlog: number;
+                pending_proofs: number;
+            };
+            actionable: {
+                /** @description At most 20; the count is of all. */
+                review_backlog: {
+                    merchant_id: number;
+                    /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                    product_id: string;
+                    name: string;
+                    category: string;
+                    escrow_id: number;
+                }[];
+                /** @description At most 20; the count is of all. */
+                pending_proofs: {
+                    proof_id: number;
+                    merchant_id: number;
+                    /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                    product_id: string;
+                    /** @enum {string} */
+                    status: "pending" | "approved" | "rejected";
+                }[];
+                escrow_pending: components["schemas"]["EscrowPending"];
+            };
+            earnings: {
+                /** @description Paid, in USDC base units. */
+                commission_realized: number;
+                /** @description Paid or held back still, in USDC base units. */
+                commission_potential: number;
+                /** @description Paid, in USDC base units. */
+                cashback_total: number;
+                cashback_count: number;
+                /** @description Commission and cashback that were paid, in USDC base units. */
+                total_earnings: number;
+                /** @description What the wallet holds, in whole USDC as decimal text, such as 12.5. Left out when the chain cannot be read. */
+                usdc_wallet_balance?: string;
+            };
+            /** @description Newest first. */
+            recent_reviews: {
+                internal_review_id: number;
+                on_chain_review_id: number | null;
+                merchant_id: number;
+                /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                product_id: string;
+                /** @enum {string} */
+                status: "published" | "pending";
+                /** @description Empty: it has none. */
+                ref_link: string;
+            }[];
+            hints: string[];
+        };
+        EscrowPending: {
+            /** @description In USDC base units. */
+            held_back: number;
+            /** @description In USDC base units. */
+            cashback: number;
+            /** @description In USDC base units. */
+            total: number;
+        };
+        ReviewableProduct: {
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            merchant_id: number;
+            name: string;
+            description: string;
+            category: string;
+            /** @enum {string} */
+            product_type: "Repeat" | "One-off";
+            commission_bps: number;
+            /** @description The newest purchase; only with `needs_review`. */
+            escrow_id?: number;
+        };
+        VoteCommitmentStep: {
+            /** @constant */
+            status: "awaiting_signature";
+            /** @description EIP-712 typed data: to be signed as it is by the owner of the agent. */
+            commitment: {
+                types: {
+                    [key: string]: {
+                        name: string;
+                        type: string;
+                    }[];
+                };
+                /** @constant */
+                primaryType: "VoteCommitment";
+                domain: {
+                    /** @constant */
+                    name: "ReferrerVotes";
+                    /** @constant */
+                    version: "1";
+                    chainId: number;
+                    /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                    verifyingContract: string;
+                };
+                message: {
+                    agentId: string;
+                    escrowId: string;
+                    votesHash: string;
+                    nonce: string;
+                    expiry: number;
+                };
+            };
+            /** @description To be sent back in step 2. */
+            nonce: string;
+            /** @description Until when step 2 is possible, in unix seconds: one hour. */
+            expiry: number;
+        };
+        VotesRecorded: {
+            /** @constant */
+            status: "ok";
+            votes_recorded: number;
+        };
+        CashbackRateCommitmentStep: {
+            /** @constant */
+            status: "commitment";
+            /** @description EIP-712 typed data: to be signed as it is by the owner of the agent. */
+            commitment: {
+                types: {
+                    [key: string]: {
+                        name: string;
+                        type: string;
+                    }[];
+                };
+                /** @constant */
+                primaryType: "CashbackRateCommitment";
+                domain: {
+                    /** @constant */
+                    name: "ReferrerCashbackRate";
+                    /** @constant */
+                    version: "1";
+                    chainId: number;
+                    /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                    verifyingContract: string;
+                };
+                message: {
+                    agentId: string;
+                    cashbackOfCommissionBps: number;
+                    nonce: string;
+                    expiry: number;
+                };
+            };
+            /** @description To be sent back in step 2. */
+            nonce: string;
+            /** @description Until when step 2 is possible, in unix seconds: one hour. */
+            expiry: number;
+        };
+        CashbackRateSet: {
+            /** @constant */
+            status: "set";
+        };
+        Earnings: {
+            commission: components["schemas"]["Commission"];
+            cashback: {
+                /** @description In USDC base units. */
+                total: number;
+                count: number;
+            };
+            /** @description Commission and cashback that were paid, in USDC base units. */
+            total_earnings: number;
+            escrow_pending: components["schemas"]["EscrowPending"];
+            /** @description What the wallet holds, in whole USDC as decimal text, such as 12.5. Left out when the chain cannot be read. */
+            usdc_wallet_balance?: string;
+        };
+        Escrow: {
+            escrow_id: number;
+            /** @enum {string} */
+            role: "reviewer" | "buyer" | "reviewer+buyer";
+            /**
+             * @description As the chain has it now; an escrow that holds nothing is `settled` when its window ends, since nobody spends gas on it. Only of a single escrow, and left out when the chain cannot be read or the records are behind it.
+             * @enum {string}
+             */
+            state?: "holding" | "settled";
+            held_back: components["schemas"]["EscrowLeg"];
+            cashback: components["schemas"]["EscrowLeg"];
+            /** Format: date-time */
+            window_end: string;
+            /** @description Whether anybody may settle it now. Only of a single escrow; else false. */
+            fallback_available: boolean;
+        };
+        EscrowLeg: {
+            /** @description In USDC base units. */
+            amount: number;
+            /**
+             * @description `none`: nothing was set aside. `pending`: held until the window has ended, or while buyers contradict the review; of cashback, that nobody pledged it. `pending_buyer_review`: held until the buyer has done what earns it. `claimable`: earned, and paid next. `released`: paid to whom it was meant for. `window_closed`: went elsewhere when the escrow was settled. A single escrow shows these two once the chain does; a list as soon as the settlement is under way and nobody else can settle.
+             * @enum {string}
+             */
+            status: "none" | "pending" | "pending_buyer_review" | "claimable" | "released" | "window_closed";
+            /** @description What the agent can do to get it. */
+            action_needed?: string;
+            /**
+             * Format: date-time
+             * @description When it can be settled.
+             */
+            eligible_at?: string;
+        };
+        Findings: {
+            internal_id: number;
+            /** @description Who owned the author when the review was published; null: not known. */
+            author_owner: string | null;
+            /** @enum {string} */
+            comparison_outcome: "pending" | "confirmed" | "contradicted" | "disputed" | "resolved";
+            findings: {
+                /** @enum {string} */
+                outcome: "pending" | "confirmed" | "contradicted";
+                /** @description What the review said then. In millionths. */
+                satisfaction: number;
+                mean: number | null;
+                /** @description The number of opinions by other owners than the author’s. */
+                others: number;
+                /** @description The sum of the weights of these opinions. In millionths. */
+                weight: number;
+                /** @description The sum of weight × satisfaction of these opinions. */
+                weighted: number;
+                /** @description The mean size of these opinions, rounded down; 0 if the author’s owner owns the merchant. In millionths. */
+                size: number;
+                /** Format: date-time */
+                found_at: string;
+                comparison: components["schemas"]["Comparison"] | null;
+            }[];
+        };
+        Comparison: {
+            comparison_id: number;
+            /** Format: date-time */
+            made_at: string;
+            /**
+             * Format: date-time
+             * @description When one of the opinions stopped counting; left out: the comparison is valid.
+             */
+            voided_at?: string;
+            /** @description The number of opinions. */
+            count: number;
+            /** @description The sum of the sizes of all opinions. In millionths. */
+            size: number;
+            /** @description The sum of the weights of all opinions. In millionths. */
+            weight: number;
+            /** @description The sum of weight × satisfaction of all. */
+            weighted: number;
+            /** @description At most 1000. */
+            opinions: {
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                owner: string;
+                /** @description The `internal_id` of the review that says it. */
+                review_id: number;
+                /** @description 0 to 1. In millionths. */
+                satisfaction: number;
+                /** @description The size of its purchase: the commission as a part of the full commission, at most 1. In millionths. */
+                size: number;
+                /** @description The size, at least one millionth. In millionths. */
+                weight: number;
+            }[];
+        };
+        DisputedReview: {
+            /** @description The `internal_id`. */
+            review_id: number;
+            /** @constant */
+            comparison_outcome: "disputed";
+        };
+        EscrowDecisions: {
+            decisions: {
+                /** @enum {string} */
+                kind: "release" | "settle";
+                /** @description Counted from 1; a failed attempt is followed by another. */
+                attempt: number;
+                contradicted: boolean;
+                cashback_earned: boolean;
+                /** @description What the decision is based on. */
+                inputs: {
+                    [key: string]: unknown;
+                };
+                /** Format: date-time */
+                decided_at: string;
+                transaction: {
+                    /** @enum {string} */
+                    state: "enqueued" | "sent" | "confirmed" | "failed";
+                    /** @description Null: not signed yet. One transaction may carry many decisions. */
+                    hash: string | null;
+                    /** @description Why it failed, or what delays it. */
+                    reason: string | null;
+                };
+            }[];
+        };
+        ReviewRank: {
+            repeat: components["schemas"]["Rank"];
+            one_off: components["schemas"]["Rank"];
+            platform_mean_repeat: number;
+            platform_mean_one_off: number;
+            flagged: boolean;
+            /** @description Only when asked for. */
+            explain?: {
+                repeat: components["schemas"]["RankExplanation"];
+                one_off: components["schemas"]["RankExplanation"];
+            };
+        };
+        Rank: {
+            /** @description From 0 to 1; null until there is evidence. */
+            rank: number | null;
+            /** @description 4000 + 6000 × rank; at a cold start, of the base rate. */
+            commission_multiplier_bps: number;
+            cold_start: boolean;
+        };
+        /** @description The rank is (prior.gain + gain) / (prior.gain + prior.loss + gain + loss), if gain + loss is at least 0.5. */
+        RankExplanation: {
+            /**
+             * Format: date
+             * @description The day of the rank, in UTC.
+             */
+            as_of: string;
+            /** @description What counts before there is evidence. */
+            prior: {
+                gain: number;
+                loss: number;
+            };
+            /** @description The sum of what votes and confirmed reviews count. */
+            gain: number;
+            /** @description The sum of what contradicted reviews count. */
+            loss: number;
+            evidence_total: number;
+            /** @description Newest first; `limit` and `offset` select a page. */
+            evidence: components["schemas"]["RankEvidence"][];
+        };
+        RankEvidence: {
+            /** @enum {string} */
+            kind: "vote" | "confirmed" | "contradicted";
+            /** @description The `internal_id` of the review. */
+            review_id: number;
+            /** @description Of a vote. */
+            voter_agent_id?: number;
+            /** @description Its weight on its day; 1 is a vote that counts in full. */
+            weight: number;
+            /** Format: date-time */
+            happened_at: string;
+            /** @description Its weight on the day of `as_of`: it halves every 180 days. */
+            counts: number;
+        };
+        MeanRanks: {
+            one_off: number;
+            repeat: number;
+        };
+        SpendingLimit: {
+            chain_id: number;
+            /** @description For one purchase, in USDC base units; null: unlimited. */
+            per_tx_cap_usdc: number | null;
+            /** @description For all purchases of a day (UTC), in USDC base units; null: unlimited. */
+            daily_cap_usdc: number | null;
+            /** @description For all purchases, in USDC base units; null: unlimited. */
+            total_cap_usdc: number | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        Budget: {
+            chain_id: number;
+            /** @description For one purchase, in USDC base units; null: unlimited. */
+            per_tx_cap_usdc: number | null;
+            /** @description The least that the daily and the total cap leave, in USDC base units, 0 when nothing is left; null: neither cap is set. */
+            remaining_budget: number | null;
+            /** @description Whether there is a daily or a total cap to keep to. */
+            budget_enforced: boolean;
+            /** @description The newest block whose purchases are counted. */
+            as_of_block: number;
+        };
+        Intent: {
+            intent_id: string;
+            chain_id: number;
+            agent_id: number;
+            /**
+             * @description buy_product spends money.
+             * @constant
+             */
+            type: "buy_product";
+            /** @description JSON, as it was queued. */
+            payload: unknown;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @enum {string} */
+            status: "pending" | "executed" | "skipped" | "withdrawn" | "expired";
+            /** @description What the runner said of one that it executed. */
+            result?: string;
+            /** @description Why the runner skipped it. */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description Left out while it is pending, and when it expired.
+             */
+            closed_at?: string;
+        };
+        Intents: {
+            intents: components["schemas"]["Intent"][];
+        };
+        MessengerCode: {
+            /** @description Opens the chat with the code. */
+            deep_link: string;
+            /** @description For that chat; 43 letters, digits, _ and -. */
+            code: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        MessengerConfirmed: {
+            /** @constant */
+            linked: true;
+            /** @description The name in the messenger. Left out when there is none or the messenger does not answer. */
+            messenger_username?: string;
+        };
+        MessengerStatus: {
+            linked: boolean;
+            /** @description The name in the messenger. Left out when there is none or the messenger does not answer. */
+            messenger_username?: string;
+            /**
+             * Format: date-time
+             * @description Left out when it is not linked.
+             */
+            linked_at?: string;
+        };
+        MessengerUnlinked: {
+            /** @constant */
+            linked: false;
+        };
+        RegisteredMerchant: {
+            merchant_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            owner_address: string;
+        };
+        Product: {
+            merchant_id: number;
+            chain_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            /** @description Empty until the merchant describes the product; so are description and category. */
+            name: string;
+            description: string;
+            category: string;
+            /** @description The share of the price that is offered for a referred sale. */
+            commission_bps: number;
+            /** @enum {string} */
+            product_type: "Repeat" | "One-off";
+            product_rank: number;
+            /**
+             * @description Retired: always 0.
+             * @constant
+             */
+            cashback_bps: 0;
+            /** @description Where the product is bought. */
+            endpoint_url?: string;
+            /** @description Where the product describes itself. */
+            card_uri?: string;
+        };
+        Readiness: {
+            pass: boolean;
+            checks: {
+                /** @enum {string} */
+                name: "reachable" | "returns_402" | "payto_is_splitrouter" | "echoes_attribution";
+                ok: boolean;
+                detail?: string;
+            }[];
+        };
+        MerchantProfile: {
+            merchant_id: number;
+            description: string;
+            landing_page_url: string;
+        };
+        Merchant: {
+            merchant_id: number;
+            chain_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            owner_address: string;
+            /**
+             * @description Where the merchant's share of sales goes.
+             * @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed
+             */
+            payout_wallet: string;
+            /** @enum {string} */
+            status: "active" | "inactive" | "suspended";
+            /** @description Null until it is computed. */
+            merchant_rank: number | null;
+            /** Format: date-time */
+            registered_at: string;
+            /** @description The identity's, as it was at registration. */
+            metadata_uri?: string;
+            description?: string;
+            landing_page_url?: string;
+            /** @description Open and closed products, ascending. */
+            product_ids: string[];
+        };
+        Merchants: {
+            merchants: components["schemas"]["Merchant"][];
+            total: number;
+            page: number;
+            limit: number;
+        };
+        MerchantStats: {
+            /** @description Referred sales. */
+            conversions: number;
+            /** @description What buyers paid for them, in USDC base units. */
+            gross_revenue_usdc: number;
+            /** @description Escrows that hold money for somebody. */
+            escrows_held: number;
+            /** @description Escrows that hold none, or no more. */
+            escrows_settled: number;
+            products_active: number;
+            products_total: number;
+        };
+        MerchantDiscovery: {
+            merchant_id: number;
+            chain_id: number;
+            /** @description The addresses that were searched, in this order. */
+            pay_tos: string[];
+            /** @description Those of the catalogue first; each resource once. */
+            items: components["schemas"]["DiscoveredResource"][];
+        };
+        DiscoveredResource: {
+            /** @description An http or https address. */
+            resource: string;
+            /** @description The address under which it was found; empty if it is from a manifest. */
+            pay_to: string;
+            /** @enum {string} */
+            source: "catalogue" | "manifest";
+            /**
+             * @description referral_mode: it pays through the split router. published: it is a product of the merchant here.
+             * @enum {string}
+             */
+            status: "discoverable" | "published" | "referral_mode";
+            /**
+             * @description The product that is sold at this address.
+             * @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad
+             */
+            product_id?: string;
+            /** @description The price of the first payment option, unchanged from the source: usually in base units of its asset. */
+            price?: string | number;
+            /** @description All payment options, unchanged from the source. */
+            accepts: unknown[];
+            name?: string;
+            description?: string;
+            category?: string;
+            type?: string;
+            last_updated?: string | number;
+            /** @description The rating by the catalogue. */
+            quality?: unknown;
+            /** @description How to call it. */
+            api?: {
+                input_method?: string;
+                input_type?: string;
+                output_example?: unknown;
+                schema?: unknown;
+            };
+        };
+        RefLink: {
+            /**
+             * Format: uri
+             * @description Where to ask for the price and pay: the endpoint of the product now, also where the token was made for one before.
+             */
+            merchant_endpoint: string;
+            /** @description Goes along as `X-Referrer-Token`. */
+            token: string;
+            /**
+             * @description Whom the payment is authorised for.
+             * @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed
+             */
+            split_router: string;
+            /** @description Where payments are settled; null when it is not told here. */
+            facilitator_url: string | null;
+            chain_id: number;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            /** @description The id on the chain. */
+            review_id: number;
+            reviewer_agent_id: number;
+            /** @description The buyer's share of the commission. */
+            cashback_of_commission_bps: number;
+        };
+        ChargeOutcome: {
+            /** @constant */
+            success: true;
+            /** @description That split the money. */
+            transaction: string;
+            network: string;
+            payer: string;
+        } | ({
+            /** @constant */
+            success: false;
+            errorReason: string;
+            errorMessage: string;
+            /** @description That gave the money back, or used it before; else empty. */
+            transaction: string;
+            network: string;
+            /** @description Nothing was sent: ask again. */
+            retryable?: boolean;
+        } & {
+            [key: string]: unknown;
+        });
+        Manifest: {
+            /** @constant */
+            version: "1";
+            protocol: string;
+            description: string;
+            /** @description Ed25519 key that signs ref links. */
+            attestationPubKey?: string;
+            attribution: {
+                required: boolean;
+                tokenVersion: number;
+                howTo: string;
+            };
+            nativeIntegration: {
+                summary: string;
+                recipe: string[];
+                /** Format: uri */
+                docs: string;
+            };
+            chains: {
+                chainId: number;
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                splitRouter: string;
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                reviewRegistry: string;
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                identityRegistry?: string;
+                /** @description Ed25519 key that signs ref links. */
+                attestationPubKey?: string;
+                /** @description The keys whose ref links count: the one that signs, then the one before it. */
+                attestationPubKeys?: string[];
+                /** @description Smallest payment that is settled, in USDC base units; a smaller one would not cover its gas. */
+                leastAmount: string;
+            }[];
+            mcp: {
+                servers: {
+                    name: string;
+                    /** @enum {string} */
+                    transport: "http" | "stdio";
+                    /** Format: uri */
+                    url?: string;
+                    description: string;
+                    install: string;
+                }[];
+            };
+            /** Format: uri */
+            skill: string;
+            docs: {
+                [key: string]: string;
+            };
+            identityRegistration: string;
+            /** Format: uri */
+            setupUrl: string;
+            /**
+             * Format: uri
+             * @description Where payments are settled.
+             */
+            facilitatorUrl?: string;
+            /**
+             * Format: uri
+             * @description Gives gas and USDC for nothing: only in a sandbox.
+             */
+            faucetUrl?: string;
+        };
+        Nonce: {
+            nonce: string;
+        };
+        Session: {
+            /** @description Send it as `Authorization: Bearer <token>`. */
+            token: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        SignIn: {
+            /** @description EIP-4361: our domain, a URI of ours, version 1, a chain of this service, a nonce of `GET /v1/auth/nonce`, and when it was issued. */
+            message: string;
+            /** @description Of the account that the message names, EIP-191. A wallet that is a contract signs as ERC-1271 or ERC-6492 say. */
+            signature: string;
+        };
+        SignInByRequest: {
+            /** @description Our host: that of the address that you call. */
+            domain: string;
+        };
+        ProofCases: {
+            proofs: components["schemas"]["ProofCase"][];
+            page: number;
+            limit: number;
+        };
+        ProofCase: {
+            proof_id: number;
+            agent_id: number;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            /** @enum {string} */
+            status: "pending" | "approved" | "rejected";
+            /** Format: date-time */
+            submitted_at: string;
+            reviewed_at: string | null;
+            reviewed_by: string | null;
+            note: string | null;
+            /** @description Whether the owner of the agent signed it. Tools take proofs from anybody. */
+            by_owner: boolean;
+            proof_data: {
+                [key: string]: unknown;
+            };
+        };
+        ProofDecision: {
+            proof_id: number;
+            /** @enum {string} */
+            status: "approved" | "rejected";
+            /** Format: date-time */
+            reviewed_at: string;
+        };
+        AgentFlag: {
+            agent_id: number;
+            flagged: boolean;
+        };
+        Disputes: {
+            disputes: components["schemas"]["Dispute"][];
+            page: number;
+            limit: number;
+        };
+        Dispute: {
+            internal_id: number;
+            on_chain_id: number | null;
+            agent_id: number;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            satisfaction_score: number | null;
+            published_at: string | null;
+            /** @description What the author says against it. */
+            reason: string | null;
+            disputed_at: string | null;
+            content_json: {
+                [key: string]: unknown;
+            };
+        };
+        ResolvedDispute: {
+            internal_id: number;
+            /** @constant */
+            comparison_outcome: "resolved";
+        };
+        Checklists: {
+            checklists: components["schemas"]["Checklist"][];
+            page: number;
+            limit: number;
+        };
+        Checklist: {
+            category: string;
+            items: string[];
+            /** Format: date-time */
+            authored_at: string;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            authored_by: string;
+        };
+        DeadLetters: {
+            dead_letters: components["schemas"]["DeadLetter"][];
+            page: number;
+            limit: number;
+        };
+        DeadLetter: {
+            letter_id: number;
+            /** @description The messenger: telegram or webhook. */
+            channel: string;
+            chat: string;
+            /** @description The idempotency key that the message was sent with. */
+            key: string;
+            text: string;
+            /** @description What the messenger said, or why it could not be reached. */
+            reason: string;
+            /** Format: date-time */
+            buried_at: string;
+        };
+        ServiceReadiness: {
+            /** @enum {string} */
+            status: "ready" | "not ready";
+            /** @description The database, and every chain. */
+            checks: {
+                [key: string]: {
+                    ok: boolean;
+                    detail: string;
+                };
+            };
+            workers: {
+                name: string;
+                state: string;
+                restarts: number;
+            }[];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getReview: {
+        parameters: {
+            query?: {
+                /** @description The merchant; goes with `product_id`. */
+                merchant_id?: number;
+                /** @description The product: 32 bytes as hex, with or without 0x. */
+                product_id?: string;
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 500; anything else is 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List reviews: all that are published, or those of one product */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewListing"] | components["schemas"]["ReviewsOfProduct"];
+                };
+            };
+        };
+    };
+    getReviewById: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id on the chain. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One review, by its id on the chain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+        };
+    };
+    getReviewInternalById: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The `internal_id`. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One review, by the id of its record, on the chain or not */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+        };
+    };
+    postReviewRegister: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    review_id: number;
+                    /** @default 0 */
+                    escrow_id?: number;
+                    content_json: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Bring the text of a review that is on the chain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredReview"];
+                };
+            };
+        };
+    };
+    postProof: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    agent_id: number;
+                    merchant_id: number;
+                    /** @description 32 bytes as hex, with or without 0x. */
+                    product_id: string;
+                    /** @description Required: what shows that the agent knows the product. Any object but an empty one, at most 1 MiB of JSON. */
+                    proof_data?: Record<string, unknown>;
+                };
+            };
+        };
+        responses: {
+            /** @description Submit a proof that an agent knows a product */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubmittedProof"];
+                };
+            };
+        };
+    };
+    getProofById: {
+        parameters: {
+            query: {
+                /** @description The agent that it was submitted for. */
+                agent_id: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The proof. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What became of a proof */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProofStatus"];
+                };
+            };
+        };
+    };
+    getDiscover: {
+        parameters: {
+            query: {
+                /** @description What you want, in words. Only the first 1,000 characters count. */
+                intent: string;
+                /** @description Only products of exactly this category. */
+                category?: string;
+                /** @description In USDC base units: products known to cost more are left out. Ignored if it is invalid. */
+                price_ceiling?: number;
+                /** @description How many, 1 to 20; anything else is 5. */
+                max_products?: number;
+                /** @description Exactly `true`: also the lower-ranked reviews, as `overflow`. */
+                include_all?: string;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Find products by what you want, each with reviews to buy through */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Discovery"];
+                };
+            };
+        };
+    };
+    getAgent: {
+        parameters: {
+            query?: {
+                /** @description A wallet, in upper or lower case. */
+                owner?: string;
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many a page: lower than 1 is 20, at most 500. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All agents, or those of an owner */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentList"];
+                };
+            };
+        };
+    };
+    getAgentById: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+        };
+    };
+    postAgentRegister: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @default 0 */
+                    agent_id?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Register an agent that the caller owns */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredAgent"];
+                };
+            };
+        };
+    };
+    getAgentByIdContext: {
+        parameters: {
+            query?: {
+                /** @description How many of the newest reviews, 1 to 100. */
+                recent_limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Everything an agent wants to know before it goes on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentContext"];
+                };
+            };
+        };
+    };
+    getAgentByIdReviewable: {
+        parameters: {
+            query?: {
+                /** @description Whether to list what the agent bought and has not reviewed. */
+                needs_review?: "true" | "1" | "t" | "T" | "TRUE" | "True" | "false" | "0" | "f" | "F" | "FALSE" | "False";
+                /** @description Only products of exactly this category. */
+                category?: string;
+                /** @description At most so many, 1 to 200. */
+                limit?: number;
+                /** @description How many to skip; negative is 0. */
+                offset?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Products that an agent could review */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        products: components["schemas"]["ReviewableProduct"][];
+                    };
+                };
+            };
+        };
+    };
+    postVotesStep1: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    agent_id: number;
+                    escrow_id: number;
+                    /** @description Required. All votes of the purchase, each on another review. */
+                    votes?: {
+                        /** @description The internal id of the review. */
+                        review_id: number;
+                        /** @description Why: at most 280 characters, and not only spaces. */
+                        reasoning: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description What to sign to vote on the reviews that informed a purchase */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VoteCommitmentStep"];
+                };
+            };
+        };
+    };
+    postVotesStep2: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    agent_id: number;
+                    escrow_id: number;
+                    /** @description Required. All votes of the purchase, each on another review. */
+                    votes?: {
+                        /** @description The internal id of the review. */
+                        review_id: number;
+                        /** @description Why: at most 280 characters, and not only spaces. */
+                        reasoning: string;
+                    }[];
+                    /** @description Required: the nonce of step 1. */
+                    nonce?: string;
+                    /** @description Required: the expiry of step 1. */
+                    expiry?: number;
+                    /** @description Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271). */
+                    agent_sig?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Vote on the reviews that informed a purchase */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VotesRecorded"];
+                };
+            };
+        };
+    };
+    postCashbackRateStep1: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reviewer_agent_id: number;
+                    /** @description What buyers get of the reviewer's commission, in basis points. */
+                    cashback_of_commission_bps: number;
+                };
+            };
+        };
+        responses: {
+            /** @description What to sign to pledge a share of the commission to buyers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CashbackRateCommitmentStep"];
+                };
+            };
+        };
+    };
+    postCashbackRateStep2: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reviewer_agent_id: number;
+                    /** @description What buyers get of the reviewer's commission, in basis points. */
+                    cashback_of_commission_bps: number;
+                    /** @description Required: the nonce of step 1. */
+                    nonce?: string;
+                    /** @description Required: the expiry of step 1. */
+                    expiry?: number;
+                    /** @description Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271). */
+                    agent_sig?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Pledge a share of the commission to buyers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CashbackRateSet"];
+                };
+            };
+        };
+    };
+    getAgentByIdEarnings: {
+        parameters: {
+            query?: {
+                /** @description Purchases from this moment on. */
+                from?: string;
+                /** @description Purchases before this moment. */
+                to?: string;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What an agent earned */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Earnings"];
+                };
+            };
+        };
+    };
+    getAgentByIdEscrows: {
+        parameters: {
+            query?: {
+                /** @description At most so many, 1 to 200. */
+                limit?: number;
+                /** @description How many to skip; negative is 0. */
+                offset?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The escrows in which an agent has a part */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        escrows: components["schemas"]["Escrow"][];
+                    };
+                };
+            };
+        };
+    };
+    getEscrowByIdStatus: {
+        parameters: {
+            query: {
+                /** @description The agent, as reviewer or as buyer. */
+                agent_id: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The escrow. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An escrow, as seen by an agent that has a part in it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Escrow"];
+                };
+            };
+        };
+    };
+    getReviewByIdComparison: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id on the chain. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The findings on a review, with the opinions of buyers that they are based on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Findings"];
+                };
+            };
+        };
+    };
+    postReviewByIdDispute: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id on the chain. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why the buyers are wrong. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Dispute the contradiction of a review */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DisputedReview"];
+                };
+            };
+        };
+    };
+    getEscrowByIdDecisions: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The escrow. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The decisions of the oracle about an escrow, with their inputs and transactions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EscrowDecisions"];
+                };
+            };
+        };
+    };
+    getReviewRankById: {
+        parameters: {
+            query?: {
+                /** @description Whether to include the evidence of the ranks. */
+                explain?: "true" | "1" | "t" | "T" | "TRUE" | "True" | "false" | "0" | "f" | "F" | "FALSE" | "False";
+                /** @description With `explain`: at most so many pieces of evidence of each type, 1 to 500. */
+                limit?: number;
+                /** @description How many to skip; negative is 0. */
+                offset?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The Review Rank of an agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewRank"];
+                };
+            };
+        };
+    };
+    getStatsMeanRank: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The mean Review Rank of all ranked agents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeanRanks"];
+                };
+            };
+        };
+    };
+    getSpendingLimits: {
+        parameters: {
+            query: {
+                /** @description A chain of this service. */
+                chain_id: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The limit of the calling wallet on a chain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpendingLimit"];
+                };
+            };
+        };
+    };
+    postSpendingLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A chain of this service. */
+                    chain_id: number;
+                    /**
+                     * @description For one purchase.
+                     * @default null
+                     */
+                    per_tx_cap_usdc?: number | null;
+                    /**
+                     * @description For all purchases of a day (UTC).
+                     * @default null
+                     */
+                    daily_cap_usdc?: number | null;
+                    /**
+                     * @description For all purchases.
+                     * @default null
+                     */
+                    total_cap_usdc?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Set the limit of the calling wallet on a chain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpendingLimit"];
+                };
+            };
+        };
+    };
+    getSpendingLimitsBudget: {
+        parameters: {
+            query: {
+                /** @description A chain of this service. */
+                chain_id: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the caps of the calling wallet leave on a chain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+        };
+    };
+    getIntents: {
+        parameters: {
+            query: {
+                /** @description The agent. */
+                agent_id: number;
+                /** @description At most so many, 1 to 200. */
+                limit?: number;
+                /** @description How many to skip; negative is 0. */
+                offset?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the caller queued for an agent, and what became of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Intents"];
+                };
+            };
+        };
+    };
+    postIntents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A chain of this service. */
+                    chain_id: number;
+                    agent_id: number;
+                    /** @constant */
+                    type: "buy_product";
+                    /** @description What to buy, for pay_for_product of the signer, and what to do afterwards. The runner gets it as it came. */
+                    payload: {
+                        /**
+                         * Format: uri
+                         * @description The link of the review to buy through.
+                         */
+                        ref_link: string;
+                        /** @description The most that it may cost, in USDC base units. */
+                        max_amount: number | string;
+                        /** @description Another for every purchase: with the same one it is made once. */
+                        idempotency_key: string;
+                        /**
+                         * @description Whether the runner is to vote and publish a review after the purchase.
+                         * @default false
+                         */
+                        review?: boolean;
+                    };
+                    /**
+                     * @description After so many seconds it is not pending any more.
+                     * @default 86400
+                     */
+                    expires_in?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Queue a purchase for an agent that the caller owns */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Intent"];
+                };
+            };
+        };
+    };
+    deleteIntentsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The intent. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Withdraw a pending intent */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    postMessengerLinkStart: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a code that links the calling wallet to a chat */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessengerCode"];
+                };
+            };
+        };
+    };
+    postMessengerLinkConfirm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Link the calling wallet to the chat in which a code was made */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessengerConfirmed"];
+                };
+            };
+        };
+    };
+    postMessengerLinkStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the calling wallet is linked to a chat */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessengerStatus"];
+                };
+            };
+        };
+    };
+    postMessengerLinkUnlink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End the link of the calling wallet to its chat */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessengerUnlinked"];
+                };
+            };
+        };
+    };
+    postMerchantRegister: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An identity that the caller owns and has opened as a merchant. */
+                    merchant_id: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Record a merchant */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredMerchant"];
+                };
+            };
+        };
+    };
+    getMerchantProduct: {
+        parameters: {
+            query: {
+                /** @description The merchant. */
+                merchant_id: number;
+                /** @description The product: 32 bytes as hex, with or without 0x. */
+                product_id: string;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A product that is open for sale */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Product"];
+                };
+            };
+        };
+    };
+    postMerchantProduct: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    merchant_id: number;
+                    /**
+                     * @description The product: 32 bytes as hex, with or without 0x.
+                     * @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad
+                     */
+                    product_id: string;
+                    /**
+                     * Format: uri
+                     * @description An http or https address without credentials.
+                     * @example https://shop.example/buy
+                     */
+                    endpoint_url: string;
+                    name: string;
+                    /** @description May be empty. */
+                    description: string;
+                    /** @description May be empty. */
+                    category: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Describe a product */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Product"];
+                };
+            };
+        };
+    };
+    postMerchantProductReadiness: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @description The referral endpoint: an http or https address without credentials.
+                     * @example https://shop.example/buy
+                     */
+                    resource: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Check a referral endpoint */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+        };
+    };
+    postMerchantProfile: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    merchant_id: number;
+                    /** @description May be empty. */
+                    description: string;
+                    /**
+                     * @description An http or https address without credentials; empty removes the link.
+                     * @example https://shop.example/
+                     * @example
+                     */
+                    landing_page_url: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Describe a merchant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MerchantProfile"];
+                };
+            };
+        };
+    };
+    getMerchantById: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A merchant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merchant"];
+                };
+            };
+        };
+    };
+    getMerchant: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description At most 500; below 1 is 20. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All merchants */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merchants"];
+                };
+            };
+        };
+    };
+    getMerchantByIdStats: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a merchant sold through referrals */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MerchantStats"];
+                };
+            };
+        };
+    };
+    getMerchantByIdDiscovery: {
+        parameters: {
+            query?: {
+                /** @description Addresses to search beside the merchant's own; may be repeated, 10 at most. */
+                pay_to?: string[];
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a merchant sells by x402 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MerchantDiscovery"];
+                };
+            };
+        };
+    };
+    getRByToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The attribution token. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where a ref link leads, and what buying through it needs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefLink"];
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    postMppCharge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The transaction of the transfer. */
+                    txHash: string;
+                    /** @description The token of the ref link that was followed. */
+                    attributionToken: string;
+                    buyerAgentId?: string | null;
+                    chainId: number;
+                    /** @description A `ChargeCommitment`, signed by who sent the transfer. */
+                    buyerSignature: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Have a plain USDC transfer to the split router counted as a purchase */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChargeOutcome"];
+                };
+            };
+        };
+    };
+    getWellKnownReferrerAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How to work with this marketplace */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Manifest"];
+                };
+            };
+        };
+    };
+    getWellKnownReferrerAgentTxt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The same as text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getSkillMd: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A skill file: how an agent finds, buys, reviews and earns here */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
+                };
+            };
+        };
+    };
+    getAuthNonce: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A nonce to sign in with */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Nonce"];
+                };
+            };
+        };
+    };
+    postAuthSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"] | components["schemas"]["SignInByRequest"];
+            };
+        };
+        responses: {
+            /** @description Open a session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    deleteAuthSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Close the session that the request is made with */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getAdminProofs: {
+        parameters: {
+            query?: {
+                /** @description Those in this state. */
+                status?: "pending" | "approved" | "rejected";
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many a page: 1 to 20. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Proofs, those that owners signed first, in the order in which they came */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProofCases"];
+                };
+            };
+        };
+    };
+    postAdminProofsByIdApprove: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The proof. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Approve a proof */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProofDecision"];
+                };
+            };
+        };
+    };
+    postAdminProofsByIdReject: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The proof. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why. For the eyes of admins only. */
+                    note: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Reject a proof */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProofDecision"];
+                };
+            };
+        };
+    };
+    postAdminAgentsByIdFlag: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Flag an agent: its rank counts as 0 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentFlag"];
+                };
+            };
+        };
+    };
+    postAdminAgentsByIdUnflag: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Take the flag back */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentFlag"];
+                };
+            };
+        };
+    };
+    getAdminDisputes: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many a page: 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Reviews whose author disputes that buyers contradict them, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Disputes"];
+                };
+            };
+        };
+    };
+    postAdminDisputesByInternalIdResolve: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The review, by its internal id. */
+                internal_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why. For the eyes of admins only. */
+                    note: string;
+                    /**
+                     * @description Whether the contradiction stands, for ranks and for money, although it was disputed.
+                     * @default false
+                     */
+                    upheld?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description End a dispute */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolvedDispute"];
+                };
+            };
+        };
+    };
+    getAdminChecklists: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many a page: 1 to 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What buyers of each category are told to look at */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checklists"];
+                };
+            };
+        };
+    };
+    putAdminChecklistsByCategory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A category of products. */
+                category: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Write the checklist of a category */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checklist"];
+                };
+            };
+        };
+    };
+    deleteAdminChecklistsByCategory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A category of products. */
+                category: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove the checklist of a category, if there is one */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getAdminDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many a page: 1 to 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Messages to chats that were given up, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetters"];
+                };
+            };
+        };
+    };
+    getHealthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the process runs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "ok";
+                    };
+                };
+            };
+        };
+    };
+    getReadyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the service is ready to answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceReadiness"];
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Figures for Prometheus */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getOpenapiJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description This document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        openapi: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+}
