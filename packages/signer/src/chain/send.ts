@@ -10,7 +10,7 @@ import {
   formatEther,
   type Hash,
   keccak256,
-  type PrivateKeyAccount,
+  type LocalAccount,
   parseEther,
   TransactionNotFoundError,
   type TransactionReceipt,
@@ -35,8 +35,9 @@ export interface Call<A extends Abi, F extends ContractFunctionName<A, 'nonpayab
 export function send<const A extends Abi, F extends ContractFunctionName<A, 'nonpayable'>>(
   context: Context,
   chain: Chain,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   { address, abi, functionName, args }: Call<A, F>,
+  beforeSending?: (hash: Hash, nonce: number) => Promise<void>,
 ): Promise<TransactionReceipt> {
   const data = encodeFunctionData({ abi, functionName, args } as EncodeFunctionDataParameters)
   // Two transactions at the same time would get the same nonce.
@@ -46,15 +47,16 @@ export function send<const A extends Abi, F extends ContractFunctionName<A, 'non
       .catch((error: unknown) => {
         throw readRevert(error)
       })
-    const hash = await submit(chain, account, { to: address, data })
+    const hash = await submit(chain, account, { to: address, data }, beforeSending)
     return mined(context, chain, hash)
   })
 }
 
 async function submit(
   { client, chainId }: Chain,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   call: { to: Address; data: Hash },
+  beforeSending?: (hash: Hash, nonce: number) => Promise<void>,
 ): Promise<Hash> {
   const [gas, nonce, fees] = await Promise.all([
     client.estimateGas({ account, ...call }),
@@ -79,6 +81,7 @@ async function submit(
     ...call,
   })
   const hash = keccak256(serializedTransaction)
+  await beforeSending?.(hash, nonce)
   try {
     await client.sendRawTransaction({ serializedTransaction })
   } catch (error) {
