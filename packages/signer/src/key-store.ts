@@ -11,7 +11,7 @@ export const SET_PASSWORD =
   'set SIGNER_PASSWORD (or SIGNER_PASSWORD_FILE) in the environment of the signer, or run: npx @referrer/signer setup'
 
 export interface KeyStore {
-  /** One for each file, the oldest name first. */
+  /** One for each file. */
   accounts(): LocalAccount[]
   /** The agents of these keys, on the chain of the signer where that is set. */
   agents(): BookedAgent[]

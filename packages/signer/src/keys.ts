@@ -1,4 +1,4 @@
-import type { LocalAccount } from 'viem'
+import type { Hex, LocalAccount } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { KeyStore } from './key-store.ts'
 import { Refused } from './refused.ts'
@@ -15,6 +15,9 @@ export function readKey(text: string): LocalAccount | undefined {
     return undefined
   }
 }
+
+export const readPrivateKey = (text: string): Hex | undefined =>
+  readKey(text) ? `0x${text.replace(/^0x/, '')}` : undefined
 
 export interface Keys {
   /** The account of an agent, or the default account when the agent has no key of its own. */

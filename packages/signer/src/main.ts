@@ -4,6 +4,7 @@ import { ConfigError, readConfig, VARIABLES } from './config.ts'
 import { createContext, type Overrides } from './context.ts'
 import { run as runAgent } from './run/command.ts'
 import { createServer } from './server.ts'
+import { run as runSetup } from './setup/command.ts'
 import { tools } from './tools/index.ts'
 
 const table = (rows: [string, string][]) => {
@@ -16,6 +17,7 @@ const usage =
 desktop assistant starts it and talks to it; run by hand it waits for JSON-RPC on stdin.
 
 Usage: npx @referrer/signer [--help]
+       npx @referrer/signer setup [--help]              makes an agent from nothing
        npx @referrer/signer run --agent <id> [--help]   buys what an owner has queued for the agent
 
 Environment:
@@ -28,8 +30,8 @@ ${table(tools.map(({ name, title }) => [name, title]))}
 /** Serves until the host closes stdin. A purchase in progress is finished first. */
 export async function main(args: string[], overrides: Overrides = {}): Promise<void> {
   const [command, ...rest] = args
-  if (command === 'run') {
-    process.exitCode = await runAgent(rest, overrides)
+  if (command === 'run' || command === 'setup') {
+    process.exitCode = await (command === 'run' ? runAgent : runSetup)(rest, overrides)
     return
   }
   const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } })
@@ -47,7 +49,7 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
     ...(keys.fallback ? ['all others'] : []),
   ]
   context.log(
-    `referrer-signer ready: keys for ${whose.join(', ') || 'nobody'}; chain ${CHAIN_ID ?? 'not set'}`,
+    `referrer-signer ready: keys for ${whose.join(', ') || 'nobody'}; chain ${CHAIN_ID ?? 'of the market'}`,
   )
 }
 

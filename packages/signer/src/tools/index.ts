@@ -5,6 +5,7 @@ import { updateReviewContent } from './edit.ts'
 import { payForProduct } from './pay.ts'
 import { publishEscrowReview } from './publish.ts'
 import { settleFallback } from './settle-fallback.ts'
+import { setup } from './setup.ts'
 import { signTools } from './sign.ts'
 import { walletStatus } from './wallet.ts'
 
@@ -12,6 +13,7 @@ import { walletStatus } from './wallet.ts'
 export const tools: readonly Tool[] = [
   payForProduct,
   walletStatus,
+  setup,
   publishEscrowReview,
   updateReviewContent,
   bindEscrow,
