@@ -52,12 +52,14 @@ export interface Relay {
   url: string
   /** Called with every message before it is passed on; `false`: it is answered with 503 instead. */
   before: ((body: string) => unknown) | undefined
+  /** Changes what was answered. */
+  after: ((path: string, text: string) => string) | undefined
   close(): Promise<void>
 }
 
-/** Stands between a runner and the marketplace. */
+/** Stands between a signer and the marketplace, or its node. */
 export async function startRelay(target: string): Promise<Relay> {
-  const relay: Relay = { url: '', before: undefined, close: async () => {} }
+  const relay: Relay = { url: '', before: undefined, after: undefined, close: async () => {} }
   const server = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)
@@ -70,7 +72,8 @@ export async function startRelay(target: string): Promise<Relay> {
       ...(body.length > 0 && { body }),
     })
     const { 'content-encoding': ___, 'content-length': ____, ...given } = Object.fromEntries(answer.headers)
-    outgoing.writeHead(answer.status, given).end(Buffer.from(await answer.arrayBuffer()))
+    const text = await answer.text()
+    outgoing.writeHead(answer.status, given).end(relay.after?.(incoming.url ?? '/', text) ?? text)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   relay.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
