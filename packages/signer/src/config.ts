@@ -144,18 +144,14 @@ export function readConfig(env: Env): Config {
       readPins,
     ),
   }
-  // Hosts start programs without a shell, so nothing else expands the tilde.
-  const pathOf = (text: string) => text.replace(/^~(?=\/)/, homedir())
   const stateDir = pathOf(env.SIGNER_STATE_DIR?.trim() || '~/.referrer-signer')
-  const passwordInFile = read('SIGNER_PASSWORD_FILE', 'a file that can be read', (path) =>
-    lineIn(pathOf(path)),
-  )
   if (env.SIGNER_PASSWORD && env.SIGNER_PASSWORD_FILE) {
     problems.push('SIGNER_PASSWORD and SIGNER_PASSWORD_FILE: give one of them')
   }
+  read('SIGNER_PASSWORD_FILE', 'a file with a password in its first line', () => passwordIn(env))
   const store = openKeyStore({
     stateDir,
-    password: env.SIGNER_PASSWORD || passwordInFile || undefined,
+    password: passwordIn(env),
     chainId: settings.CHAIN_ID,
   })
   const config = {
@@ -197,10 +193,18 @@ function readKeys(text: string): Map<string, string> | undefined {
   return keys
 }
 
-/** The first line of a file; undefined when it cannot be read. */
-function lineIn(path: string): string | undefined {
+/** Hosts start programs without a shell, so nothing else expands the tilde. */
+const pathOf = (text: string) => text.replace(/^~(?=\/)/, homedir())
+
+/** The password of the key store, or the first line of its file; undefined when there is none. */
+export function passwordIn({
+  SIGNER_PASSWORD: password,
+  SIGNER_PASSWORD_FILE: path,
+}: Env): string | undefined {
+  if (password) return password
+  if (!path?.trim()) return undefined
   try {
-    return readFileSync(path, 'utf8').split(/\r?\n/, 1)[0]
+    return readFileSync(pathOf(path.trim()), 'utf8').split(/\r?\n/, 1)[0] || undefined
   } catch {
     return undefined
   }

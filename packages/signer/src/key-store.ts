@@ -76,11 +76,13 @@ export function openKeyStore({ stateDir, password, chainId }: KeyStoreOptions): 
     async add(privateKey = generatePrivateKey()) {
       if (password === undefined)
         throw new Refused(`there is no password to encrypt a key with: ${SET_PASSWORD}`)
-      const { address } = privateKeyToAccount(privateKey)
+      const account = privateKeyToAccount(privateKey)
+      const { address } = account
       const path = pathOf(address)
       await writeKeystore(path, privateKey, password).catch((error: unknown) => {
         throw error instanceof KeystoreError ? new Refused(error.message) : unwritable(folder, error)
       })
+      opened.set(path, Promise.resolve(account))
       return locked(address, () => open(path, address))
     },
   }

@@ -31,7 +31,7 @@ export async function startNewcomerPlace(): Promise<NewcomerPlace> {
   const faucet: NewcomerPlace['faucet'] = { before: undefined }
   const server = createServer(async (request, response) => {
     const { address } = (await json(request)) as { address: Address }
-    if (!place || (await faucet.before?.()) === false) return void request.destroy()
+    if (!place || (await faucet.before?.()) === false) return void request.socket.destroy()
     const { market } = place.m
     await market.client.setBalance({ address, value: parseEther('1') })
     await mintUsdc(market, address, USDC)

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { KeystoreError, readKeystore } from '@referrer/client/keystore'
 import type { Hex } from 'viem'
-import { type Config, ConfigError, readConfig } from '../config.ts'
+import { type Config, ConfigError, passwordIn, readConfig } from '../config.ts'
 import { createContext, type Overrides } from '../context.ts'
 import { readPrivateKey } from '../keys.ts'
 import { explain, isExpected, Refused } from '../refused.ts'
@@ -93,7 +93,7 @@ type Env = NodeJS.ProcessEnv
 
 /** The environment with the password of the key store, which a person is asked for when it is not there. */
 async function withPassword(env: Env): Promise<Env> {
-  if (env.SIGNER_PASSWORD || env.SIGNER_PASSWORD_FILE || !isInteractive()) return env
+  if (passwordIn(env) !== undefined || !isInteractive()) return env
   const isNew = readConfig(env).store.accounts().length === 0
   const password = await askHidden(isNew ? 'A new password for your keys: ' : 'The password of your keys: ')
   if (password === '') throw new Refused('no password was given')
@@ -118,9 +118,7 @@ async function readImport(source: string, env: Env): Promise<Hex> {
 
 /** Its password may be another one than that of the key store. */
 async function readForeignKeystore(path: string, env: Env): Promise<Hex> {
-  const password = isInteractive()
-    ? await askHidden(`The password of ${path}: `)
-    : (env.SIGNER_PASSWORD ?? '')
+  const password = isInteractive() ? await askHidden(`The password of ${path}: `) : (passwordIn(env) ?? '')
   return readKeystore(path, password).catch((error: unknown) => {
     throw error instanceof KeystoreError ? new Refused(`--import: ${error.message}`) : error
   })
