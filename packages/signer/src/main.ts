@@ -2,6 +2,8 @@ import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { ConfigError, readConfig, VARIABLES } from './config.ts'
 import { createContext, type Overrides } from './context.ts'
+import type { Keys } from './keys.ts'
+import { explain } from './refused.ts'
 import { run as runAgent } from './run/command.ts'
 import { createServer } from './server.ts'
 import { run as runSetup } from './setup/command.ts'
@@ -44,13 +46,17 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
   serveStdio(() => createServer(context), {
     onerror: ({ name }) => context.log(`a message was refused: ${name}`),
   })
-  const whose = [
-    ...keys.agents.map((agentId) => `agent ${agentId}`),
-    ...(keys.fallback ? ['all others'] : []),
-  ]
-  context.log(
-    `referrer-signer ready: keys for ${whose.join(', ') || 'nobody'}; chain ${CHAIN_ID ?? 'of the market'}`,
-  )
+  context.log(`referrer-signer ready: ${whoseOf(keys)}; chain ${CHAIN_ID ?? 'of the market'}`)
+}
+
+/** A key store that cannot be read must not keep the server from saying so when a tool is called. */
+function whoseOf(keys: Keys): string {
+  try {
+    const agents = keys.agents.map((agentId) => `agent ${agentId}`)
+    return `keys for ${[...agents, ...(keys.fallback ? ['all others'] : [])].join(', ') || 'nobody'}`
+  } catch (error) {
+    return explain(error)
+  }
 }
 
 /** The entry point of the command. */

@@ -41,19 +41,16 @@ export async function requireIdentity(place: Place, account: LocalAccount): Prom
 
   async function remember(agentIds: string[]): Promise<void> {
     const { agents, registrations } = readBook(stateDir)
-    await writeBook(stateDir, {
-      agents: [
-        ...agents.filter((agent) => !isMine(agent)),
-        ...agentIds.map((agentId) => ({ agentId, ...wallet })),
-      ],
-      registrations: registrations.filter((one) => !isMine(one)),
-    })
+    const others = agents.filter((agent) => !isMine(agent))
+    const own = agentIds.map((agentId) => ({ agentId, ...wallet }))
+    await writeBook(stateDir, { agents: [...others, ...own], registrations })
   }
 
-  async function store(registration: Registration | undefined): Promise<void> {
+  /** Kept for good: a reorganisation of the chain may take the identity back, and bring it again. */
+  async function store(registration: Registration): Promise<void> {
     const { agents, registrations } = readBook(stateDir)
     const others = registrations.filter((one) => !isMine(one))
-    await writeBook(stateDir, { agents, registrations: [...others, ...(registration ? [registration] : [])] })
+    await writeBook(stateDir, { agents, registrations: [...others, registration] })
   }
 
   const book = readBook(stateDir)
@@ -61,13 +58,12 @@ export async function requireIdentity(place: Place, account: LocalAccount): Prom
   for (const { agentId } of book.agents.filter(isMine)) {
     if (await owns(place, agentId, account.address)) return { agentId, isNew: false }
   }
-  const earlier = book.registrations.find(isMine)
-  let registration = earlier
-  if (earlier) {
-    const receipt = await outcomeOf(place, earlier)
-    if (receipt === 'impossible') registration = undefined
-    else if (receipt) {
-      const agentId = agentIn(place, receipt, account.address)
+  let registration = book.registrations.find(isMine)
+  const outcome = registration && (await outcomeOf(place, registration))
+  if (outcome) {
+    registration = undefined
+    const agentId = outcome === 'impossible' ? undefined : agentIn(place, outcome, account.address)
+    if (agentId !== undefined && (await owns(place, agentId, account.address))) {
       await remember([agentId])
       return { agentId, isNew: true }
     }
