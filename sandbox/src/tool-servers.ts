@@ -24,7 +24,7 @@ export function removeToolServers(path: string): void {
 }
 
 /** The signer holds the keys of all who have an agent. */
-function toolServers({ mcpUrl, rpcUrl, chainId, contracts, accounts }: SandboxState, stateDir: string) {
+function toolServers({ mcpUrl, rpcUrl, accounts }: SandboxState, stateDir: string) {
   const agents = accounts.filter(({ agentId }) => agentId !== undefined)
   const wallet = accounts.find(({ role }) => role === 'walletBuyer')
   return {
@@ -38,9 +38,6 @@ function toolServers({ mcpUrl, rpcUrl, chainId, contracts, accounts }: SandboxSt
           AGENT_KEYS: agents.map(({ agentId, privateKey }) => `${agentId}:${privateKey}`).join(','),
           ...(wallet && { AGENT_PRIVATE_KEY: wallet.privateKey }),
           BASE_RPC_URL: rpcUrl,
-          CHAIN_ID: String(chainId),
-          REVIEW_REGISTRY_ADDRESS: contracts.ReviewRegistry,
-          COMMISSION_ESCROW_ADDRESS: contracts.CommissionEscrow,
           REFERRER_AGENT_MCP_URL: mcpUrl,
           // The shop is on this machine.
           ALLOW_PRIVATE_HOSTS: 'true',

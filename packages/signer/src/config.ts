@@ -1,16 +1,22 @@
+import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { marketUrlOf } from '@referrer/client/chain'
 import { parseWebUrl } from '@referrer/net'
-import { type Address, getAddress, isAddress, type PrivateKeyAccount } from 'viem'
+import { type Address, getAddress, isAddress, type LocalAccount } from 'viem'
+import { type KeyStore, openKeyStore } from './key-store.ts'
 import { createKeys, type Keys, readKey } from './keys.ts'
 import { Refused } from './refused.ts'
 
 export interface Config {
   keys: Keys
+  store: KeyStore
   BASE_RPC_URL?: string
   CHAIN_ID?: number
   REVIEW_REGISTRY_ADDRESS?: Address
   COMMISSION_ESCROW_ADDRESS?: Address
+  /** Ends in /mcp. */
   REFERRER_AGENT_MCP_URL?: string
+  ADDRESS_REGISTRY?: Address
   FACILITATOR_URL?: string
   ATTESTATION_PUB_KEYS?: string[]
   SIGNER_STATE_DIR: string
@@ -26,6 +32,7 @@ type Env = Readonly<Record<string, string | undefined>>
 type Optional = Exclude<
   keyof Config,
   | 'keys'
+  | 'store'
   | 'SIGNER_STATE_DIR'
   | 'ALLOW_PRIVATE_HOSTS'
   | 'MAX_PER_PURCHASE'
@@ -40,17 +47,23 @@ const DEFAULT_MAX_PER_DAY = 20_000_000n
 export const VARIABLES = {
   AGENT_KEYS: 'keys of agents: agentId:key, separated by commas',
   AGENT_PRIVATE_KEY: 'the key for agents that AGENT_KEYS does not name, and for purchases without an agent',
+  SIGNER_PASSWORD: 'opens the keys that setup has made, in keys/ of SIGNER_STATE_DIR',
+  SIGNER_PASSWORD_FILE: 'a file with that password, in its place',
   BASE_RPC_URL: 'a node of the chain',
-  CHAIN_ID: 'the chain that is paid and published on (8453 is Base, 84532 Base Sepolia)',
-  REVIEW_REGISTRY_ADDRESS: 'the review registry of the marketplace',
-  COMMISSION_ESCROW_ADDRESS:
-    'the commission escrow of the marketplace; all other contracts are found through it',
-  REFERRER_AGENT_MCP_URL: 'the tools of the marketplace, ending in /mcp',
+  REFERRER_AGENT_MCP_URL:
+    'the marketplace, or its tools at /mcp; the rest is read from there and checked on the chain',
+  REFERRER_URL: 'the same by a shorter name',
+  ADDRESS_REGISTRY:
+    'the address registry that the marketplace must use (default: the one that it used the first time)',
+  CHAIN_ID:
+    'the chain that is paid and published on (8453 is Base, 84532 Base Sepolia; default: that of the node)',
+  REVIEW_REGISTRY_ADDRESS: 'the review registry of the marketplace (default: as the chain names it)',
+  COMMISSION_ESCROW_ADDRESS: 'the commission escrow of the marketplace (default: as the chain names it)',
   MAX_PER_PURCHASE: `the most that one purchase may cost, in USDC base units, or unlimited (default ${DEFAULT_MAX_PER_PURCHASE}, which is 5 USDC)`,
   MAX_PER_DAY: `the most that all wallets of this signer together may pay in a UTC day, in USDC base units, or unlimited (default ${DEFAULT_MAX_PER_DAY}, which is 20 USDC)`,
   ALLOW_UNREADABLE_CAPS:
     "true pays also where the owner's spending caps cannot be read from the marketplace (default false)",
-  SIGNER_STATE_DIR: 'where purchases are written down (default ~/.referrer-signer)',
+  SIGNER_STATE_DIR: 'where keys are kept and purchases are written down (default ~/.referrer-signer)',
   ALLOW_PRIVATE_HOSTS: 'true lets shops be on this machine, for a sandbox (default false)',
   FACILITATOR_URL: 'where payments are settled (default: what the marketplace says)',
   ATTESTATION_PUB_KEYS: 'the keys that ref links must be signed with (default: what the marketplace says)',
@@ -102,13 +115,19 @@ export function readConfig(env: Env): Config {
   }
 
   const texts = read('AGENT_KEYS', 'agentId:key, separated by commas, each agent once', readKeys)
-  const byAgent = new Map<string, PrivateKeyAccount>()
+  const byAgent = new Map<string, LocalAccount>()
   for (const [agentId, text] of texts ?? []) {
     const account = readKey(text)
     if (account) byAgent.set(agentId, account)
     else problems.push(`AGENT_KEYS: the key of agent ${agentId} is no ${KEY}`)
   }
   const fallback = read('AGENT_PRIVATE_KEY', `a ${KEY}`, readKey)
+  /** Where its tools are. */
+  function marketOf(...urls: (string | undefined)[]): string | undefined {
+    const [market, ...others] = new Set(urls.filter((one) => one !== undefined).map(marketUrlOf))
+    if (others.length > 0) problems.push('REFERRER_AGENT_MCP_URL and REFERRER_URL: expected the same market')
+    return market && `${market}/mcp`
+  }
   const settings = {
     BASE_RPC_URL: url('BASE_RPC_URL'),
     CHAIN_ID: read('CHAIN_ID', 'a whole number from 1 up', (text) =>
@@ -116,7 +135,8 @@ export function readConfig(env: Env): Config {
     ),
     REVIEW_REGISTRY_ADDRESS: address('REVIEW_REGISTRY_ADDRESS'),
     COMMISSION_ESCROW_ADDRESS: address('COMMISSION_ESCROW_ADDRESS'),
-    REFERRER_AGENT_MCP_URL: url('REFERRER_AGENT_MCP_URL'),
+    REFERRER_AGENT_MCP_URL: marketOf(url('REFERRER_AGENT_MCP_URL'), url('REFERRER_URL')),
+    ADDRESS_REGISTRY: address('ADDRESS_REGISTRY'),
     FACILITATOR_URL: url('FACILITATOR_URL'),
     ATTESTATION_PUB_KEYS: read(
       'ATTESTATION_PUB_KEYS',
@@ -124,14 +144,24 @@ export function readConfig(env: Env): Config {
       readPins,
     ),
   }
+  const stateDir = pathOf(env.SIGNER_STATE_DIR?.trim() || '~/.referrer-signer')
+  if (env.SIGNER_PASSWORD && env.SIGNER_PASSWORD_FILE) {
+    problems.push('SIGNER_PASSWORD and SIGNER_PASSWORD_FILE: give one of them')
+  }
+  read('SIGNER_PASSWORD_FILE', 'a file with a password in its first line', () => passwordIn(env))
+  const store = openKeyStore({
+    stateDir,
+    password: passwordIn(env),
+    chainId: settings.CHAIN_ID,
+  })
   const config = {
-    keys: createKeys(byAgent, fallback),
+    keys: createKeys(byAgent, fallback, store),
+    store,
     ...(Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Pick<
       Config,
       Optional
     >),
-    // Hosts start programs without a shell, so nothing else expands the tilde.
-    SIGNER_STATE_DIR: (env.SIGNER_STATE_DIR?.trim() || '~/.referrer-signer').replace(/^~(?=\/)/, homedir()),
+    SIGNER_STATE_DIR: stateDir,
     ALLOW_PRIVATE_HOSTS: flag('ALLOW_PRIVATE_HOSTS'),
     MAX_PER_PURCHASE: limit('MAX_PER_PURCHASE', DEFAULT_MAX_PER_PURCHASE),
     MAX_PER_DAY: limit('MAX_PER_DAY', DEFAULT_MAX_PER_DAY),
@@ -161,6 +191,23 @@ function readKeys(text: string): Map<string, string> | undefined {
     keys.set(agentId, key)
   }
   return keys
+}
+
+/** Hosts start programs without a shell, so nothing else expands the tilde. */
+const pathOf = (text: string) => text.replace(/^~(?=\/)/, homedir())
+
+/** The password of the key store, or the first line of its file; undefined when there is none. */
+export function passwordIn({
+  SIGNER_PASSWORD: password,
+  SIGNER_PASSWORD_FILE: path,
+}: Env): string | undefined {
+  if (password) return password
+  if (!path?.trim()) return undefined
+  try {
+    return readFileSync(pathOf(path.trim()), 'utf8').split(/\r?\n/, 1)[0] || undefined
+  } catch {
+    return undefined
+  }
 }
 
 function readPins(text: string): string[] | undefined {

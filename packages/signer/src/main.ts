@@ -2,8 +2,11 @@ import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { ConfigError, readConfig, VARIABLES } from './config.ts'
 import { createContext, type Overrides } from './context.ts'
+import type { Keys } from './keys.ts'
+import { explain } from './refused.ts'
 import { run as runAgent } from './run/command.ts'
 import { createServer } from './server.ts'
+import { run as runSetup } from './setup/command.ts'
 import { tools } from './tools/index.ts'
 
 const table = (rows: [string, string][]) => {
@@ -16,6 +19,7 @@ const usage =
 desktop assistant starts it and talks to it; run by hand it waits for JSON-RPC on stdin.
 
 Usage: npx @referrer/signer [--help]
+       npx @referrer/signer setup [--help]              makes an agent from nothing
        npx @referrer/signer run --agent <id> [--help]   buys what an owner has queued for the agent
 
 Environment:
@@ -28,8 +32,8 @@ ${table(tools.map(({ name, title }) => [name, title]))}
 /** Serves until the host closes stdin. A purchase in progress is finished first. */
 export async function main(args: string[], overrides: Overrides = {}): Promise<void> {
   const [command, ...rest] = args
-  if (command === 'run') {
-    process.exitCode = await runAgent(rest, overrides)
+  if (command === 'run' || command === 'setup') {
+    process.exitCode = await (command === 'run' ? runAgent : runSetup)(rest, overrides)
     return
   }
   const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } })
@@ -42,13 +46,17 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
   serveStdio(() => createServer(context), {
     onerror: ({ name }) => context.log(`a message was refused: ${name}`),
   })
-  const whose = [
-    ...keys.agents.map((agentId) => `agent ${agentId}`),
-    ...(keys.fallback ? ['all others'] : []),
-  ]
-  context.log(
-    `referrer-signer ready: keys for ${whose.join(', ') || 'nobody'}; chain ${CHAIN_ID ?? 'not set'}`,
-  )
+  context.log(`referrer-signer ready: ${whoseOf(keys)}; chain ${CHAIN_ID ?? 'of the market'}`)
+}
+
+/** A key store that cannot be read must not keep the server from saying so when a tool is called. */
+function whoseOf(keys: Keys): string {
+  try {
+    const agents = keys.agents.map((agentId) => `agent ${agentId}`)
+    return `keys for ${[...agents, ...(keys.fallback ? ['all others'] : [])].join(', ') || 'nobody'}`
+  } catch (error) {
+    return explain(error)
+  }
 }
 
 /** The entry point of the command. */

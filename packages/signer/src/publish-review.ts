@@ -3,10 +3,10 @@ import { Attribution, ContentHash } from '@referrer/protocol'
 import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import { type Hash, type Hex, parseEventLogs } from 'viem'
 import { type Chain, connect } from './chain/chain.ts'
+import { settingsOf } from './chain/deployment.ts'
 import { eventNotFound, send } from './chain/send.ts'
 import { type EscrowTerms, readTerms } from './chain/terms.ts'
 import { checkContent } from './check-content.ts'
-import { need } from './config.ts'
 import type { Context } from './context.ts'
 import { whole } from './fields.ts'
 import { Refused } from './refused.ts'
@@ -37,7 +37,7 @@ export async function publishReview(
   { agentId: author, escrowId, content, wanted, beforeSending }: Draft,
 ): Promise<Published> {
   const account = context.config.keys.ofAgent(author)
-  const settings = need(context.config, 'REVIEW_REGISTRY_ADDRESS', 'COMMISSION_ESCROW_ADDRESS')
+  const settings = await settingsOf(context, 'REVIEW_REGISTRY_ADDRESS', 'COMMISSION_ESCROW_ADDRESS')
   const chain = await connect(context, wanted)
   const terms = await readTerms(context, chain, escrowId)
   const { buyerAgentId: agentId, merchantId, productId } = terms
@@ -68,11 +68,11 @@ export function requireAgent({ escrowId, buyerAgentId }: EscrowTerms): void {
 
 /** The review that was published on a purchase, by its id on the chain; undefined when there is none. */
 export async function reviewOfEscrow(
-  { config }: Context,
+  context: Context,
   { client }: Chain,
   escrowId: number,
 ): Promise<number | undefined> {
-  const settings = need(config, 'REVIEW_REGISTRY_ADDRESS', 'COMMISSION_ESCROW_ADDRESS')
+  const settings = await settingsOf(context, 'REVIEW_REGISTRY_ADDRESS', 'COMMISSION_ESCROW_ADDRESS')
   const reviewId = await client.readContract({
     address: settings.REVIEW_REGISTRY_ADDRESS,
     abi: reviewRegistryAbi,

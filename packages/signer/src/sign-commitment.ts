@@ -1,5 +1,5 @@
 import { Commitment } from '@referrer/protocol'
-import type { Address, Hex, PrivateKeyAccount } from 'viem'
+import type { Address, Hex, LocalAccount } from 'viem'
 import { time } from './fields.ts'
 import { explain, Refused } from './refused.ts'
 
@@ -32,7 +32,7 @@ export function readCommitment<K extends Commitment.PrimaryType>(
 
 /** A commitment that the signer itself asked for: it must say what was asked, and nothing is signed for another chain or agent. */
 export async function signExpected<K extends Commitment.TwoStepType>(
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   type: K,
   value: unknown,
   { chainId, message }: { chainId: number; message: Partial<Commitment.Message<K>> },
@@ -47,13 +47,13 @@ export async function signExpected<K extends Commitment.TwoStepType>(
 }
 
 export async function signCommitment(
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   commitment: Commitment.Commitment,
 ): Promise<Signed> {
   const signature = await account
     .signTypedData(commitment as Parameters<typeof account.signTypedData>[0])
-    .catch(() => {
-      throw new Refused('sign: the key cannot sign this')
+    .catch((error: unknown) => {
+      throw error instanceof Refused ? error : new Refused('sign: the key cannot sign this')
     })
   const { primaryType, domain, message } = commitment
   return {

@@ -70,5 +70,6 @@ it('is described for the MCP registry as it is', async () => {
   expect(secrets.map((variable: { name: string }) => variable.name)).toEqual([
     'AGENT_KEYS',
     'AGENT_PRIVATE_KEY',
+    'SIGNER_PASSWORD',
   ])
 })

@@ -77,6 +77,7 @@ describe('the tools', () => {
         'trigger_settle_fallback',
         'update_review_content_onchain',
         'get_wallet_status',
+        'setup',
       ].sort(),
     )
     for (const { description, inputSchema, outputSchema, annotations } of tools) {
@@ -264,11 +265,11 @@ describe('a charge', () => {
 it('says which settings a tool lacks', async () => {
   const call = { agent_id: '7', escrow_id: 1 }
   expect(await signer.refusal('bind_escrow', call)).toBe(
-    'the signer lacks COMMISSION_ESCROW_ADDRESS: set it in the environment of the signer',
+    'the signer lacks BASE_RPC_URL and REFERRER_AGENT_MCP_URL: set it in the environment of the signer',
   )
   expect(
     await signer.refusal('pay_for_product', { ref_link: 'https://market.test/r/abc', agent_id: '7' }),
-  ).toMatch(/BASE_RPC_URL and CHAIN_ID and COMMISSION_ESCROW_ADDRESS/)
+  ).toMatch(/^the signer lacks BASE_RPC_URL: /)
 })
 
 describe('the program', () => {

@@ -15,8 +15,10 @@ import { need } from '../config.ts'
 import type { Context } from '../context.ts'
 import { within } from '../fetch-within.ts'
 import { Refused } from '../refused.ts'
+import { forgetDeployment, settingsOf } from './deployment.ts'
 
 const POLLING_MS = 250
+const DEPOSITOR_ROLE = keccak256(stringToBytes('DEPOSITOR_ROLE'))
 
 export interface Chain {
   client: PublicClient<HttpTransport, ChainInfo>
@@ -31,8 +33,9 @@ export interface Market {
 }
 
 /** The configured chain, after a check that its node serves it. */
-export async function connect({ config, timeouts }: Context, wanted?: number): Promise<Chain> {
-  const { BASE_RPC_URL: url, CHAIN_ID: chainId } = need(config, 'BASE_RPC_URL', 'CHAIN_ID')
+export async function connect(context: Context, wanted?: number): Promise<Chain> {
+  const { BASE_RPC_URL: url } = need(context.config, 'BASE_RPC_URL')
+  const { CHAIN_ID: chainId } = await settingsOf(context, 'CHAIN_ID')
   if (wanted !== undefined && wanted !== chainId) {
     throw new Refused(
       `wrong chain: asked for chain ${wanted}, and the signer is set to ${chainId} (CHAIN_ID)`,
@@ -44,6 +47,7 @@ export async function connect({ config, timeouts }: Context, wanted?: number): P
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [url] } },
   })
+  const { timeouts } = context
   const fetchFn = within(timeouts.answer)
   const transport = http(url, { timeout: timeouts.answer, retryCount: 1, fetchFn })
   const client = createPublicClient({ chain, transport, pollingInterval: POLLING_MS, cacheTime: 0 })
@@ -54,9 +58,9 @@ export async function connect({ config, timeouts }: Context, wanted?: number): P
   return { client, chainId }
 }
 
-/** Finds all contracts through the escrow contract that the operator configured. */
-export async function readMarket(chain: Chain, { config }: Context): Promise<Market> {
-  const { COMMISSION_ESCROW_ADDRESS: escrow } = need(config, 'COMMISSION_ESCROW_ADDRESS')
+/** Finds all contracts through the escrow contract. */
+export async function readMarket(chain: Chain, context: Context): Promise<Market> {
+  const { COMMISSION_ESCROW_ADDRESS: escrow } = await settingsOf(context, 'COMMISSION_ESCROW_ADDRESS')
   const named = await registryOf(chain, escrow)
   const [router, usdc, current] = await Promise.all([
     named('SPLIT_ROUTER'),
@@ -64,11 +68,38 @@ export async function readMarket(chain: Chain, { config }: Context): Promise<Mar
     named('COMMISSION_ESCROW'),
   ])
   if (!isAddressEqual(current, escrow)) {
+    forgetDeployment(context)
     throw new Refused(
       `COMMISSION_ESCROW_ADDRESS is ${escrow}, and the address registry names ${current}: check which one the marketplace uses`,
     )
   }
   return { escrow, router, usdc }
+}
+
+const depositors = new WeakMap<Context, Set<string>>()
+
+/** A router that the escrow takes no deposits of is not the marketplace's, whatever the address registry says. Asked once for each pair. */
+export async function requireDepositor(
+  { client }: Chain,
+  context: Context,
+  { escrow, router }: Market,
+): Promise<void> {
+  const known = depositors.get(context) ?? new Set()
+  depositors.set(context, known)
+  const pair = `${escrow} ${router}`
+  if (known.has(pair)) return
+  const isDepositor = await client.readContract({
+    address: escrow,
+    abi: commissionEscrowAbi,
+    functionName: 'hasRole',
+    args: [DEPOSITOR_ROLE, router],
+  })
+  if (!isDepositor) {
+    throw new Refused(
+      `the address registry names the split router ${router}, and the escrow ${escrow} takes no deposits of it: tell the marketplace; nothing was paid`,
+    )
+  }
+  known.add(pair)
 }
 
 export const readMerchantRegistry = async (chain: Chain, escrow: Address): Promise<Address> =>

@@ -1,9 +1,9 @@
 // Transactions about one escrow, by the key of an agent.
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { type ContractEventName, type ParseEventLogsReturnType, parseEventLogs } from 'viem'
-import { need } from '../config.ts'
 import type { Context } from '../context.ts'
 import { connect } from './chain.ts'
+import { settingsOf } from './deployment.ts'
 import { type Call, eventNotFound, send } from './send.ts'
 import { type EscrowTerms, readTerms } from './terms.ts'
 
@@ -25,7 +25,7 @@ export async function callEscrow<F extends 'bind' | 'settleFallback', E extends 
   eventName: E,
 ) {
   const account = context.config.keys.ofAgent(agent_id)
-  const { COMMISSION_ESCROW_ADDRESS: address } = need(context.config, 'COMMISSION_ESCROW_ADDRESS')
+  const { COMMISSION_ESCROW_ADDRESS: address } = await settingsOf(context, 'COMMISSION_ESCROW_ADDRESS')
   const chain = await connect(context, chain_id)
   const args = argsOf(await readTerms(context, chain, escrow_id))
   const { logs, transactionHash } = await send(context, chain, account, {

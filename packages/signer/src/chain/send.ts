@@ -10,7 +10,7 @@ import {
   formatEther,
   type Hash,
   keccak256,
-  type PrivateKeyAccount,
+  type LocalAccount,
   parseEther,
   TransactionNotFoundError,
   type TransactionReceipt,
@@ -35,7 +35,7 @@ export interface Call<A extends Abi, F extends ContractFunctionName<A, 'nonpayab
 export function send<const A extends Abi, F extends ContractFunctionName<A, 'nonpayable'>>(
   context: Context,
   chain: Chain,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   { address, abi, functionName, args }: Call<A, F>,
   beforeSending?: (hash: Hash, nonce: number) => Promise<void>,
 ): Promise<TransactionReceipt> {
@@ -54,7 +54,7 @@ export function send<const A extends Abi, F extends ContractFunctionName<A, 'non
 
 async function submit(
   { client, chainId }: Chain,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   call: { to: Address; data: Hash },
   beforeSending?: (hash: Hash, nonce: number) => Promise<void>,
 ): Promise<Hash> {

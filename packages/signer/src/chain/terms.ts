@@ -2,10 +2,10 @@ import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { type Address, type Hex, isAddress } from 'viem'
 import { z } from 'zod'
 import { BackendRefused, retried, withBackend } from '../backend.ts'
-import { need } from '../config.ts'
 import type { Context } from '../context.ts'
 import { Refused } from '../refused.ts'
 import type { Chain } from './chain.ts'
+import { settingsOf } from './deployment.ts'
 
 const decimal = z
   .string()
@@ -52,7 +52,7 @@ export async function readTerms(
   { client, chainId }: Chain,
   escrowId: bigint,
 ): Promise<EscrowTerms> {
-  const { COMMISSION_ESCROW_ADDRESS: address } = need(context.config, 'COMMISSION_ESCROW_ADDRESS')
+  const { COMMISSION_ESCROW_ADDRESS: address } = await settingsOf(context, 'COMMISSION_ESCROW_ADDRESS')
   const last = await client.readContract({ address, abi: commissionEscrowAbi, functionName: 'lastEscrowId' })
   if (escrowId === 0n || escrowId > BigInt(last)) throw new Refused(`no such escrow: ${escrowId}`)
   // The escrow exists on the chain, so the marketplace will index it soon.

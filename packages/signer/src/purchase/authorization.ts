@@ -1,6 +1,6 @@
 // Signs the EIP-3009 authorisation that moves the money: to the split router, for exactly the price, for this ref link only.
 import { Attribution, Authorization, X402 } from '@referrer/protocol'
-import type { Hex, PrivateKeyAccount } from 'viem'
+import type { Hex, LocalAccount } from 'viem'
 import type { Chain, Market } from '../chain/chain.ts'
 import type { Context } from '../context.ts'
 import { time } from '../fields.ts'
@@ -33,7 +33,7 @@ export async function authorize(
   context: Context,
   chain: Chain,
   market: Market,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   { order, link, offer }: { order: Order; link: Link; offer: Offer },
 ): Promise<Payment> {
   const { requirements, accepted } = offer

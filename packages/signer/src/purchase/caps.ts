@@ -1,7 +1,7 @@
 // Limits on the price: the caller's maximum, the signer's own limits, the owner's caps at the marketplace, and the balance.
 import { RequestSignature } from '@referrer/protocol'
 import { commissionEscrowAbi, identityRegistryAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { type Address, isAddressEqual, type PrivateKeyAccount } from 'viem'
+import { type Address, isAddressEqual, type LocalAccount } from 'viem'
 import { z } from 'zod'
 import type { Chain, Market } from '../chain/chain.ts'
 import { isRevert } from '../chain/reverts.ts'
@@ -42,7 +42,7 @@ export async function requireAffordable(
   context: Context,
   chain: Chain,
   market: Market,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   { agentId, maxAmount }: Order,
   price: bigint,
 ): Promise<Affordable> {

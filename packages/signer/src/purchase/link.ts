@@ -3,7 +3,8 @@ import { AttestationKey, AttributionToken, ProtocolError, RefLink } from '@refer
 import { isAddressEqual } from 'viem'
 import { z } from 'zod'
 import type { Chain, Market } from '../chain/chain.ts'
-import { marketUrl, need } from '../config.ts'
+import { settingsOf } from '../chain/deployment.ts'
+import { marketUrl } from '../config.ts'
 import type { Context } from '../context.ts'
 import { explain, NotBought, NotSold, Refused } from '../refused.ts'
 
@@ -29,7 +30,7 @@ const Manifest = z.object({
 /** The terms of a link, after its signature was verified. */
 export async function openLink(context: Context, refLink: string): Promise<Link> {
   const { token, kid, chainId } = readLink(refLink)
-  const { CHAIN_ID: ours } = need(context.config, 'CHAIN_ID')
+  const { CHAIN_ID: ours } = await settingsOf(context, 'CHAIN_ID')
   if (chainId !== ours) {
     throw new NotBought(`wrong chain: the ref link is for chain ${chainId}, and the signer is set to ${ours}`)
   }

@@ -57,7 +57,7 @@ export async function withLock<T>(
 
 const taken = (path: string) =>
   new Refused(
-    `another purchase of this wallet, or of this signer, is being made; try again shortly (if none is running, remove ${path}); nothing was paid`,
+    `another call of this signer is under way with the same wallet; try again shortly (if none is running, remove ${path}); nothing was paid`,
   )
 
 /** Creating a hard link is atomic: it appears with its content, or fails because the lock exists. */

@@ -1,7 +1,8 @@
 // The steps of a purchase: every check that can refuse it comes before the signature.
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import type { Address, Hex, PrivateKeyAccount } from 'viem'
-import { type Chain, connect, type Market, readMarket } from '../chain/chain.ts'
+import type { Address, Hex, LocalAccount } from 'viem'
+import { type Chain, connect, type Market, readMarket, requireDepositor } from '../chain/chain.ts'
+import { settingsOf } from '../chain/deployment.ts'
 import { need } from '../config.ts'
 import type { Context } from '../context.ts'
 import { time, whole } from '../fields.ts'
@@ -103,7 +104,7 @@ export async function quote(
 }
 
 interface Opened {
-  account: PrivateKeyAccount
+  account: LocalAccount
   link: Link
   chain: Chain
   market: Market
@@ -112,12 +113,14 @@ interface Opened {
 async function open(context: Context, order: Order, wanted: number | undefined): Promise<Opened> {
   const { keys } = context.config
   const account = order.agentId === undefined ? keys.ofNoAgent() : keys.ofAgent(order.agentId)
-  need(context.config, 'BASE_RPC_URL', 'CHAIN_ID', 'COMMISSION_ESCROW_ADDRESS')
+  need(context.config, 'BASE_RPC_URL')
+  await settingsOf(context, 'CHAIN_ID', 'COMMISSION_ESCROW_ADDRESS')
   if (order.votes) need(context.config, 'REFERRER_AGENT_MCP_URL')
   const link = await openLink(context, order.refLink)
   const chain = await connect(context, wanted)
   const market = await readMarket(chain, context)
   requireOurRouter(link, chain, market)
+  await requireDepositor(chain, context, market)
   return { account, link, chain, market }
 }
 
@@ -132,7 +135,7 @@ async function ask(
   context: Context,
   chain: Chain,
   market: Market,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   { order, link }: { order: Order; link: Link },
 ): Promise<Asked> {
   const url = urlOf(await endpointOf(context, link), order)
@@ -155,7 +158,7 @@ async function buy(
   context: Context,
   chain: Chain,
   market: Market,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   { order, link, signal, journal, requireHeld }: Buying,
 ): Promise<Delivered & { entry: Entry; amount: bigint; notes: string[] }> {
   const unserved = await requireNothingEarlier(context, chain, journal, { order, link, signal })

@@ -1,5 +1,5 @@
 import { VotesHash } from '@referrer/protocol'
-import type { PrivateKeyAccount } from 'viem'
+import type { LocalAccount } from 'viem'
 import { z } from 'zod'
 import { retried, withBackend } from '../backend.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -26,7 +26,7 @@ interface Ballot {
 export async function castVotes(
   context: Context,
   chain: Chain,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   ballot: Ballot,
 ): Promise<Cast> {
   try {
@@ -41,7 +41,7 @@ export async function castVotes(
 export async function submitVotes(
   context: Context,
   chain: Chain,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   { agentId, escrowId, votes }: Ballot,
 ): Promise<number> {
   const ballot = { agent_id: Number(agentId), escrow_id: escrowId, votes, chain_id: chain.chainId }

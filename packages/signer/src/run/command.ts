@@ -1,9 +1,10 @@
 // `referrer-signer run`: polls the queue of an agent and does what is in it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { settingsOf } from '../chain/deployment.ts'
 import { ConfigError, need, readConfig } from '../config.ts'
 import { createContext, type Overrides } from '../context.ts'
-import { explain, Refused } from '../refused.ts'
+import { explain, isExpected, Refused } from '../refused.ts'
 import { execute, markEarlier } from './execute.ts'
 import { createOutput, nameOf } from './output.ts'
 import { openQueue } from './queue.ts'
@@ -17,7 +18,7 @@ const USAGE = `Buys what the owner of an agent has queued for it, and tells the 
 Usage: npx @referrer/signer run --agent <id> [options]
 
   --agent <id>               the agent; its key must be that of its owner
-  --chain <id>               the chain (default CHAIN_ID; another one is refused)
+  --chain <id>               the chain (default that of the signer; another one is refused)
   --once                     end after one pass: 0 when everything was done, 1 when something was left
   --dry-run                  say what would be done; sign no payment and mark nothing
   --every <time>             the time between polls, such as 15s, 2m or 1h (default 15s)
@@ -56,13 +57,12 @@ export async function run(args: string[], overrides: Overrides = {}): Promise<nu
   const { agent: agentId = '' } = values
   let runner: Runner
   try {
-    const { CHAIN_ID: chainId } = need(
-      context.config,
+    need(context.config, 'BASE_RPC_URL', 'REFERRER_AGENT_MCP_URL')
+    const { CHAIN_ID: chainId } = await settingsOf(
+      context,
       'CHAIN_ID',
-      'BASE_RPC_URL',
       'COMMISSION_ESCROW_ADDRESS',
       'REVIEW_REGISTRY_ADDRESS',
-      'REFERRER_AGENT_MCP_URL',
     )
     if (values.chain !== undefined && values.chain !== String(chainId)) {
       throw new Refused(`wrong chain: asked for chain ${values.chain}, and the signer is set to ${chainId}`)
@@ -78,8 +78,8 @@ export async function run(args: string[], overrides: Overrides = {}): Promise<nu
       isDryRun: values['dry-run'],
     }
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
-    output.say(error.message)
+    if (!isExpected(error)) throw error
+    output.say(explain(error))
     return 1
   }
   const stopping = stopOnSignal(runner)

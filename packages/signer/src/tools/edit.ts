@@ -3,10 +3,10 @@ import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import { parseEventLogs } from 'viem'
 import { z } from 'zod'
 import { connect } from '../chain/chain.ts'
+import { settingsOf } from '../chain/deployment.ts'
 import { readRevert } from '../chain/reverts.ts'
 import { eventNotFound, send } from '../chain/send.ts'
 import { checkContent } from '../check-content.ts'
-import { need } from '../config.ts'
 import { chainId, contentJson, id, time, whole } from '../fields.ts'
 import { tool } from '../tool.ts'
 
@@ -31,7 +31,7 @@ export const updateReviewContent = tool({
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   async handle(context, { review_id, content_json: content, chain_id }) {
-    const { REVIEW_REGISTRY_ADDRESS: address } = need(context.config, 'REVIEW_REGISTRY_ADDRESS')
+    const { REVIEW_REGISTRY_ADDRESS: address } = await settingsOf(context, 'REVIEW_REGISTRY_ADDRESS')
     const chain = await connect(context, chain_id)
     const registry = { address, abi: reviewRegistryAbi } as const
     const review = await chain.client

@@ -7,11 +7,13 @@ import { payForProduct } from './pay.ts'
 import { publishEscrowReview } from './publish.ts'
 import { reviewPurchaseTool } from './review-purchase.ts'
 import { settleFallback } from './settle-fallback.ts'
+import { setup } from './setup.ts'
 import { signTools } from './sign.ts'
 import { walletStatus } from './wallet.ts'
 
 /** In the order in which models read them. */
 export const tools: readonly Tool[] = [
+  setup,
   buyProduct,
   reviewPurchaseTool,
   payForProduct,

@@ -1,5 +1,5 @@
 import { commissionEscrowAbi, identityRegistryAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { isAddressEqual, type PrivateKeyAccount } from 'viem'
+import { isAddressEqual, type LocalAccount } from 'viem'
 import { z } from 'zod'
 import { type Chain, connect, type Market, readMarket } from '../chain/chain.ts'
 import { isRevert } from '../chain/reverts.ts'
@@ -62,7 +62,7 @@ export const walletStatus = tool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   async handle(context, { agent_id }) {
     const { keys, CHAIN_ID, SIGNER_STATE_DIR } = context.config
-    const all: [string | null, PrivateKeyAccount][] = keys.agents.map((agentId) => [
+    const all: [string | null, LocalAccount][] = keys.agents.map((agentId) => [
       agentId,
       keys.ofAgent(agentId),
     ])
@@ -70,7 +70,7 @@ export const walletStatus = tool({
     const asked: typeof all = agent_id === undefined ? all : [[String(agent_id), keys.ofAgent(agent_id)]]
     const place = await placeOf(context).catch((error: unknown) => explain(error))
     return {
-      chain_id: CHAIN_ID ?? null,
+      chain_id: typeof place === 'string' ? (CHAIN_ID ?? null) : place.chain.chainId,
       chain_problem: typeof place === 'string' ? place : null,
       wallets: await Promise.all(asked.map(([agentId, account]) => look(agentId, account, place))),
       limits: await limitsOf(context),
@@ -110,7 +110,7 @@ async function placeOf(context: Context): Promise<Place> {
 
 async function look(
   agentId: string | null,
-  account: PrivateKeyAccount,
+  account: LocalAccount,
   place: Place | string,
 ): Promise<z.input<typeof Wallet>> {
   const { address } = account
@@ -130,11 +130,7 @@ async function look(
   }
 }
 
-async function read(
-  agentId: string | null,
-  { address }: PrivateKeyAccount,
-  { chain: { client }, market }: Place,
-) {
+async function read(agentId: string | null, { address }: LocalAccount, { chain: { client }, market }: Place) {
   const [eth, usdc, identities] = await Promise.all([
     client.getBalance({ address }),
     client.readContract({
