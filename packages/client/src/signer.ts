@@ -1,11 +1,12 @@
-import { type Account, type Address, createWalletClient, custom, type EIP1193Provider, type Hex } from 'viem'
-
-interface TypedData {
-  types: Record<string, { name: string; type: string }[]>
-  primaryType: string
-  domain: object
-  message: object
-}
+import {
+  type Account,
+  type Address,
+  createWalletClient,
+  custom,
+  type EIP1193Provider,
+  type Hex,
+  type TypedDataDefinition,
+} from 'viem'
 
 /**
  * Signs without asking anybody: an account of viem, or a key that is kept elsewhere.
@@ -21,7 +22,7 @@ interface TypedData {
 export interface SigningAccount {
   address: Address
   signMessage(args: { message: string | { raw: Hex } }): Promise<Hex>
-  signTypedData(typed: never): Promise<Hex>
+  signTypedData(typed: TypedDataDefinition): Promise<Hex>
 }
 
 /**
@@ -40,7 +41,7 @@ export interface SigningAccount {
 export interface ConnectedWallet {
   account?: Account | undefined
   signMessage(args: { account: Account; message: string | { raw: Hex } }): Promise<Hex>
-  signTypedData(typed: never): Promise<Hex>
+  signTypedData(typed: TypedDataDefinition & { account: Account }): Promise<Hex>
 }
 
 /**
@@ -67,7 +68,7 @@ export interface Signer {
   /** Every signature is a question to a person, so one for a session is better than one for each request. */
   asksPerson: boolean
   signMessage(message: string | { raw: Hex }): Promise<Hex>
-  signTypedData(typed: TypedData): Promise<Hex>
+  signTypedData(typed: TypedDataDefinition): Promise<Hex>
 }
 
 export function signerOf({
@@ -84,7 +85,7 @@ export function signerOf({
       address: account.address,
       asksPerson: false,
       signMessage: (message) => account.signMessage({ message }),
-      signTypedData: (typed) => account.signTypedData(typed as never),
+      signTypedData: (typed) => account.signTypedData(typed),
     }
   )
 }
@@ -100,6 +101,6 @@ function signerOfWallet(wallet: ConnectedWallet | ProvidedWallet): Signer {
     address: account.address,
     asksPerson: true,
     signMessage: (message) => connected.signMessage({ account, message }),
-    signTypedData: (typed) => connected.signTypedData({ account, ...typed } as never),
+    signTypedData: (typed) => connected.signTypedData({ account, ...typed }),
   }
 }

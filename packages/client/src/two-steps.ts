@@ -1,6 +1,6 @@
 // Calls in two steps: the market says what to sign, we sign what we asked for, and the market checks it.
 import { Commitment, ProtocolError, VotesHash } from '@referrer/protocol'
-import type { Address } from 'viem'
+import type { Address, TypedDataDefinition } from 'viem'
 import { ReferrerError } from './error.ts'
 import type { Signer } from './signer.ts'
 import type { AnswerOf, Call, RequestOf } from './types.ts'
@@ -85,7 +85,7 @@ async function inTwoSteps<K extends RestType>(
   const params = { query: { chain_id: chainId } }
   const offered = await call('post', step1, { params, body })
   const ours = commitmentOf(type, { chainId, reviewRegistry, wanted, offered, now: now() }, `POST ${step1}`)
-  const agent_sig = await signer.signTypedData(ours)
+  const agent_sig = await signer.signTypedData(ours as object as TypedDataDefinition)
   const { nonce, expiry } = Commitment.envelope(ours)
   return call('post', step2, { params, body: { ...body, nonce, expiry, agent_sig } })
 }
