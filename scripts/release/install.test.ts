@@ -39,8 +39,9 @@ beforeAll(async () => {
   mkdirSync(project)
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest))
   cpSync(join(import.meta.dirname, 'consumer'), project, { recursive: true })
-  // Refuses whatever says that it does not run on the oldest Node.
-  await npm(oldest.path, 'Installing the packages', project, ['install', '--engine-strict'])
+  // Refuses whatever says that it does not run on the oldest Node. The only script would compile an optional addon.
+  const options = ['--engine-strict', '--ignore-scripts']
+  await npm(oldest.path, 'Installing the packages', project, ['install', ...options])
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

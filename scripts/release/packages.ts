@@ -1,18 +1,18 @@
 // The packages that are published. In the repository they run from their TypeScript; Node runs none that lies in node_modules,
 // so each is built into a folder of its own, with a manifest that leads to JavaScript and declarations.
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { build } from 'tsdown'
 import { notices } from './notices.ts'
 
 export const root = join(import.meta.dirname, '../..')
-export const PUBLISHED = ['protocol', 'client', 'merchant', 'signer', 'create-referrer-shop']
 /** The oldest Node that the packages run on. */
 const OLDEST = 'node20.18'
 
 export interface Manifest {
   name: string
   version: string
+  private?: boolean
   /** What is shipped beside the code and the licence. */
   files: string[]
   bin?: Record<string, string>
@@ -23,6 +23,11 @@ export interface Manifest {
 
 export const readManifest = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+
+/** The folders of the packages that are not private. */
+export const PUBLISHED = readdirSync(join(root, 'packages'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !readManifest(join(root, 'packages', entry.name)).private)
+  .map(({ name }) => name)
 
 /** Builds packages, each into a folder that can be published as it is. */
 export async function buildPackages(folderOf: (name: string) => string, names = PUBLISHED): Promise<void> {
