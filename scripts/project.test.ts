@@ -33,8 +33,8 @@ const folders = globSync(
   workspaces.map((name: string) => `${name}/package.json`),
   { cwd: root },
 ).map((path) => path.replace(/\/package\.json$/, ''))
+const PUBLISHED = ['client', 'create-referrer-shop', 'merchant', 'protocol', 'signer']
 const workflows = globSync('.github/workflows/*.yml', { cwd: root })
-const PUBLISHED = ['packages/merchant', 'packages/protocol', 'packages/signer']
 
 /** The npm scripts that a text calls: `npm start`, `npm run bench:gas`, and `npm run build -w contracts` as `contracts build`. */
 const calledIn = (text: string) =>
@@ -131,13 +131,15 @@ describe('packages', () => {
     }
   })
 
-  it('are private but for three, which say what they ship', () => {
+  it('are private but for five, which say what they ship and which Node they need', () => {
     const open = folders.filter((folder) => !json(`${folder}/package.json`).private)
-    expect(open.sort()).toEqual(PUBLISHED)
+    expect(open.sort()).toEqual(PUBLISHED.map((name) => `packages/${name}`))
     for (const folder of open) {
-      const { files, publishConfig } = json(`${folder}/package.json`)
-      expect(files.length, folder).toBeGreaterThan(0)
-      expect(publishConfig.access, folder).toBe('public')
+      const { files, engines, publishConfig } = json(`${folder}/package.json`)
+      expect(files, folder).toContain('README.md')
+      expect(engines, folder).toEqual({ node: '>=20.18' })
+      // Published is what `scripts/release/build.ts` makes.
+      expect(publishConfig, folder).toEqual({ access: 'public', directory: 'dist' })
     }
   })
 
@@ -149,8 +151,9 @@ describe('packages', () => {
     expect(new Set(versions).size).toBe(1)
     expect(/^## (\S+)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(versions[0])
     const { fixed, privatePackages } = json('.changeset/config.json')
-    expect([fixed, privatePackages.version]).toEqual([[['@referrer/*']], true])
-    expect(manifests.slice(1).every(({ name }) => name.startsWith('@referrer/'))).toBe(true)
+    expect([fixed, privatePackages.version]).toEqual([[['@referrer/*', 'create-referrer-shop']], true])
+    const isTogether = (name: string) => name.startsWith('@referrer/') || name === 'create-referrer-shop'
+    expect(manifests.slice(1).every(({ name }) => isTogether(name))).toBe(true)
   })
 })
 

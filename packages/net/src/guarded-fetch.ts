@@ -113,15 +113,17 @@ function turnsOf(lookup: Lookup): ReturnType<typeof createTurns> {
 }
 
 async function resolve(lookup: Lookup, host: string, signal: AbortSignal): Promise<string[]> {
-  const late = Promise.withResolvers<never>()
-  const giveUp = () => late.reject(signal.reason)
+  let giveUp = () => {}
+  const late = new Promise<never>((_, reject) => {
+    giveUp = () => reject(signal.reason)
+  })
   signal.addEventListener('abort', giveUp, { once: true })
   try {
     const turn = turnsOf(lookup)(async () => {
       signal.throwIfAborted()
       return lookup(host)
     })
-    return (await Promise.race([turn, late.promise])).map(({ address }) => address)
+    return (await Promise.race([turn, late])).map(({ address }) => address)
   } catch (error) {
     throw new HostNotAllowed(`${host} cannot be resolved`, { cause: error })
   } finally {
@@ -139,12 +141,12 @@ const answering =
   }
 
 function request(url: URL, options: RequestOptions, body?: string): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const sent = (url.protocol === 'https:' ? https : http).request(url, options, resolve)
-  sent.on('error', reject)
-  sent.on('close', () => reject(new Error('closed without an answer')))
-  sent.end(body)
-  return promise
+  return new Promise((resolve, reject) => {
+    const sent = (url.protocol === 'https:' ? https : http).request(url, options, resolve)
+    sent.on('error', reject)
+    sent.on('close', () => reject(new Error('closed without an answer')))
+    sent.end(body)
+  })
 }
 
 async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {

@@ -18,9 +18,10 @@ const readJson = async (path: string) => JSON.parse(await readFile(path, 'utf8')
 let directory: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'referrer-signer-package-'))
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', directory], { cwd: ROOT })
-  // The build talks first.
-  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('\n[') + 1))
+  const build = join(ROOT, '../../scripts/release/build.ts')
+  await run(process.execPath, [build, '--to', directory, 'signer'])
+  const { stdout } = await run('npm', ['pack', '--json', './signer'], { cwd: directory })
+  const [{ filename }] = JSON.parse(stdout)
   await run('tar', ['-xzf', filename], { cwd: directory })
 }, 60_000)
 afterAll(() => rm(directory, { recursive: true, force: true }))
@@ -39,7 +40,7 @@ it('has every tool, and needs nothing installed beside it [MCP-02]', async () =>
 
 it('ships its licence, and the notice of every package whose code the bundle contains', async () => {
   expect(await readFile(join(directory, 'package/LICENSE'), 'utf8')).toContain('MIT License')
-  const notices = await readFile(join(directory, 'package/dist/THIRD_PARTY_NOTICES.txt'), 'utf8')
+  const notices = await readFile(join(directory, 'package/lib/THIRD_PARTY_NOTICES.txt'), 'utf8')
   const bundled = await bundledPackages()
   expect(bundled.length).toBeGreaterThan(5)
   for (const folder of bundled) {
