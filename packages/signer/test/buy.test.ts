@@ -145,21 +145,6 @@ it('chooses anew with the same key when no shop sold anything', async () => {
   expect(await jobs.spent()).toBe(PRICE)
 })
 
-it('takes no alternative once a signature has left, though the shop failed', async () => {
-  const wish = order()
-  const impatient = await jobs.start()
-  jobs.before = (message) => {
-    if (!isPaid(message)) return undefined
-    impatient.kill()
-    return false
-  }
-  await expect(impatient.call('buy', wish)).rejects.toThrow()
-  jobs.before = ({ to }) => to !== 'first shop'
-  const again = await jobs.start({ SIGNER_STATE_DIR: impatient.stateDir })
-  expect(await again.refusal('buy', wish)).toContain('not decided yet')
-  expect(await jobs.spent()).toBe(0n)
-})
-
 /** Where a signer is killed; afterwards the message still arrives. */
 const MOMENTS: [string, (message: Message) => boolean][] = [
   ['looks for products', ({ body }) => body.includes('"discover_products"')],
@@ -168,17 +153,22 @@ const MOMENTS: [string, (message: Message) => boolean][] = [
   ['reads the caps', ({ request }) => request.url?.startsWith('/v1/spending-limits') === true],
 ]
 
-it.each(MOMENTS)('buys one product once, though it is killed when it %s', async (_, isThere) => {
+it.each(MOMENTS)('buys one product once, though it is killed when it %s', async (what, isThere) => {
   const wish = order()
   const dying = await jobs.start()
   jobs.before = (message) => {
     if (isThere(message)) dying.kill()
   }
   await expect(dying.call('buy', wish)).rejects.toThrow()
-  jobs.before = undefined
+  let searches = 0
+  jobs.before = ({ body }) => {
+    if (body.includes('"discover_products"')) searches += 1
+  }
   const again = await jobs.start({ SIGNER_STATE_DIR: dying.stateDir })
   const answer = await again.must('buy', wish)
   expect(answer).toMatchObject(bought(jobs.first))
+  // Once something is chosen, nothing else is looked for.
+  expect(searches).toBe(what === 'looks for products' ? 1 : 0)
   expect(await again.must('buy', wish)).toEqual(answer)
   expect(await jobs.spent()).toBe(PRICE)
 })
@@ -237,5 +227,25 @@ it('buys once, though it is asked twice at the same time', async () => {
   const other = await jobs.start({ SIGNER_STATE_DIR: signer.stateDir })
   const [one, two] = await Promise.all([signer.must('buy', wish), other.must('buy', wish)])
   expect(two).toEqual(one)
+  expect(await jobs.spent()).toBe(PRICE)
+})
+
+it('takes no alternative once a signature has left, though it expired unused and the shop is away', async () => {
+  const wish = order()
+  const dying = await jobs.start()
+  jobs.before = (message) => {
+    if (!isPaid(message)) return undefined
+    dying.kill()
+    return false
+  }
+  await expect(dying.call('buy', wish)).rejects.toThrow()
+  jobs.before = ({ to }) => (to === 'first shop' ? false : undefined)
+  const again = await jobs.start({ SIGNER_STATE_DIR: dying.stateDir })
+  expect(await again.refusal('buy', wish)).toContain('not decided yet')
+  await jobs.place.m.market.client.increaseTime({ seconds: 600 })
+  await jobs.place.m.market.client.mine({ blocks: 1 })
+  expect(await again.refusal('buy', wish)).toBe('phase 1: expected 402, got 503; nothing was paid')
+  jobs.before = undefined
+  expect(await again.must('buy', wish)).toMatchObject(bought(jobs.first))
   expect(await jobs.spent()).toBe(PRICE)
 })

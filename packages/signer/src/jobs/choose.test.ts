@@ -10,7 +10,7 @@ beforeAll(async () => {
   key = await AttestationKey.signingKey(hexToBytes(numberToHex(1, { size: 32 })))
 })
 
-const linkOf = async (number: number, reviewerAgentId = 1) => {
+const linkOf = async (number: number, reviewerAgentId = 1, cashbackOfCommissionBps = 0) => {
   const token = await AttributionToken.mint(
     {
       chainId: 31_337,
@@ -20,7 +20,7 @@ const linkOf = async (number: number, reviewerAgentId = 1) => {
       productId: numberToHex(number, { size: 32 }),
       reviewId: 3,
       reviewerAgentId,
-      cashbackOfCommissionBps: 0,
+      cashbackOfCommissionBps,
       commissionMultiplierBps: 10_000,
       issuedAt: 1_750_000_000,
     },
@@ -89,6 +89,16 @@ it('buys through the review with the highest score, and names those of others fo
   expect(chosen([await product(1, { reviews })])).toMatchObject([
     { reviewId: 23, reviewScore: 0.6, others: [21] },
   ])
+})
+
+it('takes of reviews that are equally good the one that gives more back', async () => {
+  const reviews = [
+    review(21, await linkOf(1, 11), { score: 0.4 }),
+    review(22, await linkOf(1, 12, 1_000), { score: 0.4 - 1e-6 }),
+    review(23, await linkOf(1, 13, 500), { score: 0.4 }),
+    review(24, await linkOf(1, 14, 4_000), { score: 0.39 }),
+  ]
+  expect(chosen([await product(1, { reviews })])).toMatchObject([{ reviewId: 22, cashbackBps: 1_000 }])
 })
 
 it('lets no text decide, and shows a name without control characters', async () => {

@@ -40,6 +40,8 @@ export const Candidate = z.object({
   /** The review that is bought through, by its internal id, like the others. */
   reviewId: z.int(),
   reviewScore: z.number(),
+  /** What the review gives back of its commission, in basis points. */
+  cashbackBps: z.int(),
   refLink: z.string(),
   /** Further reviews of the product by others, which may be voted for. */
   others: z.array(z.int()),
@@ -79,7 +81,10 @@ function candidateOf(product: Product, { most, own }: Limits): Candidate[] {
     .filter(({ terms }) => !own.has(String(terms?.reviewerAgentId)))
   const [best] = reviews
     .filter(({ slot, terms }) => slot !== UNRELIABLE && terms && isOf(product, terms))
-    .toSorted((a, b) => b.score - a.score || a.internal_id - b.internal_id)
+    .toSorted(
+      (a, b) =>
+        thousandths(b) - thousandths(a) || cashbackOf(b) - cashbackOf(a) || a.internal_id - b.internal_id,
+    )
   if (!best) return []
   return [
     {
@@ -92,11 +97,18 @@ function candidateOf(product: Product, { most, own }: Limits): Candidate[] {
       rank: scores.product_rank,
       reviewId: best.internal_id,
       reviewScore: best.score,
+      cashbackBps: cashbackOf(best),
       refLink: best.ref_link,
       others: reviews.filter((review) => review !== best).map(({ internal_id }) => internal_id),
     },
   ]
 }
+
+/** Reviews whose scores differ by less are equally good, and the buyer takes the one that gives more back. */
+const thousandths = ({ score }: { score: number }) => Math.round(score * 1_000)
+
+const cashbackOf = ({ terms }: { terms: AttributionToken.Payload | undefined }) =>
+  terms?.cashbackOfCommissionBps ?? 0
 
 /** Undefined when it is no link. The signature is checked before anything is paid. */
 function termsOf(refLink: string): AttributionToken.Payload | undefined {

@@ -72,6 +72,7 @@ const offer = (candidate: Candidate) => ({
   product: productOf(candidate),
   price: candidate.price,
   review_id: candidate.reviewId,
+  cashback_of_commission_bps: candidate.cashbackBps,
   score: candidate.score,
 })
 
