@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { Ids, ProductId } from '@referrer/protocol'
 import { type Address, isAddress, isHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
-import type { ProjectData } from '../shop/index.ts'
+import type { Output, ProjectData } from '../shop/index.ts'
 import { show } from './report.ts'
 import { type CheckOptions, checkEndpoint } from './run.ts'
 
@@ -24,11 +24,6 @@ Environment:
   MERCHANT_SIGNING_KEY   the hot key: also check that it may settle for --merchant-id
 
 Exit code: 0 when all is well, 1 when a check failed, 2 when the command is wrong.`
-
-export interface Output {
-  out(text: string): void
-  err(text: string): void
-}
 
 /** Runs the command and returns its exit code. */
 export async function runCommand(

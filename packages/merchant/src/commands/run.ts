@@ -1,10 +1,6 @@
-import { DeploymentError } from '@referrer/client/chain'
-import { ProtocolError } from '@referrer/protocol'
-import { BaseError } from 'viem'
-import { type Output, runCommand as runCheck } from '../check/command.ts'
-import { MarketRefusal, readProject, ShopError } from '../shop/index.ts'
+import { runCommand as runCheck } from '../check/command.ts'
+import { explain, type Output, readProject, reporterOf } from '../shop/index.ts'
 import { parseFlags, type Surroundings, shopOf, UsageError } from './flags.ts'
-import { reporterOf } from './output.ts'
 import { COMMANDS } from './table.ts'
 
 const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length))
@@ -69,17 +65,4 @@ async function check(args: string[], { env, directory }: Surroundings, output: O
     output.err(explain(error))
     return 1
   }
-}
-
-/** One line. */
-export function explain(error: unknown): string {
-  if (error instanceof BaseError) return `the chain: ${error.shortMessage.split('\n', 1)[0]}`
-  if (
-    error instanceof ShopError ||
-    error instanceof MarketRefusal ||
-    error instanceof DeploymentError ||
-    error instanceof ProtocolError
-  )
-    return error.message
-  return error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)
 }

@@ -65,7 +65,8 @@ const open: Command = {
   --payout <address>     where your share of sales goes, instead of to the owner
   --signer <address>     the server's hot key, which may ask for settlements and nothing else
   --description <text>   what the market shows about the shop
-  --website <url>        the shop's page`,
+  --website <url>        the shop's page
+  --facilitator <url>    who settles, where the market does not tell`,
   ),
   options: {
     'merchant-id': string,
@@ -74,6 +75,7 @@ const open: Command = {
     signer: string,
     description: string,
     website: string,
+    facilitator: string,
   },
   prepare(values) {
     const options = {
@@ -83,6 +85,7 @@ const open: Command = {
       settlementSigner: parsed(values, 'signer', (value) => parseAddress(value, '--signer')),
       description: text(values, 'description'),
       website: parsed(values, 'website', (value) => parseWebUrl(value, '--website')),
+      facilitator: parsed(values, 'facilitator', (value) => parseWebUrl(value, '--facilitator')),
     }
     return async (shop) => {
       const opened = await openShop(shop, options)

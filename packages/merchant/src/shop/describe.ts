@@ -54,18 +54,25 @@ export async function describeProduct(shop: Shop, options: DescribeOptions): Pro
     name !== was.name ||
     description !== was.description ||
     category !== was.category
-  if (changed) {
-    const about = { endpoint_url: endpoint, name, description, category }
-    await market.post('/v1/merchant/product', { merchant_id: merchantId, product_id: product.id, ...about })
-  }
-  project.save({ products: { ...project.data.products, [product.slug]: { id: product.id, name, endpoint } } })
-  reporter.step({ name: 'described', changed, text: `the market shows "${name}" at ${endpoint}` })
+  // Asked first: the market reads the price of what is described once an hour, so the endpoint must be there by then.
   const { pass, checks } = await reporter.during(
     `the market looks at ${endpoint}`,
     market.post<{ pass: boolean; checks: Described['checks'] }>('/v1/merchant/product/readiness', {
       resource: endpoint,
     }),
   )
+  const unreachable = checks.find((check) => check.name === 'reachable' && !check.ok)
+  if (unreachable) {
+    throw new ShopError(
+      `the market gets no answer from ${endpoint} (${unreachable.detail}): start the endpoint, then run this again`,
+    )
+  }
+  if (changed) {
+    const about = { endpoint_url: endpoint, name, description, category }
+    await market.post('/v1/merchant/product', { merchant_id: merchantId, product_id: product.id, ...about })
+  }
+  project.save({ products: { ...project.data.products, [product.slug]: { id: product.id, name, endpoint } } })
+  reporter.step({ name: 'described', changed, text: `the market shows "${name}" at ${endpoint}` })
   return { merchantId, productId: product.id, endpoint, name, description, category, ready: pass, checks }
 }
 

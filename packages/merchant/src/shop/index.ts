@@ -12,7 +12,8 @@ export {
   slugOf,
 } from './input.ts'
 export { readOwner, SANDBOX_PASSWORD } from './key.ts'
-export { type Listed, type ListOptions, listProduct } from './list.ts'
+export { explain, type Output, reporterOf } from './lines.ts'
+export { type Listed, type ListOptions, listProduct, requireSettled } from './list.ts'
 export { type Opened, type OpenOptions, openShop } from './open.ts'
 export { findProduct, PROJECT_FILE, type Project, type ProjectData, readProject } from './project.ts'
 export { type Reporter, ShopError, type Step } from './report.ts'

@@ -109,18 +109,21 @@ interface OnChain {
   productType: number
 }
 
+/** A market settles nothing below its least amount. */
+export function requireSettled({ deployment: { leastAmount } }: Shop, price: bigint): void {
+  if (price >= leastAmount) return
+  throw new ShopError(
+    `the price ${Money.format(price)} is below the least amount ${Money.format(leastAmount)} that this market settles: raise it`,
+  )
+}
+
 function requireTerms(
-  { deployment }: Shop,
+  shop: Shop,
   { price, commissionBps, isOneOff }: ListOptions,
   was: OnChain,
   name: string,
 ): void {
-  const { leastAmount } = deployment
-  if (price !== undefined && price < leastAmount) {
-    throw new ShopError(
-      `the price ${Money.format(price)} is below the least amount ${Money.format(leastAmount)} that this market settles: raise it`,
-    )
-  }
+  if (price !== undefined) requireSettled(shop, price)
   if (!was.listed && (price === undefined || commissionBps === undefined)) {
     throw new ShopError(`"${name}" is not listed yet: say --price <USDC> and --commission <percent>`)
   }

@@ -19,6 +19,8 @@ export interface OpenOptions {
   settlementSigner?: Address | undefined
   description?: string | undefined
   website?: string | undefined
+  /** Who settles, where the market does not tell. */
+  facilitator?: string | undefined
 }
 
 export interface Opened {
@@ -29,7 +31,8 @@ export interface Opened {
 /** Identity, open for sale, hot key, known to the market. What is there already stays as it is. */
 export async function openShop(shop: Shop, options: OpenOptions = {}): Promise<Opened> {
   const { project, deployment, network, owner } = shop
-  const { chainId, contracts, facilitatorUrl, marketUrl } = deployment
+  const { chainId, contracts, marketUrl } = deployment
+  const facilitator = options.facilitator ?? deployment.facilitatorUrl
   if (options.isNew) {
     const {
       merchantId: _id,
@@ -46,8 +49,11 @@ export async function openShop(shop: Shop, options: OpenOptions = {}): Promise<O
     rpc: shop.rpcUrl,
     chainId,
     addressRegistry: contracts.AddressRegistry,
-    ...(facilitatorUrl !== undefined && { facilitator: facilitatorUrl }),
+    ...(facilitator !== undefined && { facilitator }),
   })
+  if (project.data.facilitator === undefined) {
+    throw new ShopError(`the market at ${marketUrl} does not say who settles: add --facilitator <URL>`)
+  }
   await requireGas(shop)
   await settle(shop)
   const merchantId = await ensureIdentity(shop, options.merchantId)

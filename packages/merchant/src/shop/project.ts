@@ -32,6 +32,8 @@ export interface ProjectData {
   /** A signed registration whose result is not known yet. Sending it again cannot mint a second identity. */
   pendingIdentity?: { transaction: Hash; raw: Hex; nonce: number }
   products?: Record<string, ProjectProduct>
+  /** What create-referrer-shop was told, until it is done. */
+  setup?: Record<string, string>
 }
 
 export interface Project {

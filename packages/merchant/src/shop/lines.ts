@@ -1,5 +1,10 @@
-import type { Output } from '../check/command.ts'
-import type { Reporter, Step } from '../shop/index.ts'
+import { BaseError } from 'viem'
+import type { Reporter, Step } from './report.ts'
+
+export interface Output {
+  out(text: string): void
+  err(text: string): void
+}
 
 const LONG_MS = 2_000
 
@@ -31,3 +36,10 @@ const NAME_WIDTH = 16
 /** `+` is new, `=` was there already. */
 export const showStep = ({ name, changed, text }: Step) =>
   `${changed ? '+' : '='} ${name.padEnd(NAME_WIDTH)}${text}`
+
+/** What went wrong, in one line. */
+export function explain(error: unknown): string {
+  const text =
+    error instanceof BaseError ? `the chain: ${error.shortMessage}` : String(Object(error).message ?? error)
+  return text.split('\n', 1)[0] ?? ''
+}
