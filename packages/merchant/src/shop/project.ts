@@ -32,7 +32,7 @@ export interface ProjectData {
   /** A signed registration whose result is not known yet. Sending it again cannot mint a second identity. */
   pendingIdentity?: { transaction: Hash; raw: Hex; nonce: number }
   products?: Record<string, ProjectProduct>
-  /** What create-referrer-shop was told, until it is done. */
+  /** What create-referrer-shop was told, so that a second run continues the first. */
   setup?: Record<string, string>
 }
 
