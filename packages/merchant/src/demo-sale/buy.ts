@@ -32,7 +32,8 @@ export async function buyThrough(shop: Shop, buyer: PrivateKeyAccount, refLink: 
   return { transaction, answer }
 }
 
-async function askOffer(endpoint: string, headers: Record<string, string>) {
+/** What the endpoint asks for. */
+export async function askOffer(endpoint: string, headers: Record<string, string> = {}) {
   const response = await fetch(endpoint, { headers }).catch((error: unknown) => {
     throw new ShopError(
       `nothing answers at ${endpoint}: start the shop with npm run dev, then run this again`,

@@ -4,7 +4,7 @@ import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { type Address, type Hash, parseEventLogs } from 'viem'
 import { findProduct, type Shop, ShopError } from '../shop/index.ts'
 import { merchantOf } from '../shop/list.ts'
-import { buyThrough } from './buy.ts'
+import { askOffer, buyThrough } from './buy.ts'
 import { fundedAccount, newAgent } from './people.ts'
 import { publishReview } from './review.ts'
 
@@ -44,7 +44,14 @@ export async function demoSale(shop: Shop, { product: given, review }: DemoSaleO
     throw new ShopError(`demo-sale works on the sandbox only, not on ${network.name}: there people must buy`)
   }
   const merchantId = merchantOf(shop)
-  const { id: productId } = findProduct(project, given)
+  const { id: productId, endpoint } = findProduct(project, given)
+  if (endpoint === undefined) {
+    throw new ShopError(
+      'the market does not know where the product is bought: run referrer-merchant describe first',
+    )
+  }
+  // Before anybody reviews it.
+  await askOffer(endpoint)
   const reviewer = await reporter.during('a reviewer registers', newAgent(shop))
   reporter.step({
     name: 'reviewer',
