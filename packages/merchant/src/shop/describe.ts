@@ -2,7 +2,7 @@ import type { Shop } from './connect.ts'
 import { merchantOf } from './list.ts'
 import { findProduct } from './project.ts'
 import { ShopError } from './report.ts'
-import { MarketRefusal } from './rest.ts'
+import { onceIndexed } from './rest.ts'
 
 export interface DescribeOptions {
   product?: string | undefined
@@ -31,9 +31,6 @@ interface MarketProduct {
   endpoint_url?: string
 }
 
-const TRY_MS = 500
-const MOST_TRIES = 60
-
 /** Tells the market what the chain does not say, and has it look at the endpoint. */
 export async function describeProduct(shop: Shop, options: DescribeOptions): Promise<Described> {
   const { market, project, reporter } = shop
@@ -41,7 +38,11 @@ export async function describeProduct(shop: Shop, options: DescribeOptions): Pro
   const product = findProduct(project, options.product)
   const was = await reporter.during(
     'waiting until the market has seen the product on the chain',
-    indexed(shop, merchantId, product.id),
+    onceIndexed(
+      () =>
+        market.get<MarketProduct>(`/v1/merchant/product?merchant_id=${merchantId}&product_id=${product.id}`),
+      `the market does not know product ${product.id} of merchant ${merchantId}, or it is closed: run referrer-merchant list, then this again`,
+    ),
   )
   const endpoint = options.endpoint ?? was.endpoint_url ?? product.endpoint
   if (endpoint === undefined) throw new ShopError('say where buyers reach the product: --endpoint <URL>')
@@ -74,23 +75,4 @@ export async function describeProduct(shop: Shop, options: DescribeOptions): Pro
   project.save({ products: { ...project.data.products, [product.slug]: { id: product.id, name, endpoint } } })
   reporter.step({ name: 'described', changed, text: `the market shows "${name}" at ${endpoint}` })
   return { merchantId, productId: product.id, endpoint, name, description, category, ready: pass, checks }
-}
-
-/** A product that was listed a moment ago is not known to the market before it has read the block. */
-async function indexed({ market }: Shop, merchantId: number, productId: string): Promise<MarketProduct> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await market.get<MarketProduct>(
-        `/v1/merchant/product?merchant_id=${merchantId}&product_id=${productId}`,
-      )
-    } catch (error) {
-      if (!(error instanceof MarketRefusal) || error.status !== 404) throw error
-      if (tries === MOST_TRIES) {
-        throw new ShopError(
-          `the market does not know product ${productId} of merchant ${merchantId}, or it is closed: run referrer-merchant list, then this again`,
-        )
-      }
-      await new Promise((resolve) => setTimeout(resolve, TRY_MS))
-    }
-  }
 }

@@ -101,7 +101,7 @@ function nameOf(shop: Shop, { name, productId }: ListOptions): { slug: string; i
   const slug = slugOf(name)
   const known = shop.project.data.products?.[slug]
   const id = productId ? ProductId.parse(productId) : (known?.id ?? productIdOf(slug))
-  return { slug, id, name }
+  return { slug, id, name: known?.name ?? name }
 }
 
 interface OnChain {

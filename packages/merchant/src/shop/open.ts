@@ -3,7 +3,7 @@ import { type Address, isAddressEqual, keccak256, stringToBytes } from 'viem'
 import { requireGas, type Shop } from './connect.ts'
 import { ensureIdentity } from './identity.ts'
 import { ShopError } from './report.ts'
-import { MarketRefusal } from './rest.ts'
+import { MarketRefusal, onceIndexed } from './rest.ts'
 import { send, settle } from './send.ts'
 
 const SETTLEMENT_SIGNER_ROLE = keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE'))
@@ -146,8 +146,12 @@ async function describeMerchant(
   { description, website }: OpenOptions,
 ): Promise<void> {
   if (description === undefined && website === undefined) return
-  const was = await market.get<{ description?: string; landing_page_url?: string }>(
-    `/v1/merchant/${merchantId}`,
+  const was = await reporter.during(
+    'waiting until the market has seen the merchant on the chain',
+    onceIndexed(
+      () => market.get<{ description?: string; landing_page_url?: string }>(`/v1/merchant/${merchantId}`),
+      `the market does not show merchant ${merchantId} yet: run this again`,
+    ),
   )
   const profile = {
     description: description ?? was.description ?? '',
