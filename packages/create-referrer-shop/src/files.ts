@@ -18,14 +18,7 @@ export interface Contents {
 
 const LIBRARY = '^0.1.0'
 
-/** Beside the sources, and in the package that is built from them. */
-function templates(): string {
-  const found = ['../templates', './templates']
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((path) => existsSync(path))
-  if (!found) throw new Error('the templates are missing from this package')
-  return found
-}
+const TEMPLATES = fileURLToPath(new URL('../templates', import.meta.url))
 
 /** An empty folder, or one that an earlier run began. */
 export function requireUsable(directory: string): void {
@@ -60,7 +53,7 @@ export function writeOnce(path: string, text: string, mode = 0o644): boolean {
 }
 
 function filesOf(template: string, contents: Contents): [string, string][] {
-  const root = join(templates(), template)
+  const root = join(TEMPLATES, template)
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => statSync(join(root, path)).isFile())
     .map((path) => [path, fill(readFileSync(join(root, path), 'utf8'), path, contents)])
@@ -94,7 +87,7 @@ function manifest(directory: string, { framework, port, packages }: Contents) {
     version: '0.0.0',
     private: true,
     type: 'module',
-    engines: { node: '>=20.12' },
+    engines: { node: '>=20.18' },
     scripts: {
       dev: dev(port),
       start: start(port),
