@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 
-const COLUMNS = 100
+const COLUMNS = 108
 const CHAR_WIDTH = 8.4
 const LINE_HEIGHT = 19
 const MARGIN = 20
@@ -37,7 +37,7 @@ export function draw(lines: Line[]): string {
   const dots = ['#ff5f57', '#febc2e', '#28c840'].map(
     (color, at) => `<circle cx="${MARGIN + at * 18}" cy="16" r="5.5" fill="${color}"/>`,
   )
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" xml:space="preserve">
 <style>
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace; fill: #d0d7de; white-space: pre }
 .command { fill: #ffffff; font-weight: 700 }
