@@ -14,7 +14,8 @@ const exported = (
     PACKAGES.map(async (name) => {
       const folder = join(root, 'packages', name)
       const { exports } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
-      const entries = Object.values<string>(exports).filter((entry) => !entry.includes('/generated/'))
+      // `shop` is what the merchant's commands share with create-referrer-shop, and nobody else's.
+      const entries = Object.values<string>(exports).filter((entry) => !/\/(generated|shop)\//.test(entry))
       return entries.flatMap((entry) => exportsOf(join(folder, entry)))
     }),
   )

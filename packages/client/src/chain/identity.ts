@@ -4,6 +4,7 @@ import {
   type Address,
   type Chain,
   type Hash,
+  type Log,
   type PublicClient,
   parseEventLogs,
   type Transport,
@@ -54,7 +55,13 @@ export async function registerIdentity(
     args: [uri],
   })
   const { logs, status } = await client.waitForTransactionReceipt({ hash: transaction })
+  if (status !== 'success') throw new Error(`transaction ${transaction} registered no identity`)
+  return { agentId: identityIn(logs), transaction }
+}
+
+/** The identity that a transaction registered, from its logs. */
+export function identityIn(logs: Log[]): bigint {
   const [event] = parseEventLogs({ abi: identityRegistryAbi, eventName: 'Registered', logs })
-  if (status !== 'success' || !event) throw new Error(`transaction ${transaction} registered no identity`)
-  return { agentId: event.args.agentId, transaction }
+  if (!event) throw new Error('the transaction registered no identity')
+  return event.args.agentId
 }

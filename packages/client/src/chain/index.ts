@@ -6,5 +6,5 @@ export {
   readDeployment,
 } from './deployment.ts'
 export { askFaucet, type Gift } from './faucet.ts'
-export { type Registered, registerIdentity } from './identity.ts'
+export { identityIn, type Registered, registerIdentity } from './identity.ts'
 export { NETWORKS, type Network } from './networks.ts'

@@ -2,12 +2,14 @@ import { parseArgs } from 'node:util'
 import { Ids, ProductId } from '@referrer/protocol'
 import { type Address, isAddress, isHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import type { Output, ProjectData } from '../shop/index.ts'
 import { show } from './report.ts'
 import { type CheckOptions, checkEndpoint } from './run.ts'
 
 export const HELP = `Checks whether a referral endpoint answers as buyers need it. Never pays.
 
   referrer-merchant check <url> --chain-id <id> --rpc <url> --registry <address>
+  referrer-merchant check                in the folder of a shop: all of it is taken from referrer.json
 
   --chain-id <id>        the chain that the endpoint sells on
   --rpc <url>            a node of it; may be given several times
@@ -23,20 +25,16 @@ Environment:
 
 Exit code: 0 when all is well, 1 when a check failed, 2 when the command is wrong.`
 
-export interface Output {
-  out(text: string): void
-  err(text: string): void
-}
-
 /** Runs the command and returns its exit code. */
 export async function runCommand(
   args: string[],
   env: NodeJS.ProcessEnv,
   { out, err }: Output,
+  project: ProjectData = {},
 ): Promise<number> {
   let parsed: ReturnType<typeof parse>
   try {
-    parsed = parse(args, env)
+    parsed = parse(args, env, project)
   } catch (error) {
     err(`${error instanceof Error ? error.message : error}\nTry: referrer-merchant --help`)
     return 2
@@ -51,7 +49,11 @@ export async function runCommand(
   return report.pass ? 0 : 1
 }
 
-function parse(args: string[], env: NodeJS.ProcessEnv): 'help' | { options: CheckOptions; isJson: boolean } {
+function parse(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  project: ProjectData,
+): 'help' | { options: CheckOptions; isJson: boolean } {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -67,14 +69,18 @@ function parse(args: string[], env: NodeJS.ProcessEnv): 'help' | { options: Chec
     },
   })
   if (values.help) return 'help'
-  const [command, url, ...rest] = positionals
+  // What is called by its flags is checked as the flags say: the shop's own values are not mixed in.
+  const isOwn = positionals.length === 1 && project.merchantId !== undefined
+  const own = isOwn ? ownEndpoint(project, values['product-id']) : undefined
+  const [command, url = own?.url, ...rest] = positionals
   if (command !== 'check' || url === undefined || rest.length > 0) throw new Error('say: check <url>')
   const {
-    'chain-id': chainId,
-    rpc = [],
-    registry,
-    'merchant-id': merchantId,
-    'product-id': productId,
+    'chain-id': chainId = own?.chainId,
+    rpc = own?.rpc ?? [],
+    registry = own?.registry,
+    'merchant-id': merchantId = own?.merchantId,
+    'product-id': productId = own?.productId,
+    facilitator = own?.facilitator,
   } = values
   if (rpc.length === 0) throw new Error('--rpc is missing')
   const options: CheckOptions = {
@@ -84,8 +90,7 @@ function parse(args: string[], env: NodeJS.ProcessEnv): 'help' | { options: Chec
     addressRegistry: address(required(registry, '--registry')),
     merchantId: merchantId === undefined ? undefined : BigInt(Ids.parse(merchantId, '--merchant-id')),
     productId: productId === undefined ? undefined : ProductId.parse(productId),
-    facilitatorUrl:
-      values.facilitator === undefined ? undefined : webUrl(values.facilitator, '--facilitator'),
+    facilitatorUrl: facilitator === undefined ? undefined : webUrl(facilitator, '--facilitator'),
     signer: signerOf(env.MERCHANT_SIGNING_KEY),
   }
   if (options.merchantId === undefined && options.productId !== undefined) {
@@ -93,6 +98,26 @@ function parse(args: string[], env: NodeJS.ProcessEnv): 'help' | { options: Chec
   }
   return { options, isJson: values.json }
 }
+
+/** What the flags would say about a product of the shop in this folder. */
+function ownEndpoint(project: ProjectData, wanted: string | undefined) {
+  const products = Object.values(project.products ?? {}).filter(({ endpoint }) => endpoint !== undefined)
+  const [first, second] = wanted === undefined ? products : products.filter(({ id }) => id === wanted)
+  if (second) throw new Error(`say which product: --product-id ${products.map(({ id }) => id).join(' or ')}`)
+  if (!first)
+    throw new Error('the shop of this folder has no endpoint yet: run describe, or say: check <url>')
+  return {
+    url: first.endpoint,
+    productId: first.id,
+    chainId: text(project.chainId),
+    merchantId: text(project.merchantId),
+    rpc: project.rpc === undefined ? [] : [project.rpc],
+    registry: project.addressRegistry,
+    facilitator: project.facilitator,
+  }
+}
+
+const text = (value: number | undefined) => (value === undefined ? undefined : String(value))
 
 function required(value: string | undefined, name: string): string {
   if (value === undefined) throw new Error(`${name} is missing`)

@@ -1,0 +1,145 @@
+// The market, its chain and the shop's owner, checked before anything is done.
+import { askFaucet, type Deployment, NETWORKS, type Network, readDeployment } from '@referrer/client/chain'
+import {
+  type Chain,
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  formatEther,
+  http,
+  isAddressEqual,
+  type PrivateKeyAccount,
+  type PublicClient,
+  parseEther,
+  type Transport,
+  type WalletClient,
+} from 'viem'
+import { type Project, readProject } from './project.ts'
+import { type Reporter, ShopError } from './report.ts'
+import { type MarketApi, marketApi } from './rest.ts'
+
+export interface Shop {
+  network: Network
+  rpcUrl: string
+  deployment: Deployment
+  client: PublicClient
+  wallet: WalletClient<Transport, Chain, PrivateKeyAccount>
+  owner: PrivateKeyAccount
+  market: MarketApi
+  project: Project
+  reporter: Reporter
+}
+
+export interface Place {
+  network: Network
+  marketUrl: string
+  rpcUrl: string
+}
+
+/** Where the shop is: flags first, then the project file, then what is known of the network. */
+export function placeOf(
+  { data }: Project,
+  given: { network?: string | undefined; market?: string | undefined; rpc?: string | undefined },
+): Place {
+  const name = given.network ?? data.network ?? 'sandbox'
+  if (!Object.hasOwn(NETWORKS, name)) {
+    throw new ShopError(`--network must be ${Object.keys(NETWORKS).join(', ')}, not "${name}"`)
+  }
+  const network = NETWORKS[name as Network['name']]
+  if (data.merchantId !== undefined && data.network !== undefined && data.network !== name) {
+    throw new ShopError(
+      `the shop of this folder is on ${data.network}, not on ${name}: use another folder for another network`,
+    )
+  }
+  const marketUrl = given.market ?? data.market ?? network.marketUrl
+  if (marketUrl === undefined) throw new ShopError(`say which market on ${name}: --market <URL>`)
+  return { network, marketUrl, rpcUrl: given.rpc ?? data.rpc ?? network.rpcUrl }
+}
+
+export async function connectShop(
+  place: Place,
+  { directory, owner, reporter }: { directory: string; owner: PrivateKeyAccount; reporter: Reporter },
+): Promise<Shop> {
+  const project = readProject(directory)
+  const { network, marketUrl, rpcUrl } = place
+  const transport = http(rpcUrl)
+  const chain = defineChain({
+    id: network.chainId,
+    name: network.name,
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  })
+  const pollingInterval = network.name === 'sandbox' ? 100 : 1_000
+  const client = createPublicClient({ chain, transport, pollingInterval, cacheTime: 0 })
+  await requireChain(client, place)
+  const { addressRegistry } = project.data
+  const deployment = await reporter.during(
+    `reading the market at ${marketUrl}`,
+    readDeployment(client, { marketUrl, addressRegistry }),
+  )
+  requireKnownContracts(network, deployment)
+  return {
+    network,
+    rpcUrl,
+    deployment,
+    client,
+    wallet: createWalletClient({ account: owner, chain, transport }),
+    owner,
+    market: marketApi(deployment.marketUrl, owner),
+    project,
+    reporter,
+  }
+}
+
+async function requireChain(client: PublicClient, { network, rpcUrl }: Place): Promise<void> {
+  const chainId = await client.getChainId().catch((error: unknown) => {
+    const next =
+      network.name === 'sandbox' ? 'start the sandbox with npm start' : 'name another one with --rpc'
+    throw new ShopError(`no node answers at ${rpcUrl}: ${next}`, { cause: error })
+  })
+  if (chainId !== network.chainId) {
+    throw new ShopError(
+      `the node at ${rpcUrl} serves chain ${chainId}, and ${network.name} is chain ${network.chainId}: name a node of it with --rpc`,
+    )
+  }
+}
+
+/** A market on a public chain that uses other identities or another token is not what its owner says. */
+function requireKnownContracts(
+  { name, identityRegistry, usdc }: Network,
+  { marketUrl, contracts }: Deployment,
+): void {
+  for (const [what, known, named] of [
+    ['identity registry', identityRegistry, contracts.IdentityRegistry],
+    ['USDC', usdc, contracts.USDC],
+  ] as const) {
+    if (known !== undefined && !isAddressEqual(known, named)) {
+      throw new ShopError(
+        `the market at ${marketUrl} uses the ${what} ${named}, and that of ${name} is ${known}: do not use this market`,
+      )
+    }
+  }
+}
+
+/** Enough for opening a shop with some products, many times over. */
+const GAS = { sandbox: parseEther('0.01'), 'base-sepolia': parseEther('0.0005'), base: parseEther('0.0005') }
+
+/** The faucet gives gas on the sandbox. Elsewhere the owner sends some: the message says where and how much. */
+export async function requireGas({ network, client, owner, deployment, reporter }: Shop): Promise<void> {
+  const needed = GAS[network.name]
+  const balance = await client.getBalance({ address: owner.address })
+  if (balance >= needed) return
+  const { faucetUrl } = deployment
+  if (network.name === 'sandbox' && faucetUrl !== undefined) {
+    const { eth } = await reporter.during('asking the faucet', askFaucet(faucetUrl, owner.address))
+    reporter.step({
+      name: 'gas',
+      changed: true,
+      text: `the faucet gave ${formatEther(eth)} ETH to ${owner.address}`,
+    })
+    return
+  }
+  throw new ShopError(
+    `${owner.address} has ${formatEther(balance)} ETH on ${network.name}: send it ${formatEther(needed)} ETH for gas, then run this again`,
+  )
+}

@@ -1,0 +1,89 @@
+// Transactions of the owner to the merchant registry.
+import { merchantRegistryAbi } from '@referrer/protocol/abi'
+import {
+  BaseError,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  ContractFunctionRevertedError,
+  type Hash,
+} from 'viem'
+import type { Shop } from './connect.ts'
+import { ShopError } from './report.ts'
+
+type Write = ContractFunctionName<typeof merchantRegistryAbi, 'nonpayable'>
+
+/** Tries the call first, so that nothing is paid for what the contract refuses. Returns when it is in a block. */
+export async function send<F extends Write>(
+  shop: Shop,
+  functionName: F,
+  args: ContractFunctionArgs<typeof merchantRegistryAbi, 'nonpayable', F>,
+): Promise<Hash> {
+  const { client, wallet, owner, deployment } = shop
+  const { request } = await client
+    .simulateContract({
+      account: owner,
+      address: deployment.contracts.MerchantRegistry,
+      abi: merchantRegistryAbi,
+      functionName,
+      args,
+    } as Parameters<typeof client.simulateContract>[0])
+    .catch((error: unknown) => {
+      const revert = revertOf(error)
+      if (revert === undefined) throw error
+      throw new ShopError(`the merchant registry refuses ${functionName}: ${revert}`, { cause: error })
+    })
+  const hash = await wallet.writeContract(request as Parameters<typeof wallet.writeContract>[0])
+  await mined(shop, hash, functionName)
+  return hash
+}
+
+export async function mined(
+  { client, reporter }: Pick<Shop, 'client' | 'reporter'>,
+  hash: Hash,
+  what: string,
+) {
+  const receipt = await reporter.during(
+    `waiting for ${what}, transaction ${hash}`,
+    client.waitForTransactionReceipt({ hash }),
+  )
+  if (receipt.status !== 'success')
+    throw new ShopError(`transaction ${hash} (${what}) failed on the chain: run this again`)
+  return receipt
+}
+
+/** What a contract said when it refused; undefined when it was not asked or did not refuse. */
+export function revertOf(error: unknown): string | undefined {
+  const revert =
+    error instanceof BaseError
+      ? error.walk((inner) => inner instanceof ContractFunctionRevertedError)
+      : undefined
+  if (!(revert instanceof ContractFunctionRevertedError)) return undefined
+  const { data, reason } = revert
+  return data ? `${data.errorName}(${(data.args ?? []).join(', ')})` : (reason ?? 'no reason given')
+}
+
+/** Until the owner's earlier transactions are in a block, the chain does not tell yet what they change. */
+export async function settle({ client, owner, reporter }: Shop): Promise<void> {
+  const { address } = owner
+  const isOpen = async () => {
+    const [sent, included] = await Promise.all([
+      client.getTransactionCount({ address, blockTag: 'pending' }),
+      client.getTransactionCount({ address, blockTag: 'latest' }),
+    ])
+    return sent > included
+  }
+  const wait = async () => {
+    for (let tries = 0; await isOpen(); tries++) {
+      if (tries === MOST_TRIES) {
+        throw new ShopError(
+          `an earlier transaction of ${address} is still not in a block: wait for it, then run this again`,
+        )
+      }
+      await new Promise((resolve) => setTimeout(resolve, TRY_MS))
+    }
+  }
+  await reporter.during(`waiting for an earlier transaction of ${address}`, wait())
+}
+
+const TRY_MS = 1_000
+const MOST_TRIES = 120

@@ -1,0 +1,275 @@
+// The commands of a shop's owner, on a whole market.
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { identityRegistryAbi } from '@referrer/protocol/abi'
+import { createPublicClient, createWalletClient, defineChain, http } from 'viem'
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PATIENCE_MS, startTestSandbox, type TestSandbox } from '../../../sandbox/test/sandbox.ts'
+import { runCommands } from '../src/commands/run.ts'
+
+let sandbox: TestSandbox
+let folder: string
+beforeAll(async () => {
+  sandbox = await startTestSandbox()
+  folder = mkdtempSync(join(tmpdir(), 'referrer-commands-'))
+}, PATIENCE_MS)
+afterAll(async () => {
+  await sandbox.end()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Somebody in a folder of their own. */
+function somebody() {
+  const directory = mkdtempSync(join(folder, 'shop-'))
+  const key = generatePrivateKey()
+  return {
+    key,
+    address: privateKeyToAddress(key),
+    project: () => JSON.parse(readFileSync(join(directory, 'referrer.json'), 'utf8')),
+    write: (content: string) => writeFileSync(join(directory, 'referrer.json'), content),
+    place: () => ['--market', sandbox.state.baseUrl, '--rpc', sandbox.state.rpcUrl],
+    async run(...args: string[]) {
+      const said: string[] = []
+      const complained: string[] = []
+      const code = await runCommands(
+        args,
+        { directory, env: { MERCHANT_PRIVATE_KEY: key }, isInteractive: false },
+        { out: (line) => said.push(line), err: (line) => complained.push(line) },
+      )
+      return {
+        code,
+        out: said.join('\n'),
+        err: complained.filter((line) => !line.startsWith('…')).join('\n'),
+      }
+    },
+  }
+}
+
+const ETHER = { name: 'Ether', symbol: 'ETH', decimals: 18 }
+const client = () => createPublicClient({ transport: http(sandbox.state.rpcUrl), cacheTime: 0 })
+const identitiesOf = (owner: `0x${string}`) =>
+  client().readContract({
+    address: sandbox.state.contracts.IdentityRegistry,
+    abi: identityRegistryAbi,
+    functionName: 'balanceOf',
+    args: [owner],
+  })
+
+describe('a shop', () => {
+  let owner: ReturnType<typeof somebody>
+  beforeAll(() => {
+    owner = somebody()
+  })
+
+  it('is opened once, however often that is said, and says what was there', async () => {
+    const first = await owner.run('open', ...owner.place(), '--description', 'Jokes', '--json')
+    expect([first.code, first.err]).toEqual([0, ''])
+    const { merchantId, steps } = JSON.parse(first.out)
+    expect(steps.filter(({ changed }: { changed: boolean }) => !changed)).toEqual([])
+    const second = await owner.run('open', '--json')
+    expect([second.code, second.err]).toEqual([0, ''])
+    expect(JSON.parse(second.out)).toMatchObject({ merchantId })
+    expect(JSON.parse(second.out).steps.filter(({ changed }: { changed: boolean }) => changed)).toEqual([])
+    expect(await identitiesOf(owner.address)).toBe(1n)
+    const shown = await (await fetch(`${sandbox.state.baseUrl}/v1/merchant/${merchantId}`)).json()
+    expect(shown).toMatchObject({ status: 'active', description: 'Jokes', owner_address: owner.address })
+  })
+
+  it('pays another wallet and lets a hot key settle, when that is said', async () => {
+    const [payout, signer] = [somebody().address, somebody().address]
+    const { out } = await owner.run('open', '--payout', payout, '--signer', signer)
+    expect(out).toContain(`sales are paid to ${payout}, before to ${owner.address}`)
+    expect(out).toContain(`+ settlement key  ${signer} may ask for settlements`)
+    expect((await owner.run('open', '--payout', payout, '--signer', signer)).out).not.toMatch(/^\+/m)
+    expect((await owner.run('open', '--signer', owner.address)).err).toContain("must not be the owner's key")
+  })
+
+  it('lists a product under the same id for the same name, and changes its terms, saying what they were', async () => {
+    expect((await owner.run('list')).err).toContain('no product is listed from this folder')
+    expect((await owner.run('list', '--name', 'Dry Jokes')).err).toContain(
+      'say --price <USDC> and --commission <percent>',
+    )
+    await owner.run('list', '--name', 'Dry Jokes', '--price', '0.20', '--commission', '12.5')
+    const changed = await owner.run('list', '--name', 'dry jokes', '--commission', '20')
+    expect(changed.out).toContain(
+      '0.2 USDC, commission 20 % (2000 bps); before: 0.2 USDC, commission 12.5 % (1250 bps)',
+    )
+    expect((await owner.run('list', '--commission', '20')).out).toMatch(/^= product/)
+    expect(Object.keys(owner.project().products)).toEqual(['dry-jokes'])
+    expect((await owner.run('list', '--type', 'one-off')).err).toContain('that cannot be changed')
+    expect((await owner.run('list', '--price', '0.001')).err).toContain('below the least amount 0.01')
+  })
+
+  it('says that nothing answers before anybody describes or reviews it', async () => {
+    expect((await owner.run('demo-sale')).err).toContain('run referrer-merchant describe first')
+    const { code, err } = await owner.run('describe', '--endpoint', 'http://127.0.0.1:9/buy')
+    expect([code, err]).toEqual([1, expect.stringContaining('start the endpoint, then run this again')])
+    expect(owner.project().products['dry-jokes'].endpoint).toBeUndefined()
+  })
+
+  it('closes a product or everything when that is confirmed, and opens again', async () => {
+    expect(await owner.run('close', '--product', 'dry-jokes')).toMatchObject({
+      code: 1,
+      err: 'say --yes to close "Dry Jokes"',
+    })
+    expect(await owner.run('close')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('say --product <name> or --shop'),
+    })
+    expect((await owner.run('close', '--product', 'dry-jokes', '--yes')).out).toMatch(/^\+ product +closed/)
+    expect((await owner.run('close', '--product', 'dry-jokes', '--yes')).out).toMatch(/^= product/)
+    expect((await owner.run('list')).out).toMatch(/^\+ product +opened .* again$/m)
+    expect((await owner.run('close', '--shop', '--yes')).out).toMatch(/^\+ active +closed/)
+    expect((await owner.run('close', '--shop', '--yes')).out).toMatch(/^= active/)
+    expect((await owner.run('open')).out).toMatch(/^\+ active +opened/m)
+  })
+
+  it('is refused to whoever does not own it, and cannot move to another network or registry', async () => {
+    const { merchantId } = owner.project()
+    const thief = somebody()
+    const { err } = await thief.run('open', ...thief.place(), '--merchant-id', String(merchantId))
+    expect(err).toContain(
+      `identity ${merchantId} belongs to ${owner.address}, and the key is that of ${thief.address}`,
+    )
+    expect((await owner.run('open', '--network', 'base')).err).toContain(
+      'use another folder for another network',
+    )
+    const other = somebody()
+    other.write(JSON.stringify({ addressRegistry: thief.address }))
+    expect((await other.run('open', ...other.place())).err).toContain('do not use it before you know why')
+  })
+})
+
+describe('an identity', () => {
+  it.each(['before it is sent', 'after it is sent'])(
+    'is minted once where the connection ends %s',
+    { timeout: PATIENCE_MS },
+    async (when) => {
+      const owner = somebody()
+      const node = await startDyingNode(sandbox.state.rpcUrl, { forwards: when === 'after it is sent' })
+      try {
+        const { code } = await owner.run('open', ...owner.place(), '--rpc', node.url)
+        expect([code, node.isDead()]).toEqual([1, true])
+      } finally {
+        await node.close()
+      }
+      expect(owner.project()).toMatchObject({ pendingIdentity: { transaction: expect.any(String) } })
+      const again = await owner.run('open', ...owner.place())
+      expect([again.code, again.err]).toEqual([0, ''])
+      expect(await identitiesOf(owner.address)).toBe(1n)
+      expect(owner.project()).not.toHaveProperty('pendingIdentity')
+    },
+  )
+
+  it('is minted where the transaction that was begun can never be included', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const owner = somebody()
+    const node = await startDyingNode(sandbox.state.rpcUrl, { forwards: false })
+    await owner.run('open', ...owner.place(), '--rpc', node.url).finally(() => node.close())
+    expect(owner.project()).toHaveProperty('pendingIdentity')
+    const { rpcUrl, chainId } = sandbox.state
+    const chain = defineChain({
+      id: chainId,
+      name: 'sandbox',
+      nativeCurrency: ETHER,
+      rpcUrls: { default: { http: [rpcUrl] } },
+    })
+    const wallet = createWalletClient({ account: privateKeyToAccount(owner.key), chain, transport: http() })
+    const hash = await wallet.sendTransaction({ to: owner.address, value: 1n })
+    await client().waitForTransactionReceipt({ hash })
+    const again = await owner.run('open', ...owner.place())
+    expect([again.code, again.err]).toEqual([0, ''])
+    expect(await identitiesOf(owner.address)).toBe(1n)
+    expect(owner.project()).not.toHaveProperty('pendingIdentity')
+  })
+})
+
+describe('a command', () => {
+  it('says what it takes, and refuses what it does not', async () => {
+    const { run } = somebody()
+    expect(await run('--help')).toMatchObject({ code: 0, out: expect.stringContaining('demo-sale') })
+    for (const command of ['open', 'list', 'describe', 'stats', 'close', 'demo-sale', 'check']) {
+      const { code, out } = await run(command, '--help')
+      expect([command, code, out]).toEqual([
+        command,
+        0,
+        expect.stringContaining(`referrer-merchant ${command}`),
+      ])
+    }
+    expect(await run()).toMatchObject({ code: 2 })
+    expect(await run('sell')).toMatchObject({
+      code: 2,
+      err: 'there is no command "sell"\nTry: referrer-merchant --help',
+    })
+    expect(await run('open', '--colour')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('open --help'),
+    })
+    expect(await run('constructor')).toMatchObject({ code: 2 })
+  })
+
+  it('says in one line what is wrong with the folder or the place, and what to do', async () => {
+    const { run, write, place } = somebody()
+    expect((await run('list', ...place())).err).toBe(
+      'this folder has no shop yet: run referrer-merchant open first',
+    )
+    expect((await run('open', '--market', 'http://127.0.0.1:9', '--rpc', sandbox.state.rpcUrl)).err).toMatch(
+      /^no market answers/,
+    )
+    expect((await run('open', '--network', 'base-sepolia')).err).toBe(
+      'say which market on base-sepolia: --market <URL>',
+    )
+    expect((await run('open', ...place(), '--network', 'base')).err).toContain(
+      'serves chain 31337, and base is chain 8453',
+    )
+    for (const content of [
+      '{',
+      '[]',
+      '{"network":"mars"}',
+      '{"merchantId":-1}',
+      '{"products":{"a":{"id":"0x1"}}}',
+    ]) {
+      write(content)
+      const { code, err } = await run('open', ...place())
+      expect([content, code, err]).toEqual([
+        content,
+        1,
+        expect.stringMatching(/referrer\.json cannot be used: .*Correct it/),
+      ])
+      expect((await run('check')).code).toBe(1)
+    }
+  })
+})
+
+/** A node that ends all connections as soon as it is sent a transaction. */
+async function startDyingNode(rpcUrl: string, { forwards }: { forwards: boolean }) {
+  let isDead = false
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    const isSending = body.includes('eth_sendRawTransaction')
+    if (isSending && forwards && !isDead) await forward(rpcUrl, body)
+    isDead ||= isSending
+    if (isDead) request.socket.destroy()
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(await forward(rpcUrl, body))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    isDead: () => isDead,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+const forward = async (rpcUrl: string, body: string) =>
+  (await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).text()
