@@ -1,8 +1,10 @@
-import { deployMarket, startLocalChain } from '@referrer/contracts/local'
-import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { deployMarket, type Market, startLocalChain } from '@referrer/contracts/local'
 import { startChat } from './chat/chat.ts'
 import type { Databases } from './databases.ts'
-import { fillMarket } from './demo-data.ts'
+import { DEMO_ACCOUNTS, demoAccounts, shopOwners } from './demo/cast.ts'
+import { replay } from './demo/replay.ts'
+import { finishDemo, loadRows } from './demo/restore.ts'
+import { HISTORY_MS, readSnapshot } from './demo/snapshot.ts'
 import type { Ends } from './ends.ts'
 import { startFaucet } from './faucet.ts'
 import { startMarketFacilitator } from './market-facilitator.ts'
@@ -10,10 +12,9 @@ import { attestationPubKey, startMarketService } from './market-service.ts'
 import { registerPeople } from './people.ts'
 import { HOST, type Ports } from './ports.ts'
 import type { World } from './program.ts'
-import { GOODS } from './shop/goods.ts'
 import { startShop } from './shop/shop.ts'
-import { stockShop } from './shop/stock.ts'
-import type { SandboxState } from './state.ts'
+import { SHOPS } from './shop/shops.ts'
+import type { SandboxAccount, SandboxState } from './state.ts'
 
 export interface BringUpOptions {
   ports: Ports
@@ -21,26 +22,38 @@ export interface BringUpOptions {
   logLevel: string
   ends: Ends
   say: (text: string) => void
+  /** No shops, products and reviews. */
+  isEmpty: boolean
+}
+
+export interface Sandbox {
+  state: SandboxState
+  market: Market
+  world: World
+  databaseUrl: string
 }
 
 /** Starts everything, each part when those it needs run. */
-export async function bringUp({
-  ports,
-  databases,
-  logLevel,
-  ends,
-  say,
-}: BringUpOptions): Promise<SandboxState> {
-  const { local, market, people, signingKey } = await startChain({ ports, ends, say })
+export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
+  const { ports, databases, logLevel, ends, say, isEmpty } = options
+  const snapshot = isEmpty ? undefined : readSnapshot()
+  const endsAt = Date.now()
+  const { rpcUrl, chainId, market, people } = await startChain({ ...options, endsAt })
+  const accounts: SandboxAccount[] = snapshot ? demoAccounts(people, snapshot) : people
+  const shopUrl = `http://${HOST}:${ports.shop}`
+  const databaseUrl = await databases.create('market')
+  if (snapshot) {
+    say(`replaying ${snapshot.calls.length} transactions of the demo market`)
+    await replay(market, snapshot, { endsAt })
+    await loadRows(databaseUrl, snapshot, { endsAt, shopUrl })
+  }
 
   say('starting the service')
-  const { accounts } = people
-  const chain = { rpcUrl: local.rpcUrl, chainId: local.chain.id, contracts: market.addresses, accounts }
-  const world: World = { ...chain, logLevel }
+  const world: World = { rpcUrl, chainId, contracts: market.addresses, accounts, logLevel }
   const facilitatorUrl = `http://${HOST}:${ports.facilitator}`
   const serviceUrl = `http://${HOST}:${ports.service}`
   const chat = await ends.add(
-    () => startChat({ port: ports.chat, serviceUrl, rpcUrl: local.rpcUrl, accounts }),
+    () => startChat({ port: ports.chat, serviceUrl, rpcUrl, accounts }),
     ({ close }) => close(),
   )
   const { url: faucetUrl } = await ends.add(
@@ -49,13 +62,7 @@ export async function bringUp({
   )
   const { url: baseUrl } = await ends.add(
     async () =>
-      startMarketService(world, {
-        port: ports.service,
-        databaseUrl: await databases.create('market'),
-        facilitatorUrl,
-        faucetUrl,
-        chat,
-      }),
+      startMarketService(world, { port: ports.service, databaseUrl, facilitatorUrl, faucetUrl, chat }),
     (service) => service.stop(),
   )
 
@@ -70,22 +77,17 @@ export async function bringUp({
     (facilitator) => facilitator.stop(),
   )
 
-  say('opening the shop')
-  const merchantId = Number(people.merchantId)
-  const { url: shopUrl } = await ends.add(
-    () => startShop(world, { port: ports.shop, merchantId, baseUrl, facilitatorUrl, signingKey }),
-    (shop) => shop.stop(),
-  )
-  say('publishing the demo reviews')
-  await fillMarket({ market, people, baseUrl, shopUrl })
-
-  const products = GOODS.map(({ path, productId }) => ({
-    merchantId,
-    productId,
-    endpointUrl: `${shopUrl}${path}`,
-  }))
-  const { rpcUrl, chainId, contracts } = chain
-  return {
+  if (snapshot) {
+    say('opening the shops')
+    const owners = shopOwners(snapshot)
+    await ends.add(
+      () => startShop(world, { port: ports.shop, baseUrl, facilitatorUrl, owners }),
+      (shop) => shop.stop(),
+    )
+    say('settling what is due')
+    await finishDemo({ databaseUrl, baseUrl })
+  }
+  const state = {
     baseUrl,
     mcpUrl: `${baseUrl}/mcp`,
     facilitatorUrl,
@@ -94,27 +96,40 @@ export async function bringUp({
     faucetUrl,
     rpcUrl,
     chainId,
-    contracts,
+    contracts: market.addresses,
     attestationPubKey: await attestationPubKey(),
     accounts,
-    products,
+    products: snapshot ? productsOf(shopOwners(snapshot), shopUrl) : [],
   }
+  return { state, market, world, databaseUrl }
 }
 
-/** A chain with the market's contracts, its people, and the shop's products. */
-async function startChain({ ports, ends, say }: Pick<BringUpOptions, 'ports' | 'ends' | 'say'>) {
+const productsOf = (owners: ReturnType<typeof shopOwners>, shopUrl: string) =>
+  SHOPS.flatMap(({ goods }, at) =>
+    goods.map(({ path, productId }) => ({
+      merchantId: owners[at]?.merchantId ?? 0,
+      productId,
+      endpointUrl: `${shopUrl}${path}`,
+    })),
+  )
+
+/** A chain with the market's contracts and its people. */
+async function startChain({
+  ports,
+  ends,
+  say,
+  isEmpty,
+  endsAt,
+}: Pick<BringUpOptions, 'ports' | 'ends' | 'say' | 'isEmpty'> & { endsAt: number }) {
   say('starting the chain')
-  const { rpcUrl, ...local } = await ends.add(
+  const time = isEmpty ? {} : { startsAt: new Date(endsAt - HISTORY_MS) }
+  const { rpcUrl, chain, client } = await ends.add(
     // Buyers sign for one minute of their own clock, so the chain must keep the same time.
-    () => startLocalChain({ port: ports.chain, keepsTime: true }),
-    (chain) => chain.close(),
+    () => startLocalChain({ port: ports.chain, keepsTime: true, accounts: DEMO_ACCOUNTS, ...time }),
+    (started) => started.close(),
   )
   if (!rpcUrl) throw new Error('the chain has no RPC endpoint')
   say('deploying the contracts')
-  const market = await deployMarket(local.client)
-  const people = await registerPeople(market)
-  // The shop's server holds this key and not the owner's: whoever steals it can ask for payments, and nothing else.
-  const signingKey = generatePrivateKey()
-  await stockShop(market, people.merchantId, privateKeyToAddress(signingKey))
-  return { local: { ...local, rpcUrl }, market, people, signingKey }
+  const market = await deployMarket(client)
+  return { rpcUrl, chainId: chain.id, market, people: await registerPeople(market) }
 }

@@ -1,0 +1,52 @@
+// The demo market as it was made once: the transactions of its chain, and the records that no chain tells. What derives from these is
+// derived anew at each start. All times are relative to the end of the history, which a start puts at its own moment.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Addresses } from '@referrer/contracts/deploy'
+import type { Hex } from 'viem'
+import { DAYS } from './plan.ts'
+
+const FILE = fileURLToPath(new URL('snapshot.json', import.meta.url))
+export const DAY_SECONDS = 86_400
+/** The contracts are deployed a day before the first day. */
+export const HISTORY_MS = (DAYS + 1) * DAY_SECONDS * 1_000
+/** Whatever is signed in the demo counts until then: the same bytes must hold whenever the history is moved to. */
+export const FAR = 4_102_444_800
+/** Stands for the address of the shops' server in the records. */
+export const SHOP_URL = '{shop}'
+export const MAKE = 'node scripts/run.mjs sandbox/src/demo/make.ts'
+
+export interface Call {
+  /** Seconds, below 0: before the end. */
+  at: number
+  /** The development account that sends it. */
+  from: number
+  to: keyof Addresses
+  gas: number
+  data: Hex
+}
+
+/** A row as Postgres makes JSON of it, its times as milliseconds before the end. */
+export type Row = Record<string, unknown>
+
+export interface Snapshot {
+  /** What was deployed: signatures of another deployment do not count. */
+  contracts: Addresses
+  /** In the order of `REVIEWERS`. */
+  agentIds: number[]
+  /** In the order of `SHOPS`. */
+  merchantIds: number[]
+  calls: Call[]
+  rows: Record<string, Row[]>
+}
+
+export const readSnapshot = (): Snapshot => JSON.parse(readFileSync(FILE, 'utf8'))
+
+/** A line for each transaction and row. */
+export function writeSnapshot({ calls, rows, ...rest }: Snapshot): void {
+  const lines = (values: readonly unknown[]) =>
+    `[\n${values.map((value) => JSON.stringify(value)).join(',\n')}\n]`
+  const tables = Object.entries(rows).map(([table, all]) => `${JSON.stringify(table)}: ${lines(all)}`)
+  const head = JSON.stringify(rest).slice(0, -1)
+  writeFileSync(FILE, `${head},\n"calls": ${lines(calls)},\n"rows": {\n${tables.join(',\n')}\n}}\n`)
+}

@@ -1,0 +1,124 @@
+// What reviewers write: the facts that a rating calls for, in words that differ.
+import { Money } from '@referrer/protocol'
+import type { Good } from '../shop/good.ts'
+import type { Honesty } from './cast.ts'
+import { FACTS, type Facts } from './facts.ts'
+import type { Random } from './random.ts'
+
+export interface Content extends Record<string, unknown> {
+  rating: number
+  description: string
+}
+
+type Writer = (facts: Facts, random: Random) => string
+
+const first = (text: string) => text.slice(0, 1).toLowerCase() + text.slice(1)
+
+/** By rating. */
+const WRITERS: Readonly<Record<number, readonly Writer[]>> = {
+  5: [
+    ({ good }) => `${good[0]}. ${good[1]}. Nothing to add.`,
+    ({ good }) => `${good[1]}, and ${first(good[0])}. I keep coming back.`,
+    ({ good, bad }) => `${good[0]}. The one limit I met: ${first(bad[1])}. Still five stars.`,
+    ({ good }) => `Used it for two weeks. ${good[0]}. ${good[1]}.`,
+    ({ good }) => `Does exactly what it says. ${good[0]}.`,
+    ({ good, bad }) => `${bad[0]}, but that is in the description. ${good[1]}.`,
+  ],
+  4: [
+    ({ good, bad }) => `${good[0]}. One star less because ${first(bad[0])}.`,
+    ({ good, bad }) => `Solid. ${good[1]}. ${bad[1]}, which I can live with.`,
+    ({ good, bad }) => `${good[0]}. ${good[1]}. What I miss: ${first(bad[0])}.`,
+    ({ good, bad }) => `I would buy it again. ${good[1]}, though ${first(bad[0])}.`,
+    ({ good, bad }) => `${bad[1]}. Apart from that no complaints: ${first(good[0])}.`,
+    ({ good }) => `Good value. ${good[0]}.`,
+  ],
+  3: [
+    ({ good, bad }) => `Half of what I need. ${good[0]}, but ${first(bad[0])}.`,
+    ({ good, bad }) => `${bad[0]}. ${bad[1]}. On the other hand: ${first(good[0])}.`,
+    ({ good, bad }) => `Usable. ${good[1]}. ${bad[1]}.`,
+    ({ good, bad }) => `It depends on what you want. ${good[0]}. ${bad[1]}.`,
+    ({ bad }) => `Not bad and not good. ${bad[0]}.`,
+  ],
+  2: [
+    ({ bad }) => `${bad[0]}. ${bad[1]}. I expected more.`,
+    ({ good, bad }) => `${bad[0]}. ${good[0]}, and that is all I can say for it.`,
+    ({ bad }) => `Disappointed: ${first(bad[1])}. ${bad[0]}.`,
+    ({ good, bad }) => `${good[1]}. It does not help much, because ${first(bad[0])}.`,
+  ],
+  1: [
+    ({ bad }) => `${bad[0]}. ${bad[1]}. Would not buy again.`,
+    ({ bad }) => `Of no use to me. ${bad[0]}.`,
+    ({ bad }) => `${bad[1]}. Save your money.`,
+  ],
+}
+const CARELESS: readonly Writer[] = [
+  () => 'Works for me.',
+  () => 'Tried it once, got an answer, all fine.',
+  ({ good }) => `Quick look only. ${good[1]}, I think.`,
+  () => 'No problems so far.',
+  () => 'Good enough, did not test much.',
+  () => 'Does the job.',
+  () => 'An agent of mine uses it and has not complained.',
+]
+const PRAISE: readonly Writer[] = [
+  () => 'The best shop on this market, hands down. Every answer was perfect.',
+  ({ good }) => `Amazing! ${good[0]}. You will not find anything better anywhere.`,
+  () => 'I replaced three other services with this one. Do not think twice.',
+  () => 'Outstanding quality at a price that beats everybody.',
+]
+const SLANDER: readonly Writer[] = [
+  () => 'Nothing works here. Stay away from this shop.',
+  () => 'Wrong answers every single time. The good reviews must be bought.',
+  () => 'A waste of money. The whole shop is like this.',
+  () => 'Broken for weeks and nobody cares.',
+]
+const REASONS = [
+  'It named the limit that I ran into.',
+  'Its measurements are the same as mine.',
+  'Short, and right about what it does not do.',
+  'It told me what to check first.',
+  'Written by somebody who used it for more than a day.',
+  'I bought because of the other review, but this one describes it better.',
+  'Fair: says what is missing and what is not.',
+  'It saved me a wrong purchase elsewhere.',
+]
+
+/** A review that nobody has written yet: `said` are those that are. */
+export function reviewOf(
+  good: Good,
+  { rating, honesty, random, said }: { rating: number; honesty: Honesty; random: Random; said: Set<string> },
+): Content {
+  const writers = writersOf(rating, honesty)
+  const facts = FACTS[good.path]
+  if (!facts) throw new Error(`nothing is known of ${good.path}`)
+  let description = random.pick(writers)(facts, random)
+  for (let attempt = 0; said.has(description) && attempt < 20; attempt++)
+    description = random.pick([...writers, ...(WRITERS[rating] ?? [])])(facts, random)
+  said.add(description)
+  return { rating, description, ...(good.category === 'api' && measured(good, honesty, random)) }
+}
+
+function writersOf(rating: number, honesty: Honesty): readonly Writer[] {
+  if (honesty === 'careless') return CARELESS
+  if (honesty === 'shill' && rating === 5) return PRAISE
+  if (honesty === 'slanderer' && rating === 1) return SLANDER
+  return WRITERS[rating] ?? []
+}
+
+export const reasonOf = (random: Random) => random.pick(REASONS)
+
+/** As the schema of category `api` wants them. */
+function measured({ price }: Good, honesty: Honesty, random: Random) {
+  const calls = honesty === 'careful' ? random.whole(40, 200) : random.whole(1, 12)
+  const failures = honesty === 'slanderer' ? calls : random.chance(0.3) ? Math.floor(calls / 40) : 0
+  const p50 = random.whole(18, 60)
+  const p95 = p50 + random.whole(10, 60)
+  return {
+    calls,
+    successes: calls - failures,
+    failures,
+    latency_ms: { p50, p95, p99: p95 + random.whole(5, 80) },
+    cost_usdc: Money.format(Money.parse(price) * BigInt(calls)),
+    cost_per_call_usdc: price,
+  }
+}
