@@ -1,7 +1,8 @@
-import { deployMarket, type Market, startLocalChain } from '@referrer/contracts/local'
+import { deployMarket, startLocalChain } from '@referrer/contracts/local'
 import { startChat } from './chat/chat.ts'
 import type { Databases } from './databases.ts'
 import { DEMO_ACCOUNTS, demoAccounts, shopOwners } from './demo/cast.ts'
+import { smallPlan } from './demo/plan.ts'
 import { replay } from './demo/replay.ts'
 import { finishDemo, loadRows } from './demo/restore.ts'
 import { HISTORY_MS, readSnapshot } from './demo/snapshot.ts'
@@ -12,9 +13,9 @@ import { attestationPubKey, startMarketService } from './market-service.ts'
 import { registerPeople } from './people.ts'
 import { HOST, type Ports } from './ports.ts'
 import type { World } from './program.ts'
+import type { Contents, Sandbox } from './sandbox.ts'
 import { startShop } from './shop/shop.ts'
 import { SHOPS } from './shop/shops.ts'
-import type { SandboxAccount, SandboxState } from './state.ts'
 
 export interface BringUpOptions {
   ports: Ports
@@ -22,33 +23,27 @@ export interface BringUpOptions {
   logLevel: string
   ends: Ends
   say: (text: string) => void
-  /** No shops, products and reviews. */
-  isEmpty: boolean
-}
-
-export interface Sandbox {
-  state: SandboxState
-  market: Market
-  world: World
-  databaseUrl: string
+  contents: Contents
 }
 
 /** Starts everything, each part when those it needs run. */
 export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
-  const { ports, databases, logLevel, ends, say, isEmpty } = options
-  const snapshot = isEmpty ? undefined : readSnapshot()
+  const { ports, databases, logLevel, ends, say, contents } = options
+  const snapshot = contents === 'demo' ? readSnapshot() : undefined
   const endsAt = Date.now()
-  const { rpcUrl, chainId, market, people } = await startChain({ ...options, endsAt })
-  const accounts: SandboxAccount[] = snapshot ? demoAccounts(people, snapshot) : people
+  const startsAt = new Date(endsAt - (snapshot ? HISTORY_MS : 0))
+  const { rpcUrl, chainId, market, people } = await startChain({ ...options, startsAt })
   const shopUrl = `http://${HOST}:${ports.shop}`
   const databaseUrl = await databases.create('market')
   if (snapshot) {
-    say(`replaying ${snapshot.calls.length} transactions of the demo market`)
+    say(`replaying the ${snapshot.calls.length} transactions of the demo market`)
     await replay(market, snapshot, { endsAt })
+    say('loading its records')
     await loadRows(databaseUrl, snapshot, { endsAt, shopUrl })
   }
 
   say('starting the service')
+  const accounts = snapshot ? demoAccounts(people, snapshot) : people
   const world: World = { rpcUrl, chainId, contracts: market.addresses, accounts, logLevel }
   const facilitatorUrl = `http://${HOST}:${ports.facilitator}`
   const serviceUrl = `http://${HOST}:${ports.service}`
@@ -61,8 +56,7 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
     (faucet) => faucet.close(),
   )
   const { url: baseUrl } = await ends.add(
-    async () =>
-      startMarketService(world, { port: ports.service, databaseUrl, facilitatorUrl, faucetUrl, chat }),
+    () => startMarketService(world, { port: ports.service, databaseUrl, facilitatorUrl, faucetUrl, chat }),
     (service) => service.stop(),
   )
 
@@ -77,16 +71,6 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
     (facilitator) => facilitator.stop(),
   )
 
-  if (snapshot) {
-    say('opening the shops')
-    const owners = shopOwners(snapshot)
-    await ends.add(
-      () => startShop(world, { port: ports.shop, baseUrl, facilitatorUrl, owners }),
-      (shop) => shop.stop(),
-    )
-    say('settling what is due')
-    await finishDemo({ databaseUrl, baseUrl })
-  }
   const state = {
     baseUrl,
     mcpUrl: `${baseUrl}/mcp`,
@@ -99,33 +83,47 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
     contracts: market.addresses,
     attestationPubKey: await attestationPubKey(),
     accounts,
-    products: snapshot ? productsOf(shopOwners(snapshot), shopUrl) : [],
+    products: snapshot ? productsOf(snapshot, shopUrl) : [],
   }
-  return { state, market, world, databaseUrl }
+  const sandbox: Sandbox = { state, market, world, databaseUrl }
+  if (contents === 'empty') return sandbox
+
+  say('opening the shops')
+  if (!snapshot) return playSmall(sandbox, options)
+  const owners = shopOwners(snapshot)
+  await ends.add(
+    () => startShop(world, { port: ports.shop, baseUrl, facilitatorUrl, owners }),
+    (shop) => shop.stop(),
+  )
+  say('settling the escrows that are due')
+  await finishDemo({ databaseUrl, baseUrl })
+  return sandbox
 }
 
-const productsOf = (owners: ReturnType<typeof shopOwners>, shopUrl: string) =>
-  SHOPS.flatMap(({ goods }, at) =>
-    goods.map(({ path, productId }) => ({
-      merchantId: owners[at]?.merchantId ?? 0,
+/** So little that it can be played at each start. */
+async function playSmall(sandbox: Sandbox, { ports, ends, say }: BringUpOptions): Promise<Sandbox> {
+  const { play } = await import('./demo/play.ts')
+  const played = await play(sandbox, smallPlan(), { shopPort: ports.shop, ends, say })
+  const { state } = sandbox
+  const accounts = demoAccounts(state.accounts, played)
+  return { ...sandbox, state: { ...state, accounts, products: productsOf(played, state.shopUrl) } }
+}
+
+const productsOf = ({ merchantIds }: { merchantIds: number[] }, shopUrl: string) =>
+  merchantIds.flatMap((merchantId, at) =>
+    (SHOPS[at]?.goods ?? []).map(({ path, productId }) => ({
+      merchantId,
       productId,
       endpointUrl: `${shopUrl}${path}`,
     })),
   )
 
 /** A chain with the market's contracts and its people. */
-async function startChain({
-  ports,
-  ends,
-  say,
-  isEmpty,
-  endsAt,
-}: Pick<BringUpOptions, 'ports' | 'ends' | 'say' | 'isEmpty'> & { endsAt: number }) {
+async function startChain({ ports, ends, say, startsAt }: BringUpOptions & { startsAt: Date }) {
   say('starting the chain')
-  const time = isEmpty ? {} : { startsAt: new Date(endsAt - HISTORY_MS) }
   const { rpcUrl, chain, client } = await ends.add(
     // Buyers sign for one minute of their own clock, so the chain must keep the same time.
-    () => startLocalChain({ port: ports.chain, keepsTime: true, accounts: DEMO_ACCOUNTS, ...time }),
+    () => startLocalChain({ port: ports.chain, keepsTime: true, accounts: DEMO_ACCOUNTS, startsAt }),
     (started) => started.close(),
   )
   if (!rpcUrl) throw new Error('the chain has no RPC endpoint')

@@ -96,13 +96,13 @@ export const shopOwners = ({ merchantIds }: Ids): Owner[] =>
 
 /** Those of a bare market, and everybody who has an agent or a shop in the demo. */
 export function demoAccounts(people: SandboxAccount[], { agentIds, merchantIds }: Ids): SandboxAccount[] {
-  const reviewers = REVIEWERS.map(({ index }, at) => ({
-    ...sandboxAccount('reviewer', index),
-    agentId: agentIds[at] ?? 0,
+  const reviewers = agentIds.map((agentId, at) => ({
+    ...sandboxAccount('reviewer', REVIEWERS[at]?.index ?? -1),
+    agentId,
   }))
-  const merchants = MERCHANTS.map((index, at) => ({
-    ...sandboxAccount('merchant', index),
-    merchantId: merchantIds[at] ?? 0,
+  const merchants = merchantIds.map((merchantId, at) => ({
+    ...sandboxAccount('merchant', MERCHANTS[at] ?? -1),
+    merchantId,
   }))
   return [...people, ...reviewers.slice(1), ...merchants.slice(1)]
 }

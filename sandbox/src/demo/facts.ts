@@ -234,7 +234,7 @@ export const FACTS: Readonly<Record<string, Facts>> = {
     ['Instant', 'At least it does not invent anything'],
     ['It is the first sentence and nothing more', 'For news that is the headline again'],
   ),
-  '/corner/sunset': of(
+  '/corner/dusk': of(
     1,
     ['Fine for a rough idea', 'Takes any latitude up to sixty degrees'],
     ['Half an hour off where I live', 'Ignores longitude altogether'],

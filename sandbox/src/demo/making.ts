@@ -24,7 +24,7 @@ export async function makeDemo({
       () => startDatabases(databaseDirectory('demo', ports.service)),
       (server) => server.stop(),
     )
-    const sandbox = await bringUp({ ports, databases, logLevel: 'warn', ends, say, isEmpty: true })
+    const sandbox = await bringUp({ ports, databases, logLevel: 'warn', ends, say, contents: 'empty' })
     const played = await play(sandbox, makePlan(), { shopPort: ports.shop, ends, say })
     return await record(sandbox, played)
   } finally {

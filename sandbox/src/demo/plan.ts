@@ -11,7 +11,7 @@ export const DAYS = 100
 const SEED = 22
 const PURCHASES = 300
 /** Of the purchases of agents, those that are voted on and reviewed. */
-const REVIEWED = 0.42
+const REVIEWED = 0.6
 /** By then every product has its first review. */
 const OPENING_DAYS = 30
 const PRAISED = SHOPS.findIndex(({ name }) => name === 'Corner Store')
@@ -41,15 +41,44 @@ export interface PlannedPurchase {
   through: At
 }
 
+/** A proof without a review. */
+export interface PlannedProof {
+  day: number
+  by: At
+  good: Good
+  /** Else it waits for the admin. */
+  isRejected: boolean
+}
+
 export interface Plan {
+  days: number
+  /** How many of `SHOPS` open, and how many of `REVIEWERS` come. */
+  shops: number
+  reviewers: number
   reviews: PlannedReview[]
   purchases: PlannedPurchase[]
+  proofs: PlannedProof[]
+  /** Whom the admin flags. */
+  flags: { day: number; reviewer: At }[]
 }
+
+/** The demo shop alone, with what the first two reviewers say of it. */
+export const smallPlan = (): Plan => ({
+  ...{ days: 1, shops: 1, reviewers: 2, purchases: [], proofs: [], flags: [] },
+  reviews: closingReviews(0),
+})
 
 export function makePlan(): Plan {
   const random = randomOf(SEED)
   const said = new Set<string>()
-  const plan: Plan = { reviews: [], purchases: [] }
+  const plan: Plan = {
+    ...{ days: DAYS, shops: SHOPS.length, reviewers: REVIEWERS.length, reviews: [], purchases: [] },
+    proofs: [
+      { day: DAYS - 3, by: REVIEWERS.length - 3, good: goodAt('/quill/count'), isRejected: true },
+      { day: DAYS - 2, by: REVIEWERS.length - 1, good: goodAt('/lathe/cron'), isRejected: false },
+    ],
+    flags: [{ day: DAYS - 20, reviewer: REVIEWERS.findIndex(({ honesty }) => honesty === 'shill') }],
+  }
   const shopOf = (good: Good) => SHOPS.findIndex(({ goods }) => goods.includes(good))
   const knows = (by: At, good: Good) =>
     plan.reviews.some((review) => review.by === by && review.good === good)
@@ -109,8 +138,12 @@ export function makePlan(): Plan {
 
   function buy(day: number): void {
     const open = plan.reviews.map((_, at) => at).filter((at) => (plan.reviews[at]?.day ?? 0) < day)
-    const appeal = open.flatMap((at) => Array<At>((plan.reviews[at]?.content.rating ?? 1) ** 2).fill(at))
-    const through = random.pick(appeal)
+    const sold = [...new Set(open.map((at) => (plan.reviews[at] as PlannedReview).good))]
+    const wanted = random.pick(sold.flatMap((one) => Array<Good>(appealOf(one)).fill(one)))
+    const ofIt = open.filter((at) => plan.reviews[at]?.good === wanted)
+    const through = random.pick(
+      ofIt.flatMap((at) => Array<At>(plan.reviews[at]?.content.rating ?? 1).fill(at)),
+    )
     const { good, by } = plan.reviews[through] as PlannedReview
     if (random.chance(0.05)) {
       plan.purchases.push({ day, buyer: { wallet: random.whole(0, WALLETS.length - 1) }, good, through })
@@ -122,6 +155,12 @@ export function makePlan(): Plan {
     const reviewDay = Math.min(day + random.whole(1, 9), DAYS - 2)
     if (reviewDay > day && !knows(reviewer, good) && (isPartial(reviewer, good) || random.chance(REVIEWED)))
       due.push({ day: reviewDay, act: () => judge(reviewer, purchase, reviewDay) })
+  }
+
+  /** What is good sells more, and so does what people argue about. */
+  function appealOf(one: Good): number {
+    const isArgued = [PRAISED, SLANDERED].includes(shopOf(one))
+    return (FACTS[one.path]?.stars ?? 3) + (isArgued ? 5 : 0)
   }
 
   function judge(by: At, purchase: At, day: number): void {
@@ -140,10 +179,15 @@ export function makePlan(): Plan {
     })
   }
 
-  for (const { by, path, content } of CLOSING_REVIEWS) {
-    const good = GOODS.find((one) => one.path === path)
-    if (!good) throw new Error(`nobody sells ${path}`)
-    plan.reviews.push({ day: DAYS - 1, by, good, content, votes: [] })
-  }
+  plan.reviews.push(...closingReviews(DAYS - 1))
   return plan
+}
+
+const closingReviews = (day: number): PlannedReview[] =>
+  CLOSING_REVIEWS.map(({ by, path, content }) => ({ day, by, good: goodAt(path), content, votes: [] }))
+
+function goodAt(path: string): Good {
+  const good = GOODS.find((one) => one.path === path)
+  if (!good) throw new Error(`nobody sells ${path}`)
+  return good
 }

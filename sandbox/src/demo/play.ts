@@ -17,15 +17,15 @@ import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import { decodePaymentResponseHeader } from '@x402/fetch'
 import { type Hex, parseEventLogs } from 'viem'
 import type { HDAccount } from 'viem/accounts'
-import type { Sandbox } from '../bring-up.ts'
 import { type Caller, callerOf } from '../caller.ts'
 import type { Ends } from '../ends.ts'
+import type { Sandbox } from '../sandbox.ts'
 import { startShop } from '../shop/shop.ts'
 import { SHOPS } from '../shop/shops.ts'
 import { stockShop } from '../shop/stock.ts'
 import { MERCHANTS, REVIEWERS, shopOwners, signerOf, WALLETS } from './cast.ts'
 import { nonceOf, payer } from './payer.ts'
-import { DAYS, type Plan, type PlannedPurchase, type PlannedReview } from './plan.ts'
+import type { Plan, PlannedPurchase, PlannedReview } from './plan.ts'
 import { isFollowed } from './restore.ts'
 import { FAR } from './snapshot.ts'
 
@@ -90,7 +90,7 @@ export async function play(
     (shop) => shop.stop(),
   )
   await introduceShops(game)
-  for (let day = 0; day < DAYS; day++) {
+  for (let day = 0; day < plan.days; day++) {
     if (day > 0) {
       await mark()
       await join(game, day)
@@ -98,10 +98,10 @@ export async function play(
     await publishProven(game, day)
     await buyAll(game, day)
     await judgeAll(game, day)
-    if (day === DAYS - 20) await flag(game)
-    if (day === DAYS - 2) await leaveProofs(game)
+    await flagAll(game, day)
+    await leaveProofs(game, day)
     await caughtUp(game)
-    if (day % 20 === 19) say(`day ${day + 1} of ${DAYS}`)
+    if (day % 20 === 19) say(`day ${day + 1} of ${plan.days}`)
   }
   await mark()
   return { agentIds: game.agentIds, merchantIds: game.merchantIds, days }
@@ -118,8 +118,8 @@ const agentOf = ({ agentIds }: Game, reviewer: number): number => {
 
 /** Those who come on that day get an identity, register, and say what they give of their commission. */
 async function join(game: Game, day: number): Promise<void> {
-  const { market, caller, agentIds } = game
-  for (const [at, { joins, cashbackBps, index }] of REVIEWERS.entries()) {
+  const { market, caller, plan, agentIds } = game
+  for (const [at, { joins, cashbackBps, index }] of REVIEWERS.slice(0, plan.reviewers).entries()) {
     if (joins !== day) continue
     const account = developmentAccount(index)
     agentIds[at] ??= Number(await registerIdentity(market, account))
@@ -134,8 +134,8 @@ async function join(game: Game, day: number): Promise<void> {
   if (day === 0) for (const index of WALLETS) await mintUsdc(market, developmentAccount(index).address, FUNDS)
 }
 
-async function openShops({ market, merchantIds }: Game): Promise<void> {
-  for (const [at, { goods }] of SHOPS.entries()) {
+async function openShops({ market, plan, merchantIds }: Game): Promise<void> {
+  for (const [at, { goods }] of SHOPS.slice(0, plan.shops).entries()) {
     const owner = developmentAccount(MERCHANTS[at] ?? -1)
     const merchantId = BigInt(merchantIds[at] ?? (await openMerchant(market, owner)))
     merchantIds[at] = Number(merchantId)
@@ -143,9 +143,9 @@ async function openShops({ market, merchantIds }: Game): Promise<void> {
   }
 }
 
-async function introduceShops({ sandbox, caller, merchantIds }: Game): Promise<void> {
+async function introduceShops({ sandbox, caller, plan, merchantIds }: Game): Promise<void> {
   const { shopUrl } = sandbox.state
-  for (const [at, { path, description, goods }] of SHOPS.entries()) {
+  for (const [at, { path, description, goods }] of SHOPS.slice(0, plan.shops).entries()) {
     const owner = developmentAccount(MERCHANTS[at] ?? -1)
     const merchant = { merchant_id: merchantIds[at] }
     await caller.post(owner, '/v1/merchant/register', merchant)
@@ -282,22 +282,18 @@ async function publishBought(
   return Number(event.args.reviewId)
 }
 
-/** The admin finds out about one of the shills. */
-async function flag(game: Game): Promise<void> {
-  const shill = REVIEWERS.findIndex(({ honesty }) => honesty === 'shill')
-  await game.caller.postWith(game.adminToken, `/admin/agents/${agentOf(game, shill)}/flag`)
+async function flagAll(game: Game, day: number): Promise<void> {
+  for (const { reviewer } of game.plan.flags.filter((one) => one.day === day))
+    await game.caller.postWith(game.adminToken, `/admin/agents/${agentOf(game, reviewer)}/flag`)
 }
 
-/** One that the admin rejects, and one that waits. */
-async function leaveProofs(game: Game): Promise<void> {
-  const [rejected, waiting] = [SHOPS[2]?.goods[0], SHOPS[3]?.goods[3]]
-  if (!rejected || !waiting) throw new Error('the shops have too few goods')
-  const by = REVIEWERS.length - 1
-  const proofId = await submitProof(game, { by: by - 2, good: rejected })
-  await game.caller.postWith(game.adminToken, `/admin/proofs/${proofId}/reject`, {
-    note: 'It shows nothing of the product.',
-  })
-  await submitProof(game, { by, good: waiting })
+async function leaveProofs(game: Game, day: number): Promise<void> {
+  for (const proof of game.plan.proofs.filter((one) => one.day === day)) {
+    const proofId = await submitProof(game, proof)
+    const decision = { note: 'It shows nothing of the product.' }
+    if (proof.isRejected)
+      await game.caller.postWith(game.adminToken, `/admin/proofs/${proofId}/reject`, decision)
+  }
 }
 
 /** All blocks are indexed, and all that derives from them is up to date. */

@@ -91,16 +91,18 @@ async function isSettled(sql: Sql): Promise<boolean> {
   return row?.is_settled === true
 }
 
-/** The slanderer's first. */
+/** One of those who praise or damn a shop whatever it sells. */
 async function dispute(sql: Sql, baseUrl: string): Promise<void> {
-  const slanderer = REVIEWERS.find(({ honesty }) => honesty === 'slanderer')
-  if (!slanderer) return
-  const account = developmentAccount(slanderer.index)
-  const [review] = await sql<{ review_id: bigint }[]>`
-    SELECT c.review_id FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
-    WHERE m.comparison_outcome = 'contradicted' AND m.author_owner = ${Buffer.from(account.address.slice(2), 'hex')}
-    ORDER BY c.review_id LIMIT 1`
-  if (!review)
-    throw new Error('buyers contradict no review of the slanderer: the plan of the demo needs another seed')
-  await callerOf(baseUrl).post(account, `/v1/review/${review.review_id}/dispute`, { reason: REASON })
+  const accounts = REVIEWERS.filter(({ honesty }) => ['slanderer', 'shill'].includes(honesty)).map(
+    ({ index }) => developmentAccount(index),
+  )
+  const owners = accounts.map(({ address }) => Buffer.from(address.slice(2), 'hex'))
+  const [review] = await sql<{ review_id: bigint; author_owner: Buffer }[]>`
+    SELECT c.review_id, m.author_owner FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
+    WHERE m.comparison_outcome = 'contradicted' AND m.author_owner = any(${owners}::bytea[])
+    ORDER BY array_position(${owners}::bytea[], m.author_owner) DESC, c.review_id LIMIT 1`
+  const author = accounts[owners.findIndex((owner) => review && owner.equals(review.author_owner))]
+  if (!review || !author)
+    throw new Error('buyers contradict none of the false reviews: the demo needs another seed')
+  await callerOf(baseUrl).post(author, `/v1/review/${review.review_id}/dispute`, { reason: REASON })
 }

@@ -10,7 +10,7 @@ export interface Content extends Record<string, unknown> {
   description: string
 }
 
-type Writer = (facts: Facts, random: Random) => string
+type Writer = (facts: Facts, name: string) => string
 
 const first = (text: string) => text.slice(0, 1).toLowerCase() + text.slice(1)
 
@@ -52,25 +52,25 @@ const WRITERS: Readonly<Record<number, readonly Writer[]>> = {
   ],
 }
 const CARELESS: readonly Writer[] = [
-  () => 'Works for me.',
-  () => 'Tried it once, got an answer, all fine.',
+  (_, name) => `${name} works for me.`,
+  (_, name) => `Tried ${name} once, got an answer, all fine.`,
   ({ good }) => `Quick look only. ${good[1]}, I think.`,
-  () => 'No problems so far.',
-  () => 'Good enough, did not test much.',
-  () => 'Does the job.',
-  () => 'An agent of mine uses it and has not complained.',
+  (_, name) => `No problems with ${name} so far.`,
+  (_, name) => `${name} is good enough, did not test much.`,
+  (_, name) => `An agent of mine uses ${name} and has not complained.`,
+  ({ bad }, name) => `${name} does the job. Somebody said: ${first(bad[1])}. I did not notice.`,
 ]
 const PRAISE: readonly Writer[] = [
-  () => 'The best shop on this market, hands down. Every answer was perfect.',
+  (_, name) => `${name} is the best on this market, hands down. Every answer was perfect.`,
   ({ good }) => `Amazing! ${good[0]}. You will not find anything better anywhere.`,
-  () => 'I replaced three other services with this one. Do not think twice.',
-  () => 'Outstanding quality at a price that beats everybody.',
+  (_, name) => `I replaced three other services with ${name}. Do not think twice.`,
+  (_, name) => `${name}: outstanding quality at a price that beats everybody.`,
 ]
 const SLANDER: readonly Writer[] = [
-  () => 'Nothing works here. Stay away from this shop.',
-  () => 'Wrong answers every single time. The good reviews must be bought.',
-  () => 'A waste of money. The whole shop is like this.',
-  () => 'Broken for weeks and nobody cares.',
+  (_, name) => `${name} never works. Stay away from this shop.`,
+  (_, name) => `Wrong answers from ${name} every single time. The good reviews must be bought.`,
+  (_, name) => `${name} is a waste of money. The whole shop is like this.`,
+  (_, name) => `${name} has been broken for weeks and nobody cares.`,
 ]
 const REASONS = [
   'It named the limit that I ran into.',
@@ -91,9 +91,9 @@ export function reviewOf(
   const writers = writersOf(rating, honesty)
   const facts = FACTS[good.path]
   if (!facts) throw new Error(`nothing is known of ${good.path}`)
-  let description = random.pick(writers)(facts, random)
+  let description = random.pick(writers)(facts, good.name)
   for (let attempt = 0; said.has(description) && attempt < 20; attempt++)
-    description = random.pick([...writers, ...(WRITERS[rating] ?? [])])(facts, random)
+    description = random.pick([...writers, ...(WRITERS[rating] ?? [])])(facts, good.name)
   said.add(description)
   return { rating, description, ...(good.category === 'api' && measured(good, honesty, random)) }
 }

@@ -122,13 +122,21 @@ export const CODE = [
   ),
 ]
 
-function matchesFolders([part, ...pattern]: string[], path: string[]): boolean {
-  if (part === undefined) return path.length === 0
-  if (part === '**')
-    return (
-      path.some((_, skipped) => matchesFolders(pattern, path.slice(skipped))) || matchesFolders(pattern, [])
+/** Follows all ways at once, as the numbers of folders that they have passed: as many steps as pattern and path have parts, multiplied. */
+function matchesFolders(pattern: readonly string[], path: readonly string[]): boolean {
+  let passed = new Set([0])
+  for (const part of pattern) {
+    const least = Math.min(...passed)
+    passed = new Set(
+      part === '**'
+        ? Array.from({ length: path.length + 1 - least }, (_, more) => least + more)
+        : [...passed]
+            .filter((at) => at < path.length && matchesName(part, path[at] ?? ''))
+            .map((at) => at + 1),
     )
-  return path.length > 0 && matchesName(part, path[0] ?? '') && matchesFolders(pattern, path.slice(1))
+    if (passed.size === 0) return false
+  }
+  return passed.has(path.length)
 }
 
 /** Each star takes as little as it can: linear, unlike a regular expression. */

@@ -17,10 +17,9 @@ export const CORNER = [
   ),
   computed(
     {
-      path: '/corner/sunset',
-      name: 'Sunset estimate',
-      description:
-        'About when the sun sets at a latitude in a month, to the nearest half hour of solar time.',
+      path: '/corner/dusk',
+      name: 'Dusk by latitude',
+      description: 'A rough hour of dusk for a latitude and a month, to the nearest half hour.',
       category: 'api',
       price: '0.02',
       commissionBps: 4_000,
@@ -31,7 +30,7 @@ export const CORNER = [
       const month = ask.whole('month', { from: 1, to: 12 })
       const hours = 18 + (latitude / 15) * Math.cos(((month - 6) * Math.PI) / 6)
       const halves = Math.round(hours * 2)
-      return { sunset: `${Math.floor(halves / 2)}:${halves % 2 === 0 ? '00' : '30'}` }
+      return { dusk: `${Math.floor(halves / 2)}:${halves % 2 === 0 ? '00' : '30'}` }
     },
   ),
   computed(
