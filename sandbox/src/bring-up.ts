@@ -1,7 +1,7 @@
 import { deployMarket, startLocalChain } from '@referrer/contracts/local'
 import { startChat } from './chat/chat.ts'
 import type { Databases } from './databases.ts'
-import { DEMO_ACCOUNTS, demoAccounts, shopOwners } from './demo/cast.ts'
+import { DEMO_ACCOUNTS, demoAccounts, type Ids, shopOwners } from './demo/cast.ts'
 import { smallPlan } from './demo/plan.ts'
 import { replay } from './demo/replay.ts'
 import { finishDemo, loadRows } from './demo/restore.ts'
@@ -31,8 +31,8 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
   const { ports, databases, logLevel, ends, say, contents } = options
   const snapshot = contents === 'demo' ? readSnapshot() : undefined
   const endsAt = Date.now()
-  const startsAt = new Date(endsAt - (snapshot ? HISTORY_MS : 0))
-  const { rpcUrl, chainId, market, people } = await startChain({ ...options, startsAt })
+  const time = snapshot ? { startsAt: new Date(endsAt - HISTORY_MS) } : {}
+  const { rpcUrl, chainId, market, people } = await startChain({ ...options, ...time })
   const shopUrl = `http://${HOST}:${ports.shop}`
   const databaseUrl = await databases.create('market')
   if (snapshot) {
@@ -109,7 +109,7 @@ async function playSmall(sandbox: Sandbox, { ports, ends, say }: BringUpOptions)
   return { ...sandbox, state: { ...state, accounts, products: productsOf(played, state.shopUrl) } }
 }
 
-const productsOf = ({ merchantIds }: { merchantIds: number[] }, shopUrl: string) =>
+const productsOf = ({ merchantIds }: Pick<Ids, 'merchantIds'>, shopUrl: string) =>
   merchantIds.flatMap((merchantId, at) =>
     (SHOPS[at]?.goods ?? []).map(({ path, productId }) => ({
       merchantId,
@@ -119,11 +119,12 @@ const productsOf = ({ merchantIds }: { merchantIds: number[] }, shopUrl: string)
   )
 
 /** A chain with the market's contracts and its people. */
-async function startChain({ ports, ends, say, startsAt }: BringUpOptions & { startsAt: Date }) {
+async function startChain({ ports, ends, say, startsAt }: BringUpOptions & { startsAt?: Date }) {
+  const time = startsAt ? { startsAt } : {}
   say('starting the chain')
   const { rpcUrl, chain, client } = await ends.add(
     // Buyers sign for one minute of their own clock, so the chain must keep the same time.
-    () => startLocalChain({ port: ports.chain, keepsTime: true, accounts: DEMO_ACCOUNTS, startsAt }),
+    () => startLocalChain({ port: ports.chain, keepsTime: true, accounts: DEMO_ACCOUNTS, ...time }),
     (started) => started.close(),
   )
   if (!rpcUrl) throw new Error('the chain has no RPC endpoint')

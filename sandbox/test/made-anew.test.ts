@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { makeDemo } from '../src/demo/making.ts'
 import { MAKE, readSnapshot } from '../src/demo/snapshot.ts'
+import { makeDemo } from '../src/demo-maker.ts'
 import { factsOf } from './demo-facts.ts'
 import { freeOffset, PATIENCE_MS } from './sandbox.ts'
 

@@ -5,7 +5,6 @@ import { sandboxAccount } from '../people.ts'
 import type { Owner } from '../shop/shop.ts'
 import { SHOPS } from '../shop/shops.ts'
 import type { SandboxAccount } from '../state.ts'
-import type { Snapshot } from './snapshot.ts'
 
 /**
  * careful: says what is so, and measures much; average: is off by a star at times; careless: hardly looks; shill: praises one shop;
@@ -89,7 +88,11 @@ export const DEMO_ACCOUNTS = afterMerchants + WALLETS.length + SHOPS.length
 
 export const signerOf = (shop: number) => developmentAccount(SIGNERS[shop] ?? 0)
 
-type Ids = Pick<Snapshot, 'agentIds' | 'merchantIds'>
+/** In the order of `REVIEWERS`, and in that of `SHOPS`. */
+export interface Ids {
+  agentIds: number[]
+  merchantIds: number[]
+}
 
 export const shopOwners = ({ merchantIds }: Ids): Owner[] =>
   merchantIds.map((merchantId, at) => ({ merchantId, signingKey: privateKeyOf(signerOf(at)) }))

@@ -1,33 +1,18 @@
-// Plays the plan through the doors that everybody uses: contracts, REST with signatures, x402 at the shops.
+// Plays a plan through the doors that everybody uses: contracts, REST with signatures, x402 at the shops.
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  developmentAccount,
-  type EscrowDeposit,
-  escrowDeposits,
-  escrowTerms,
-  type Market,
-  mintUsdc,
-  openMerchant,
-  publishWithProof,
-  registerIdentity,
-} from '@referrer/contracts/local'
-import { connect, type Sql } from '@referrer/database'
-import { ContentHash } from '@referrer/protocol'
-import { reviewRegistryAbi } from '@referrer/protocol/abi'
-import { decodePaymentResponseHeader } from '@x402/fetch'
-import { type Hex, parseEventLogs } from 'viem'
-import type { HDAccount } from 'viem/accounts'
-import { type Caller, callerOf } from '../caller.ts'
+import { developmentAccount, mintUsdc, registerIdentity } from '@referrer/contracts/local'
+import { connect } from '@referrer/database'
+import { callerOf } from '../caller.ts'
 import type { Ends } from '../ends.ts'
 import type { Sandbox } from '../sandbox.ts'
 import { startShop } from '../shop/shop.ts'
-import { SHOPS } from '../shop/shops.ts'
-import { stockShop } from '../shop/stock.ts'
-import { MERCHANTS, REVIEWERS, shopOwners, signerOf, WALLETS } from './cast.ts'
-import { nonceOf, payer } from './payer.ts'
-import type { Plan, PlannedPurchase, PlannedReview } from './plan.ts'
+import { buyAll } from './buying.ts'
+import { type Ids, REVIEWERS, shopOwners, WALLETS } from './cast.ts'
+import { agentOf, type Game } from './game.ts'
+import { introduceShops, openShops } from './opening.ts'
+import type { Plan } from './plan.ts'
 import { isFollowed } from './restore.ts'
-import { FAR } from './snapshot.ts'
+import { judgeAll, leaveProofs, publishProven } from './reviewing.ts'
 
 /** What each of them has to spend in the demo, in base units. */
 const FUNDS = 100_000_000n
@@ -38,24 +23,8 @@ export interface DayMark {
   block: bigint
 }
 
-export interface Played {
-  agentIds: number[]
-  merchantIds: number[]
+export interface Played extends Ids {
   days: DayMark[]
-}
-
-interface Game {
-  sandbox: Sandbox
-  market: Market
-  caller: Caller
-  sql: Sql
-  plan: Plan
-  adminToken: string
-  agentIds: number[]
-  merchantIds: number[]
-  /** By their places in the plan. */
-  published: Map<number, { onChainId: number; internalId: number; link: string }>
-  deposits: Map<number, EscrowDeposit>
 }
 
 export async function play(
@@ -107,15 +76,6 @@ export async function play(
   return { agentIds: game.agentIds, merchantIds: game.merchantIds, days }
 }
 
-const accountOf = (reviewer: number) => developmentAccount(REVIEWERS[reviewer]?.index ?? -1)
-/** The node has the keys of all who play, and is quicker at signing. */
-const heldByNode = ({ address }: HDAccount) => ({ address, type: 'json-rpc' }) as const
-const agentOf = ({ agentIds }: Game, reviewer: number): number => {
-  const agentId = agentIds[reviewer]
-  if (agentId === undefined) throw new Error(`reviewer ${reviewer} has no agent yet`)
-  return agentId
-}
-
 /** Those who come on that day get an identity, register, and say what they give of their commission. */
 async function join(game: Game, day: number): Promise<void> {
   const { market, caller, plan, agentIds } = game
@@ -134,166 +94,9 @@ async function join(game: Game, day: number): Promise<void> {
   if (day === 0) for (const index of WALLETS) await mintUsdc(market, developmentAccount(index).address, FUNDS)
 }
 
-async function openShops({ market, plan, merchantIds }: Game): Promise<void> {
-  for (const [at, { goods }] of SHOPS.slice(0, plan.shops).entries()) {
-    const owner = developmentAccount(MERCHANTS[at] ?? -1)
-    const merchantId = BigInt(merchantIds[at] ?? (await openMerchant(market, owner)))
-    merchantIds[at] = Number(merchantId)
-    await stockShop(market, owner, { merchantId, goods, signer: signerOf(at).address })
-  }
-}
-
-async function introduceShops({ sandbox, caller, plan, merchantIds }: Game): Promise<void> {
-  const { shopUrl } = sandbox.state
-  for (const [at, { path, description, goods }] of SHOPS.slice(0, plan.shops).entries()) {
-    const owner = developmentAccount(MERCHANTS[at] ?? -1)
-    const merchant = { merchant_id: merchantIds[at] }
-    await caller.post(owner, '/v1/merchant/register', merchant)
-    const landing_page_url = path === '/' ? shopUrl : `${shopUrl}${path}`
-    await caller.post(owner, '/v1/merchant/profile', { ...merchant, description, landing_page_url })
-    for (const { path, productId, name, description, category } of goods) {
-      const about = { product_id: productId, endpoint_url: `${shopUrl}${path}`, name, description, category }
-      await caller.post(owner, '/v1/merchant/product', { ...merchant, ...about })
-    }
-  }
-}
-
-const merchantOf = ({ merchantIds }: Game, { good }: Pick<PlannedReview, 'good'>): number =>
-  merchantIds[SHOPS.findIndex(({ goods }) => goods.includes(good))] ?? 0
-
-function placesOf<T extends { day: number }>(all: readonly T[], day: number, isOne: (one: T) => boolean) {
-  return [...all.entries()].filter(([, one]) => one.day === day && isOne(one))
-}
-
-async function submitProof(game: Game, { by, good }: Pick<PlannedReview, 'by' | 'good'>): Promise<number> {
-  const { proof_id } = await game.caller.post<{ proof_id: number }>(accountOf(by), '/v1/proof', {
-    agent_id: agentOf(game, by),
-    merchant_id: merchantOf(game, { good }),
-    product_id: good.productId,
-    proof_data: { note: `Had access to ${good.name} before it was sold here.` },
-  })
-  return proof_id
-}
-
-/** Reviews of people who show that they used the product, which the admin approves. */
-async function publishProven(game: Game, day: number): Promise<void> {
-  for (const [place, review] of placesOf(game.plan.reviews, day, ({ purchase }) => purchase === undefined)) {
-    const proofId = await submitProof(game, review)
-    await game.caller.postWith(game.adminToken, `/admin/proofs/${proofId}/approve`)
-    const { reviewId } = await publishWithProof(game.market, accountOf(review.by), {
-      agentId: BigInt(agentOf(game, review.by)),
-      product: { merchantId: BigInt(merchantOf(game, review)), productId: review.good.productId },
-      content: JSON.stringify(review.content),
-      proofId: BigInt(proofId),
-      expiry: FAR,
-    })
-    await register(game, place, review, { review_id: Number(reviewId), escrow_id: 0 })
-  }
-}
-
-async function register(
-  { caller, published }: Game,
-  place: number,
-  { by, content }: PlannedReview,
-  ids: { review_id: number; escrow_id: number },
-): Promise<void> {
-  const answer = await caller.post<{ review_id: number; ref_link: string }>(
-    accountOf(by),
-    '/v1/review/register',
-    { ...ids, content_json: JSON.stringify(content) },
-  )
-  const { review_id: internalId, ref_link: link } = answer
-  published.set(place, { onChainId: ids.review_id, internalId, link })
-}
-
-/** At the same time: they share transactions. */
-async function buyAll(game: Game, day: number): Promise<void> {
-  const today = placesOf(game.plan.purchases, day, () => true)
-  await Promise.all(today.map(([place, purchase]) => buy(game, place, purchase)))
-}
-
-async function buy(game: Game, place: number, { buyer, good, through }: PlannedPurchase): Promise<void> {
-  const { market, published, deposits } = game
-  const isAgent = 'reviewer' in buyer
-  const account = isAgent ? accountOf(buyer.reviewer) : developmentAccount(WALLETS[buyer.wallet] ?? -1)
-  const link = published.get(through)?.link ?? ''
-  const { merchant_endpoint, token } = await (await fetch(link)).json()
-  const nonce = nonceOf(place)
-  const response = await payer(
-    market,
-    account,
-    nonce,
-  )(`${merchant_endpoint}${good.example}`, {
-    headers: {
-      'X-Referrer-Token': token,
-      ...(isAgent && { 'X-Referrer-Buyer-Agent-Id': String(agentOf(game, buyer.reviewer)) }),
-    },
-  })
-  const paid = response.headers.get('PAYMENT-RESPONSE')
-  if (!response.ok || !paid)
-    throw new Error(`${good.path} was not sold: ${response.status} ${await response.text()}`)
-  const { transaction } = decodePaymentResponseHeader(paid)
-  const receipt = await market.client.getTransactionReceipt({ hash: transaction as Hex })
-  const deposit = escrowDeposits(receipt).find((one) => one.nonce === nonce)
-  if (!deposit) throw new Error(`purchase ${place} left no escrow`)
-  deposits.set(place, deposit)
-}
-
-/** Buyers vote on the reviews that they read, and publish what they think. */
-async function judgeAll(game: Game, day: number): Promise<void> {
-  for (const [place, review] of placesOf(game.plan.reviews, day, ({ purchase }) => purchase !== undefined)) {
-    const deposit = game.deposits.get(review.purchase ?? -1)
-    if (!deposit) throw new Error(`review ${place} is of nothing that was bought`)
-    const escrow_id = Number(deposit.escrowId)
-    const account = accountOf(review.by)
-    const agent_id = agentOf(game, review.by)
-    const votes = review.votes.map(({ review: voted, reasoning }) => ({
-      review_id: game.published.get(voted)?.internalId,
-      reasoning,
-    }))
-    if (votes.length > 0) await game.caller.inTwoSteps(account, '/v1/votes', { agent_id, escrow_id, votes })
-    const review_id = await publishBought(game, account, { agentId: BigInt(agent_id), review, deposit })
-    await register(game, place, review, { review_id, escrow_id })
-  }
-}
-
-async function publishBought(
-  { market }: Game,
-  account: HDAccount,
-  { agentId, review, deposit }: { agentId: bigint; review: PlannedReview; deposit: EscrowDeposit },
-): Promise<number> {
-  const { merchantId, productId } = deposit
-  const content = JSON.stringify(review.content)
-  const hash = await market.client.writeContract({
-    account: heldByNode(account),
-    gas: 1_000_000n,
-    address: market.addresses.ReviewRegistry,
-    abi: reviewRegistryAbi,
-    functionName: 'publishWithEscrow',
-    args: [
-      market.addresses.CommissionEscrow,
-      escrowTerms(deposit),
-      ContentHash.contentHash({ agentId, merchantId, productId, content }),
-    ],
-  })
-  const { logs } = await market.client.waitForTransactionReceipt({ hash })
-  const [event] = parseEventLogs({ abi: reviewRegistryAbi, eventName: 'ReviewPublished', logs })
-  if (!event) throw new Error(`no review was published in ${hash}`)
-  return Number(event.args.reviewId)
-}
-
 async function flagAll(game: Game, day: number): Promise<void> {
   for (const { reviewer } of game.plan.flags.filter((one) => one.day === day))
     await game.caller.postWith(game.adminToken, `/admin/agents/${agentOf(game, reviewer)}/flag`)
-}
-
-async function leaveProofs(game: Game, day: number): Promise<void> {
-  for (const proof of game.plan.proofs.filter((one) => one.day === day)) {
-    const proofId = await submitProof(game, proof)
-    const decision = { note: 'It shows nothing of the product.' }
-    if (proof.isRejected)
-      await game.caller.postWith(game.adminToken, `/admin/proofs/${proofId}/reject`, decision)
-  }
 }
 
 /** All blocks are indexed, and all that derives from them is up to date. */

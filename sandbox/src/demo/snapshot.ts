@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Addresses } from '@referrer/contracts/deploy'
 import type { Hex } from 'viem'
+import type { Ids } from './cast.ts'
 import { DAYS } from './plan.ts'
 
 const FILE = fileURLToPath(new URL('snapshot.json', import.meta.url))
@@ -14,7 +15,7 @@ export const HISTORY_MS = (DAYS + 1) * DAY_SECONDS * 1_000
 export const FAR = 4_102_444_800
 /** Stands for the address of the shops' server in the records. */
 export const SHOP_URL = '{shop}'
-export const MAKE = 'node scripts/run.mjs sandbox/src/demo/make.ts'
+export const MAKE = 'node scripts/run.mjs sandbox/src/make-demo.ts'
 
 export interface Call {
   /** Seconds, below 0: before the end. */
@@ -29,13 +30,9 @@ export interface Call {
 /** A row as Postgres makes JSON of it, its times as milliseconds before the end. */
 export type Row = Record<string, unknown>
 
-export interface Snapshot {
+export interface Snapshot extends Ids {
   /** What was deployed: signatures of another deployment do not count. */
   contracts: Addresses
-  /** In the order of `REVIEWERS`. */
-  agentIds: number[]
-  /** In the order of `SHOPS`. */
-  merchantIds: number[]
   calls: Call[]
   rows: Record<string, Row[]>
 }

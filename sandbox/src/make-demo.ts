@@ -1,7 +1,8 @@
 // Makes the demo market anew and writes the snapshot that `npm start` restores:
-//   node scripts/run.mjs sandbox/src/demo/make.ts
-import { makeDemo } from './making.ts'
-import { writeSnapshot } from './snapshot.ts'
+//   node scripts/run.mjs sandbox/src/make-demo.ts
+
+import { writeSnapshot } from './demo/snapshot.ts'
+import { makeDemo } from './demo-maker.ts'
 
 const started = Date.now()
 const say = (text: string) =>

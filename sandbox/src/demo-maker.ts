@@ -1,12 +1,12 @@
-import { bringUp } from '../bring-up.ts'
-import { startDatabases } from '../databases.ts'
-import { createEnds } from '../ends.ts'
-import { readPorts, requireFree } from '../ports.ts'
-import { databaseDirectory } from '../state.ts'
-import { makePlan } from './plan.ts'
-import { play } from './play.ts'
-import { record } from './record.ts'
-import type { Snapshot } from './snapshot.ts'
+import { bringUp } from './bring-up.ts'
+import { startDatabases } from './databases.ts'
+import { makePlan } from './demo/plan.ts'
+import { play } from './demo/play.ts'
+import { record } from './demo/record.ts'
+import type { Snapshot } from './demo/snapshot.ts'
+import { createEnds } from './ends.ts'
+import { readPorts, requireFree } from './ports.ts'
+import { databaseDirectory } from './state.ts'
 
 /** Plays the whole plan in a bare market of its own, and records what came of it. */
 export async function makeDemo({
