@@ -37,7 +37,7 @@ export interface LocalChainOptions {
   /** Blocks of one second have the same time; left out: each is later than the one before, so a busy chain runs ahead of the clock. */
   keepsTime?: boolean
   /** The time of the first block; left out: now. */
-  startsAt?: Date
+  startsAt?: Date | undefined
   /** How many development accounts have gas, and their keys on the node; left out: 20. */
   accounts?: number
 }

@@ -31,8 +31,8 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
   const { ports, databases, logLevel, ends, say, contents } = options
   const snapshot = contents === 'demo' ? readSnapshot() : undefined
   const endsAt = Date.now()
-  const time = snapshot ? { startsAt: new Date(endsAt - HISTORY_MS) } : {}
-  const { rpcUrl, chainId, market, people } = await startChain({ ...options, ...time })
+  const startsAt = snapshot && new Date(endsAt - HISTORY_MS)
+  const { rpcUrl, chainId, market, people } = await startChain({ ...options, startsAt })
   const shopUrl = `http://${HOST}:${ports.shop}`
   const databaseUrl = await databases.create('market')
   if (snapshot) {
@@ -119,12 +119,11 @@ const productsOf = ({ merchantIds }: Pick<Ids, 'merchantIds'>, shopUrl: string) 
   )
 
 /** A chain with the market's contracts and its people. */
-async function startChain({ ports, ends, say, startsAt }: BringUpOptions & { startsAt?: Date }) {
-  const time = startsAt ? { startsAt } : {}
+async function startChain({ ports, ends, say, startsAt }: BringUpOptions & { startsAt: Date | undefined }) {
   say('starting the chain')
   const { rpcUrl, chain, client } = await ends.add(
     // Buyers sign for one minute of their own clock, so the chain must keep the same time.
-    () => startLocalChain({ port: ports.chain, keepsTime: true, accounts: DEMO_ACCOUNTS, ...time }),
+    () => startLocalChain({ port: ports.chain, keepsTime: true, accounts: DEMO_ACCOUNTS, startsAt }),
     (started) => started.close(),
   )
   if (!rpcUrl) throw new Error('the chain has no RPC endpoint')
