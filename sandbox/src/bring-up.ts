@@ -24,11 +24,12 @@ export interface BringUpOptions {
   ends: Ends
   say: (text: string) => void
   contents: Contents
+  isEmbedding?: boolean
 }
 
 /** Starts everything, each part when those it needs run. */
 export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
-  const { ports, databases, logLevel, ends, say, contents } = options
+  const { ports, databases, logLevel, ends, say, contents, isEmbedding = true } = options
   const snapshot = contents === 'demo' ? readSnapshot() : undefined
   const endsAt = Date.now()
   const startsAt = snapshot && new Date(endsAt - HISTORY_MS)
@@ -44,7 +45,7 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
 
   say('starting the service')
   const accounts = snapshot ? demoAccounts(people, snapshot) : people
-  const world: World = { rpcUrl, chainId, contracts: market.addresses, accounts, logLevel }
+  const world: World = { rpcUrl, chainId, contracts: market.addresses, accounts, logLevel, isEmbedding }
   const facilitatorUrl = `http://${HOST}:${ports.facilitator}`
   const serviceUrl = `http://${HOST}:${ports.service}`
   const chat = await ends.add(

@@ -24,7 +24,8 @@ export async function makeDemo({
       () => startDatabases(databaseDirectory('demo', ports.service)),
       (server) => server.stop(),
     )
-    const sandbox = await bringUp({ ports, databases, logLevel: 'warn', ends, say, contents: 'empty' })
+    const parts = { ports, databases, logLevel: 'warn', ends, say }
+    const sandbox = await bringUp({ ...parts, contents: 'empty', isEmbedding: false })
     const played = await play(sandbox, makePlan(), { shopPort: ports.shop, ends, say })
     return await record(sandbox, played)
   } finally {

@@ -16,7 +16,7 @@ export const FACTS: Readonly<Record<string, Facts>> = {
     ['Times are in UTC only, so I convert them myself', 'Only twelve cities by name'],
   ),
   '/summary': of(
-    3,
+    4,
     [
       'Keeps whole sentences of the original, so nothing is invented',
       'Handles twenty thousand characters without complaint',

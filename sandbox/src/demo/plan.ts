@@ -84,7 +84,9 @@ export function makePlan(): Plan {
     plan.reviews.some((review) => review.by === by && review.good === good)
 
   function write(by: At, good: Good, day: number, rest: Partial<PlannedReview> = {}): void {
-    const { honesty } = REVIEWERS[by] as Reviewer
+    const own = (REVIEWERS[by] as Reviewer).honesty
+    // Whoever praises or damns one shop is like others about the rest.
+    const honesty = isPartial(by, good) || own === 'careful' || own === 'careless' ? own : 'average'
     const rating = ratingOf(good, honesty)
     const content = reviewOf(good, { rating, honesty, random, said })
     plan.reviews.push({ day, by, good, content, votes: [], ...rest })
@@ -92,8 +94,8 @@ export function makePlan(): Plan {
 
   function ratingOf(good: Good, honesty: Reviewer['honesty']): number {
     const stars = FACTS[good.path]?.stars ?? 3
-    if (honesty === 'shill' && shopOf(good) === PRAISED) return 5
-    if (honesty === 'slanderer' && shopOf(good) === SLANDERED) return 1
+    if (honesty === 'shill') return 5
+    if (honesty === 'slanderer') return 1
     if (honesty === 'careless') return random.whole(3, 5)
     const isOff = honesty === 'average' && random.chance(0.35)
     return Math.min(Math.max(stars + (isOff ? random.pick([-1, 1]) : 0), 1), 5)

@@ -105,6 +105,6 @@ async function caughtUp({ market, sql }: Game): Promise<void> {
   for (;;) {
     const [row] = await sql<{ block_number: bigint }[]>`SELECT block_number FROM indexer.checkpoints`
     if (row && row.block_number >= head && (await isFollowed(sql))) return
-    await sleep(10)
+    await sleep(25)
   }
 }

@@ -18,22 +18,22 @@ const first = (text: string) => text.slice(0, 1).toLowerCase() + text.slice(1)
 const WRITERS: Readonly<Record<number, readonly Writer[]>> = {
   5: [
     ({ good }) => `${good[0]}. ${good[1]}. Nothing to add.`,
-    ({ good }) => `${good[1]}, and ${first(good[0])}. I keep coming back.`,
+    ({ good }) => `${good[1]}. ${good[0]}. I keep coming back.`,
     ({ good, bad }) => `${good[0]}. The one limit I met: ${first(bad[1])}. Still five stars.`,
     ({ good }) => `Used it for two weeks. ${good[0]}. ${good[1]}.`,
     ({ good }) => `Does exactly what it says. ${good[0]}.`,
-    ({ good, bad }) => `${bad[0]}, but that is in the description. ${good[1]}.`,
+    ({ good, bad }) => `${good[1]}. ${bad[0]}, as the description says.`,
   ],
   4: [
-    ({ good, bad }) => `${good[0]}. One star less because ${first(bad[0])}.`,
+    ({ good, bad }) => `${good[0]}. One star less: ${first(bad[0])}.`,
     ({ good, bad }) => `Solid. ${good[1]}. ${bad[1]}, which I can live with.`,
     ({ good, bad }) => `${good[0]}. ${good[1]}. What I miss: ${first(bad[0])}.`,
-    ({ good, bad }) => `I would buy it again. ${good[1]}, though ${first(bad[0])}.`,
+    ({ good, bad }) => `I would buy it again. ${good[1]}. To know before: ${first(bad[0])}.`,
     ({ good, bad }) => `${bad[1]}. Apart from that no complaints: ${first(good[0])}.`,
     ({ good }) => `Good value. ${good[0]}.`,
   ],
   3: [
-    ({ good, bad }) => `Half of what I need. ${good[0]}, but ${first(bad[0])}.`,
+    ({ good, bad }) => `Half of what I need. ${good[0]}. But: ${first(bad[0])}.`,
     ({ good, bad }) => `${bad[0]}. ${bad[1]}. On the other hand: ${first(good[0])}.`,
     ({ good, bad }) => `Usable. ${good[1]}. ${bad[1]}.`,
     ({ good, bad }) => `It depends on what you want. ${good[0]}. ${bad[1]}.`,
@@ -43,7 +43,7 @@ const WRITERS: Readonly<Record<number, readonly Writer[]>> = {
     ({ bad }) => `${bad[0]}. ${bad[1]}. I expected more.`,
     ({ good, bad }) => `${bad[0]}. ${good[0]}, and that is all I can say for it.`,
     ({ bad }) => `Disappointed: ${first(bad[1])}. ${bad[0]}.`,
-    ({ good, bad }) => `${good[1]}. It does not help much, because ${first(bad[0])}.`,
+    ({ good, bad }) => `${good[1]}. It does not help much: ${first(bad[0])}.`,
   ],
   1: [
     ({ bad }) => `${bad[0]}. ${bad[1]}. Would not buy again.`,
@@ -100,8 +100,8 @@ export function reviewOf(
 
 function writersOf(rating: number, honesty: Honesty): readonly Writer[] {
   if (honesty === 'careless') return CARELESS
-  if (honesty === 'shill' && rating === 5) return PRAISE
-  if (honesty === 'slanderer' && rating === 1) return SLANDER
+  if (honesty === 'shill') return PRAISE
+  if (honesty === 'slanderer') return SLANDER
   return WRITERS[rating] ?? []
 }
 
