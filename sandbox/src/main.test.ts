@@ -178,7 +178,7 @@ describe('npm start', () => {
     expect(existsSync(statePath())).toBe(true)
   })
 
-  it.each(['replaying the', 'starting the service', 'opening the shops', 'settling the escrows'])(
+  it.each(['replaying the', 'starting the service', 'opening the shops'])(
     'ends everything on Ctrl-C while it is %s, and leaves the running one alone',
     async (moment) => {
       const other = await freeOffset()

@@ -87,7 +87,9 @@ async function isSettled(sql: Sql): Promise<boolean> {
       SELECT FROM chain.escrows AS e
       LEFT JOIN chain.reviews AS c USING (chain_id, review_id)
       LEFT JOIN market.reviews AS m USING (internal_id)
-      WHERE e.window_end < now() AND e.settled_at IS NULL AND m.comparison_outcome IS DISTINCT FROM 'disputed') AS is_settled`
+      JOIN indexer.checkpoints AS k ON k.chain_id = e.chain_id AND e.window_end <= k.block_time
+      WHERE e.settled_at IS NULL AND e.held_back > 0
+        AND m.comparison_outcome IS DISTINCT FROM 'disputed') AS is_settled`
   return row?.is_settled === true
 }
 
