@@ -7,7 +7,7 @@ import type { Hex } from 'viem'
 import type { Ids } from './cast.ts'
 import { DAYS } from './plan.ts'
 
-const FILE = fileURLToPath(new URL('snapshot.json', import.meta.url))
+const FILE = fileURLToPath(new URL('snapshot.jsonl', import.meta.url))
 export const DAY_SECONDS = 86_400
 /** The contracts are deployed a day before the first day. */
 export const HISTORY_MS = (DAYS + 1) * DAY_SECONDS * 1_000
@@ -37,13 +37,25 @@ export interface Snapshot extends Ids {
   rows: Record<string, Row[]>
 }
 
-export const readSnapshot = (): Snapshot => JSON.parse(readFileSync(FILE, 'utf8'))
+/** The first line of the file is what is neither; after it comes a line for each transaction, and one for each row. */
+type Line = { call: Call } | { table: string; row: Row }
 
-/** A line for each transaction and row. */
-export function writeSnapshot({ calls, rows, ...rest }: Snapshot): void {
-  const lines = (values: readonly unknown[]) =>
-    `[\n${values.map((value) => JSON.stringify(value)).join(',\n')}\n]`
-  const tables = Object.entries(rows).map(([table, all]) => `${JSON.stringify(table)}: ${lines(all)}`)
-  const head = JSON.stringify(rest).slice(0, -1)
-  writeFileSync(FILE, `${head},\n"calls": ${lines(calls)},\n"rows": {\n${tables.join(',\n')}\n}}\n`)
+export function readSnapshot(): Snapshot {
+  const [head = '', ...lines] = readFileSync(FILE, 'utf8').trimEnd().split('\n')
+  const snapshot: Snapshot = { ...JSON.parse(head), calls: [], rows: {} }
+  for (const text of lines) {
+    const line: Line = JSON.parse(text)
+    if ('call' in line) snapshot.calls.push(line.call)
+    else {
+      snapshot.rows[line.table] ??= []
+      snapshot.rows[line.table]?.push(line.row)
+    }
+  }
+  return snapshot
+}
+
+export function writeSnapshot({ calls, rows, ...head }: Snapshot): void {
+  const lines: Line[] = calls.map((call) => ({ call }))
+  for (const [table, all] of Object.entries(rows)) lines.push(...all.map((row) => ({ table, row })))
+  writeFileSync(FILE, [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(''))
 }
