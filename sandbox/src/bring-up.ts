@@ -4,7 +4,7 @@ import type { Databases } from './databases.ts'
 import { DEMO_ACCOUNTS, demoAccounts, type Ids, shopOwners } from './demo/cast.ts'
 import { smallPlan } from './demo/plan.ts'
 import { replay } from './demo/replay.ts'
-import { finishDemo, loadRows } from './demo/restore.ts'
+import { finishDemo, holdFollowers, loadRows } from './demo/restore.ts'
 import { HISTORY_MS, readSnapshot } from './demo/snapshot.ts'
 import type { Ends } from './ends.ts'
 import { startFaucet } from './faucet.ts'
@@ -56,10 +56,12 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
     () => startFaucet({ market, port: ports.faucet }),
     (faucet) => faucet.close(),
   )
+  const held = snapshot && (await holdFollowers(databaseUrl, chainId))
   const { url: baseUrl } = await ends.add(
     () => startMarketService(world, { port: ports.service, databaseUrl, facilitatorUrl, faucetUrl, chat }),
     (service) => service.stop(),
   )
+  await held?.end()
 
   say('starting the facilitator')
   await ends.add(

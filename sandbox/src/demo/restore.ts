@@ -54,6 +54,16 @@ export const loadRows = (
     await sql`UPDATE jobs.schedules SET next_run_at = 'infinity'`
   })
 
+/**
+ * Holds the lock of those who derive from the records, until the connection is closed. While the whole chain is indexed at once, the two
+ * would lock the rows of products against each other.
+ */
+export async function holdFollowers(databaseUrl: string, chainId: number): Promise<Sql> {
+  const sql = connect(databaseUrl, { max: 1, name: 'sandbox' })
+  await sql`SELECT pg_advisory_lock(hashtextextended(${`following/${chainId}`}, 0))`
+  return sql
+}
+
 /** When all runs: a reviewer whom buyers contradict disputes it, and the oracle settles the escrows whose windows have ended. */
 export const finishDemo = ({
   databaseUrl,

@@ -128,22 +128,14 @@ async function writeTotals(
       rank = excluded.rank, day = excluded.day`
 }
 
-/**
- * A product may have left the records; its totals are kept in case it returns. The rows are locked in the order in which the indexer
- * locks them for links, so that the two do not wait for each other.
- */
+/** A product may have left the records; its totals are kept in case it returns. */
 async function showRanks(tx: Transaction, chainId: number, ranked: readonly Ranked[]): Promise<void> {
   await tx`
-    UPDATE market.products AS p SET rank = k.rank FROM (
-      SELECT p.merchant_id, p.product_id, k.rank FROM unnest(
-        ${ranked.map(({ row }) => row.merchant_id)}::bigint[], ${ranked.map(({ row }) => row.product_id)}::bytea[],
-        ${ranked.map(({ rank }) => rank / MILLION)}::float8[]
-      ) AS k (merchant_id, product_id, rank)
-      JOIN market.products AS p USING (merchant_id, product_id)
-      WHERE p.chain_id = ${chainId} AND p.rank <> k.rank
-      ORDER BY merchant_id, product_id FOR NO KEY UPDATE OF p
-    ) AS k
-    WHERE p.chain_id = ${chainId} AND (p.merchant_id, p.product_id) = (k.merchant_id, k.product_id)`
+    UPDATE market.products AS p SET rank = k.rank FROM unnest(
+      ${ranked.map(({ row }) => row.merchant_id)}::bigint[], ${ranked.map(({ row }) => row.product_id)}::bytea[],
+      ${ranked.map(({ rank }) => rank / MILLION)}::float8[]
+    ) AS k (merchant_id, product_id, rank)
+    WHERE p.chain_id = ${chainId} AND (p.merchant_id, p.product_id) = (k.merchant_id, k.product_id) AND p.rank <> k.rank`
 }
 
 async function addToMerchants(
