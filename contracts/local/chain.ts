@@ -16,12 +16,15 @@ import {
   walletActions,
 } from 'viem'
 import { CREATE2_FACTORY } from '../deploy/plan.ts'
+import { developmentAccount, privateKeyOf } from './accounts.ts'
 import { readingInProcess } from './in-process.ts'
 
 const PROJECT_ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Runtime code of the CREATE2 factory that public networks have. */
 const CREATE2_FACTORY_CODE =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
+/** What a development account has to spend, in wei. */
+const GAS = 10_000n * 10n ** 18n
 /** Requests from before a chain is closed get this time to be answered; later ones fail. */
 const LAST_ANSWERS_MS = 500
 
@@ -33,6 +36,10 @@ export interface LocalChainOptions {
   blockTime?: number
   /** Blocks of one second have the same time; left out: each is later than the one before, so a busy chain runs ahead of the clock. */
   keepsTime?: boolean
+  /** The time of the first block; left out: now. */
+  startsAt?: Date | undefined
+  /** How many development accounts have gas, and their keys on the node; left out: 20. */
+  accounts?: number
 }
 
 /** Reads, writes and time travel on a local chain. */
@@ -68,6 +75,8 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
       chainId,
       allowBlocksWithSameTimestamp: options.keepsTime ?? false,
       mining: options.blockTime ? { auto: false, interval: options.blockTime } : { auto: true },
+      ...(options.startsAt && { initialDate: options.startsAt }),
+      ...(options.accounts && { accounts: heldAccounts(options.accounts) }),
     },
   }
   const connection = await network.create(params)
@@ -101,6 +110,12 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
     },
   }
 }
+
+const heldAccounts = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    privateKey: privateKeyOf(developmentAccount(index)),
+    balance: GAS,
+  }))
 
 async function listen(network: NetworkManager, params: NetworkConnectionParams, port: number) {
   const server = await network.createServer(params, '127.0.0.1', port)

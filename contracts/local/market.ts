@@ -188,7 +188,7 @@ export async function listProduct(
   return confirmed(market, hash)
 }
 
-/** Publishes a review on an approved proof: the agent's owner signs, the publisher sends. */
+/** Publishes a review on an approved proof: the agent's owner signs, for an hour unless `expiry` says otherwise, and the publisher sends. */
 export async function publishWithProof(
   market: Market,
   owner: LocalAccount,
@@ -197,7 +197,8 @@ export async function publishWithProof(
     product,
     content,
     proofId,
-  }: { agentId: bigint; product: Product; content: string; proofId: bigint },
+    expiry,
+  }: { agentId: bigint; product: Product; content: string; proofId: bigint; expiry?: number },
 ): Promise<{ reviewId: bigint; receipt: TransactionReceipt }> {
   const { client, addresses, accounts } = market
   const { timestamp } = await client.getBlock()
@@ -206,7 +207,7 @@ export async function publishWithProof(
     ...product,
     contentHash: ContentHash.contentHash({ agentId, ...product, content }),
     nonce: numberToHex(proofId, { size: 32 }),
-    expiry: Commitment.expiryAt(Number(timestamp)),
+    expiry: expiry ?? Commitment.expiryAt(Number(timestamp)),
   }
   const commitment = Commitment.from('ReviewCommitment', {
     chainId: client.chain.id,

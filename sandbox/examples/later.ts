@@ -9,6 +9,9 @@ import { fail, runningSandbox } from './running.ts'
 import { printAmount } from './split.ts'
 import { waitFor } from './wait.ts'
 
+/** The demo market has hundreds. */
+const SHOWN = 20
+
 const { state } = await runningSandbox()
 const escrow = { address: state.contracts.CommissionEscrow, abi: commissionEscrowAbi } as const
 const transport = http(state.rpcUrl)
@@ -27,7 +30,9 @@ console.log(`${days} days later it is ${new Date(Number(timestamp) * 1_000).toIS
 const deposits = await chain.getContractEvents({ ...escrow, ...all, eventName: 'EscrowDeposited' })
 const ended = deposits.filter(({ args }) => args.windowEnd <= timestamp && args.heldBack + args.cashback > 0n)
 const settled = await waitFor('settlements', readSettled, ({ length }) => length >= ended.length)
-for (const { args } of settled.slice(before.length)) {
+const settledNow = settled.slice(before.length)
+if (settledNow.length > SHOWN) console.log(`${settledNow.length} escrows are settled; the newest ${SHOWN}:`)
+for (const { args } of settledNow.slice(-SHOWN)) {
   const response = await fetch(`${state.baseUrl}/v1/escrow/${args.escrowId}/decisions`)
   const { decisions }: Decisions = await response.json()
   const { contradicted, cashback_earned } = decisions.find(({ kind }) => kind === 'settle') ?? {}

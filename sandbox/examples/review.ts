@@ -89,8 +89,11 @@ if (helpful) {
   const path = `/v1/review-rank/${helpful.agent_id}?explain=true`
   const { repeat, explain } = await service.get<ExplainedRank>(buyer, path)
   console.log(`agent ${helpful.agent_id}, whom the vote was for, has rank ${repeat.rank} (repeat)`)
-  for (const { kind, voter_agent_id, counts } of explain.repeat.evidence)
-    console.log(`  ${kind} of agent ${voter_agent_id}, counts ${counts}`)
+  for (const { kind, voter_agent_id, counts } of explain.repeat.evidence) {
+    // What all buyers say of a review is of no one agent.
+    const whose = voter_agent_id === undefined ? '' : ` of agent ${voter_agent_id}`
+    console.log(`  ${kind}${whose}, counts ${counts}`)
+  }
 }
 
 function printLegs({ held_back, cashback }: Escrow): void {

@@ -1,8 +1,11 @@
 import { deployMarket, startLocalChain } from '@referrer/contracts/local'
-import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { startChat } from './chat/chat.ts'
 import type { Databases } from './databases.ts'
-import { fillMarket } from './demo-data.ts'
+import { DEMO_ACCOUNTS, demoAccounts, type Ids, shopOwners } from './demo/cast.ts'
+import { smallPlan } from './demo/plan.ts'
+import { replay } from './demo/replay.ts'
+import { finishDemo, holdFollowers, loadRows } from './demo/restore.ts'
+import { HISTORY_MS, readSnapshot } from './demo/snapshot.ts'
 import type { Ends } from './ends.ts'
 import { startFaucet } from './faucet.ts'
 import { startMarketFacilitator } from './market-facilitator.ts'
@@ -10,10 +13,9 @@ import { attestationPubKey, startMarketService } from './market-service.ts'
 import { registerPeople } from './people.ts'
 import { HOST, type Ports } from './ports.ts'
 import type { World } from './program.ts'
-import { GOODS } from './shop/goods.ts'
+import type { Contents, Sandbox } from './sandbox.ts'
 import { startShop } from './shop/shop.ts'
-import { stockShop } from './shop/stock.ts'
-import type { SandboxState } from './state.ts'
+import { SHOPS } from './shop/shops.ts'
 
 export interface BringUpOptions {
   ports: Ports
@@ -21,43 +23,45 @@ export interface BringUpOptions {
   logLevel: string
   ends: Ends
   say: (text: string) => void
+  contents: Contents
+  isEmbedding?: boolean
 }
 
 /** Starts everything, each part when those it needs run. */
-export async function bringUp({
-  ports,
-  databases,
-  logLevel,
-  ends,
-  say,
-}: BringUpOptions): Promise<SandboxState> {
-  const { local, market, people, signingKey } = await startChain({ ports, ends, say })
+export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
+  const { ports, databases, logLevel, ends, say, contents, isEmbedding = true } = options
+  const snapshot = contents === 'demo' ? readSnapshot() : undefined
+  const endsAt = Date.now()
+  const startsAt = snapshot && new Date(endsAt - HISTORY_MS)
+  const { rpcUrl, chainId, market, people } = await startChain({ ...options, startsAt })
+  const shopUrl = `http://${HOST}:${ports.shop}`
+  const databaseUrl = await databases.create('market')
+  if (snapshot) {
+    say(`replaying the ${snapshot.calls.length} transactions of the demo market`)
+    await replay(market, snapshot, { endsAt })
+    say('loading its records')
+    await loadRows(databaseUrl, snapshot, { endsAt, shopUrl })
+  }
 
   say('starting the service')
-  const { accounts } = people
-  const chain = { rpcUrl: local.rpcUrl, chainId: local.chain.id, contracts: market.addresses, accounts }
-  const world: World = { ...chain, logLevel }
+  const accounts = snapshot ? demoAccounts(people, snapshot) : people
+  const world: World = { rpcUrl, chainId, contracts: market.addresses, accounts, logLevel, isEmbedding }
   const facilitatorUrl = `http://${HOST}:${ports.facilitator}`
   const serviceUrl = `http://${HOST}:${ports.service}`
   const chat = await ends.add(
-    () => startChat({ port: ports.chat, serviceUrl, rpcUrl: local.rpcUrl, accounts }),
+    () => startChat({ port: ports.chat, serviceUrl, rpcUrl, accounts }),
     ({ close }) => close(),
   )
   const { url: faucetUrl } = await ends.add(
     () => startFaucet({ market, port: ports.faucet }),
     (faucet) => faucet.close(),
   )
+  const held = snapshot && (await holdFollowers(databaseUrl, chainId))
   const { url: baseUrl } = await ends.add(
-    async () =>
-      startMarketService(world, {
-        port: ports.service,
-        databaseUrl: await databases.create('market'),
-        facilitatorUrl,
-        faucetUrl,
-        chat,
-      }),
+    () => startMarketService(world, { port: ports.service, databaseUrl, facilitatorUrl, faucetUrl, chat }),
     (service) => service.stop(),
   )
+  await held?.end()
 
   say('starting the facilitator')
   await ends.add(
@@ -70,22 +74,7 @@ export async function bringUp({
     (facilitator) => facilitator.stop(),
   )
 
-  say('opening the shop')
-  const merchantId = Number(people.merchantId)
-  const { url: shopUrl } = await ends.add(
-    () => startShop(world, { port: ports.shop, merchantId, baseUrl, facilitatorUrl, signingKey }),
-    (shop) => shop.stop(),
-  )
-  say('publishing the demo reviews')
-  await fillMarket({ market, people, baseUrl, shopUrl })
-
-  const products = GOODS.map(({ path, productId }) => ({
-    merchantId,
-    productId,
-    endpointUrl: `${shopUrl}${path}`,
-  }))
-  const { rpcUrl, chainId, contracts } = chain
-  return {
+  const state = {
     baseUrl,
     mcpUrl: `${baseUrl}/mcp`,
     facilitatorUrl,
@@ -94,27 +83,54 @@ export async function bringUp({
     faucetUrl,
     rpcUrl,
     chainId,
-    contracts,
+    contracts: market.addresses,
     attestationPubKey: await attestationPubKey(),
     accounts,
-    products,
+    products: snapshot ? productsOf(snapshot, shopUrl) : [],
   }
+  const sandbox: Sandbox = { state, market, world, databaseUrl }
+  if (contents === 'empty') return sandbox
+
+  say('opening the shops')
+  if (!snapshot) return playSmall(sandbox, options)
+  const owners = shopOwners(snapshot)
+  await ends.add(
+    () => startShop(world, { port: ports.shop, baseUrl, facilitatorUrl, owners }),
+    (shop) => shop.stop(),
+  )
+  say('settling the escrows that are due')
+  await finishDemo({ databaseUrl, baseUrl })
+  return sandbox
 }
 
-/** A chain with the market's contracts, its people, and the shop's products. */
-async function startChain({ ports, ends, say }: Pick<BringUpOptions, 'ports' | 'ends' | 'say'>) {
+/** So little that it can be played at each start. */
+async function playSmall(sandbox: Sandbox, { ports, ends, say }: BringUpOptions): Promise<Sandbox> {
+  const { play } = await import('./demo/play.ts')
+  const played = await play(sandbox, smallPlan(), { shopPort: ports.shop, ends, say })
+  const { state } = sandbox
+  const accounts = demoAccounts(state.accounts, played)
+  return { ...sandbox, state: { ...state, accounts, products: productsOf(played, state.shopUrl) } }
+}
+
+const productsOf = ({ merchantIds }: Pick<Ids, 'merchantIds'>, shopUrl: string) =>
+  merchantIds.flatMap((merchantId, at) =>
+    (SHOPS[at]?.goods ?? []).map(({ path, productId }) => ({
+      merchantId,
+      productId,
+      endpointUrl: `${shopUrl}${path}`,
+    })),
+  )
+
+/** A chain with the market's contracts and its people. */
+async function startChain({ ports, ends, say, startsAt }: BringUpOptions & { startsAt: Date | undefined }) {
   say('starting the chain')
-  const { rpcUrl, ...local } = await ends.add(
+  const { rpcUrl, chain, client } = await ends.add(
     // Buyers sign for one minute of their own clock, so the chain must keep the same time.
-    () => startLocalChain({ port: ports.chain, keepsTime: true }),
-    (chain) => chain.close(),
+    () => startLocalChain({ port: ports.chain, keepsTime: true, accounts: DEMO_ACCOUNTS, startsAt }),
+    (started) => started.close(),
   )
   if (!rpcUrl) throw new Error('the chain has no RPC endpoint')
   say('deploying the contracts')
-  const market = await deployMarket(local.client)
-  const people = await registerPeople(market)
-  // The shop's server holds this key and not the owner's: whoever steals it can ask for payments, and nothing else.
-  const signingKey = generatePrivateKey()
-  await stockShop(market, people.merchantId, privateKeyToAddress(signingKey))
-  return { local: { ...local, rpcUrl }, market, people, signingKey }
+  const market = await deployMarket(client)
+  return { rpcUrl, chainId: chain.id, market, people: await registerPeople(market) }
 }

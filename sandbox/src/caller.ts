@@ -10,7 +10,7 @@ export interface Caller {
   /** The token of a new session. */
   signIn(as: LocalAccount): Promise<string>
   /** Without a signature, on a session's token. */
-  postWith<T>(token: string, path: string): Promise<T>
+  postWith<T>(token: string, path: string, body?: object): Promise<T>
 }
 
 type Method = 'GET' | 'POST'
@@ -56,6 +56,7 @@ export function callerOf(baseUrl: string): Caller {
       const { token } = await signed<{ token: string }>(as, 'POST', '/v1/auth/session', { domain })
       return token
     },
-    postWith: (token, path) => call('POST', path, { authorization: `Bearer ${token}` }),
+    postWith: (token, path, body) =>
+      call('POST', path, { authorization: `Bearer ${token}` }, body && JSON.stringify(body)),
   }
 }

@@ -133,6 +133,7 @@ describe('npm start', () => {
       'facilitatorUrl',
       'shopUrl',
       'chatUrl',
+      'faucetUrl',
       'rpcUrl',
       'chainId',
       'contracts',
@@ -146,6 +147,7 @@ describe('npm start', () => {
       state.facilitatorUrl,
       state.shopUrl,
       state.chatUrl,
+      state.faucetUrl,
       state.rpcUrl,
     ])
       expect(sandbox.output.text).toContain(url)
@@ -176,7 +178,7 @@ describe('npm start', () => {
     expect(existsSync(statePath())).toBe(true)
   })
 
-  it.each(['starting the service', 'opening the shop'])(
+  it.each(['replaying the', 'starting the service', 'opening the shops'])(
     'ends everything on Ctrl-C while it is %s, and leaves the running one alone',
     async (moment) => {
       const other = await freeOffset()

@@ -3,13 +3,16 @@ import { parseArgs } from 'node:util'
 import { startDatabases } from './databases.ts'
 import { createEnds } from './ends.ts'
 import { readPorts, requireFree } from './ports.ts'
+import type { Contents } from './sandbox.ts'
 import { screen } from './screen.ts'
 import { databaseDirectory, removeState, requireOwnDirectory, statePath, writeState } from './state.ts'
 import { removeToolServers, writeToolServers } from './tool-servers.ts'
 
 const HELP = `Runs the market on this machine, for trying out and for development.
 
-  npm start
+  npm start             with a demo market: shops, products, reviews, purchases of the last hundred days
+  npm start -- --small  with one shop, three products and five reviews
+  npm start -- --empty  with nothing but the accounts
 
 Environment:
   PORT_OFFSET   shifts every port, so that sandboxes can run side by side (default 0)
@@ -22,7 +25,7 @@ const started = Date.now()
 const say = (text: string) =>
   console.log(`${((Date.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}`)
 
-async function main() {
+async function main(contents: Contents) {
   const ports = readPorts(process.env)
   const path = statePath(process.env)
   await requireFree(ports)
@@ -55,7 +58,7 @@ async function main() {
       // Loaded here, not with this file: it takes seconds, in which Postgres starts in a process of its own.
       import('./bring-up.ts'),
     ])
-    const state = await bringUp({ ports, databases, logLevel, ends, say })
+    const { state } = await bringUp({ ports, databases, logLevel, ends, say, contents })
     if (isStopping) return
     writeState(path, state)
     writeToolServers(path, state)
@@ -78,11 +81,17 @@ function complain(error: unknown): void {
   console.error(error instanceof Error ? error.message : error)
 }
 
-const { values: flags } = parseArgs({ options: { help: { type: 'boolean', default: false } } })
+const { values: flags } = parseArgs({
+  options: {
+    help: { type: 'boolean', default: false },
+    small: { type: 'boolean', default: false },
+    empty: { type: 'boolean', default: false },
+  },
+})
 if (flags.help) {
   console.log(HELP)
 } else {
-  await main().catch((error) => {
+  await main(flags.empty ? 'empty' : flags.small ? 'small' : 'demo').catch((error) => {
     complain(error)
     process.exit(1)
   })

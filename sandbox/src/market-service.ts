@@ -23,6 +23,7 @@ export async function startMarketService(
     PUBLISHER_PRIVATE_KEY: accountOf(world, 'publisher').privateKey,
     ATTESTATION_KEYS: JSON.stringify({ [world.chainId]: [ATTESTATION_SEED] }),
     ADMIN_ADDRESSES: accountOf(world, 'admin').address,
+    EMBEDDER: world.isEmbedding ? 'local' : 'off',
     FACILITATOR_URL: options.facilitatorUrl,
     FAUCET_URL: options.faucetUrl,
     TELEGRAM_BOT_TOKEN: options.chat.token,

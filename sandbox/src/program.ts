@@ -12,6 +12,8 @@ export interface World {
   contracts: Addresses
   accounts: SandboxAccount[]
   logLevel: string
+  /** Whether texts get vectors; without them discovery goes by words alone. */
+  isEmbedding: boolean
 }
 
 /** Deep enough for whoever turns the chain back with evm_revert. */

@@ -1,41 +1,34 @@
 import { exampleCommand, type SandboxState } from './state.ts'
 import { hostsPath } from './tool-servers.ts'
 
-/** What runs, who is who, and what to try. */
+/** What to try first, and where everything is. Contracts and keys are in the state file. */
 export function screen(state: SandboxState, path: string, env: NodeJS.ProcessEnv): string {
-  const {
-    baseUrl,
-    mcpUrl,
-    facilitatorUrl,
-    shopUrl,
-    chatUrl,
-    rpcUrl,
-    chainId,
-    contracts,
-    accounts,
-    products,
-  } = state
-  const row = (name: string, ...cells: unknown[]) =>
-    `  ${name.padEnd(18)}${cells.filter((cell) => cell !== '').join('  ')}`
-  const part = ({ agentId, merchantId }: { agentId?: number; merchantId?: number }) =>
-    agentId !== undefined ? `agent ${agentId}` : merchantId !== undefined ? `merchant ${merchantId}` : ''
+  const { baseUrl, mcpUrl, facilitatorUrl, shopUrl, chatUrl, faucetUrl, rpcUrl, chainId, products } = state
+  const row = (name: string, url: string, about = '') => `  ${name.padEnd(13)}${url}${about && `  ${about}`}`
   return [
+    '',
+    ...(products.length > 0 ? demoCommands(env) : bareCommands(state)),
     '',
     row('service', baseUrl, `reference at ${baseUrl}/docs`),
     row('tools', mcpUrl, `for agents: ${hostsPath(path)}`),
     row('facilitator', facilitatorUrl),
-    row('shop', shopUrl, `${products.length} products`),
+    ...(products.length > 0 ? [row('shops', shopUrl, `${products.length} products`)] : []),
     row('chat', chatUrl, 'talk to the bot in a browser'),
+    row('faucet', faucetUrl, 'gas and USDC for any address'),
     row('chain', rpcUrl, `chain id ${chainId}`),
-    '',
-    ...Object.entries(contracts).map(([name, address]) => row(name, address)),
-    '',
-    ...accounts.map((account) => row(account.role, account.address, part(account))),
-    '',
-    `  keys and addresses: ${path}`,
-    `  look: curl -s ${baseUrl}/v1/review`,
-    `  buy:  ${exampleCommand('buy', env)}`,
-    `  then: ${exampleCommand('review', env)}`,
+    row('accounts', path, 'with their keys, and the contracts'),
     '',
   ].join('\n')
 }
+
+const demoCommands = (env: NodeJS.ProcessEnv) => [
+  `  find: ${exampleCommand('discover', env)}`,
+  `  buy:  ${exampleCommand('buy', env)}`,
+  `  then: ${exampleCommand('review', env)}`,
+]
+
+const bareCommands = ({ baseUrl, faucetUrl, accounts }: SandboxState) => [
+  `  read: curl -s ${baseUrl}/.well-known/referrer-agent`,
+  `  fund: curl -s ${faucetUrl} -d '{"address":"${accounts.find(({ role }) => role === 'stranger')?.address}"}'`,
+  `  look: curl -s ${baseUrl}/v1/merchant`,
+]

@@ -21,7 +21,7 @@ export interface Resolved {
 }
 
 export async function reviewsOf({ state }: TestSandbox): Promise<Review[]> {
-  return (await (await fetch(`${state.baseUrl}/v1/review`)).json()).reviews
+  return (await (await fetch(`${state.baseUrl}/v1/review?limit=500`)).json()).reviews
 }
 
 export async function resolve(link: string): Promise<Resolved> {

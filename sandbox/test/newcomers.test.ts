@@ -60,12 +60,12 @@ describe('a sandbox beside others', () => {
   afterAll(() => sandbox.end())
 
   it('prints commands that find it', () => {
-    const shown = [...sandbox.output.text.matchAll(/^ {2}(?:buy|then): +(.+)$/gm)].map(
+    const shown = [...sandbox.output.text.matchAll(/^ {2}(?:find|buy|then): +(.+)$/gm)].map(
       ([, command]) => command,
     )
     const env = { PORT_OFFSET: sandbox.offset }
-    expect(shown).toEqual([exampleCommand('buy', env), exampleCommand('review', env)])
-    expect(shown[0]).toBe(`PORT_OFFSET=${sandbox.offset} node scripts/run.mjs sandbox/examples/buy.ts`)
+    expect(shown).toEqual(['discover', 'buy', 'review'].map((name) => exampleCommand(name, env)))
+    expect(shown[1]).toBe(`PORT_OFFSET=${sandbox.offset} node scripts/run.mjs sandbox/examples/buy.ts`)
   })
 
   it('has examples that say in one line what is wrong with what they were given', async () => {

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readPorts, requireFree } from '../src/ports.ts'
+import type { Contents } from '../src/sandbox.ts'
 import { type SandboxAccount, type SandboxState, statePath } from '../src/state.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -59,10 +60,11 @@ export interface TestSandbox extends Started {
   end(): Promise<void>
 }
 
-export async function startTestSandbox(): Promise<TestSandbox> {
+/** The small one has a shop with three products, and five reviews of them. */
+export async function startTestSandbox(contents: Contents = 'small'): Promise<TestSandbox> {
   const offset = await freeOffset()
   const directory = dirname(statePath({ PORT_OFFSET: offset }))
-  const started = runSandbox({ PORT_OFFSET: offset })
+  const started = runSandbox({ PORT_OFFSET: offset }, contents === 'demo' ? [] : [`--${contents}`])
   await until(() => started.output.text.includes('sandbox ready'), started)
   const state: SandboxState = JSON.parse(readFileSync(join(directory, 'state.json'), 'utf8'))
   return {

@@ -1,13 +1,16 @@
 // The shop's front: what is sold, for how much, and how to buy it.
 import { Money } from '@referrer/protocol'
 import type { Hex } from 'viem'
-import type { Good } from './goods.ts'
+import type { Good } from './good.ts'
+import { escapeHtml } from './html.ts'
+import type { ShopFront } from './shops.ts'
 
-export interface Front {
+export interface Front extends ShopFront {
   shopUrl: string
   baseUrl: string
   merchantId: number
-  goods: readonly Good[]
+  /** All shops of the server. */
+  others: readonly ShopFront[]
 }
 
 interface ShownProduct {
@@ -24,7 +27,6 @@ interface ShownProduct {
   reviews: string
 }
 
-const NAME = 'Demo shop'
 const HOW_TO_BUY = [
   'Choose a review of the product and follow its ref_link: it names the endpoint and a token.',
   'Call the endpoint with any x402 client and header X-Referrer-Token: <token>; an agent adds X-Referrer-Buyer-Agent-Id: <its id>.',
@@ -33,7 +35,8 @@ const HOW_TO_BUY = [
 
 export function frontJson(front: Front) {
   const products = front.goods.map((good) => shown(front, good))
-  return { name: NAME, merchant_id: front.merchantId, products, how_to_buy: HOW_TO_BUY }
+  const shops = front.others.map(({ name, path }) => ({ name, url: `${front.shopUrl}${path}` }))
+  return { name: front.name, merchant_id: front.merchantId, products, how_to_buy: HOW_TO_BUY, shops }
 }
 
 function shown({ shopUrl, baseUrl, merchantId }: Front, good: Good): ShownProduct {
@@ -61,11 +64,12 @@ export function frontHtml(front: Front): string {
 <p>${product_type}, ${good.commissionBps / 100} % commission, <a href="${escapeHtml(reviews)}">reviews with their ref links</a></p>
 </article>`
   })
+  const shops = front.others.map(({ name, path }) => `<a href="${path}">${name}</a>`)
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${NAME}</title>
+<title>${front.name}</title>
 <style>
 :root { color-scheme: light dark }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 44rem; margin: 3rem auto; padding: 0 1rem }
@@ -74,17 +78,15 @@ h2 { display: flex; justify-content: space-between; font-size: 1.15rem; margin: 
 h2 span { font-weight: 400 }
 code { overflow-wrap: anywhere }
 </style>
-<h1>${NAME}</h1>
+<h1>${front.name}</h1>
+<p>${front.description}</p>
 <p>Everything here is paid with <a href="https://www.x402.org">x402</a>, through the link of a review.</p>
 ${rows.join('\n')}
 <h2>How to buy</h2>
 <ol>
 ${HOW_TO_BUY.map((step) => `<li>${escapeHtml(step)}</li>`).join('\n')}
 </ol>
+<p>${shops.join(' · ')}</p>
 </html>
 `
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character)

@@ -1,4 +1,4 @@
-// The demo shop: what a merchant's server looks like with @referrer/merchant.
+// The server of the demo shops: what a merchant's looks like with @referrer/merchant.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { createPaymentMemory, createReferralEndpoint, type PaymentMemory } from '@referrer/merchant'
@@ -7,39 +7,57 @@ import { X402 } from '@referrer/protocol'
 import type { Hex } from 'viem'
 import { HOST } from '../ports.ts'
 import type { World } from '../program.ts'
-import { GOODS, type Good } from './goods.ts'
+import type { Good } from './good.ts'
 import { frontHtml, frontJson } from './page.ts'
 import { RequestError } from './request-error.ts'
+import { SHOPS } from './shops.ts'
 
 export interface Shop {
   url: string
   stop(): Promise<void>
 }
 
+/** Who a shop belongs to. */
+export interface Owner {
+  merchantId: number
+  /** The server holds this key and not the owner's: whoever steals it can ask for payments, and nothing else. */
+  signingKey: Hex
+}
+
 export interface ShopOptions {
   port: number
-  merchantId: number
-  /** The marketplace that the shop sells through. */
+  /** The marketplace that the shops sell through. */
   baseUrl: string
   facilitatorUrl: string
-  signingKey: Hex
+  /** One for each of `SHOPS`. */
+  owners: readonly Owner[]
 }
 
 const PATIENCE_MS = 3_000
 
 export async function startShop(world: World, options: ShopOptions): Promise<Shop> {
   const url = `http://${HOST}:${options.port}`
-  const front = { ...options, shopUrl: url, goods: GOODS }
   const payments = createPaymentMemory()
-  const endpoints = new Map(GOODS.map((good) => [good.path, sell(good, world, options, payments)]))
-  await Promise.all([...endpoints.values()].map((endpoint) => endpoint.ready()))
-  const sellers = new Map([...endpoints].map(([path, endpoint]) => [path, nodeHandler(endpoint)]))
+  const shops = SHOPS.flatMap((shop, at) => {
+    const owner = options.owners[at]
+    return owner ? [{ ...shop, ...owner }] : []
+  })
+  const endpoints = shops.flatMap(({ goods, ...owner }) =>
+    goods.map((good) => [good.path, sell(good, world, { ...options, ...owner }, payments)] as const),
+  )
+  // One of each shop, one after another: a wrong configuration is one of the shop, and forty at once would ask the chain hundreds of things.
+  for (const { goods } of shops) await endpoints.find(([path]) => path === goods[0]?.path)?.[1].ready()
+  const sellers = new Map(endpoints.map(([path, endpoint]) => [path, nodeHandler(endpoint)]))
+  const fronts = new Map(
+    shops.map((shop) => [shop.path, { ...shop, shopUrl: url, baseUrl: options.baseUrl, others: SHOPS }]),
+  )
 
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0] ?? ''
     const seller = sellers.get(path)
     if (seller) return void seller(request, response)
-    if (path !== '/') return answer(response, 404, { error: `nothing is sold here: see ${url}` })
+    const front = fronts.get(path)
+    if (!front) return answer(response, 404, { error: `nothing is sold here: see ${url}` })
     if (request.headers.accept?.includes('text/html'))
       return response.setHeader('content-type', 'text/html; charset=utf-8').end(frontHtml(front))
     answer(response, 200, frontJson(front))
@@ -60,7 +78,7 @@ export async function startShop(world: World, options: ShopOptions): Promise<Sho
 function sell(
   good: Good,
   { chainId, rpcUrl, contracts }: World,
-  options: ShopOptions,
+  options: Pick<ShopOptions, 'baseUrl' | 'facilitatorUrl'> & Owner,
   payments: PaymentMemory,
 ) {
   return createReferralEndpoint({

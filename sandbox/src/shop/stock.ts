@@ -1,33 +1,27 @@
 import { confirmed, listProduct, type Market } from '@referrer/contracts/local'
 import { Money } from '@referrer/protocol'
 import { merchantRegistryAbi } from '@referrer/protocol/abi'
-import { type Address, keccak256, stringToHex } from 'viem'
-import { GOODS } from './goods.ts'
+import { type Address, keccak256, type LocalAccount, stringToHex } from 'viem'
+import type { Good } from './good.ts'
 
 const SETTLEMENT_SIGNER_ROLE = keccak256(stringToHex('SETTLEMENT_SIGNER_ROLE'))
 
-/** Lists what the shop sells on the chain, and lets its server ask for payments without holding the owner's key. */
+/** Lists what a shop sells on the chain, and lets its server ask for payments without holding the owner's key. */
 export async function stockShop(
   market: Market,
-  merchantId: bigint,
-  settlementSigner: Address,
+  owner: LocalAccount,
+  { merchantId, goods, signer }: { merchantId: bigint; goods: readonly Good[]; signer: Address },
 ): Promise<void> {
-  const { client, accounts, addresses } = market
-  for (const { productId, commissionBps, price, oneOff } of GOODS) {
-    const minPrice = Money.parse(price)
-    await listProduct(
-      market,
-      accounts.merchant,
-      { merchantId, productId },
-      { commissionBps, minPrice, oneOff },
-    )
+  for (const { productId, commissionBps, price, oneOff } of goods) {
+    const terms = { commissionBps, minPrice: Money.parse(price), oneOff }
+    await listProduct(market, owner, { merchantId, productId }, terms)
   }
-  const hash = await client.writeContract({
-    account: accounts.merchant,
-    address: addresses.MerchantRegistry,
+  const hash = await market.client.writeContract({
+    account: owner,
+    address: market.addresses.MerchantRegistry,
     abi: merchantRegistryAbi,
     functionName: 'grantRole',
-    args: [merchantId, SETTLEMENT_SIGNER_ROLE, settlementSigner],
+    args: [merchantId, SETTLEMENT_SIGNER_ROLE, signer],
   })
   await confirmed(market, hash)
 }

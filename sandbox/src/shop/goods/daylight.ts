@@ -1,5 +1,5 @@
 // When the sun rises and sets, by the sunrise equation: within a few minutes of an almanac's, and no network is needed.
-import { RequestError } from './request-error.ts'
+import { RequestError } from '../request-error.ts'
 
 export interface Place {
   latitude: number

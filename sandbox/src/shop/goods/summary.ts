@@ -1,5 +1,5 @@
 // A summary by extraction: the sentences whose words the text uses most, in the order in which they stand.
-import { RequestError } from './request-error.ts'
+import { RequestError } from '../request-error.ts'
 
 export interface Summary {
   summary: string

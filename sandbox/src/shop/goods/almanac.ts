@@ -1,5 +1,5 @@
+import { RequestError } from '../request-error.ts'
 import { CITIES, type Daylight, daylightAt, type Place, sunAt } from './daylight.ts'
-import { RequestError } from './request-error.ts'
 
 export interface Almanac {
   title: string

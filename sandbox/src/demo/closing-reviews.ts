@@ -1,12 +1,12 @@
-export interface DemoReview {
-  /** Which of the two reviewers. */
+export interface ClosingReview {
+  /** Which of the first two reviewers. */
   by: 0 | 1
   path: string
   content: { rating: number; description: string } & Record<string, unknown>
 }
 
-/** In the order in which they are published: the last is the first that a newcomer is shown. */
-export const DEMO_REVIEWS: readonly DemoReview[] = [
+/** On the last day, in this order: the last is the first that a newcomer is shown. */
+export const CLOSING_REVIEWS: readonly ClosingReview[] = [
   {
     by: 0,
     path: '/almanac',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { RequestError } from '../request-error.ts'
 import { CITIES, daylightAt, type Place, readDate, readPlace } from './daylight.ts'
-import { RequestError } from './request-error.ts'
 
 const city = (name: string) => CITIES[name] as Place
 const minutesApart = (a: string | undefined, b: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { RequestError } from '../request-error.ts'
 import { almanacOf, readYear } from './almanac.ts'
-import { RequestError } from './request-error.ts'
 
 const of = (year: number, city: string) => almanacOf(year).cities.find((entry) => entry.city === city)
 
