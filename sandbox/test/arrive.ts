@@ -1,14 +1,10 @@
-// How an agent comes to a market of which it knows the URL and a node: a key, money of the faucet, an identity, and a signer that holds the key.
+// How an agent comes to a market of which it knows the URL and a node: the signer makes the key, asks the faucet and registers the agent.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { askFaucet, readDeployment, registerIdentity } from '@referrer/client/chain'
-import { createPublicClient, createWalletClient, http, type PublicClient } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { hardhat } from 'viem/chains'
 
 const SIGNER = fileURLToPath(new URL('../../packages/signer/src/bin.ts', import.meta.url))
 
@@ -21,24 +17,13 @@ export interface Arrived {
 }
 
 export async function arrive({ marketUrl, rpcUrl }: { marketUrl: string; rpcUrl: string }): Promise<Arrived> {
-  const key = generatePrivateKey()
-  const account = privateKeyToAccount(key)
-  const chain = { chain: hardhat, transport: http(rpcUrl) }
-  const client = createPublicClient(chain) as PublicClient
-  const { mcpUrl, chainId, contracts, faucetUrl } = await readDeployment(client, { marketUrl })
-  await askFaucet(faucetUrl ?? '', account.address)
-  const { agentId } = await registerIdentity(client, createWalletClient({ ...chain, account }), {
-    identityRegistry: contracts.IdentityRegistry,
-  })
   const host = await startHost({
-    AGENT_KEYS: `${agentId}:${key}`,
+    REFERRER_URL: marketUrl,
     BASE_RPC_URL: rpcUrl,
-    REFERRER_AGENT_MCP_URL: mcpUrl,
-    CHAIN_ID: String(chainId),
-    REVIEW_REGISTRY_ADDRESS: contracts.ReviewRegistry,
-    COMMISSION_ESCROW_ADDRESS: contracts.CommissionEscrow,
+    SIGNER_PASSWORD: 'of a test',
   })
-  return { agentId: String(agentId), ...host }
+  const { agent_id } = await host.call('setup')
+  return { agentId: String(agent_id), ...host }
 }
 
 async function startHost(env: Record<string, string>): Promise<Omit<Arrived, 'agentId'>> {

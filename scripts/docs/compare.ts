@@ -23,7 +23,10 @@ const normal = (line: string) =>
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 function matches(expected: string, printed: string): boolean {
-  const pattern = normal(expected).split(/\s*…\s*/).map(escaped).join('.*')
+  const pattern = normal(expected)
+    .split(/\s*…\s*/)
+    .map(escaped)
+    .join('.*')
   return new RegExp(`^${pattern}$`).test(normal(printed))
 }
 
