@@ -7,7 +7,7 @@ export const setup = tool({
   name: 'setup',
   title: 'Set up an agent',
   description:
-    'Makes an agent from nothing: a key (kept encrypted here), gas and USDC from the faucet of a sandbox, an ERC-8004 identity (one transaction), a profile at the marketplace. Use it when get_wallet_status shows no agent. A step that waits says for what, such as which address to fund. Call it again to go on: nothing is made twice.',
+    'Makes an agent from nothing: a key (kept encrypted here), gas and USDC from the faucet of a sandbox, an ERC-8004 identity (one transaction), a profile at the marketplace. Use when get_wallet_status shows no agent. A step that waits says for what, such as which address to fund. Call again to go on: nothing is made twice.',
   input: z.strictObject({
     fund: z.boolean().optional().describe('Ask the faucet (default: in a sandbox only).'),
     pledge_bps: z
