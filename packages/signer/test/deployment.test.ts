@@ -28,16 +28,20 @@ afterAll(async () => {
   await place?.close()
 })
 
-/** Knows a key, the marketplace and a node. */
-async function start(change: Record<string, string> = {}): Promise<TestSigner> {
+/** A key, the marketplace and a node. */
+function envOf(change: Record<string, string> = {}): Record<string, string> {
   const { AGENT_KEYS = '', BASE_RPC_URL = '' } = place.env
-  const signer = await startSigner({
+  return {
     AGENT_KEYS,
     BASE_RPC_URL,
     REFERRER_AGENT_MCP_URL: `${market.url}/mcp`,
     ALLOW_PRIVATE_HOSTS: 'true',
     ...change,
-  })
+  }
+}
+
+async function start(change?: Record<string, string>): Promise<TestSigner> {
+  const signer = await startSigner(envOf(change))
   signers.push(signer)
   return signer
 }
@@ -95,7 +99,7 @@ describe('a marketplace whose address registry changes', () => {
     const { AddressRegistry, SplitRouter, ReviewRegistry, IdentityRegistry } = plan.addresses
     const SIGNER_STATE_DIR = newStateDir()
 
-    const trusting = await startSigner({ ...(await envOf({ SIGNER_STATE_DIR })) })
+    const trusting = await startSigner(envOf({ SIGNER_STATE_DIR }))
     expect(await trusting.must('get_wallet_status')).toMatchObject({ chain_problem: null })
     await trusting.client.close()
 
@@ -107,10 +111,10 @@ describe('a marketplace whose address registry changes', () => {
     expect(await refusedPayment(later)).toMatch(refusal)
     expect((await later.must('get_wallet_status')).chain_problem).toMatch(refusal)
 
-    const accepting = await startSigner(await envOf({ SIGNER_STATE_DIR, ADDRESS_REGISTRY: AddressRegistry }))
+    const accepting = await startSigner(envOf({ SIGNER_STATE_DIR, ADDRESS_REGISTRY: AddressRegistry }))
     expect(await accepting.must('get_wallet_status')).toMatchObject({ chain_problem: null })
     await accepting.client.close()
-    const accepted = await startSigner(await envOf({ SIGNER_STATE_DIR }))
+    const accepted = await startSigner(envOf({ SIGNER_STATE_DIR }))
     expect(await accepted.must('get_wallet_status')).toMatchObject({ chain_problem: null })
     await accepted.client.close()
 
@@ -118,11 +122,6 @@ describe('a marketplace whose address registry changes', () => {
     const pinned = await start({ ADDRESS_REGISTRY: AddressRegistry })
     expect(await refusedPayment(pinned)).toMatch(/uses the address registry 0x\w+, and you trust 0x\w+: /)
   })
-
-  const envOf = async (change: Record<string, string>) => {
-    const { AGENT_KEYS = '', BASE_RPC_URL = '' } = place.env
-    return { AGENT_KEYS, BASE_RPC_URL, REFERRER_AGENT_MCP_URL: market.url, ...change }
-  }
 })
 
 describe('an environment that contradicts the marketplace', () => {

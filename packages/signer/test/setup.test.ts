@@ -56,13 +56,13 @@ it('makes a key, gets money, registers the agent on the chain and at the marketp
   expect(await must(place.m.call('GET', `/v1/agent/${agent_id}`))).toMatchObject({ owner_address: address })
 
   const again = await signer.must('setup')
-  expect(again).toMatchObject({ agent_id, address, chain_id: place.m.chainId })
+  expect(again).toMatchObject({ agent_id, address })
   expect(statesOf(again)).toEqual(ALL_DONE)
   expect(await place.identitiesOf(address)).toBe(1n)
 
   const { wallets, chain_id } = await signer.must('get_wallet_status')
   expect(chain_id).toBe(place.m.chainId)
-  expect(wallets).toMatchObject([{ agent_id: String(agent_id), address, owns_agent: true }])
+  expect(wallets).toMatchObject([{ agent_id, address, owns_agent: true }])
   const order = { ref_link: place.refLink, agent_id, max_amount: String(PRICE) }
   const paid = await signer.must('pay_for_product', order)
   expect(paid).toMatchObject({ payer: address, amount: Number(PRICE) })
@@ -168,6 +168,20 @@ describe('a signer that is killed', () => {
   })
 })
 
+it('registers the identity once more, and with the same nonce, where the chain has taken it back', async () => {
+  const { client } = place.m.market
+  const snapshot = await client.snapshot()
+  const signer = await start(place.nothing())
+  const first = await signer.must('setup')
+  await client.revert({ id: snapshot })
+  expect(await place.identitiesOf(first.address)).toBe(0n)
+  const { steps, agent_id, address } = await signer.must('setup')
+  expect(steps).toContainEqual({ step: 'identity', state: 'did', about: `agent ${agent_id}` })
+  expect(address).toBe(first.address)
+  expect(await place.identitiesOf(address)).toBe(1n)
+  expect(await client.getTransactionCount({ address })).toBe(1)
+})
+
 describe('setups at the same time', () => {
   it('of two processes make one key and one identity', async () => {
     const env = place.nothing()
@@ -204,11 +218,11 @@ describe('a password', () => {
       [locked, /^the key of 0x\w+ is locked: set SIGNER_PASSWORD/],
     ] as const) {
       expect(await other.refusal('setup')).toMatch(why)
-      const order = { ref_link: place.refLink, agent_id: String(agent_id) }
+      const order = { ref_link: place.refLink, agent_id }
       // The caps of the owner are read with its key.
       expect(await other.refusal('pay_for_product', order)).toMatch(/password|locked/)
       // Whatever needs no signature works.
-      expect((await other.must('get_wallet_status')).wallets[0]).toMatchObject({ agent_id: String(agent_id) })
+      expect((await other.must('get_wallet_status')).wallets[0]).toMatchObject({ agent_id })
     }
     expect(keysIn(signer.stateDir)).toHaveLength(1)
   })
@@ -243,12 +257,12 @@ describe('a key of the environment', () => {
     const { buyer } = place.m.market.accounts
     const signer = await start({ ...place.nothing(), AGENT_KEYS })
     const answer = await signer.must('setup')
-    expect(answer).toMatchObject({ agent_id: place.agentId, address: buyer.address })
+    expect(answer).toMatchObject({ agent_id: String(place.agentId), address: buyer.address })
     expect(statesOf(answer)).toMatchObject({ key: 'done', identity: 'done' })
     const [, key = ''] = AGENT_KEYS.split(':')
     const alone = await start({ ...rest, AGENT_PRIVATE_KEY: key })
     // The agent that the wallet has already is found.
-    expect(await alone.must('setup')).toMatchObject({ agent_id: place.agentId })
+    expect(await alone.must('setup')).toMatchObject({ agent_id: String(place.agentId) })
     for (const { stateDir } of [signer, alone]) expect(keysIn(stateDir)).toEqual([])
   })
 })
