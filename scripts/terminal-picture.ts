@@ -38,6 +38,7 @@ export function draw(lines: Line[]): string {
     (color, at) => `<circle cx="${MARGIN + at * 18}" cy="16" r="5.5" fill="${color}"/>`,
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" xml:space="preserve">
+<title>${escaped(lines.find(({ kind }) => kind === 'command')?.text ?? 'a terminal')}</title>
 <style>
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace; fill: #d0d7de; white-space: pre }
 .command { fill: #ffffff; font-weight: 700 }

@@ -18,6 +18,9 @@ const abi = [
   ...splitRouterAbi,
 ] as const
 
+/** The `proof_kind` of a buyer's review. */
+const OF_PURCHASE = 2
+
 /** Of rows: times, what the vote commitment of a ballot was signed with, escrow numbers, and weights, which follow ranks. */
 const DIFFERING = new Set([
   ...['recorded_at', 'registered_at', 'set_at', 'described_at', 'submitted_at', 'reviewed_at', 'entered_at'],
@@ -35,7 +38,9 @@ export function factsOf({ calls, rows, agentIds, merchantIds }: Snapshot) {
 }
 
 function factsOfRow(row: Row): string {
-  return JSON.stringify(Object.entries(row).filter(([name]) => !DIFFERING.has(name)))
+  // The proof of a buyer's review is the number of the escrow.
+  const isEscrow = (name: string) => name === 'proof_id' && row.proof_kind === OF_PURCHASE
+  return JSON.stringify(Object.entries(row).filter(([name]) => !DIFFERING.has(name) && !isEscrow(name)))
 }
 
 function factsOfCall({ at, from, to, data }: Call): string[] {
