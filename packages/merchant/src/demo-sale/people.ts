@@ -1,4 +1,5 @@
 // Throw-away people of the sandbox.
+import { createReferrerClient } from '@referrer/client'
 import { askFaucet, registerIdentity } from '@referrer/client/chain'
 import { createWalletClient, http } from 'viem'
 import {
@@ -8,7 +9,6 @@ import {
   privateKeyToAccount,
 } from 'viem/accounts'
 import { type Shop, ShopError } from '../shop/index.ts'
-import { marketApi } from '../shop/rest.ts'
 
 /** The development mnemonic that local chains share. The sandbox's admin is its second account: nothing of it is secret. */
 const admin = () =>
@@ -34,12 +34,13 @@ export async function newAgent(shop: Shop): Promise<Agent> {
   const own = createWalletClient({ account, chain: wallet.chain, transport: http(rpcUrl) })
   const { IdentityRegistry } = deployment.contracts
   const { agentId } = await registerIdentity(client, own, { identityRegistry: IdentityRegistry })
-  await marketApi(deployment.marketUrl, account).post('/v1/agent/register', { agent_id: Number(agentId) })
+  const market = createReferrerClient({ url: deployment.marketUrl, account })
+  await market.post('/v1/agent/register', { body: { agent_id: Number(agentId) } })
   return { account, agentId: Number(agentId) }
 }
 
 /** As the sandbox's admin does when somebody shows that a product was used. */
 export async function approveProof({ deployment }: Shop, proofId: number): Promise<void> {
-  const market = marketApi(deployment.marketUrl, admin())
-  await market.post(`/admin/proofs/${proofId}/approve`, undefined, await market.signIn())
+  const market = createReferrerClient({ url: deployment.marketUrl, account: admin() })
+  await market.post('/admin/proofs/{id}/approve', { params: { path: { id: proofId } } })
 }

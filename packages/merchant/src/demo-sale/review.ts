@@ -1,7 +1,7 @@
 // A review of the product, published as any reviewer's first one: on a proof that the admin approves.
+import { createReferrerClient } from '@referrer/client'
 import type { Hex, LocalAccount, TypedDataDefinition } from 'viem'
 import { type Shop, ShopError } from '../shop/index.ts'
-import { marketApi } from '../shop/rest.ts'
 import { type Agent, approveProof } from './people.ts'
 
 export interface Published {
@@ -26,19 +26,15 @@ export async function publishReview(
   const { marketUrl, mcpUrl } = shop.deployment
   const product = { merchant_id: merchantId, product_id: productId }
   await requireContent(mcpUrl, { ...product, content_json: content })
-  const market = marketApi(marketUrl, account)
-  const { proof_id } = await market.post<{ proof_id: number }>('/v1/proof', {
-    agent_id: agentId,
-    ...product,
-    proof_data: { note: 'A try-out of the demo sale.' },
+  const market = createReferrerClient({ url: marketUrl, account })
+  const { proof_id } = await market.post('/v1/proof', {
+    body: { agent_id: agentId, ...product, proof_data: { note: 'A try-out of the demo sale.' } },
   })
   await approveProof(shop, proof_id)
   const submission = { agent_id: agentId, proof_id, content_json: content }
   const internalId = await submitReview(mcpUrl, account, submission)
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const review = await market.get<{ on_chain_id?: number; ref_link?: string }>(
-      `/v1/review-internal/${internalId}`,
-    )
+    const review = await market.get('/v1/review-internal/{id}', { params: { path: { id: internalId } } })
     if (review.on_chain_id && review.ref_link)
       return { reviewId: review.on_chain_id, refLink: review.ref_link }
     await new Promise((resolve) => setTimeout(resolve, TRY_MS))

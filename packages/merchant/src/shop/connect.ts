@@ -1,4 +1,5 @@
 // The market, its chain and the shop's owner, checked before anything is done.
+import { createReferrerClient, type ReferrerClient } from '@referrer/client'
 import { askFaucet, type Deployment, NETWORKS, type Network, readDeployment } from '@referrer/client/chain'
 import {
   type Chain,
@@ -16,7 +17,6 @@ import {
 } from 'viem'
 import { type Project, readProject } from './project.ts'
 import { type Reporter, ShopError } from './report.ts'
-import { type MarketApi, marketApi } from './rest.ts'
 
 export interface Shop {
   network: Network
@@ -25,7 +25,8 @@ export interface Shop {
   client: PublicClient
   wallet: WalletClient<Transport, Chain, PrivateKeyAccount>
   owner: PrivateKeyAccount
-  market: MarketApi
+  /** Requests are signed by the owner. */
+  market: ReferrerClient
   project: Project
   reporter: Reporter
 }
@@ -85,7 +86,7 @@ export async function connectShop(
     client,
     wallet: createWalletClient({ account: owner, chain, transport }),
     owner,
-    market: marketApi(deployment.marketUrl, owner),
+    market: createReferrerClient({ url: deployment.marketUrl, account: owner, chainId: deployment.chainId }),
     project,
     reporter,
   }

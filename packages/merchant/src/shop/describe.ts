@@ -1,8 +1,8 @@
 import type { Shop } from './connect.ts'
+import { onceIndexed } from './indexed.ts'
 import { merchantOf } from './list.ts'
 import { findProduct } from './project.ts'
 import { ShopError } from './report.ts'
-import { onceIndexed } from './rest.ts'
 
 export interface DescribeOptions {
   product?: string | undefined
@@ -24,13 +24,6 @@ export interface Described {
   checks: { name: string; ok: boolean; detail?: string }[]
 }
 
-interface MarketProduct {
-  name: string
-  description: string
-  category: string
-  endpoint_url?: string
-}
-
 /** Tells the market what the chain does not say, and has it look at the endpoint. */
 export async function describeProduct(shop: Shop, options: DescribeOptions): Promise<Described> {
   const { market, project, reporter } = shop
@@ -40,7 +33,9 @@ export async function describeProduct(shop: Shop, options: DescribeOptions): Pro
     'waiting until the market has seen the product on the chain',
     onceIndexed(
       () =>
-        market.get<MarketProduct>(`/v1/merchant/product?merchant_id=${merchantId}&product_id=${product.id}`),
+        market.get('/v1/merchant/product', {
+          params: { query: { merchant_id: merchantId, product_id: product.id } },
+        }),
       `the market does not know product ${product.id} of merchant ${merchantId}, or it is closed: run referrer-merchant list, then this again`,
     ),
   )
@@ -58,9 +53,7 @@ export async function describeProduct(shop: Shop, options: DescribeOptions): Pro
   // Asked first: the market reads the price of what is described once an hour, so the endpoint must be there by then.
   const { pass, checks } = await reporter.during(
     `the market looks at ${endpoint}`,
-    market.post<{ pass: boolean; checks: Described['checks'] }>('/v1/merchant/product/readiness', {
-      resource: endpoint,
-    }),
+    market.post('/v1/merchant/product/readiness', { body: { resource: endpoint } }),
   )
   const unreachable = checks.find((check) => check.name === 'reachable' && !check.ok)
   if (unreachable) {
@@ -70,7 +63,9 @@ export async function describeProduct(shop: Shop, options: DescribeOptions): Pro
   }
   if (changed) {
     const about = { endpoint_url: endpoint, name, description, category }
-    await market.post('/v1/merchant/product', { merchant_id: merchantId, product_id: product.id, ...about })
+    await market.post('/v1/merchant/product', {
+      body: { merchant_id: merchantId, product_id: product.id, ...about },
+    })
   }
   project.save({ products: { ...project.data.products, [product.slug]: { id: product.id, name, endpoint } } })
   reporter.step({ name: 'described', changed, text: `the market shows "${name}" at ${endpoint}` })

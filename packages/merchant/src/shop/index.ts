@@ -17,5 +17,4 @@ export { type Listed, type ListOptions, listProduct, requireSettled } from './li
 export { type Opened, type OpenOptions, openShop } from './open.ts'
 export { findProduct, PROJECT_FILE, type Project, type ProjectData, readProject } from './project.ts'
 export { type Reporter, ShopError, type Step } from './report.ts'
-export { MarketRefusal } from './rest.ts'
 export { readStats, type ShopStats } from './stats.ts'

@@ -1,9 +1,10 @@
+import { ReferrerError } from '@referrer/client'
 import { merchantRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, isAddressEqual, keccak256, stringToBytes } from 'viem'
 import { requireGas, type Shop } from './connect.ts'
 import { ensureIdentity } from './identity.ts'
+import { onceIndexed } from './indexed.ts'
 import { ShopError } from './report.ts'
-import { MarketRefusal, onceIndexed } from './rest.ts'
 import { send, settle } from './send.ts'
 
 const SETTLEMENT_SIGNER_ROLE = keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE'))
@@ -131,11 +132,11 @@ async function register({ market, reporter }: Shop, merchantId: number): Promise
   try {
     await reporter.during(
       'registering at the market',
-      market.post('/v1/merchant/register', { merchant_id: merchantId }),
+      market.post('/v1/merchant/register', { body: { merchant_id: merchantId } }),
     )
     reporter.step({ ...step, changed: true })
   } catch (error) {
-    if (!(error instanceof MarketRefusal) || error.error !== 'merchant already registered') throw error
+    if (!(error instanceof ReferrerError) || error.reason !== 'merchant already registered') throw error
     reporter.step({ ...step, changed: false })
   }
 }
@@ -149,7 +150,7 @@ async function describeMerchant(
   const was = await reporter.during(
     'waiting until the market has seen the merchant on the chain',
     onceIndexed(
-      () => market.get<{ description?: string; landing_page_url?: string }>(`/v1/merchant/${merchantId}`),
+      () => market.get('/v1/merchant/{id}', { params: { path: { id: merchantId } } }),
       `the market does not show merchant ${merchantId} yet: run this again`,
     ),
   )
@@ -160,7 +161,7 @@ async function describeMerchant(
   const changed =
     profile.description !== (was.description ?? '') ||
     profile.landing_page_url !== (was.landing_page_url ?? '')
-  if (changed) await market.post('/v1/merchant/profile', { merchant_id: merchantId, ...profile })
+  if (changed) await market.post('/v1/merchant/profile', { body: { merchant_id: merchantId, ...profile } })
   reporter.step({
     name: 'profile',
     changed,

@@ -1,8 +1,8 @@
 import { Money } from '@referrer/protocol'
 import type { Hex } from 'viem'
 import type { Shop } from './connect.ts'
+import { isRefusal } from './indexed.ts'
 import { merchantOf } from './list.ts'
-import { MarketRefusal } from './rest.ts'
 
 export interface ShopStats {
   merchantId: number
@@ -27,21 +27,14 @@ export interface ProductStats {
   reviews: number
 }
 
-interface Sold {
-  conversions: number
-  gross_revenue_usdc: number
-  escrows_held: number
-  escrows_settled: number
-}
-
 /** What was sold, and how the products stand. */
 export async function readStats(shop: Shop): Promise<ShopStats> {
   const { market } = shop
   const merchantId = merchantOf(shop)
-  const path = `/v1/merchant/${merchantId}`
+  const params = { path: { id: merchantId } }
   const [merchant, sold] = await Promise.all([
-    market.get<{ status: string; merchant_rank: number | null; product_ids: Hex[] }>(path),
-    market.signIn().then((token) => market.get<Sold>(`${path}/stats`, token)),
+    market.get('/v1/merchant/{id}', { params }),
+    market.get('/v1/merchant/{id}/stats', { params }),
   ])
   return {
     merchantId,
@@ -51,7 +44,7 @@ export async function readStats(shop: Shop): Promise<ShopStats> {
     revenue: Money.format(BigInt(sold.gross_revenue_usdc)),
     escrowsHeld: sold.escrows_held,
     escrowsSettled: sold.escrows_settled,
-    products: await Promise.all(merchant.product_ids.map((id) => productStats(shop, merchantId, id))),
+    products: await Promise.all(merchant.product_ids.map((id) => productStats(shop, merchantId, id as Hex))),
   }
 }
 
@@ -60,17 +53,15 @@ async function productStats(
   merchantId: number,
   productId: Hex,
 ): Promise<ProductStats> {
-  const query = `merchant_id=${merchantId}&product_id=${productId}`
+  const params = { query: { merchant_id: merchantId, product_id: productId } }
   const known = Object.values(project.data.products ?? {}).find(({ id }) => id === productId)
   const [product, { reviews }] = await Promise.all([
-    market
-      .get<{ name: string; commission_bps: number; product_rank: number }>(`/v1/merchant/product?${query}`)
-      .catch((error: unknown) => {
-        // A product that is closed is not shown.
-        if (error instanceof MarketRefusal && error.status === 404) return undefined
-        throw error
-      }),
-    market.get<{ reviews: unknown[] }>(`/v1/review?${query}`),
+    market.get('/v1/merchant/product', { params }).catch((error: unknown) => {
+      // A product that is closed is not shown.
+      if (isRefusal(error, 404)) return undefined
+      throw error
+    }),
+    market.get('/v1/review', { params }),
   ])
   return {
     productId,
