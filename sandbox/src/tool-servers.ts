@@ -23,9 +23,11 @@ export function removeToolServers(path: string): void {
   for (const gone of [hostsPath(path), signerDirectory(path)]) rmSync(gone, { force: true, recursive: true })
 }
 
-/** The signer holds the keys of all who have an agent. */
+/** The agents of the roles: enough to try everything with, and few enough to read. */
+const AGENTS = 3
+
 function toolServers({ mcpUrl, rpcUrl, accounts }: SandboxState, stateDir: string) {
-  const agents = accounts.filter(({ agentId }) => agentId !== undefined)
+  const agents = accounts.filter(({ agentId }) => agentId !== undefined).slice(0, AGENTS)
   const wallet = accounts.find(({ role }) => role === 'walletBuyer')
   return {
     mcpServers: {

@@ -39,8 +39,7 @@ export async function startRegistry({ folder, upstream, port = 0 }: RegistryOpti
     const ours = packages.get(path)
     const file = files.get(path.replace(/^-\//, ''))
     if (request.method !== 'GET') response.writeHead(405).end()
-    else if (ours)
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(packument(ours, url)))
+    else if (ours) answer(response, packument(ours, url))
     else if (file) response.setHeader('content-type', 'application/octet-stream').end(readFileSync(file))
     else await forward(`${upstream.replace(/\/$/, '')}${request.url}`, request.headers.accept, response)
   })
@@ -73,6 +72,12 @@ const packument = ({ file, manifest, integrity }: Packed, url: string) => ({
     [manifest.version]: { ...manifest, dist: { tarball: `${url}/-/${basename(file)}`, integrity } },
   },
 })
+
+/** Not to be remembered: the next one who serves here may have built other packages. */
+const answer = (response: ServerResponse, body: object) =>
+  response
+    .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    .end(JSON.stringify(body))
 
 async function forward(url: string, accept: string | undefined, response: ServerResponse): Promise<void> {
   try {

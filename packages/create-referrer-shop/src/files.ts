@@ -16,7 +16,8 @@ export interface Contents {
   packages: string | undefined
 }
 
-const LIBRARY = '^0.1.0'
+/** All our packages have one version. */
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
 const TEMPLATES = fileURLToPath(new URL('../templates', import.meta.url))
 
@@ -102,7 +103,7 @@ function manifest(directory: string, { framework, port, packages }: Contents) {
 
 /** From a folder of tarballs, the packages that the library depends on must be named, too. */
 function libraries(directory: string, packages: string | undefined): Record<string, string> {
-  if (packages === undefined) return { '@referrer/merchant': LIBRARY }
+  if (packages === undefined) return { '@referrer/merchant': `^${version}` }
   return Object.fromEntries(
     ['protocol', 'client', 'merchant'].map((name) => {
       const file = readdirSync(packages).find((entry) =>

@@ -27,6 +27,7 @@ export const HELP = `Makes a shop that sells to software agents, from an empty f
 What no flag says is asked. Run it again in the same folder to continue where it stopped.
 
 Environment:
+  REFERRER_URL           the market, and REFERRER_RPC_URL a node, where no flag names them
   REFERRER_PASSWORD      the password of the owner's key; else it is asked for. On the sandbox it may be left out.`
 
 export interface Surroundings {
@@ -35,6 +36,12 @@ export interface Surroundings {
   isInteractive: boolean
   output: Output
 }
+
+/** Flags first, then the environment. */
+const placeIn = (flags: { market: string | undefined; rpc: string | undefined }, env: NodeJS.ProcessEnv) => ({
+  market: flags.market ?? env.REFERRER_URL,
+  rpc: flags.rpc ?? env.REFERRER_RPC_URL,
+})
 
 /** Returns the exit code. */
 export async function run(
@@ -62,7 +69,7 @@ export async function run(
   try {
     const created = await createShop({
       directory: resolve(directory, folder),
-      given: { name, price, commission, framework, network, market, rpc },
+      given: { name, price, commission, framework, network, ...placeIn({ market, rpc }, env) },
       endpoint: endpoint === undefined ? undefined : parseWebUrl(endpoint, '--endpoint'),
       description,
       category,

@@ -30,6 +30,7 @@ export const COMMON_HELP = `  --network <name>       sandbox (default), base-sep
 Flags that are left out are taken from referrer.json of this folder.
 
 Environment:
+  REFERRER_URL           the market, and REFERRER_RPC_URL a node, where neither a flag nor referrer.json names them
   REFERRER_PASSWORD      the password of the keystore file; else it is asked for
   MERCHANT_PRIVATE_KEY   the owner's key itself, where there is no --key`
 
@@ -74,8 +75,8 @@ export async function shopOf(
   const project = readProject(directory)
   const place = placeOf(project, {
     network: text(values, 'network'),
-    market: text(values, 'market'),
-    rpc: text(values, 'rpc'),
+    market: text(values, 'market') ?? project.data.market ?? env.REFERRER_URL,
+    rpc: text(values, 'rpc') ?? project.data.rpc ?? env.REFERRER_RPC_URL,
   })
   const given = text(values, 'key')
   // A key in the environment is meant for this call, the one of the file for all.
