@@ -6,17 +6,18 @@ import { HOST, readPorts, requireFree } from './ports.ts'
 
 describe('the ports of the sandbox', () => {
   it('are the well-known ones, all shifted by the same', () => {
-    expect(readPorts({})).toEqual({ chain: 8545, service: 8080, facilitator: 8081, shop: 8083, chat: 8084 })
+    expect(readPorts({})).toEqual({ chain: 8545, service: 8080, facilitator: 8081, shop: 8083, chat: 8084, faucet: 8085 })
     expect(readPorts({ PORT_OFFSET: '100' })).toEqual({
       chain: 8645,
       service: 8180,
       facilitator: 8181,
       shop: 8183,
       chat: 8184,
+      faucet: 8185,
     })
   })
 
-  it.each(['chain', 'service', 'facilitator', 'shop', 'chat'] as const)(
+  it.each(['chain', 'service', 'facilitator', 'shop', 'chat', 'faucet'] as const)(
     'are refused in one line when that of the %s is taken',
     async (name) => {
       const offset = await freeOffset()

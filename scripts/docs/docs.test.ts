@@ -9,8 +9,8 @@ import { openShell, type Printed } from './shell.ts'
 
 const root = join(import.meta.dirname, '../..')
 const DOCUMENTS = ['README.md', 'docs/quickstart.md', 'docs/selling.md', 'docs/agents.md']
-/** Far from the ports of a sandbox that somebody runs, and of the other tests. */
-const FIRST_OFFSET = 41_000
+/** Far from the ports of a sandbox that somebody runs, and below those that the system gives to clients. */
+const FIRST_OFFSET = 21_000
 
 describe.each(DOCUMENTS.map((path, at) => ({ path, offset: FIRST_OFFSET + 100 * at })))(
   '$path',
@@ -61,7 +61,7 @@ describe.each(DOCUMENTS.map((path, at) => ({ path, offset: FIRST_OFFSET + 100 * 
 
 /** The ports and folders of a document, and those of the sandbox that the test runs. */
 function placesOf(offset: number) {
-  const PORTS = [8080, 8081, 8083, 8084, 8085, 8545]
+  const PORTS = [8080, 8081, 8083, 8084, 8085, 8086, 8545]
   const pairs = [
     ...PORTS.map((port) => [`127.0.0.1:${port}`, `127.0.0.1:${port + offset}`] as const),
     ['.sandbox/', `.sandbox-${offset}/`] as const,

@@ -238,7 +238,7 @@ it('says what to fund when the faucet does not answer, and goes on when it was f
   expect(agent_id).toBeNull()
   expect(next_steps[0]).toMatch(
     new RegExp(
-      `^gas: fund ${address} with 0\\.001 ETH on chain 31337, .*the faucet at http://\\S+ does not answer$`,
+      `^gas: fund ${address} with 0\\.001 ETH on chain 31337, .*the faucet at http://\\S+ gave nothing: it does not answer$`,
     ),
   )
   await m.market.client.setBalance({ address, value: 10n ** 15n })

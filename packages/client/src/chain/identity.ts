@@ -59,7 +59,17 @@ export async function registerIdentity(
   return { agentId: identityIn(logs), transaction }
 }
 
-/** The identity that a transaction registered, from its logs. */
+/**
+ * The identity that a transaction registered, from its logs.
+ *
+ * @example
+ * ```ts
+ * import { identityIn } from '@referrer/client/chain'
+ * import type { TransactionReceipt } from 'viem'
+ *
+ * export const agentIn = ({ logs }: TransactionReceipt) => identityIn(logs)
+ * ```
+ */
 export function identityIn(logs: Log[]): bigint {
   const [event] = parseEventLogs({ abi: identityRegistryAbi, eventName: 'Registered', logs })
   if (!event) throw new Error('the transaction registered no identity')

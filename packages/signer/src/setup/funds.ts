@@ -37,8 +37,7 @@ export async function fund(
       await askFaucet(faucetUrl, address, within(context.timeouts.answer))
       now = await read()
     } catch (error) {
-      const isSilent = error instanceof TypeError || (error as Error).name === 'TimeoutError'
-      problem = `, since ${isSilent ? `the faucet at ${faucetUrl} does not answer` : (error as Error).message}`
+      problem = `, since ${(error as Error).message}`
     }
   }
   const stateOf = (isEnough: boolean, isMore: boolean) => {
