@@ -45,6 +45,8 @@ export function marketApi(marketUrl: string, account: LocalAccount): MarketApi {
       method,
       headers,
       ...(text !== undefined && { body: text }),
+      // A redirect would hand the signature to whom it leads.
+      redirect: 'manual',
       signal: AbortSignal.timeout(LONGEST_MS),
     }).catch((error: unknown) => {
       throw new ShopError(`the market at ${marketUrl} does not answer: is it running? Then run this again`, {
