@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { addressIn } from '@referrer/client/keystore'
 import type { Reporter } from '@referrer/merchant/shop'
 import type { Address } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createShop } from '../src/create.ts'
 import { PATIENCE_MS, type Shops, startShops } from './shops.ts'
 
@@ -168,6 +168,18 @@ describe('a shop that is begun', () => {
       expect(offer.accepts[0].extra).not.toHaveProperty('productId')
     } finally {
       await stop()
+    }
+  })
+
+  it('is looked at where its own files say, whatever the shell says', { timeout: PATIENCE_MS }, async () => {
+    vi.stubEnv('PORT', '9')
+    vi.stubEnv('HOST', 'nowhere.invalid')
+    vi.stubEnv('MERCHANT_SIGNING_KEY', `0x${'11'.repeat(32)}`)
+    try {
+      const { code, err } = await shops.create(['begun', ...shops.flags])
+      expect([code, err.replace(/^….*\n?/gm, '')]).toEqual([0, ''])
+    } finally {
+      vi.unstubAllEnvs()
     }
   })
 
