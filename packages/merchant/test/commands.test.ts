@@ -101,6 +101,14 @@ describe('a shop', () => {
     expect((await owner.run('open', '--signer', owner.address)).err).toContain("must not be the owner's key")
   })
 
+  it('says when somebody else settles than before', async () => {
+    const { facilitatorUrl } = sandbox.state
+    const { out } = await owner.run('open', '--facilitator', 'http://127.0.0.1:9')
+    expect(out).toContain(`+ facilitator     http://127.0.0.1:9 settles, before ${facilitatorUrl}`)
+    expect((await owner.run('open')).out).toContain(`${facilitatorUrl} settles, before http://127.0.0.1:9`)
+    expect((await owner.run('open')).out).not.toMatch(/^. facilitator/m)
+  })
+
   it('lists a product under the same id for the same name, and changes its terms, saying what they were', async () => {
     expect((await owner.run('list')).err).toContain('no product is listed from this folder')
     expect((await owner.run('list', '--name', 'Dry Jokes')).err).toContain(
