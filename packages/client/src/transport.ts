@@ -41,7 +41,7 @@ export function createCall(transport: Transport): Call {
     const route = `${verb} ${path}`
     const { auth, answers, takesChain } = routeOf(route)
     const query = { ...(takesChain && chainId !== undefined && { chain_id: chainId }), ...params.query }
-    refuseDots(route, params.path)
+    requirePath(route, params.path)
     const target = createFinalURL(path, {
       baseUrl: url,
       params: { path: params.path ?? {}, query },
@@ -100,10 +100,14 @@ function routeOf(route: string): (typeof ROUTES)[keyof typeof ROUTES] {
   return ROUTES[route as keyof typeof ROUTES]
 }
 
-/** In a URL they stand for other folders, encoded or not. */
-function refuseDots(route: string, path: Record<string, unknown> = {}): void {
-  for (const [name, value] of Object.entries(path)) {
-    if (value === '.' || value === '..') throw new TypeError(`${name} of ${route} cannot be "${value}"`)
+/** Dots stand for other folders in a URL, encoded or not, and what is empty or missing leads to another route. */
+function requirePath(route: string, path: Record<string, unknown> = {}): void {
+  for (const [, name = ''] of route.matchAll(/\{(\w+)\}/g)) {
+    const value = path[name]
+    const isText = typeof value === 'string' && !['', '.', '..'].includes(value)
+    if (!isText && typeof value !== 'number' && typeof value !== 'bigint') {
+      throw new TypeError(`${name} of ${route} cannot be ${JSON.stringify(value)}`)
+    }
   }
 }
 

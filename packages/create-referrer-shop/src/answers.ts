@@ -87,12 +87,14 @@ export async function collectAnswers(
   { earlier, defaultName, mayAsk }: { earlier: Given; defaultName: string; mayAsk: boolean },
 ): Promise<Answers> {
   for (const { key, check } of QUESTIONS) {
-    const value = given[key]
+    const [value, before] = [given[key], earlier[key]]
+    if (before !== undefined) check(before)
     if (value === undefined) continue
     check(value)
-    if (earlier[key] !== undefined && earlier[key] !== value) {
+    // A node can be gone for good.
+    if (before !== undefined && before !== value && key !== 'rpc') {
       throw new ShopError(
-        `the shop in this folder was begun with --${key} ${earlier[key]}, not ${value}: leave the flag out, and change it afterwards`,
+        `the shop in this folder was begun with --${key} ${before}, not ${value}: leave the flag out, and change it afterwards`,
       )
     }
   }

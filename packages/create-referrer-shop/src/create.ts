@@ -20,7 +20,7 @@ import {
   slugOf,
 } from '@referrer/merchant/shop'
 import { type Answers, collectAnswers, type Given } from './answers.ts'
-import { requireUsable, writeProject } from './files.ts'
+import { requireUsable, writeGitignore, writeProject } from './files.ts'
 import { FRAMEWORKS } from './frameworks.ts'
 import { hotKeyOf, OWNER_KEY, ownerOf } from './keys.ts'
 import { npmInstall, whileServing } from './processes.ts'
@@ -85,7 +85,8 @@ export async function createShop(options: CreateOptions): Promise<Created> {
     text: written.length > 0 ? `wrote ${written.join(', ')}` : 'its files are there',
   })
   const isInstalled = await install(options)
-  const endpoint = (await introduce(shop, options, { framework, port: hot.port, isInstalled }))?.endpoint
+  const endpoint = (await introduce(shop, options, { slug, framework, port: hot.port, isInstalled }))
+    ?.endpoint
   const next = nextCommands({ options, network, port: hot.port, isInstalled, endpoint })
   return { directory, merchantId, productId, endpoint, framework, network, next }
 }
@@ -106,6 +107,7 @@ async function begin(
   answers: Answers,
 ) {
   project.save({ setup: { ...answers }, key: OWNER_KEY })
+  writeGitignore(directory)
   const isNew = await keep()
   const password = isSandbox && env.REFERRER_PASSWORD === undefined ? `, password "${SANDBOX_PASSWORD}"` : ''
   reporter.step({
@@ -145,10 +147,15 @@ async function install({ directory, isInstalled, reporter }: CreateOptions): Pro
 async function introduce(
   shop: Shop,
   { directory, endpoint, description, category }: CreateOptions,
-  { framework, port, isInstalled }: { framework: string; port: number; isInstalled: boolean },
+  {
+    slug,
+    framework,
+    port,
+    isInstalled,
+  }: { slug: string; framework: string; port: number; isInstalled: boolean },
 ): Promise<Described | undefined> {
   const describe = async (at: string) => {
-    const described = await describeProduct(shop, { endpoint: at, description, category })
+    const described = await describeProduct(shop, { product: slug, endpoint: at, description, category })
     const failed = described.checks
       .filter(({ ok }) => !ok)
       .map(({ name, detail }) => `${name} ${detail ?? ''}`.trim())

@@ -31,11 +31,14 @@ export function requireUsable(directory: string): void {
   }
 }
 
+/** Written before the keys: a run can stop between the two, and what is there by then may be committed. */
+export const writeGitignore = (directory: string): boolean =>
+  writeOnce(join(directory, '.gitignore'), 'node_modules\n.env\n.referrer\n.next\n')
+
 /** Returns the names of those that were missing. */
 export function writeProject(directory: string, contents: Contents): string[] {
   const files: [string, string][] = [
     ['package.json', `${JSON.stringify(manifest(directory, contents), null, 2)}\n`],
-    ['.gitignore', 'node_modules\n.env\n.referrer\n.next\n'],
     ...filesOf('every', contents),
     ...filesOf(contents.framework, contents),
   ]
@@ -60,8 +63,7 @@ function filesOf(template: string, contents: Contents): [string, string][] {
     .map((path) => [path, fill(readFileSync(join(root, path), 'utf8'), path, contents)])
 }
 
-const DEMO =
-  '| be bought from once, on the sandbox      | `npm run demo-sale`, while the shop runs                          |\n'
+const DEMO = 'On the sandbox, `npm run demo-sale` has somebody buy from the shop once, while it runs.\n\n'
 
 function fill(template: string, path: string, { name, slug, price, network }: Contents): string {
   const values: Record<string, string> = {

@@ -24,7 +24,9 @@ export async function whileServing<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (await answers(url)) return work()
-  const child = spawn(process.execPath, args, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] })
+  // Node prefers what the shell has set to the file `.env`, which says where this shop is and what its key is.
+  const { PORT: _port, HOST: _host, MERCHANT_SIGNING_KEY: _key, ...env } = process.env
+  const child = spawn(process.execPath, args, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const said = collect(child)
   const ended = once(child, 'close')
   try {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { addressIn } from '@referrer/client/keystore'
 import type { Reporter } from '@referrer/merchant/shop'
 import type { Address } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createShop } from '../src/create.ts'
 import { PATIENCE_MS, type Shops, startShops } from './shops.ts'
 
@@ -122,6 +122,77 @@ describe('what is written', () => {
     )
     for (const file of others) expect(readFileSync(join(directory, file), 'utf8')).not.toContain(key)
     expect(key).not.toBe('')
+  })
+})
+
+describe('a shop that is begun', () => {
+  it('has its keys out of the reach of git before they are there', { timeout: PATIENCE_MS }, async () => {
+    const directory = shops.directory('begun')
+    const { baseUrl: market, rpcUrl: rpc } = shops.sandbox.state
+    const seen: [string, string[]][] = []
+    const reporter: Reporter = {
+      step: ({ name }) => void seen.push([name, readdirSync(directory)]),
+      during: (_what, work) => work,
+    }
+    const options = {
+      directory,
+      given: { market, rpc },
+      isInstalled: false,
+      mayAsk: false,
+      env: {},
+      reporter,
+    }
+    await createShop(options)
+    expect(seen.find(([name]) => name === 'owner')).toEqual([
+      'owner',
+      ['.gitignore', '.referrer', 'referrer.json'],
+    ])
+  })
+
+  it('sells its own product, whatever else is listed from its folder', { timeout: PATIENCE_MS }, async () => {
+    shops.install('begun')
+    const terms = ['--price', '0.01', '--commission', '50']
+    expect(await shops.command('begun', ['list', '--name', '2024', ...terms])).toMatchObject({ code: 0 })
+    const stop = await shops.serve('begun', SERVER)
+    try {
+      const port = /^PORT=(\d+)$/m.exec(readFileSync(join(shops.directory('begun'), '.env'), 'utf8'))?.[1]
+      const endpoint = `http://127.0.0.1:${port}/buy`
+      const described = ['describe', '--product', 'begun', '--endpoint', endpoint]
+      expect(await shops.command('begun', described)).toMatchObject({ code: 0 })
+      const { out } = await shops.command('begun', ['demo-sale', '--product', 'begun', '--json'])
+      const { refLink, split } = JSON.parse(out)
+      // 10 % of 0.05, and 70 % of that for a reviewer without a rank.
+      expect(split).toMatchObject({ price: '0.05', merchant: '0.0465' })
+      const { token } = await (await fetch(refLink)).json()
+      const offer = await (await fetch(endpoint, { headers: { 'x-referrer-token': token } })).json()
+      expect(offer.accepts[0].extra).not.toHaveProperty('productId')
+    } finally {
+      await stop()
+    }
+  })
+
+  it('is looked at where its own files say, whatever the shell says', { timeout: PATIENCE_MS }, async () => {
+    vi.stubEnv('PORT', '9')
+    vi.stubEnv('HOST', 'nowhere.invalid')
+    vi.stubEnv('MERCHANT_SIGNING_KEY', `0x${'11'.repeat(32)}`)
+    try {
+      const { code, err } = await shops.create(['begun', ...shops.flags])
+      expect([code, err.replace(/^….*\n?/gm, '')]).toEqual([0, ''])
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  it('goes on with another node, and not with what a run would not have taken', async () => {
+    const other = shops.sandbox.state.rpcUrl.replace('127.0.0.1', 'localhost')
+    const market = ['--market', shops.sandbox.state.baseUrl]
+    const again = await shops.create(['begun', ...market, '--rpc', other, '--yes', '--no-install'])
+    expect(again).toMatchObject({ code: 0, err: '' })
+    expect(shops.project('begun')).toMatchObject({ rpc: other, setup: { rpc: other } })
+    const file = join(shops.directory('begun'), 'referrer.json')
+    const { setup, ...rest } = JSON.parse(readFileSync(file, 'utf8'))
+    writeFileSync(file, JSON.stringify({ ...rest, setup: { ...setup, framework: '../../etc' } }))
+    expect((await shops.create(['begun', ...shops.flags])).err).toMatch(/^--framework must be hono, /)
   })
 })
 

@@ -1,13 +1,13 @@
 // The commands of a shop's owner, on a whole market.
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
-import { createPublicClient, createWalletClient, defineChain, http } from 'viem'
+import { createPublicClient, createWalletClient, defineChain, http, keccak256 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PATIENCE_MS, startTestSandbox, type TestSandbox } from '../../../sandbox/test/sandbox.ts'
@@ -61,6 +61,17 @@ const identitiesOf = (owner: `0x${string}`) =>
     args: [owner],
   })
 
+function walletOf(key: `0x${string}`) {
+  const { rpcUrl, chainId } = sandbox.state
+  const chain = defineChain({
+    id: chainId,
+    name: 'sandbox',
+    nativeCurrency: ETHER,
+    rpcUrls: { default: { http: [rpcUrl] } },
+  })
+  return createWalletClient({ account: privateKeyToAccount(key), chain, transport: http() })
+}
+
 describe('a shop', () => {
   let owner: ReturnType<typeof somebody>
   beforeAll(() => {
@@ -90,6 +101,14 @@ describe('a shop', () => {
     expect((await owner.run('open', '--signer', owner.address)).err).toContain("must not be the owner's key")
   })
 
+  it('says when somebody else settles than before', async () => {
+    const { facilitatorUrl } = sandbox.state
+    const { out } = await owner.run('open', '--facilitator', 'http://127.0.0.1:9')
+    expect(out).toContain(`+ facilitator     http://127.0.0.1:9 settles, before ${facilitatorUrl}`)
+    expect((await owner.run('open')).out).toContain(`${facilitatorUrl} settles, before http://127.0.0.1:9`)
+    expect((await owner.run('open')).out).not.toMatch(/^. facilitator/m)
+  })
+
   it('lists a product under the same id for the same name, and changes its terms, saying what they were', async () => {
     expect((await owner.run('list')).err).toContain('no product is listed from this folder')
     expect((await owner.run('list', '--name', 'Dry Jokes')).err).toContain(
@@ -104,6 +123,44 @@ describe('a shop', () => {
     expect(Object.keys(owner.project().products)).toEqual(['dry-jokes'])
     expect((await owner.run('list', '--type', 'one-off')).err).toContain('that cannot be changed')
     expect((await owner.run('list', '--price', '0.001')).err).toContain('below the least amount 0.01')
+  })
+
+  it('does not take a product for another one whose name is spelled alike', async () => {
+    const terms = ['--price', '0.20', '--commission', '10']
+    const { run, place, project } = somebody()
+    await run('open', ...place())
+    await run('list', '--name', 'C++ docs', ...terms)
+    expect((await run('list', '--name', 'C# docs', '--price', '9', '--commission', '1')).err).toBe(
+      '"C# docs" and "C++ docs" would be one product, c-docs: choose another name, or say --name c-docs to change it',
+    )
+    expect((await run('list', '--name', 'c-docs', '--commission', '11')).out).toContain('commission 11 %')
+    await run('list', '--name', 'Constructor', ...terms)
+    expect(project().products.constructor).toMatchObject({ name: 'Constructor' })
+  })
+
+  it('asks nobody else where the market redirects: the requests are signed', async () => {
+    const asked: string[] = []
+    const thief = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.end('{}')
+    }).listen(0, '127.0.0.1')
+    await once(thief, 'listening')
+    const location = urlOf(thief)
+    const market = createServer(async (request, response) => {
+      if (request.url?.startsWith('/v1/')) response.writeHead(307, { location }).end()
+      else response.end(await (await fetch(`${sandbox.state.baseUrl}${request.url}`)).text())
+    }).listen(0, '127.0.0.1')
+    await once(market, 'listening')
+    try {
+      const { run, place } = somebody()
+      expect(await run('open', ...place(), '--market', urlOf(market))).toMatchObject({
+        code: 1,
+        err: 'the market refused POST /v1/merchant/register: status 307',
+      })
+      expect(asked).toEqual([])
+    } finally {
+      for (const server of [thief, market]) await end(server)
+    }
   })
 
   it('says that nothing answers before anybody describes or reviews it', async () => {
@@ -174,20 +231,62 @@ describe('an identity', () => {
     const node = await startDyingNode(sandbox.state.rpcUrl, { forwards: false })
     await owner.run('open', ...owner.place(), '--rpc', node.url).finally(() => node.close())
     expect(owner.project()).toHaveProperty('pendingIdentity')
-    const { rpcUrl, chainId } = sandbox.state
-    const chain = defineChain({
-      id: chainId,
-      name: 'sandbox',
-      nativeCurrency: ETHER,
-      rpcUrls: { default: { http: [rpcUrl] } },
-    })
-    const wallet = createWalletClient({ account: privateKeyToAccount(owner.key), chain, transport: http() })
+    const wallet = walletOf(owner.key)
     const hash = await wallet.sendTransaction({ to: owner.address, value: 1n })
     await client().waitForTransactionReceipt({ hash })
     const again = await owner.run('open', ...owner.place())
     expect([again.code, again.err]).toEqual([0, ''])
     expect(await identitiesOf(owner.address)).toBe(1n)
     expect(owner.project()).not.toHaveProperty('pendingIdentity')
+  })
+
+  it('is minted once where another run in the folder mints it meanwhile', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const owner = somebody()
+    const first = Promise.withResolvers<{ code: number }>()
+    // The second run has read the folder when it asks for its balance.
+    const node = await startWaitingNode(sandbox.state.rpcUrl, 'eth_getBalance', async () => {
+      first.resolve(owner.run('open', ...owner.place()))
+      await first.promise
+    })
+    try {
+      const second = await owner.run('open', ...owner.place(), '--rpc', node.url)
+      expect([(await first.promise).code, second.code, second.err]).toEqual([0, 0, ''])
+    } finally {
+      await node.close()
+    }
+    expect(await identitiesOf(owner.address)).toBe(1n)
+  })
+
+  it('is minted anew where the chain has refused the transaction that was begun', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const owner = somebody()
+    const node = await startDyingNode(sandbox.state.rpcUrl, { forwards: false })
+    await owner.run('open', ...owner.place(), '--rpc', node.url).finally(() => node.close())
+    const { pendingIdentity, ...data } = owner.project()
+    const { IdentityRegistry } = sandbox.state.contracts
+    const wallet = walletOf(owner.key)
+    const request = {
+      to: IdentityRegistry,
+      data: '0xdeadbeef',
+      gas: 100_000n,
+      nonce: pendingIdentity.nonce,
+    } as const
+    const raw = await wallet.signTransaction(await wallet.prepareTransactionRequest(request))
+    const transaction = keccak256(raw)
+    // A local chain says that it was refused, and includes it.
+    await client()
+      .sendRawTransaction({ serializedTransaction: raw })
+      .catch(() => {})
+    expect(await client().waitForTransactionReceipt({ hash: transaction })).toMatchObject({
+      status: 'reverted',
+    })
+    owner.write(JSON.stringify({ ...data, pendingIdentity: { ...pendingIdentity, raw, transaction } }))
+    const again = await owner.run('open', ...owner.place())
+    expect([again.code, again.err]).toEqual([0, ''])
+    expect(await identitiesOf(owner.address)).toBe(1n)
   })
 })
 
@@ -248,6 +347,29 @@ describe('a command', () => {
   })
 })
 
+/** A node that does something before its first answer to a method. */
+async function startWaitingNode(rpcUrl: string, method: string, work: () => Promise<void>) {
+  let isDone = false
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    if (!isDone && body.includes(method)) {
+      isDone = true
+      await work()
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(await forward(rpcUrl, body))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { url: urlOf(server), close: () => end(server) }
+}
+
+const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+async function end(server: Server): Promise<void> {
+  server.closeAllConnections()
+  server.close()
+  await once(server, 'close')
+}
+
 /** A node that ends all connections as soon as it is sent a transaction. */
 async function startDyingNode(rpcUrl: string, { forwards }: { forwards: boolean }) {
   let isDead = false
@@ -261,13 +383,9 @@ async function startDyingNode(rpcUrl: string, { forwards }: { forwards: boolean 
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: urlOf(server),
     isDead: () => isDead,
-    async close() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    close: () => end(server),
   }
 }
 

@@ -4,7 +4,7 @@ import { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
 import { description, price, serve } from './product.js'
 
 const shop = JSON.parse(readFileSync('referrer.json', 'utf8'))
-const [product] = Object.values(shop.products)
+const product = shop.products['{{slug}}']
 
 export const port = Number(process.env.PORT ?? 3000)
 /** 0.0.0.0 lets others in. */

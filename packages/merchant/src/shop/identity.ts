@@ -39,13 +39,18 @@ export async function ensureIdentity(shop: Shop, wanted: number | undefined): Pr
   return merchantId
 }
 
-/** The signed transaction is on the disk before anybody else sees it. */
+/**
+ * The signed transaction is on the disk before anybody else sees it. One of another run in this folder is not replaced: until that one is
+ * sent, both have the same nonce, so the chain takes one of them only.
+ */
 async function signRegistration({ wallet, deployment, project }: Shop): Promise<void> {
   const request = await wallet.prepareTransactionRequest({
     to: deployment.contracts.IdentityRegistry,
     data: encodeFunctionData({ abi: identityRegistryAbi, functionName: 'register', args: [''] }),
   })
   const raw = await wallet.signTransaction(request)
+  const { merchantId, pendingIdentity } = project.data
+  if (merchantId !== undefined || pendingIdentity) return
   project.save({ pendingIdentity: { transaction: keccak256(raw), raw, nonce: request.nonce } })
 }
 
@@ -54,20 +59,21 @@ async function finishRegistration({ client, owner, project }: Shop): Promise<Has
   const { pendingIdentity } = project.data
   if (pendingIdentity === undefined) return undefined
   const { transaction, raw, nonce } = pendingIdentity
-  const isIncluded = () =>
+  const result = () =>
     client.getTransactionReceipt({ hash: transaction }).then(
-      () => true,
+      ({ status }) => status,
       (error: unknown) => {
-        if (error instanceof TransactionReceiptNotFoundError) return false
+        if (error instanceof TransactionReceiptNotFoundError) return undefined
         throw error
       },
     )
-  if (await isIncluded()) return transaction
+  let status = await result()
   const next = await client.getTransactionCount({ address: owner.address, blockTag: 'latest' })
+  // Asked again: it may have been included between the two answers.
+  if (next > nonce) status ??= await result()
+  if (status === 'success') return transaction
   if (next > nonce) {
-    // Asked again: it may have been included between the two answers.
-    if (await isIncluded()) return transaction
-    const { pendingIdentity: _replaced, ...data } = project.data
+    const { pendingIdentity: _failed, ...data } = project.data
     project.replace(data)
     return undefined
   }

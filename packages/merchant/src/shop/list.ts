@@ -99,7 +99,14 @@ export async function listProduct(shop: Shop, options: ListOptions): Promise<Lis
 function nameOf(shop: Shop, { name, productId }: ListOptions): { slug: string; id: Hex; name: string } {
   if (name === undefined) return findProduct(shop.project, productId)
   const slug = slugOf(name)
-  const known = shop.project.data.products?.[slug]
+  const { products = {} } = shop.project.data
+  const known = Object.hasOwn(products, slug) ? products[slug] : undefined
+  const isSame = [slug, known?.name.toLowerCase()].includes(name.toLowerCase())
+  if (known?.name && !isSame) {
+    throw new ShopError(
+      `"${name}" and "${known.name}" would be one product, ${slug}: choose another name, or say --name ${slug} to change it`,
+    )
+  }
   const id = productId ? ProductId.parse(productId) : (known?.id ?? productIdOf(slug))
   return { slug, id, name: known?.name ?? name }
 }

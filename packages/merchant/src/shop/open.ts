@@ -31,9 +31,10 @@ export interface Opened {
 
 /** Identity, open for sale, hot key, known to the market. What is there already stays as it is. */
 export async function openShop(shop: Shop, options: OpenOptions = {}): Promise<Opened> {
-  const { project, deployment, network, owner } = shop
+  const { project, deployment, network, owner, reporter } = shop
   const { chainId, contracts, marketUrl } = deployment
   const facilitator = options.facilitator ?? deployment.facilitatorUrl
+  const before = project.data.facilitator
   if (options.isNew) {
     const {
       merchantId: _id,
@@ -54,6 +55,10 @@ export async function openShop(shop: Shop, options: OpenOptions = {}): Promise<O
   })
   if (project.data.facilitator === undefined) {
     throw new ShopError(`the market at ${marketUrl} does not say who settles: add --facilitator <URL>`)
+  }
+  if (facilitator !== undefined && before !== undefined && before !== facilitator) {
+    const text = `${facilitator} settles, before ${before}`
+    reporter.step({ name: 'facilitator', changed: true, text })
   }
   await requireGas(shop)
   await settle(shop)

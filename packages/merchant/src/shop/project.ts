@@ -1,6 +1,7 @@
 // The file `referrer.json` of a shop's folder: what the commands know of it. Nothing in it is secret.
+import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Network } from '@referrer/client/chain'
 import { NETWORKS } from '@referrer/client/chain'
@@ -45,20 +46,22 @@ export interface Project {
 }
 
 export function readProject(directory: string): Project {
-  let data = read(join(directory, PROJECT_FILE))
+  const path = join(directory, PROJECT_FILE)
   const replace = (next: ProjectData) => {
-    if (isDeepStrictEqual(next, data)) return
-    write(directory, next)
-    data = next
+    if (!isDeepStrictEqual(next, read(path))) write(path, next)
   }
-  return {
+  const project: Project = {
     directory,
+    // Read each time: another run in the same folder may have minted the identity meanwhile.
     get data() {
-      return data
+      return read(path)
     },
-    save: (changes) => replace({ ...data, ...changes }),
+    save: (changes) => replace({ ...read(path), ...changes }),
     replace,
   }
+  // What cannot be used is refused before anything is done.
+  read(path)
+  return project
 }
 
 function read(path: string): ProjectData {
@@ -98,11 +101,10 @@ function read(path: string): ProjectData {
 }
 
 /** By a rename: a crash leaves the former file or the new one. */
-function write(directory: string, data: ProjectData): void {
-  mkdirSync(directory, { recursive: true })
-  const path = join(directory, PROJECT_FILE)
-  const draft = `${path}.new`
-  const file = openSync(draft, 'w')
+function write(path: string, data: ProjectData): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const draft = `${path}.${randomBytes(4).toString('hex')}.new`
+  const file = openSync(draft, 'wx')
   try {
     writeSync(file, `${JSON.stringify(data, null, 2)}\n`)
     fsyncSync(file)
