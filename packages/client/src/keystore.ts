@@ -213,7 +213,7 @@ function writeOnce(path: string, text: string): void {
 function syncFolder(path: string): void {
   // Windows cannot sync a folder.
   if (process.platform === 'win32') return
-  const folder = openSync(path)
+  const folder = openSync(path, 'r')
   try {
     fsyncSync(folder)
   } finally {
