@@ -2,8 +2,14 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readKeystore } from '@referrer/client/keystore'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../service/test/http/caller.ts'
+import { connect } from '../src/chain/chain.ts'
+import { deploymentOf } from '../src/chain/deployment.ts'
+import { readConfig } from '../src/config.ts'
+import { createContext } from '../src/context.ts'
+import { fund } from '../src/setup/funds.ts'
 import { PRICE } from './marketplace.ts'
 import { keysIn, type NewcomerPlace, PASSWORD, startNewcomerPlace } from './newcomer.ts'
 import { type Relay, startRelay } from './runner.ts'
@@ -238,7 +244,7 @@ it('says what to fund when the faucet does not answer, and goes on when it was f
   expect(agent_id).toBeNull()
   expect(next_steps[0]).toMatch(
     new RegExp(
-      `^gas: fund ${address} with 0\\.001 ETH on chain 31337, .*the faucet at http://\\S+ does not answer$`,
+      `^gas: fund ${address} with 0\\.001 ETH on chain 31337, .*the faucet at http://\\S+ gave nothing: it does not answer$`,
     ),
   )
   await m.market.client.setBalance({ address, value: 10n ** 15n })
@@ -249,6 +255,24 @@ it('says what to fund when the faucet does not answer, and goes on when it was f
   expect(statesOf(await signer.must('setup', { fund: false }))).toMatchObject({ usdc: 'waiting' })
   expect(asked).toEqual([])
   expect(statesOf(await signer.must('setup'))).toMatchObject({ usdc: 'did', identity: 'done' })
+})
+
+it('asks no faucet in a private network outside a sandbox, whatever the marketplace names and the caller wants', async () => {
+  const { market } = place.m
+  const asked: unknown[] = []
+  place.faucet.before = () => void asked.push(1)
+  const env = place.nothing({ ALLOW_PRIVATE_HOSTS: '' })
+  const context = createContext(readConfig(env))
+  const deployment = await deploymentOf(context)
+  const address = privateKeyToAddress(generatePrivateKey())
+  const chain = await connect(context)
+  const elsewhere = { ...chain, chainId: 84_532 }
+  const [gas] = await fund(context, elsewhere, deployment, { address, fund: true })
+  expect(gas).toMatchObject({ state: 'waiting', about: expect.stringContaining('does not answer') })
+  expect(asked).toEqual([])
+  expect(await market.client.getBalance({ address })).toBe(0n)
+  // That of a sandbox may be.
+  expect((await fund(context, chain, deployment, { address, fund: true }))[0]).toMatchObject({ state: 'did' })
 })
 
 describe('a key of the environment', () => {
