@@ -156,6 +156,26 @@ describe('a signer that is killed', () => {
     await expectOneIdentity(await killedAt('eth_getTransactionReceipt', true))
   })
 
+  it('registers no second identity through a node that lags behind the one that it asked before', async () => {
+    const env = await killedAt('eth_sendRawTransaction', true)
+    const registry = place.m.market.addresses.IdentityRegistry.toLowerCase()
+    node.before = (body) => {
+      const { id, method, params = [] } = JSON.parse(body)
+      const [call, block] = params
+      const isBalance = call?.to?.toLowerCase() === registry && call.data.startsWith('0x70a08231')
+      const answer = (result: unknown) => ({
+        status: 200,
+        body: JSON.stringify({ jsonrpc: '2.0', id, result }),
+      })
+      if (method === 'eth_getTransactionReceipt') return answer(null)
+      if (method === 'eth_call' && isBalance && block === 'latest') return answer(`0x${'00'.repeat(32)}`)
+    }
+    const signer = await start(env)
+    const { address } = await signer.must('setup')
+    node.before = undefined
+    expect(await place.identitiesOf(address)).toBe(1n)
+  })
+
   it('while its registration waits for a block waits for that one, and sends no other', async () => {
     const { client } = place.m.market
     await client.setAutomine(false)
