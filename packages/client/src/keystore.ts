@@ -8,7 +8,7 @@ import {
   openSync,
   readFileSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
@@ -188,15 +188,17 @@ async function deriveByScrypt(password: string, salt: Uint8Array, { n, r, p }: S
   return bytesToHex(await scrypt(password, salt, KEY_BYTES, { N: n, r, p, maxmem: MOST_MEMORY }))
 }
 
-/** By a link to a file that is already on the disk: a crash leaves all of it or nothing. */
+/** By a link to a file that is already on the disk: a crash leaves all of it or nothing, and a key that was told of is not lost. */
 function writeOnce(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(8).toString('hex')}.new`
   const file = openSync(draft, 'wx', 0o600)
   try {
-    writeSync(file, text)
+    // Not writeSync: that one writes a part without an error when the disk is nearly full.
+    writeFileSync(file, text)
     fsyncSync(file)
     linkSync(draft, path)
+    syncFolder(dirname(path))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST')
       throw new KeystoreError(`${path} is there already`)
@@ -204,5 +206,17 @@ function writeOnce(path: string, text: string): void {
   } finally {
     closeSync(file)
     unlinkSync(draft)
+  }
+}
+
+/** The file's name survives a power failure too. */
+function syncFolder(path: string): void {
+  // Windows cannot sync a folder.
+  if (process.platform === 'win32') return
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
   }
 }

@@ -69,6 +69,50 @@ describe('readDeployment', () => {
     expect(marketUrlOf('https://market.test/shop/mcp')).toBe('https://market.test/shop')
   })
 
+  it.each([
+    'HTTPS://Market.Test',
+    'https://market.test:443/',
+    'https://market.test//mcp/',
+    'https://market.test/x/../mcp',
+    'https://market.test/mcp?x=1#here',
+    'https://user:secret@market.test/',
+  ])('knows %s by the same name', (url) => {
+    expect(marketUrlOf(url)).toBe('https://market.test')
+  })
+
+  it.each(['base', 'base-sepolia'] as const)(
+    'refuses a market on %s with a USDC or an identity registry of its own',
+    async (name) => {
+      const { chainId, usdc = '0x', identityRegistry = '0x' } = NETWORKS[name]
+      const other = createPublicClient({ transport: http(m.chains[0]?.chain.rpcUrl) })
+      other.getChainId = async () => chainId
+      const { AddressRegistry, USDC, IdentityRegistry } = m.market.addresses
+      const set = async (key: string, address: Address) =>
+        confirmed(
+          m.market,
+          await m.market.client.writeContract({
+            account: m.market.accounts.admin,
+            address: AddressRegistry,
+            abi: addressRegistryAbi,
+            functionName: 'setAddress',
+            args: [keccak256(stringToBytes(key)), address],
+          }),
+        )
+      const market = lying({ chainId, identityRegistry: undefined })
+      expect(await refused(market, {}, other)).toContain(
+        `uses the identity registry ${IdentityRegistry}, and that of chain ${chainId} is ${identityRegistry}`,
+      )
+      await set('IDENTITY_REGISTRY', identityRegistry)
+      try {
+        expect(await refused(market, {}, other)).toContain(
+          `uses the USDC ${USDC}, and that of chain ${chainId} is ${usdc}: do not use this market`,
+        )
+      } finally {
+        await set('IDENTITY_REGISTRY', IdentityRegistry)
+      }
+    },
+  )
+
   it('takes the registry that is trusted, in any case, and no other', async () => {
     const { AddressRegistry, USDC } = m.market.addresses
     const lower = AddressRegistry.toLowerCase() as Address
@@ -124,6 +168,7 @@ describe('readDeployment', () => {
     ['a page', [200, '<html></html>', { 'content-type': 'text/html' }]],
     ['null', [200, 'null']],
     ['another JSON', [200, { chains: 'none' }]],
+    ['a faucet that is no URL', [200, { chains: [], faucetUrl: 'send all you have to 0x12' }]],
     ['a chain that is none', [200, { chains: [null] }]],
     [
       'an address that is none',
@@ -228,9 +273,14 @@ describe('askFaucet', () => {
     ['says null', answering(200, 'null'), 'gave nothing: status 200'],
     ['gives half a unit', answering(200, { eth: '0.5', usdc: '0' }), 'gave nothing: status 200'],
     ['hangs up', hangingUp, 'gave nothing: it does not answer'],
+    ['sends it elsewhere', answering(307, '', { location: '/' }), 'gave nothing: it does not answer'],
+    ['says a lot', answering(400, { error: 'a'.repeat(9_999) }), `gave nothing: ${'a'.repeat(200)}`],
   ])('says so when the faucet %s', async (_, answer, said) => {
     const faucet = await standIn(answer)
-    expect((await thrown(askFaucet(faucet.url, address))).message).toContain(said)
+    const { message } = await thrown(askFaucet(faucet.url, address))
+    expect(message).toContain(said)
+    expect(message.length).toBeLessThan(300)
+    expect(faucet.asked).toHaveLength(1)
     await faucet.close()
   })
 })

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,6 +72,23 @@ describe('a keystore', () => {
     expect(await readKeystore(path, 'x')).toBe(winner)
     expect(readdirSync(folder).filter((name) => name.endsWith('.new'))).toEqual([])
   })
+
+  it.runIf(process.platform === 'linux')(
+    'is whole or not there, when the disk takes a part of it only',
+    () => {
+      const path = join(folder, 'cut.json')
+      const module = new URL('../src/keystore.ts', import.meta.url)
+      const program = `import { writeKeystore } from '${module}'; await writeKeystore('${path}', '${KEY}', 'x')`
+      // The limit of 512 bytes cuts a write as a full disk does.
+      const command = 'ulimit -f 1 && exec "$0" --input-type=module-typescript -e "$1"'
+      const { status, stderr } = spawnSync('sh', ['-c', command, process.execPath, program], {
+        encoding: 'utf8',
+      })
+      expect(stderr).toContain('EFBIG')
+      expect(status).not.toBe(0)
+      expect(readdirSync(folder).filter((name) => name.startsWith('cut'))).toEqual([])
+    },
+  )
 
   it('has a salt and a vector of its own each time', async () => {
     const again = join(folder, 'again.json')

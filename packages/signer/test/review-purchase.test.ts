@@ -39,6 +39,34 @@ async function purchase(more: Record<string, unknown> = {}) {
 }
 const shown = async (review_id: number) => (await jobs.place.mcp.call('get_review', { review_id })).structured
 
+it('reviews a purchase whose escrow has the number of an earlier one, as in a sandbox that began anew', async () => {
+  const anew = await startJobs()
+  try {
+    const wish = { want: WANT, max_amount: String(PRICE), agent_id: anew.place.agentId }
+    const earlier = await purchase()
+    const later = await anew.start({ SIGNER_STATE_DIR: signer.stateDir })
+    let bought = { escrow_id: 0, next_steps: [''] }
+    for (let count = 0; bought.escrow_id < earlier.escrow_id; count += 1) {
+      bought = await later.must('buy', { ...wish, idempotency_key: `anew ${count}` })
+    }
+    const { escrow_id, next_steps } = bought
+    expect(escrow_id).toBe(earlier.escrow_id)
+    await signer.must('review_purchase', earlier)
+    await anew.place.m.indexed()
+    const { review } = await anew.newest()
+    const [, other] = /reviews (\d+)/.exec(next_steps[0] ?? '') ?? []
+    const votes = [{ review_id: Number(other), reasoning: 'It told me of the limits.' }]
+    const content = { rating: 2, description: 'Not to the minute any more.' }
+    const opinion = { escrow_id, agent_id: anew.place.agentId, content, votes }
+    expect(await later.must('review_purchase', opinion)).toMatchObject({ review_id: review + 1 })
+    expect(await anew.newest()).toMatchObject({ review: review + 1 })
+    const { structured } = await anew.place.mcp.call('get_review', { review_id: review + 1 })
+    expect(structured).toMatchObject({ content_json: content })
+  } finally {
+    await anew.close()
+  }
+})
+
 it('votes, publishes and registers; a repeated call tells the cashback and does nothing again', async () => {
   const { review } = await jobs.newest()
   const opinion = await purchase()

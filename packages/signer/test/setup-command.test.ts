@@ -112,6 +112,7 @@ it('refuses in one line, without a key in it', async () => {
   const { SIGNER_PASSWORD: __, ...unlocked } = env
   for (const [given, args, stdin, why] of [
     [env, ['--import', '-'], broken, /^--import: expected a private key/],
+    [env, ['--import', broken.slice(0, -2)], '', /^--import: give a file, .*not the key itself/],
     [env, ['--import', join(folder, 'none')], '', /^--import: .* cannot be read$/],
     [env, ['--cashback', 'all'], '', /--cashback: expected basis points/],
     [lacking, [], '', /^the signer lacks BASE_RPC_URL: /],

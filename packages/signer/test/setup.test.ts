@@ -2,8 +2,14 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readKeystore } from '@referrer/client/keystore'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../service/test/http/caller.ts'
+import { connect } from '../src/chain/chain.ts'
+import { deploymentOf } from '../src/chain/deployment.ts'
+import { readConfig } from '../src/config.ts'
+import { createContext } from '../src/context.ts'
+import { fund } from '../src/setup/funds.ts'
 import { PRICE } from './marketplace.ts'
 import { keysIn, type NewcomerPlace, PASSWORD, startNewcomerPlace } from './newcomer.ts'
 import { type Relay, startRelay } from './runner.ts'
@@ -150,6 +156,26 @@ describe('a signer that is killed', () => {
     await expectOneIdentity(await killedAt('eth_getTransactionReceipt', true))
   })
 
+  it('registers no second identity through a node that lags behind the one that it asked before', async () => {
+    const env = await killedAt('eth_sendRawTransaction', true)
+    const registry = place.m.market.addresses.IdentityRegistry.toLowerCase()
+    node.before = (body) => {
+      const { id, method, params = [] } = JSON.parse(body)
+      const [call, block] = params
+      const isBalance = call?.to?.toLowerCase() === registry && call.data.startsWith('0x70a08231')
+      const answer = (result: unknown) => ({
+        status: 200,
+        body: JSON.stringify({ jsonrpc: '2.0', id, result }),
+      })
+      if (method === 'eth_getTransactionReceipt') return answer(null)
+      if (method === 'eth_call' && isBalance && block === 'latest') return answer(`0x${'00'.repeat(32)}`)
+    }
+    const signer = await start(env)
+    const { address } = await signer.must('setup')
+    node.before = undefined
+    expect(await place.identitiesOf(address)).toBe(1n)
+  })
+
   it('while its registration waits for a block waits for that one, and sends no other', async () => {
     const { client } = place.m.market
     await client.setAutomine(false)
@@ -249,6 +275,24 @@ it('says what to fund when the faucet does not answer, and goes on when it was f
   expect(statesOf(await signer.must('setup', { fund: false }))).toMatchObject({ usdc: 'waiting' })
   expect(asked).toEqual([])
   expect(statesOf(await signer.must('setup'))).toMatchObject({ usdc: 'did', identity: 'done' })
+})
+
+it('asks no faucet in a private network outside a sandbox, whatever the marketplace names and the caller wants', async () => {
+  const { market } = place.m
+  const asked: unknown[] = []
+  place.faucet.before = () => void asked.push(1)
+  const env = place.nothing({ ALLOW_PRIVATE_HOSTS: '' })
+  const context = createContext(readConfig(env))
+  const deployment = await deploymentOf(context)
+  const address = privateKeyToAddress(generatePrivateKey())
+  const chain = await connect(context)
+  const elsewhere = { ...chain, chainId: 84_532 }
+  const [gas] = await fund(context, elsewhere, deployment, { address, fund: true })
+  expect(gas).toMatchObject({ state: 'waiting', about: expect.stringContaining('does not answer') })
+  expect(asked).toEqual([])
+  expect(await market.client.getBalance({ address })).toBe(0n)
+  // That of a sandbox may be.
+  expect((await fund(context, chain, deployment, { address, fund: true }))[0]).toMatchObject({ state: 'did' })
 })
 
 describe('a key of the environment', () => {

@@ -11,6 +11,7 @@ import {
   stringToBytes,
   TimeoutError,
 } from 'viem'
+import { NETWORKS } from './networks.ts'
 
 /**
  * A market on one chain, as its address registry names it.
@@ -168,6 +169,7 @@ export async function readDeployment(
       )
     }
   }
+  requireKnown(marketUrl, chainId, contracts)
   return {
     marketUrl,
     mcpUrl: `${marketUrl}/mcp`,
@@ -178,6 +180,21 @@ export async function readDeployment(
     leastAmount: BigInt(told.leastAmount),
     facilitatorUrl: manifest.facilitatorUrl,
     faucetUrl: manifest.faucetUrl,
+  }
+}
+
+/** A market on a public chain that uses other identities or another token is not what its owner says: nobody should buy that token. */
+function requireKnown(marketUrl: string, chainId: number, contracts: Deployment['contracts']): void {
+  const network = Object.values(NETWORKS).find((one) => one.chainId === chainId)
+  for (const [what, known, named] of [
+    ['identity registry', network?.identityRegistry, contracts.IdentityRegistry],
+    ['USDC', network?.usdc, contracts.USDC],
+  ] as const) {
+    if (known && !isAddressEqual(known, named)) {
+      throw new DeploymentError(
+        `the market at ${marketUrl} uses the ${what} ${named}, and that of chain ${chainId} is ${known}: do not use this market`,
+      )
+    }
   }
 }
 
@@ -200,7 +217,12 @@ export function marketUrlOf(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new DeploymentError(`the market must be an http or https URL, not "${url}"`)
   }
-  return url.replace(/\/+$/, '').replace(/\/mcp$/, '')
+  // One market has one spelling: what is trusted of it is remembered by its URL.
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname
+    .replace(/\/+$/, '')
+    .replace(/\/mcp$/, '')
+    .replace(/\/+$/, '')}`
 }
 
 interface ToldChain {
@@ -237,11 +259,13 @@ async function readManifest(url: string, fetchFn: typeof fetch): Promise<Told> {
   return told
 }
 
-const isText = (value: unknown) => value === undefined || typeof value === 'string'
+const isUrl = (value: unknown) =>
+  value === undefined ||
+  (typeof value === 'string' && /^https?:\/\/\S{1,2000}$/.test(value) && URL.canParse(value))
 
 function isManifest(value: unknown): value is Told {
   const { chains, facilitatorUrl, faucetUrl } = (value ?? {}) as Partial<Told>
-  return Array.isArray(chains) && chains.every(isChain) && isText(facilitatorUrl) && isText(faucetUrl)
+  return Array.isArray(chains) && chains.every(isChain) && isUrl(facilitatorUrl) && isUrl(faucetUrl)
 }
 
 function isChain(value: unknown): value is ToldChain {

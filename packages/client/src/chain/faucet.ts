@@ -19,6 +19,8 @@ export interface Gift {
 }
 
 const LONGEST_MS = 30_000
+/** Its words are a stranger's: as much of them as says why. */
+const LONGEST_SAYING = 200
 
 /**
  * Asks the faucet of a sandbox for gas and USDC.
@@ -45,11 +47,12 @@ export async function askFaucet(
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ address }),
     signal: AbortSignal.timeout(LONGEST_MS),
+    redirect: 'error',
   }).catch((error: unknown) => refuse('it does not answer', error))
   const answer: unknown = await response.json().catch(() => undefined)
   const { eth, usdc, error } = (answer ?? {}) as Record<string, unknown>
   if (!response.ok || !isAmount(eth) || !isAmount(usdc)) {
-    return refuse(typeof error === 'string' ? error : `status ${response.status}`)
+    return refuse(typeof error === 'string' ? error.slice(0, LONGEST_SAYING) : `status ${response.status}`)
   }
   return { address, eth: BigInt(eth), usdc: BigInt(usdc) }
 }

@@ -8,7 +8,6 @@ import {
   defineChain,
   formatEther,
   http,
-  isAddressEqual,
   type PrivateKeyAccount,
   type PublicClient,
   parseEther,
@@ -78,7 +77,6 @@ export async function connectShop(
     `reading the market at ${marketUrl}`,
     readDeployment(client, { marketUrl, addressRegistry }),
   )
-  requireKnownContracts(network, deployment)
   return {
     network,
     rpcUrl,
@@ -102,23 +100,6 @@ async function requireChain(client: PublicClient, { network, rpcUrl }: Place): P
     throw new ShopError(
       `the node at ${rpcUrl} serves chain ${chainId}, and ${network.name} is chain ${network.chainId}: name a node of it with --rpc`,
     )
-  }
-}
-
-/** A market on a public chain that uses other identities or another token is not what its owner says. */
-function requireKnownContracts(
-  { name, identityRegistry, usdc }: Network,
-  { marketUrl, contracts }: Deployment,
-): void {
-  for (const [what, known, named] of [
-    ['identity registry', identityRegistry, contracts.IdentityRegistry],
-    ['USDC', usdc, contracts.USDC],
-  ] as const) {
-    if (known !== undefined && !isAddressEqual(known, named)) {
-      throw new ShopError(
-        `the market at ${marketUrl} uses the ${what} ${named}, and that of ${name} is ${known}: do not use this market`,
-      )
-    }
   }
 }
 

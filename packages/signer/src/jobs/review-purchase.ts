@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Chain, connect } from '../chain/chain.ts'
-import { readTerms } from '../chain/terms.ts'
+import { type EscrowTerms, readTerms } from '../chain/terms.ts'
 import { checkContent } from '../check-content.ts'
 import type { Context } from '../context.ts'
 import { strangersText, whole } from '../fields.ts'
@@ -48,14 +48,17 @@ export async function reviewPurchase(
   keys.ofAgent(agentId)
   const chain = await connect(context, wanted)
   const purchase = { chainId: chain.chainId, agentId, escrowId }
-  const name = `review-${chain.chainId}-${escrowId}`
+  const terms = await readTerms(context, chain, BigInt(escrowId))
+  requireBuyer(terms, agentId)
+  // Not by the number of the escrow: another marketplace on the chain, or a sandbox that began anew, has escrows of the same numbers.
+  const name = `review-${chain.chainId}-${terms.payer.toLowerCase()}-${terms.nonce.toLowerCase()}`
   const path = join(stateDir, 'jobs', `${name}.json`)
   return withLock(stateDir, name, context.timeouts.lock, async () => {
     const record = await readRecord(path, ReviewRecord)
     const save = (newest: ReviewRecord) => saveRecord(stateDir, path, newest)
     const { published, hasVoted, draft } = record?.published
       ? { ...record, published: record.published }
-      : await publish(context, chain, purchase, { opinion, record, save })
+      : await publish(context, chain, purchase, { terms, opinion, record, save })
     const notes = draft.content === opinion.content ? [] : [OTHER_TEXT]
     return {
       ...published,
@@ -70,6 +73,7 @@ const OTHER_TEXT =
   'Published was the content of an earlier call. To change it: update_review_content_onchain, within 7 days.'
 
 interface Progress {
+  terms: EscrowTerms
   opinion: Opinion
   record: ReviewRecord | undefined
   save(record: ReviewRecord): Promise<void>
@@ -79,7 +83,7 @@ async function publish(
   context: Context,
   chain: Chain,
   purchase: Purchase,
-  { opinion, record: earlier, save }: Progress,
+  { terms, opinion, record: earlier, save }: Progress,
 ): Promise<ReviewRecord & { published: NonNullable<ReviewRecord['published']> }> {
   const isOnChain = (await reviewOfEscrow(context, chain, purchase.escrowId)) !== undefined
   // What is on the chain, or on its way there, can no longer be changed here.
@@ -91,7 +95,9 @@ async function publish(
     record = { ...record, ...change }
     return save(record)
   }
-  if (!isFixed && !isOnChain) await check(context, chain, purchase, { ...opinion, hasVoted: record.hasVoted })
+  if (!isFixed && !isOnChain) {
+    await check(context, purchase, terms, { ...opinion, hasVoted: record.hasVoted })
+  }
   await update({})
   try {
     if (votes.length > 0 && !record.hasVoted) {
@@ -125,20 +131,20 @@ function interrupted(error: unknown, { hasVoted, draft }: ReviewRecord, isOnChai
 const sentIn = ({ transaction }: Draft) =>
   transaction ? `the review was sent in transaction ${transaction}` : 'nothing is published'
 
+function requireBuyer(terms: EscrowTerms, agentId: string): void {
+  requireAgent(terms)
+  if (terms.buyerAgentId === BigInt(agentId)) return
+  throw new Refused(`escrow ${terms.escrowId} was bought by agent ${terms.buyerAgentId}, not by ${agentId}`)
+}
+
 /** Everything that can be refused before the first step. */
 async function check(
   context: Context,
-  chain: Chain,
   purchase: Purchase,
+  terms: EscrowTerms,
   { votes, content, hasVoted }: Opinion & { hasVoted: boolean },
 ): Promise<void> {
-  const { agentId, escrowId } = purchase
-  const terms = await readTerms(context, chain, BigInt(escrowId))
-  requireAgent(terms)
-  if (terms.buyerAgentId !== BigInt(agentId)) {
-    throw new Refused(`escrow ${escrowId} was bought by agent ${terms.buyerAgentId}, not by ${agentId}`)
-  }
-  const { chainId } = chain
+  const { chainId, agentId } = purchase
   const { merchantId, productId, reviewId } = terms
   await checkContent(context, { chainId, merchantId, productId, content })
   if (votes) return checkVotes(votes, agentId)

@@ -103,6 +103,12 @@ async function withPassword(env: Env): Promise<Env> {
 }
 
 async function readImport(source: string, env: Env): Promise<Hex> {
+  // It is not repeated in the answer, which may be written to a log.
+  if (readPrivateKey(source.trim())) {
+    throw new Refused(
+      '--import: give a file, or - for stdin, not the key itself: it is now in the history of your shell',
+    )
+  }
   const isStdin = source === '-'
   const given = isStdin
     ? await (isInteractive() ? askHidden('The private key: ') : text(process.stdin))

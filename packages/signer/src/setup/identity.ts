@@ -58,9 +58,12 @@ export async function requireIdentity(place: Place, account: LocalAccount): Prom
   for (const { agentId } of book.agents.filter(isMine)) {
     if (await owns(place, agentId, account.address)) return { agentId, isNew: false }
   }
+  // Nonce and identities are read of one block: of the nodes behind one URL, one that lags would deny what another has shown.
+  let block = await chain.client.getBlockNumber()
   let registration = book.registrations.find(isMine)
-  const outcome = registration && (await outcomeOf(place, registration))
+  const outcome = registration && (await outcomeOf(place, registration, block))
   if (outcome) {
+    if (outcome !== 'impossible' && outcome.blockNumber > block) block = outcome.blockNumber
     registration = undefined
     const agentId = outcome === 'impossible' ? undefined : agentIn(place, outcome, account.address)
     if (agentId !== undefined && (await owns(place, agentId, account.address))) {
@@ -68,7 +71,7 @@ export async function requireIdentity(place: Place, account: LocalAccount): Prom
       return { agentId, isNew: true }
     }
   }
-  const found = await findOwned(place, account.address)
+  const found = await findOwned(place, account.address, block)
   if (found.length > 0) {
     await remember(found)
     return { agentId: found[0] as string, isNew: false }
@@ -108,9 +111,10 @@ export const owns = ({ chain, registry }: Place, agentId: string, address: Addre
 async function outcomeOf(
   place: Place,
   { address, nonce, hashes }: Registration,
+  blockNumber: bigint,
 ): Promise<TransactionReceipt | 'impossible' | undefined> {
   const { client } = place.chain
-  const used = await client.getTransactionCount({ address, blockTag: 'latest' })
+  const used = await client.getTransactionCount({ address, blockNumber })
   for (const hash of hashes) {
     const receipt = await receiptOf(place, hash)
     if (receipt?.status === 'success') return receipt
@@ -158,13 +162,14 @@ const Listed = z.object({ agents: z.array(z.object({ agent_id: z.int().min(0) })
 const MAX_BYTES = 1024 * 1024
 
 /** The identities that the wallet has already, as the marketplace lists them and the chain confirms. */
-async function findOwned(place: Place, address: Address): Promise<string[]> {
+async function findOwned(place: Place, address: Address, blockNumber: bigint): Promise<string[]> {
   const { context, chain, registry } = place
   const count = await chain.client.readContract({
     address: registry,
     abi: identityRegistryAbi,
     functionName: 'balanceOf',
     args: [address],
+    blockNumber,
   })
   if (count === 0n) return []
   const url = new URL(`${marketUrl(context.config)}/v1/agent?owner=${address}&chain_id=${chain.chainId}`)
