@@ -6,7 +6,14 @@ import { HOST, readPorts, requireFree } from './ports.ts'
 
 describe('the ports of the sandbox', () => {
   it('are the well-known ones, all shifted by the same', () => {
-    expect(readPorts({})).toEqual({ chain: 8545, service: 8080, facilitator: 8081, shop: 8083, chat: 8084, faucet: 8085 })
+    expect(readPorts({})).toEqual({
+      chain: 8545,
+      service: 8080,
+      facilitator: 8081,
+      shop: 8083,
+      chat: 8084,
+      faucet: 8085,
+    })
     expect(readPorts({ PORT_OFFSET: '100' })).toEqual({
       chain: 8645,
       service: 8180,

@@ -1,4 +1,5 @@
 // Runs the documents that newcomers follow, as they are written, and compares what is printed with what they say.
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +19,16 @@ describe.each(DOCUMENTS.map((path, at) => ({ path, offset: FIRST_OFFSET + 100 * 
     const { blocks, skipped } = readDocument(readFileSync(join(root, path), 'utf8'))
     const here = placesOf(offset)
     const home = mkdtempSync(join(tmpdir(), 'referrer-docs-'))
-    const shell = openShell(root, { ...process.env, PORT_OFFSET: String(offset), HOME: home, NO_COLOR: '1' })
+    const shell = openShell(root, {
+      ...process.env,
+      PORT_OFFSET: String(offset),
+      REFERRER_URL: here.there('http://127.0.0.1:8080'),
+      REFERRER_RPC_URL: here.there('http://127.0.0.1:8545'),
+      HOME: home,
+      NO_COLOR: '1',
+      // What npm has fetched for the project serves here, too.
+      npm_config_cache: execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim(),
+    })
     const written: string[] = []
     afterAll(async () => {
       await shell.close()
@@ -41,7 +51,7 @@ describe.each(DOCUMENTS.map((path, at) => ({ path, offset: FIRST_OFFSET + 100 * 
         })
       } else if (block.kind === 'output') {
         it(`line ${block.line}: what the command above prints`, () => {
-          const printed = last?.lines.map(here.back) ?? []
+          const printed = last?.lines.filter(isOfTheCommand).map(here.back) ?? []
           expect(missingLine(block.lines, printed, { isExcerpt: true }), printed.join('\n')).toBeUndefined()
         })
       } else {
@@ -49,7 +59,7 @@ describe.each(DOCUMENTS.map((path, at) => ({ path, offset: FIRST_OFFSET + 100 * 
           it(`line ${block.line}: ${text}`, { timeout: 180_000 }, async () => {
             const command = here.there(text)
             last = until === undefined ? await shell.run(command) : await shell.start(command, until)
-            const printed = last.lines.map(here.back)
+            const printed = last.lines.filter(isOfTheCommand).map(here.back)
             expect(last.code, printed.join('\n')).toBe(0)
             if (prints) expect(missingLine(prints, printed), printed.join('\n')).toBeUndefined()
           })
@@ -58,6 +68,9 @@ describe.each(DOCUMENTS.map((path, at) => ({ path, offset: FIRST_OFFSET + 100 * 
     }
   },
 )
+
+/** What npm says around a script is not the script's. */
+const isOfTheCommand = (line: string) => !/^(?:> |npm (?:warn|notice))/.test(line)
 
 /** The ports and folders of a document, and those of the sandbox that the test runs. */
 function placesOf(offset: number) {
