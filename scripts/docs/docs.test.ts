@@ -26,6 +26,8 @@ describe.each(DOCUMENTS.map((path, at) => ({ path, offset: FIRST_OFFSET + 100 * 
       REFERRER_RPC_URL: here.there('http://127.0.0.1:8545'),
       HOME: home,
       NO_COLOR: '1',
+      // npm asks whether it may fetch what it runs.
+      npm_config_yes: 'true',
       // What npm has fetched for the project serves here, too.
       npm_config_cache: execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim(),
     })

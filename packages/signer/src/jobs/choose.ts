@@ -7,6 +7,8 @@ import { Refused } from '../refused.ts'
 /** The first choice, and what is bought instead where its shop does not sell. */
 export const MOST_CANDIDATES = 4
 const LONGEST_NAME = 80
+/** Reviews whose scores differ by less are equally good, and the buyer takes the one that gives more back. */
+const EQUALLY_GOOD = 0.01
 /** Reviews that the marketplace itself does not rely on. */
 const UNRELIABLE = 'excluded'
 
@@ -79,12 +81,13 @@ function candidateOf(product: Product, { most, own }: Limits): Candidate[] {
   const reviews = (product.reviews ?? [])
     .map((review) => ({ ...review, terms: termsOf(review.ref_link) }))
     .filter(({ terms }) => !own.has(String(terms?.reviewerAgentId)))
-  const [best] = reviews
-    .filter(({ slot, terms }) => slot !== UNRELIABLE && terms && isOf(product, terms))
-    .toSorted(
-      (a, b) =>
-        thousandths(b) - thousandths(a) || cashbackOf(b) - cashbackOf(a) || a.internal_id - b.internal_id,
-    )
+  const usable = reviews.filter(({ slot, terms }) => slot !== UNRELIABLE && terms && isOf(product, terms))
+  // The marketplace puts the reviews that it recommends first; the scores of other slots are not comparable with theirs.
+  const recommended = usable.filter(({ slot }) => slot === usable[0]?.slot)
+  const highest = Math.max(...recommended.map(({ score }) => score))
+  const [best] = recommended
+    .filter(({ score }) => score > highest - EQUALLY_GOOD)
+    .toSorted((a, b) => cashbackOf(b) - cashbackOf(a) || b.score - a.score || a.internal_id - b.internal_id)
   if (!best) return []
   return [
     {
@@ -103,9 +106,6 @@ function candidateOf(product: Product, { most, own }: Limits): Candidate[] {
     },
   ]
 }
-
-/** Reviews whose scores differ by less are equally good, and the buyer takes the one that gives more back. */
-const thousandths = ({ score }: { score: number }) => Math.round(score * 1_000)
 
 const cashbackOf = ({ terms }: { terms: AttributionToken.Payload | undefined }) =>
   terms?.cashbackOfCommissionBps ?? 0
