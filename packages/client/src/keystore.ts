@@ -177,12 +177,18 @@ async function derive(path: string, { kdf, kdfparams }: Stored['crypto'], passwo
     throw new KeystoreError(`${path} asks for more work than any wallet does: do not use it`)
   }
   if (kdf === 'pbkdf2') return bytesToHex(await pbkdf2(password, bytes, c as number, KEY_BYTES, 'sha256'))
-  return deriveByScrypt(password, bytes, { n, r, p } as ScryptCost).catch((error: unknown) => {
-    throw new KeystoreError(`${path} asks for a key derivation that is not possible here`, { cause: error })
-  })
+  const scryptCost = { n, r, p } as ScryptCost
+  if (!isPossible(scryptCost)) {
+    throw new KeystoreError(`${path} asks for a key derivation that is not possible here`)
+  }
+  return deriveByScrypt(password, bytes, scryptCost)
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
+
+/** Decided here, since OpenSSL would leave its error behind for whatever the thread computes next. */
+const isPossible = ({ n, r, p }: ScryptCost) =>
+  n > 1 && Number.isInteger(Math.log2(n)) && 128 * r * (n + p + 2) <= MOST_MEMORY
 
 async function deriveByScrypt(password: string, salt: Uint8Array, { n, r, p }: ScryptCost): Promise<Hex> {
   return bytesToHex(await scrypt(password, salt, KEY_BYTES, { N: n, r, p, maxmem: MOST_MEMORY }))

@@ -194,6 +194,10 @@ describe('a file that is no keystore, or a hostile one', () => {
     const error = await thrown(readKeystore(costing(kdf, change), PASSWORD))
     expect(error).toBeInstanceOf(KeystoreError)
     expect(error.message).toContain(reason)
+    // An error that OpenSSL keeps would fail the next one that asks it.
+    await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])
+    const pkcs8 = Buffer.from(`302e020100300506032b657004220420${'11'.repeat(32)}`, 'hex')
+    await crypto.subtle.importKey('pkcs8', pkcs8, 'Ed25519', false, ['sign'])
   })
 
   it('cannot name an address that is not that of its key', async () => {

@@ -98,7 +98,11 @@ const isUnderstood = (body: Answer['body']) =>
 
 describe('what is meant', () => {
   it('is found though no word of it is there, and reviews that are about it come first', async () => {
-    const { body } = await foundWhere(m, 'intent=drizzle', isUnderstood)
+    const { body } = await foundWhere(
+      m,
+      'intent=drizzle',
+      (found) => isUnderstood(found) && found.products[0].reviews?.length === 2,
+    )
     expect(idsOf(body)[0]).toBe(umbrella.productId)
     const [other, about] = body.products[0].reviews
     expect(about).toMatchObject({ slot: 'newcomer', content_json: { description: 'Kept me from the rain' } })
