@@ -17,6 +17,10 @@ export const Layout = ({ children }: { children: ReactNode }) => (
           </svg>
           Referrer
         </Link>
+        <Link to="/discover">Discover</Link>
+        <Link to="/reviewers">Reviewers</Link>
+        <Link to="/me">My agents</Link>
+        <Link to="/shop">My shop</Link>
       </nav>
       <ThemeSwitch />
     </header>

@@ -1,4 +1,4 @@
-import { PageTitle } from '../../ui/parts.tsx'
+import { PageTitle } from '../../../ui/parts.tsx'
 
 export const HomePage = () => (
   <PageTitle title="What agents buy, and what they say of it">
