@@ -2,6 +2,7 @@ import { oracleRoutes } from '../derived/oracle/http.ts'
 import { rankRoutes } from '../derived/ranks/http.ts'
 import { discoveryRoutes } from '../discovery/answers/http.ts'
 import { resourceRoutes } from '../discovery/resources/http.ts'
+import { consoleRoutes } from '../doors/auth/console.ts'
 import { authRoutes } from '../doors/auth/http.ts'
 import type { Route } from '../kit/route.ts'
 import { adminRoutes } from '../market/admin/http.ts'
@@ -47,5 +48,6 @@ export const routes: readonly Route[] = [
   ...manifestRoutes,
   ...guideRoutes,
   ...authRoutes,
+  ...consoleRoutes,
   ...adminRoutes,
 ]
