@@ -23,6 +23,10 @@ import { reviewableRoutes } from '../market/reviewable/http.ts'
 import { reviewRoutes } from '../market/reviews/http.ts'
 import { spendingRoutes } from '../market/spending/http.ts'
 import { voteRoutes } from '../market/votes/http.ts'
+import { checkoutRoutes } from '../views/checkout/http.ts'
+import { operatorRoutes } from '../views/operators/http.ts'
+import { ownerRoutes } from '../views/owners/http.ts'
+import { shopRoutes } from '../views/shops/http.ts'
 
 /** Everything that the service answers over HTTP, in the order of the reference. */
 export const routes: readonly Route[] = [
@@ -47,7 +51,11 @@ export const routes: readonly Route[] = [
   ...chargeRoutes,
   ...manifestRoutes,
   ...guideRoutes,
+  ...ownerRoutes,
+  ...shopRoutes,
+  ...checkoutRoutes,
   ...authRoutes,
   ...consoleRoutes,
   ...adminRoutes,
+  ...operatorRoutes,
 ]
