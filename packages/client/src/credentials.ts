@@ -72,7 +72,7 @@ const cookieCredentials = (call: Call): Credentials => ({
   },
 })
 
-function ownCredentials(options: Options & { session: Session | undefined }): Credentials {
+function ownCredentials(options: Omit<Options, 'session'> & { session: Session | undefined }): Credentials {
   const { signer, now, call } = options
   let session = options.session
   let opening: Promise<Session> | undefined

@@ -66,6 +66,8 @@ export interface RouteSpec<P, Q, B, A extends Auth> {
   body?: { schema: z.ZodType<B>; refusal: string }
   /** Whether the query has a parameter `chain_id`. */
   takesChain?: boolean
+  /** Whether the answer has an ETag; a caller who sends it in `If-None-Match` gets 304 while the answer stays the same. */
+  hasEtag?: boolean
   /** A rate limit of this route for each client, in requests per second, besides the common one. */
   perSecond?: number
   status?: 200 | 201 | 204

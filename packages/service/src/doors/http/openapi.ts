@@ -153,6 +153,7 @@ function answersOf(route: Described): Record<number, DescribedAnswer> {
     [status]: status === 204 ? { description: summary } : usual,
   }
   for (const [at, schema] of Object.entries(route.otherwise ?? {})) known[Number(at)] = answer(schema)
+  if (route.hasEtag) known[304] = { description: 'The answer with the ETag in `If-None-Match` still holds.' }
   for (const [at, texts] of refusalTexts(route)) known[at] = refusal(at, [...texts], route)
   return known
 }

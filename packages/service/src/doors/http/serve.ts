@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { clientOf, createLimiter } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -23,6 +24,8 @@ const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
   unavailable: 500,
 }
 const EMPTY = Buffer.alloc(0)
+const JSON_TYPE = 'application/json; charset=utf-8'
+const ETAG_LENGTH = 22
 
 /** Idle time-out of a connection, added to the time limit for an answer. It also frees answers that the client does not read. */
 export const SILENCE_MS = 5_000
@@ -67,7 +70,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       answerTo(request)
         .then((answer) => {
           clearTimeout(timer)
-          if (!reply.sent) send(reply.code(status), route, answer)
+          if (!reply.sent) send(request, reply.code(status), route, answer)
         })
         .catch((error) => {
           clearTimeout(timer)
@@ -98,14 +101,31 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
   }
 }
 
-function send(reply: FastifyReply, { contentType }: Route, answer: unknown) {
+function send(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { contentType, hasEtag }: Route,
+  answer: unknown,
+) {
   if (answer === undefined) return reply.send()
-  if (answer instanceof Answer && answer.status) reply.code(answer.status)
-  if (answer instanceof Answer && answer.body === undefined) return reply.headers(answer.headers).send()
-  reply.header('content-type', contentType ?? 'application/json; charset=utf-8')
-  if (answer instanceof Answer) return reply.headers(answer.headers).send(answer.body)
-  return reply.send(typeof answer === 'string' || Buffer.isBuffer(answer) ? answer : JSON.stringify(answer))
+  if (answer instanceof Answer) {
+    if (answer.status) reply.code(answer.status)
+    if (answer.body !== undefined) reply.header('content-type', contentType ?? JSON_TYPE)
+    return reply.headers(answer.headers).send(answer.body)
+  }
+  const body = typeof answer === 'string' || Buffer.isBuffer(answer) ? answer : JSON.stringify(answer)
+  if (hasEtag) {
+    const etag = `"${hash('sha256', body, 'base64url').slice(0, ETAG_LENGTH)}"`
+    // Browsers may keep the answer and ask each time whether it is still the same.
+    reply.headers({ etag, 'cache-control': 'no-cache' })
+    if (isKnown(headers['if-none-match'], etag)) return reply.code(304).send()
+  }
+  return reply.header('content-type', contentType ?? JSON_TYPE).send(body)
 }
+
+/** Whether the caller has the answer with this ETag. A proxy that compresses answers makes tags weak. */
+const isKnown = (given: string | undefined, etag: string) =>
+  given?.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim())) ?? false
 
 function tokenOf(request: FastifyRequest): string | undefined {
   const given = credentials.get(request)

@@ -112,17 +112,24 @@ export const relatedJoins = (sql: Queryable, chainId: number) => sql`
       AND (SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}) < e.window_end + ${DECISION_SURE_FOR}::interval
     ORDER BY d.attempt DESC LIMIT 1) AS decision ON true`
 
-/** The newest escrow of an agent with this id. Each deployment of the escrow contract counts from 1, so an id can occur twice. */
-export async function findEscrowOfAgent(
+/** The newest escrow with this id. Each deployment of the escrow contract counts from 1, so an id can occur twice. */
+export const findEscrow = (sql: Queryable, chainId: number, escrowId: bigint) =>
+  findNewest(sql, chainId, escrowId, sql`true`)
+
+/** The newest escrow of an agent with this id. */
+export const findEscrowOfAgent = (sql: Queryable, chainId: number, agentId: bigint, escrowId: bigint) =>
+  findNewest(sql, chainId, escrowId, sql`${agentId} IN (reviewer_agent_id, buyer_agent_id)`)
+
+async function findNewest(
   sql: Queryable,
   chainId: number,
-  agentId: bigint,
   escrowId: bigint,
+  condition: ReturnType<Queryable>,
 ): Promise<EscrowRow | undefined> {
   const [row] = await sql<EscrowRow[]>`
     WITH found AS (
       SELECT ${escrowColumns(sql)} FROM chain.escrows
-      WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} AND ${agentId} IN (reviewer_agent_id, buyer_agent_id)
+      WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} AND ${condition}
       ORDER BY deposited_at DESC LIMIT 1
     )
     SELECT e.*, ${relatedColumns(sql)} FROM found AS e ${relatedJoins(sql, chainId)}`
