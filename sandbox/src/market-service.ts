@@ -1,3 +1,4 @@
+import { buildConsole, openConsole } from '@referrer/console'
 import { AttestationKey } from '@referrer/protocol'
 import { readConfig, type Service, startService } from '@referrer/service'
 import { type Hex, hexToBytes } from 'viem'
@@ -32,5 +33,6 @@ export async function startMarketService(
     // The shop's goods cost cents: a purchase of the cheapest, with a commission of 700, counts in full.
     RANK_FULL_COMMISSION: '500',
   })
-  return whenReady('service', await startService(config))
+  const console = await openConsole(await buildConsole())
+  return whenReady('service', await startService(config, { console }))
 }

@@ -747,8 +747,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All merchants
-         * @description By ascending id. An entry shows the first 100 product ids of its merchant; the merchant alone shows all.
+         * All merchants, or those of an owner
+         * @description By ascending id. With `owner` all merchants of that wallet at once, whatever `page` and `limit`. An entry shows the first 100 product ids of its merchant; the merchant alone shows all.
          */
         get: operations["getMerchant"];
         put?: never;
@@ -1133,6 +1133,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agent/{id}/purchases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an agent bought, newest first
+         * @description For its owner. From the records: a little behind the chain.
+         */
+        get: operations["getAgentByIdPurchases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallet/purchases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the calling wallet paid for, newest first
+         * @description With or without an agent. From the records: a little behind the chain.
+         */
+        get: operations["getWalletPurchases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}/proofs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The proofs of an agent, newest first
+         * @description For its owner. Those that others submitted for the agent are listed, too.
+         */
+        get: operations["getAgentByIdProofs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/{id}/sales": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The sales of a merchant in a period, by day and one by one
+         * @description For its owner. Days of UTC: the last 90 when no period is given, and of a longer period the last 366. Sales are newest first, and their list ends after 10000.
+         */
+        get: operations["getMerchantByIdSales"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/{id}/payouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What went to the payout wallet of a merchant, by product
+         * @description For its owner. At most 500 products, the greatest revenue first.
+         */
+        get: operations["getMerchantByIdPayouts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/checkout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Buy through a ref link from a browser, which may not call the shop itself
+         * @description Calls the endpoint of the product once, with the token and the payment and nothing else of the caller. Redirects are not followed. An answer that takes more than 20 seconds, or is larger than 256 KiB, counts as none.
+         */
+        post: operations["postCheckout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/nonce": {
         parameters: {
             query?: never;
@@ -1169,6 +1289,66 @@ export interface paths {
         post: operations["postAuthSession"];
         /** Close the session that the request is made with */
         delete: operations["deleteAuthSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The open sessions of the caller, newest first
+         * @description At most 100. A contract wallet sees those of the chain that it signed in on.
+         */
+        get: operations["getAuthSessions"];
+        put?: never;
+        post?: never;
+        /** Close all sessions of the caller but the one that the request is made with */
+        delete: operations["deleteAuthSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Close a session of the caller */
+        delete: operations["deleteAuthSessionsBySessionId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is signed in to the web console */
+        get: operations["getConsoleSession"];
+        put?: never;
+        /**
+         * Open the session of the web console
+         * @description With a message of Sign-In with Ethereum. The token is set as a cookie that scripts cannot read. A session that the browser had before is closed.
+         */
+        post: operations["postConsoleSession"];
+        /** Close the session of the web console and remove its cookie */
+        delete: operations["deleteConsoleSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1349,6 +1529,63 @@ export interface paths {
          * @description The messenger refused them for good, or could not be reached for a day. They are kept for 30 days. A chat whose user has blocked the bot is not listed.
          */
         get: operations["getAdminDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the workers, the chains and our keys are doing
+         * @description Workers are those of the replica that answers.
+         */
+        get: operations["getAdminHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Agents, or only those that are flagged
+         * @description By ascending id. The list ends after 10000 agents.
+         */
+        get: operations["getAdminAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/disputes/{internal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A dispute, open or decided, with the evidence of both sides */
+        get: operations["getAdminDisputesByInternalId"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2679,6 +2916,129 @@ export interface components {
             /** @description The part of the commission that was set aside for buyers, in USDC base units. */
             cashback_usdc: number;
         };
+        OwnPurchases: {
+            purchases: components["schemas"]["OwnPurchase"][];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        OwnPurchase: {
+            escrow_id: number;
+            /** Format: date-time */
+            happened_at: string;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            /** @description Empty until the merchant describes the product. */
+            product_name: string;
+            /** @description The review whose link was used, by its id on the chain. */
+            review_id: number;
+            /** @description The same review by its `internal_id`; null: there is no such review. */
+            review_internal_id: number | null;
+            reviewer_agent_id: number;
+            /** @description Null: bought by a wallet without an agent. */
+            buyer_agent_id: number | null;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            payer: string;
+            /** @description What the buyer paid, in USDC base units. */
+            price_usdc: number;
+            /** @description The part of the price that is the commission, in USDC base units. */
+            commission_usdc: number;
+            /** @description The part of the commission that the reviewer got at once, in USDC base units. */
+            immediate_usdc: number;
+            /** @description The part that is held back for the reviewer, in USDC base units. */
+            held_back_usdc: number;
+            /** @description The part that is set aside for the buyer, in USDC base units. */
+            cashback_usdc: number;
+            /** @description The part that the platform takes, in USDC base units. */
+            fee_usdc: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            transaction: string;
+            /** @description Whether the buyer has published a review of it. */
+            has_review: boolean;
+            has_voted: boolean;
+            /** Format: date-time */
+            window_end: string;
+            cashback: components["schemas"]["EscrowLeg"];
+        };
+        OwnProofs: {
+            proofs: {
+                proof_id: number;
+                merchant_id: number;
+                /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                product_id: string;
+                /** @description Empty until the merchant describes the product. */
+                product_name: string;
+                /** @enum {string} */
+                status: "pending" | "approved" | "rejected";
+                /** Format: date-time */
+                submitted_at: string;
+                reviewed_at: string | null;
+            }[];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        MerchantSales: {
+            /** @description In UTC; only days with a sale. */
+            days: {
+                /** Format: date */
+                day: string;
+                count: number;
+                /** @description What buyers paid, in USDC base units. */
+                revenue_usdc: number;
+                /** @description What the merchant paid for referrals, with the fee of the platform, in USDC base units. */
+                commission_usdc: number;
+                /** @description What went to the payout wallet, in USDC base units. */
+                net_usdc: number;
+            }[];
+            sales: components["schemas"]["Purchase"][];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        MerchantPayouts: {
+            products: {
+                /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                product_id: string;
+                /** @description Empty until the merchant describes the product. */
+                name: string;
+                sales_count: number;
+                /** @description What buyers paid, in USDC base units. */
+                revenue_usdc: number;
+                /** @description What the merchant paid for referrals, with the fee of the platform, in USDC base units. */
+                commission_usdc: number;
+                /** @description The part of the commission that the platform got, in USDC base units. */
+                fee_usdc: number;
+                /** @description What went to the payout wallet, in USDC base units. */
+                net_usdc: number;
+            }[];
+        };
+        CheckoutAnswer: {
+            /** @description Of the shop’s answer. */
+            status: number;
+            content_type: string | null;
+            /** @description Text, or base64 when the answer is not text. */
+            body: string;
+            is_base64: boolean;
+            /** @description The `PAYMENT-REQUIRED` header; else the body of a 402 that makes an offer. */
+            payment_required: string | null;
+            /** @description The `PAYMENT-RESPONSE` header. */
+            payment_response: string | null;
+        };
+        Checkout: {
+            /** @description The attribution token of a ref link. */
+            token: string;
+            /** @description The value of the `PAYMENT-SIGNATURE` header; left out, the shop is asked for its price. */
+            payment?: string;
+            /** @description What the product is asked: added to the query of its endpoint. At most 20 parameters. */
+            query?: {
+                [key: string]: string;
+            };
+        };
         Nonce: {
             nonce: string;
         };
@@ -2697,6 +3057,27 @@ export interface components {
         SignInByRequest: {
             /** @description Our host: that of the address that you call. */
             domain: string;
+        };
+        Sessions: {
+            sessions: {
+                /** Format: uuid */
+                session_id: string;
+                /** Format: date-time */
+                opened_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** @description Whether the request was made with it. */
+                is_current: boolean;
+                /** @description What the program that signed in called itself; may be empty. */
+                user_agent: string;
+            }[];
+        };
+        ConsoleSession: {
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            address: string;
+            /** Format: date-time */
+            expires_at: string;
+            is_admin: boolean;
         };
         ProofCases: {
             proofs: components["schemas"]["ProofCase"][];
@@ -2789,6 +3170,95 @@ export interface components {
             reason: string;
             /** Format: date-time */
             buried_at: string;
+        };
+        ServiceHealth: {
+            workers: {
+                name: string;
+                state: string;
+                restarts: number;
+            }[];
+            chains: {
+                chain_id: number;
+                /** @description The number of a block; null: not known yet. */
+                head: number | null;
+                /** @description The number of a block; null: not known yet. */
+                indexed: number | null;
+                lag_seconds: number | null;
+                detail: string;
+            }[];
+            keys: {
+                /** @enum {string} */
+                role: "oracle" | "publisher";
+                chain_id: number;
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                address: string;
+                /** @description In decimal; null when the chain cannot be read. */
+                balance_wei: string | null;
+                /** @description Whether it should be filled up soon. */
+                is_low: boolean;
+            }[];
+            /** @description Of all chains. */
+            outbox: {
+                /** @description Our own transactions that are not confirmed yet. */
+                waiting: number;
+                /** @description Null when none waits. */
+                oldest_seconds: number | null;
+            };
+            /** @description Texts that a model has yet to embed. */
+            embeddings_waiting: number;
+        };
+        AgentCases: {
+            agents: components["schemas"]["AgentCase"][];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        AgentCase: {
+            agent_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            owner_address: string;
+            flagged: boolean;
+            /** @description From 0 to 1; null: not computed yet. */
+            review_rank_repeat: number | null;
+            /** @description From 0 to 1; null: not computed yet. */
+            review_rank_one_off: number | null;
+            /** @description Of published reviews. */
+            review_count: number;
+            /** @description Of purchases through its reviews. */
+            sales_count: number;
+            commission: components["schemas"]["Commission"];
+            /**
+             * Format: date-time
+             * @description Left out when it is not flagged, or not known.
+             */
+            flagged_at?: string;
+        };
+        DisputeCase: {
+            internal_id: number;
+            on_chain_id: number | null;
+            agent_id: number;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            satisfaction_score: number | null;
+            published_at: string | null;
+            /** @description What the author says against it. */
+            reason: string | null;
+            disputed_at: string | null;
+            content_json: {
+                [key: string]: unknown;
+            };
+            review: components["schemas"]["Review"];
+            findings: components["schemas"]["Findings"];
+            /** @description Of purchases of the product, newest first, at most 50. */
+            buyer_reviews: {
+                escrow_id: number;
+                price_usdc: number | null;
+                /** @description Who owned the buyer when the review was published; null: not known. */
+                owner: string | null;
+                review: components["schemas"]["Review"];
+            }[];
         };
         ServiceReadiness: {
             /** @enum {string} */
@@ -4062,6 +4532,8 @@ export interface operations {
     getMerchant: {
         parameters: {
             query?: {
+                /** @description A wallet, in upper or lower case. */
+                owner?: string;
                 /** @description Which page, from 1; lower is 1. */
                 page?: number;
                 /** @description At most 500; below 1 is 20. */
@@ -4075,7 +4547,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All merchants */
+            /** @description All merchants, or those of an owner */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4593,6 +5065,177 @@ export interface operations {
             };
         };
     };
+    getAgentByIdPurchases: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What an agent bought, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnPurchases"];
+                };
+            };
+        };
+    };
+    getWalletPurchases: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the calling wallet paid for, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnPurchases"];
+                };
+            };
+        };
+    };
+    getAgentByIdProofs: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proofs of an agent, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnProofs"];
+                };
+            };
+        };
+    };
+    getMerchantByIdSales: {
+        parameters: {
+            query?: {
+                /** @description Purchases from this moment on. */
+                from?: string;
+                /** @description Purchases before this moment. */
+                to?: string;
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sales of a merchant in a period, by day and one by one */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MerchantSales"];
+                };
+            };
+        };
+    };
+    getMerchantByIdPayouts: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What went to the payout wallet of a merchant, by product */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MerchantPayouts"];
+                };
+            };
+        };
+    };
+    postCheckout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Checkout"];
+            };
+        };
+        responses: {
+            /** @description Buy through a ref link from a browser, which may not call the shop itself */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckoutAnswer"];
+                };
+            };
+        };
+    };
     getAuthNonce: {
         parameters: {
             query?: never;
@@ -4647,6 +5290,127 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Close the session that the request is made with */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getAuthSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The open sessions of the caller, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sessions"];
+                };
+            };
+        };
+    };
+    deleteAuthSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Close all sessions of the caller but the one that the request is made with */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    deleteAuthSessionsBySessionId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session, by its id. */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Close a session of the caller */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who is signed in to the web console */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+        };
+    };
+    postConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            /** @description Open the session of the web console */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+        };
+    };
+    deleteConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Close the session of the web console and remove its cookie */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4956,6 +5720,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeadLetters"];
+                };
+            };
+        };
+    };
+    getAdminHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How the workers, the chains and our keys are doing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceHealth"];
+                };
+            };
+        };
+    };
+    getAdminAgents: {
+        parameters: {
+            query?: {
+                /** @description Only those that are flagged. */
+                flagged?: "true" | "1" | "t" | "T" | "TRUE" | "True" | "false" | "0" | "f" | "F" | "FALSE" | "False";
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Agents, or only those that are flagged */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentCases"];
+                };
+            };
+        };
+    };
+    getAdminDisputesByInternalId: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The review, by its internal id. */
+                internal_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A dispute, open or decided, with the evidence of both sides */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DisputeCase"];
                 };
             };
         };

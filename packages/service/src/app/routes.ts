@@ -2,6 +2,7 @@ import { oracleRoutes } from '../derived/oracle/http.ts'
 import { rankRoutes } from '../derived/ranks/http.ts'
 import { discoveryRoutes } from '../discovery/answers/http.ts'
 import { resourceRoutes } from '../discovery/resources/http.ts'
+import { consoleRoutes } from '../doors/auth/console.ts'
 import { authRoutes } from '../doors/auth/http.ts'
 import type { Route } from '../kit/route.ts'
 import { adminRoutes } from '../market/admin/http.ts'
@@ -24,9 +25,13 @@ import { spendingRoutes } from '../market/spending/http.ts'
 import { voteRoutes } from '../market/votes/http.ts'
 import { activityRoutes } from '../views/activity/http.ts'
 import { agentViewRoutes } from '../views/agents/http.ts'
+import { checkoutRoutes } from '../views/checkout/http.ts'
 import { escrowViewRoutes } from '../views/escrows/http.ts'
 import { merchantViewRoutes } from '../views/merchants/http.ts'
+import { operatorRoutes } from '../views/operators/http.ts'
+import { ownerRoutes } from '../views/owners/http.ts'
 import { productViewRoutes } from '../views/products/http.ts'
+import { shopRoutes } from '../views/shops/http.ts'
 import { statsRoutes } from '../views/stats/http.ts'
 
 /** Everything that the service answers over HTTP, in the order of the reference. */
@@ -58,6 +63,11 @@ export const routes: readonly Route[] = [
   ...escrowViewRoutes,
   ...merchantViewRoutes,
   ...statsRoutes,
+  ...ownerRoutes,
+  ...shopRoutes,
+  ...checkoutRoutes,
   ...authRoutes,
+  ...consoleRoutes,
   ...adminRoutes,
+  ...operatorRoutes,
 ]

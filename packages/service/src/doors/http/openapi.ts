@@ -55,6 +55,7 @@ const SECURITY = {
   'sign-in': [{}, { timestamp: [], signature: [] }],
   session: [{ session: [] }],
   admin: [{ session: [] }],
+  console: [{ console: [] }],
 }
 
 /** Generates the OpenAPI 3.1 document from the schemas that validate the requests. */
@@ -108,6 +109,13 @@ export function describeRoutes(
         type: 'http',
         scheme: 'bearer',
         description: 'The token from `POST /v1/auth/session`. It stands for the signature.',
+      },
+      console: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'X-Referrer-Console',
+        description:
+          '`1`, from pages of this site. With it their session cookie counts, wherever a session does.',
       },
     },
   })

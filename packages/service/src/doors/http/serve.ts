@@ -50,7 +50,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
         // Caches do not know our authentication headers and could answer one caller with another's answer.
         reply.header('cache-control', 'no-store')
         try {
-          const given = readCredentials(request.headers, route.auth, context.clock())
+          const given = readCredentials(context, request, route.auth)
           if (given) credentials.set(request, given)
         } catch (error) {
           refuse(error, context, route, request, reply)
@@ -96,6 +96,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       token: tokenOf(request),
       client: clientOf(request.ip),
       accept: request.headers.accept,
+      userAgent: request.headers['user-agent'],
     })
   }
 }
@@ -109,7 +110,7 @@ function send(
   if (answer === undefined) return reply.send()
   if (answer instanceof Answer) {
     if (answer.status) reply.code(answer.status)
-    reply.header('content-type', contentType ?? JSON_TYPE)
+    if (answer.body !== undefined) reply.header('content-type', contentType ?? JSON_TYPE)
     return reply.headers(answer.headers).send(answer.body)
   }
   const body = typeof answer === 'string' || Buffer.isBuffer(answer) ? answer : JSON.stringify(answer)
@@ -133,7 +134,7 @@ function tokenOf(request: FastifyRequest): string | undefined {
 
 async function callerOf(context: Context, route: Route, request: FastifyRequest) {
   const given = credentials.get(request)
-  if (!given) return undefined
+  if (!given || route.auth === 'console') return undefined
   const body = Buffer.isBuffer(request.body) ? request.body : EMPTY
   const target = () => targetOf(context, route, request)
   const caller = await identify(context, given, { method: request.method, target, body })

@@ -1,0 +1,18 @@
+/** What the server gives to render a page. */
+export interface PageRequest {
+  /** Path and query. */
+  url: string
+  /** The market's public address, without a slash at the end. */
+  origin: string
+  theme: 'light' | 'dark' | undefined
+  /** Asks the market, without credentials. */
+  fetch: typeof fetch
+  signal?: AbortSignal
+}
+
+export interface PageAnswer {
+  status: number
+  html: string
+  /** Where to go instead. */
+  location?: string
+}
