@@ -20,9 +20,16 @@ export const FLOORS_OF_PACKAGES = [
 ]
 
 /** The folders of the service from the bottom up. */
-export const FLOORS_OF_SERVICE = ['machinery', 'kit', 'market', 'derived', 'discovery', 'doors', 'app'].map(
-  (folder) => [`packages/service/src/${folder}`],
-)
+export const FLOORS_OF_SERVICE = [
+  'machinery',
+  'kit',
+  'market',
+  'derived',
+  'discovery',
+  'views',
+  'doors',
+  'app',
+].map((folder) => [`packages/service/src/${folder}`])
 
 const IMPORT =
   /(?:^\s*(?:import|export)\b[^'"\n]*\bfrom\s*|^\s*import\s*|^\s*\}\s*from\s*|\bimport\()['"]([^'"\n]+)['"]/gm

@@ -38,8 +38,11 @@ export interface ReferrerClientOptions {
   account?: SigningAccount | undefined
   /** A person's wallet: it is asked once, for a session, and for every commitment. */
   wallet?: ConnectedWallet | ProvidedWallet | undefined
-  /** One from an earlier `signIn`. */
-  session?: Session | undefined
+  /**
+   * One from an earlier `signIn`. `'cookie'`, for pages that the market serves: the session is the cookie that `POST /console/session`
+   * sets. Then nothing is signed but commitments.
+   */
+  session?: Session | 'cookie' | undefined
   /** The chain of all requests that name no other; left out, the market's first. */
   chainId?: number | undefined
   /** The contract that commitments are for, where you know it better than from the market: see `readDeployment`. */

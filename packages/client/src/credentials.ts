@@ -1,4 +1,4 @@
-// What a request shows of its caller: a signature of its own, or the token of a session.
+// What a request shows of its caller: a signature of its own, the token of a session, or the cookie of the market's own pages.
 import { RequestSignature } from '@referrer/protocol'
 import { createSiweMessage } from 'viem/siwe'
 import { ReferrerError } from './error.ts'
@@ -38,7 +38,7 @@ interface Options {
   /** The chain to sign in on. */
   chainId: () => Promise<number>
   signer: Signer | undefined
-  session: Session | undefined
+  session: Session | 'cookie' | undefined
   now: () => number
   call: Call
 }
@@ -49,6 +49,30 @@ const BEFORE_END_MS = 30_000
 const OVER = new Date(0).toISOString()
 
 export function createCredentials(options: Options): Credentials {
+  const { session, ...others } = options
+  return session === 'cookie' ? cookieCredentials(options.call) : ownCredentials({ ...others, session })
+}
+
+/**
+ * For pages of the market: the browser adds the cookie, and the header tells that it is not a request of another site. The page opens the
+ * session itself, with `POST /console/session`.
+ */
+const cookieCredentials = (call: Call): Credentials => ({
+  present: async (_route, { auth }) =>
+    auth === 'none' || auth === 'sign-in' ? {} : { 'x-referrer-console': '1' },
+  renews: () => false,
+  async signIn() {
+    throw new ReferrerError('POST /v1/auth/session', {
+      reason: 'the session is a cookie',
+      detail: 'sign in with POST /console/session, which sets it',
+    })
+  },
+  async signOut() {
+    await call('delete', '/console/session')
+  },
+})
+
+function ownCredentials(options: Omit<Options, 'session'> & { session: Session | undefined }): Credentials {
   const { signer, now, call } = options
   let session = options.session
   let opening: Promise<Session> | undefined
@@ -92,6 +116,7 @@ export function createCredentials(options: Options): Credentials {
     signIn,
     async present(route, { auth, method, body, aheadSeconds }) {
       if (auth === 'none' || auth === 'sign-in') return {}
+      if (auth === 'console') throw ofPages(route)
       if (auth === 'session' || session || signer?.asksPerson) return bearer()
       if (!signer) throw missing('a signature', route)
       const timestamp = Math.floor(now() / 1_000) + aheadSeconds
@@ -124,4 +149,10 @@ const missing = (what: string, route = 'POST /v1/auth/session') =>
   new ReferrerError(route, {
     reason: `the route needs ${what}`,
     detail: 'give createReferrerClient an account, a wallet or a session',
+  })
+
+const ofPages = (route: string) =>
+  new ReferrerError(route, {
+    reason: 'the route is for pages of the market',
+    detail: "give createReferrerClient session: 'cookie' there, and elsewhere use /v1/auth/session",
   })

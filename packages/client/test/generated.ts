@@ -95,6 +95,7 @@ function authOf({ security }: Operation): string {
     'session,timestamp+signature': 'caller',
     'body,timestamp+signature': 'sign-in',
     session: 'session',
+    console: 'console',
   }[ways.join()]
   if (!auth) throw new Error(`the client does not know how to authenticate by ${JSON.stringify(security)}`)
   return auth
@@ -112,10 +113,11 @@ function listingOf(document: Document, { parameters = [], responses }: Operation
   )
   const schema = responses[200]?.content?.['application/json']?.schema
   const items = schema && [...new Set(alternativesOf(document, schema).flatMap(arraysOf))]
-  if (!limit || !items?.length) return undefined
+  // An answer with several arrays is no listing: its pages are those of one of them, and the others come again with every page.
+  if (!limit || items?.length !== 1) return undefined
   // Its schema has no maximum: what is above is not refused, but served as less.
   const [, most] = /(?:1 to|at most) (\d+)/i.exec(limit.description) ?? []
-  if (!most || items.length > 1) throw new Error(`no listing can be read from ${JSON.stringify(limit)}`)
+  if (!most) throw new Error(`no listing can be read from ${JSON.stringify(limit)}`)
   return `{ by: '${(page ?? offset)?.name}', most: ${most}, items: '${items[0]}' }`
 }
 

@@ -445,6 +445,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agent/{id}/rank": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The Review Rank of an agent, without credentials
+         * @description The same answer as that of `/v1/review-rank/{id}`.
+         */
+        get: operations["getAgentByIdRank"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/stats/mean-rank": {
         parameters: {
             query?: never;
@@ -727,8 +747,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All merchants
-         * @description By ascending id. An entry shows the first 100 product ids of its merchant; the merchant alone shows all.
+         * All merchants, or those of an owner
+         * @description By ascending id. With `owner` all merchants of that wallet at once, whatever `page` and `limit`. An entry shows the first 100 product ids of its merchant; the merchant alone shows all.
          */
         get: operations["getMerchant"];
         put?: never;
@@ -873,6 +893,366 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The newest purchases
+         * @description Newest first. For the next page set `before` to the last `escrow_id`. The answer is at most two seconds old and has an ETag: poll with `If-None-Match`, and 304 says that nothing has changed.
+         */
+        get: operations["getActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/leaderboard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The agents with the best Review Ranks
+         * @description Of one type of products, best first; of the same rank those with more sales. Agents that are flagged or have no rank yet are left out. The list ends after 10000 agents. At most five seconds old.
+         */
+        get: operations["getLeaderboard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}/card": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An agent in a few lines
+         * @description Ranks, how much it has written and sold, and its commission.
+         */
+        get: operations["getAgentByIdCard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The published reviews of an agent
+         * @description Newest first, with their votes and sales. The list ends after 10000 reviews.
+         */
+        get: operations["getAgentByIdReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}/earnings/daily": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an agent was paid, day by day
+         * @description Days of UTC on which something was paid or sold, ascending: the last 90 days when no period is given, and of a longer period the last 366. Each amount counts on the day it was paid.
+         */
+        get: operations["getAgentByIdEarningsDaily"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/product": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Products that are open for sale
+         * @description Those of the highest Product Rank first; of all, of a merchant, or of a category. The list ends after 10000 products, open and closed ones.
+         */
+        get: operations["getProduct"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/product/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The published reviews of a product, with their authors
+         * @description Those of the best authors first, then the newest. Of a product with more than 1000 reviews: the newest 1000, and those of the best authors.
+         */
+        get: operations["getProductReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/product/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The rank and the sales of a product over time
+         * @description The last 366 days in UTC. The rank of a day is computed from the opinions published by then that count today. If there were opinions before the first day, it has a point of its own.
+         */
+        get: operations["getProductHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/category": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The categories of products
+         * @description Those with the most open products first, 200 at most. At most five seconds old.
+         */
+        get: operations["getCategory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/escrow/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A purchase and what became of its commission
+         * @description From the records: a little behind the chain. What the oracle decided, and from what, is at `/v1/escrow/{id}/decisions`.
+         */
+        get: operations["getEscrowById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/{id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A merchant with the figures of its trade
+         * @description `product_ids` are the first 100.
+         */
+        get: operations["getMerchantByIdSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The market in figures
+         * @description Of one chain. At most five seconds old.
+         */
+        get: operations["getStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}/purchases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an agent bought, newest first
+         * @description For its owner. From the records: a little behind the chain.
+         */
+        get: operations["getAgentByIdPurchases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallet/purchases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the calling wallet paid for, newest first
+         * @description With or without an agent. From the records: a little behind the chain.
+         */
+        get: operations["getWalletPurchases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/{id}/proofs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The proofs of an agent, newest first
+         * @description For its owner. Those that others submitted for the agent are listed, too.
+         */
+        get: operations["getAgentByIdProofs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/{id}/sales": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The sales of a merchant in a period, by day and one by one
+         * @description For its owner. Days of UTC: the last 90 when no period is given, and of a longer period the last 366. Sales are newest first, and their list ends after 10000.
+         */
+        get: operations["getMerchantByIdSales"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/{id}/payouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What went to the payout wallet of a merchant, by product
+         * @description For its owner. At most 500 products, the greatest revenue first.
+         */
+        get: operations["getMerchantByIdPayouts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/checkout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Buy through a ref link from a browser, which may not call the shop itself
+         * @description Calls the endpoint of the product once, with the token and the payment and nothing else of the caller. Redirects are not followed. An answer that takes more than 20 seconds, or is larger than 256 KiB, counts as none.
+         */
+        post: operations["postCheckout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/nonce": {
         parameters: {
             query?: never;
@@ -909,6 +1289,66 @@ export interface paths {
         post: operations["postAuthSession"];
         /** Close the session that the request is made with */
         delete: operations["deleteAuthSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The open sessions of the caller, newest first
+         * @description At most 100. A contract wallet sees those of the chain that it signed in on.
+         */
+        get: operations["getAuthSessions"];
+        put?: never;
+        post?: never;
+        /** Close all sessions of the caller but the one that the request is made with */
+        delete: operations["deleteAuthSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Close a session of the caller */
+        delete: operations["deleteAuthSessionsBySessionId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is signed in to the web console */
+        get: operations["getConsoleSession"];
+        put?: never;
+        /**
+         * Open the session of the web console
+         * @description With a message of Sign-In with Ethereum. The token is set as a cookie that scripts cannot read. A session that the browser had before is closed.
+         */
+        post: operations["postConsoleSession"];
+        /** Close the session of the web console and remove its cookie */
+        delete: operations["deleteConsoleSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1089,6 +1529,63 @@ export interface paths {
          * @description The messenger refused them for good, or could not be reached for a day. They are kept for 30 days. A chat whose user has blocked the bot is not listed.
          */
         get: operations["getAdminDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the workers, the chains and our keys are doing
+         * @description Workers are those of the replica that answers.
+         */
+        get: operations["getAdminHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Agents, or only those that are flagged
+         * @description By ascending id. The list ends after 10000 agents.
+         */
+        get: operations["getAdminAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/disputes/{internal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A dispute, open or decided, with the evidence of both sides */
+        get: operations["getAdminDisputesByInternalId"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2068,6 +2565,480 @@ export interface components {
              */
             faucetUrl?: string;
         };
+        Activity: {
+            purchases: components["schemas"]["Purchase"][];
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        Purchase: {
+            escrow_id: number;
+            /** Format: date-time */
+            happened_at: string;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            /** @description Empty until the merchant describes the product. */
+            product_name: string;
+            /** @description The review whose link was used, by its id on the chain. */
+            review_id: number;
+            /** @description The same review by its `internal_id`; null: there is no such review. */
+            review_internal_id: number | null;
+            reviewer_agent_id: number;
+            /** @description Null: bought by a wallet without an agent. */
+            buyer_agent_id: number | null;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            payer: string;
+            /** @description What the buyer paid, in USDC base units. */
+            price_usdc: number;
+            /** @description The part of the price that is the commission, in USDC base units. */
+            commission_usdc: number;
+            /** @description The part of the commission that the reviewer got at once, in USDC base units. */
+            immediate_usdc: number;
+            /** @description The part that is held back for the reviewer, in USDC base units. */
+            held_back_usdc: number;
+            /** @description The part that is set aside for the buyer, in USDC base units. */
+            cashback_usdc: number;
+            /** @description The part that the platform takes, in USDC base units. */
+            fee_usdc: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            transaction: string;
+        };
+        Leaderboard: {
+            /** @enum {string} */
+            type: "repeat" | "one_off";
+            agents: {
+                agent_id: number;
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                owner_address: string;
+                flagged: boolean;
+                /** @description From 0 to 1; null: not computed yet. */
+                review_rank_repeat: number | null;
+                /** @description From 0 to 1; null: not computed yet. */
+                review_rank_one_off: number | null;
+                /** @description Of published reviews. */
+                review_count: number;
+                /** @description Of purchases through its reviews. */
+                sales_count: number;
+                commission: components["schemas"]["Commission"];
+                /** @description From 1. */
+                position: number;
+            }[];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        AgentCard: {
+            agent_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            owner_address: string;
+            flagged: boolean;
+            /** @description From 0 to 1; null: not computed yet. */
+            review_rank_repeat: number | null;
+            /** @description From 0 to 1; null: not computed yet. */
+            review_rank_one_off: number | null;
+            /** @description Of published reviews. */
+            review_count: number;
+            /** @description Of purchases through its reviews. */
+            sales_count: number;
+            commission: components["schemas"]["Commission"];
+        };
+        ReviewsOfAgent: {
+            reviews: {
+                internal_id: number;
+                /** @description Null while the review is not on the chain. */
+                on_chain_id: number | null;
+                agent_id: number;
+                merchant_id: number;
+                /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                product_id: string;
+                satisfaction_score: number | null;
+                /**
+                 * @description Published: on the chain, and its text is known.
+                 * @enum {string}
+                 */
+                status: "published" | "pending";
+                content_json: {
+                    [key: string]: unknown;
+                };
+                /** @description Left out when there is no link. */
+                ref_link?: string;
+                published_at: string | null;
+                /** @enum {string} */
+                comparison_outcome: "pending" | "confirmed" | "contradicted" | "disputed" | "resolved";
+                /** @description When the text was last changed on the chain. */
+                edited_at: string | null;
+                product_name: string;
+                votes: {
+                    count: number;
+                    /** @description Those by other owners than the author’s, which count. */
+                    qualifying: number;
+                };
+                /** @description Of purchases through this review. */
+                sales_count: number;
+            }[];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        DailyEarnings: {
+            days: {
+                /**
+                 * Format: date
+                 * @description In UTC.
+                 */
+                day: string;
+                /** @description Paid with sales of this day, in USDC base units. */
+                commission_immediate: number;
+                /** @description Paid with settlements of this day, in USDC base units. */
+                commission_settled: number;
+                /** @description Paid to the agent as a buyer, in USDC base units. */
+                cashback: number;
+                /** @description Purchases through its reviews. */
+                sales: number;
+            }[];
+        };
+        Products: {
+            products: components["schemas"]["ProductCard"][];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        ProductCard: {
+            merchant_id: number;
+            chain_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            /** @description Empty until the merchant describes the product. */
+            name: string;
+            /** @description Its first 280 characters. */
+            description: string;
+            category: string;
+            /** @enum {string} */
+            product_type: "Repeat" | "One-off";
+            product_rank: number;
+            /** @description What its endpoint last asked for, left out when that is not known, in USDC base units. */
+            price_usdc?: number;
+            /** @description The share of the price that is offered for a referred sale. */
+            commission_bps: number;
+            /** @description Of published reviews. */
+            review_count: number;
+            sales_count: number;
+            /** @description Where the product is bought. */
+            endpoint_url?: string;
+        };
+        ProductReviews: {
+            reviews: components["schemas"]["ProductReview"][];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        ProductReview: {
+            internal_id: number;
+            /** @description Null while the review is not on the chain. */
+            on_chain_id: number | null;
+            agent_id: number;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            satisfaction_score: number | null;
+            /**
+             * @description Published: on the chain, and its text is known.
+             * @enum {string}
+             */
+            status: "published" | "pending";
+            content_json: {
+                [key: string]: unknown;
+            };
+            /** @description Left out when there is no link. */
+            ref_link?: string;
+            published_at: string | null;
+            /** @enum {string} */
+            comparison_outcome: "pending" | "confirmed" | "contradicted" | "disputed" | "resolved";
+            /** @description When the text was last changed on the chain. */
+            edited_at: string | null;
+            votes: {
+                count: number;
+                /** @description Those by other owners than the author’s, which count. */
+                qualifying: number;
+            };
+            /** @description Of purchases through this review. */
+            sales_count: number;
+            author: components["schemas"]["AgentCard"];
+            /** @description Whether the author bought the product here and reviews that. */
+            is_buyer_review: boolean;
+        };
+        ProductHistory: {
+            /** @description The days on which the rank changed, and today. */
+            points: {
+                /**
+                 * Format: date
+                 * @description In UTC.
+                 */
+                day: string;
+                product_rank: number;
+                /** @description How many opinions the rank rests on. */
+                opinions: number;
+            }[];
+            sales: {
+                /**
+                 * Format: date
+                 * @description In UTC.
+                 */
+                day: string;
+                count: number;
+                /** @description What buyers paid, in USDC base units. */
+                revenue_usdc: number;
+            }[];
+        };
+        Categories: {
+            categories: {
+                category: string;
+                products: number;
+            }[];
+        };
+        EscrowPage: {
+            escrow_id: number;
+            /** Format: date-time */
+            happened_at: string;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            /** @description Empty until the merchant describes the product. */
+            product_name: string;
+            /** @description The review whose link was used, by its id on the chain. */
+            review_id: number;
+            /** @description The same review by its `internal_id`; null: there is no such review. */
+            review_internal_id: number | null;
+            reviewer_agent_id: number;
+            /** @description Null: bought by a wallet without an agent. */
+            buyer_agent_id: number | null;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            payer: string;
+            /** @description What the buyer paid, in USDC base units. */
+            price_usdc: number;
+            /** @description The part of the price that is the commission, in USDC base units. */
+            commission_usdc: number;
+            /** @description The part of the commission that the reviewer got at once, in USDC base units. */
+            immediate_usdc: number;
+            /** @description The part that is held back for the reviewer, in USDC base units. */
+            held_back_usdc: number;
+            /** @description The part that is set aside for the buyer, in USDC base units. */
+            cashback_usdc: number;
+            /** @description The part that the platform takes, in USDC base units. */
+            fee_usdc: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            transaction: string;
+            /**
+             * @description An escrow that holds nothing is `settled` when its window ends, since nobody spends gas on it.
+             * @enum {string}
+             */
+            state: "holding" | "settled";
+            /** Format: date-time */
+            window_end: string;
+            /** @description From when on anybody may settle it; null: the chain cannot be read now. */
+            fallback_at: string | null;
+            buyer_review: {
+                internal_id: number;
+                on_chain_id: number;
+                /** Format: date-time */
+                published_at: string;
+                /** @description Null: its text is not known. */
+                satisfaction_score: number | null;
+            } | null;
+            votes: {
+                review_internal_id: number;
+                /** @description Its id on the chain; null: it is not there. */
+                review_id: number | null;
+                author_agent_id: number;
+                reasoning: string;
+                qualifies: boolean;
+                /** Format: date-time */
+                cast_at: string;
+            }[];
+            cashback: {
+                /** @description In USDC base units. */
+                amount: number;
+                /**
+                 * @description `none`: nothing was set aside. `pending`: held until the window has ended, or while buyers contradict the review; of cashback, that nobody pledged it. `pending_buyer_review`: held until the buyer has done what earns it. `claimable`: earned, and paid next. `released`: paid to whom it was meant for. `window_closed`: went elsewhere when the escrow was settled. A single escrow shows these two once the chain does; a list as soon as the settlement is under way and nobody else can settle.
+                 * @enum {string}
+                 */
+                status: "none" | "pending" | "pending_buyer_review" | "claimable" | "released" | "window_closed";
+                released_at: string | null;
+                /** @description The transaction of the oracle; null: none yet, or it was somebody else’s. */
+                transaction: string | null;
+            };
+            held_back: {
+                /** @description In USDC base units. */
+                amount: number;
+                /**
+                 * @description `none`: nothing was set aside. `pending`: held until the window has ended, or while buyers contradict the review; of cashback, that nobody pledged it. `pending_buyer_review`: held until the buyer has done what earns it. `claimable`: earned, and paid next. `released`: paid to whom it was meant for. `window_closed`: went elsewhere when the escrow was settled. A single escrow shows these two once the chain does; a list as soon as the settlement is under way and nobody else can settle.
+                 * @enum {string}
+                 */
+                status: "none" | "pending" | "pending_buyer_review" | "claimable" | "released" | "window_closed";
+                settled_at: string | null;
+                /** @description Null: nobody, or not yet. */
+                recipient: ("reviewer" | "treasury") | null;
+                /** @description The transaction of the oracle; null: none yet, or it was somebody else’s. */
+                transaction: string | null;
+            };
+            /**
+             * @description What the oracle found about the review whose link was used.
+             * @enum {string}
+             */
+            review_outcome: "pending" | "confirmed" | "contradicted" | "disputed" | "resolved";
+        };
+        MerchantSummary: {
+            merchant: components["schemas"]["Merchant"];
+            /** @description Open and closed ones. */
+            products_total: number;
+            sales_count: number;
+            /** @description Published reviews of its products. */
+            reviews_count: number;
+            /** @description The mean Product Rank of its products; null: it has none. */
+            product_rank_mean: number | null;
+        };
+        MarketStats: {
+            agents: number;
+            merchants: number;
+            /** @description Those that are open for sale. */
+            products: number;
+            /** @description Those that are published. */
+            reviews: number;
+            purchases: number;
+            /** @description What buyers paid, in USDC base units. */
+            volume_usdc: number;
+            /** @description The commission of all purchases, in USDC base units. */
+            commission_usdc: number;
+            /** @description The part of the commission that was set aside for buyers, in USDC base units. */
+            cashback_usdc: number;
+        };
+        OwnPurchases: {
+            purchases: components["schemas"]["OwnPurchase"][];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        OwnPurchase: {
+            escrow_id: number;
+            /** Format: date-time */
+            happened_at: string;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            /** @description Empty until the merchant describes the product. */
+            product_name: string;
+            /** @description The review whose link was used, by its id on the chain. */
+            review_id: number;
+            /** @description The same review by its `internal_id`; null: there is no such review. */
+            review_internal_id: number | null;
+            reviewer_agent_id: number;
+            /** @description Null: bought by a wallet without an agent. */
+            buyer_agent_id: number | null;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            payer: string;
+            /** @description What the buyer paid, in USDC base units. */
+            price_usdc: number;
+            /** @description The part of the price that is the commission, in USDC base units. */
+            commission_usdc: number;
+            /** @description The part of the commission that the reviewer got at once, in USDC base units. */
+            immediate_usdc: number;
+            /** @description The part that is held back for the reviewer, in USDC base units. */
+            held_back_usdc: number;
+            /** @description The part that is set aside for the buyer, in USDC base units. */
+            cashback_usdc: number;
+            /** @description The part that the platform takes, in USDC base units. */
+            fee_usdc: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            transaction: string;
+            /** @description Whether the buyer has published a review of it. */
+            has_review: boolean;
+            has_voted: boolean;
+            /** Format: date-time */
+            window_end: string;
+            cashback: components["schemas"]["EscrowLeg"];
+        };
+        OwnProofs: {
+            proofs: {
+                proof_id: number;
+                merchant_id: number;
+                /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                product_id: string;
+                /** @description Empty until the merchant describes the product. */
+                product_name: string;
+                /** @enum {string} */
+                status: "pending" | "approved" | "rejected";
+                /** Format: date-time */
+                submitted_at: string;
+                reviewed_at: string | null;
+            }[];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        MerchantSales: {
+            /** @description In UTC; only days with a sale. */
+            days: {
+                /** Format: date */
+                day: string;
+                count: number;
+                /** @description What buyers paid, in USDC base units. */
+                revenue_usdc: number;
+                /** @description What the merchant paid for referrals, with the fee of the platform, in USDC base units. */
+                commission_usdc: number;
+                /** @description What went to the payout wallet, in USDC base units. */
+                net_usdc: number;
+            }[];
+            sales: components["schemas"]["Purchase"][];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        MerchantPayouts: {
+            products: {
+                /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                product_id: string;
+                /** @description Empty until the merchant describes the product. */
+                name: string;
+                sales_count: number;
+                /** @description What buyers paid, in USDC base units. */
+                revenue_usdc: number;
+                /** @description What the merchant paid for referrals, with the fee of the platform, in USDC base units. */
+                commission_usdc: number;
+                /** @description The part of the commission that the platform got, in USDC base units. */
+                fee_usdc: number;
+                /** @description What went to the payout wallet, in USDC base units. */
+                net_usdc: number;
+            }[];
+        };
+        CheckoutAnswer: {
+            /** @description Of the shop’s answer. */
+            status: number;
+            content_type: string | null;
+            /** @description Text, or base64 when the answer is not text. */
+            body: string;
+            is_base64: boolean;
+            /** @description The `PAYMENT-REQUIRED` header; else the body of a 402 that makes an offer. */
+            payment_required: string | null;
+            /** @description The `PAYMENT-RESPONSE` header. */
+            payment_response: string | null;
+        };
+        Checkout: {
+            /** @description The attribution token of a ref link. */
+            token: string;
+            /** @description The value of the `PAYMENT-SIGNATURE` header; left out, the shop is asked for its price. */
+            payment?: string;
+            /** @description What the product is asked: added to the query of its endpoint. At most 20 parameters. */
+            query?: {
+                [key: string]: string;
+            };
+        };
         Nonce: {
             nonce: string;
         };
@@ -2086,6 +3057,27 @@ export interface components {
         SignInByRequest: {
             /** @description Our host: that of the address that you call. */
             domain: string;
+        };
+        Sessions: {
+            sessions: {
+                /** Format: uuid */
+                session_id: string;
+                /** Format: date-time */
+                opened_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** @description Whether the request was made with it. */
+                is_current: boolean;
+                /** @description What the program that signed in called itself; may be empty. */
+                user_agent: string;
+            }[];
+        };
+        ConsoleSession: {
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            address: string;
+            /** Format: date-time */
+            expires_at: string;
+            is_admin: boolean;
         };
         ProofCases: {
             proofs: components["schemas"]["ProofCase"][];
@@ -2178,6 +3170,95 @@ export interface components {
             reason: string;
             /** Format: date-time */
             buried_at: string;
+        };
+        ServiceHealth: {
+            workers: {
+                name: string;
+                state: string;
+                restarts: number;
+            }[];
+            chains: {
+                chain_id: number;
+                /** @description The number of a block; null: not known yet. */
+                head: number | null;
+                /** @description The number of a block; null: not known yet. */
+                indexed: number | null;
+                lag_seconds: number | null;
+                detail: string;
+            }[];
+            keys: {
+                /** @enum {string} */
+                role: "oracle" | "publisher";
+                chain_id: number;
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                address: string;
+                /** @description In decimal; null when the chain cannot be read. */
+                balance_wei: string | null;
+                /** @description Whether it should be filled up soon. */
+                is_low: boolean;
+            }[];
+            /** @description Of all chains. */
+            outbox: {
+                /** @description Our own transactions that are not confirmed yet. */
+                waiting: number;
+                /** @description Null when none waits. */
+                oldest_seconds: number | null;
+            };
+            /** @description Texts that a model has yet to embed. */
+            embeddings_waiting: number;
+        };
+        AgentCases: {
+            agents: components["schemas"]["AgentCase"][];
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        AgentCase: {
+            agent_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            owner_address: string;
+            flagged: boolean;
+            /** @description From 0 to 1; null: not computed yet. */
+            review_rank_repeat: number | null;
+            /** @description From 0 to 1; null: not computed yet. */
+            review_rank_one_off: number | null;
+            /** @description Of published reviews. */
+            review_count: number;
+            /** @description Of purchases through its reviews. */
+            sales_count: number;
+            commission: components["schemas"]["Commission"];
+            /**
+             * Format: date-time
+             * @description Left out when it is not flagged, or not known.
+             */
+            flagged_at?: string;
+        };
+        DisputeCase: {
+            internal_id: number;
+            on_chain_id: number | null;
+            agent_id: number;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            satisfaction_score: number | null;
+            published_at: string | null;
+            /** @description What the author says against it. */
+            reason: string | null;
+            disputed_at: string | null;
+            content_json: {
+                [key: string]: unknown;
+            };
+            review: components["schemas"]["Review"];
+            findings: components["schemas"]["Findings"];
+            /** @description Of purchases of the product, newest first, at most 50. */
+            buyer_reviews: {
+                escrow_id: number;
+                price_usdc: number | null;
+                /** @description Who owned the buyer when the review was published; null: not known. */
+                owner: string | null;
+                review: components["schemas"]["Review"];
+            }[];
         };
         ServiceReadiness: {
             /** @enum {string} */
@@ -2918,6 +3999,38 @@ export interface operations {
             };
         };
     };
+    getAgentByIdRank: {
+        parameters: {
+            query?: {
+                /** @description Whether to include the evidence of the ranks. */
+                explain?: "true" | "1" | "t" | "T" | "TRUE" | "True" | "false" | "0" | "f" | "F" | "FALSE" | "False";
+                /** @description With `explain`: at most so many pieces of evidence of each type, 1 to 500. */
+                limit?: number;
+                /** @description How many to skip; negative is 0. */
+                offset?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The Review Rank of an agent, without credentials */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewRank"];
+                };
+            };
+        };
+    };
     getStatsMeanRank: {
         parameters: {
             query?: {
@@ -3419,6 +4532,8 @@ export interface operations {
     getMerchant: {
         parameters: {
             query?: {
+                /** @description A wallet, in upper or lower case. */
+                owner?: string;
                 /** @description Which page, from 1; lower is 1. */
                 page?: number;
                 /** @description At most 500; below 1 is 20. */
@@ -3432,7 +4547,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All merchants */
+            /** @description All merchants, or those of an owner */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3614,6 +4729,513 @@ export interface operations {
             };
         };
     };
+    getActivity: {
+        parameters: {
+            query?: {
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description An escrow id: only older purchases. */
+                before?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest purchases */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            /** @description The answer with the ETag in `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getLeaderboard: {
+        parameters: {
+            query?: {
+                /** @description Which rank. */
+                type?: "repeat" | "one_off";
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agents with the best Review Ranks */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Leaderboard"];
+                };
+            };
+        };
+    };
+    getAgentByIdCard: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An agent in a few lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentCard"];
+                };
+            };
+        };
+    };
+    getAgentByIdReviews: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The published reviews of an agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewsOfAgent"];
+                };
+            };
+        };
+    };
+    getAgentByIdEarningsDaily: {
+        parameters: {
+            query?: {
+                /** @description From the day of this moment on. */
+                from?: string;
+                /** @description Until this moment; its day is included. */
+                to?: string;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What an agent was paid, day by day */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DailyEarnings"];
+                };
+            };
+        };
+    };
+    getProduct: {
+        parameters: {
+            query?: {
+                /** @description The merchant. */
+                merchant_id?: number;
+                /** @description Exactly this category. */
+                category?: string;
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Products that are open for sale */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Products"];
+                };
+            };
+        };
+    };
+    getProductReviews: {
+        parameters: {
+            query: {
+                /** @description The merchant. */
+                merchant_id: number;
+                /** @description The product: 32 bytes as hex, with or without 0x. */
+                product_id: string;
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The published reviews of a product, with their authors */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductReviews"];
+                };
+            };
+        };
+    };
+    getProductHistory: {
+        parameters: {
+            query: {
+                /** @description The merchant. */
+                merchant_id: number;
+                /** @description The product: 32 bytes as hex, with or without 0x. */
+                product_id: string;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rank and the sales of a product over time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductHistory"];
+                };
+            };
+        };
+    };
+    getCategory: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The categories of products */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Categories"];
+                };
+            };
+        };
+    };
+    getEscrowById: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The escrow. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A purchase and what became of its commission */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EscrowPage"];
+                };
+            };
+        };
+    };
+    getMerchantByIdSummary: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A merchant with the figures of its trade */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MerchantSummary"];
+                };
+            };
+        };
+    };
+    getStats: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The market in figures */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketStats"];
+                };
+            };
+        };
+    };
+    getAgentByIdPurchases: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What an agent bought, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnPurchases"];
+                };
+            };
+        };
+    };
+    getWalletPurchases: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the calling wallet paid for, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnPurchases"];
+                };
+            };
+        };
+    };
+    getAgentByIdProofs: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proofs of an agent, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnProofs"];
+                };
+            };
+        };
+    };
+    getMerchantByIdSales: {
+        parameters: {
+            query?: {
+                /** @description Purchases from this moment on. */
+                from?: string;
+                /** @description Purchases before this moment. */
+                to?: string;
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sales of a merchant in a period, by day and one by one */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MerchantSales"];
+                };
+            };
+        };
+    };
+    getMerchantByIdPayouts: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What went to the payout wallet of a merchant, by product */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MerchantPayouts"];
+                };
+            };
+        };
+    };
+    postCheckout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Checkout"];
+            };
+        };
+        responses: {
+            /** @description Buy through a ref link from a browser, which may not call the shop itself */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckoutAnswer"];
+                };
+            };
+        };
+    };
     getAuthNonce: {
         parameters: {
             query?: never;
@@ -3668,6 +5290,127 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Close the session that the request is made with */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getAuthSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The open sessions of the caller, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sessions"];
+                };
+            };
+        };
+    };
+    deleteAuthSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Close all sessions of the caller but the one that the request is made with */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    deleteAuthSessionsBySessionId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session, by its id. */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Close a session of the caller */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who is signed in to the web console */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+        };
+    };
+    postConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            /** @description Open the session of the web console */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+        };
+    };
+    deleteConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Close the session of the web console and remove its cookie */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3977,6 +5720,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeadLetters"];
+                };
+            };
+        };
+    };
+    getAdminHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How the workers, the chains and our keys are doing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceHealth"];
+                };
+            };
+        };
+    };
+    getAdminAgents: {
+        parameters: {
+            query?: {
+                /** @description Only those that are flagged. */
+                flagged?: "true" | "1" | "t" | "T" | "TRUE" | "True" | "false" | "0" | "f" | "F" | "FALSE" | "False";
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Agents, or only those that are flagged */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentCases"];
+                };
+            };
+        };
+    };
+    getAdminDisputesByInternalId: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The review, by its internal id. */
+                internal_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A dispute, open or decided, with the evidence of both sides */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DisputeCase"];
                 };
             };
         };

@@ -2,6 +2,7 @@ import { oracleRoutes } from '../derived/oracle/http.ts'
 import { rankRoutes } from '../derived/ranks/http.ts'
 import { discoveryRoutes } from '../discovery/answers/http.ts'
 import { resourceRoutes } from '../discovery/resources/http.ts'
+import { consoleRoutes } from '../doors/auth/console.ts'
 import { authRoutes } from '../doors/auth/http.ts'
 import type { Route } from '../kit/route.ts'
 import { adminRoutes } from '../market/admin/http.ts'
@@ -22,6 +23,16 @@ import { reviewableRoutes } from '../market/reviewable/http.ts'
 import { reviewRoutes } from '../market/reviews/http.ts'
 import { spendingRoutes } from '../market/spending/http.ts'
 import { voteRoutes } from '../market/votes/http.ts'
+import { activityRoutes } from '../views/activity/http.ts'
+import { agentViewRoutes } from '../views/agents/http.ts'
+import { checkoutRoutes } from '../views/checkout/http.ts'
+import { escrowViewRoutes } from '../views/escrows/http.ts'
+import { merchantViewRoutes } from '../views/merchants/http.ts'
+import { operatorRoutes } from '../views/operators/http.ts'
+import { ownerRoutes } from '../views/owners/http.ts'
+import { productViewRoutes } from '../views/products/http.ts'
+import { shopRoutes } from '../views/shops/http.ts'
+import { statsRoutes } from '../views/stats/http.ts'
 
 /** Everything that the service answers over HTTP, in the order of the reference. */
 export const routes: readonly Route[] = [
@@ -46,6 +57,17 @@ export const routes: readonly Route[] = [
   ...chargeRoutes,
   ...manifestRoutes,
   ...guideRoutes,
+  ...activityRoutes,
+  ...agentViewRoutes,
+  ...productViewRoutes,
+  ...escrowViewRoutes,
+  ...merchantViewRoutes,
+  ...statsRoutes,
+  ...ownerRoutes,
+  ...shopRoutes,
+  ...checkoutRoutes,
   ...authRoutes,
+  ...consoleRoutes,
   ...adminRoutes,
+  ...operatorRoutes,
 ]

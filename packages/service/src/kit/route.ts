@@ -6,9 +6,10 @@ import type { Chain, Context } from './context.ts'
 
 /**
  * `none`: everybody. `caller`: a signed request or a session. `session`: a session only. `admin`: the session of an admin.
- * `sign-in`: a signed request, or a body with a signed message.
+ * `sign-in`: a signed request, or a body with a signed message. `console`: our own web pages, with or without a session.
+ * Where a session counts, the cookie of our own web pages counts, too.
  */
-export type Auth = 'none' | 'caller' | 'sign-in' | 'session' | 'admin'
+export type Auth = 'none' | 'caller' | 'sign-in' | 'session' | 'admin' | 'console'
 
 export type RefusalStatus = 400 | 403 | 404 | 409 | 429 | 500 | 503 | 504
 
@@ -17,26 +18,29 @@ export interface Call<P, Q, B, A extends Auth> {
   /** The chain of the parameter `chain_id`, or the default chain. */
   chain: Chain
   isChainNamed: boolean
-  caller: A extends 'none' ? undefined : A extends 'sign-in' ? Address | undefined : Address
+  caller: A extends 'none' | 'console' ? undefined : A extends 'sign-in' ? Address | undefined : Address
   params: P
   query: Q
   body: B
-  /** The session token, when there is a session. */
+  /** The session token, when there is a session. With `console` it was not checked. */
   token: string | undefined
   /** Key of the client for rate limits: an IP address, or an IPv6 network. */
   client: string
   /** The Accept header. */
   accept: string | undefined
+  /** The User-Agent header. */
+  userAgent: string | undefined
 }
 
 /** An answer with another status or other headers than the route's usual ones. */
 export class Answer {
-  readonly body: string | Buffer
+  /** Undefined: none, and no content type. */
+  readonly body: string | Buffer | undefined
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
-    body: string | Buffer,
+    body: string | Buffer | undefined,
     { status, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
   ) {
     this.body = body
@@ -62,6 +66,8 @@ export interface RouteSpec<P, Q, B, A extends Auth> {
   body?: { schema: z.ZodType<B>; refusal: string }
   /** Whether the query has a parameter `chain_id`. */
   takesChain?: boolean
+  /** Whether the answer has an ETag; a caller who sends it in `If-None-Match` gets 304 while the answer stays the same. */
+  hasEtag?: boolean
   /** A rate limit of this route for each client, in requests per second, besides the common one. */
   perSecond?: number
   status?: 200 | 201 | 204

@@ -111,6 +111,7 @@ export const TRIGGERS: Record<string, readonly string[]> = {
     'market.count_product_reviews_with_text',
   ],
   'market.product_sales': ['market.count_sales'],
+  'market.daily_sales': ['market.add_daily_sales'],
   'market.rank_sums': ['market.sum_ranks'],
   'market.earnings': ['market.add_totals'],
   'market.sales': ['market.add_totals'],

@@ -188,6 +188,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     type: 'buy_product',
     payload: { ref_link: refLink, max_amount: '1000000', idempotency_key: `purchase ${++intents}` },
   })
+  const ofShopProduct = `merchant_id=${shop.merchantId}&product_id=${shop.product.productId}`
   const asReviewer = (path: string): Example => ({ path, as: reviewer })
   const asAdmin = (path: string): Example => ({ path, token: tokens.admin })
   const examples: Traded['examples'] = {
@@ -272,7 +273,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       body: describe(shop.product),
     }),
     'GET /v1/merchant/product': () => ({
-      path: `/v1/merchant/product?merchant_id=${shop.merchantId}&product_id=${shop.product.productId}`,
+      path: `/v1/merchant/product?${ofShopProduct}`,
     }),
     'POST /v1/merchant/product/readiness': () => ({
       path: '/v1/merchant/product/readiness',
@@ -293,6 +294,19 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       path: `/v1/merchant/${shop.merchantId}/stats`,
       token: tokens.merchant,
     }),
+    'GET /v1/activity': () => ({ path: '/v1/activity' }),
+    'GET /v1/leaderboard': () => ({ path: '/v1/leaderboard' }),
+    'GET /v1/product': () => ({ path: '/v1/product' }),
+    'GET /v1/product/reviews': () => ({ path: `/v1/product/reviews?${ofShopProduct}` }),
+    'GET /v1/product/history': () => ({ path: `/v1/product/history?${ofShopProduct}` }),
+    'GET /v1/category': () => ({ path: '/v1/category' }),
+    'GET /v1/agent/{id}/card': () => ({ path: `/v1/agent/${reviewerAgentId}/card` }),
+    'GET /v1/agent/{id}/reviews': () => ({ path: `/v1/agent/${reviewerAgentId}/reviews` }),
+    'GET /v1/agent/{id}/rank': () => ({ path: `/v1/agent/${reviewerAgentId}/rank` }),
+    'GET /v1/agent/{id}/earnings/daily': () => ({ path: `/v1/agent/${reviewerAgentId}/earnings/daily` }),
+    'GET /v1/escrow/{id}': () => ({ path: `/v1/escrow/${escrow.escrowId}` }),
+    'GET /v1/merchant/{id}/summary': () => ({ path: `/v1/merchant/${shop.merchantId}/summary` }),
+    'GET /v1/stats': () => ({ path: '/v1/stats' }),
     'GET /r/{token}': () => ({ path: new URL(refLink).pathname }),
     'POST /mpp/charge': () => ({
       path: '/mpp/charge',

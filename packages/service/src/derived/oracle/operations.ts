@@ -1,3 +1,4 @@
+import type { Queryable } from '@referrer/database'
 import { type Address, zeroAddress } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
 import { MarketError, unavailable } from '../../kit/market-error.ts'
@@ -56,6 +57,10 @@ export async function readComparison(
 ): Promise<Compared> {
   const review = await findCompared(sql, chainId, reviewId)
   if (!review) throw notFound()
+  return readFindings(sql, review)
+}
+
+export async function readFindings(sql: Queryable, review: ReviewFound): Promise<Compared> {
   const findings = await findingsOf(sql, review.internal_id, MOST_FINDINGS)
   const comparisons = new Set(findings.flatMap(({ comparison_id }) => comparison_id ?? []))
   const inputs = await inputsOf(sql, [...comparisons], MOST_OPINIONS)

@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { RequestSignature } from '@referrer/protocol'
 import type { Address, Hex } from 'viem'
+import type { Config } from '../../kit/config.ts'
 import { type Context, once } from '../../kit/context.ts'
+import type { Auth } from '../../kit/route.ts'
+import { type Asked, cookieToken, isFromConsole } from './cookie.ts'
 import { replayGuard, type SignedRequest } from './replays.ts'
 import { type Holder, sessionOf, TOKEN } from './sessions.ts'
 
@@ -16,29 +19,47 @@ const BEARER = /^Bearer +([\w-]+)$/i
 /** Reads have no replay protection: repeating one does no harm, and two reads in the same second have the same signature. */
 const READS = new Set(['GET', 'HEAD'])
 
-/** Reads the credentials from the headers; a session takes precedence over a signature. Undefined when the body may hold them. */
+/**
+ * Reads the credentials from the headers: a session token, else a signature, else the cookie of the console. Undefined when the body may
+ * hold them.
+ */
 export function readCredentials(
-  headers: IncomingHttpHeaders,
-  wanted: 'caller' | 'sign-in' | 'session' | 'admin',
-  nowMs: number,
+  { config, clock }: Pick<Context, 'config' | 'clock'>,
+  asked: Asked,
+  wanted: Exclude<Auth, 'none'>,
 ): Credentials | undefined {
-  if (wanted === 'sign-in') return signInOf(headers, nowMs)
+  const { headers } = asked
+  if (wanted === 'sign-in') return signInOf(headers, clock())
+  if (wanted === 'console') return cookieOfConsole(config, asked)
   if (headers.authorization !== undefined) {
     const token = BEARER.exec(headers.authorization)?.[1]
     if (!token || !TOKEN.test(token)) throw new Unauthenticated('bad session token')
     return { token }
   }
+  const token = isSigned(headers) || !isFromConsole(config, asked) ? undefined : cookieToken(config, headers)
+  if (token) return { token }
   if (wanted === 'session' || wanted === 'admin') throw new Unauthenticated('session token required')
-  return signatureOf(headers, nowMs)
+  return signatureOf(headers, clock())
 }
+
+/** The cookie of a route for our own pages only, which may have none yet. */
+function cookieOfConsole(config: Config, asked: Asked): Credentials | undefined {
+  if (!isFromConsole(config, asked)) {
+    throw new Unauthenticated('only pages of this site may call this; programs use /v1/auth/session')
+  }
+  const token = cookieToken(config, asked.headers)
+  return token === undefined ? undefined : { token }
+}
+
+const isSigned = (headers: IncomingHttpHeaders) =>
+  headers[TIMESTAMP] !== undefined || headers[SIGNATURE] !== undefined
 
 /** Reads the credentials of a sign-in. A session token does not count, because a session that opens another would never end. */
 function signInOf(
   headers: IncomingHttpHeaders,
   nowMs: number,
 ): RequestSignature.RequestSignature | undefined {
-  const isSigned = headers[TIMESTAMP] !== undefined || headers[SIGNATURE] !== undefined
-  const signed = isSigned ? signatureOf(headers, nowMs) : undefined
+  const signed = isSigned(headers) ? signatureOf(headers, nowMs) : undefined
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   if (!hasBody) {
     throw new Unauthenticated(

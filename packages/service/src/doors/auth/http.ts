@@ -1,9 +1,16 @@
 import { z } from 'zod'
 import { momentShown } from '../../kit/fields.ts'
 import { time } from '../../kit/json-values.ts'
+import { MarketError } from '../../kit/market-error.ts'
 import { type Route, route } from '../../kit/route.ts'
 import { newNonce } from './nonces.ts'
-import { closeSession } from './sessions.ts'
+import {
+  closeOtherSessions,
+  closeSession,
+  closeSessionById,
+  LISTED_SESSIONS,
+  listSessions,
+} from './sessions.ts'
 import { signIn, signInByRequest } from './sign-in.ts'
 
 const Session = z
@@ -13,7 +20,7 @@ const Session = z
   })
   .meta({ id: 'Session' })
 
-const SignIn = z
+export const SignIn = z
   .strictObject({
     message: z.string().meta({
       about:
@@ -35,6 +42,22 @@ const SignedRequest = z
       .meta({ about: 'Our host: that of the address that you call.', shown: { type: 'string' } }),
   })
   .meta({ id: 'SignInByRequest' })
+
+const Sessions = z
+  .object({
+    sessions: z.array(
+      z.object({
+        session_id: z.uuid(),
+        opened_at: momentShown,
+        expires_at: momentShown,
+        is_current: z.boolean().meta({ about: 'Whether the request was made with it.' }),
+        user_agent: z
+          .string()
+          .meta({ about: 'What the program that signed in called itself; may be empty.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Sessions' })
 
 export const authRoutes: Route[] = [
   route({
@@ -58,11 +81,11 @@ export const authRoutes: Route[] = [
     auth: 'sign-in',
     body: { schema: z.union([SignIn, SignedRequest]), refusal: 'invalid request' },
     response: Session,
-    async handle({ context, caller, client, body }) {
+    async handle({ context, caller, client, userAgent, body }) {
       const { token, expiresAt } =
         'domain' in body
-          ? await signInByRequest(context, caller, body.domain)
-          : await signIn(context, body, client)
+          ? await signInByRequest(context, caller, { domain: body.domain, userAgent })
+          : await signIn(context, body, { client, userAgent })
       return { token, expires_at: time(expiresAt) }
     },
   }),
@@ -76,5 +99,50 @@ export const authRoutes: Route[] = [
     async handle({ context, token = '' }) {
       await closeSession(context, token)
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/auth/sessions',
+    tag: 'Sessions',
+    summary: 'The open sessions of the caller, newest first',
+    about: `At most ${LISTED_SESSIONS}. A contract wallet sees those of the chain that it signed in on.`,
+    auth: 'session',
+    response: Sessions,
+    async handle({ context, token = '' }) {
+      const rows = await listSessions(context, token)
+      const sessions = rows.map(({ opened_at, expires_at, ...row }) => ({
+        session_id: row.session_id,
+        opened_at: time(opened_at),
+        expires_at: time(expires_at),
+        is_current: row.is_current,
+        user_agent: row.user_agent,
+      }))
+      return { sessions }
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/auth/sessions/{session_id}',
+    tag: 'Sessions',
+    summary: 'Close a session of the caller',
+    auth: 'session',
+    params: z.object({
+      session_id: z.uuid().meta({ refusal: 'invalid session_id', about: 'The session, by its id.' }),
+    }),
+    status: 204,
+    refusals: { 404: 'not found' },
+    async handle({ context, token = '', params }) {
+      if (await closeSessionById(context, token, params.session_id)) return
+      throw new MarketError('not found', 'not found')
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/auth/sessions',
+    tag: 'Sessions',
+    summary: 'Close all sessions of the caller but the one that the request is made with',
+    auth: 'session',
+    status: 204,
+    handle: ({ context, token = '' }) => closeOtherSessions(context, token),
   }),
 ]

@@ -15,8 +15,12 @@ const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
 export interface Session {
   token: string
+  address: Address
   expiresAt: Date
 }
+
+/** Longest User-Agent that is stored, in characters. */
+const LONGEST_USER_AGENT = 200
 
 /** The account of a session or signature. */
 export interface Holder {
@@ -37,37 +41,42 @@ interface Once {
 export async function openSession(
   { sql, clock, config }: Context,
   { address: caller, chainId }: Holder,
-  once?: Once,
+  { userAgent = '', once }: { userAgent?: string | undefined; once?: Once } = {},
 ): Promise<Session | undefined> {
   const token = randomBytes(32).toString('base64url')
   const seconds = config.adminAddresses.has(caller) ? config.adminSessionSeconds : config.sessionSeconds
-  const expiresAt = new Date(clock() + seconds * 1_000)
+  const openedAt = new Date(clock())
+  const expiresAt = new Date(openedAt.getTime() + seconds * 1_000)
   const { count } = await sql`
     WITH first AS (${once ? remember(sql, once) : sql`SELECT`})
-    INSERT INTO market.sessions (token_hash, address, chain_id, expires_at)
-    SELECT ${hashOf(token)}, ${bytesOf(caller)}, ${chainId ?? null}::bigint, ${expiresAt}::timestamptz FROM first`
-  return count === 1 ? { token, expiresAt } : undefined
+    INSERT INTO market.sessions (token_hash, address, chain_id, opened_at, expires_at, user_agent)
+    SELECT ${hashOf(token)}, ${bytesOf(caller)}, ${chainId ?? null}::bigint, ${openedAt}::timestamptz, ${expiresAt}::timestamptz,
+      ${userAgent.slice(0, LONGEST_USER_AGENT)} FROM first`
+  return count === 1 ? { token, address: caller, expiresAt } : undefined
 }
 
 const remember = (sql: Queryable, { digest, forgetAt }: Once) => sql`
   INSERT INTO market.seen_requests (digest, forget_at) VALUES (${digest}, ${forgetAt})
   ON CONFLICT DO NOTHING RETURNING digest`
 
-/** The holder of a session; undefined when it is unknown, expired or closed. */
-export async function sessionOf(context: Context, token: string): Promise<Holder | undefined> {
+/** The holder of a session, and its end; undefined when it is unknown, expired or closed. */
+export async function sessionOf(
+  context: Context,
+  token: string,
+): Promise<(Holder & { expiresAt: Date }) | undefined> {
   const row = await read(context)(hashOf(token))
   if (!row || row.expires_at.getTime() <= context.clock()) return undefined
   const chainId = row.chain_id === null ? undefined : Number(row.chain_id)
-  return { address: address(context.recovery, row.address), chainId }
+  return { address: address(context.recovery, row.address), chainId, expiresAt: row.expires_at }
 }
 
-type SessionRow = { token_hash: Buffer; address: Buffer; chain_id: bigint | null; expires_at: Date }
+type HolderRow = { token_hash: Buffer; address: Buffer; chain_id: bigint | null; expires_at: Date }
 
 const read = once(({ sql }) =>
-  createLoader<Buffer, SessionRow | undefined>({
+  createLoader<Buffer, HolderRow | undefined>({
     keyOf: (hash) => hash.toString('latin1'),
     load: async (hashes) => {
-      const rows = await sql<SessionRow[]>`
+      const rows = await sql<HolderRow[]>`
         SELECT token_hash, address, chain_id, expires_at FROM market.sessions WHERE token_hash = ANY(${hashes}::bytea[])`
       return hashes.map((hash) => rows.find(({ token_hash }) => token_hash.equals(hash)))
     },
@@ -76,6 +85,49 @@ const read = once(({ sql }) =>
 
 export async function closeSession({ sql }: Context, token: string): Promise<void> {
   await sql`DELETE FROM market.sessions WHERE token_hash = ${hashOf(token)}`
+}
+
+export type SessionRow = {
+  session_id: string
+  opened_at: Date
+  expires_at: Date
+  user_agent: string
+  is_current: boolean
+}
+
+/** Limit for the sessions in a list. */
+export const LISTED_SESSIONS = 100
+
+/**
+ * SQL for the sessions `s` of the holder of the session with this token. The session of a contract wallet stands for its address on one
+ * chain only, so it has no part in the sessions of other chains.
+ */
+const ofSameHolder = (sql: Queryable, token: string) => sql`
+  market.sessions AS own JOIN market.sessions AS s
+    ON s.address = own.address AND (own.chain_id IS NULL OR s.chain_id = own.chain_id)
+  WHERE own.token_hash = ${hashOf(token)}`
+
+/** The open sessions of a session's holder, newest first. */
+export function listSessions({ sql, clock }: Context, token: string): Promise<SessionRow[]> {
+  return sql<SessionRow[]>`
+    SELECT s.session_id, s.opened_at, s.expires_at, s.user_agent, s.token_hash = own.token_hash AS is_current
+    FROM ${ofSameHolder(sql, token)} AND s.expires_at > ${new Date(clock())}
+    ORDER BY s.opened_at DESC, s.session_id LIMIT ${LISTED_SESSIONS}`
+}
+
+/** Closes a session of the same holder; returns false when the holder has no such session. */
+export async function closeSessionById({ sql, clock }: Context, token: string, id: string): Promise<boolean> {
+  const { count } = await sql`
+    DELETE FROM market.sessions WHERE session_id = (
+      SELECT s.session_id FROM ${ofSameHolder(sql, token)} AND s.session_id = ${id} AND s.expires_at > ${new Date(clock())})`
+  return count > 0
+}
+
+/** Closes all sessions of the holder but this one. */
+export async function closeOtherSessions({ sql }: Context, token: string): Promise<void> {
+  await sql`
+    DELETE FROM market.sessions WHERE token_hash IN (
+      SELECT s.token_hash FROM ${ofSameHolder(sql, token)} AND s.token_hash <> own.token_hash)`
 }
 
 export const sweepSessions: Schedule = {

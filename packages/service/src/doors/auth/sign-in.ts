@@ -38,7 +38,7 @@ const hostOf = ({ config }: Pick<Context, 'config'>): string => new URL(config.p
 export async function signIn(
   context: Context,
   { message: text, signature }: { message: string; signature: string },
-  client: string,
+  { client, userAgent }: { client: string; userAgent: string | undefined },
 ): Promise<Session> {
   const message = text.length <= LONGEST_MESSAGE ? parseSignInMessage(text) : undefined
   if (!message)
@@ -54,9 +54,12 @@ export async function signIn(
   if (!holder) throw new Unauthenticated('bad signature')
   return opened(
     await openSession(context, holder, {
-      digest: createHash('sha256').update(`sign-in ${message.nonce}`).digest(),
-      // Kept longer than the nonce is valid, because the clocks of replicas differ.
-      forgetAt: new Date(end.getTime() + NONCE_SECONDS * 1_000),
+      userAgent,
+      once: {
+        digest: createHash('sha256').update(`sign-in ${message.nonce}`).digest(),
+        // Kept longer than the nonce is valid, because the clocks of replicas differ.
+        forgetAt: new Date(end.getTime() + NONCE_SECONDS * 1_000),
+      },
     }),
   )
 }
@@ -68,12 +71,12 @@ export async function signIn(
 export async function signInByRequest(
   context: Context,
   caller: Address | undefined,
-  domain: string,
+  { domain, userAgent }: { domain: string; userAgent: string | undefined },
 ): Promise<Session> {
   if (!caller) throw new Unauthenticated('signature required')
   const host = hostOf(context)
   if (domain !== host) throw new Unauthenticated(`the body is for another domain: it must name ${host}`)
-  return opened(await openSession(context, { address: caller, chainId: undefined }))
+  return opened(await openSession(context, { address: caller, chainId: undefined }, { userAgent }))
 }
 
 function opened(session: Session | undefined): Session {

@@ -1,12 +1,8 @@
-import { type ChainConfig, sharedQuestion } from '@referrer/process'
+import { sharedQuestion } from '@referrer/process'
 import type { FastifyInstance } from 'fastify'
 import { type SearchState, searchState } from '../../discovery/memory-index/client.ts'
-import type { ChainHealth, Context } from '../../kit/context.ts'
-
-interface Check {
-  ok: boolean
-  detail: string
-}
+import { type Check, checkChain } from '../../kit/chain-check.ts'
+import type { Context } from '../../kit/context.ts'
 
 const DATABASE_TIMEOUT_MS = 2_000
 /**
@@ -47,30 +43,4 @@ function checkSearch({ standing, wasLoaded, ageSeconds }: SearchState): Check {
     ok: wasLoaded || ageSeconds > LONGEST_LOAD_SECONDS,
     detail: `not loaded for ${Math.round(ageSeconds)} s; discovery goes by ranks`,
   }
-}
-
-function checkChain(
-  chain: ChainHealth | undefined,
-  { maxHeadAgeSeconds }: ChainConfig,
-  { config }: Context,
-): Check {
-  if (!chain) return { ok: false, detail: 'not followed yet' }
-  const { head, indexed, lagSeconds, headAgeSeconds, error } = chain
-  // An error of a node is only shown. The check fails when the index lags too far behind.
-  const trouble = error === null ? '' : `; ${withoutUrls(error)}`
-  if (head === null || indexed === null || lagSeconds === null)
-    return { ok: false, detail: `nothing recorded yet${trouble}` }
-  const lagBlocks = head > indexed ? head - indexed : 0n
-  const isTooOld = lagSeconds > config.maxLagSeconds
-  const isTooFar = config.maxLagBlocks !== undefined && lagBlocks > config.maxLagBlocks
-  const lag = `${lagBlocks} blocks, ${Math.round(lagSeconds)} s behind`
-  const stands = headAgeSeconds !== null && headAgeSeconds > (maxHeadAgeSeconds ?? Number.POSITIVE_INFINITY)
-  const far = isTooOld || isTooFar ? ': too far' : ''
-  const still = stands ? `; the newest block is ${Math.round(headAgeSeconds)} s old` : ''
-  return { ok: !far && !still, detail: `${lag}${far}${still}${trouble}` }
-}
-
-/** Replaces each URL by its host, because the rest may hold an API key. */
-function withoutUrls(text: string): string {
-  return text.replace(/\w+:\/\/\S+/g, (url) => URL.parse(url)?.host || '[url]')
 }

@@ -116,6 +116,7 @@ describe('the OpenAPI document', () => {
       'sign-in': expect.arrayContaining([signed]),
       session: [{ session: [] }],
       admin: [{ session: [] }],
+      console: [{ console: [] }],
     }
     for (const { method, path, auth } of routes) {
       expect(document.paths[path]?.[method.toLowerCase()], path).toMatchObject({ security: securityOf[auth] })

@@ -55,6 +55,7 @@ const SECURITY = {
   'sign-in': [{}, { timestamp: [], signature: [] }],
   session: [{ session: [] }],
   admin: [{ session: [] }],
+  console: [{ console: [] }],
 }
 
 /** Generates the OpenAPI 3.1 document from the schemas that validate the requests. */
@@ -109,6 +110,13 @@ export function describeRoutes(
         scheme: 'bearer',
         description: 'The token from `POST /v1/auth/session`. It stands for the signature.',
       },
+      console: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'X-Referrer-Console',
+        description:
+          '`1`, from pages of this site. With it their session cookie counts, wherever a session does.',
+      },
     },
   })
 }
@@ -145,6 +153,7 @@ function answersOf(route: Described): Record<number, DescribedAnswer> {
     [status]: status === 204 ? { description: summary } : usual,
   }
   for (const [at, schema] of Object.entries(route.otherwise ?? {})) known[Number(at)] = answer(schema)
+  if (route.hasEtag) known[304] = { description: 'The answer with the ETag in `If-None-Match` still holds.' }
   for (const [at, texts] of refusalTexts(route)) known[at] = refusal(at, [...texts], route)
   return known
 }

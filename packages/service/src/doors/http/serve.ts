@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { clientOf, createLimiter } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -23,6 +24,8 @@ const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
   unavailable: 500,
 }
 const EMPTY = Buffer.alloc(0)
+const JSON_TYPE = 'application/json; charset=utf-8'
+const ETAG_LENGTH = 22
 
 /** Idle time-out of a connection, added to the time limit for an answer. It also frees answers that the client does not read. */
 export const SILENCE_MS = 5_000
@@ -47,7 +50,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
         // Caches do not know our authentication headers and could answer one caller with another's answer.
         reply.header('cache-control', 'no-store')
         try {
-          const given = readCredentials(request.headers, route.auth, context.clock())
+          const given = readCredentials(context, request, route.auth)
           if (given) credentials.set(request, given)
         } catch (error) {
           refuse(error, context, route, request, reply)
@@ -67,7 +70,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       answerTo(request)
         .then((answer) => {
           clearTimeout(timer)
-          if (!reply.sent) send(reply.code(status), route, answer)
+          if (!reply.sent) send(request, reply.code(status), route, answer)
         })
         .catch((error) => {
           clearTimeout(timer)
@@ -93,19 +96,36 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       token: tokenOf(request),
       client: clientOf(request.ip),
       accept: request.headers.accept,
+      userAgent: request.headers['user-agent'],
     })
   }
 }
 
-function send(reply: FastifyReply, { contentType }: Route, answer: unknown) {
+function send(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { contentType, hasEtag }: Route,
+  answer: unknown,
+) {
   if (answer === undefined) return reply.send()
-  reply.header('content-type', contentType ?? 'application/json; charset=utf-8')
   if (answer instanceof Answer) {
     if (answer.status) reply.code(answer.status)
+    if (answer.body !== undefined) reply.header('content-type', contentType ?? JSON_TYPE)
     return reply.headers(answer.headers).send(answer.body)
   }
-  return reply.send(typeof answer === 'string' || Buffer.isBuffer(answer) ? answer : JSON.stringify(answer))
+  const body = typeof answer === 'string' || Buffer.isBuffer(answer) ? answer : JSON.stringify(answer)
+  if (hasEtag) {
+    const etag = `"${hash('sha256', body, 'base64url').slice(0, ETAG_LENGTH)}"`
+    // Browsers may keep the answer and ask each time whether it is still the same.
+    reply.headers({ etag, 'cache-control': 'no-cache' })
+    if (isKnown(headers['if-none-match'], etag)) return reply.code(304).send()
+  }
+  return reply.header('content-type', contentType ?? JSON_TYPE).send(body)
 }
+
+/** Whether the caller has the answer with this ETag. A proxy that compresses answers makes tags weak. */
+const isKnown = (given: string | undefined, etag: string) =>
+  given?.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim())) ?? false
 
 function tokenOf(request: FastifyRequest): string | undefined {
   const given = credentials.get(request)
@@ -114,7 +134,7 @@ function tokenOf(request: FastifyRequest): string | undefined {
 
 async function callerOf(context: Context, route: Route, request: FastifyRequest) {
   const given = credentials.get(request)
-  if (!given) return undefined
+  if (!given || route.auth === 'console') return undefined
   const body = Buffer.isBuffer(request.body) ? request.body : EMPTY
   const target = () => targetOf(context, route, request)
   const caller = await identify(context, given, { method: request.method, target, body })

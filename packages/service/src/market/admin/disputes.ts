@@ -7,7 +7,7 @@ import { type DisputeRow, listDisputes } from '../reviews/disputes.ts'
 import { listed, noteBody, withJson } from './fields.ts'
 import { resolve } from './operations.ts'
 
-const Dispute = z
+export const Dispute = z
   .object({
     internal_id: wholeNumber,
     on_chain_id: wholeNumber.nullable(),
@@ -74,7 +74,7 @@ export const adminDisputeRoutes: Route[] = [
 ]
 
 /** The review's content is inserted byte for byte as it was published. */
-const disputeJson = (row: DisputeRow) =>
+export const disputeJson = (row: DisputeRow) =>
   withJson(
     {
       internal_id: whole(row.internal_id),

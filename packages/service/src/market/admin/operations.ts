@@ -39,7 +39,7 @@ export async function setFlag(
   flagged: boolean,
 ): Promise<void> {
   const { chainId } = chain.config
-  if (!(await flagAgent(context.sql, chainId, agentId, flagged))) {
+  if (!(await flagAgent(context.sql, chainId, agentId, flagged ? new Date(context.clock()) : null))) {
     throw new MarketError('not found', `there is no agent ${agentId}`)
   }
   logAction({ context, caller }, flagged ? 'agent flagged' : 'agent unflagged', { chainId, agentId })

@@ -115,14 +115,16 @@ export async function insertRegistration(
   return count === 1
 }
 
-/** Returns false when there is no such agent. */
+/** Flags an agent, or takes the flag back (null). Returns false when there is no such agent. */
 export async function flagAgent(
   sql: Queryable,
   chainId: number,
   agentId: bigint,
-  flagged: boolean,
+  flaggedAt: Date | null,
 ): Promise<boolean> {
   const { count } = await sql`
-    UPDATE market.agents SET flagged = ${flagged} WHERE chain_id = ${chainId} AND agent_id = ${agentId}`
+    UPDATE market.agents SET flagged = ${flaggedAt !== null},
+      flagged_at = CASE WHEN flagged AND ${flaggedAt !== null} THEN flagged_at ELSE ${flaggedAt} END
+    WHERE chain_id = ${chainId} AND agent_id = ${agentId}`
   return count === 1
 }

@@ -60,7 +60,7 @@ export type TermsRow = Pick<
   | 'window_end'
 >
 
-const columns = (sql: Queryable) => sql`
+export const escrowColumns = (sql: Queryable) => sql`
   contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id, product_id, review_id, price, commission, fee,
   held_back, cashback, window_end, deposited_at, bound_at, cashback_released_at, settled_at, fallback_used,
   held_back_to_reviewer, held_back_to_treasury, cashback_to_buyer, cashback_to_reviewer`
@@ -75,7 +75,7 @@ export function escrowsOfAgent(
   // The newest rows of each role together contain the newest of both, so neither role is read further than the end of the page.
   const newest = limit + offset
   const part = (role: 'reviewer_agent_id' | 'buyer_agent_id') => sql`(
-    SELECT ${columns(sql)} FROM chain.escrows WHERE chain_id = ${chainId} AND ${sql(role)} = ${agentId}
+    SELECT ${escrowColumns(sql)} FROM chain.escrows WHERE chain_id = ${chainId} AND ${sql(role)} = ${agentId}
     ORDER BY deposited_at DESC, escrow_id DESC LIMIT ${newest})`
   return sql<EscrowRow[]>`
     WITH page AS (
@@ -86,7 +86,8 @@ export function escrowsOfAgent(
     SELECT e.*, ${relatedColumns(sql)} FROM page AS e ${relatedJoins(sql, chainId)} ORDER BY deposited_at DESC, escrow_id DESC, contract`
 }
 
-const relatedColumns = (sql: Queryable) => sql`
+/** What `relatedJoins` finds for an escrow. */
+export const relatedColumns = (sql: Queryable) => sql`
   bought.buyer_review, review.comparison_outcome, review.upheld, review.is_pledged,
   decision.contradicted AS decided_contradicted, decision.cashback_earned AS decided_earned`
 
@@ -96,7 +97,7 @@ const relatedColumns = (sql: Queryable) => sql`
 const DECISION_SURE_FOR = '9 days'
 
 /** Joins the data around an escrow `e`: its reviews and the oracle's decision. */
-const relatedJoins = (sql: Queryable, chainId: number) => sql`
+export const relatedJoins = (sql: Queryable, chainId: number) => sql`
   CROSS JOIN LATERAL (
     SELECT bool_or(m.content IS NOT NULL) AS buyer_review FROM ${buyerReview(sql, chainId)}) AS bought
   LEFT JOIN LATERAL (
@@ -111,17 +112,24 @@ const relatedJoins = (sql: Queryable, chainId: number) => sql`
       AND (SELECT block_time FROM indexer.checkpoints WHERE chain_id = ${chainId}) < e.window_end + ${DECISION_SURE_FOR}::interval
     ORDER BY d.attempt DESC LIMIT 1) AS decision ON true`
 
-/** The newest escrow of an agent with this id. Each deployment of the escrow contract counts from 1, so an id can occur twice. */
-export async function findEscrowOfAgent(
+/** The newest escrow with this id. Each deployment of the escrow contract counts from 1, so an id can occur twice. */
+export const findEscrow = (sql: Queryable, chainId: number, escrowId: bigint) =>
+  findNewest(sql, chainId, escrowId, sql`true`)
+
+/** The newest escrow of an agent with this id. */
+export const findEscrowOfAgent = (sql: Queryable, chainId: number, agentId: bigint, escrowId: bigint) =>
+  findNewest(sql, chainId, escrowId, sql`${agentId} IN (reviewer_agent_id, buyer_agent_id)`)
+
+async function findNewest(
   sql: Queryable,
   chainId: number,
-  agentId: bigint,
   escrowId: bigint,
+  condition: ReturnType<Queryable>,
 ): Promise<EscrowRow | undefined> {
   const [row] = await sql<EscrowRow[]>`
     WITH found AS (
-      SELECT ${columns(sql)} FROM chain.escrows
-      WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} AND ${agentId} IN (reviewer_agent_id, buyer_agent_id)
+      SELECT ${escrowColumns(sql)} FROM chain.escrows
+      WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} AND ${condition}
       ORDER BY deposited_at DESC LIMIT 1
     )
     SELECT e.*, ${relatedColumns(sql)} FROM found AS e ${relatedJoins(sql, chainId)}`

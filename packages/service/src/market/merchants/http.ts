@@ -1,8 +1,15 @@
 import { z } from 'zod'
-import { id, integer, page, productId } from '../../kit/fields.ts'
+import { account, id, integer, optional, page, productId } from '../../kit/fields.ts'
 import { type Route, route } from '../../kit/route.ts'
 import { describeMerchant, describeProduct } from './describe.ts'
-import { getMerchant, getMerchants, getProduct, getStats, LISTED_PRODUCT_IDS } from './operations.ts'
+import {
+  getMerchant,
+  getMerchants,
+  getProduct,
+  getStats,
+  LISTED_PRODUCT_IDS,
+  merchantsOf,
+} from './operations.ts'
 import { checkReadiness } from './readiness.ts'
 import { registerMerchant } from './register.ts'
 import {
@@ -115,10 +122,11 @@ export const merchantRoutes: Route[] = [
     method: 'GET',
     path: '/v1/merchant',
     tag,
-    summary: 'All merchants',
-    about: `By ascending id. An entry shows the first ${LISTED_PRODUCT_IDS} product ids of its merchant; the merchant alone shows all.`,
+    summary: 'All merchants, or those of an owner',
+    about: `By ascending id. With \`owner\` all merchants of that wallet at once, whatever \`page\` and \`limit\`. An entry shows the first ${LISTED_PRODUCT_IDS} product ids of its merchant; the merchant alone shows all.`,
     auth: 'none',
     query: z.object({
+      owner: optional(account('invalid owner address', 'A wallet, in upper or lower case.')),
       page,
       limit: integer(DEFAULT_LIMIT, `At most ${MOST}; below 1 is ${DEFAULT_LIMIT}.`, (number) =>
         number < 1 ? DEFAULT_LIMIT : Math.min(number, MOST),
@@ -126,7 +134,11 @@ export const merchantRoutes: Route[] = [
     }),
     takesChain: true,
     response: Merchants,
-    handle: ({ context, chain, query }) => getMerchants(context, chain, query),
+    async handle({ context, chain, query: { owner, ...query } }) {
+      if (!owner) return getMerchants(context, chain, query)
+      const merchants = await merchantsOf(context, chain, owner)
+      return { merchants, total: merchants.length, page: 1, limit: DEFAULT_LIMIT }
+    },
   }),
   route({
     method: 'GET',

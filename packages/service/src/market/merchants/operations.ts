@@ -1,14 +1,25 @@
 // Reads of merchants and products from the index.
+import type { Queryable } from '@referrer/database'
 import { type Address, type Hex, isAddressEqual } from 'viem'
 import type { z } from 'zod'
-import type { Chain, Context } from '../../kit/context.ts'
+import { coalesceInTurns } from '../../kit/coalesce.ts'
+import { type Chain, type Context, once } from '../../kit/context.ts'
 import { hex, whole } from '../../kit/json-values.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { offsetOf } from '../../machinery/db/page.ts'
 import { shownMerchant, shownProduct } from './json.ts'
 import { notFound, notOwner, productNotFound } from './refusals.ts'
 import type { Merchant, Merchants, Product, Stats } from './shapes.ts'
-import { countMerchants, findMerchant, findProduct, listMerchants, productIdsOf, salesOf } from './store.ts'
+import {
+  countMerchants,
+  findMerchant,
+  findProduct,
+  listMerchants,
+  type MerchantRow,
+  merchantsOfOwner,
+  productIdsOf,
+  salesOf,
+} from './store.ts'
 
 /** Limit for the product ids of a merchant in a list; a merchant by itself shows all. */
 export const LISTED_PRODUCT_IDS = 100
@@ -35,13 +46,38 @@ export async function getMerchants(
     listMerchants(context.sql, chainId, { limit, offset: offsetOf({ page, limit }) }),
     countMerchants(context.sql, chainId),
   ])
+  return { merchants: await shownList(context, chainId, rows), total: whole(total), page, limit }
+}
+
+async function shownList(
+  context: Pick<Context, 'sql' | 'recovery'>,
+  chainId: number,
+  rows: MerchantRow[],
+): Promise<z.output<typeof Merchant>[]> {
   const ids = rows.map(({ merchant_id }) => merchant_id)
   const productIds = await productIdsOf(context.sql, chainId, ids, LISTED_PRODUCT_IDS)
-  const merchants = rows.map((row) =>
-    shownMerchant(context, chainId, row, productIds.get(row.merchant_id) ?? []),
-  )
-  return { merchants, total: whole(total), page, limit }
+  return rows.map((row) => shownMerchant(context, chainId, row, productIds.get(row.merchant_id) ?? []))
 }
+
+/** All merchants of an owner, by ascending id. */
+export const merchantsOf = (
+  context: Context,
+  { config: { chainId } }: Chain,
+  owner: Address,
+): Promise<z.output<typeof Merchant>[]> => readOwned(context)({ chainId, owner })
+
+/** Limited to few concurrent reads, because an owner may have very many merchants. */
+const READ_AT_ONCE = 4
+const readOwned = once(({ sql, recovery }) =>
+  coalesceInTurns<{ chainId: number; owner: Address }, z.output<typeof Merchant>[]>(
+    READ_AT_ONCE,
+    ({ chainId, owner }) => `${chainId}/${owner}`,
+    async ({ chainId, owner }) => {
+      const rows = await merchantsOfOwner(sql, chainId, bytesOf(owner))
+      return shownList({ sql, recovery }, chainId, rows)
+    },
+  ),
+)
 
 /** A product that is active. Its merchant may be closed, which the merchant's own status shows. */
 export async function getProduct(
@@ -54,6 +90,18 @@ export async function getProduct(
   return shownProduct(chainId, row)
 }
 
+/** Refuses a merchant that is not registered, and a caller who does not own it by the index. */
+export async function requireMerchantOwner(
+  sql: Queryable,
+  chainId: number,
+  caller: Address,
+  merchantId: bigint,
+): Promise<void> {
+  const merchant = await findMerchant(sql, chainId, merchantId)
+  if (!merchant) throw notFound()
+  if (!isAddressEqual(hex(merchant.owner), caller)) throw notOwner()
+}
+
 /** Sales figures, for the merchant's owner only. */
 export async function getStats(
   { sql }: Pick<Context, 'sql'>,
@@ -61,9 +109,7 @@ export async function getStats(
   caller: Address,
   merchantId: bigint,
 ): Promise<z.output<typeof Stats>> {
-  const merchant = await findMerchant(sql, chainId, merchantId)
-  if (!merchant) throw notFound()
-  if (!isAddressEqual(hex(merchant.owner), caller)) throw notOwner()
+  await requireMerchantOwner(sql, chainId, caller, merchantId)
   const sales = await salesOf(sql, chainId, merchantId)
   return {
     conversions: whole(sales.conversions),

@@ -70,6 +70,13 @@ export function listMerchants(
     ORDER BY page.merchant_id`
 }
 
+/** All merchants of an owner, by ascending id. */
+export function merchantsOfOwner(sql: Queryable, chainId: number, owner: Buffer): Promise<MerchantRow[]> {
+  return sql<MerchantRow[]>`
+    SELECT ${merchantColumns(sql)} FROM ${merchants(sql)}
+    WHERE i.chain_id = ${chainId} AND i.owner = ${owner} ORDER BY i.agent_id`
+}
+
 export const countMerchants = (sql: Queryable, chainId: number) => countOf(sql, chainId, 'merchants')
 
 export async function findMerchant(

@@ -53,15 +53,29 @@ export function listDisputes(
   { limit, offset }: Page,
 ): Promise<DisputeRow[]> {
   return sql<DisputeRow[]>`
-    SELECT m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.satisfaction_score, m.content,
-      c.published_at, d.reason, d.opened_at
-    FROM (
+    SELECT ${columns(sql)} FROM (
       SELECT * FROM market.reviews WHERE chain_id = ${chainId} AND comparison_outcome = 'disputed'
       ORDER BY internal_id LIMIT ${limit} OFFSET ${offset}
-    ) AS m
-    LEFT JOIN LATERAL (SELECT * FROM chain.reviews WHERE internal_id = m.internal_id LIMIT 1) AS c ON true
-    LEFT JOIN LATERAL (SELECT * FROM market.disputes WHERE internal_id = m.internal_id LIMIT 1) AS d ON true
-    ORDER BY m.internal_id`
+    ) AS m ${joins(sql)} ORDER BY m.internal_id`
+}
+
+const columns = (sql: Queryable) => sql`
+  m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id, m.satisfaction_score, m.content, c.published_at, d.reason, d.opened_at`
+
+const joins = (sql: Queryable) => sql`
+  LEFT JOIN LATERAL (SELECT * FROM chain.reviews WHERE internal_id = m.internal_id LIMIT 1) AS c ON true
+  LEFT JOIN LATERAL (SELECT * FROM market.disputes WHERE internal_id = m.internal_id LIMIT 1) AS d ON true`
+
+/** The dispute of a review, open or decided, with what the oracle's findings on it need. */
+export async function findDispute(
+  sql: Queryable,
+  chainId: number,
+  internalId: bigint,
+): Promise<(DisputeRow & { author_owner: Buffer | null; comparison_outcome: string }) | undefined> {
+  const [row] = await sql<(DisputeRow & { author_owner: Buffer | null; comparison_outcome: string })[]>`
+    SELECT ${columns(sql)}, m.author_owner, m.comparison_outcome FROM market.reviews AS m ${joins(sql)}
+    WHERE m.internal_id = ${internalId} AND m.chain_id = ${chainId} AND m.comparison_outcome IN ('disputed', 'resolved')`
+  return row
 }
 
 /** Decides a dispute. Of concurrent decisions the first one wins. */

@@ -21,7 +21,7 @@ const fields = {
 }
 export const Review = z.object(fields).meta({ id: 'Review' })
 
-const ListedReview = z
+export const ListedReview = z
   .object({ ...fields, ref_link: z.string().optional().meta({ about: 'Left out when there is no link.' }) })
   .meta({ id: 'ListedReview' })
 
