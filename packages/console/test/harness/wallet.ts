@@ -103,7 +103,11 @@ export async function injectWallet(
     try {
       return { result: await client.request({ method, params } as never) }
     } catch (error) {
-      const { code = -32603, shortMessage, message } = error as Error & { code?: number; shortMessage?: string }
+      const {
+        code = -32603,
+        shortMessage,
+        message,
+      } = error as Error & { code?: number; shortMessage?: string }
       return { error: { code, message: shortMessage ?? message } }
     }
   }
@@ -170,8 +174,7 @@ function installProvider({ binding, name }: { binding: string; name: string }): 
     }),
     provider,
   })
-  const announce = () =>
-    window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
+  const announce = () => window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
   window.addEventListener('eip6963:requestProvider', announce)
   announce()
 }
