@@ -29,6 +29,7 @@ const read = (path: string) => m.call('GET', path, { token })
 
 describe('the health of the service', () => {
   it('shows workers and chains as /readyz does, and what waits', async () => {
+    await m.indexed()
     const { status, body } = await read('/admin/health')
     expect(status).toBe(200)
     const ready = (await m.call('GET', '/readyz')).body
