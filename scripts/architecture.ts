@@ -13,7 +13,7 @@ export interface Import {
 export const FLOORS_OF_PACKAGES = [
   ['packages/protocol', 'packages/ranking', 'packages/search', 'packages/net', 'packages/telegram-stand-in'],
   ['packages/database', 'packages/client', 'contracts'],
-  ['packages/process', 'packages/chain'],
+  ['packages/process', 'packages/chain', 'packages/console'],
   ['packages/service', 'packages/facilitator', 'packages/merchant', 'packages/signer'],
   ['packages/create-referrer-shop'],
   ['sandbox', 'bench', 'sim'],
@@ -53,7 +53,7 @@ export function readImports(root: string): Import[] {
     }
   }
   const exclude = (path: string) => /(^|\/)(node_modules|artifacts|cache|dist)$/.test(path)
-  return globSync(`${folders}/**/*.ts`, { cwd: root, exclude }).flatMap((from) =>
+  return globSync(`${folders}/**/*.{ts,tsx}`, { cwd: root, exclude }).flatMap((from) =>
     specifiersOf(readFileSync(join(root, from), 'utf8')).flatMap((specifier) => {
       const isRelative = specifier.startsWith('.')
       const to = isRelative ? join(dirname(from), specifier) : exports.get(specifier)

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { buildConsole, builtDirectory } from '@referrer/console'
 import { deployMarket, startLocalChain } from '@referrer/contracts/local'
 import { startChat } from './chat/chat.ts'
 import type { Databases } from './databases.ts'
@@ -43,6 +45,8 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
     await loadRows(databaseUrl, snapshot, { endsAt, shopUrl })
   }
 
+  if (!existsSync(builtDirectory())) say('building the console')
+  await buildConsole()
   say('starting the service')
   const accounts = snapshot ? demoAccounts(people, snapshot) : people
   const world: World = { rpcUrl, chainId, contracts: market.addresses, accounts, logLevel, isEmbedding }

@@ -1,3 +1,4 @@
+import { buildConsole, openConsole } from '@referrer/console'
 import { AttestationKey } from '@referrer/protocol'
 import { readConfig, type Service, startService } from '@referrer/service'
 import { type Hex, hexToBytes } from 'viem'
@@ -23,6 +24,10 @@ export async function startMarketService(
     PUBLISHER_PRIVATE_KEY: accountOf(world, 'publisher').privateKey,
     ATTESTATION_KEYS: JSON.stringify({ [world.chainId]: [ATTESTATION_SEED] }),
     ADMIN_ADDRESSES: accountOf(world, 'admin').address,
+    // People sign in as one of them on the console, without a wallet of their own.
+    CONSOLE_ACCOUNTS: JSON.stringify(
+      world.accounts.map(({ role, privateKey }) => ({ name: role, private_key: privateKey })),
+    ),
     EMBEDDER: world.isEmbedding ? 'local' : 'off',
     FACILITATOR_URL: options.facilitatorUrl,
     FAUCET_URL: options.faucetUrl,
@@ -32,5 +37,6 @@ export async function startMarketService(
     // The shop's goods cost cents: a purchase of the cheapest, with a commission of 700, counts in full.
     RANK_FULL_COMMISSION: '500',
   })
-  return whenReady('service', await startService(config))
+  const console = await openConsole(await buildConsole())
+  return whenReady('service', await startService(config, { console }))
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { builtDirectory, openConsole } from '@referrer/console'
 import { describeVariables, failStart, runUntilSignal } from '@referrer/process'
 import { reindex } from './commands/reindex.ts'
 import { readConfig, variables } from './config.ts'
@@ -33,7 +34,10 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
     process.stdout.write(`${await reindex(config, values.reindex)}\n`)
     return
   }
-  const { url, context } = await runUntilSignal(() => startService(config, overrides))
+  const console = overrides.console ?? (await openConsole(builtDirectory()))
+  if (!console)
+    process.stderr.write('there are no pages at /: build them with `npm run build -w packages/console`\n')
+  const { url, context } = await runUntilSignal(() => startService(config, { ...overrides, console }))
   process.stdout.write(`referrer service ready on ${url}, chains ${[...context.chains.keys()].join(', ')}\n`)
 }
 

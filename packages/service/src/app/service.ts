@@ -1,4 +1,5 @@
 import { createRpcPool } from '@referrer/chain'
+import type { Console } from '@referrer/console'
 import { type Database, migrate } from '@referrer/database'
 import { publicLookup, systemLookup } from '@referrer/net'
 import { closeApp, createLog, openConfigured, Secret } from '@referrer/process'
@@ -29,6 +30,7 @@ export type Overrides = Partial<
   >
 > & {
   work?: Work
+  console?: Console | undefined
 }
 
 export interface Service {
@@ -86,7 +88,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
     const reception = receiveMessages(context, messengers)
     const all = [...chains.workers, ...createWorkers(context, work, onEvent), ...reception.workers]
     workers = startWorkers({ workers: all, onEvent })
-    app = createApp(context, { routes, tools, hooks: reception.hooks, metrics })
+    app = createApp(context, { routes, tools, hooks: reception.hooks, metrics, console: overrides.console })
     const url = await app.listen({ host: config.host, port: config.port })
     let stopping: ReturnType<typeof close> | undefined
     return {

@@ -1,3 +1,4 @@
+import type { Console } from '@referrer/console'
 import { createLimiter } from '@referrer/net'
 import {
   metricsRoutes,
@@ -20,6 +21,7 @@ import { NOT_FOUND_PAGE, PAGE_HEADERS, renderErrorPage } from '../../kit/html.ts
 import type { Route } from '../../kit/route.ts'
 import type { Tool } from '../../kit/tool.ts'
 import type { Hook } from '../chat/reception.ts'
+import { consoleRoutes } from '../console/http.ts'
 import { mcpRoutes } from '../mcp/http.ts'
 import { cors } from './cors.ts'
 import { healthRoutes } from './health.ts'
@@ -54,12 +56,14 @@ export interface Served {
   /** Paths that messengers post to. */
   hooks?: readonly Hook[]
   metrics: RequestMetrics
+  /** The web console; without it people see no pages but those of ref links. */
+  console?: Console | undefined
 }
 
 /** Creates the HTTP server with all routes and the MCP endpoint. */
 export function createApp(
   context: Context,
-  { routes: all, tools, hooks = [], metrics }: Served,
+  { routes: all, tools, hooks = [], metrics, console }: Served,
 ): FastifyInstance {
   const routes = all.filter(({ isServed }) => isServed?.(context.config) ?? true)
   const log: FastifyBaseLogger = context.log
@@ -78,7 +82,11 @@ export function createApp(
     clientErrorHandler: (error, socket) => refuseConnection(error, socket),
   })
   app.setErrorHandler(refuse)
-  app.setNotFoundHandler((request, reply) => tell(request, reply.code(404), 'not found'))
+  app.setNotFoundHandler((request, reply) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (isRead && pages?.isFor(request)) return pages.send(request, reply)
+    return tell(request, reply.code(404), 'not found')
+  })
   // There is no child logger for each request, because creating one costs more than its line. Log calls add the request id themselves.
   app.setChildLoggerFactory((logger) => logger)
   app.addHook('onRequest', (request, reply, done) => {
@@ -95,7 +103,7 @@ export function createApp(
   cors(app, context, routes)
   const limiter = createLimiter(rateLimit)
   app.addHook('onRequest', (request, reply, done) => {
-    const isFree = UNLIMITED.has(request.routeOptions.url ?? '')
+    const isFree = UNLIMITED.has(request.routeOptions.url ?? '') || pages?.isOwn(request)
     if (isFree || limit(limiter, context, request, reply)) done()
   })
   limitHeldMemory(app, BODY_LIMIT)
@@ -112,6 +120,7 @@ export function createApp(
     })
   }
   mcpRoutes(app, context, tools)
+  const pages = console && consoleRoutes(app, console, context)
   return app
 
   function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {

@@ -1,0 +1,19 @@
+/** What the server gives to render a page. */
+export interface PageRequest {
+  /** Path and query. */
+  url: string
+  /** The market's public address, without a slash at the end. */
+  origin: string
+  theme: 'light' | 'dark' | undefined
+  /** Asks the market, without credentials. */
+  fetch: typeof fetch
+}
+
+export interface PageAnswer {
+  status: number
+  html: string
+  /** Where to go instead. */
+  location?: string
+  /** Why the page says that it cannot be shown, where that is our fault. */
+  error?: unknown
+}

@@ -1,0 +1,32 @@
+import { createRouter, type RouterHistory } from '@tanstack/react-router'
+import { ErrorPage, NotFoundPage } from '../ui/errors.tsx'
+import { PageSkeleton } from '../ui/skeleton.tsx'
+import type { AppContext } from './context.ts'
+import { routeTree } from './routes.ts'
+
+export const createAppRouter = (context: AppContext, history?: RouterHistory) =>
+  createRouter({
+    routeTree,
+    context,
+    ...(history && { history }),
+    defaultPreload: 'intent',
+    // The query cache decides what is fresh.
+    defaultPreloadStaleTime: 0,
+    defaultErrorComponent: ErrorPage,
+    defaultNotFoundComponent: NotFoundPage,
+    defaultPendingComponent: PageSkeleton,
+    // On the server it would be an inline script.
+    scrollRestoration: typeof document !== 'undefined',
+  })
+
+export type AppRouter = ReturnType<typeof createAppRouter>
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: AppRouter
+  }
+  interface StaticDataRouteOption {
+    /** Needs a session: the server renders only a frame. */
+    isPrivate?: boolean
+  }
+}

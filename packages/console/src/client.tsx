@@ -1,0 +1,46 @@
+// The beginning in the browser: goes on with what the server rendered, or renders a page that needs a session.
+import './styles/index.css'
+import { type DehydratedState, hydrate } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot, hydrateRoot } from 'react-dom/client'
+import { createApi } from './api/api.ts'
+import { App } from './app/app.tsx'
+import type { AppContext } from './app/context.ts'
+import { createQueries } from './app/queries.ts'
+import { createAppRouter } from './app/router.ts'
+
+const stateElement = document.getElementById('state')
+const state: { queries: DehydratedState; renderedAt: number } | undefined = stateElement?.textContent
+  ? JSON.parse(stateElement.textContent)
+  : undefined
+
+const context: AppContext = {
+  api: createApi({ origin: location.origin }),
+  queries: createQueries(),
+  origin: location.origin,
+  renderedAt: state?.renderedAt ?? Date.now(),
+}
+if (state) hydrate(context.queries, state.queries)
+const router = createAppRouter(context)
+const app = (
+  <StrictMode>
+    <App router={router} context={context} />
+  </StrictMode>
+)
+const element = document.getElementById('app') as HTMLElement
+
+/** Titles follow the page: the server wrote only the first. */
+router.subscribe('onResolved', () => {
+  const meta = router.state.matches.flatMap((match) => match.meta ?? [])
+  const title = meta.findLast((entry) => entry && 'title' in entry)
+  if (title && 'title' in title) document.title = String(title.title)
+})
+
+if (state) {
+  // As on the server there is no suspense boundary around the page: the markup has to be the same.
+  router.ssr = { manifest: undefined }
+  router.load().then(() => hydrateRoot(element, app))
+} else {
+  element.replaceChildren()
+  createRoot(element).render(app)
+}

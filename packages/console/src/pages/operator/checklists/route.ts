@@ -1,0 +1,15 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { headOf } from '../../../app/head.ts'
+import { rootRoute } from '../../../app/root.tsx'
+
+export const checklistsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/operator/checklists',
+  staticData: { isPrivate: true },
+  component: lazyRouteComponent(() => import('./page.tsx'), 'ChecklistsPage'),
+  head: ({ match }) =>
+    headOf(
+      { title: 'Checklists', description: 'Checklists', path: match.pathname, isHidden: true },
+      match.context.origin,
+    ),
+})

@@ -1,0 +1,15 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { headOf } from '../../../app/head.ts'
+import { rootRoute } from '../../../app/root.tsx'
+
+export const disputesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/operator/disputes',
+  staticData: { isPrivate: true },
+  component: lazyRouteComponent(() => import('./page.tsx'), 'DisputesPage'),
+  head: ({ match }) =>
+    headOf(
+      { title: 'Disputes', description: 'Disputes', path: match.pathname, isHidden: true },
+      match.context.origin,
+    ),
+})

@@ -1,0 +1,3 @@
+import { PageTitle } from '../../../ui/parts.tsx'
+
+export const ProofsPage = () => <PageTitle title="Proofs" />

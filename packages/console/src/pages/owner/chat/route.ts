@@ -1,0 +1,15 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { headOf } from '../../../app/head.ts'
+import { rootRoute } from '../../../app/root.tsx'
+
+export const chatRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/me/chat',
+  staticData: { isPrivate: true },
+  component: lazyRouteComponent(() => import('./page.tsx'), 'ChatPage'),
+  head: ({ match }) =>
+    headOf(
+      { title: 'My chat', description: 'My chat', path: match.pathname, isHidden: true },
+      match.context.origin,
+    ),
+})

@@ -1,0 +1,15 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { headOf } from '../../../app/head.ts'
+import { rootRoute } from '../../../app/root.tsx'
+
+export const sessionsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/me/sessions',
+  staticData: { isPrivate: true },
+  component: lazyRouteComponent(() => import('./page.tsx'), 'SessionsPage'),
+  head: ({ match }) =>
+    headOf(
+      { title: 'My sessions', description: 'My sessions', path: match.pathname, isHidden: true },
+      match.context.origin,
+    ),
+})

@@ -1,0 +1,5 @@
+import { escrowRoute } from './escrow/route.ts'
+import { merchantRoute } from './merchant/route.ts'
+import { reviewerRoute } from './reviewer/route.ts'
+
+export const peopleRoutes = [reviewerRoute, merchantRoute, escrowRoute] as const

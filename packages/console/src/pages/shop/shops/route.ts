@@ -1,0 +1,15 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { headOf } from '../../../app/head.ts'
+import { rootRoute } from '../../../app/root.tsx'
+
+export const shopsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/shop',
+  staticData: { isPrivate: true },
+  component: lazyRouteComponent(() => import('./page.tsx'), 'ShopsPage'),
+  head: ({ match }) =>
+    headOf(
+      { title: 'My shops', description: 'My shops', path: match.pathname, isHidden: true },
+      match.context.origin,
+    ),
+})
