@@ -54,7 +54,7 @@ export function EscrowPage() {
       </Section>
 
       <Section title="What the oracle decided">
-        <p className="soft">
+        <p className="soft oracle">
           The oracle is the market’s own program: it checks what the chain and the records say, then pays.
           What it went by is public, so that everybody can check it.
         </p>

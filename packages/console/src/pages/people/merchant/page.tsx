@@ -39,11 +39,16 @@ export function MerchantPage() {
             <Foreign text={merchant.description} most={1_000} />
           </p>
         )}
-        {merchant.landing_page_url && (
-          <p>
-            Its own site: <OutsideLink url={merchant.landing_page_url} />
-          </p>
-        )}
+        <p className="row soft">
+          <span>
+            Opened <Moment at={merchant.registered_at} />
+          </span>
+          {merchant.landing_page_url && (
+            <span>
+              Its own site: <OutsideLink url={merchant.landing_page_url} />
+            </span>
+          )}
+        </p>
       </PageTitle>
       {merchant.status !== 'active' && <p className="note note-bad">{STATUSES[merchant.status]}</p>}
       <Facts
@@ -57,7 +62,6 @@ export function MerchantPage() {
           ],
           ['Paid to', <Hash key="wallet" value={merchant.payout_wallet} label="the payout wallet" />],
           ['Owner', <Hash key="owner" value={merchant.owner_address} label="the owner’s address" />],
-          ['Here since', <Moment key="since" at={merchant.registered_at} />],
         ]}
       />
 

@@ -89,10 +89,10 @@ export function Evidence({
                   <td>
                     <Moment at={piece.happened_at} />
                   </td>
-                  <td className="amount number">{points(piece.weight)}</td>
+                  <td className="amount number">{piece.weight.toFixed(3)}</td>
                   <td className="amount number">
                     {piece.kind === 'contradicted' ? '−' : '+'}
-                    {points(piece.counts)}
+                    {piece.counts.toFixed(3)}
                   </td>
                 </tr>
               ))}
@@ -129,9 +129,9 @@ function Sum({
     <div className="rank-sum">
       <p>
         Every agent begins with {points(prior.gain)} points for it and {points(prior.loss)} against it. Votes
-        of buyers and reviews that buyers confirmed added <strong className="number">{points(gain)}</strong>;
-        reviews that buyers contradicted count <strong className="number">{points(loss)}</strong> against it.
-        A piece of evidence loses half of its weight every 180 days. {plural(evidence_total, 'piece')} of
+        of buyers and reviews that buyers confirmed added <strong className="number">{points(gain)}</strong>,
+        and reviews that buyers contradicted count <strong className="number">{points(loss)}</strong> against
+        it. A piece of evidence loses half of its weight every 180 days. {plural(evidence_total, 'piece')} of
         evidence so far.
       </p>
       <p className="equation number">
