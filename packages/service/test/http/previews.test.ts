@@ -88,11 +88,9 @@ describe('preview pictures', () => {
   })
 
   it('are few for each client', async () => {
-    const statuses: number[] = []
-    for (let asked = 0; asked < 60 && !statuses.includes(429); asked++)
-      statuses.push((await ask('/preview/market.png')).status)
-    expect(statuses).toContain(429)
-    expect((await ask('/preview/market.png')).headers.get('retry-after')).toMatch(/^\d+$/)
+    const answers = await Promise.all(Array.from({ length: 100 }, () => ask('/preview/market.png')))
+    const refused = answers.find(({ status }) => status === 429)
+    expect(refused?.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
   })
 })
 
