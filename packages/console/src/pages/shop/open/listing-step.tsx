@@ -70,7 +70,11 @@ function ListingForm({ onChain, merchantId, products, onChoose }: Props) {
       <Field
         label="Name of a new product"
         error={told(nameError)}
-        help={id ? `Its id on the chain will be ${short(id)}, made from the name.` : 'The name gives its id on the chain.'}
+        help={
+          id
+            ? `Its id on the chain will be ${short(id)}, made from the name.`
+            : 'The name gives its id on the chain.'
+        }
       >
         <FieldControl value={nameText} onChange={(event) => setName(event.target.value)} maxLength={200} />
       </Field>
@@ -99,8 +103,8 @@ function ListingForm({ onChain, merchantId, products, onChoose }: Props) {
         onIncomplete={showErrors}
         onDone={() => id && onChoose({ id, name: nameText.trim() })}
       >
-        Writes price, commission and type to the chain, where everybody can read them. Price and commission can
-        be changed later.
+        Writes price, commission and type to the chain, where everybody can read them. Price and commission
+        can be changed later.
       </Transaction>
     </form>
   )

@@ -22,11 +22,9 @@ export function OpeningStep({ onChain, merchantId, isActive, isSuspended, isKnow
   const queries = useQueryClient()
   const registering = useMutation({
     mutationFn: () =>
-      api
-        .post('/v1/merchant/register', { body: { merchant_id: merchantId } })
-        .catch((error: unknown) => {
-          if (!(error instanceof ApiError) || error.message !== 'merchant already registered') throw error
-        }),
+      api.post('/v1/merchant/register', { body: { merchant_id: merchantId } }).catch((error: unknown) => {
+        if (!(error instanceof ApiError) || error.message !== 'merchant already registered') throw error
+      }),
     onSuccess: () => queries.invalidateQueries(),
   })
   const { mutate } = registering
@@ -57,8 +55,8 @@ export function OpeningStep({ onChain, merchantId, isActive, isSuspended, isKnow
           true,
         ])}
       >
-        Opens shop {merchantId} for sales. They are paid to your wallet unless you choose another one later. You
-        can close it at any time.
+        Opens shop {merchantId} for sales. They are paid to your wallet unless you choose another one later.
+        You can close it at any time.
       </Transaction>
     )
   }

@@ -1,3 +1,4 @@
+import { merchantCall } from '@referrer/client/chain'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Hex } from 'viem'
@@ -19,7 +20,6 @@ import { ServingStep } from './serving-step.tsx'
 import { Step } from './step.tsx'
 import { nextStep, type StepName, stepsOf } from './steps.ts'
 import { useFacts } from './use-facts.ts'
-import { merchantCall } from '@referrer/client/chain'
 
 interface Props {
   onChain: OnChain
@@ -32,7 +32,10 @@ interface Props {
 const TEXTS: Record<StepName, [title: string, about: string]> = {
   identity: ['Identity', 'Every shop is a numbered identity on the chain that your wallet owns.'],
   open: ['Open the shop', 'A shop sells only while its owner has opened it.'],
-  list: ['List a product', 'Its lowest price and its commission stand on the chain, so nobody can change them but you.'],
+  list: [
+    'List a product',
+    'Its lowest price and its commission stand on the chain, so nobody can change them but you.',
+  ],
   serve: ['Run the endpoint', 'A small server that asks for payment and delivers.'],
   describe: ['Describe it', 'What agents find when they search, and where they buy.'],
   sale: ['First sale', 'A test purchase shows that the money arrives.'],
@@ -109,7 +112,9 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
           <div className="note note-bad" role="alert">
             <p>
               <strong>
-                {merchant.owner ? `Identity ${merchantId} is not yours.` : `There is no identity ${merchantId}.`}
+                {merchant.owner
+                  ? `Identity ${merchantId} is not yours.`
+                  : `There is no identity ${merchantId}.`}
               </strong>{' '}
               {merchant.owner && (
                 <>

@@ -24,7 +24,14 @@ export function OpenShopPage() {
                 merchantId={merchant}
                 productId={product}
                 onMerchant={(id) => navigate({ search: { merchant: id } })}
-                onProduct={(id) => navigate({ search: { merchant, product: id } })}
+                onProduct={(id) =>
+                  navigate({
+                    search: {
+                      ...(merchant !== undefined && { merchant }),
+                      ...(id && { product: id }),
+                    },
+                  })
+                }
               />
             )}
           </WithChain>

@@ -17,7 +17,12 @@ export const openShopRoute = createRoute({
   component: lazyRouteComponent(() => import('./page.tsx'), 'OpenShopPage'),
   head: ({ match }) =>
     headOf(
-      { title: 'Open a shop', description: 'Open a shop on this market, step by step.', path: match.pathname, isHidden: true },
+      {
+        title: 'Open a shop',
+        description: 'Open a shop on this market, step by step.',
+        path: match.pathname,
+        isHidden: true,
+      },
       match.context.origin,
     ),
 })

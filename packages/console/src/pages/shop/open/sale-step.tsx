@@ -18,8 +18,8 @@ export function SaleStep({ values, endpointUrl, isSandbox }: Props) {
       {isSandbox ? (
         <>
           <p>
-            In this sandbox a command makes up a reviewer and a buyer. Put this file into an empty folder, then
-            run the command there. This page notices the sale by itself.
+            In this sandbox a command makes up a reviewer and a buyer. Put this file into an empty folder,
+            then run the command there. This page notices the sale by itself.
           </p>
           <Code label={file.name} text={file.text} />
           <Code
@@ -29,8 +29,8 @@ export function SaleStep({ values, endpointUrl, isSandbox }: Props) {
         </>
       ) : (
         <p>
-          Agents buy through reviews. Ask an agent that has used your product to review it, then buy once through
-          its link: your share comes to your wallet, and this page notices the sale by itself.
+          Agents buy through reviews. Ask an agent that has used your product to review it, then buy once
+          through its link: your share comes to your wallet, and this page notices the sale by itself.
         </p>
       )}
       <p>

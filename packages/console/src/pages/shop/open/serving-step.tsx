@@ -25,8 +25,8 @@ export function ServingStep({ values, url, onUrl }: Props) {
   return (
     <>
       <p>
-        Your server answers each request with the price until it is paid. Take the code for your framework: your
-        own values are in it.
+        Your server answers each request with the price until it is paid. Take the code for your framework:
+        your own values are in it.
       </p>
       <CodeSamples values={values} />
       <p className="small soft">

@@ -62,7 +62,10 @@ export function useFacts(
     endpoint,
     productIds: (known.data?.merchant.product_ids ?? []) as Hex[],
     names: new Map(open.data?.products.map(({ product_id, name }) => [product_id, name])),
-    error: merchant.error ?? chosen.error ?? [known.error, told.error].find((error) => error && !isNotFound(error)),
+    error:
+      merchant.error ??
+      chosen.error ??
+      [known.error, told.error].find((error) => error && !isNotFound(error)),
     isLoading: merchant.isLoading || known.isLoading || chosen.isLoading || told.isLoading,
     facts: {
       isOwned,

@@ -67,7 +67,10 @@ export function DescribeForm({ merchantId, productId, was, onDone }: Props) {
       <Field label="Name" error={told(name.error)} help="What buyers and reviewers call it.">
         <FieldControl value={about.name} onChange={set('name')} maxLength={200} />
       </Field>
-      <Field label="What a buyer gets" help="Agents search in this text. Say what goes in and what comes out.">
+      <Field
+        label="What a buyer gets"
+        help="Agents search in this text. Say what goes in and what comes out."
+      >
         <FieldControl
           render={<textarea rows={4} maxLength={MOST_DESCRIPTION} />}
           value={about.description}
@@ -83,7 +86,9 @@ export function DescribeForm({ merchantId, productId, was, onDone }: Props) {
         />
       </Field>
       <datalist id="known-categories">
-        {known?.categories.map(({ category }) => <option key={category} value={category} />)}
+        {known?.categories.map(({ category }) => (
+          <option key={category} value={category} />
+        ))}
       </datalist>
       <Field
         label="Address of the endpoint"
@@ -102,7 +107,9 @@ export function DescribeForm({ merchantId, productId, was, onDone }: Props) {
           Save the description
         </Button>
         <p role="status" className="small">
-          {saving.isSuccess ? 'Saved. The market shows it now.' : 'The market keeps it; no transaction is sent.'}
+          {saving.isSuccess
+            ? 'Saved. The market shows it now.'
+            : 'The market keeps it; no transaction is sent.'}
         </p>
       </div>
       {saving.error && <ErrorNote error={saving.error} />}

@@ -21,7 +21,8 @@ export function typedName(text: string): Typed<string> {
 export function typedPrice(text: string, least: bigint): Typed<bigint> {
   const price = parseUsdc(text)
   if (price === undefined) return { error: 'USDC such as 0.05, with at most six digits after the point.' }
-  if (price < least) return { error: `At least ${formatUsdc(least)} USDC: this market settles nothing smaller.` }
+  if (price < least)
+    return { error: `At least ${formatUsdc(least)} USDC: this market settles nothing smaller.` }
   if (price > maxUint64) return { error: 'That is more than the chain can record.' }
   return { value: price }
 }

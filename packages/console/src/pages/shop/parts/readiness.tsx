@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useApi } from '../../../api/use-api.ts'
 import type { Api } from '../../../api/api.ts'
+import { useApi } from '../../../api/use-api.ts'
 import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Foreign } from '../../../ui/values.tsx'

@@ -1,7 +1,13 @@
 import { Link } from '@tanstack/react-router'
 
 /** From one page of a shop to the others. */
-export function ShopLinks({ merchantId, current }: { merchantId: number; current: 'shop' | 'sales' | 'product' }) {
+export function ShopLinks({
+  merchantId,
+  current,
+}: {
+  merchantId: number
+  current: 'shop' | 'sales' | 'product'
+}) {
   const params = { merchantId: String(merchantId) }
   return (
     <nav className="shop-links" aria-label="Shop">
@@ -13,7 +19,11 @@ export function ShopLinks({ merchantId, current }: { merchantId: number; current
       >
         Shop
       </Link>
-      <Link to="/shop/$merchantId/sales" params={params} aria-current={current === 'sales' ? 'page' : undefined}>
+      <Link
+        to="/shop/$merchantId/sales"
+        params={params}
+        aria-current={current === 'sales' ? 'page' : undefined}
+      >
         Sales
       </Link>
       <Link to="/merchant/$merchantId" params={params}>

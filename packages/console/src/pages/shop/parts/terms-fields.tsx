@@ -49,8 +49,8 @@ export function TermsFields({ terms, onChange, price, commission, told }: Props)
       </Field>
       {shares && (
         <p className="note small">
-          Of a sale at the lowest price at most <Usdc amount={shares.commission} /> is commission, and at least{' '}
-          <Usdc amount={shares.least} /> goes to you.
+          Of a sale at the lowest price at most <Usdc amount={shares.commission} /> is commission, and at
+          least <Usdc amount={shares.least} /> goes to you.
         </p>
       )}
     </>

@@ -122,8 +122,8 @@ const costOf = (
 const NoGas = ({ onChain: { connected, deployment }, balance }: { onChain: OnChain; balance: bigint }) => (
   <div className="note">
     <p>
-      Your wallet has {formatEth(balance)} ETH, which is too little for the network fee. Send some ETH on chain{' '}
-      {connected.chainId} to it first.
+      Your wallet has {formatEth(balance)} ETH, which is too little for the network fee. Send some ETH on
+      chain {connected.chainId} to it first.
     </p>
     {deployment.faucetUrl && (
       <Code

@@ -52,7 +52,8 @@ function Product({ merchantId, productId, session }: Props) {
   const isClosed = isNotFound(told.error)
   const error = payouts.error ?? cards.error ?? (isClosed ? null : told.error)
   const params = { merchantId: String(merchantId), productId }
-  if (!error && (payouts.isPending || cards.isPending || (told.isPending && !isClosed))) return <PageSkeleton />
+  if (!error && (payouts.isPending || cards.isPending || (told.isPending && !isClosed)))
+    return <PageSkeleton />
   const product = isClosed ? undefined : told.data
   const sold = payouts.data?.products.find(({ product_id }) => product_id === productId)
   const card = cards.data?.products.find(({ product_id }) => product_id === productId)
@@ -86,7 +87,10 @@ function Product({ merchantId, productId, session }: Props) {
             card?.price_usdc === undefined ? 'not known yet' : <Usdc key="price" amount={card.price_usdc} />,
           ],
           ['Product rank', <Rank key="rank" rank={product?.product_rank} label="Product rank" />],
-          ['Type', product?.product_type === 'One-off' ? 'bought once' : product ? 'bought again and again' : '–'],
+          [
+            'Type',
+            product?.product_type === 'One-off' ? 'bought once' : product ? 'bought again and again' : '–',
+          ],
           ['Commission rate', product ? formatBps(product.commission_bps) : '–'],
           ['Product id', <Hash key="id" value={productId} label="product id" />],
         ]}
@@ -111,7 +115,9 @@ function Product({ merchantId, productId, session }: Props) {
             }}
           />
         ) : (
-          <p className="soft">The product is closed. Open it below, then you can change what the market shows.</p>
+          <p className="soft">
+            The product is closed. Open it below, then you can change what the market shows.
+          </p>
         )}
       </Section>
       {product?.endpoint_url && (

@@ -14,7 +14,7 @@ import { Usdc } from '../../../ui/values.tsx'
 import { merchantIdOf } from '../parts/ids.ts'
 import { ShopLinks } from '../parts/shop-links.tsx'
 import { Payouts } from './payouts.tsx'
-import { barsOf, PERIODS, rangeOf } from './period.ts'
+import { barsOf, beginOf, PERIODS } from './period.ts'
 import { SalesTable } from './sales-table.tsx'
 
 export function SalesPage() {
@@ -39,7 +39,7 @@ function Sales({ merchantId }: { merchantId: number }) {
   const path = { id: merchantId }
   const sales = useQuery({
     ...read(api, '/v1/merchant/{id}/sales', {
-      params: { path, query: { ...rangeOf(period, now), page, limit: LIMIT } },
+      params: { path, query: { from: beginOf(period, now), page, limit: LIMIT } },
     }),
     placeholderData: keepPreviousData,
   })

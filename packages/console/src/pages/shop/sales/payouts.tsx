@@ -84,7 +84,9 @@ export function Payouts({ merchantId }: { merchantId: number }) {
       )}
       {products.length > shown && (
         <p className="after-list">
-          <Button onClick={() => setShown(shown + AT_ONCE)}>Show more ({products.length - shown} left)</Button>
+          <Button onClick={() => setShown(shown + AT_ONCE)}>
+            Show more ({products.length - shown} left)
+          </Button>
         </p>
       )}
     </Section>

@@ -8,11 +8,9 @@ export const periodOf = (value: unknown): Period => PERIODS.find((days) => days 
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
-/** The first and the last day, in UTC. */
-export const rangeOf = (period: Period, nowMs: number): { from: string; to: string } => ({
-  from: dayOf(nowMs - (period - 1) * DAY_MS),
-  to: dayOf(nowMs),
-})
+/** When the first day begins, in UTC; the last one is today. */
+export const beginOf = (period: Period, nowMs: number): string =>
+  `${dayOf(nowMs - (period - 1) * DAY_MS)}T00:00:00Z`
 
 export interface DayOfSales {
   day: string
@@ -23,8 +21,7 @@ export interface DayOfSales {
 /** One bar for each day, also for those without a sale; a year is shown by weeks, because 365 bars cannot be told apart. */
 export function barsOf(days: readonly DayOfSales[], period: Period, nowMs: number) {
   const length = period === 365 ? 7 : 1
-  const { to } = rangeOf(period, nowMs)
-  const end = Date.parse(to)
+  const end = Date.parse(dayOf(nowMs))
   const bars = Array.from({ length: Math.ceil(period / length) }, (_, index) => ({
     at: dayOf(end - (index * length + length - 1) * DAY_MS),
     values: [0, 0] as [number, number],

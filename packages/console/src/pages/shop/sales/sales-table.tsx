@@ -4,11 +4,12 @@ import { short } from '../../../format/text.ts'
 import { Pager } from '../../../ui/parts.tsx'
 import { Foreign, Hash, Moment, Usdc } from '../../../ui/values.tsx'
 
-type Sale = AnswerOf<'/v1/merchant/{id}/sales', 'get'> extends infer A
-  ? A extends { sales: (infer S)[] }
-    ? S
+type Sale =
+  AnswerOf<'/v1/merchant/{id}/sales', 'get'> extends infer A
+    ? A extends { sales: (infer S)[] }
+      ? S
+      : never
     : never
-  : never
 
 interface Props {
   sales: Sale[]
@@ -51,7 +52,11 @@ export const SalesTable = ({ sales, page, hasMore, to }: Props) => (
                   to="/shop/$merchantId/product/$productId"
                   params={{ merchantId: String(sale.merchant_id), productId: sale.product_id }}
                 >
-                  {sale.product_name ? <Foreign text={sale.product_name} most={60} /> : short(sale.product_id)}
+                  {sale.product_name ? (
+                    <Foreign text={sale.product_name} most={60} />
+                  ) : (
+                    short(sale.product_id)
+                  )}
                 </Link>
               </td>
               <td>

@@ -69,8 +69,8 @@ function Shop({ merchantId, session }: { merchantId: number; session: Session })
         ]}
       />
       <p className="small soft after-facts">
-        A part of each commission is held back for 60 days, until it is known whether the buyer agreed with the
-        review. Your own share is paid at once.
+        A part of each commission is held back for 60 days, until it is known whether the buyer agreed with
+        the review. Your own share is paid at once.
       </p>
       <Products merchantId={merchantId} productIds={merchant.product_ids} />
       <Section title="What buyers read about the shop">

@@ -73,8 +73,8 @@ function PayoutForm({ onChain, merchantId, onDone }: Props & { onDone: () => voi
         onIncomplete={showErrors}
         onDone={onDone}
       >
-        From the next block on, your share of every sale goes to this wallet. Earlier sales stay where they were
-        paid. Check the address: what is paid to a wrong one is lost.
+        From the next block on, your share of every sale goes to this wallet. Earlier sales stay where they
+        were paid. Check the address: what is paid to a wrong one is lost.
       </Transaction>
     </form>
   )

@@ -11,7 +11,12 @@ export const shopRoute = createRoute({
   component: lazyRouteComponent(() => import('./page.tsx'), 'ShopPage'),
   head: ({ match, params }) =>
     headOf(
-      { title: `Shop ${params.merchantId}`, description: 'A shop and its products.', path: match.pathname, isHidden: true },
+      {
+        title: `Shop ${params.merchantId}`,
+        description: 'A shop and its products.',
+        path: match.pathname,
+        isHidden: true,
+      },
       match.context.origin,
     ),
 })

@@ -63,8 +63,8 @@ export function Signers({ onChain, merchantId }: Props) {
                     call={roleCall(onChain, 'revokeRole', merchantId, account as Address)}
                     onDone={close}
                   >
-                    A server that still uses this key cannot settle from the next block on where the market asks
-                    for signatures. Give it another key first.
+                    A server that still uses this key cannot settle from the next block on where the market
+                    asks for signatures. Give it another key first.
                   </Transaction>
                 )}
               </Change>

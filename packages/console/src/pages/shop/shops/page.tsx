@@ -13,7 +13,9 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 export const ShopsPage = () => (
   <>
     <PageTitle title="My shops">
-      <p className="lead">Sell to software agents. Reviewers bring buyers, and earn a share that you choose.</p>
+      <p className="lead">
+        Sell to software agents. Reviewers bring buyers, and earn a share that you choose.
+      </p>
     </PageTitle>
     <RequireSession>{({ address }) => <Shops owner={address} />}</RequireSession>
   </>
