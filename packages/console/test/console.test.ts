@@ -1,9 +1,10 @@
 // The console in a real Chromium on the demo market. One file: the market and the browser are started once.
-import { afterAll, afterEach, beforeAll, describe } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { PATIENCE_MS } from '../../../sandbox/test/sandbox.ts'
 import { findChromium, NO_CHROMIUM } from './harness/chromium.ts'
 import { type ConsoleMarket, startConsoleMarket } from './harness/market.ts'
 import { everyPage } from './jobs/every-page.ts'
+import { hostile } from './jobs/hostile.ts'
 import { reading } from './jobs/reading.ts'
 
 const chromium = findChromium()
@@ -15,9 +16,10 @@ describe.skipIf(!chromium)('the console', () => {
   beforeAll(async () => {
     market = await startConsoleMarket(chromium as string)
   }, PATIENCE_MS)
-  afterEach(() => market.leave())
+  afterEach(async () => expect(await market.leave()).toEqual([]))
   afterAll(() => market?.end())
 
   describe('who reads', () => reading(current))
   describe('every page', () => everyPage(current))
+  describe('the content of strangers', () => hostile(current))
 })
