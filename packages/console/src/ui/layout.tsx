@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { Account } from './account.tsx'
 import { ThemeSwitch } from './theme.tsx'
 
 /** The frame of every page. */
@@ -23,6 +24,7 @@ export const Layout = ({ children }: { children: ReactNode }) => (
         <Link to="/shop">My shop</Link>
       </nav>
       <ThemeSwitch />
+      <Account />
     </header>
     <main id="main" tabIndex={-1}>
       {children}
