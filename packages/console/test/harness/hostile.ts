@@ -78,9 +78,10 @@ export async function fillWithHostility(
     await sql`UPDATE market.sessions SET user_agent = ${SHORT}`
     await sql`INSERT INTO market.checklists (category, items, authored_by) VALUES (${SHORT}, ${[TEXT, SCRIPTS]}, ${owned})`
     await sql`
-      INSERT INTO market.intents (intent_id, chain_id, agent_id, owner, type, payload, status, result, reason, created_at, expires_at)
+      INSERT INTO market.intents (intent_id, chain_id, agent_id, owner, type, payload, status, result, reason, created_at, expires_at,
+        closed_at)
       SELECT 'hostile-' || status, ${sandbox.state.chainId}, ${owner.agentId ?? -1}, ${owned}, 'buy_product', ${WITH_PROTOTYPE}, status,
-        ${WITH_PROTOTYPE}, ${TEXT}, now(), now() + interval '1 day'
+        ${WITH_PROTOTYPE}, ${TEXT}, now(), now() + interval '1 day', CASE WHEN status <> 'pending' THEN now() END
       FROM unnest(ARRAY['pending', 'executed', 'skipped', 'withdrawn']) AS status`
   })
 }
