@@ -3,9 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { PATIENCE_MS } from '../../../sandbox/test/sandbox.ts'
 import { findChromium, NO_CHROMIUM } from './harness/chromium.ts'
 import { type ConsoleMarket, startConsoleMarket } from './harness/market.ts'
+import { buying } from './jobs/buying.ts'
 import { everyPage } from './jobs/every-page.ts'
 import { hostile } from './jobs/hostile.ts'
 import { reading } from './jobs/reading.ts'
+import { signingIn } from './jobs/signing-in.ts'
 
 const chromium = findChromium()
 if (!chromium) console.error(`\n${NO_CHROMIUM}\n`)
@@ -20,6 +22,8 @@ describe.skipIf(!chromium)('the console', () => {
   afterAll(() => market?.end())
 
   describe('who reads', () => reading(current))
+  describe('who signs in', () => signingIn(current))
+  describe('who buys', () => buying(current))
   describe('every page', () => everyPage(current))
   describe('the content of strangers', () => hostile(current))
 })

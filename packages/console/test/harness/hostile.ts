@@ -76,12 +76,14 @@ export async function fillWithHostility(
       await tx`UPDATE chain.products SET card_uri = ${TEXT}`
     })
     await sql`UPDATE market.sessions SET user_agent = ${SHORT}`
-    await sql`INSERT INTO market.checklists (category, items, authored_by) VALUES (${SHORT}, ${[TEXT, SCRIPTS]}, ${owned})`
+    await sql`INSERT INTO market.checklists (category, items, authored_by) VALUES (${SHORT}, ${[TEXT, SCRIPTS]}, ${owned})
+      ON CONFLICT DO NOTHING`
     await sql`
       INSERT INTO market.intents (intent_id, chain_id, agent_id, owner, type, payload, status, result, reason, created_at, expires_at,
         closed_at)
       SELECT 'hostile-' || status, ${sandbox.state.chainId}, ${owner.agentId ?? -1}, ${owned}, 'buy_product', ${WITH_PROTOTYPE}, status,
         ${WITH_PROTOTYPE}, ${TEXT}, now(), now() + interval '1 day', CASE WHEN status <> 'pending' THEN now() END
-      FROM unnest(ARRAY['pending', 'executed', 'skipped', 'withdrawn']) AS status`
+      FROM unnest(ARRAY['pending', 'executed', 'skipped', 'withdrawn']) AS status
+      ON CONFLICT DO NOTHING`
   })
 }

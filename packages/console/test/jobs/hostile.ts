@@ -1,6 +1,6 @@
 // Strangers fill the market: nothing of theirs runs in a page, and nothing breaks its layout.
 import type { Page } from 'playwright-core'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { fillWithHostility, MARK } from '../harness/hostile.ts'
 import { layoutOf } from '../harness/layout.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
@@ -16,9 +16,13 @@ export function hostile(market: () => ConsoleMarket): void {
     const [owner, merchant] = [at('/me').as, at('/shop').as]
     if (!owner || !merchant) throw new Error('nobody is signed in there')
     await fillWithHostility(sandbox, { owner, merchant })
-    await expect
-      .poll(async () => (await fetch(`${origin}/v1/product?merchant_id=${merchant.merchantId}`)).text())
-      .toContain(MARK)
+    await vi.waitUntil(
+      async () =>
+        (await (await fetch(`${origin}/v1/product?merchant_id=${merchant.merchantId}`)).text()).includes(
+          MARK,
+        ),
+      { timeout: 20_000 },
+    )
   })
 
   for (const route of routesOfSources()) {
