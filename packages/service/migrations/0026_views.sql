@@ -84,17 +84,6 @@ CREATE TABLE market.review_sales (
   PRIMARY KEY (chain_id, review_id)
 ) WITH (fillfactor = 70);
 
--- The purchases of a product on each day. Days are those of UTC, here and below.
-CREATE TABLE market.product_days (
-  chain_id    bigint      NOT NULL,
-  merchant_id bigint      NOT NULL,
-  product_id  bytea       NOT NULL,
-  day         date        NOT NULL,
-  conversions bigint      NOT NULL,
-  revenue     numeric(78) NOT NULL,
-  PRIMARY KEY (chain_id, merchant_id, product_id, day)
-) WITH (fillfactor = 70);
-
 -- All purchases of a chain: how many, what was paid, and what was set aside of it for reviewers and for buyers.
 CREATE TABLE market.trade_totals (
   chain_id   bigint      PRIMARY KEY,
@@ -114,11 +103,6 @@ BEGIN
   INSERT INTO market.review_sales AS s
   SELECT chain_id, review_id, sign * count(*) FROM changed GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (chain_id, review_id) DO UPDATE SET conversions = s.conversions + excluded.conversions;
-  INSERT INTO market.product_days AS d
-  SELECT chain_id, merchant_id, product_id, (deposited_at AT TIME ZONE 'UTC')::date, sign * count(*), sign * sum(price)
-  FROM changed GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-  ON CONFLICT (chain_id, merchant_id, product_id, day) DO UPDATE SET
-    conversions = d.conversions + excluded.conversions, revenue = d.revenue + excluded.revenue;
   INSERT INTO market.trade_totals AS t
   SELECT chain_id, sign * count(*), sign * sum(price), sign * sum(commission), sign * sum(cashback)
   FROM changed GROUP BY 1 ORDER BY 1
@@ -133,12 +117,13 @@ CREATE TRIGGER counts_deleted AFTER DELETE ON chain.escrows REFERENCING OLD TABL
 
 INSERT INTO market.agent_sales SELECT chain_id, reviewer_agent_id, count(*) FROM chain.escrows GROUP BY 1, 2;
 INSERT INTO market.review_sales SELECT chain_id, review_id, count(*) FROM chain.escrows GROUP BY 1, 2;
-INSERT INTO market.product_days
-SELECT chain_id, merchant_id, product_id, (deposited_at AT TIME ZONE 'UTC')::date, count(*), sum(price) FROM chain.escrows GROUP BY 1, 2, 3, 4;
 INSERT INTO market.trade_totals
 SELECT chain_id, count(*), sum(price), sum(commission), sum(cashback) FROM chain.escrows GROUP BY 1;
 
--- What an agent was paid on each day: as reviewer with a sale and with a settlement, as buyer as cashback.
+-- The days of one product, for a chart of its sales.
+CREATE INDEX daily_sales_of_product ON market.daily_sales (chain_id, merchant_id, product_id, day);
+
+-- What an agent was paid on each day (UTC): as reviewer with a sale and with a settlement, as buyer as cashback.
 CREATE TABLE market.earning_days (
   chain_id  bigint      NOT NULL,
   agent_id  bigint      NOT NULL,
@@ -194,7 +179,7 @@ FROM chain.escrows AS c, LATERAL market.earning_days_of(c) AS x GROUP BY 1, 2, 3
 
 -- ---- opinions
 
--- The present opinions of a product by the day of their reviews: how many, and the sums of weight and of weight × satisfaction.
+-- The present opinions of a product by the day (UTC) of their reviews: how many, and the sums of weight and of weight × satisfaction.
 CREATE TABLE market.opinion_days (
   chain_id    bigint  NOT NULL,
   merchant_id bigint  NOT NULL,

@@ -24,9 +24,9 @@ export async function productHistory(
   )
   return {
     points: pointsOf(all, days, { first, today: dateOf(today) }),
-    sales: sales.map(({ day, conversions, revenue }) => ({
+    sales: sales.map(({ day, count, revenue }) => ({
       day,
-      count: whole(conversions),
+      count: whole(count),
       revenue_usdc: whole(revenue),
     })),
   }

@@ -57,10 +57,10 @@ export function openProducts(
           AS description,
         coalesce(r.count, 0) AS review_count, coalesce(s.conversions, 0) AS sales_count
       FROM market.products AS p JOIN chain.products AS c USING (chain_id, merchant_id, product_id)
-      LEFT JOIN market.offers AS o
-        ON (o.chain_id, o.merchant_id, o.product_id, o.endpoint_url) = (p.chain_id, p.merchant_id, p.product_id, p.endpoint_url)
       LEFT JOIN market.product_reviews AS r USING (chain_id, merchant_id, product_id)
       LEFT JOIN market.product_sales AS s USING (chain_id, merchant_id, product_id)
+      LEFT JOIN market.offers AS o
+        ON (o.chain_id, o.merchant_id, o.product_id, o.endpoint_url) = (p.chain_id, p.merchant_id, p.product_id, p.endpoint_url)
       WHERE p.chain_id = ${chainId} AND p.merchant_id = page.merchant_id AND p.product_id = page.product_id LIMIT 1) AS product
     ORDER BY page.rank DESC, page.merchant_id, page.product_id`
 }
@@ -143,14 +143,14 @@ export const opinionDays = (sql: Queryable, { chainId, merchantId, productId }: 
       AND opinions > 0
     ORDER BY day`
 
-export type SalesDayRow = { day: string; conversions: bigint; revenue: bigint }
+export type SalesDayRow = { day: string; count: bigint; revenue: bigint }
 
 /** The days from `first` on on which a product was sold. */
 export const salesDays = (sql: Queryable, { chainId, merchantId, productId }: ProductKey, first: string) =>
   sql<SalesDayRow[]>`
-    SELECT day::text, conversions, revenue FROM market.product_days
+    SELECT day::text, count, revenue FROM market.daily_sales
     WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${productId} AND day >= ${first}::text::date
-      AND conversions > 0
+      AND count > 0
     ORDER BY day`
 
 /** The categories with the most open products. */
