@@ -61,7 +61,8 @@ const deposit: Change = (tx) => {
     held_back: random() < 0.3 ? 0n : amount(1e5),
     cashback: random() < 0.3 ? 0n : amount(1e5),
     window_end: new Date(),
-    deposited_at: new Date(1_700_000_000_000 + 10_000_000 * nextId),
+    // A few purchases each day.
+    deposited_at: new Date(1_700_000_000_000 + 20_000_000 * nextId),
     transaction_hash: Buffer.alloc(32),
   }))
   return tx`INSERT INTO chain.escrows ${tx(rows)}`
@@ -130,6 +131,25 @@ async function expectRight(): Promise<void> {
   expect(sales).toEqual(sold.filter(({ conversions }) => conversions > 0n))
   expect(await countsKept()).toEqual(countsOf(purchases))
   for (const agentId of AGENTS) expect(await daysKept(agentId)).toEqual(daysOf(purchases, agentId))
+  const days = await sql`
+    SELECT merchant_id, day::text, sum(count)::bigint AS count, sum(revenue) AS revenue, sum(commission) AS commission, sum(fee) AS fee
+    FROM market.daily_sales WHERE chain_id = ${CHAIN} AND count <> 0 GROUP BY merchant_id, day ORDER BY merchant_id, day`
+  const byDay = Map.groupBy(
+    purchases,
+    (row) => `${row.merchant_id} ${row.deposited_at.toISOString().slice(0, 10)}`,
+  )
+  expect(days).toEqual(
+    [...byDay]
+      .map(([name, rows]) => ({
+        merchant_id: BigInt(name.split(' ')[0] ?? ''),
+        day: name.split(' ')[1] ?? '',
+        count: BigInt(rows.length),
+        revenue: sum(rows, ({ price }) => price),
+        commission: sum(rows, ({ commission }) => commission),
+        fee: sum(rows, ({ fee }) => fee),
+      }))
+      .sort((one, other) => Number(one.merchant_id - other.merchant_id) || one.day.localeCompare(other.day)),
+  )
 }
 
 /** What pages for everybody show: purchases by reviewer and by review, and the sums of all. */
