@@ -96,6 +96,8 @@ const ADDED: Record<string, ExpectedRoute> = {
   'POST /console/session': { auth: 'console', badBody: 'invalid request' },
   'GET /console/session': { auth: 'console' },
   'DELETE /console/session': { auth: 'console', status: 204 },
+  'GET /console/accounts': { auth: 'console' },
+  'POST /console/rpc': { auth: 'console', badBody: 'invalid request' },
   'GET /v1/agent/{id}/purchases': { ...signed, integers: { page: 1, limit: 20 } },
   'GET /v1/wallet/purchases': { ...signed, integers: { page: 1, limit: 20 } },
   'GET /v1/agent/{id}/proofs': { ...signed, integers: { page: 1, limit: 20 } },
