@@ -96,17 +96,24 @@ export function Pager({
   page,
   hasMore,
   to,
+  label = 'Pages',
+  back = 'Newer',
+  on = 'Older',
 }: {
   page: number
   hasMore: boolean
   to: (page: number) => LinkProps
+  /** Tells the lists of a page apart. */
+  label?: string
+  back?: string
+  on?: string
 }) {
   if (page === 1 && !hasMore) return null
   return (
-    <nav className="pager" aria-label="Pages">
-      {page > 1 ? <Link {...to(page - 1)}>← Newer</Link> : <span />}
+    <nav className="pager" aria-label={label}>
+      {page > 1 ? <Link {...to(page - 1)}>← {back}</Link> : <span />}
       <span className="soft">Page {page}</span>
-      {hasMore ? <Link {...to(page + 1)}>Older →</Link> : <span />}
+      {hasMore ? <Link {...to(page + 1)}>{on} →</Link> : <span />}
     </nav>
   )
 }
