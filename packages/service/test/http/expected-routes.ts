@@ -19,7 +19,7 @@ const signed = { auth: 'signed', chain: 'query' } as const
 const admin = { auth: 'admin', chain: 'query' } as const
 
 /** The routes of the interface. */
-const STATED: Record<string, ExpectedRoute> = {
+export const STATED: Record<string, ExpectedRoute> = {
   'GET /v1/review': { ...openOfChain, integers: { page: 1, limit: 100 } },
   'GET /v1/review/{id}': openOfChain,
   'GET /v1/review-internal/{id}': openOfChain,

@@ -16,6 +16,7 @@ import { cookieOf, must, OWN_PAGE, sessionOf, signInMessage } from './caller.ts'
 import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
 import {
   buy,
+  CONSOLE_ACCOUNT,
   generic,
   NO_WORK,
   productOf,
@@ -78,7 +79,7 @@ export async function startTradedMarket(chainIds = [31_337, 1_337]): Promise<Tra
       ...SILENT_BOT,
       ALLOW_PRIVATE_HOSTS: 'true',
       FACILITATOR_URL: facilitator.url,
-      CONSOLE_ACCOUNTS: JSON.stringify([{ name: 'buyer', private_key: `0x${'11'.repeat(32)}` }]),
+      ...CONSOLE_ACCOUNT,
     },
     overrides: {
       ...NO_WORK,
@@ -370,6 +371,15 @@ export async function startTradedMarket(chainIds = [31_337, 1_337]): Promise<Tra
       path: '/console/rpc',
       headers: OWN_PAGE,
       body: { jsonrpc: '2.0', id: 1, method: 'eth_chainId' },
+    }),
+    'GET /v1/escrow/{id}/terms': () => ({ path: `/v1/escrow/${escrow.escrowId}/terms` }),
+    'POST /v1/review/check': () => ({
+      path: '/v1/review/check',
+      body: {
+        merchant_id: shop.merchantId,
+        product_id: shop.product.productId,
+        content_json: content,
+      },
     }),
     'GET /v1/agent/{id}/purchases': () => ({ path: `/v1/agent/${buyerAgentId}/purchases`, as: buyer }),
     'GET /v1/wallet/purchases': () => ({ path: '/v1/wallet/purchases', as: walletBuyer }),
