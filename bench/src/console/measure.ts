@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import type { ConsoleMarket } from '../../../packages/console/test/harness/market.ts'
 import type { Place } from '../../../packages/console/test/harness/places.ts'
 import { countTransfer } from '../../../packages/console/test/harness/transfer.ts'
+import { arrive } from '../../../packages/console/test/harness/visits.ts'
 
 const SLOWER = 4
 
@@ -34,7 +35,7 @@ export async function measurePage(
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWER })
     if (isRenderedInPage) await dropRendered(page)
     const transferred = countTransfer(page)
-    await page.goto(place.path, { waitUntil: 'networkidle' })
+    await arrive(page, place.path)
     const { scripts, styles, document } = await transferred()
     measured.push({ ...(await paints(page)), scripts, styles, document })
     await close()

@@ -5,7 +5,7 @@ import { layoutOf } from '../harness/layout.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { isPublic, type Place, placesOf, routesOfSources } from '../harness/places.ts'
 import { countTransfer } from '../harness/transfer.ts'
-import { PHONE } from '../harness/visits.ts'
+import { arrive, PHONE } from '../harness/visits.ts'
 
 const PUBLIC_BYTES = 150_000
 const PRIVATE_BYTES = 300_000
@@ -25,7 +25,7 @@ export function everyPage(market: () => ConsoleMarket): void {
       const place = places.find((one) => one.route === route) as Place
       const { page } = await market().visit({ as: place.as })
       const transferred = countTransfer(page)
-      await page.goto(place.path, { waitUntil: 'networkidle' })
+      await arrive(page, place.path)
       expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
       const { scripts, encodings } = await transferred()
       expect(scripts).toBeGreaterThan(0)

@@ -5,6 +5,7 @@ import { fillWithHostility, MARK } from '../harness/hostile.ts'
 import { layoutOf } from '../harness/layout.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { type Place, placesOf, routesOfSources } from '../harness/places.ts'
+import { arrive } from '../harness/visits.ts'
 
 /** Last: afterwards the market is not fit for anything else. */
 export function hostile(market: () => ConsoleMarket): void {
@@ -29,7 +30,7 @@ export function hostile(market: () => ConsoleMarket): void {
     it(`runs nothing and keeps its layout on ${route}`, async () => {
       const { path, as } = places.find((place) => place.route === route) as Place
       const { page } = await market().visit({ as, isPhone: true })
-      await page.goto(path, { waitUntil: 'networkidle' })
+      await arrive(page, path)
       expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
       expect(await traces(page)).toEqual([])
       expect(await layoutOf(page)).toEqual({ wider: [], overlaps: [] })
