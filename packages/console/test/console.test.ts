@@ -6,6 +6,7 @@ import { type ConsoleMarket, startConsoleMarket } from './harness/market.ts'
 import { buying } from './jobs/buying.ts'
 import { everyPage } from './jobs/every-page.ts'
 import { hostile } from './jobs/hostile.ts'
+import { owning } from './jobs/owning.ts'
 import { reading } from './jobs/reading.ts'
 import { signingIn } from './jobs/signing-in.ts'
 
@@ -24,6 +25,7 @@ describe.skipIf(!chromium)('the console', () => {
   describe('who reads', () => reading(current))
   describe('who signs in', () => signingIn(current))
   describe('who buys', () => buying(current))
+  describe('who owns an agent', () => owning(current))
   describe('every page', () => everyPage(current))
   describe('the content of strangers', () => hostile(current))
 })
