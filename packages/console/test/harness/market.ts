@@ -16,8 +16,8 @@ export interface ConsoleMarket {
   sandbox: RunningSandbox
   browser: Browser
   origin: string
-  /** A new browser profile with one page; signed in as somebody, if they are named. */
-  visit(options?: Options & { as?: Account | undefined }): Promise<Visit>
+  /** A new browser profile with one page; signed in as somebody, if they are named. One that is kept is closed by whoever opened it. */
+  visit(options?: Options & { as?: Account | undefined; isKept?: boolean }): Promise<Visit>
   /** A profile with a wallet. */
   visitWithWallet(
     account: Pick<Account, 'privateKey'>,
@@ -58,8 +58,8 @@ export async function startConsoleMarket(chromium: string): Promise<ConsoleMarke
     sandbox,
     browser,
     origin,
-    async visit({ as, ...options } = {}) {
-      const begun = await begin({ ...options, origin })
+    async visit({ as, isKept = false, ...options } = {}) {
+      const begun = await (isKept ? visit(browser, { ...options, origin }) : begin({ ...options, origin }))
       if (as) await signIn(begun.context, { origin, chainId, privateKey: as.privateKey })
       return begun
     },

@@ -1,20 +1,20 @@
 // Strangers fill the market: nothing of theirs runs in a page, and nothing breaks its layout.
 import type { Page } from 'playwright-core'
-import { beforeAll, expect, it, vi } from 'vitest'
+import { beforeAll, expect, vi } from 'vitest'
+import { onEveryPage } from '../harness/every-page.ts'
 import { fillWithHostility, MARK } from '../harness/hostile.ts'
 import { layoutOf } from '../harness/layout.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
-import { type Place, placesOf, routesOfSources } from '../harness/places.ts'
-import { arrive } from '../harness/visits.ts'
+import { placesOf } from '../harness/places.ts'
+import { PHONE } from '../harness/visits.ts'
 
 /** Last: afterwards the market is not fit for anything else. */
 export function hostile(market: () => ConsoleMarket): void {
-  let places: Place[]
   beforeAll(async () => {
     const { sandbox, origin } = market()
-    places = await placesOf(sandbox)
-    const at = (route: string) => places.find((place) => place.route === route) as Place
-    const [owner, merchant] = [at('/me').as, at('/shop').as]
+    const places = await placesOf(sandbox)
+    const at = (route: string) => places.find((place) => place.route === route)?.as
+    const [owner, merchant] = [at('/me'), at('/shop')]
     if (!owner || !merchant) throw new Error('nobody is signed in there')
     await fillWithHostility(sandbox, { owner, merchant })
     await vi.waitUntil(
@@ -26,16 +26,15 @@ export function hostile(market: () => ConsoleMarket): void {
     )
   })
 
-  for (const route of routesOfSources()) {
-    it(`runs nothing and keeps its layout on ${route}`, async () => {
-      const { path, as } = places.find((place) => place.route === route) as Place
-      const { page } = await market().visit({ as, isPhone: true })
-      await arrive(page, path)
-      expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
+  onEveryPage({
+    market,
+    title: (route) => `runs nothing and keeps its layout on ${route}`,
+    async check(page) {
+      await page.setViewportSize(PHONE)
       expect(await traces(page)).toEqual([])
       expect(await layoutOf(page)).toEqual({ wider: [], overlaps: [] })
-    })
-  }
+    },
+  })
 }
 
 /** What only somebody else's markup or script can have left. */

@@ -43,6 +43,14 @@ export function reading(market: () => ConsoleMarket): void {
     })
   }
 
+  it('comes from the address of a review to its product', async () => {
+    const { reviews } = await (await fetch(`${market().origin}/v1/review?limit=1`)).json()
+    const [{ internal_id, merchant_id, product_id }] = reviews
+    const { page } = await market().visit()
+    await page.goto(`/review/${internal_id}`)
+    expect(new URL(page.url()).pathname).toBe(`/product/${merchant_id}/${product_id}`)
+  })
+
   it('is told that there is no page, with the status for it', async () => {
     const { page } = await market().visit({ expected: /^404 / })
     for (const path of ['/nothing/here', '/product/1/0x12', '/reviewer/999999', '/escrow/-1']) {
