@@ -1,11 +1,11 @@
 // Strangers fill the market: nothing of theirs runs in a page, and nothing breaks its layout.
-import type { Page } from 'playwright-core'
 import { beforeAll, expect, vi } from 'vitest'
 import { onEveryPage } from '../harness/every-page.ts'
 import { fillWithHostility, MARK } from '../harness/hostile.ts'
 import { layoutOf } from '../harness/layout.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { placesOf } from '../harness/places.ts'
+import { traces } from '../harness/traces.ts'
 import { PHONE } from '../harness/visits.ts'
 
 /** Last: afterwards the market is not fit for anything else. */
@@ -36,16 +36,3 @@ export function hostile(market: () => ConsoleMarket): void {
     },
   })
 }
-
-/** What only somebody else's markup or script can have left. */
-const traces = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
-    const elements = document.querySelectorAll(
-      'iframe, object, embed, marquee, style, img[src^="http"], script:not([src]):not([type="application/json"]):not([type="application/ld+json"]), a[href^="javascript:" i], a[href^="data:" i]',
-    )
-    const names = [...elements].map(({ outerHTML }) => outerHTML.slice(0, 200))
-    const window = globalThis as { pwned?: unknown }
-    if (window.pwned !== undefined) names.push(`a script ran: ${window.pwned}`)
-    if ('polluted' in {}) names.push('the prototype of all objects was changed')
-    return names
-  })
