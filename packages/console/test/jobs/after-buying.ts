@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { type Review, reviewsOf } from '../../../../sandbox/test/links.ts'
 import { buy } from '../../../../sandbox/test/purchase.ts'
+import { PATIENCE_MS } from '../../../../sandbox/test/sandbox.ts'
 import { press, type } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
@@ -27,7 +28,9 @@ export function afterBuying(market: () => ConsoleMarket): void {
     return (await find()).escrow_id
   }
 
-  it('votes by keyboard alone, publishes a review, and is paid the cashback', async () => {
+  it('votes by keyboard alone, publishes a review, and is paid the cashback', {
+    timeout: PATIENCE_MS,
+  }, async () => {
     const escrowId = await purchase()
     const { page, wallet } = await market().visitWithWallet(market().sandbox.account('buyer'), {
       isSignedIn: true,

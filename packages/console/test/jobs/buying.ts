@@ -1,6 +1,7 @@
 // Buying with a wallet, here and now, by keyboard alone.
 import { getAddress } from 'viem'
 import { expect, it } from 'vitest'
+import { PATIENCE_MS } from '../../../../sandbox/test/sandbox.ts'
 import { press, type } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
@@ -20,7 +21,9 @@ export function buying(market: () => ConsoleMarket): void {
   const newest = async (): Promise<Purchase> =>
     (await (await fetch(`${market().origin}/v1/activity?limit=1`)).json()).purchases[0]
 
-  it('pays for a product with one signature, by keyboard alone, and shows what it bought', async () => {
+  it('pays for a product with one signature, by keyboard alone, and shows what it bought', {
+    timeout: PATIENCE_MS,
+  }, async () => {
     const { sandbox } = market()
     const product = sandbox.state.products.find(({ endpointUrl }) => endpointUrl.endsWith(PATH))
     const { page, wallet } = await market().visitWithWallet(sandbox.account('buyer'))

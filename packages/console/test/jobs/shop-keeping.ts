@@ -13,6 +13,7 @@ import { nodeHandler } from '@referrer/merchant/node'
 import type { Hex } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, expect, it } from 'vitest'
+import { PATIENCE_MS } from '../../../../sandbox/test/sandbox.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
 
@@ -48,9 +49,13 @@ export function shopKeeping(market: () => ConsoleMarket): void {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/buy`
   }
 
-  it('goes from nothing to the first sale', async () => {
+  it('goes from nothing to the first sale', { timeout: PATIENCE_MS }, async () => {
     const { sandbox } = market()
-    const { page, wallet } = await market().visitWithWallet(sandbox.account('stranger'), { isSignedIn: true })
+    const { page, wallet } = await market().visitWithWallet(sandbox.account('stranger'), {
+      isSignedIn: true,
+      // The market is asked for the shop until it knows it.
+      expected: /^404 \/v1\/merchant\/\d+\/summary$/,
+    })
     await page.goto('/shop/open')
     await page.getByRole('button', { name: WALLET_NAME }).click()
     await page.getByRole('button', { name: /^Mint (an|another) identity$/ }).click()
