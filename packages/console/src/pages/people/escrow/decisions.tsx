@@ -23,7 +23,7 @@ export const Decisions = ({ decisions, cashback }: { decisions: Decision[]; cash
     </Empty>
   ) : (
     <ul className="list decisions">
-      {decisions.map((decision) => {
+      {decisions.map((decision, at) => {
         const [tone, text] = STATES[decision.transaction.state]
         return (
           <li key={`${decision.kind}-${decision.attempt}`}>
@@ -43,7 +43,7 @@ export const Decisions = ({ decisions, cashback }: { decisions: Decision[]; cash
             {decision.transaction.reason && (
               <p className="small">{plain(decision.transaction.reason, 300)}</p>
             )}
-            <details>
+            <details open={at === 0}>
               <summary>What it went by</summary>
               <dl className="facts">
                 {Object.entries(decision.inputs)

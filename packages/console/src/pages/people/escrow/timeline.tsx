@@ -21,7 +21,7 @@ export function Timeline({ escrow }: { escrow: Escrow }) {
     <ol className="timeline">
       <Step title="Paid" state="done" at={escrow.happened_at}>
         <p>
-          <Usdc amount={escrow.price_usdc} /> went to the splitting contract, which paid everybody in the same
+          <Usdc amount={escrow.price_usdc} /> went to the splitting contract, which divided it in the same
           transaction.
         </p>
         <Transaction hash={escrow.transaction} />
@@ -74,9 +74,9 @@ const Step = ({
       <h3>{title}</h3>
       <p className="row small">
         <span className="step-state">{STATES[state]}</span>
-        {at && (
+        {at && state !== 'not needed' && (
           <time className="soft" dateTime={at} title={full(at)}>
-            {state === 'later' || state === 'not needed' ? 'from ' : ''}
+            {state === 'later' ? 'from ' : ''}
             {day(at)}
           </time>
         )}

@@ -41,7 +41,7 @@ export function Evidence({
               key={of}
               to="/reviewer/$agentId"
               params={{ agentId }}
-              search={{ ...(search.page && { page: search.page }), of }}
+              search={{ page: search.page, of }}
               resetScroll={false}
               activeProps={{}}
               aria-current={of === type ? 'true' : undefined}

@@ -1,6 +1,6 @@
 // What the page of a reviewer shows, as queries: the loader asks for all of it at once.
 import { type Api, read } from '../../../api/api.ts'
-import { pageIn, present } from '../shared/address.ts'
+import { pageIn } from '../shared/address.ts'
 
 export const REVIEWS = 8
 export const EVIDENCE = 10
@@ -9,18 +9,18 @@ export type RankType = 'repeat' | 'one_off'
 
 export interface ReviewerSearch {
   /** Page of the reviews. */
-  page?: number
+  page?: number | undefined
   /** Page of the evidence, and of which rank. */
-  evidence?: number
-  of?: RankType
+  evidence?: number | undefined
+  of?: RankType | undefined
 }
 
-export const readSearch = (given: Record<string, unknown>): ReviewerSearch =>
-  present({
-    page: pageIn(given.page),
-    evidence: pageIn(given.evidence),
-    of: given.of === 'one_off' || given.of === 'repeat' ? given.of : undefined,
-  })
+/** What is not valid is named as undefined: the router keeps what this does not name. */
+export const readSearch = (given: Record<string, unknown>): ReviewerSearch => ({
+  page: pageIn(given.page),
+  evidence: pageIn(given.evidence),
+  of: given.of === 'one_off' || given.of === 'repeat' ? given.of : undefined,
+})
 
 export function reviewerQueries(api: Api, id: number, { page = 1, evidence = 1 }: ReviewerSearch) {
   const path = { id }

@@ -1,6 +1,6 @@
 import { isNotFound } from '@tanstack/react-router'
 import { describe, expect, it } from 'vitest'
-import { idIn, pageIn, present } from './address.ts'
+import { idIn, pageIn } from './address.ts'
 
 describe('an address of a page', () => {
   it.each([
@@ -32,7 +32,4 @@ describe('an address of a page', () => {
     for (const given of [undefined, 1, 0, -3, 1.5, 10_001, '2', Number.NaN, {}])
       expect(pageIn(given)).toBeUndefined()
   })
-
-  it('leaves out what is not set', () =>
-    expect(present({ page: undefined, evidence: 2 })).toEqual({ evidence: 2 }))
 })
