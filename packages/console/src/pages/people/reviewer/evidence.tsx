@@ -89,8 +89,10 @@ export function Evidence({
                   <td>
                     <Moment at={piece.happened_at} />
                   </td>
-                  <td className="amount number">{piece.weight.toFixed(3)}</td>
-                  <td className="amount number">
+                  <td className="amount number" data-label="Weight then">
+                    {piece.weight.toFixed(3)}
+                  </td>
+                  <td className="amount number" data-label="Counts today">
                     {piece.kind === 'contradicted' ? '−' : '+'}
                     {piece.counts.toFixed(3)}
                   </td>
