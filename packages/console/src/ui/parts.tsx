@@ -97,23 +97,24 @@ export function Pager({
   hasMore,
   to,
   label = 'Pages',
-  back = 'Newer',
-  on = 'Older',
+  before = 'Newer',
+  after = 'Older',
 }: {
   page: number
   hasMore: boolean
   to: (page: number) => LinkProps
   /** Tells the lists of a page apart. */
   label?: string
-  back?: string
-  on?: string
+  /** What is on the pages before, where it is not what is newer. */
+  before?: string
+  after?: string
 }) {
   if (page === 1 && !hasMore) return null
   return (
     <nav className="pager" aria-label={label}>
-      {page > 1 ? <Link {...to(page - 1)}>← {back}</Link> : <span />}
+      {page > 1 ? <Link {...to(page - 1)}>← {before}</Link> : <span />}
       <span className="soft">Page {page}</span>
-      {hasMore ? <Link {...to(page + 1)}>{on} →</Link> : <span />}
+      {hasMore ? <Link {...to(page + 1)}>{after} →</Link> : <span />}
     </nav>
   )
 }

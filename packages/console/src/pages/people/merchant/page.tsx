@@ -79,8 +79,8 @@ export function MerchantPage() {
         )}
         <Pager
           label="Pages of products"
-          back="Better ranked"
-          on="More products"
+          before="Better ranked"
+          after="More products"
           page={listed.page}
           hasMore={listed.has_more}
           to={(page) => ({
