@@ -4,7 +4,8 @@ import { full } from '../../../format/moment.ts'
 import { plain } from '../../../format/text.ts'
 import { Badge, Empty } from '../../../ui/parts.tsx'
 import { Hash, Moment } from '../../../ui/values.tsx'
-import { AgentLink, ReviewLink } from '../shared/links.tsx'
+import { AgentLink } from '../../market/parts/links.tsx'
+import { ReviewLink } from '../shared/links.tsx'
 
 type Decision = AnswerOf<'/v1/escrow/{id}/decisions', 'get'>['decisions'][number]
 

@@ -2,7 +2,8 @@ import type { ReactNode } from 'react'
 import { day, full } from '../../../format/moment.ts'
 import { useNow } from '../../../ui/now.tsx'
 import { Foreign, Hash, Stars, Usdc } from '../../../ui/values.tsx'
-import { AgentLink, ReviewLink } from '../shared/links.tsx'
+import { AgentLink } from '../../market/parts/links.tsx'
+import { ReviewLink } from '../shared/links.tsx'
 import { ratingOf } from '../shared/rating.ts'
 import {
   cashbackState,
@@ -69,11 +70,11 @@ const Step = ({
   at?: string | null | undefined
   children: ReactNode
 }) => (
-  <li className={`step step-${state.replace(' ', '-')}`}>
+  <li className={`phase phase-${state.replace(' ', '-')}`}>
     <div className="row row-apart">
       <h3>{title}</h3>
       <p className="row small">
-        <span className="step-state">{STATES[state]}</span>
+        <span className="phase-state">{STATES[state]}</span>
         {at && state !== 'not needed' && (
           <time className="soft" dateTime={at} title={full(at)}>
             {state === 'later' ? 'from ' : ''}

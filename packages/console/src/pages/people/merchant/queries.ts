@@ -2,7 +2,7 @@
 import type { AnswerOf } from '@referrer/client'
 import { queryOptions } from '@tanstack/react-query'
 import { type Api, read } from '../../../api/api.ts'
-import { pageIn } from '../shared/address.ts'
+import { pageOf } from '../../market/parts/search-values.ts'
 
 export const PRODUCTS = 12
 /** The newest reviews are looked for among so many of its best products. */
@@ -18,7 +18,7 @@ export interface MerchantSearch {
 
 /** What is not valid is named as undefined: the router keeps what this does not name. */
 export const readSearch = (given: Record<string, unknown>): MerchantSearch => ({
-  page: pageIn(given.page),
+  page: pageOf(given.page),
   elsewhere: given.elsewhere === true ? true : undefined,
 })
 

@@ -3,7 +3,9 @@ import { Link } from '@tanstack/react-router'
 import { formatRank, plural } from '../../../format/text.ts'
 import { Badge, Empty, Pager, Section } from '../../../ui/parts.tsx'
 import { Moment } from '../../../ui/values.tsx'
-import { AgentLink, ReviewLink } from '../shared/links.tsx'
+import { Choices } from '../../market/parts/choices.tsx'
+import { AgentLink } from '../../market/parts/links.tsx'
+import { ReviewLink } from '../shared/links.tsx'
 import { EVIDENCE, type RankType, type ReviewerSearch } from './queries.ts'
 
 type Ranks = AnswerOf<'/v1/agent/{id}/rank', 'get'>
@@ -35,7 +37,7 @@ export function Evidence({
     <Section
       title="How the rank comes about"
       aside={
-        <nav className="choices" aria-label="Which rank is explained">
+        <Choices label="Which rank is explained">
           {TYPES.map(([of, text]) => (
             <Link
               key={of}
@@ -49,7 +51,7 @@ export function Evidence({
               {text}
             </Link>
           ))}
-        </nav>
+        </Choices>
       }
     >
       <Sum explained={explain[type]} rank={rank[type].rank} isFlagged={rank.flagged} />

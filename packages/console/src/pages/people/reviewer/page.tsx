@@ -5,7 +5,7 @@ import { formatUsdc } from '../../../format/usdc.ts'
 import { BarChart } from '../../../ui/chart.tsx'
 import { Badge, Empty, Facts, Pager, PageTitle, Section } from '../../../ui/parts.tsx'
 import { Hash, Usdc } from '../../../ui/values.tsx'
-import { ProductLink } from '../shared/links.tsx'
+import { ProductLink } from '../../market/parts/links.tsx'
 import { ReviewItem } from '../shared/review-item.tsx'
 import { Evidence } from './evidence.tsx'
 import { reviewerQueries } from './queries.ts'
@@ -81,13 +81,7 @@ export function ReviewerPage() {
               <ReviewItem
                 key={review.internal_id}
                 review={review}
-                about={
-                  <ProductLink
-                    merchantId={review.merchant_id}
-                    productId={review.product_id}
-                    name={review.product_name}
-                  />
-                }
+                about={<ProductLink product={{ ...review, name: review.product_name }} />}
               />
             ))}
           </ul>

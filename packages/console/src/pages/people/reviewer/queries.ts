@@ -1,11 +1,12 @@
 // What the page of a reviewer shows, as queries: the loader asks for all of it at once.
 import { type Api, read } from '../../../api/api.ts'
-import { pageIn } from '../shared/address.ts'
+import { oneOf, pageOf } from '../../market/parts/search-values.ts'
 
 export const REVIEWS = 8
 export const EVIDENCE = 10
 
-export type RankType = 'repeat' | 'one_off'
+export const RANK_TYPES = ['repeat', 'one_off'] as const
+export type RankType = (typeof RANK_TYPES)[number]
 
 export interface ReviewerSearch {
   /** Page of the reviews. */
@@ -17,9 +18,9 @@ export interface ReviewerSearch {
 
 /** What is not valid is named as undefined: the router keeps what this does not name. */
 export const readSearch = (given: Record<string, unknown>): ReviewerSearch => ({
-  page: pageIn(given.page),
-  evidence: pageIn(given.evidence),
-  of: given.of === 'one_off' || given.of === 'repeat' ? given.of : undefined,
+  page: pageOf(given.page),
+  evidence: pageOf(given.evidence),
+  of: oneOf(given.of, RANK_TYPES),
 })
 
 export function reviewerQueries(api: Api, id: number, { page = 1, evidence = 1 }: ReviewerSearch) {
