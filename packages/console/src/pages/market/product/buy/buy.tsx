@@ -75,7 +75,7 @@ export function Buy({ product, price, productKey }: Props) {
                   search={(before) => ({ ...before, way: choice === 'mcp' ? undefined : choice })}
                   hash="buy"
                   resetScroll={false}
-                  aria-current={choice === way ? 'true' : undefined}
+                  activeOptions={{ exact: true }}
                 >
                   {WAYS[choice]}
                 </Link>

@@ -47,7 +47,7 @@ export function Reviews({ product, productKey }: { product: Product; productKey:
               params={params}
               search={(before) => ({ ...before, sort: choice === 'best' ? undefined : choice })}
               resetScroll={false}
-              aria-current={choice === sort ? 'true' : undefined}
+              activeOptions={{ exact: true }}
             >
               {SORT_NAMES[choice]}
             </Link>
@@ -61,7 +61,7 @@ export function Reviews({ product, productKey }: { product: Product; productKey:
               params={params}
               search={(before) => ({ ...before, view: choice === 'cards' ? undefined : choice })}
               resetScroll={false}
-              aria-current={choice === view ? 'true' : undefined}
+              activeOptions={{ exact: true }}
             >
               {choice === 'cards' ? 'Texts' : 'Figures'}
             </Link>
