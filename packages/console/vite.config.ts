@@ -12,6 +12,7 @@ export default defineConfig(({ isSsrBuild }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 4_000,
     copyPublicDir: !isSsrBuild,
     rollupOptions: isSsrBuild ? {} : { input: 'src/client.tsx' },
   },

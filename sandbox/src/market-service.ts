@@ -24,6 +24,10 @@ export async function startMarketService(
     PUBLISHER_PRIVATE_KEY: accountOf(world, 'publisher').privateKey,
     ATTESTATION_KEYS: JSON.stringify({ [world.chainId]: [ATTESTATION_SEED] }),
     ADMIN_ADDRESSES: accountOf(world, 'admin').address,
+    // People sign in as one of them on the console, without a wallet of their own.
+    CONSOLE_ACCOUNTS: JSON.stringify(
+      world.accounts.map(({ role, privateKey }) => ({ name: role, private_key: privateKey })),
+    ),
     EMBEDDER: world.isEmbedding ? 'local' : 'off',
     FACILITATOR_URL: options.facilitatorUrl,
     FAUCET_URL: options.faucetUrl,

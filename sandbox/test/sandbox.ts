@@ -6,9 +6,10 @@ import { readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { connect, type Sql, startPostgres } from '@referrer/database'
 import { readPorts, requireFree } from '../src/ports.ts'
 import type { Contents } from '../src/sandbox.ts'
-import { type SandboxAccount, type SandboxState, statePath } from '../src/state.ts'
+import { databaseDirectory, type SandboxAccount, type SandboxState, statePath } from '../src/state.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -82,5 +83,24 @@ export async function startTestSandbox(contents: Contents = 'small'): Promise<Te
       await started.ended
       rmSync(directory, { recursive: true, force: true })
     },
+  }
+}
+
+/** Does something with the records of a sandbox that runs, of which its doors know nothing. */
+export async function inDatabase<T>(
+  { directory, state }: Pick<TestSandbox, 'directory' | 'state'>,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  const port = Number(new URL(state.baseUrl).port)
+  // Joins the server that runs there.
+  const server = await startPostgres({ directory: databaseDirectory(join(directory, 'state.json'), port) })
+  const url = new URL(server.url)
+  url.pathname = '/market'
+  const sql = connect(url.href, { max: 1, name: 'test' })
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end()
+    await server.stop()
   }
 }

@@ -4,6 +4,7 @@ import { createMemoryHistory } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { createApi } from './api/api.ts'
+import { ApiError } from './api/error.ts'
 import { App } from './app/app.tsx'
 import type { AppContext } from './app/context.ts'
 import { documentOf, type Manifest } from './app/document.ts'
@@ -61,8 +62,11 @@ export async function render(request: PageRequest, manifest: Manifest): Promise<
   )
   const state = { queries: dehydrate(context.queries), renderedAt: context.renderedAt }
   context.queries.clear()
+  const error = result.matches.find(({ status }) => status === 'error')?.error
+  const status = error instanceof ApiError ? error.status || 503 : result.status
   return {
-    status: result.status,
+    status,
     html: documentOf({ manifest, theme, matches: result.matches, body, state }),
+    ...(status >= 500 && { error }),
   }
 }

@@ -1,4 +1,11 @@
 export {
+  type ContractCall,
+  merchantCall,
+  refusalOf,
+  SETTLEMENT_SIGNER_ROLE,
+  sendCall,
+} from './calls.ts'
+export {
   type Deployment,
   DeploymentError,
   type DeploymentOptions,
@@ -8,3 +15,4 @@ export {
 export { askFaucet, type Gift } from './faucet.ts'
 export { identityIn, type Registered, registerIdentity } from './identity.ts'
 export { NETWORKS, type Network } from './networks.ts'
+export { parsePercent, productIdOf, slugOf } from './products.ts'

@@ -77,6 +77,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/review/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the text of a review before it is published
+         * @description Whether it would be taken as a review of the product. Changes nothing.
+         */
+        post: operations["postReviewCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/proof": {
         parameters: {
             query?: never;
@@ -357,6 +377,26 @@ export interface paths {
         };
         /** An escrow, as seen by an agent that has a part in it */
         get: operations["getEscrowByIdStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/escrow/{id}/terms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the escrow contract wants to be told
+         * @description For whoever sends a transaction about the escrow. All of it is public on the chain, and the contract checks it.
+         */
+        get: operations["getEscrowByIdTerms"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1233,6 +1273,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/merchant/{id}/signers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The hot keys that may ask for settlements in the name of a merchant
+         * @description As its present owner granted them on the chain. At most 100.
+         */
+        get: operations["getMerchantByIdSigners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/checkout": {
         parameters: {
             query?: never;
@@ -1339,7 +1399,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is signed in to the web console */
+        /**
+         * Who is signed in to the web console
+         * @description It is no error that nobody is: browsers would show one on every page.
+         */
         get: operations["getConsoleSession"];
         put?: never;
         /**
@@ -1753,6 +1816,22 @@ export interface components {
              */
             status?: "buyer_review_registered";
         };
+        CheckedContent: {
+            valid: boolean;
+            /** @description Only when not valid: what would be refused, and why. */
+            problem?: string;
+            /** @description Only when not valid, and the category of the product has a schema. */
+            content_needs?: {
+                /** @description The category, which the operator has a schema for. */
+                schema_name: string;
+                /** @description JSON Schema of the whole content. */
+                schema: {
+                    [key: string]: unknown;
+                };
+                /** @description Arithmetic between its figures. */
+                must_hold: string[];
+            };
+        };
         SubmittedProof: {
             proof_id: number;
             /** @constant */
@@ -2105,6 +2184,31 @@ export interface components {
              * @description When it can be settled.
              */
             eligible_at?: string;
+        };
+        EscrowTerms: {
+            /**
+             * @description The escrow contract in which it lies.
+             * @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed
+             */
+            contract: string;
+            escrow_id: string;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            payer: string;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            nonce: string;
+            merchant_id: string;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            review_id: string;
+            reviewer_agent_id: string;
+            /** @description The greatest uint256 while no agent is bound. */
+            buyer_agent_id: string;
+            /** @description In USDC base units. */
+            held_back: string;
+            /** @description In USDC base units. */
+            cashback: string;
+            /** @description In unix seconds. */
+            window_end: string;
         };
         Findings: {
             internal_id: number;
@@ -3017,6 +3121,9 @@ export interface components {
                 net_usdc: number;
             }[];
         };
+        MerchantSigners: {
+            signers: string[];
+        };
         CheckoutAnswer: {
             /** @description Of the shop’s answer. */
             status: number;
@@ -3073,11 +3180,12 @@ export interface components {
             }[];
         };
         ConsoleSession: {
-            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
-            address: string;
-            /** Format: date-time */
-            expires_at: string;
+            /** @description Null: nobody is signed in. */
+            address: string | null;
+            expires_at: string | null;
             is_admin: boolean;
+            /** @description Whether `GET /console/accounts` has accounts to play with. */
+            is_sandbox: boolean;
         };
         ProofCases: {
             proofs: components["schemas"]["ProofCase"][];
@@ -3396,6 +3504,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RegisteredReview"];
+                };
+            };
+        };
+    };
+    postReviewCheck: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    merchant_id: number;
+                    /**
+                     * @description The product: 32 bytes as hex, with or without 0x.
+                     * @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad
+                     */
+                    product_id: string;
+                    content_json: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Check the text of a review before it is published */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedContent"];
                 };
             };
         };
@@ -3878,6 +4021,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Escrow"];
+                };
+            };
+        };
+    };
+    getEscrowByIdTerms: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The escrow. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the escrow contract wants to be told */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EscrowTerms"];
                 };
             };
         };
@@ -5208,6 +5377,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MerchantPayouts"];
+                };
+            };
+        };
+    };
+    getMerchantByIdSigners: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hot keys that may ask for settlements in the name of a merchant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MerchantSigners"];
                 };
             };
         };

@@ -7,7 +7,6 @@ export interface PageRequest {
   theme: 'light' | 'dark' | undefined
   /** Asks the market, without credentials. */
   fetch: typeof fetch
-  signal?: AbortSignal
 }
 
 export interface PageAnswer {
@@ -15,4 +14,6 @@ export interface PageAnswer {
   html: string
   /** Where to go instead. */
   location?: string
+  /** Why the page says that it cannot be shown, where that is our fault. */
+  error?: unknown
 }

@@ -1,10 +1,11 @@
 import { Link, useRouter } from '@tanstack/react-router'
 import { ApiError, isNotFound } from '../api/error.ts'
+import { Problem } from '../api/problem.ts'
 import { plain } from '../format/text.ts'
 import { Button } from './button.tsx'
 
 const nextOf = (error: unknown): string =>
-  error instanceof ApiError
+  error instanceof ApiError || error instanceof Problem
     ? error.next
     : 'Reload the page. If it stays, tell the people who run this market.'
 

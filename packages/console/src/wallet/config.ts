@@ -1,17 +1,20 @@
 // Any wallet in the browser: found by EIP-6963, or as window.ethereum. Reads go through the wallet, so that no other server is called.
 import {
+  type Account,
   type Address,
+  type Chain,
   createPublicClient,
   createWalletClient,
   custom,
   type EIP1193Provider,
   type PublicClient,
+  type Transport,
   type WalletClient,
 } from 'viem'
 import { createConfig, createStorage, injected, unstable_connector } from 'wagmi'
-import { base, baseSepolia, hardhat } from 'wagmi/chains'
+import { base, baseSepolia, hardhat, localhost } from 'wagmi/chains'
 
-export const CHAINS = [base, baseSepolia, hardhat] as const
+export const CHAINS = [base, baseSepolia, hardhat, localhost] as const
 
 const readsThroughWallet = unstable_connector(injected)
 
@@ -24,6 +27,7 @@ export const config = createConfig({
     [base.id]: readsThroughWallet,
     [baseSepolia.id]: readsThroughWallet,
     [hardhat.id]: readsThroughWallet,
+    [localhost.id]: readsThroughWallet,
   },
 })
 
@@ -32,14 +36,18 @@ export interface Connected {
   address: Address
   chainId: number
   /** Signs and sends. */
-  wallet: WalletClient
+  wallet: WalletClient<Transport, Chain, Account>
   /** Reads, through the wallet's own node. */
   reads: PublicClient
   provider: EIP1193Provider
 }
 
+export const chainOf = (chainId: number) => CHAINS.find(({ id }) => id === chainId)
+
+const POLLING_MS = 1_000
+
 export function connectedOf(address: Address, chainId: number, provider: EIP1193Provider): Connected {
-  const chain = CHAINS.find(({ id }) => id === chainId)
+  const chain = chainOf(chainId)
   if (!chain) throw new Error(`this console knows no chain ${chainId}`)
   const transport = custom(provider)
   return {
@@ -47,6 +55,6 @@ export function connectedOf(address: Address, chainId: number, provider: EIP1193
     chainId,
     provider,
     wallet: createWalletClient({ account: address, chain, transport }),
-    reads: createPublicClient({ chain, transport }) as PublicClient,
+    reads: createPublicClient({ chain, transport, pollingInterval: POLLING_MS }) as PublicClient,
   }
 }

@@ -1,11 +1,16 @@
 // Import this lazily from public pages: wallets are most of a page's code.
+import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { EIP1193Provider } from 'viem'
-import { useAccount, useConnect, useConnectors, useSwitchChain, WagmiProvider } from 'wagmi'
+import { useConnect, useConnection, useConnectors, useDisconnect, useSwitchChain, WagmiProvider } from 'wagmi'
+import { useSession } from '../session/session.ts'
 import { Button } from '../ui/button.tsx'
 import { ErrorNote } from '../ui/errors.tsx'
 import { Empty } from '../ui/parts.tsx'
-import { type Connected, config, connectedOf } from './config.ts'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { Hash } from '../ui/values.tsx'
+import { type Connected, chainOf, config, connectedOf } from './config.ts'
+import { problemOf } from './problem.ts'
 
 interface Props {
   /** The chain that the wallet has to be on. */
@@ -14,57 +19,130 @@ interface Props {
 }
 
 /** Shows what needs a wallet; until one is connected and on the right chain, the choice of wallets. */
-export const WithWallet = (props: Props) => (
-  <WagmiProvider config={config}>
-    <Gate {...props} />
-  </WagmiProvider>
-)
+export function WithWallet(props: Props) {
+  const isSandbox = useSession()?.isSandbox
+  // Before wagmi looks for the wallet of the last visit.
+  const { isPending } = useQuery({
+    queryKey: ['sandbox wallets'],
+    queryFn: async () => {
+      const { announceSandboxWallets } = await import('./sandbox.ts')
+      await announceSandboxWallets()
+      return true
+    },
+    enabled: isSandbox === true,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+  })
+  if (isSandbox === undefined || (isSandbox && isPending)) return <Skeleton lines={2} />
+  return (
+    <WagmiProvider config={config}>
+      <Gate {...props} />
+    </WagmiProvider>
+  )
+}
 
 function Gate({ chainId, children }: Props) {
-  const { address, connector, chainId: current } = useAccount()
+  const { address, connector, chainId: current, isReconnecting } = useConnection()
   const [provider, setProvider] = useState<EIP1193Provider>()
-  const { switchChain, error, isPending } = useSwitchChain()
+  const { mutate: switchChain, error, isPending } = useSwitchChain()
   useEffect(() => {
     setProvider(undefined)
-    connector?.getProvider().then((given) => setProvider(given as EIP1193Provider))
+    connector?.getProvider?.().then((given) => setProvider(given as EIP1193Provider))
   }, [connector])
+  if (!chainOf(chainId)) {
+    return (
+      <Empty title={`This console cannot use wallets on chain ${chainId}`}>
+        <p>Use the agent’s own tools instead.</p>
+      </Empty>
+    )
+  }
+  if (isReconnecting || (address && !provider)) return <Skeleton lines={2} />
   if (!address || !provider) return <Wallets />
   if (current !== chainId) {
     return (
       <div className="note">
         <p>
-          Your wallet is on chain {current}; this market works on chain {chainId}.
+          Your wallet is on chain {current}; this market works on {chainOf(chainId)?.name} (chain {chainId}).
         </p>
-        <Button kind="main" isBusy={isPending} onClick={() => switchChain({ chainId: chainId as 31337 })}>
-          Switch to chain {chainId}
-        </Button>
-        {error && <ErrorNote error={error} />}
+        <div className="row">
+          <Button kind="main" isBusy={isPending} onClick={() => switchChain({ chainId: chainId as 31337 })}>
+            Switch to {chainOf(chainId)?.name}
+          </Button>
+          <OtherWallet />
+        </div>
+        {error && <ErrorNote error={problemOf(error)} />}
       </div>
     )
   }
   return children(connectedOf(address, chainId, provider))
 }
 
+/** Lets go of the wallet, so that another can be chosen. */
+export function OtherWallet() {
+  const { mutate, isPending } = useDisconnect()
+  return (
+    <Button kind="quiet" isBusy={isPending} onClick={() => mutate({})}>
+      Use another wallet
+    </Button>
+  )
+}
+
+/** Which wallet is in use, and the way to another. */
+export const WalletLine = ({ address }: { address: string }) => (
+  <p className="row small soft">
+    <span>
+      Wallet <Hash value={address} />
+    </span>
+    <OtherWallet />
+  </p>
+)
+
+const isAnnounced = (connector: { id: string }) => connector.id !== 'injected'
+
 function Wallets() {
   const connectors = useConnectors()
-  const { connect, error, isPending } = useConnect()
-  if (connectors.length === 0) {
+  const { mutate: connect, error, isPending, variables } = useConnect()
+  const announced = connectors.filter(isAnnounced)
+  // Old wallets announce nothing; new ones do both.
+  const offered = announced.length > 0 || !('ethereum' in globalThis) ? announced : connectors
+  if (offered.length === 0) {
     return (
       <Empty title="No wallet in this browser">
         <p>Install a wallet extension, such as MetaMask or Rabby, then reload this page.</p>
       </Empty>
     )
   }
+  const isPlay = ({ id }: { id: string }) => id.startsWith('sandbox.')
+  const own = offered.filter((connector) => !isPlay(connector))
+  const play = offered.filter(isPlay)
+  const buttons = (list: typeof offered) => (
+    <div className="row wallets">
+      {list.map((connector) => (
+        <Button
+          key={connector.uid}
+          isBusy={isPending && variables?.connector === connector}
+          onClick={() => connect({ connector })}
+        >
+          {connector.icon?.startsWith('data:image/') && (
+            <img src={connector.icon.trim()} alt="" width="20" height="20" />
+          )}
+          {connector.name}
+        </Button>
+      ))}
+    </div>
+  )
   return (
     <div className="stack">
-      <div className="row">
-        {connectors.map((connector) => (
-          <Button key={connector.uid} isBusy={isPending} onClick={() => connect({ connector })}>
-            {connector.name}
-          </Button>
-        ))}
-      </div>
-      {error && <ErrorNote error={error} />}
+      {own.length > 0 && buttons(own)}
+      {play.length > 0 && (
+        <>
+          <p className="small soft">
+            This is a sandbox: these accounts hold play money, and everybody can use them.
+          </p>
+          {buttons(play)}
+        </>
+      )}
+      {error && <ErrorNote error={problemOf(error)} />}
     </div>
   )
 }

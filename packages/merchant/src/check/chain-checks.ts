@@ -1,6 +1,7 @@
+import { SETTLEMENT_SIGNER_ROLE } from '@referrer/client/chain'
 import { Money } from '@referrer/protocol'
 import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
-import { type Address, type Hex, isAddressEqual, keccak256, type PublicClient, stringToBytes } from 'viem'
+import { type Address, type Hex, isAddressEqual, type PublicClient } from 'viem'
 import { addressOf, type Market } from '../market.ts'
 import { type Check, check } from './report.ts'
 
@@ -13,8 +14,6 @@ export interface Seller {
   /** The address of the hot key. */
   signer: Address | undefined
 }
-
-const SETTLEMENT_SIGNER_ROLE = keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE'))
 
 /** What the chain says about the router, and about the merchant where it is named. */
 export async function chainChecks(client: PublicClient, market: Market, seller: Seller): Promise<Check[]> {

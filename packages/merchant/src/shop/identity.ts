@@ -1,5 +1,5 @@
 // The merchant's ERC-8004 identity. Minting costs money and cannot be undone, so a crash must not lead to a second one.
-import { identityIn } from '@referrer/client/chain'
+import { identityIn, refusalOf } from '@referrer/client/chain'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import {
   type Address,
@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import type { Shop } from './connect.ts'
 import { ShopError } from './report.ts'
-import { mined, revertOf } from './send.ts'
+import { mined } from './send.ts'
 
 /** The identity that is named or known, if the key owns it; else the one whose minting was begun; else a new one. */
 export async function ensureIdentity(shop: Shop, wanted: number | undefined): Promise<number> {
@@ -111,7 +111,7 @@ async function ownerOf({ client, deployment }: Shop, merchantId: number): Promis
       args: [BigInt(merchantId)],
     })
   } catch (error) {
-    if (revertOf(error) === undefined) throw error
+    if (refusalOf(error) === undefined) throw error
     return undefined
   }
 }

@@ -7,7 +7,6 @@ export {
   parsePercent,
   parsePrice,
   parseWebUrl,
-  productIdOf,
   showPercent,
   slugOf,
 } from './input.ts'

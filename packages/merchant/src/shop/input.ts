@@ -1,6 +1,7 @@
 // What people type: names, prices, rates, addresses.
+import * as Listing from '@referrer/client/chain'
 import { Ids, Money, ProtocolError } from '@referrer/protocol'
-import { type Address, getAddress, type Hex, isAddress, keccak256, maxUint64, stringToBytes } from 'viem'
+import { type Address, getAddress, isAddress, maxUint64 } from 'viem'
 import { ShopError } from './report.ts'
 
 const MOST_NAME_CHARS = 200
@@ -29,14 +30,10 @@ export function parsePrice(text: string): bigint {
   return price
 }
 
-const PERCENT = /^(\d{1,3})(?:\.(\d{1,2}))?\s*%?$/
-const ALL_BPS = 10_000
-
 /** A percentage with at most two decimals, to basis points. */
 export function parsePercent(text: string): number {
-  const [, whole, hundredths = ''] = PERCENT.exec(text.trim()) ?? []
-  const bps = whole === undefined ? ALL_BPS + 1 : Number(whole) * 100 + Number(hundredths.padEnd(2, '0'))
-  if (bps > ALL_BPS) {
+  const bps = Listing.parsePercent(text)
+  if (bps === undefined) {
     throw new ShopError(`the commission must be a percentage from 0 to 100 such as 10 or 7.5, not "${text}"`)
   }
   return bps
@@ -71,14 +68,7 @@ export function parseMerchantId(text: string): number {
 
 /** How a product is called in the project file and on the command line: "Jokes of the day" is jokes-of-the-day. */
 export function slugOf(name: string): string {
-  const slug = name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-+|-+$/g, '')
+  const slug = Listing.slugOf(name)
   if (slug === '') throw new ShopError(`the name must have a letter or a digit, not "${name}"`)
   return slug
 }
-
-/** The same name gives the same product, so that listing it twice lists one. */
-export const productIdOf = (slug: string): Hex => keccak256(stringToBytes(slug))

@@ -1,13 +1,12 @@
 import { ReferrerError } from '@referrer/client'
+import { SETTLEMENT_SIGNER_ROLE } from '@referrer/client/chain'
 import { merchantRegistryAbi } from '@referrer/protocol/abi'
-import { type Address, isAddressEqual, keccak256, stringToBytes } from 'viem'
+import { type Address, isAddressEqual } from 'viem'
 import { requireGas, type Shop } from './connect.ts'
 import { ensureIdentity } from './identity.ts'
 import { onceIndexed } from './indexed.ts'
 import { ShopError } from './report.ts'
 import { send, settle } from './send.ts'
-
-const SETTLEMENT_SIGNER_ROLE = keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE'))
 
 export interface OpenOptions {
   /** An identity of the owner that is there already. */

@@ -1,38 +1,25 @@
 // Transactions of the owner to the merchant registry.
-import { merchantRegistryAbi } from '@referrer/protocol/abi'
-import {
-  BaseError,
-  type ContractFunctionArgs,
-  type ContractFunctionName,
-  ContractFunctionRevertedError,
-  type Hash,
-} from 'viem'
+import { merchantCall, refusalOf, sendCall } from '@referrer/client/chain'
+import type { merchantRegistryAbi } from '@referrer/protocol/abi'
+import type { ContractFunctionArgs, ContractFunctionName, Hash } from 'viem'
 import type { Shop } from './connect.ts'
 import { ShopError } from './report.ts'
 
 type Write = ContractFunctionName<typeof merchantRegistryAbi, 'nonpayable'>
 
-/** Tries the call first, so that nothing is paid for what the contract refuses. Returns when it is in a block. */
+/** Returns when it is in a block. */
 export async function send<F extends Write>(
   shop: Shop,
   functionName: F,
   args: ContractFunctionArgs<typeof merchantRegistryAbi, 'nonpayable', F>,
 ): Promise<Hash> {
-  const { client, wallet, owner, deployment } = shop
-  const { request } = await client
-    .simulateContract({
-      account: owner,
-      address: deployment.contracts.MerchantRegistry,
-      abi: merchantRegistryAbi,
-      functionName,
-      args,
-    } as Parameters<typeof client.simulateContract>[0])
-    .catch((error: unknown) => {
-      const revert = revertOf(error)
-      if (revert === undefined) throw error
-      throw new ShopError(`the merchant registry refuses ${functionName}: ${revert}`, { cause: error })
-    })
-  const hash = await wallet.writeContract(request as Parameters<typeof wallet.writeContract>[0])
+  const { client, wallet, deployment } = shop
+  const call = merchantCall(deployment.contracts.MerchantRegistry, functionName, args)
+  const hash = await sendCall(client, wallet, call).catch((error: unknown) => {
+    const refusal = refusalOf(error)
+    if (refusal === undefined) throw error
+    throw new ShopError(`the merchant registry refuses ${functionName}: ${refusal}`, { cause: error })
+  })
   await mined(shop, hash, functionName)
   return hash
 }
@@ -49,17 +36,6 @@ export async function mined(
   if (receipt.status !== 'success')
     throw new ShopError(`transaction ${hash} (${what}) failed on the chain: run this again`)
   return receipt
-}
-
-/** What a contract said when it refused; undefined when it was not asked or did not refuse. */
-export function revertOf(error: unknown): string | undefined {
-  const revert =
-    error instanceof BaseError
-      ? error.walk((inner) => inner instanceof ContractFunctionRevertedError)
-      : undefined
-  if (!(revert instanceof ContractFunctionRevertedError)) return undefined
-  const { data, reason } = revert
-  return data ? `${data.errorName}(${(data.args ?? []).join(', ')})` : (reason ?? 'no reason given')
 }
 
 /** Until the owner's earlier transactions are in a block, the chain does not tell yet what they change. */

@@ -17,6 +17,19 @@ const AttestationKeys = z
   .record(z.string().regex(/^\d{1,15}$/), z.array(seed).min(1).max(2))
   .transform((keys) => new Map(Object.entries(keys).map(([chainId, seeds]) => [Number(chainId), seeds])))
 
+const PLAY_CHAINS = [31_337, 1_337]
+const ConsoleAccounts = z.array(
+  z
+    .strictObject({
+      name: z.string().min(1).max(50),
+      private_key: z.string().transform(Read.privateKey.read),
+    })
+    .transform(({ name, private_key }, { addIssue }) => {
+      if (!private_key) addIssue('not a private key')
+      return { name, privateKey: private_key as Secret<Hex> }
+    }),
+)
+
 const botName = {
   expected: 'the name of a bot without the @: 5 to 32 letters, digits and underscores',
   read: (text: string) => (/^\w{5,32}$/.test(text) ? text : undefined),
@@ -62,6 +75,13 @@ export const variables = {
   CONSOLE_ORIGINS: optional(
     Read.list(Read.origin, 'origins like https://console.example separated by commas'),
     'origins of web pages that may call signed routes, separated by commas',
+  ),
+  CONSOLE_ACCOUNTS: optional(
+    Read.json(
+      ConsoleAccounts,
+      'a JSON list of accounts: {"name": "buyer", "private_key": "0x<64 hex digits>"}',
+    ),
+    'accounts that everybody may sign in with on the web console of a sandbox; refused unless all chains are 31337 or 1337',
   ),
   MCP_HOSTS: optional(
     Read.list(Read.hostname, 'host names without ports, separated by commas'),
@@ -178,6 +198,9 @@ export function readConfig(env: Env): Config {
     ...[...(values.ATTESTATION_KEYS ?? [])]
       .filter(([chainId]) => chains.every((chain) => chain.chainId !== chainId))
       .map(([chainId]) => `ATTESTATION_KEYS: chain ${chainId} is not configured`),
+    ...(values.CONSOLE_ACCOUNTS && chains.some(({ chainId }) => !PLAY_CHAINS.includes(chainId))
+      ? ['CONSOLE_ACCOUNTS: everybody could use these accounts; only for chains 31337 and 1337']
+      : []),
     ...(['EMBEDDINGS_URL', 'EMBEDDINGS_MODEL'] as const)
       .filter((name) => values.EMBEDDER === 'endpoint' && values[name] === undefined)
       .map((name) => `${name}: not set, although EMBEDDER is endpoint`),
@@ -204,6 +227,7 @@ export function readConfig(env: Env): Config {
     attestationSeeds: values.ATTESTATION_KEYS ?? new Map(),
     adminAddresses: new Set(values.ADMIN_ADDRESSES),
     consoleOrigins: values.CONSOLE_ORIGINS ?? [],
+    consoleAccounts: values.CONSOLE_ACCOUNTS ?? [],
     mcpHosts: values.MCP_HOSTS ?? [],
     sessionSeconds: values.SESSION_SECONDS,
     adminSessionSeconds: values.ADMIN_SESSION_SECONDS,

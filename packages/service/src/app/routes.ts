@@ -4,6 +4,7 @@ import { discoveryRoutes } from '../discovery/answers/http.ts'
 import { resourceRoutes } from '../discovery/resources/http.ts'
 import { consoleRoutes } from '../doors/auth/console.ts'
 import { authRoutes } from '../doors/auth/http.ts'
+import { sandboxRoutes } from '../doors/auth/sandbox-accounts.ts'
 import type { Route } from '../kit/route.ts'
 import { adminRoutes } from '../market/admin/http.ts'
 import { agentRoutes } from '../market/agents/http.ts'
@@ -68,6 +69,7 @@ export const routes: readonly Route[] = [
   ...checkoutRoutes,
   ...authRoutes,
   ...consoleRoutes,
+  ...sandboxRoutes,
   ...adminRoutes,
   ...operatorRoutes,
 ]

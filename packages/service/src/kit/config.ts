@@ -16,6 +16,8 @@ export interface Config extends CommonConfig {
   adminAddresses: ReadonlySet<Address>
   /** Origins of web pages that may call authenticated routes (CORS). */
   consoleOrigins: readonly string[]
+  /** Accounts of a sandbox that people sign in with; only on chains with play money. */
+  consoleAccounts: readonly { name: string; privateKey: Secret<Hex> }[]
   /** Host names, besides that of `publicUrl`, that MCP requests may have in their Host header. */
   mcpHosts: readonly string[]
   sessionSeconds: number

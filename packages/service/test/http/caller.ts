@@ -119,6 +119,12 @@ export async function sessionOf(call: Caller, as: LocalAccount): Promise<string>
   return (await must(call('POST', '/v1/auth/session', { body }))).token
 }
 
+/** The headers of a request that a page of the console makes. */
+export const OWN_PAGE = { 'x-referrer-console': '1', 'sec-fetch-site': 'same-origin' }
+
+/** The headers of a request that a page of the console makes with its session. */
+export const cookieOf = (token: string) => ({ ...OWN_PAGE, cookie: `__Host-referrer=${token}` })
+
 export async function signatureHeaders(
   account: LocalAccount,
   body: string | Uint8Array,

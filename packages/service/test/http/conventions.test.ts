@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/app/routes.ts'
 import type { Answer } from './caller.ts'
 import { EXPECTED_ROUTES as all, type ExpectedRoute } from './expected-routes.ts'
-import { type Example, exampleOf, startTradedMarket, type Traded } from './traded.ts'
+import { type Example, exampleOf, pauseOf, startTradedMarket, type Traded } from './traded.ts'
 
 let m: Traded
 
@@ -17,8 +17,7 @@ const reads = all.filter(([name]) => name.startsWith('GET '))
 /** The request of the example, with more in its query. */
 async function ask(name: string, query: Record<string, string> = {}, given?: Example): Promise<Answer> {
   const { path, ...rest } = given ?? (await exampleOf(m, name))
-  // Some routes allow five requests a second.
-  m.clock.aheadMs += 200
+  m.clock.aheadMs += pauseOf(name)
   const [before = '', own = ''] = path.split('?')
   const merged = new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(own)), ...query })
   return m.call(name.split(' ')[0] ?? '', `${before}${merged.size > 0 ? `?${merged}` : ''}`, rest)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sessionOf } from './caller.ts'
+import { OWN_PAGE, sessionOf } from './caller.ts'
 import { EXPECTED_ROUTES, splitName } from './expected-routes.ts'
 import { productOf } from './market.ts'
 import { exampleOf, startTradedMarket, type Traded } from './traded.ts'
@@ -194,15 +194,19 @@ describe('a body that does not fit', () => {
     const [method, path] = splitName(name)
     return refusal ? [{ name, method, path, auth, refusal }] : []
   })
-  const token = () => sessionOf(m.call, m.market.accounts.admin)
+  const credentialsFor = async (auth: string) => {
+    if (auth === 'console') return { headers: OWN_PAGE }
+    if (auth === 'admin' || auth === 'session') {
+      return { token: await sessionOf(m.call, m.market.accounts.admin) }
+    }
+    return { as: m.market.accounts.reviewer }
+  }
 
   it.each(withBody)('of $name is told what is wrong with it', async ({ method, path, auth, refusal }) => {
     const ask = async (body: string) =>
       m.call(method, path.replaceAll(/\{\w+\}/g, '1'), {
         body,
-        ...(auth === 'admin' || auth === 'session'
-          ? { token: await token() }
-          : { as: m.market.accounts.reviewer }),
+        ...(await credentialsFor(auth)),
       })
     expect(await ask('{')).toMatchObject({
       status: 400,
@@ -271,7 +275,7 @@ describe('the table of errors (reviews, proofs, discovery, agents, votes, cashba
     }
     const missing = EXPECTED_ROUTES.map(([name]) => name).filter((name) => !isAsked(name))
     const others =
-      /^\/(\.well-known|skill\.md|admin|r|mpp|v1\/auth|v1\/intents|v1\/merchant|v1\/.*\/(comparison|dispute|decisions|budget)$)/
+      /^\/(\.well-known|skill\.md|admin|r|mpp|v1\/auth|v1\/intents|v1\/merchant|console|v1\/checkout|v1\/.*\/(purchases|proofs|comparison|dispute|decisions|budget)$)/
     expect(missing.filter((name) => !others.test(splitName(name)[1]))).toEqual([])
   })
 

@@ -1,8 +1,8 @@
 // Authentication, chain parameter and integer defaults of every route, written by hand, so that a change of a route
 // does not change its test.
 export interface ExpectedRoute {
-  /** `session` and `admin` refuse a signed request. */
-  auth: 'none' | 'signed' | 'session' | 'admin'
+  /** `session` and `admin` refuse a signed request; `console` is for our own pages. */
+  auth: 'none' | 'signed' | 'session' | 'admin' | 'console'
   /** `query`: optional there. `required`: in the query, without a default. `body`: required in the body. */
   chain?: 'query' | 'required' | 'body'
   /** The status of a success; 200 by default. */
@@ -68,6 +68,8 @@ const ADDED: Record<string, ExpectedRoute> = {
   'GET /v1/review/{id}/comparison': openOfChain,
   'POST /v1/review/{id}/dispute': { ...signed, badBody: 'invalid request' },
   'GET /v1/escrow/{id}/decisions': openOfChain,
+  'GET /v1/escrow/{id}/terms': openOfChain,
+  'POST /v1/review/check': { ...openOfChain, badBody: 'invalid request' },
   'GET /v1/activity': { ...openOfChain, integers: { limit: 20 } },
   'GET /v1/leaderboard': { ...openOfChain, integers: { page: 1, limit: 20 } },
   'GET /v1/product': { ...openOfChain, integers: { page: 1, limit: 20 } },
@@ -88,6 +90,22 @@ const ADDED: Record<string, ExpectedRoute> = {
   'GET /skill.md': open,
   'GET /v1/auth/nonce': open,
   'DELETE /v1/auth/session': { auth: 'session', status: 204 },
+  'GET /v1/auth/sessions': { auth: 'session' },
+  'DELETE /v1/auth/sessions': { auth: 'session', status: 204 },
+  'DELETE /v1/auth/sessions/{session_id}': { auth: 'session', status: 204 },
+  'POST /console/session': { auth: 'console', badBody: 'invalid request' },
+  'GET /console/session': { auth: 'console' },
+  'DELETE /console/session': { auth: 'console', status: 204 },
+  'GET /v1/agent/{id}/purchases': { ...signed, integers: { page: 1, limit: 20 } },
+  'GET /v1/wallet/purchases': { ...signed, integers: { page: 1, limit: 20 } },
+  'GET /v1/agent/{id}/proofs': { ...signed, integers: { page: 1, limit: 20 } },
+  'GET /v1/merchant/{id}/sales': { auth: 'session', chain: 'query', integers: { page: 1, limit: 20 } },
+  'GET /v1/merchant/{id}/payouts': { auth: 'session', chain: 'query' },
+  'GET /v1/merchant/{id}/signers': { auth: 'none', chain: 'query' },
+  'POST /v1/checkout': { auth: 'none', badBody: 'invalid request' },
+  'GET /admin/health': { auth: 'admin' },
+  'GET /admin/agents': { ...admin, integers: { page: 1, limit: 20 } },
+  'GET /admin/disputes/{internal_id}': admin,
   'GET /admin/proofs': { ...admin, integers: { page: 1, limit: 10 } },
   'POST /admin/proofs/{id}/approve': admin,
   'POST /admin/proofs/{id}/reject': { ...admin, badBody: 'note required' },

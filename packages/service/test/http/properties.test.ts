@@ -7,7 +7,7 @@ import { routes } from '../../src/app/routes.ts'
 import { type Drawn, requests } from './arbitrary.ts'
 import { sessionOf, signatureHeaders } from './caller.ts'
 import { type RawCaller, rawCallerOf } from './raw.ts'
-import { type Example, exampleOf, startTradedMarket, type Traded } from './traded.ts'
+import { type Example, exampleOf, pauseOf, startTradedMarket, type Traded } from './traded.ts'
 
 const seed = seedOf()
 const RUNS = 12
@@ -64,7 +64,7 @@ const knownTexts = () => [
   ...['2020-01-01T00:00:00Z', '2100-01-01T00:00:00%2B01:00', 'pending', 'approved', 'true', 'books'],
 ]
 
-async function credentialsOf({ credential, skew, body = '' }: Drawn, { as, token }: Example) {
+async function credentialsOf({ credential, skew, body = '' }: Drawn, { as, token, headers }: Example) {
   const { stranger, reviewer } = m.market.accounts
   const now = Math.floor((Date.now() + m.clock.aheadMs) / 1_000)
   const signed = async (account: typeof stranger, at = now + skew) =>
@@ -72,7 +72,11 @@ async function credentialsOf({ credential, skew, body = '' }: Drawn, { as, token
   const bearer = (value: string) => ['authorization', `Bearer ${value}`] as const
   switch (credential) {
     case 'right':
-      return [...(as ? await signed(as as typeof stranger) : []), ...(token ? [bearer(token)] : [])]
+      return [
+        ...(as ? await signed(as as typeof stranger) : []),
+        ...(token ? [bearer(token)] : []),
+        ...Object.entries(headers ?? {}),
+      ]
     case 'none':
       return []
     case 'another account':
@@ -95,9 +99,8 @@ async function credentialsOf({ credential, skew, body = '' }: Drawn, { as, token
   }
 }
 
-async function send(drawn: Drawn, example: Example) {
-  // Keeps the route's rate limit from answering.
-  m.clock.aheadMs += 200
+async function send(name: string, drawn: Drawn, example: Example) {
+  m.clock.aheadMs += pauseOf(name)
   const headers = [...(drawn.headers ?? []), ...(await credentialsOf(drawn, example))]
   const answer = await call({ ...drawn, headers })
   // A HEAD request has no body.
@@ -118,14 +121,14 @@ describe(`requests of every kind (SEED=${seed})`, () => {
       credential: 'right',
       skew: 0,
     }
-    const first = await send(goodRequest, good)
+    const first = await send(name, goodRequest, good)
     expect(first && operation.violation(first)).toBeUndefined()
     expect(first?.status, first?.text).toBe(operation.success)
 
     const seen = new Set<number>()
     async function check(request: Drawn): Promise<void> {
       if (WAITING.has(name) && isWaitedFor(request, good)) return
-      const answer = await send(request, good)
+      const answer = await send(name, request, good)
       if (!answer) return
       seen.add(answer.status)
       const asked = `${request.method} ${request.path} ${String(request.body ?? '').slice(0, 200)}`

@@ -10,8 +10,9 @@ import {
 } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { rebuildListings } from '../../src/app/commands/rebuild-listings.ts'
+import { routes } from '../../src/app/routes.ts'
 import { mintForChat } from '../../src/market/messenger/operations.ts'
-import { must, sessionOf } from './caller.ts'
+import { cookieOf, must, OWN_PAGE, sessionOf, signInMessage } from './caller.ts'
 import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
 import {
   buy,
@@ -30,6 +31,7 @@ export interface Example {
   as?: LocalAccount
   token?: string
   body?: Record<string, unknown>
+  headers?: Record<string, string>
 }
 
 export interface Traded extends TestMarket {
@@ -49,6 +51,12 @@ export interface Traded extends TestMarket {
    * once.
    */
   examples: Record<string, () => Promise<Example> | Example>
+}
+
+/** How far the clock must go on before the rate limit of a route allows another request. */
+export function pauseOf(name: string): number {
+  const route = routes.find(({ method, path }) => `${method} ${path}` === name)
+  return 1_000 / (route?.perSecond ?? 5)
 }
 
 /** A request that succeeds. */
@@ -334,6 +342,43 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     'GET /v1/auth/nonce': () => ({ path: '/v1/auth/nonce' }),
     'POST /v1/auth/session': () => ({ ...asReviewer('/v1/auth/session'), body: { domain: 'market.test' } }),
     'DELETE /v1/auth/session': async () => ({ path: '/v1/auth/session', token: await tokenOf(buyer) }),
+    'GET /v1/auth/sessions': () => ({ path: '/v1/auth/sessions', token: tokens.reviewer }),
+    'DELETE /v1/auth/sessions': async () => ({ path: '/v1/auth/sessions', token: await tokenOf(buyer) }),
+    'DELETE /v1/auth/sessions/{session_id}': async () => {
+      const token = await tokenOf(buyer)
+      await tokenOf(buyer)
+      const { sessions } = await must(call('GET', '/v1/auth/sessions', { token }))
+      return { path: `/v1/auth/sessions/${sessions[0].session_id}`, token }
+    },
+    'POST /console/session': async () => {
+      const message = await signInMessage(call, buyer.address)
+      const body = { message, signature: await buyer.signMessage({ message }) }
+      return { path: '/console/session', headers: OWN_PAGE, body }
+    },
+    'GET /console/session': () => ({ path: '/console/session', headers: cookieOf(tokens.reviewer) }),
+    'DELETE /console/session': async () => ({
+      path: '/console/session',
+      headers: cookieOf(await tokenOf(buyer)),
+    }),
+    'GET /v1/agent/{id}/purchases': () => ({ path: `/v1/agent/${buyerAgentId}/purchases`, as: buyer }),
+    'GET /v1/wallet/purchases': () => ({ path: '/v1/wallet/purchases', as: walletBuyer }),
+    'GET /v1/agent/{id}/proofs': () => asReviewer(`/v1/agent/${reviewerAgentId}/proofs`),
+    'GET /v1/merchant/{id}/sales': () => ({
+      path: `/v1/merchant/${shop.merchantId}/sales`,
+      token: tokens.merchant,
+    }),
+    'GET /v1/merchant/{id}/payouts': () => ({
+      path: `/v1/merchant/${shop.merchantId}/payouts`,
+      token: tokens.merchant,
+    }),
+    'GET /v1/merchant/{id}/signers': () => ({ path: `/v1/merchant/${shop.merchantId}/signers` }),
+    'POST /v1/checkout': () => ({
+      path: '/v1/checkout',
+      body: { token: refLink.split('/').at(-1), query: { city: 'Ghent' } },
+    }),
+    'GET /admin/health': () => asAdmin('/admin/health'),
+    'GET /admin/agents': () => asAdmin('/admin/agents'),
+    'GET /admin/disputes/{internal_id}': async () => asAdmin(`/admin/disputes/${await disputed()}`),
     'GET /admin/proofs': () => asAdmin('/admin/proofs'),
     'POST /admin/proofs/{id}/approve': async () => asAdmin(`/admin/proofs/${await newProof()}/approve`),
     'POST /admin/proofs/{id}/reject': async () => ({

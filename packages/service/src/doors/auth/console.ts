@@ -4,17 +4,18 @@ import type { Context } from '../../kit/context.ts'
 import { accountShown, momentShown } from '../../kit/fields.ts'
 import { time } from '../../kit/json-values.ts'
 import { Answer, type Route, route } from '../../kit/route.ts'
-import { Unauthenticated } from './caller.ts'
 import { clearedCookie, sessionCookie } from './cookie.ts'
 import { SignIn } from './http.ts'
+import { hasAccounts } from './sandbox-accounts.ts'
 import { closeSession, type Session, sessionOf } from './sessions.ts'
 import { signIn } from './sign-in.ts'
 
 const ConsoleSession = z
   .object({
-    address: accountShown,
-    expires_at: momentShown,
+    address: accountShown.nullable().meta({ about: 'Null: nobody is signed in.' }),
+    expires_at: momentShown.nullable(),
     is_admin: z.boolean(),
+    is_sandbox: z.boolean().meta({ about: 'Whether `GET /console/accounts` has accounts to play with.' }),
   })
   .meta({ id: 'ConsoleSession' })
 
@@ -41,11 +42,10 @@ export const consoleRoutes: Route[] = [
     ...base,
     method: 'GET',
     summary: 'Who is signed in to the web console',
+    about: 'It is no error that nobody is: browsers would show one on every page.',
     response: ConsoleSession,
     async handle({ context, token }) {
-      const session = token && (await sessionOf(context, token))
-      if (!session) throw new Unauthenticated('unknown or expired session')
-      return shown(context, session)
+      return shown(context, token ? await sessionOf(context, token) : undefined)
     },
   }),
   route({
@@ -60,8 +60,9 @@ export const consoleRoutes: Route[] = [
   }),
 ]
 
-const shown = ({ config }: Context, { address, expiresAt }: Omit<Session, 'token'>) => ({
-  address,
-  expires_at: time(expiresAt),
-  is_admin: config.adminAddresses.has(address),
+const shown = ({ config }: Context, session: Omit<Session, 'token'> | undefined) => ({
+  address: session?.address ?? null,
+  expires_at: session ? time(session.expiresAt) : null,
+  is_admin: session !== undefined && config.adminAddresses.has(session.address),
+  is_sandbox: hasAccounts(config),
 })

@@ -1,96 +1,124 @@
 // Serves the console: its files, and its pages rendered on the server with what the routes answer.
-import type { Console } from '@referrer/console'
-import { withTimeout } from '@referrer/process'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { Asset, Console } from '@referrer/console'
+import { clientOf, createLimiter } from '@referrer/net'
+import { createCache, withTimeout } from '@referrer/process'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { prefersHtml } from '../../kit/accept.ts'
+import type { Context } from '../../kit/context.ts'
+import { crawlerRoutes } from './crawlers.ts'
+import { PAGE_HEADERS } from './headers.ts'
+import { previewRoutes } from './previews.ts'
 
-/** Forbids everything but the console's own files: no inline script or style, no other origin. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-const PAGE_HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': CONTENT_SECURITY_POLICY,
-  'cross-origin-opener-policy': 'same-origin',
-  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
-  'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-  // The theme is a cookie.
-  vary: 'Cookie',
-  'cache-control': 'no-cache',
-}
 const YEAR = 'public, max-age=31536000, immutable'
-/** A page waits no longer for the routes; the browser asks again for what is missing. */
-const RENDER_TIMEOUT_MS = 5_000
+/** A page waits no longer for the routes. */
+const RENDER_TIMEOUT_MS = 10_000
+/** Everybody sees the same page at the same moment, so one rendering serves all who ask within this time. */
+const PAGE_TTL_MS = 1_000
+const PAGE_CACHE = { max: 500, maxBytes: 32 * 1024 * 1024 }
+/** A page costs as much as several requests. */
+const PAGES_OF_CLIENT = { perSecond: 10, burst: 40 }
+/** Our own questions for a page carry it: they are part of a request that was counted. */
+const OWN_HEADER = 'x-own-page'
+
+interface Page {
+  status: number
+  location: string | undefined
+  body: Buffer
+  gzipped: Buffer
+}
 
 export interface ConsoleDoor {
   /** Whether a page answers the request: there is one, or a browser asks and has to be told that there is none. */
   isFor(request: FastifyRequest): boolean
   send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>
+  /** Whether the request is a page's question to our own routes. */
+  isOwn(request: FastifyRequest): boolean
 }
 
-export function consoleRoutes(app: FastifyInstance, console: Console, publicUrl: string): ConsoleDoor {
+export function consoleRoutes(app: FastifyInstance, console: Console, context: Context): ConsoleDoor {
+  const limiter = createLimiter(PAGES_OF_CLIENT)
+  const ownKey = randomBytes(32).toString('hex')
   for (const [path, asset] of console.assets) {
-    app.get(path, { config: { isPublic: true } }, (request, reply) => {
-      reply.headers({
-        'content-type': asset.type,
-        'x-content-type-options': 'nosniff',
-        'cache-control': asset.isImmutable ? YEAR : 'no-cache',
-        etag: asset.etag,
-        vary: 'Accept-Encoding',
-      })
-      if (request.headers['if-none-match'] === asset.etag) return reply.code(304).send()
-      const accepted = String(request.headers['accept-encoding'] ?? '')
-      const encoding = ['br', 'gzip'].find((name) => accepted.includes(name) && asset.bodies.has(name))
-      if (encoding) reply.header('content-encoding', encoding)
-      return reply.send(asset.bodies.get(encoding ?? 'identity'))
-    })
+    app.get(path, { config: { isPublic: true } }, (request, reply) => sendAsset(asset, request, reply))
   }
 
-  /** Asks our own routes as the visitor would, without a connection; counted as the visitor's requests. */
+  /** Asks our own routes as the visitor would, without a connection. */
   const askFor =
-    ({ ip }: FastifyRequest): typeof fetch =>
+    (ip: string): typeof fetch =>
     async (input, init) => {
-      const { url, method, signal } = new Request(input, init)
+      const { url, signal } = new Request(input, init)
       const { pathname, search } = new URL(url)
-      const options = { method: method as 'GET', url: pathname + search, remoteAddress: ip, signal }
-      const { statusCode, body, headers } = await app.inject(options)
-      const type = String(headers['content-type'] ?? 'application/json')
-      return new Response(body, { status: statusCode, headers: { 'content-type': type } })
+      const headers = { [OWN_HEADER]: ownKey, accept: 'application/json' }
+      const answer = await app.inject({ url: pathname + search, remoteAddress: ip, headers, signal })
+      const type = String(answer.headers['content-type'] ?? 'application/json')
+      return new Response(answer.body, { status: answer.statusCode, headers: { 'content-type': type } })
     }
 
+  previewRoutes(app, context, askFor)
+  crawlerRoutes(app, context, askFor)
+
+  type Wanted = { url: string; theme: 'light' | 'dark' | undefined; ip: string }
+  async function render({ url, theme, ip }: Wanted): Promise<Page> {
+    const { status, html, location, error } = await withTimeout(
+      RENDER_TIMEOUT_MS,
+      console.render({ url, theme, origin: context.config.publicUrl, fetch: askFor(ip) }),
+      () => {
+        throw new Error(`a page was not rendered within ${RENDER_TIMEOUT_MS} ms: ${url.slice(0, 200)}`)
+      },
+    )
+    if (error) context.log.error({ err: error, url: url.slice(0, 200) }, 'a page could not be shown')
+    const body = Buffer.from(html)
+    return { status, location, body, gzipped: await promisify(gzip)(body) }
+  }
+
+  const pageOf = createCache<Wanted, Page>({
+    ...PAGE_CACHE,
+    keyOf: ({ url, theme }) => `${theme} ${url}`,
+    load: render,
+    // A refusal may be meant for one client only.
+    ttlMs: ({ status }) => (status === 200 || status === 404 ? PAGE_TTL_MS : 0),
+    bytesOf: ({ body, gzipped }) => body.length + gzipped.length,
+    clock: context.clock,
+  })
+
   return {
-    isFor: ({ url, headers }) =>
-      prefersHtml(headers.accept) || console.hasPage(url.split('?', 1)[0] as string),
+    isFor: ({ url, headers }) => prefersHtml(headers.accept) || console.hasPage(pathOf(url)),
+    isOwn: ({ headers }) => headers[OWN_HEADER] === ownKey,
     async send(request, reply) {
-      const { status, html, location } = await withTimeout(
-        RENDER_TIMEOUT_MS,
-        console.render({
-          url: request.url,
-          origin: publicUrl,
-          theme: themeOf(request.headers.cookie),
-          fetch: askFor(request),
-        }),
-        () => {
-          throw new Error(`the page was not rendered within ${RENDER_TIMEOUT_MS} ms`)
-        },
-      )
+      const waitSeconds = limiter(clientOf(request.ip), context.clock())
+      if (waitSeconds > 0)
+        return reply.code(429).header('retry-after', Math.ceil(waitSeconds)).send(SLOW_DOWN)
+      const theme = themeOf(request.headers.cookie)
+      const { status, location, body, gzipped } = await pageOf({ url: request.url, theme, ip: request.ip })
       reply.code(status).headers(PAGE_HEADERS)
       if (location) reply.header('location', location)
-      return reply.send(html)
+      if (!acceptsOf(request).includes('gzip')) return reply.send(body)
+      return reply.header('content-encoding', 'gzip').send(gzipped)
     },
   }
 }
+
+const SLOW_DOWN = 'Too many pages at once. Wait a few seconds, then reload.\n'
+
+function sendAsset({ type, etag, isImmutable, bodies }: Asset, request: FastifyRequest, reply: FastifyReply) {
+  reply.headers({
+    'content-type': type,
+    'x-content-type-options': 'nosniff',
+    'cache-control': isImmutable ? YEAR : 'no-cache',
+    etag,
+    vary: 'Accept-Encoding',
+  })
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+  const encoding = ['br', 'gzip'].find((name) => acceptsOf(request).includes(name) && bodies.has(name))
+  if (encoding) reply.header('content-encoding', encoding)
+  return reply.send(bodies.get(encoding ?? 'identity'))
+}
+
+const pathOf = (url: string): string => url.split('?', 1)[0] as string
+const acceptsOf = ({ headers }: FastifyRequest): string => String(headers['accept-encoding'] ?? '')
 
 function themeOf(cookie: string | undefined): 'light' | 'dark' | undefined {
   const theme = /(?:^|;\s*)theme=(light|dark)(?:;|$)/.exec(cookie ?? '')?.[1]

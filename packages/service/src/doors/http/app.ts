@@ -103,7 +103,7 @@ export function createApp(
   cors(app, context, routes)
   const limiter = createLimiter(rateLimit)
   app.addHook('onRequest', (request, reply, done) => {
-    const isFree = UNLIMITED.has(request.routeOptions.url ?? '')
+    const isFree = UNLIMITED.has(request.routeOptions.url ?? '') || pages?.isOwn(request)
     if (isFree || limit(limiter, context, request, reply)) done()
   })
   limitHeldMemory(app, BODY_LIMIT)
@@ -120,7 +120,7 @@ export function createApp(
     })
   }
   mcpRoutes(app, context, tools)
-  const pages = console && consoleRoutes(app, console, context.config.publicUrl)
+  const pages = console && consoleRoutes(app, console, context)
   return app
 
   function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { clamp, id, integer, offset } from '../../kit/fields.ts'
 import { type Route, route } from '../../kit/route.ts'
 import { Escrow, Escrows, escrowStatus, listEscrows } from './operations.ts'
+import { EscrowTerms, escrowTerms } from './terms.ts'
 
 export const escrowRoutes: Route[] = [
   route({
@@ -31,5 +32,19 @@ export const escrowRoutes: Route[] = [
     refusals: { 400: 'escrow_id is required: invalid input', 404: 'not found' },
     handle: ({ context, chain, params, query }) =>
       escrowStatus(context, chain, { agentId: query.agent_id, escrowId: params.id }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/escrow/{id}/terms',
+    tag: 'Earnings and escrows',
+    summary: 'What the escrow contract wants to be told',
+    about:
+      'For whoever sends a transaction about the escrow. All of it is public on the chain, and the contract checks it.',
+    auth: 'none',
+    params: z.object({ id: id(0, 'invalid escrow id', 'The escrow.') }),
+    takesChain: true,
+    response: EscrowTerms,
+    refusals: { 404: 'not found' },
+    handle: ({ context, chain, params }) => escrowTerms(context, chain, params.id),
   }),
 ]

@@ -12,9 +12,11 @@ import {
 } from '../../kit/fields.ts'
 import { MarketError } from '../../kit/market-error.ts'
 import { type Route, route } from '../../kit/route.ts'
+import { checkContent } from './check.ts'
 import { listOfProduct, listPublished, readReview, readReviewRecord } from './operations.ts'
 import { registerReview } from './register.ts'
 import {
+  CheckedContent,
   Listing,
   OfProduct,
   RegisteredReview,
@@ -117,5 +119,26 @@ export const reviewRoutes: Route[] = [
     },
     handle: async ({ context, chain, body }) =>
       registered(await registerReview(context, chain, registrationOf(body))),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/review/check',
+    tag: 'Reviews',
+    summary: 'Check the text of a review before it is published',
+    about: 'Whether it would be taken as a review of the product. Changes nothing.',
+    auth: 'none',
+    body: {
+      schema: z.object({ merchant_id: bodyId, product_id: productId, content_json: z.string() }),
+      refusal: 'invalid request',
+    },
+    takesChain: true,
+    response: CheckedContent,
+    refusals: { 404: 'not found' },
+    handle: ({ context, chain, body }) =>
+      checkContent(context, chain, {
+        merchantId: body.merchant_id,
+        productId: body.product_id,
+        contentJson: body.content_json,
+      }),
   }),
 ]

@@ -1,15 +1,26 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { localPath } from '../../../session/local-path.ts'
 
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   staticData: { isPrivate: true },
+  /** Where to go afterwards. */
+  validateSearch: (search: Record<string, unknown>): { to?: string } => {
+    const to = localPath(search.to)
+    return to === undefined ? {} : { to }
+  },
   component: lazyRouteComponent(() => import('./page.tsx'), 'SignInPage'),
   head: ({ match }) =>
     headOf(
-      { title: 'Sign in', description: 'Sign in', path: match.pathname, isHidden: true },
+      {
+        title: 'Sign in',
+        description: 'Sign in with the wallet that owns your agents or your shop.',
+        path: match.pathname,
+        isHidden: true,
+      },
       match.context.origin,
     ),
 })
