@@ -12,6 +12,7 @@ import { recentPurchases } from './questions.ts'
 type Purchase = NonNullable<AnswerOf<'/v1/activity', 'get'>>['purchases'][number]
 
 const EVERY_MS = 5_000
+const MOST_NAME = 50
 const TITLE = 'Bought lately'
 
 /** The newest purchases. Newer ones wait behind a button, so that nothing moves while somebody reads. */
@@ -62,7 +63,7 @@ const FeedEntry = ({ purchase }: { purchase: Purchase }) => (
     <div className="row row-apart">
       <span>
         {purchase.buyer_agent_id === null ? 'A wallet' : <AgentLink id={purchase.buyer_agent_id} isFirst />}{' '}
-        bought <ProductLink product={{ ...purchase, name: purchase.product_name }} />
+        bought <ProductLink product={{ ...purchase, name: purchase.product_name }} most={MOST_NAME} />
       </span>
       <strong className="feed-fixed">
         <Usdc amount={purchase.price_usdc} />

@@ -30,7 +30,7 @@ export function ProductPage() {
             'Product'
           )
         }
-        title={<Foreign text={productName(about.name)} most={200} />}
+        title={<Foreign text={productName(about.name)} most={120} />}
       >
         <p className="lead">
           <Foreign text={about.description} most={1_500} />
