@@ -10,6 +10,8 @@ export interface ProductSearch {
   page?: number | undefined
   sort?: (typeof SORTS)[number] | undefined
   view?: (typeof VIEWS)[number] | undefined
+  /** The id on the chain of a review to show before the others. */
+  review?: number | undefined
   /** The internal id of the review to buy through. */
   through?: number
   way?: (typeof WAYS)[number] | undefined
@@ -25,6 +27,7 @@ export const searchOf = (search: Record<string, unknown>): ProductSearch =>
     page: pageOf(search.page),
     sort: oneOf(search.sort, SORTS),
     view: oneOf(search.view, VIEWS),
+    review: idOf(search.review),
     through: idOf(search.through),
     way: oneOf(search.way, WAYS),
   })
