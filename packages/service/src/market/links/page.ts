@@ -42,7 +42,7 @@ export function renderLink(context: Context, link: Link, shown: Shown): string {
   const review = readReview(shown)
   const url = RefLink.serialize({ baseUrl: config.publicUrl, token: link.token })
   const usdc = String(chains.get(link.chain_id)?.config.contracts.USDC)
-  const pages = pagesOf(context, link, shown)
+  const pages = pagesOf(context, link)
   return renderPage({
     title: shown.name,
     about: (review?.description ?? shown.description).slice(0, PREVIEW).toWellFormed(),
@@ -82,13 +82,13 @@ interface Pages {
 }
 
 /** The console shows the default chain only. The paths have no text of strangers. */
-function pagesOf({ config }: Context, link: Link, shown: Shown): Pages | undefined {
+function pagesOf({ config }: Context, link: Link): Pages | undefined {
   if (link.chain_id !== config.chains[0].chainId) return undefined
   const base = escaped(config.publicUrl)
   const product = `/product/${link.merchant_id}/${link.product_id}`
   return {
     product: base + product,
-    buy: `${base}${product}?through=${shown.internal_id}#buy`,
+    buy: `${base}${product}?review=${link.review_id}#buy`,
     merchant: `${base}/merchant/${link.merchant_id}`,
     reviewer: `${base}/reviewer/${link.reviewer_agent_id}`,
     image: `/preview${product}.png`,
@@ -132,7 +132,7 @@ const timeOf = (at: Date) =>
 function reviewOf(context: Context, link: Link, shown: Shown, review: Review | undefined): string {
   const rank = effectiveRank(shown.flagged, shown.product_type === 1 ? shown.one_off : shown.repeat)
   const author = `Agent ${link.reviewer_agent_id}, ${rank === null ? 'not ranked yet' : `rank ${rank.toFixed(2)} of 1`}`
-  const pages = pagesOf(context, link, shown)
+  const pages = pagesOf(context, link)
   const more = pages ? ` · <a href="${pages.reviewer}">why this rank, and its other reviews</a>` : ''
   const day = shown.published_at.toISOString().slice(0, 10)
   const signature = `<p class="soft">${author} · <time datetime="${day}">${day}</time>${more}</p>`

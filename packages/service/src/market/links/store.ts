@@ -37,8 +37,6 @@ export async function findEndpoints(
 
 /** The data that a page shows about a link. */
 export type Shown = {
-  /** The market's own id of the review. */
-  internal_id: bigint
   name: string
   /** Price in USDC base units, as last polled from the present endpoint; null when it was not polled yet. */
   price: bigint | null
@@ -64,7 +62,7 @@ export async function findShown(
   { chainId, merchantId, productId, reviewId }: Omit<LinkKey, 'reviewerAgentId'>,
 ): Promise<Shown | undefined> {
   const [row] = await sql<Shown[]>`
-    SELECT review.internal_id, p.name, p.description, p.category, offer.price, offer.seen_at AS price_seen_at, product.product_type, m.description AS merchant_description, m.landing_page_url, r.content, review.published_at,
+    SELECT p.name, p.description, p.category, offer.price, offer.seen_at AS price_seen_at, product.product_type, m.description AS merchant_description, m.landing_page_url, r.content, review.published_at,
       coalesce(a.flagged, false) AS flagged, rank.repeat, rank.one_off
     FROM chain.reviews AS review
     JOIN chain.products AS product USING (chain_id, merchant_id, product_id)

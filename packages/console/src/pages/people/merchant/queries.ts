@@ -16,7 +16,6 @@ export interface MerchantSearch {
   elsewhere?: true | undefined
 }
 
-/** What is not valid is named as undefined: the router keeps what this does not name. */
 export const readSearch = (given: Record<string, unknown>): MerchantSearch => ({
   page: pageOf(given.page),
   elsewhere: given.elsewhere === true ? true : undefined,

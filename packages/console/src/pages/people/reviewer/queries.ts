@@ -16,7 +16,6 @@ export interface ReviewerSearch {
   of?: RankType | undefined
 }
 
-/** What is not valid is named as undefined: the router keeps what this does not name. */
 export const readSearch = (given: Record<string, unknown>): ReviewerSearch => ({
   page: pageOf(given.page),
   evidence: pageOf(given.evidence),
