@@ -4,8 +4,8 @@ import { read } from '../../../../api/api.ts'
 import { rootRoute } from '../../../../app/root.tsx'
 import { Button } from '../../../../ui/button.tsx'
 import { Field, FieldControl } from '../../../../ui/field.tsx'
-import { Hash } from '../../../../ui/values.tsx'
 import type { Connected } from '../../../../wallet/config.ts'
+import { WalletLine } from '../../../../wallet/with-wallet.tsx'
 import type { Wish } from './purchase.ts'
 import { readQuestion } from './question.ts'
 
@@ -43,9 +43,7 @@ export function Asking({ connected, isBusy, isAgain, onAsk }: Props) {
         if (!isBusy) ask()
       }}
     >
-      <p className="row">
-        You pay from <Hash value={connected.address} />
-      </p>
+      <WalletLine address={connected.address} />
       {agents.length > 0 && (
         <div className="field">
           <label htmlFor={select}>Buy for</label>

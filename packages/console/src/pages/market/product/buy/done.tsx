@@ -14,10 +14,12 @@ const EVERY_MS = 1_000
 /** What was bought, and the way to the purchase. */
 export function Done({
   bought,
+  hasCashback,
   connected,
   find,
 }: {
   bought: Bought
+  hasCashback: boolean
   connected: Connected
   find: () => Promise<Market>
 }) {
@@ -47,7 +49,7 @@ export function Done({
               Where the money went
             </Link>
             <Link to="/me/purchase/$escrowId" params={{ escrowId }}>
-              Review it and vote, for the cashback
+              {hasCashback ? 'Review it and vote, for the cashback' : 'Review it and vote'}
             </Link>
           </p>
         )}

@@ -2,9 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { full } from '../../../../format/moment.ts'
 import { Button } from '../../../../ui/button.tsx'
+import { ErrorNote } from '../../../../ui/errors.tsx'
 import { Usdc } from '../../../../ui/values.tsx'
+import { problemOf } from '../../../../wallet/problem.ts'
 import type { PaymentState } from './payment.ts'
-import { ProblemNote } from './problem.tsx'
 import type { SignedPayment } from './signed-payments.ts'
 
 const EVERY_MS = 3_000
@@ -36,7 +37,7 @@ export function Unsettled({ payment, isSending, error, read, onSend, onForget }:
   }
   return (
     <div className="stack">
-      {Boolean(error) && <ProblemNote error={error} />}
+      {Boolean(error) && <ErrorNote error={problemOf(error)} />}
       <div className="note" role="status">
         {state?.escrowId !== undefined ? (
           <p>

@@ -3,8 +3,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Address, erc20Abi, isAddressEqual } from 'viem'
 import { type Api, read } from '../../../../api/api.ts'
+import { Problem } from '../../../../api/problem.ts'
 import { rootRoute } from '../../../../app/root.tsx'
+import { ErrorNote } from '../../../../ui/errors.tsx'
 import type { Connected } from '../../../../wallet/config.ts'
+import { problemOf } from '../../../../wallet/problem.ts'
 import { WithWallet } from '../../../../wallet/with-wallet.tsx'
 import type { ProductReview, RefLink } from '../questions.ts'
 import { Asking } from './asking.tsx'
@@ -20,8 +23,8 @@ import {
 } from './offer.ts'
 import { Offered } from './offered.tsx'
 import { readPaymentState, sign } from './payment.ts'
-import { Problem, ProblemNote } from './problem.tsx'
 import type { Bought, Wish } from './purchase.ts'
+import { callShop } from './shop.ts'
 import {
   forgetPayment,
   keepPayment,
@@ -89,7 +92,7 @@ function Purchase({
         throw new Problem('This review is by an agent of yours', 'Buy through the review of somebody else.')
       }
       const market = await marketOf(api, connected, target)
-      const answer = await api.post('/v1/checkout', { body: { token: target.token, query: wish.query } })
+      const answer = await callShop(api, { token: target.token, query: wish.query })
       const offer = checkOffer(readOffer(answer), market, target)
       const balance = await connected.reads.readContract({
         address: market.usdc,
@@ -103,9 +106,7 @@ function Purchase({
 
   /** Sends a payment that is signed; the same one may be sent again and again. */
   async function send(signed: SignedPayment): Promise<void> {
-    const answer = await api.post('/v1/checkout', {
-      body: { token: signed.token, payment: signed.header, query: signed.query },
-    })
+    const answer = await callShop(api, { token: signed.token, payment: signed.header, query: signed.query })
     const isServed = answer.status >= 200 && answer.status < 300
     if (!isServed) throw new Problem(refusalOf(answer), 'See below what became of your payment.')
     const market = await marketOf(api, connected, target)
@@ -128,7 +129,14 @@ function Purchase({
   const again = useMutation({ mutationFn: send })
 
   if (bought)
-    return <Done bought={bought} connected={connected} find={() => marketOf(api, connected, target)} />
+    return (
+      <Done
+        bought={bought}
+        hasCashback={target.cashback_of_commission_bps > 0}
+        connected={connected}
+        find={() => marketOf(api, connected, target)}
+      />
+    )
   if (payment) {
     return (
       <Unsettled
@@ -158,7 +166,7 @@ function Purchase({
         isAgain={asked !== undefined}
         onAsk={(wish) => asking.mutate(wish)}
       />
-      {asking.error && <ProblemNote error={asking.error} />}
+      {asking.error && <ErrorNote error={problemOf(asking.error)} />}
       {asked && (
         <Offered
           offer={asked.offer}
@@ -173,7 +181,7 @@ function Purchase({
           onPay={() => paying.mutate(asked)}
         />
       )}
-      {paying.error && <ProblemNote error={paying.error} />}
+      {paying.error && <ErrorNote error={problemOf(paying.error)} />}
     </>
   )
 }
