@@ -1273,6 +1273,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/merchant/{id}/signers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The hot keys that may ask for settlements in the name of a merchant
+         * @description As its present owner granted them on the chain. At most 100.
+         */
+        get: operations["getMerchantByIdSigners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/checkout": {
         parameters: {
             query?: never;
@@ -3100,6 +3120,9 @@ export interface components {
                 /** @description What went to the payout wallet, in USDC base units. */
                 net_usdc: number;
             }[];
+        };
+        MerchantSigners: {
+            signers: string[];
         };
         CheckoutAnswer: {
             /** @description Of the shop’s answer. */
@@ -5354,6 +5377,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MerchantPayouts"];
+                };
+            };
+        };
+    };
+    getMerchantByIdSigners: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hot keys that may ask for settlements in the name of a merchant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MerchantSigners"];
                 };
             };
         };

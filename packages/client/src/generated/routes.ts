@@ -70,6 +70,7 @@ export const ROUTES = {
   'GET /v1/agent/{id}/proofs': { auth: 'caller', answers: 'json', takesChain: true },
   'GET /v1/merchant/{id}/sales': { auth: 'session', answers: 'json', takesChain: true },
   'GET /v1/merchant/{id}/payouts': { auth: 'session', answers: 'json', takesChain: true },
+  'GET /v1/merchant/{id}/signers': { auth: 'none', answers: 'json', takesChain: true },
   'POST /v1/checkout': { auth: 'none', answers: 'json', takesChain: false },
   'GET /v1/auth/nonce': { auth: 'none', answers: 'json', takesChain: false },
   'POST /v1/auth/session': { auth: 'sign-in', answers: 'json', takesChain: false },

@@ -101,6 +101,7 @@ const ADDED: Record<string, ExpectedRoute> = {
   'GET /v1/agent/{id}/proofs': { ...signed, integers: { page: 1, limit: 20 } },
   'GET /v1/merchant/{id}/sales': { auth: 'session', chain: 'query', integers: { page: 1, limit: 20 } },
   'GET /v1/merchant/{id}/payouts': { auth: 'session', chain: 'query' },
+  'GET /v1/merchant/{id}/signers': { auth: 'none', chain: 'query' },
   'POST /v1/checkout': { auth: 'none', badBody: 'invalid request' },
   'GET /admin/health': { auth: 'admin' },
   'GET /admin/agents': { ...admin, integers: { page: 1, limit: 20 } },

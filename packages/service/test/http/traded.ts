@@ -371,6 +371,7 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
       path: `/v1/merchant/${shop.merchantId}/payouts`,
       token: tokens.merchant,
     }),
+    'GET /v1/merchant/{id}/signers': () => ({ path: `/v1/merchant/${shop.merchantId}/signers` }),
     'POST /v1/checkout': () => ({
       path: '/v1/checkout',
       body: { token: refLink.split('/').at(-1), query: { city: 'Ghent' } },

@@ -1,16 +1,18 @@
 // What a merchant sold, for its owner.
 import { dateOf, dayOf } from '@referrer/ranking'
+import { keccak256, stringToBytes } from 'viem'
 import { z } from 'zod'
-import { hex32, id, wholeNumber } from '../../kit/fields.ts'
-import { hex, whole } from '../../kit/json-values.ts'
+import { accountShown, hex32, id, wholeNumber } from '../../kit/fields.ts'
+import { address, hex, whole } from '../../kit/json-values.ts'
 import { baseUnits } from '../../kit/money.ts'
 import { type Route, route } from '../../kit/route.ts'
+import { bytesOf } from '../../machinery/db/bytes.ts'
 import { period } from '../../market/earnings/operations.ts'
 import type { Period } from '../../market/earnings/store.ts'
 import { requireMerchantOwner } from '../../market/merchants/operations.ts'
 import { Purchase, shownPurchase } from '../activity/purchase.ts'
 import { LONGEST_LIST, pageFields, pageShown, readPage } from '../page.ts'
-import { type Days, listSales, salesByDay, salesByProduct } from './store.ts'
+import { accountsWithRole, type Days, listSales, salesByDay, salesByProduct } from './store.ts'
 
 const tag = 'Merchants'
 const params = z.object({ id: id(0, 'invalid merchant id', 'The merchant.') })
@@ -21,6 +23,8 @@ const MOST_DAYS = 366
 const USUAL_DAYS = 90
 /** Limit for the products in the list of payouts. */
 const MOST_PRODUCTS = 500
+const MOST_SIGNERS = 100
+const SETTLEMENT_SIGNER_ROLE = bytesOf(keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE')))
 
 const money = {
   revenue_usdc: baseUnits('What buyers paid'),
@@ -59,6 +63,8 @@ const Payouts = z
     ),
   })
   .meta({ id: 'MerchantPayouts' })
+
+const Signers = z.object({ signers: z.array(accountShown) }).meta({ id: 'MerchantSigners' })
 
 export const shopRoutes: Route[] = [
   route({
@@ -115,6 +121,22 @@ export const shopRoutes: Route[] = [
         fee_usdc: whole(fee),
       }))
       return { products }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/merchant/{id}/signers',
+    tag,
+    summary: 'The hot keys that may ask for settlements in the name of a merchant',
+    about: `As its present owner granted them on the chain. At most ${MOST_SIGNERS}.`,
+    auth: 'none',
+    params,
+    takesChain: true,
+    response: Signers,
+    async handle({ context: { sql, recovery }, chain, params }) {
+      const { chainId } = chain.config
+      const accounts = await accountsWithRole(sql, chainId, params.id, SETTLEMENT_SIGNER_ROLE, MOST_SIGNERS)
+      return { signers: accounts.map((account) => address(recovery, account)) }
     },
   }),
 ]

@@ -63,3 +63,20 @@ export function salesByProduct(
       ON p.chain_id = ${chainId} AND p.merchant_id = ${merchantId} AND p.product_id = s.product_id
     ORDER BY s.revenue DESC, s.product_id`
 }
+
+/** Accounts that have a role by the merchant's present owner, by ascending address. */
+export async function accountsWithRole(
+  sql: Queryable,
+  chainId: number,
+  merchantId: bigint,
+  role: Buffer,
+  limit: number,
+): Promise<Buffer[]> {
+  const rows = await sql<{ account: Buffer }[]>`
+    SELECT r.account FROM chain.identities AS i
+    JOIN chain.merchant_roles AS r
+      ON r.chain_id = i.chain_id AND r.merchant_id = i.agent_id AND r.granted_by = i.owner
+    WHERE i.chain_id = ${chainId} AND i.agent_id = ${merchantId} AND r.role = ${role} AND r.granted
+    ORDER BY r.account LIMIT ${limit}`
+  return rows.map(({ account }) => account)
+}

@@ -1,15 +1,17 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { requireIds } from '../parts/ids.ts'
 
 export const shopProductRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/shop/$merchantId/product/$productId',
   staticData: { isPrivate: true },
+  loader: ({ params }) => requireIds(params),
   component: lazyRouteComponent(() => import('./page.tsx'), 'ShopProductPage'),
   head: ({ match }) =>
     headOf(
-      { title: 'My product', description: 'My product', path: match.pathname, isHidden: true },
+      { title: 'My product', description: 'A product of a shop.', path: match.pathname, isHidden: true },
       match.context.origin,
     ),
 })

@@ -1,15 +1,22 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { requireIds } from '../parts/ids.ts'
 
 export const shopRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/shop/$merchantId',
   staticData: { isPrivate: true },
+  loader: ({ params }) => requireIds(params),
   component: lazyRouteComponent(() => import('./page.tsx'), 'ShopPage'),
-  head: ({ match }) =>
+  head: ({ match, params }) =>
     headOf(
-      { title: 'My shop', description: 'My shop', path: match.pathname, isHidden: true },
+      {
+        title: `Shop ${params.merchantId}`,
+        description: 'A shop and its products.',
+        path: match.pathname,
+        isHidden: true,
+      },
       match.context.origin,
     ),
 })

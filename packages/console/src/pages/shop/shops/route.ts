@@ -9,7 +9,7 @@ export const shopsRoute = createRoute({
   component: lazyRouteComponent(() => import('./page.tsx'), 'ShopsPage'),
   head: ({ match }) =>
     headOf(
-      { title: 'My shops', description: 'My shops', path: match.pathname, isHidden: true },
+      { title: 'My shops', description: 'Shops of your wallet.', path: match.pathname, isHidden: true },
       match.context.origin,
     ),
 })

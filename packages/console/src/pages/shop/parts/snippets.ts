@@ -1,0 +1,220 @@
+// The code of an endpoint for each framework that @referrer/merchant has an adapter for, with a shop's own values.
+import { NETWORKS } from '@referrer/client/chain'
+import type { Address, Hex } from 'viem'
+
+export interface ShopValues {
+  chainId: number
+  marketUrl: string
+  addressRegistry: Address
+  /** Undefined when the market does not tell who settles. */
+  facilitatorUrl: string | undefined
+  merchantId: number
+  productId: Hex
+  /** The product's name; may be empty. */
+  name: string
+  /** USDC as decimal text. */
+  price: string
+}
+
+export interface SourceFile {
+  name: string
+  text: string
+}
+
+export interface Framework {
+  name: string
+  title: string
+  install: string
+  files: SourceFile[]
+}
+
+const LONGEST_DESCRIPTION = 200
+const quoted = (text: string): string =>
+  JSON.stringify(text.slice(0, LONGEST_DESCRIPTION)).replaceAll(
+    /[\u2028\u2029]/g,
+    (mark) => `\\u${mark.charCodeAt(0).toString(16)}`,
+  )
+
+const nodeOf = (chainId: number): string =>
+  Object.values(NETWORKS).find((network) => network.chainId === chainId)?.rpcUrl ?? 'https://node.example'
+
+const market = (values: ShopValues): string => `  chainId: ${values.chainId},
+  rpcUrl: ${quoted(nodeOf(values.chainId))}, // a node of the chain; better one of your own
+  addressRegistry: '${values.addressRegistry}',
+  facilitatorUrl: ${quoted(values.facilitatorUrl ?? 'https://facilitator.example')},
+  setupUrl: ${quoted(`${values.marketUrl}/.well-known/referrer-agent`)},
+  merchantId: ${values.merchantId},
+  signingKey: process.env.MERCHANT_SIGNING_KEY, // a server key of your shop
+  payments: createPaymentMemory(), // one for all endpoints of the process`
+
+const endpoint = (values: ShopValues): SourceFile => ({
+  name: 'endpoint.js',
+  text: `import { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
+
+export const endpoint = createReferralEndpoint({
+${market(values)}
+  product: { id: '${values.productId}', description: ${quoted(values.name)} },
+  price: '${values.price}', // USDC
+  // Called once the money has moved. What it returns goes to the buyer.
+  serve: (request, sale) => ({ message: 'Thank you', topic: new URL(request.url).searchParams.get('topic'), sale: sale.id }),
+})
+`,
+})
+
+const SERVERS: [name: string, title: string, packages: string, file: SourceFile][] = [
+  [
+    'hono',
+    'Hono',
+    'hono @hono/node-server',
+    {
+      name: 'server.js',
+      text: `import { serve } from '@hono/node-server'
+import { honoHandler } from '@referrer/merchant/hono'
+import { Hono } from 'hono'
+import { endpoint } from './endpoint.js'
+
+await endpoint.ready()
+const app = new Hono()
+app.on(['GET', 'POST'], '/buy', honoHandler(endpoint))
+serve({ fetch: app.fetch, port: 3000 })
+`,
+    },
+  ],
+  [
+    'express',
+    'Express',
+    'express',
+    {
+      name: 'server.js',
+      text: `import { expressHandler } from '@referrer/merchant/express'
+import express from 'express'
+import { endpoint } from './endpoint.js'
+
+await endpoint.ready()
+const app = express()
+app.all('/buy', expressHandler(endpoint))
+app.listen(3000)
+`,
+    },
+  ],
+  [
+    'fastify',
+    'Fastify',
+    'fastify',
+    {
+      name: 'server.js',
+      text: `import { fastifyReferral } from '@referrer/merchant/fastify'
+import fastify from 'fastify'
+import { endpoint } from './endpoint.js'
+
+await endpoint.ready()
+const app = fastify()
+app.register(fastifyReferral, { url: '/buy', endpoint })
+await app.listen({ port: 3000 })
+`,
+    },
+  ],
+  [
+    'next',
+    'Next.js',
+    'next react react-dom',
+    {
+      name: 'app/buy/route.js',
+      text: `import { nextHandlers } from '@referrer/merchant/next'
+import { endpoint } from '../../endpoint.js'
+
+export const { GET, POST } = nextHandlers(endpoint)
+`,
+    },
+  ],
+  [
+    'node',
+    'Node',
+    '',
+    {
+      name: 'server.js',
+      text: `import { createServer } from 'node:http'
+import { nodeHandler } from '@referrer/merchant/node'
+import { endpoint } from './endpoint.js'
+
+await endpoint.ready()
+createServer(nodeHandler(endpoint)).listen(3000)
+`,
+    },
+  ],
+  [
+    'fetch',
+    'Fetch API',
+    '',
+    {
+      name: 'worker.js',
+      text: `// For whatever takes a web Request: Deno, Bun, workers.
+import { endpoint } from './endpoint.js'
+
+export default { fetch: (request) => endpoint.fetch(request) }
+`,
+    },
+  ],
+]
+
+/** A shop that uses the official x402 middleware keeps it. */
+const official = (values: ShopValues): Framework => ({
+  name: 'x402',
+  title: 'x402 middleware',
+  install: 'npm install @referrer/merchant hono @hono/node-server @x402/hono @x402/core @x402/evm',
+  files: [
+    {
+      name: 'server.js',
+      text: `import { serve } from '@hono/node-server'
+import { createPaymentMemory } from '@referrer/merchant'
+import { officialReferral } from '@referrer/merchant/x402'
+import { ExactEvmScheme } from '@x402/evm/exact/server'
+import { paymentMiddleware, x402ResourceServer } from '@x402/hono' // or '@x402/express'
+import { Hono } from 'hono'
+
+const referral = officialReferral({
+${market(values)}
+  product: { id: '${values.productId}' },
+})
+const server = new x402ResourceServer(referral.facilitator).register(referral.network, new ExactEvmScheme())
+for (const extension of referral.extensions) server.registerExtension(extension)
+
+await referral.ready()
+const app = new Hono()
+app.use(paymentMiddleware({ '/buy': referral.route('${values.price}') }, server))
+app.all('/buy', (context) => context.json({ message: 'Thank you' }))
+serve({ fetch: app.fetch, port: 3000 })
+`,
+    },
+  ],
+})
+
+export const frameworksOf = (values: ShopValues): Framework[] => [
+  ...SERVERS.map(([name, title, packages, file]) => ({
+    name,
+    title,
+    install: `npm install @referrer/merchant ${packages}`.trim(),
+    files: [endpoint(values), file],
+  })),
+  official(values),
+]
+
+/** The file that the commands of @referrer/merchant read in the folder of a shop. */
+export const projectFile = (values: ShopValues, slug: string, endpointUrl: string): SourceFile => ({
+  name: 'referrer.json',
+  text: `${JSON.stringify(
+    {
+      network: Object.values(NETWORKS).find(({ chainId }) => chainId === values.chainId)?.name,
+      market: values.marketUrl,
+      rpc: nodeOf(values.chainId),
+      chainId: values.chainId,
+      addressRegistry: values.addressRegistry,
+      facilitator: values.facilitatorUrl,
+      merchantId: values.merchantId,
+      products: { [slug]: { id: values.productId, name: values.name, endpoint: endpointUrl } },
+    },
+    null,
+    2,
+  )}
+`,
+})

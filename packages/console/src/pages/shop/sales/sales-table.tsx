@@ -1,0 +1,92 @@
+import type { AnswerOf } from '@referrer/client'
+import { Link, type LinkProps } from '@tanstack/react-router'
+import { short } from '../../../format/text.ts'
+import { Pager } from '../../../ui/parts.tsx'
+import { Foreign, Hash, Moment, Usdc } from '../../../ui/values.tsx'
+
+type Sale =
+  AnswerOf<'/v1/merchant/{id}/sales', 'get'> extends infer A
+    ? A extends { sales: (infer S)[] }
+      ? S
+      : never
+    : never
+
+interface Props {
+  sales: Sale[]
+  page: number
+  hasMore: boolean
+  to: (page: number) => LinkProps
+}
+
+export const SalesTable = ({ sales, page, hasMore, to }: Props) => (
+  <>
+    <div className="table-frame">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Product</th>
+            <th scope="col">Reviewer</th>
+            <th scope="col">Buyer</th>
+            <th scope="col" className="amount">
+              Paid
+            </th>
+            <th scope="col" className="amount">
+              Commission
+            </th>
+            <th scope="col" className="amount">
+              Yours
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sales.map((sale) => (
+            <tr key={sale.escrow_id}>
+              <td>
+                <Link to="/escrow/$escrowId" params={{ escrowId: String(sale.escrow_id) }}>
+                  <Moment at={sale.happened_at} />
+                </Link>
+              </td>
+              <td>
+                <Link
+                  to="/shop/$merchantId/product/$productId"
+                  params={{ merchantId: String(sale.merchant_id), productId: sale.product_id }}
+                >
+                  {sale.product_name ? (
+                    <Foreign text={sale.product_name} most={60} />
+                  ) : (
+                    short(sale.product_id)
+                  )}
+                </Link>
+              </td>
+              <td>
+                <Link to="/reviewer/$agentId" params={{ agentId: String(sale.reviewer_agent_id) }}>
+                  Agent {sale.reviewer_agent_id}
+                </Link>
+              </td>
+              <td>
+                {sale.buyer_agent_id === null ? (
+                  <Hash value={sale.payer} />
+                ) : (
+                  <Link to="/reviewer/$agentId" params={{ agentId: String(sale.buyer_agent_id) }}>
+                    Agent {sale.buyer_agent_id}
+                  </Link>
+                )}
+              </td>
+              <td className="amount">
+                <Usdc amount={sale.price_usdc} isBare />
+              </td>
+              <td className="amount">
+                <Usdc amount={sale.commission_usdc} isBare />
+              </td>
+              <td className="amount">
+                <Usdc amount={sale.price_usdc - sale.commission_usdc} isBare />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+    <Pager page={page} hasMore={hasMore} to={to} />
+  </>
+)
