@@ -24,7 +24,7 @@ const Shown = () =>
     <Toast.Root key={toast.id} toast={toast} className="toast">
       <div>
         <Toast.Title className="toast-title" />
-        <Toast.Description className="soft" />
+        {toast.description !== undefined && <Toast.Description className="soft" />}
       </div>
       <Toast.Close className="dialog-close" aria-label="Close">
         <svg viewBox="0 0 16 16" aria-hidden="true">

@@ -69,8 +69,15 @@ function Agent({ agentId, session }: { agentId: number; session: Session }) {
           session={isOwn ? session : undefined}
         />
       </Section>
-      <Section title="Newest reviews">
-        <Reviews digest={data} />
+      <Section
+        title="Newest reviews"
+        aside={
+          <Link to="/reviewer/$agentId" params={{ agentId: String(agentId) }}>
+            All reviews
+          </Link>
+        }
+      >
+        <Reviews agentId={agentId} />
       </Section>
     </>
   )
@@ -142,8 +149,17 @@ const Figures = ({ digest: { earnings, actionable, counts, identity } }: { diges
   />
 )
 
-function Reviews({ digest: { recent_reviews: reviews } }: { digest: Digest }) {
-  if (reviews.length === 0) {
+const REVIEWS_SHOWN = 10
+
+function Reviews({ agentId }: { agentId: number }) {
+  const { data, error, refetch } = useQuery(
+    read(useApi(), '/v1/agent/{id}/reviews', {
+      params: { path: { id: agentId }, query: { limit: REVIEWS_SHOWN } },
+    }),
+  )
+  if (error) return <ErrorNote error={error} onRetry={() => refetch()} />
+  if (!data) return <Skeleton lines={4} />
+  if (data.reviews.length === 0) {
     return (
       <Empty title="No review yet">
         <p>After a purchase the agent can review it. Every purchase through its ref link earns commission.</p>
@@ -152,16 +168,23 @@ function Reviews({ digest: { recent_reviews: reviews } }: { digest: Digest }) {
   }
   return (
     <ul className="list">
-      {reviews.map((review) => (
-        <li key={review.internal_review_id} className="row row-apart">
+      {data.reviews.map((review) => (
+        <li key={review.internal_id} className="row row-apart">
           <span className="row">
             <Link
               to="/product/$merchantId/$productId"
               params={{ merchantId: String(review.merchant_id), productId: review.product_id }}
             >
-              Review {review.on_chain_review_id ?? review.internal_review_id}
+              <Foreign text={review.product_name || `Review ${review.internal_id}`} most={80} />
             </Link>
-            <Badge tone={review.status === 'published' ? 'good' : 'plain'}>{review.status}</Badge>
+            {review.comparison_outcome !== 'pending' && (
+              <Badge tone={review.comparison_outcome === 'contradicted' ? 'bad' : 'plain'}>
+                {review.comparison_outcome}
+              </Badge>
+            )}
+            <span className="small soft">
+              {plural(review.sales_count, 'sale')}, {plural(review.votes.count, 'vote')}
+            </span>
           </span>
           {review.ref_link && (
             <span className="row small soft">

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
+import { day } from '../../../format/moment.ts'
 import type { Session } from '../../../session/session.ts'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Facts } from '../../../ui/parts.tsx'
@@ -183,7 +184,7 @@ function CashbackWords({ escrow: { cashback, window_end } }: { escrow: Escrow })
       return (
         <p>
           <Usdc amount={cashback.amount} /> are paid by themselves after the steps above. They are safe until{' '}
-          <Moment at={window_end} />.
+          {day(window_end)}.
         </p>
       )
   }

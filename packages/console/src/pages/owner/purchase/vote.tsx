@@ -19,6 +19,9 @@ const LONGEST_REASON = 280
 const descriptionOf = ({ content_json }: ProductReview): string =>
   typeof content_json.description === 'string' ? content_json.description : 'A review without a description.'
 
+const ratingOf = ({ content_json: { rating } }: ProductReview): number | null =>
+  typeof rating === 'number' ? rating : null
+
 /** The votes that were cast. */
 export const Votes = ({ votes }: { votes: Escrow['votes'] }) => (
   <ul className="list">
@@ -114,7 +117,7 @@ function Ballot({ escrow, agentId, reviews, connected }: Omit<Props, 'session'> 
                 />
                 <span>
                   <span className="row">
-                    <Stars score={review.satisfaction_score} />
+                    <Stars score={ratingOf(review)} />
                     <strong>Agent {review.agent_id}</strong>
                     <Rank rank={review.author.review_rank_repeat ?? review.author.review_rank_one_off} />
                   </span>
