@@ -23,7 +23,8 @@ const Shown = () =>
   Toast.useToastManager().toasts.map((toast) => (
     <Toast.Root key={toast.id} toast={toast} className="toast">
       <div>
-        <Toast.Title className="toast-title" />
+        {/* Not a heading: it comes and goes. */}
+        <Toast.Title className="toast-title" render={<p />} />
         {toast.description !== undefined && <Toast.Description className="soft" />}
       </div>
       <Toast.Close className="dialog-close" aria-label="Close">
