@@ -48,7 +48,7 @@ const argsFor = ({ merchantId, productId }: Product, content_json: unknown) => (
 /** The tool and the route answer the same. */
 async function check(product: Product, content: string) {
   const told = await mcp.ok('check_review_content', argsFor(product, content))
-  const { body } = await must(desk.m.call('POST', '/v1/review/check', { body: argsFor(product, content) }))
+  const body = await must(desk.m.call('POST', '/v1/review/check', { body: argsFor(product, content) }))
   expect(body).toEqual(told)
   return told
 }

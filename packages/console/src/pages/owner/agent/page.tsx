@@ -1,6 +1,6 @@
 import type { AnswerOf } from '@referrer/client'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { plural } from '../../../format/text.ts'
@@ -11,12 +11,13 @@ import { Skeleton } from '../../../ui/skeleton.tsx'
 import { CopyButton, Foreign, Hash, Rank, Usdc } from '../../../ui/values.tsx'
 import { AgentNav, OwnerPage } from '../parts/frame.tsx'
 import { CashbackRate } from './cashback-rate.tsx'
-import { agentRoute } from './route.ts'
+
+const route = getRouteApi('/me/agent/$agentId')
 
 type Digest = AnswerOf<'/v1/agent/{id}/context', 'get'>
 
 export function AgentPage() {
-  const agentId = agentRoute.useLoaderData()
+  const agentId = route.useLoaderData()
   return (
     <OwnerPage title={`Agent ${agentId}`} kicker="My agent">
       {(session) => <Agent agentId={agentId} session={session} />}

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { day } from '../../../format/moment.ts'
@@ -14,15 +14,16 @@ import { LegState } from '../parts/legs.tsx'
 import { Bind } from './bind.tsx'
 import { type Escrow, votable } from './escrow.ts'
 import { Review } from './review.tsx'
-import { purchaseRoute } from './route.ts'
 import { Step } from './step.tsx'
 import { Vote, Votes } from './vote.tsx'
+
+const route = getRouteApi('/me/purchase/$escrowId')
 
 /** Cashback is on its way: it is looked at again. */
 const POLL_MS = 4_000
 
 export function PurchasePage() {
-  const escrowId = purchaseRoute.useLoaderData()
+  const escrowId = route.useLoaderData()
   return (
     <OwnerPage title={`Purchase ${escrowId}`} kicker="What I bought">
       {(session) => <Purchase escrowId={escrowId} session={session} />}
