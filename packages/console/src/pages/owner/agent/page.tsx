@@ -9,6 +9,7 @@ import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Empty, Facts, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { CopyButton, Foreign, Hash, Rank, Usdc } from '../../../ui/values.tsx'
+import { Balance } from '../parts/balance.tsx'
 import { AgentNav, OwnerPage } from '../parts/frame.tsx'
 import { CashbackRate } from './cashback-rate.tsx'
 
@@ -141,7 +142,7 @@ const Figures = ({ digest: { earnings, actionable, counts, identity } }: { diges
       ['Commission', <Usdc key="b" amount={earnings.commission_realized} />],
       ['Cashback', <Usdc key="c" amount={earnings.cashback_total} />],
       ['Still held', <Usdc key="d" amount={actionable.escrow_pending.total} />],
-      ['In its wallet', earnings.usdc_wallet_balance ? `${earnings.usdc_wallet_balance} USDC` : 'unknown'],
+      ['In its wallet', <Balance key="g" text={earnings.usdc_wallet_balance} />],
       ['Reviews', counts.reviews_authored.toLocaleString('en')],
       ['Votes', counts.votes_cast.toLocaleString('en')],
       ['Rank, repeat goods', <Rank key="e" rank={identity.review_rank_repeat} />],

@@ -8,6 +8,7 @@ import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Empty, Facts, Pager, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { Moment, Usdc } from '../../../ui/values.tsx'
+import { Balance } from '../parts/balance.tsx'
 import { AgentNav, OwnerPage } from '../parts/frame.tsx'
 import { LegState } from '../parts/legs.tsx'
 
@@ -52,7 +53,7 @@ function Totals({ agentId }: { agentId: number }) {
         ['Cashback as a buyer', <Usdc key="d" amount={cashback.total} />],
         ['Commission still held', <Usdc key="e" amount={pending.held_back} />],
         ['Cashback still held', <Usdc key="f" amount={pending.cashback} />],
-        ['In its wallet', data.usdc_wallet_balance ? `${data.usdc_wallet_balance} USDC` : 'unknown'],
+        ['In its wallet', <Balance key="g" text={data.usdc_wallet_balance} />],
       ]}
     />
   )

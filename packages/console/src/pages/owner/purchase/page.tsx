@@ -110,7 +110,7 @@ function Steps({ escrow, session }: { escrow: Escrow; session: Session }) {
   const isVoteDone = hasVoted || candidates.length === 0
   const isReviewed = own !== null && text.data?.status === 'published'
   return (
-    <ol className="steps">
+    <ol className="to-dos">
       {agentId === null && (
         <Step number={1} title="Give it to an agent" state="now">
           <Bind escrow={escrow} session={session} />

@@ -95,7 +95,7 @@ export function ReviewForm({ fields, mustHold, onSubmit }: Props) {
             Reviews of this category have measurements.
             {mustHold.length > 0 && ` It must hold: ${mustHold.join('; ')}.`}
           </p>
-          <div className="figures">
+          <div className="measurements">
             {fields.map((field) => (
               <Field
                 key={nameOf(field)}

@@ -97,7 +97,7 @@ function Write({ escrow, connected }: { escrow: Escrow; connected: Connected }) 
 }
 
 const Progress = ({ step }: { step: number }) => (
-  <ol className="progress" role="status" aria-label="Publishing the review">
+  <ol className="publishing" role="status" aria-label="Publishing the review">
     {STEPS.map((text, index) => (
       <li key={text} className={index < step ? 'is-done' : index === step ? 'is-now' : ''}>
         {text}

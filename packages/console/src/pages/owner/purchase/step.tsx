@@ -16,8 +16,8 @@ export const Step = ({
   state: StepState
   children?: ReactNode
 }) => (
-  <li className={`step step-${state}`}>
-    <span className="step-mark" aria-hidden="true">
+  <li className={`to-do to-do-${state}`}>
+    <span className="to-do-mark" aria-hidden="true">
       {state === 'done' ? '✓' : number}
     </span>
     <div className="stack">
