@@ -81,6 +81,8 @@ export const ROUTES = {
   'POST /console/session': { auth: 'console', answers: 'json', takesChain: false },
   'GET /console/session': { auth: 'console', answers: 'json', takesChain: false },
   'DELETE /console/session': { auth: 'console', answers: 'nothing', takesChain: false },
+  'GET /console/accounts': { auth: 'console', answers: 'json', takesChain: false },
+  'POST /console/rpc': { auth: 'console', answers: 'json', takesChain: false },
   'GET /admin/proofs': { auth: 'session', answers: 'json', takesChain: true },
   'POST /admin/proofs/{id}/approve': { auth: 'session', answers: 'json', takesChain: true },
   'POST /admin/proofs/{id}/reject': { auth: 'session', answers: 'json', takesChain: true },

@@ -22,7 +22,7 @@ interface Document {
   components: { schemas: Json }
 }
 
-// With a bot, so that every route is served.
+// With a bot and accounts of a sandbox, so that every route is served.
 const config = testConfig({
   TELEGRAM_BOT_TOKEN: '1:nobody',
   TELEGRAM_BOT_NAME: 'referrer_test_bot',
