@@ -12,6 +12,7 @@ import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Facts, PageTitle, Section } from '../../../ui/parts.tsx'
 import { PageSkeleton } from '../../../ui/skeleton.tsx'
 import { Foreign, Hash, Rank, Usdc } from '../../../ui/values.tsx'
+import { Change } from '../parts/change.tsx'
 import { CodeSamples } from '../parts/code-samples.tsx'
 import { DescribeForm } from '../parts/describe-form.tsx'
 import { merchantIdOf, productIdOf } from '../parts/ids.ts'
@@ -83,14 +84,11 @@ function Product({ merchantId, productId, session }: Props) {
           ['Paid to you', <Usdc key="net" amount={sold?.net_usdc ?? 0} />],
           ['Commission and fee', <Usdc key="commission" amount={sold?.commission_usdc ?? 0} />],
           [
-            'Price that the market shows',
+            'Price shown',
             card?.price_usdc === undefined ? 'not known yet' : <Usdc key="price" amount={card.price_usdc} />,
           ],
           ['Product rank', <Rank key="rank" rank={product?.product_rank} label="Product rank" />],
-          [
-            'Type',
-            product?.product_type === 'One-off' ? 'bought once' : product ? 'bought again and again' : '–',
-          ],
+          ['Type', product?.product_type === 'One-off' ? 'one-off' : product ? 'repeat' : '–'],
           ['Commission rate', product ? formatBps(product.commission_bps) : '–'],
           ['Product id', <Hash key="id" value={productId} label="product id" />],
         ]}
@@ -102,43 +100,44 @@ function Product({ merchantId, productId, session }: Props) {
           </Link>
         </p>
       )}
-      <Section title="Description">
-        {product ? (
-          <DescribeForm
-            merchantId={merchantId}
-            productId={productId}
-            was={{
-              name: product.name,
-              description: product.description,
-              category: product.category,
-              endpointUrl: product.endpoint_url ?? '',
-            }}
-          />
-        ) : (
-          <p className="soft">
-            The product is closed. Open it below, then you can change what the market shows.
-          </p>
-        )}
-      </Section>
-      {product?.endpoint_url && (
-        <Section title="Endpoint">
-          <p className="small soft">
-            <Foreign text={product.endpoint_url} most={200} />
-          </p>
-          <Readiness resource={product.endpoint_url} />
+      <div className="columns">
+        <Section title="Description">
+          {product ? (
+            <DescribeForm
+              merchantId={merchantId}
+              productId={productId}
+              was={{
+                name: product.name,
+                description: product.description,
+                category: product.category,
+                endpointUrl: product.endpoint_url ?? '',
+              }}
+            />
+          ) : (
+            <p className="soft">
+              The product is closed. Open it below, then you can change what the market shows.
+            </p>
+          )}
         </Section>
-      )}
-      <WithChain session={session}>
-        {(onChain) => (
-          <ProductOnChain onChain={onChain} merchantId={merchantId} productId={productId}>
-            {(price) => (
-              <Section title="Code of the endpoint">
-                <CodeSamples values={valuesOf(onChain, { merchantId, productId, name, price })} />
-              </Section>
-            )}
-          </ProductOnChain>
+        {product?.endpoint_url && (
+          <Section title="Endpoint">
+            <Readiness resource={product.endpoint_url} />
+          </Section>
         )}
-      </WithChain>
+      </div>
+      <Section title="On the chain">
+        <WithChain session={session}>
+          {(onChain) => (
+            <ProductOnChain onChain={onChain} merchantId={merchantId} productId={productId}>
+              {(price) => (
+                <Change label="Show the code of the endpoint">
+                  {() => <CodeSamples values={valuesOf(onChain, { merchantId, productId, name, price })} />}
+                </Change>
+              )}
+            </ProductOnChain>
+          )}
+        </WithChain>
+      </Section>
     </>
   )
 }
