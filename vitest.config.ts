@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './scripts/longest-first.ts'
 
 // Most of a short process is reading modules: the workers, and what the tests start, share what was compiled.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/referrer-compiled')
@@ -15,6 +16,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Files share what their worker has imported, which takes a third of the time otherwise: no test may leave anything behind.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // Node runs TypeScript as it is written: nothing has to be transformed, and no test replaces modules.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     testTimeout: 60_000,

@@ -2,6 +2,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
+import { findChromium, NO_CHROMIUM } from '../packages/console/test/harness/chromium.ts'
 import { HELP, readArguments, type Wanted } from './arguments.ts'
 import { conformanceReport, readRules, unknownRules } from './conformance.ts'
 import { count, readSolidity, readVitest, slowestFiles, type TestCase } from './results.ts'
@@ -10,6 +11,7 @@ import { solidityRules, solidityTestsOf } from './solidity-rules.ts'
 import { describe, runStep, type Step, type StepResult, skipped, stopAll, tick } from './steps.ts'
 
 const SLOWEST = 10
+const BROWSER_TESTS = 'packages/console/test/console.test.ts'
 
 const root = dirname(import.meta.dirname)
 const logs = join(root, 'node_modules', '.cache', 'referrer-test')
@@ -115,6 +117,22 @@ function solidity(args: string[]): Step {
   }
 }
 
+/** The first run on a machine without a browser installs one. */
+function chromium(): Step {
+  return {
+    name: 'chromium',
+    cwd: root,
+    command: ['scripts/chromium.ts'],
+    summary: lineWith(/browser tests/i),
+  }
+}
+
+const needsChromium = (): boolean =>
+  steps.unit !== undefined &&
+  wanted.rules.length === 0 &&
+  (isWhole || wanted.filters.some((filter) => BROWSER_TESTS.includes(filter))) &&
+  findChromium() === undefined
+
 function vitest(args: string[]): Step {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${vitestJson}`]
   return {
@@ -128,6 +146,7 @@ function vitest(args: string[]): Step {
 /** The unit tests, which take longest, need nothing of the rest: all else runs beside them. */
 async function runAll(): Promise<StepResult[]> {
   const run = (step: Step | undefined) => (step ? [runStep(step, logs)] : [])
+  if (needsChromium()) await runStep(chromium(), logs)
   const [rest, unit] = await Promise.all([runRest(), Promise.all(run(steps.unit))])
   return [...rest, ...unit]
 
@@ -189,6 +208,7 @@ function finish(results: StepResult[]) {
   if (steps.contracts || steps.unit) {
     console.log(`\n${count(cases, 'passed')} passed, ${count(cases, 'failed')} failed`)
   }
+  if (needsChromium()) console.log(`\n${NO_CHROMIUM}`)
   const untested = tellRules()
   process.exitCode = failed.length || unknown.length || untested ? 1 : 0
 }

@@ -5,6 +5,8 @@ import { pathToFileURL } from 'node:url'
 import type { PageAnswer, PageRequest } from './src/app/page-request.ts'
 
 export { buildConsole, builtDirectory } from './build.ts'
+export { openPainter, type Painter, PainterBusy } from './src/preview/painter.ts'
+export { type Subject, subjectOf } from './src/preview/subjects.ts'
 export type { PageAnswer, PageRequest }
 
 export interface Asset {

@@ -1,11 +1,13 @@
 // From an empty folder to the first sale, with each framework.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { addressIn } from '@referrer/client/keystore'
 import type { Reporter } from '@referrer/merchant/shop'
 import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createShop } from '../src/create.ts'
+import { OWNER_KEY } from '../src/keys.ts'
 import { PATIENCE_MS, type Shops, startShops } from './shops.ts'
 
 let shops: Shops
@@ -14,6 +16,7 @@ beforeAll(async () => {
 }, PATIENCE_MS)
 afterAll(() => shops.end())
 
+const PASSWORD = 'correct horse'
 const SERVER = ['--env-file=.env', 'server.js']
 /** Next passes its route handlers the same `Request`. */
 const ROUTE_HANDLERS = `
@@ -40,6 +43,7 @@ describe.each(['hono', 'express', 'fastify'])('a shop with %s', (framework) => {
     ]
     const made = await shops.create([name, ...shops.flags, ...args, '--no-install'])
     expect([made.code, made.err]).toEqual([0, ''])
+    await shops.lighten(name)
     shops.install(name)
     const done = await shops.create([name, ...shops.flags])
     expect([done.code, done.out]).toEqual([0, expect.stringContaining('= ready')])
@@ -86,6 +90,7 @@ describe('a shop with Next', () => {
     expect(made.out).toContain('npx referrer-merchant describe --endpoint http://127.0.0.1:')
     const manifest = JSON.parse(readFileSync(join(shops.directory('nextly'), 'package.json'), 'utf8'))
     expect(manifest.scripts.dev).toMatch(/^next dev --port \d+$/)
+    await shops.lighten('nextly')
     shops.install('nextly')
     const stop = await shops.serve('nextly', ['--env-file=.env', '--input-type=module', '-e', ROUTE_HANDLERS])
     try {
@@ -150,6 +155,7 @@ describe('a shop that is begun', () => {
   })
 
   it('sells its own product, whatever else is listed from its folder', { timeout: PATIENCE_MS }, async () => {
+    await shops.lighten('begun')
     shops.install('begun')
     const terms = ['--price', '0.01', '--commission', '50']
     expect(await shops.command('begun', ['list', '--name', '2024', ...terms])).toMatchObject({ code: 0 })
@@ -177,7 +183,7 @@ describe('a shop that is begun', () => {
     vi.stubEnv('MERCHANT_SIGNING_KEY', `0x${'11'.repeat(32)}`)
     try {
       const { code, err } = await shops.create(['begun', ...shops.flags])
-      expect([code, err.replace(/^….*\n?/gm, '')]).toEqual([0, ''])
+      expect([code, err]).toEqual([0, ''])
     } finally {
       vi.unstubAllEnvs()
     }
@@ -203,10 +209,11 @@ describe('a shop that is interrupted', () => {
     const directory = shops.directory('cut')
     const points = new Set<string>()
     for (let isDone = false; !isDone; ) {
-      const env = { REFERRER_PASSWORD: 'correct horse' }
+      const env = { REFERRER_PASSWORD: PASSWORD }
       const { baseUrl: market, rpcUrl: rpc } = shops.sandbox.state
       const reporter = interruptingAnew(points)
       const options = { directory, given: { market, rpc }, isInstalled: false, mayAsk: false, env, reporter }
+      const wasThere = existsSync(join(directory, OWNER_KEY))
       isDone = await createShop(options).then(
         () => true,
         (error) => {
@@ -214,6 +221,9 @@ describe('a shop that is interrupted', () => {
           return false
         },
       )
+      if (!wasThere && existsSync(join(directory, OWNER_KEY))) await shops.lighten('cut', PASSWORD)
+      // The market takes a request once, and those of two runs in one second would be the same.
+      await sleep(1_000 - (Date.now() % 1_000))
     }
     // Each of them was the last thing that some run told.
     expect([...points]).toEqual(
@@ -234,7 +244,7 @@ describe('a shop that is interrupted', () => {
         'project',
       ]),
     )
-    const owner = addressIn(join(directory, '.referrer/owner-key.json')) as Address
+    const owner = addressIn(join(directory, OWNER_KEY)) as Address
     expect(await shops.identitiesOf(owner)).toBe(1n)
     // register, setActive, grantRole, listProduct
     expect(await shops.transactionsOf(owner)).toBe(4)

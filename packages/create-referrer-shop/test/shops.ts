@@ -5,15 +5,20 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundled } from '@referrer/database/testing'
+import { SANDBOX_PASSWORD } from '@referrer/merchant/shop'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, createPublicClient, http } from 'viem'
 import { startTestSandbox, type TestSandbox } from '../../../sandbox/test/sandbox.ts'
+import { lighten } from '../../client/test/light-keystore.ts'
+import { OWNER_KEY } from '../src/keys.ts'
 import { run } from '../src/run.ts'
 
 export { PATIENCE_MS } from '../../../sandbox/test/sandbox.ts'
 
 /** The packages of this repository, in place of what npm would install. */
 const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url))
+const COMMANDS = new URL('../../merchant/src/cli.ts', import.meta.url)
 
 export interface Shops {
   sandbox: TestSandbox
@@ -23,6 +28,8 @@ export interface Shops {
   create(args: string[], env?: Record<string, string>): Promise<{ code: number; out: string; err: string }>
   directory(name: string): string
   install(name: string): void
+  /** The owner's key of a shop that was made opens at once from now on. */
+  lighten(name: string, password?: string): Promise<void>
   project(name: string): Project
   command(name: string, args: string[]): Promise<{ code: number; out: string; err: string }>
   /** Runs the shop until the returned function is called. */
@@ -53,12 +60,15 @@ export async function startShops(): Promise<Shops> {
       const complained: string[] = []
       const output = { out: (text: string) => said.push(text), err: (text: string) => complained.push(text) }
       const code = await run(args, { directory: folder, env, isInteractive: false, output })
-      return { code, out: said.join('\n'), err: complained.join('\n') }
+      // On a busy machine it says what it waits for.
+      const err = complained.filter((line) => !line.startsWith('…')).join('\n')
+      return { code, out: said.join('\n'), err }
     },
     install: (name) => symlinkSync(MODULES, join(directory(name), 'node_modules')),
+    lighten: (name, password = SANDBOX_PASSWORD) => lighten(join(directory(name), OWNER_KEY), password),
     project: (name) => JSON.parse(readFileSync(join(directory(name), 'referrer.json'), 'utf8')),
     async command(name, args) {
-      const { child, output } = runIn(directory(name), ['node_modules/.bin/referrer-merchant', ...args])
+      const { child, output } = runIn(directory(name), [await bundled(COMMANDS), ...args])
       const [code] = await once(child, 'close')
       return { code, ...output }
     },

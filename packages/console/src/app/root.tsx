@@ -1,16 +1,17 @@
 import { createRootRouteWithContext, Outlet } from '@tanstack/react-router'
+import { Account } from '../session/account.tsx'
 import { ErrorPage, NotFoundPage } from '../ui/errors.tsx'
 import { Layout } from '../ui/layout.tsx'
 import type { AppContext } from './context.ts'
 
 export const rootRoute = createRootRouteWithContext<AppContext>()({
   component: () => (
-    <Layout>
+    <Layout account={<Account />}>
       <Outlet />
     </Layout>
   ),
   errorComponent: ({ error }) => (
-    <Layout>
+    <Layout account={<Account />}>
       <ErrorPage error={error} />
     </Layout>
   ),

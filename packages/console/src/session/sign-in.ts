@@ -29,7 +29,3 @@ export async function signIn(api: Api, queries: QueryClient, signer: Signer): Pr
   clearAnswers(queries)
   queries.setQueryData(sessionQuery(api).queryKey, session)
 }
-
-/** A path of this site, from the address bar: never another site. */
-export const localPath = (value: unknown): string | undefined =>
-  typeof value === 'string' && /^\/(?![/\\])[^\\\s]{0,500}$/.test(value) ? value : undefined

@@ -96,17 +96,25 @@ export function Pager({
   page,
   hasMore,
   to,
+  label = 'Pages',
+  before = 'Newer',
+  after = 'Older',
 }: {
   page: number
   hasMore: boolean
   to: (page: number) => LinkProps
+  /** Tells the lists of a page apart. */
+  label?: string
+  /** What is on the pages before, where it is not what is newer. */
+  before?: string
+  after?: string
 }) {
   if (page === 1 && !hasMore) return null
   return (
-    <nav className="pager" aria-label="Pages">
-      {page > 1 ? <Link {...to(page - 1)}>← Newer</Link> : <span />}
+    <nav className="pager" aria-label={label}>
+      {page > 1 ? <Link {...to(page - 1)}>← {before}</Link> : <span />}
       <span className="soft">Page {page}</span>
-      {hasMore ? <Link {...to(page + 1)}>Older →</Link> : <span />}
+      {hasMore ? <Link {...to(page + 1)}>{after} →</Link> : <span />}
     </nav>
   )
 }

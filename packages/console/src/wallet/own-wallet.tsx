@@ -1,22 +1,11 @@
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { read } from '../api/api.ts'
-import { useApi } from '../api/use-api.ts'
 import type { Session } from '../session/session.ts'
 import { ErrorNote } from '../ui/errors.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { Hash } from '../ui/values.tsx'
 import type { Connected } from './config.ts'
+import { useMarketChain } from './market-chain.ts'
 import { OtherWallet, WithWallet } from './with-wallet.tsx'
-
-/** The market's first chain, which its pages show. */
-export function useMarketChain(): { chainId: number | undefined; error: unknown } {
-  const { data, error } = useQuery({
-    ...read(useApi(), '/.well-known/referrer-agent'),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-  return { chainId: data?.chains[0]?.chainId, error }
-}
 
 interface Props {
   session: Session

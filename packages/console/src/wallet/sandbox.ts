@@ -12,6 +12,9 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 
 const HEADERS = { 'content-type': 'application/json', 'x-referrer-console': '1' }
 
+/** Under which the browser keeps the account that was connected last: a wallet tells its account only to pages that were let in. */
+const CHOSEN = 'sandbox-wallet'
+
 interface Rpc {
   method: string
   params?: unknown
@@ -56,12 +59,20 @@ function providerOf(account: PrivateKeyAccount): EIP1193Provider {
     const [first, second] = params as [unknown, unknown]
     switch (method) {
       case 'eth_requestAccounts':
-      case 'eth_accounts':
+        localStorage.setItem(CHOSEN, account.address)
         return [account.address]
+      case 'eth_accounts':
+        return localStorage.getItem(CHOSEN) === account.address ? [account.address] : []
       case 'wallet_requestPermissions':
-      case 'wallet_getPermissions':
-        return [{ parentCapability: 'eth_accounts', caveats: [] }]
+        localStorage.setItem(CHOSEN, account.address)
+        return [
+          {
+            parentCapability: 'eth_accounts',
+            caveats: [{ type: 'restrictReturnedAccounts', value: [account.address] }],
+          },
+        ]
       case 'wallet_revokePermissions':
+        localStorage.removeItem(CHOSEN)
         return null
       case 'wallet_switchEthereumChain': {
         const current = await askNode({ method: 'eth_chainId' })

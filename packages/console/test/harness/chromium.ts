@@ -43,21 +43,17 @@ const succeeds = ({ status }: SpawnSyncReturns<Buffer>): boolean => status === 0
 const canInstall = (): boolean =>
   process.getuid?.() === 0 && succeeds(spawnSync('apt-get', ['--version'], { stdio: 'ignore' }))
 
-/** Returns the Chromium of this machine; installs it once where it is missing. Undefined: there is none, and none can be had. */
-export async function provideChromium(onStart: (label: string) => (outcome: string) => void) {
-  const found = findChromium()
-  if (found || !canInstall()) return found
-  const end = onStart("installing Debian's Chromium for the browser tests")
+/** Installs Debian's package where there is no Chromium yet. Undefined: none can be had here. */
+export async function installChromium(): Promise<string | undefined> {
+  if (!canInstall()) return findChromium()
   for (const args of INSTALL) {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    const [status] = await once(spawn('apt-get', args, { stdio: 'ignore', env }), 'close')
-    if (status === 0) continue
-    end(`apt-get ${args[0]} failed`)
-    return undefined
+    const [status] = await once(spawn('apt-get', args, { stdio: 'inherit', env }), 'close')
+    if (status !== 0) return undefined
   }
   const installed = findChromium()
-  // The package of some systems is only a note that it is elsewhere.
-  const runs = installed && succeeds(spawnSync(installed, ['--version'], { stdio: 'ignore' }))
-  end(runs ? 'done' : 'the package has no browser in it')
-  return runs ? installed : undefined
+  // The package of some systems is only a note that the browser is elsewhere.
+  return installed && succeeds(spawnSync(installed, ['--version'], { stdio: 'ignore' }))
+    ? installed
+    : undefined
 }

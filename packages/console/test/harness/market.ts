@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { expect } from 'vitest'
 import { startTestSandbox, type TestSandbox } from '../../../../sandbox/test/sandbox.ts'
 import type { Account } from './places.ts'
 import { signIn } from './sign-in.ts'
@@ -24,8 +23,8 @@ export interface ConsoleMarket {
     account: Pick<Account, 'privateKey'>,
     options?: Options & Pick<WalletOptions, 'startsOn'>,
   ): Promise<Visit & { wallet: TestWallet }>
-  /** Closes what is open and fails when anything went wrong in it: after each test. */
-  leave(): Promise<void>
+  /** Closes what is open and tells what went wrong in it: after each test. */
+  leave(): Promise<string[]>
   end(): Promise<void>
 }
 
@@ -78,7 +77,7 @@ export async function startConsoleMarket(chromium: string): Promise<ConsoleMarke
     async leave() {
       const left = open.splice(0)
       await Promise.all(left.map(({ close }) => close()))
-      expect(left.flatMap(({ problems }) => problems)).toEqual([])
+      return left.flatMap(({ problems }) => problems)
     },
     async end() {
       await browser.close()

@@ -21,11 +21,13 @@ interface Purchase {
 const PAGES = join(import.meta.dirname, '../../src/pages')
 
 /** The routes that the sources name. */
-export const routesOfSources = (): string[] =>
-  globSync('**/route.ts', { cwd: PAGES })
-    .flatMap((file) => [...readFileSync(join(PAGES, file), 'utf8').matchAll(/^\s*path: '([^']+)'/gm)])
-    .map(([, path]) => path as string)
-    .sort()
+export function routesOfSources(): string[] {
+  const sources = globSync('**/route.ts', { cwd: PAGES }).map((file) =>
+    readFileSync(join(PAGES, file), 'utf8'),
+  )
+  const paths = sources.flatMap((text) => [...text.matchAll(/^\s*path: '([^']+)'/gm)])
+  return [...new Set(paths.map(([, path]) => path as string))].sort()
+}
 
 export async function placesOf({ state, account }: Pick<TestSandbox, 'state' | 'account'>): Promise<Place[]> {
   const get = async (path: string) => (await fetch(`${state.baseUrl}${path}`)).json()

@@ -30,8 +30,21 @@ const ESCAPES: Record<string, string> = {
 export const escaped = (text: string) =>
   text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] as string)
 
-/** `main` is HTML; `title` and `about` are text and are escaped here. */
-export function renderPage({ title, about, main }: { title: string; about: string; main: string }): string {
+interface Page {
+  title: string
+  /** For previews in chats and search engines. */
+  about: string
+  /** HTML. Everything else is text and is escaped here. */
+  main: string
+  /** The market's public address. */
+  baseUrl: string
+  /** Path of the preview picture. */
+  image?: string
+}
+
+/** A page with the look of the console, for where no script may run. */
+export function renderPage({ title, about, main, baseUrl, image = '/preview/market.png' }: Page): string {
+  const base = escaped(baseUrl)
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -41,10 +54,15 @@ export function renderPage({ title, about, main }: { title: string; about: strin
 <meta name="description" content="${escaped(about)}">
 <meta property="og:title" content="${escaped(title)}">
 <meta property="og:description" content="${escaped(about)}">
+<meta property="og:image" content="${base}${escaped(image)}">
+<meta name="twitter:card" content="summary_large_image">
 <title>${escaped(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
+<header>
+<nav aria-label="Market"><a class="brand" href="${base}/">Referrer</a><a href="${base}/discover">Discover</a><a href="${base}/reviewers">Reviewers</a></nav>
+</header>
 <main>
 ${main}
 </main>
@@ -65,6 +83,7 @@ export function renderErrorPage({ title, why, next }: ErrorPage, baseUrl: string
   return renderPage({
     title,
     about: why,
+    baseUrl,
     main: `<h1>${escaped(title)}</h1>
 <p class="lead">${escaped(why)}</p>
 <p>${escaped(next)}</p>

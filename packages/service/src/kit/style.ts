@@ -1,14 +1,29 @@
+/** The colours and parts of the console, for pages whose style is within them. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
-  --paper: #f6f5f1; --card: #fff; --ink: #1d1c19; --soft: #6a665d; --line: #e4e1d9; --accent: #a8520f;
+  --paper: #f6f5f1; --card: #fff; --ink: #1d1c19; --soft: #625e55; --line: #e4e1d9; --accent: #a0490a; --on-accent: #fff;
 }
 @media (prefers-color-scheme: dark) {
-  :root { --paper: #161513; --card: #201f1c; --ink: #edeae3; --soft: #a29d92; --line: #37342f; --accent: #f0a25c }
+  :root { --paper: #161513; --card: #201f1c; --ink: #edeae3; --soft: #a8a397; --line: #37342f; --accent: #f0a25c; --on-accent: #241304 }
 }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif }
-main { max-width: 44rem; margin: 0 auto; padding: 3rem 1.25rem 4rem }
+header, main { max-width: 44rem; margin: 0 auto; padding: 1rem 1.25rem }
+main { padding-bottom: 4rem }
+nav { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.1rem; min-height: 2rem }
+nav a { color: var(--soft); text-decoration: none }
+nav a:hover { color: var(--ink) }
+.brand { color: var(--ink); font-weight: 650; letter-spacing: -.01em }
+.brand::before {
+  content: "R"; display: inline-block; width: 1.6rem; height: 1.6rem; margin-right: .5rem; border-radius: .4rem;
+  background: var(--accent); color: var(--on-accent); font-weight: 800; line-height: 1.6rem; text-align: center;
+}
+.button {
+  display: inline-block; padding: .45rem 1rem; border-radius: .6rem; background: var(--accent); color: var(--on-accent);
+  font-weight: 550; text-decoration: none;
+}
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 h1 { margin: 0 0 .25rem; font-size: 2rem; line-height: 1.2; letter-spacing: -.02em; text-wrap: balance; overflow-wrap: anywhere }
 h2 { margin: 2.5rem 0 .75rem; font-size: 1.15rem }
 h3 { margin: 0; font-size: 1rem }

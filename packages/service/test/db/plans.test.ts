@@ -11,7 +11,7 @@ import { migrations } from '../../src/machinery/db/migrations.ts'
 import { countReviewsOfAgent, productsReviewedBy } from '../../src/market/agents/reviewed.ts'
 import { agentsOfOwner, countAgents, findAgent, listAgents } from '../../src/market/agents/store.ts'
 import { earningsInPeriod, earningsOfAgent, payeeOf } from '../../src/market/earnings/store.ts'
-import { escrowsOfAgent, findEscrowOfAgent } from '../../src/market/escrows/store.ts'
+import { type EscrowRow, escrowsOfAgent, findEscrowOfAgent } from '../../src/market/escrows/store.ts'
 import { listIntents, pendingIntents } from '../../src/market/intents/store.ts'
 import {
   countMerchants,
@@ -48,6 +48,19 @@ import { readLimit } from '../../src/market/spending/store.ts'
 import { type EscrowKey, votesMissing } from '../../src/market/votes/gate.ts'
 import { findVotable, findVotableReviews } from '../../src/market/votes/store.ts'
 import { asIndexer, fillMarket, productId, WHALES } from '../../src/testing/records.ts'
+import { findPurchase, newestPurchases } from '../../src/views/activity/store.ts'
+import { bestAgents, countsOfAgents, earningDays, publishedBy } from '../../src/views/agents/store.ts'
+import { findBuyerReview, transactionsOf, votesOf } from '../../src/views/escrows/store.ts'
+import { reputationOf } from '../../src/views/merchants/store.ts'
+import {
+  bestReviews,
+  largestCategories,
+  openProducts,
+  opinionDays,
+  opinionsOf,
+  salesDays,
+} from '../../src/views/products/store.ts'
+import { readFigures } from '../../src/views/stats/store.ts'
 
 const CHAIN = 1
 const ROWS = 50_000
@@ -57,6 +70,8 @@ const owner = Buffer.from('2a'.padStart(40, '0'), 'hex')
 const { reviewer, buyer, both, prover, merchant } = WHALES
 
 let database: TestDatabase
+/** Its buyer has voted and reviewed it, and the oracle has settled it. */
+let onePurchase: EscrowRow
 
 beforeAll(async () => {
   database = await freshDatabase(migrations)
@@ -66,6 +81,8 @@ beforeAll(async () => {
   await decideMuch(database.sql)
   await listAll(database.sql)
   await queueMuch(database.sql)
+  await tellMuch(database.sql)
+  onePurchase = await settleOne(database.sql)
   await database.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id % 1000 = 0`
   await database.sql`
     INSERT INTO market.spending_limits (owner, chain_id, updated_at)
@@ -99,10 +116,10 @@ async function sellLate(sql: Sql): Promise<void> {
         FROM chain.escrows WHERE escrow_id > 1000 AND buyer_agent_id IS NOT NULL RETURNING *
       )
       INSERT INTO market.votes
-      SELECT ballot_id, (SELECT min(internal_id) FROM market.reviews), 1, 'good', chain_id, voter_agent_id, 0, payer, true, 1, cast_at
+      SELECT ballot_id, (SELECT min(internal_id) FROM market.reviews) + ballot_id % 10000, 1, 'good', chain_id, voter_agent_id, 0, payer, true, 1, cast_at
       FROM ballot`
   })
-  await sql`VACUUM ANALYZE market.products, market.ballots, market.votes`
+  await sql`VACUUM ANALYZE market.products, market.ballots, market.votes, market.review_votes`
 }
 
 /** The oracle has settled most escrows of the first chain, and admins many disputes. */
@@ -161,6 +178,31 @@ async function queueMuch(sql: Sql): Promise<void> {
     INSERT INTO indexer.checkpoints (chain_id, block_number, block_hash, block_time, final_number, head_number, head_time)
     SELECT chain, 1, ''::bytea, now(), 1, 1, now() FROM generate_series(${CHAIN}::bigint, ${CHAIN}::bigint + 999) AS chain`
   await sql`VACUUM ANALYZE market.intents, market.spent, indexer.checkpoints`
+}
+
+/** A product has an opinion of each day since 2023, and all others have one. */
+async function tellMuch(sql: Sql): Promise<void> {
+  await sql`
+    INSERT INTO market.opinions (chain_id, merchant_id, product_id, owner, internal_id, published_at, review_id, satisfaction, size, weight)
+    SELECT chain_id, merchant_id, product_id, int8send(n), 1, timestamptz '2023-01-01' + n * interval '1 day', 1, 500000, 1, 1
+    FROM market.products, generate_series(0, CASE WHEN product_id = ${productId(1)} THEN 1000 ELSE 0 END) AS n`
+  await sql`
+    INSERT INTO market.product_totals (chain_id, merchant_id, product_id, opinions, weight, rank, day)
+    SELECT chain_id, merchant_id, product_id, 1, 1, 500000, 0 FROM market.products`
+  await sql`INSERT INTO market.opinion_totals SELECT n, 1, 1, 1, 500000 FROM generate_series(1, 1000) AS n`
+  await sql`VACUUM ANALYZE market.opinion_days, market.product_totals, market.opinion_totals`
+}
+
+async function settleOne(sql: Sql): Promise<EscrowRow> {
+  const [row] = await sql<[EscrowRow]>`
+    SELECT e.* FROM chain.escrows AS e JOIN chain.reviews AS r
+      ON r.chain_id = e.chain_id AND r.proof_kind = 2 AND r.proof_id = e.escrow_id AND r.agent_id = e.buyer_agent_id
+        AND (r.merchant_id, r.product_id) = (e.merchant_id, e.product_id)
+    WHERE e.chain_id = ${CHAIN} AND e.escrow_id > 2000 ORDER BY e.escrow_id LIMIT 1`
+  await sql`
+    UPDATE sender.intents SET mined_hash = ${Buffer.alloc(32, 7)} WHERE id = (
+      SELECT transaction_id FROM market.escrow_decisions WHERE chain_id = ${CHAIN} AND payer = ${row.payer} AND nonce = ${row.nonce})`
+  return row
 }
 
 interface Node {
@@ -222,7 +264,7 @@ const sorted = (plan: Node) =>
     .filter((node) => /Sort|Hash/.test(node['Node Type']))
     .reduce((most, node) => Math.max(most, ...(node.Plans ?? []).map(rowsOf)), 0)
 /** These tables have a few rows for each chain, so a sequential scan is the best plan. */
-const SMALL = ['counts', 'rank_sums', 'range_counts', 'checkpoints']
+const SMALL = ['counts', 'rank_sums', 'trade_totals', 'category_products', 'range_counts', 'checkpoints']
 const wholeTables = (plan: Node) =>
   nodesOf(plan)
     .filter((node) => node['Node Type'].endsWith('Seq Scan'))
@@ -251,6 +293,8 @@ const deep = { limit: 100, offset: ROWS / 2 }
 /** The most rows that are skipped, wherever a page begins. */
 const STRETCH = 1_000
 
+const anyProduct = { merchantId: undefined, category: undefined }
+const oneProduct = { chainId: CHAIN, merchantId: 1n, productId: productId(1) }
 const reads: Record<string, Read> = {
   'the first page of all reviews': { size: 200, read: (sql) => listReviews(sql, CHAIN, page) },
   'a page far down the list of all reviews': {
@@ -459,6 +503,87 @@ const reads: Record<string, Read> = {
     size: (2 * ROWS) / STRETCH,
     read: (sql) => listReviews(sql, CHAIN, { limit: 100, offset: 2 * ROWS }),
   },
+  'the newest purchases': { size: 20, read: (sql) => newestPurchases(sql, CHAIN, undefined, 21) },
+  'purchases before another one': {
+    size: 20,
+    read: (sql) =>
+      newestPurchases(
+        sql,
+        CHAIN,
+        { deposited_at: hour.to, escrow_id: 1_800n, contract: Buffer.alloc(20, 255) },
+        21,
+      ),
+  },
+  'a purchase': { size: 2, read: (sql) => findPurchase(sql, CHAIN, 500n) },
+  // Fifty agents have the same rank each time.
+  'the agents with the best ranks': {
+    size: 50,
+    read: (sql) => bestAgents(sql, CHAIN, 'repeat', { limit: 21, offset: 0 }),
+  },
+  'the last page of the best agents': {
+    size: 10_000,
+    read: (sql) => bestAgents(sql, CHAIN, 'repeat', { limit: 21, offset: 9_980 }),
+  },
+  'the agents with the best ranks for one-off products': {
+    size: ROWS / 6,
+    read: (sql) => bestAgents(sql, CHAIN, 'one_off', { limit: 21, offset: 0 }),
+  },
+  'the figures of agents': {
+    size: 3,
+    read: (sql) => countsOfAgents(sql, CHAIN, [reviewer, buyer, 10n ** 9n]),
+  },
+  'the published reviews of an agent with thousands': {
+    size: 21,
+    read: (sql) => publishedBy(sql, CHAIN, reviewer, { limit: 21, offset: 0 }),
+  },
+  'the earnings of an agent by day': {
+    size: 366,
+    read: (sql) => earningDays(sql, CHAIN, both, { first: '2025-06-01', last: '2026-06-01' }),
+  },
+  'the best open products': {
+    size: 21,
+    read: (sql) => openProducts(sql, CHAIN, anyProduct, { limit: 21, offset: 0 }),
+  },
+  'the last page of the best open products': {
+    size: 10_000,
+    read: (sql) => openProducts(sql, CHAIN, anyProduct, { limit: 21, offset: 7_000 }),
+  },
+  'the best open products of a merchant of thousands': {
+    size: 30,
+    read: (sql) =>
+      openProducts(sql, CHAIN, { ...anyProduct, merchantId: merchant }, { limit: 21, offset: 0 }),
+  },
+  'the best open products of a category': {
+    size: 21,
+    read: (sql) => openProducts(sql, CHAIN, { ...anyProduct, category: 'api' }, { limit: 21, offset: 0 }),
+  },
+  'the best open products of a merchant of thousands in a category': {
+    size: 42,
+    read: (sql) =>
+      openProducts(sql, CHAIN, { merchantId: merchant, category: 'api' }, { limit: 21, offset: 0 }),
+  },
+  'the reviews of a product, best first': {
+    size: 2 * (MANY / 40),
+    read: (sql) => bestReviews(sql, oneProduct, { limit: 21, offset: 0 }),
+  },
+  'the opinions of a product': { size: 1, read: (sql) => opinionsOf(sql, oneProduct) },
+  'the opinions of a product by day': {
+    size: 366,
+    read: (sql) => opinionDays(sql, oneProduct, '2024-10-01'),
+  },
+  'the sales of a product by day': { size: 366, read: (sql) => salesDays(sql, oneProduct, '2025-06-01') },
+  'the largest categories': { size: 3, read: (sql) => largestCategories(sql, CHAIN, 200) },
+  'the reputation of a merchant of thousands': {
+    size: ROWS / 50 + 1,
+    read: (sql) => reputationOf(sql, CHAIN, merchant),
+  },
+  'the votes of a purchase': { size: 1, read: (sql) => votesOf(sql, CHAIN, onePurchase) },
+  'the transactions of a purchase': { size: 1, read: (sql) => transactionsOf(sql, CHAIN, onePurchase) },
+  'the review of a purchase': {
+    size: 1,
+    read: (sql) => findBuyerReview(sql, CHAIN, onePurchase),
+  },
+  'the figures of a chain': { size: 4, read: (sql) => readFigures(sql, CHAIN) },
   'how many agents there are': { size: 1, read: (sql) => countAgents(sql, CHAIN) },
   'how many merchants there are': { size: 1, read: (sql) => countMerchants(sql, CHAIN) },
 }

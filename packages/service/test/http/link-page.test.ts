@@ -128,8 +128,22 @@ describe('a browser that follows a ref link', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('referrer-policy')).toBe('no-referrer')
     const urls = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, url]) => url)
-    expect(urls).toHaveLength(1)
-    expect(urls[0]).toMatch(/^https:\/\/shop\.test\/\?a=/)
+    const foreign = urls.filter((url) => !url?.startsWith(`${BASE_URL}/`))
+    expect(foreign).toHaveLength(1)
+    expect(foreign[0]).toMatch(/^https:\/\/shop\.test\/\?a=/)
+  })
+
+  it('is led to the pages about what it sees, to the product with this review chosen, and has a picture', async () => {
+    const { text } = await page()
+    const reviewId = terms.reviewId
+    const paths = [
+      ...['/', '/discover', '/reviewers', '/merchant/0', `/reviewer/${agentId}`],
+      ...[`/product/0/${product.productId}`, `/product/0/${product.productId}?review=${reviewId}`],
+    ]
+    const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, url]) => url)
+    for (const path of paths) expect(links).toContain(BASE_URL + path)
+    const image = `${BASE_URL}/preview/product/0/${product.productId}.png`
+    expect(text).toContain(`<meta property="og:image" content="${image}">`)
   })
 
   it('gets a page of a review whose text is not known', async () => {

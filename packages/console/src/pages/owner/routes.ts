@@ -3,6 +3,7 @@ import { agentsRoute } from './agents/route.ts'
 import { chatRoute } from './chat/route.ts'
 import { agentEarningsRoute } from './earnings/route.ts'
 import { linkRoute } from './link/route.ts'
+import { agentProofsRoute } from './proofs/route.ts'
 import { purchaseRoute } from './purchase/route.ts'
 import { purchasesRoute } from './purchases/route.ts'
 import { sessionsRoute } from './sessions/route.ts'
@@ -14,6 +15,7 @@ export const ownerRoutes = [
   agentsRoute,
   agentRoute,
   agentEarningsRoute,
+  agentProofsRoute,
   purchasesRoute,
   purchaseRoute,
   spendingRoute,

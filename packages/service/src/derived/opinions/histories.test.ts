@@ -30,7 +30,8 @@ const some = {
   owner: fc.integer({ min: 1, max: 3 }),
   merchantId: fc.constantFrom(...MERCHANTS),
   product: fc.integer({ min: 1, max: 2 }),
-  at: fc.integer({ min: 0, max: 3 }),
+  /** In seconds; the last one is on the next day. */
+  at: fc.constantFrom(0, 1, 2, 90_000),
   which: fc.nat(1_000),
   satisfaction: fc.constantFrom(0, 0.25, 0.5, 0.75, 1),
 }

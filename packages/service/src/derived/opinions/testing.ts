@@ -175,6 +175,9 @@ export async function expectRight({ sql, chainId }: SmallMarket): Promise<void> 
       await sql`SELECT * FROM market.opinions WHERE chain_id = ${chainId} ORDER BY merchant_id, product_id, owner`,
     products: await sql`
       SELECT * FROM market.product_totals WHERE chain_id = ${chainId} ORDER BY merchant_id, product_id`,
+    days: await sql`
+      SELECT merchant_id, product_id, day::text, opinions, weight, weighted FROM market.opinion_days
+      WHERE chain_id = ${chainId} AND (opinions, weight, weighted) <> (0, 0, 0) ORDER BY merchant_id, product_id, day`,
     all: { weight: totals.weight, weighted: totals.weighted },
     sold: await sql`
       SELECT merchant_id, conversions, weighted FROM market.merchant_totals
@@ -227,8 +230,20 @@ export async function expectRight({ sql, chainId }: SmallMarket): Promise<void> 
     conversions: sum(own, (row) => row.conversions),
     weighted: sum(own, (row) => row.conversions * BigInt(row.rank)),
   }))
+  const days = ranked.flatMap(({ merchant_id, product_id }) => {
+    const own = opinions.filter((row) => row.merchant_id === merchant_id && row.product_id.equals(product_id))
+    const byDay = Map.groupBy(own, ({ published_at }) => published_at?.toISOString().slice(0, 10) ?? '')
+    return [...byDay]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([day, told]) => ({
+        ...{ merchant_id, product_id, day, opinions: told.length },
+        weight: sum(told, (one) => BigInt(one.weight)),
+        weighted: sum(told, (one) => BigInt(one.weight) * BigInt(one.satisfaction)),
+      }))
+  })
   const workedOut = {
     opinions,
+    days,
     products: ranked,
     all: { weight: sum(ranked, (row) => row.weight), weighted: sum(ranked, (row) => row.weighted) },
     sold: sold.filter(({ conversions }) => conversions > 0n),

@@ -8,7 +8,9 @@ import { createCache, withTimeout } from '@referrer/process'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { prefersHtml } from '../../kit/accept.ts'
 import type { Context } from '../../kit/context.ts'
+import { crawlerRoutes } from './crawlers.ts'
 import { PAGE_HEADERS } from './headers.ts'
+import { previewRoutes } from './previews.ts'
 
 const YEAR = 'public, max-age=31536000, immutable'
 /** A page waits no longer for the routes. */
@@ -54,6 +56,9 @@ export function consoleRoutes(app: FastifyInstance, console: Console, context: C
       const type = String(answer.headers['content-type'] ?? 'application/json')
       return new Response(answer.body, { status: answer.statusCode, headers: { 'content-type': type } })
     }
+
+  previewRoutes(app, context, askFor)
+  crawlerRoutes(app, context, askFor)
 
   type Wanted = { url: string; theme: 'light' | 'dark' | undefined; ip: string }
   async function render({ url, theme, ip }: Wanted): Promise<Page> {

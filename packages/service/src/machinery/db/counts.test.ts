@@ -24,6 +24,7 @@ async function counts() {
       (SELECT jsonb_agg(jsonb_build_array(chain_id, what, count) ORDER BY what, chain_id) FROM (
         SELECT chain_id, 'agents' AS what, count(*) FROM chain.identities GROUP BY 1
         UNION ALL SELECT chain_id, 'merchants', count(*) FROM market.merchants GROUP BY 1
+        UNION ALL SELECT chain_id, 'open products', count(*) FROM market.listings WHERE is_open GROUP BY 1
         UNION ALL SELECT c.chain_id, 'published reviews', count(*) FROM chain.reviews AS c
           JOIN market.reviews AS m USING (internal_id) WHERE m.content IS NOT NULL GROUP BY 1) AS counted) AS found`
   return row
@@ -40,8 +41,29 @@ async function rangeCounts() {
   return row
 }
 
+/** The same for the published reviews of each agent, the votes of each review and the open products of each category. */
+async function viewCounts() {
+  const [row] = await sql<{ kept: unknown; found: unknown }[]>`
+    SELECT jsonb_build_array(
+        (SELECT jsonb_agg(to_jsonb(a) ORDER BY chain_id, agent_id) FROM market.agent_reviews AS a WHERE count <> 0),
+        (SELECT jsonb_agg(to_jsonb(v) ORDER BY internal_id) FROM market.review_votes AS v),
+        (SELECT jsonb_agg(to_jsonb(p) ORDER BY chain_id, category) FROM market.category_products AS p WHERE count <> 0)) AS kept,
+      jsonb_build_array(
+        (SELECT jsonb_agg(to_jsonb(counted) ORDER BY chain_id, agent_id) FROM (
+          SELECT m.chain_id, m.agent_id, count(*) FROM chain.reviews JOIN market.reviews AS m USING (internal_id)
+          WHERE m.content IS NOT NULL GROUP BY 1, 2) AS counted),
+        (SELECT jsonb_agg(to_jsonb(counted) ORDER BY internal_id) FROM (
+          SELECT review_internal_id AS internal_id, count(*), count(*) FILTER (WHERE qualifies) AS qualifying
+          FROM market.votes GROUP BY 1) AS counted),
+        (SELECT jsonb_agg(to_jsonb(counted) ORDER BY chain_id, category) FROM (
+          SELECT l.chain_id, p.category, count(*) FROM market.listings AS l
+          JOIN market.products AS p USING (chain_id, merchant_id, product_id) WHERE l.is_open GROUP BY 1, 2) AS counted)) AS found`
+  return row
+}
+
 async function expectRight(): Promise<void> {
-  for (const row of [await counts(), await rangeCounts()]) expect(row?.kept).toEqual(row?.found)
+  for (const row of [await counts(), await rangeCounts(), await viewCounts()])
+    expect(row?.kept).toEqual(row?.found)
 }
 
 const asIndexer = (work: (tx: Transaction) => Promise<unknown>) =>
@@ -70,6 +92,43 @@ describe('the counts that are kept', () => {
     await expectRight()
     await asIndexer((tx) => tx`DELETE FROM chain.reviews WHERE review_id < 20`)
     await asIndexer((tx) => tx`DELETE FROM chain.identities WHERE chain_id = ${CHAIN} AND agent_id < 30`)
+    await expectRight()
+  })
+
+  it('follow votes', async () => {
+    for (const ballots of [40, 10]) {
+      await sql`
+        WITH ballot AS (
+          INSERT INTO market.ballots (chain_id, contract, payer, nonce, escrow_id, voter_agent_id, votes_hash, commitment_nonce, expiry,
+            signature, cast_at)
+          SELECT ${CHAIN}, '', int4send(n), int4send(${ballots}), 1, 1, '', '', 0, '', now() FROM generate_series(1, ${ballots}::integer) AS n
+          RETURNING ballot_id
+        )
+        INSERT INTO market.votes (ballot_id, review_internal_id, position, reasoning, chain_id, voter_agent_id, author_agent_id,
+          voter_owner, qualifies, weight, cast_at)
+        SELECT ballot_id, internal_id, 1, '', ${CHAIN}, 1, 1, '', ballot_id % 3 > 0, 0, now()
+        FROM ballot JOIN market.reviews ON internal_id IN (1 + ballot_id % 7, 10)`
+    }
+    await expectRight()
+  })
+
+  it('follow listings that open, close, change their category and go', async () => {
+    await sql`
+      INSERT INTO market.listings (chain_id, merchant_id, product_id, is_open, review_count, shortlist, evidence)
+      SELECT chain_id, merchant_id, product_id, product_id < '\\x80', 0, '{}', '' FROM market.products`
+    await expectRight()
+    await sql`UPDATE market.listings SET is_open = NOT is_open WHERE product_id > '\\x60'`
+    await expectRight()
+    // What is only touched changes nothing, and a new category counts when the listing is written next.
+    await sql`UPDATE market.products SET category = 'new' WHERE product_id < '\\x40'`
+    await sql`UPDATE market.listings SET changed_in = pg_current_xact_id()`
+    expect(await sql`SELECT FROM market.category_products WHERE category = 'new'`).toHaveLength(0)
+    await sql`
+      INSERT INTO market.listings (chain_id, merchant_id, product_id, is_open, review_count, shortlist, evidence)
+      SELECT chain_id, merchant_id, product_id, true, 1, '{}', '' FROM market.products
+      ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET is_open = excluded.is_open, review_count = 1`
+    await expectRight()
+    await sql`DELETE FROM market.listings WHERE product_id > '\\xa0'`
     await expectRight()
   })
 

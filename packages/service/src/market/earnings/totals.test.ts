@@ -3,6 +3,7 @@ import type { Transaction } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrations } from '../../machinery/db/migrations.ts'
+import { earningDays } from '../../views/agents/store.ts'
 import { holdsMoney } from '../escrows/holding.ts'
 import { type EarningsRow, earningsInPeriod, earningsOfAgent, type Period } from './store.ts'
 
@@ -21,6 +22,7 @@ afterAll(() => database.drop())
 
 type Purchase = {
   reviewer_agent_id: bigint
+  review_id: bigint
   buyer_agent_id: bigint | null
   merchant_id: bigint
   price: bigint
@@ -52,14 +54,15 @@ const deposit: Change = (tx) => {
     nonce: Buffer.alloc(32),
     merchant_id: pick(random, MERCHANTS),
     product_id: Buffer.alloc(32),
-    review_id: 1,
+    review_id: int(random, 1, 3),
     price: amount(1e12),
     commission: amount(1e6) + 1_000_000n,
     fee: amount(1e5),
     held_back: random() < 0.3 ? 0n : amount(1e5),
     cashback: random() < 0.3 ? 0n : amount(1e5),
     window_end: new Date(),
-    deposited_at: new Date(1_700_000_000_000 + 1_000 * nextId),
+    // A few purchases each day.
+    deposited_at: new Date(1_700_000_000_000 + 20_000_000 * nextId),
     transaction_hash: Buffer.alloc(32),
   }))
   return tx`INSERT INTO chain.escrows ${tx(rows)}`
@@ -126,7 +129,99 @@ async function expectRight(): Promise<void> {
     }
   })
   expect(sales).toEqual(sold.filter(({ conversions }) => conversions > 0n))
+  expect(await countsKept()).toEqual(countsOf(purchases))
+  for (const agentId of AGENTS) expect(await daysKept(agentId)).toEqual(daysOf(purchases, agentId))
+  const days = await sql`
+    SELECT merchant_id, day::text, sum(count)::bigint AS count, sum(revenue) AS revenue, sum(commission) AS commission, sum(fee) AS fee
+    FROM market.daily_sales WHERE chain_id = ${CHAIN} AND count <> 0 GROUP BY merchant_id, day ORDER BY merchant_id, day`
+  const byDay = Map.groupBy(
+    purchases,
+    (row) => `${row.merchant_id} ${row.deposited_at.toISOString().slice(0, 10)}`,
+  )
+  expect(days).toEqual(
+    [...byDay]
+      .map(([name, rows]) => ({
+        merchant_id: BigInt(name.split(' ')[0] ?? ''),
+        day: name.split(' ')[1] ?? '',
+        count: BigInt(rows.length),
+        revenue: sum(rows, ({ price }) => price),
+        commission: sum(rows, ({ commission }) => commission),
+        fee: sum(rows, ({ fee }) => fee),
+      }))
+      .sort((one, other) => Number(one.merchant_id - other.merchant_id) || one.day.localeCompare(other.day)),
+  )
 }
+
+/** What pages for everybody show: purchases by reviewer and by review, and the sums of all. */
+async function countsKept() {
+  const { sql } = database
+  const [trade] = await sql`
+    SELECT purchases, volume, commission, cashback FROM market.trade_totals WHERE chain_id = ${CHAIN}`
+  return {
+    trade,
+    agents: await sql`
+      SELECT agent_id, conversions FROM market.agent_sales
+      WHERE chain_id = ${CHAIN} AND conversions <> 0 ORDER BY agent_id`,
+    reviews: await sql`
+      SELECT review_id, conversions FROM market.review_sales
+      WHERE chain_id = ${CHAIN} AND conversions <> 0 ORDER BY review_id`,
+  }
+}
+
+function countsOf(purchases: Purchase[]) {
+  const by = <K extends 'reviewer_agent_id' | 'review_id'>(key: K) =>
+    [...Map.groupBy(purchases, (row) => row[key])]
+      .map(([id, rows]) => [id, BigInt(rows.length)] as const)
+      .toSorted(([a], [b]) => Number(a - b))
+  return {
+    trade: {
+      purchases: BigInt(purchases.length),
+      volume: sum(purchases, ({ price }) => price),
+      commission: sum(purchases, ({ commission }) => commission),
+      cashback: sum(purchases, ({ cashback }) => cashback),
+    },
+    agents: by('reviewer_agent_id').map(([agent_id, conversions]) => ({ agent_id, conversions })),
+    reviews: by('review_id').map(([review_id, conversions]) => ({ review_id, conversions })),
+  }
+}
+
+type Day = { day: string; immediate: bigint; settled: bigint; cashback: bigint; sales: bigint }
+
+const daysKept = (agentId: bigint) =>
+  earningDays(database.sql, CHAIN, agentId, { first: '2000-01-01', last: '2100-01-01' })
+
+/** Each amount on the day it was paid. */
+function daysOf(purchases: Purchase[], agentId: bigint): Day[] {
+  const days = new Map<string, Day>()
+  const add = (at: Date | null, paid: Partial<Day>) => {
+    if (!at) return
+    const day = at.toISOString().slice(0, 10)
+    const { immediate, settled, cashback, sales } = days.get(day) ?? NOTHING
+    days.set(day, {
+      day,
+      immediate: immediate + (paid.immediate ?? 0n),
+      settled: settled + (paid.settled ?? 0n),
+      cashback: cashback + (paid.cashback ?? 0n),
+      sales: sales + (paid.sales ?? 0n),
+    })
+  }
+  for (const row of purchases) {
+    if (row.reviewer_agent_id === agentId) {
+      const immediate = row.commission - row.fee - row.cashback - row.held_back
+      add(row.deposited_at, { immediate, sales: 1n })
+      add(row.settled_at, { settled: (row.held_back_to_reviewer ?? 0n) + (row.cashback_to_reviewer ?? 0n) })
+    }
+    if (row.buyer_agent_id === agentId) {
+      if (row.cashback_released_at) add(row.cashback_released_at, { cashback: row.cashback })
+      else add(row.settled_at, { cashback: row.cashback_to_buyer ?? 0n })
+    }
+  }
+  return [...days.values()]
+    .filter(({ day: _, ...paid }) => Object.values(paid).some((amount) => amount !== 0n))
+    .toSorted((a, b) => (a.day < b.day ? -1 : 1))
+}
+
+const NOTHING: Day = { day: '', immediate: 0n, settled: 0n, cashback: 0n, sales: 0n }
 
 it(`keeps the totals that adding up all purchases gives, whatever happens to them (SEED=${seed})`, async () => {
   const { sql } = database

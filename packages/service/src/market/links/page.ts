@@ -42,12 +42,15 @@ export function renderLink(context: Context, link: Link, shown: Shown): string {
   const review = readReview(shown)
   const url = RefLink.serialize({ baseUrl: config.publicUrl, token: link.token })
   const usdc = String(chains.get(link.chain_id)?.config.contracts.USDC)
+  const pages = pagesOf(context, link)
   return renderPage({
     title: shown.name,
     about: (review?.description ?? shown.description).slice(0, PREVIEW).toWellFormed(),
+    baseUrl: config.publicUrl,
+    ...(pages && { image: pages.image }),
     main: `<p class="kicker">${escaped(shown.category || 'Recommended')}</p>
 <h1 dir="auto">${escaped(shown.name)}</h1>
-<p class="soft">${soldBy(link, shown)}</p>
+<p class="soft">${soldBy(link, shown, pages)}</p>
 ${paragraph(shown.description)}
 <dl class="terms">
 <div><dt>Price</dt><dd>${priceOf(shown)}</dd></div>
@@ -57,6 +60,7 @@ ${paragraph(shown.description)}
 ${reviewOf(context, link, shown, review)}
 </article>
 <h2>Buy through this link</h2>
+${pages ? `<p><a class="button" href="${pages.buy}">Buy here with a wallet</a> or <a href="${pages.product}">read the other reviews first</a>.</p>` : ''}
 <p>The reviewer is paid by the merchant, out of the same price. Any x402 client can buy; an agent does it like this.</p>
 <ol>
 <li><h3>See where the link leads</h3>${code(`curl ${quoted(url)}`)}</li>
@@ -68,6 +72,29 @@ ${reviewOf(context, link, shown, review)}
   })
 }
 
+/** Paths of the console's pages about a link. */
+interface Pages {
+  product: string
+  buy: string
+  merchant: string
+  reviewer: string
+  image: string
+}
+
+/** The console shows the default chain only. The paths have no text of strangers. */
+function pagesOf({ config }: Context, link: Link): Pages | undefined {
+  if (link.chain_id !== config.chains[0].chainId) return undefined
+  const base = escaped(config.publicUrl)
+  const product = `/product/${link.merchant_id}/${link.product_id}`
+  return {
+    product: base + product,
+    buy: `${base}${product}?review=${link.review_id}`,
+    merchant: `${base}/merchant/${link.merchant_id}`,
+    reviewer: `${base}/reviewer/${link.reviewer_agent_id}`,
+    image: `/preview${product}.png`,
+  }
+}
+
 interface Review {
   rating: number
   description: string
@@ -77,12 +104,17 @@ interface Review {
 const readReview = ({ content }: Shown): Review | undefined =>
   content === null ? undefined : (JSON.parse(content) as Review)
 
-function soldBy({ merchant_id }: Link, { merchant_description, landing_page_url }: Shown): string {
+function soldBy(
+  { merchant_id }: Link,
+  { merchant_description, landing_page_url }: Shown,
+  pages: Pages | undefined,
+): string {
   const about = merchant_description ? ` · <span dir="auto">${escaped(merchant_description)}</span>` : ''
   const site = landing_page_url
     ? ` · <a href="${escaped(landing_page_url)}" rel="noopener noreferrer nofollow ugc">${escaped(new URL(landing_page_url).host)}</a>`
     : ''
-  return `Sold by merchant ${merchant_id}${about}${site}`
+  const more = pages ? ` · <a href="${pages.merchant}">what else it sells</a>` : ''
+  return `Sold by merchant ${merchant_id}${about}${site}${more}`
 }
 
 const paragraph = (text: string) => (text ? `<p dir="auto">${escaped(text)}</p>` : '')
@@ -97,16 +129,13 @@ function priceOf({ price, price_seen_at: seenAt }: Shown): string {
 const timeOf = (at: Date) =>
   `seen <time datetime="${at.toISOString()}">${at.toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`
 
-function reviewOf(
-  context: Context,
-  { reviewer_agent_id }: Link,
-  shown: Shown,
-  review: Review | undefined,
-): string {
+function reviewOf(context: Context, link: Link, shown: Shown, review: Review | undefined): string {
   const rank = effectiveRank(shown.flagged, shown.product_type === 1 ? shown.one_off : shown.repeat)
-  const author = `Agent ${reviewer_agent_id}, ${rank === null ? 'not ranked yet' : `rank ${rank.toFixed(2)} of 1`}`
+  const author = `Agent ${link.reviewer_agent_id}, ${rank === null ? 'not ranked yet' : `rank ${rank.toFixed(2)} of 1`}`
+  const pages = pagesOf(context, link)
+  const more = pages ? ` · <a href="${pages.reviewer}">why this rank, and its other reviews</a>` : ''
   const day = shown.published_at.toISOString().slice(0, 10)
-  const signature = `<p class="soft">${author} · <time datetime="${day}">${day}</time></p>`
+  const signature = `<p class="soft">${author} · <time datetime="${day}">${day}</time>${more}</p>`
   if (!review) return `<p>The text of this review is not known here yet.</p>\n${signature}`
   return `${stars(review.rating)}
 <blockquote dir="auto">${escaped(review.description)}</blockquote>

@@ -1,14 +1,36 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { chosen, oneOf, pageOf } from '../parts/search-values.ts'
+import { leaderboard, type ReviewersSearch, TYPES } from './questions.ts'
 
 export const reviewersRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reviewers',
+  validateSearch: (search): ReviewersSearch =>
+    chosen({ type: oneOf(search.type, TYPES), page: pageOf(search.page) }),
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { api, queries }, deps }) => queries.ensureQueryData(leaderboard(api, deps)),
   component: lazyRouteComponent(() => import('./page.tsx'), 'ReviewersPage'),
-  head: ({ match }) =>
-    headOf(
-      { title: 'The best reviewers', description: 'The best reviewers', path: match.pathname },
-      match.context.origin,
-    ),
+  head: ({ loaderData, match }) => {
+    const { origin } = match.context
+    return headOf(
+      {
+        title: 'The best reviewers',
+        description: 'Agents whose reviews other buyers confirmed, by rank.',
+        path: match.pathname,
+        jsonLd: {
+          '@type': 'ItemList',
+          name: 'The best reviewers',
+          itemListElement: (loaderData?.agents ?? []).map(({ agent_id, position }) => ({
+            '@type': 'ListItem',
+            position,
+            name: `Agent ${agent_id}`,
+            url: `${origin}/reviewer/${agent_id}`,
+          })),
+        },
+      },
+      origin,
+    )
+  },
 })

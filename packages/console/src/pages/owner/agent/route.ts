@@ -1,15 +1,22 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { idIn } from '../parts/page-in.ts'
 
 export const agentRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/agent/$agentId',
   staticData: { isPrivate: true },
+  loader: ({ params }) => idIn(params.agentId),
   component: lazyRouteComponent(() => import('./page.tsx'), 'AgentPage'),
   head: ({ match }) =>
     headOf(
-      { title: 'My agent', description: 'My agent', path: match.pathname, isHidden: true },
+      {
+        title: 'My agent',
+        description: 'What an agent of yours has earned, and what to do next.',
+        path: match.pathname,
+        isHidden: true,
+      },
       match.context.origin,
     ),
 })

@@ -1,15 +1,22 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { pageIn } from '../parts/page-in.ts'
 
 export const agentsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me',
   staticData: { isPrivate: true },
+  validateSearch: (search: Record<string, unknown>) => pageIn(search.page),
   component: lazyRouteComponent(() => import('./page.tsx'), 'AgentsPage'),
   head: ({ match }) =>
     headOf(
-      { title: 'My agents', description: 'My agents', path: match.pathname, isHidden: true },
+      {
+        title: 'My agents',
+        description: 'The agents that you own, and what to do next for each.',
+        path: match.pathname,
+        isHidden: true,
+      },
       match.context.origin,
     ),
 })

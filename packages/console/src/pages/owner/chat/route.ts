@@ -9,7 +9,12 @@ export const chatRoute = createRoute({
   component: lazyRouteComponent(() => import('./page.tsx'), 'ChatPage'),
   head: ({ match }) =>
     headOf(
-      { title: 'My chat', description: 'My chat', path: match.pathname, isHidden: true },
+      {
+        title: 'Chat',
+        description: 'Link a chat to your wallet.',
+        path: match.pathname,
+        isHidden: true,
+      },
       match.context.origin,
     ),
 })

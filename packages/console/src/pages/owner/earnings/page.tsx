@@ -1,3 +1,153 @@
-import { PageTitle } from '../../../ui/parts.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { read } from '../../../api/api.ts'
+import { useApi } from '../../../api/use-api.ts'
+import { formatUsdc } from '../../../format/usdc.ts'
+import { BarChart } from '../../../ui/chart.tsx'
+import { ErrorNote } from '../../../ui/errors.tsx'
+import { Badge, Empty, Facts, Pager, Section } from '../../../ui/parts.tsx'
+import { Skeleton } from '../../../ui/skeleton.tsx'
+import { Moment, Usdc } from '../../../ui/values.tsx'
+import { AgentNav, OwnerPage } from '../parts/frame.tsx'
+import { LegState } from '../parts/legs.tsx'
+import { agentEarningsRoute } from './route.ts'
 
-export const AgentEarningsPage = () => <PageTitle title="Earnings" />
+const ON_A_PAGE = 20
+const SERIES = ['Commission at once', 'Commission after 60 days', 'Cashback']
+
+export function AgentEarningsPage() {
+  const agentId = agentEarningsRoute.useLoaderData()
+  return (
+    <OwnerPage
+      title="Earnings"
+      kicker={`Agent ${agentId}`}
+      lead="Half of a commission is paid at once. The other half is held for 60 days, until buyers have confirmed the review or not."
+    >
+      {() => (
+        <>
+          <AgentNav agentId={agentId} />
+          <Totals agentId={agentId} />
+          <Days agentId={agentId} />
+          <Escrows agentId={agentId} />
+        </>
+      )}
+    </OwnerPage>
+  )
+}
+
+const of = (agentId: number) => ({ params: { path: { id: agentId } } })
+
+function Totals({ agentId }: { agentId: number }) {
+  const { data, error, refetch } = useQuery(read(useApi(), '/v1/agent/{id}/earnings', of(agentId)))
+  if (error) return <ErrorNote error={error} onRetry={() => refetch()} />
+  if (!data) return <Skeleton lines={3} />
+  const { commission, cashback, escrow_pending: pending } = data
+  return (
+    <Facts
+      facts={[
+        ['Earned in all', <Usdc key="a" amount={data.total_earnings} />],
+        ['Commission at once', <Usdc key="b" amount={commission.immediate} />],
+        ['Commission after 60 days', <Usdc key="c" amount={commission.held_back_settled} />],
+        ['Cashback as a buyer', <Usdc key="d" amount={cashback.total} />],
+        ['Commission still held', <Usdc key="e" amount={pending.held_back} />],
+        ['Cashback still held', <Usdc key="f" amount={pending.cashback} />],
+        ['In its wallet', data.usdc_wallet_balance ? `${data.usdc_wallet_balance} USDC` : 'unknown'],
+      ]}
+    />
+  )
+}
+
+function Days({ agentId }: { agentId: number }) {
+  const { data, error, refetch } = useQuery(read(useApi(), '/v1/agent/{id}/earnings/daily', of(agentId)))
+  return (
+    <Section title="Day by day" aside={<span className="soft small">The last 90 days, in UTC</span>}>
+      {error && <ErrorNote error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Skeleton lines={8} />}
+      {data &&
+        (data.days.length === 0 ? (
+          <Empty title="Nothing earned in the last 90 days">
+            <p>Share the ref link of a review: each purchase through it pays commission at once.</p>
+          </Empty>
+        ) : (
+          <BarChart
+            label="Earnings by day, in USDC"
+            format={formatUsdc}
+            series={SERIES}
+            bars={data.days.map((day) => ({
+              at: day.day,
+              values: [day.commission_immediate, day.commission_settled, day.cashback],
+            }))}
+          />
+        ))}
+    </Section>
+  )
+}
+
+const ROLES = { reviewer: 'As reviewer', buyer: 'As buyer', 'reviewer+buyer': 'As both' }
+
+function Escrows({ agentId }: { agentId: number }) {
+  const { page = 1 } = agentEarningsRoute.useSearch()
+  const query = { limit: ON_A_PAGE + 1, offset: (page - 1) * ON_A_PAGE }
+  const { data, error, refetch } = useQuery(
+    read(useApi(), '/v1/agent/{id}/escrows', { params: { path: { id: agentId }, query } }),
+  )
+  return (
+    <Section
+      title="Escrows"
+      aside={<span className="soft small">Money of purchases that waits, newest first</span>}
+    >
+      {error && <ErrorNote error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Skeleton lines={8} />}
+      {data?.escrows.length === 0 && (
+        <Empty title="No purchase yet">
+          <p>Here you see every purchase that this agent made, or that somebody made through its reviews.</p>
+        </Empty>
+      )}
+      {data && data.escrows.length > 0 && (
+        <ul className="list">
+          {data.escrows.slice(0, ON_A_PAGE).map((escrow) => (
+            <li key={escrow.escrow_id} className="stack-small">
+              <div className="row row-apart">
+                <span className="row">
+                  <Link to="/escrow/$escrowId" params={{ escrowId: String(escrow.escrow_id) }}>
+                    Purchase {escrow.escrow_id}
+                  </Link>
+                  <Badge>{ROLES[escrow.role]}</Badge>
+                </span>
+                <span className="small soft">
+                  window ends <Moment at={escrow.window_end} />
+                </span>
+              </div>
+              {escrow.role !== 'buyer' && (
+                <div className="row">
+                  <span className="soft">Commission</span>{' '}
+                  <LegState leg={escrow.held_back} kind="held back" />
+                </div>
+              )}
+              <div className="row">
+                <span className="soft">Cashback</span> <LegState leg={escrow.cashback} kind="cashback" />
+              </div>
+              {[escrow.held_back, escrow.cashback].map(
+                ({ action_needed }) => action_needed && <p key={action_needed}>{action_needed}</p>,
+              )}
+              {escrow.cashback.action_needed && (
+                <Link to="/me/purchase/$escrowId" params={{ escrowId: String(escrow.escrow_id) }}>
+                  Do it now
+                </Link>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Pager
+        page={page}
+        hasMore={(data?.escrows.length ?? 0) > ON_A_PAGE}
+        to={(next) => ({
+          to: '/me/agent/$agentId/earnings',
+          params: { agentId: String(agentId) },
+          search: next > 1 ? { page: next } : {},
+        })}
+      />
+    </Section>
+  )
+}

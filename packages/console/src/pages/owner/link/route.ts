@@ -6,10 +6,18 @@ export const linkRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/link',
   staticData: { isPrivate: true },
+  /** The code that the bot gave. */
+  validateSearch: ({ code }: Record<string, unknown>): { code?: string } =>
+    typeof code === 'string' && /^[\w-]{1,100}$/.test(code) ? { code } : {},
   component: lazyRouteComponent(() => import('./page.tsx'), 'LinkPage'),
   head: ({ match }) =>
     headOf(
-      { title: 'Link a chat', description: 'Link a chat', path: match.pathname, isHidden: true },
+      {
+        title: 'Link a chat',
+        description: 'Link the chat that gave you a code to your wallet.',
+        path: match.pathname,
+        isHidden: true,
+      },
       match.context.origin,
     ),
 })

@@ -1,17 +1,19 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { idIn } from '../parts/page-in.ts'
 
 export const purchaseRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/purchase/$escrowId',
   staticData: { isPrivate: true },
+  loader: ({ params }) => idIn(params.escrowId),
   component: lazyRouteComponent(() => import('./page.tsx'), 'PurchasePage'),
   head: ({ match }) =>
     headOf(
       {
         title: 'A purchase of mine',
-        description: 'A purchase of mine',
+        description: 'Vote, review, and earn the cashback of a purchase.',
         path: match.pathname,
         isHidden: true,
       },

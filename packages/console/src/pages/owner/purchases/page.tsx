@@ -1,3 +1,134 @@
-import { PageTitle } from '../../../ui/parts.tsx'
+import type { AnswerOf } from '@referrer/client'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { read } from '../../../api/api.ts'
+import { useApi } from '../../../api/use-api.ts'
+import type { Session } from '../../../session/session.ts'
+import { ErrorNote } from '../../../ui/errors.tsx'
+import { Badge, Empty, Pager } from '../../../ui/parts.tsx'
+import { Skeleton } from '../../../ui/skeleton.tsx'
+import { Foreign, Moment, Usdc } from '../../../ui/values.tsx'
+import { useOwnAgents } from '../parts/agents.ts'
+import { OwnerPage } from '../parts/frame.tsx'
+import { LegState } from '../parts/legs.tsx'
+import { purchasesRoute } from './route.ts'
 
-export const PurchasesPage = () => <PageTitle title="My purchases" />
+type Purchases = AnswerOf<'/v1/wallet/purchases', 'get'>
+
+export const PurchasesPage = () => (
+  <OwnerPage
+    title="My purchases"
+    lead="What your wallet paid for, and what your agents bought. Vote and review, and the cashback is yours."
+  >
+    {(session) => <Whose session={session} />}
+  </OwnerPage>
+)
+
+function Whose({ session }: { session: Session }) {
+  const { agent } = purchasesRoute.useSearch()
+  const { data } = useOwnAgents(session.address)
+  return (
+    <div className="stack">
+      <nav className="agent-ways" aria-label="Whose purchases">
+        <Link to="/me/purchases" search={{}} activeOptions={{ exact: true }}>
+          My wallet
+        </Link>
+        {data?.agents.slice(0, 20).map(({ agent_id }) => (
+          <Link key={agent_id} to="/me/purchases" search={{ agent: agent_id }}>
+            Agent {agent_id}
+          </Link>
+        ))}
+      </nav>
+      {agent === undefined ? <OfWallet /> : <OfAgent agentId={agent} />}
+    </div>
+  )
+}
+
+function OfWallet() {
+  const { page = 1 } = purchasesRoute.useSearch()
+  return <List {...useQuery(read(useApi(), '/v1/wallet/purchases', { params: { query: { page } } }))} />
+}
+
+function OfAgent({ agentId }: { agentId: number }) {
+  const { page = 1 } = purchasesRoute.useSearch()
+  return (
+    <List
+      {...useQuery(
+        read(useApi(), '/v1/agent/{id}/purchases', { params: { path: { id: agentId }, query: { page } } }),
+      )}
+    />
+  )
+}
+
+interface ListProps {
+  data: Purchases | undefined
+  error: unknown
+  refetch: () => unknown
+}
+
+function List({ data, error, refetch }: ListProps) {
+  const { agent } = purchasesRoute.useSearch()
+  if (error) return <ErrorNote error={error} onRetry={() => refetch()} />
+  if (!data) return <Skeleton lines={8} />
+  if (data.purchases.length === 0) {
+    return (
+      <Empty title="No purchase yet">
+        <p>
+          <Link to="/discover">Find something to buy</Link>. A purchase shows here seconds after it is paid.
+        </p>
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <div className="table-frame">
+        <table>
+          <thead>
+            <tr>
+              <th>Product</th>
+              <th>When</th>
+              <th className="amount">Price</th>
+              <th>Cashback</th>
+              <th>To do</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.purchases.map((purchase) => (
+              <tr key={purchase.escrow_id}>
+                <td>
+                  <Link to="/me/purchase/$escrowId" params={{ escrowId: String(purchase.escrow_id) }}>
+                    <Foreign text={purchase.product_name || `Purchase ${purchase.escrow_id}`} most={80} />
+                  </Link>
+                </td>
+                <td>
+                  <Moment at={purchase.happened_at} />
+                </td>
+                <td className="amount">
+                  <Usdc amount={purchase.price_usdc} />
+                </td>
+                <td>
+                  <LegState leg={purchase.cashback} kind="cashback" />
+                </td>
+                <td>{toDo(purchase)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Pager
+        page={data.page}
+        hasMore={data.has_more}
+        to={(next) => ({
+          to: '/me/purchases',
+          search: { ...(agent !== undefined && { agent }), ...(next > 1 && { page: next }) },
+        })}
+      />
+    </>
+  )
+}
+
+function toDo({ buyer_agent_id, has_voted, has_review }: Purchases['purchases'][number]) {
+  if (has_review) return <Badge tone="good">Reviewed</Badge>
+  if (buyer_agent_id === null) return 'Give it to an agent'
+  return has_voted ? 'Review' : 'Vote and review'
+}

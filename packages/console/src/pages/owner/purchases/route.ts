@@ -1,15 +1,26 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { numberIn, pageIn } from '../parts/page-in.ts'
 
 export const purchasesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/purchases',
   staticData: { isPrivate: true },
+  /** `agent`: whose purchases; left out: the wallet's own. */
+  validateSearch: (search: Record<string, unknown>): { agent?: number; page?: number } => ({
+    ...pageIn(search.page),
+    ...numberIn('agent', search.agent),
+  }),
   component: lazyRouteComponent(() => import('./page.tsx'), 'PurchasesPage'),
   head: ({ match }) =>
     headOf(
-      { title: 'My purchases', description: 'My purchases', path: match.pathname, isHidden: true },
+      {
+        title: 'My purchases',
+        description: 'What your wallet and your agents bought.',
+        path: match.pathname,
+        isHidden: true,
+      },
       match.context.origin,
     ),
 })

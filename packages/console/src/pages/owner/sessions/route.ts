@@ -9,7 +9,12 @@ export const sessionsRoute = createRoute({
   component: lazyRouteComponent(() => import('./page.tsx'), 'SessionsPage'),
   head: ({ match }) =>
     headOf(
-      { title: 'My sessions', description: 'My sessions', path: match.pathname, isHidden: true },
+      {
+        title: 'Sessions',
+        description: 'Where your account is signed in.',
+        path: match.pathname,
+        isHidden: true,
+      },
       match.context.origin,
     ),
 })

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
-import { localPath } from '../../../session/sign-in.ts'
+import { localPath } from '../../../session/local-path.ts'
 
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,17 +1,23 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { numberIn, pageIn } from '../parts/page-in.ts'
 
 export const spendingRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/spending',
   staticData: { isPrivate: true },
+  /** `agent`: whose queue is shown. */
+  validateSearch: (search: Record<string, unknown>): { agent?: number; page?: number } => ({
+    ...pageIn(search.page),
+    ...numberIn('agent', search.agent),
+  }),
   component: lazyRouteComponent(() => import('./page.tsx'), 'SpendingPage'),
   head: ({ match }) =>
     headOf(
       {
-        title: 'Spending caps and queued purchases',
-        description: 'Spending caps and queued purchases',
+        title: 'Spending',
+        description: 'Caps for what your agents spend, and purchases that you queue for them.',
         path: match.pathname,
         isHidden: true,
       },

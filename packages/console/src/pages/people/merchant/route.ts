@@ -1,11 +1,68 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
+import { required } from '../../../app/loading.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { plain, plural } from '../../../format/text.ts'
+import { idIn } from '../shared/address.ts'
+import { elsewhereQuery, productsQuery, readSearch, reviewsQueries, summaryQuery } from './queries.ts'
+
+const LONGEST = 200
 
 export const merchantRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/merchant/$merchantId',
+  validateSearch: readSearch,
+  loaderDeps: ({ search }) => search,
+  loader: async ({ context: { api, queries }, params, deps }) => {
+    const id = idIn(params.merchantId)
+    const [summary, products] = await required(
+      Promise.all([
+        queries.ensureQueryData(summaryQuery(api, id)),
+        queries.ensureQueryData(productsQuery(api, id, deps)).then(async (page) => {
+          await Promise.all(reviewsQueries(api, page.products).map((query) => queries.ensureQueryData(query)))
+          return page.products
+        }),
+        deps.elsewhere && queries.ensureQueryData(elsewhereQuery(api, id)),
+      ]),
+    )
+    return { summary, products }
+  },
   component: lazyRouteComponent(() => import('./page.tsx'), 'MerchantPage'),
-  head: ({ match }) =>
-    headOf({ title: 'A merchant', description: 'A merchant', path: match.pathname }, match.context.origin),
+  head: ({ loaderData, match: { context, pathname: path } }) => {
+    if (!loaderData) return {}
+    const { summary, products } = loaderData
+    const { merchant, products_total, sales_count } = summary
+    const name = `Merchant ${merchant.merchant_id}`
+    const figures = `${plural(products_total, 'product')}, ${plural(sales_count, 'sale')} through reviews.`
+    const about = plain(merchant.description ?? '', LONGEST)
+    return headOf(
+      {
+        title: name,
+        description: `${about} ${figures}`.trim(),
+        path,
+        image: `/preview/merchant/${merchant.merchant_id}.png`,
+        jsonLd: {
+          '@type': 'Organization',
+          name,
+          identifier: merchant.merchant_id,
+          url: `${context.origin}${path}`,
+          ...(about && { description: about }),
+          ...(merchant.landing_page_url && { sameAs: merchant.landing_page_url }),
+          hasOfferCatalog: {
+            '@type': 'OfferCatalog',
+            name: `Products of merchant ${merchant.merchant_id}`,
+            itemListElement: products.map(({ name, merchant_id, product_id }) => ({
+              '@type': 'Offer',
+              itemOffered: {
+                '@type': 'Product',
+                name: plain(name, LONGEST),
+                url: `${context.origin}/product/${merchant_id}/${product_id}`,
+              },
+            })),
+          },
+        },
+      },
+      context.origin,
+    )
+  },
 })

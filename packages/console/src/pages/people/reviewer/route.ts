@@ -1,11 +1,57 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
+import { required } from '../../../app/loading.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { formatRank, plural } from '../../../format/text.ts'
+import { idIn } from '../shared/address.ts'
+import { readSearch, reviewerQueries } from './queries.ts'
 
 export const reviewerRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reviewer/$agentId',
+  validateSearch: readSearch,
+  loaderDeps: ({ search }) => search,
+  loader: async ({ context: { api, queries }, params, deps }) => {
+    const { card, rank, reviews, earnings } = reviewerQueries(api, idIn(params.agentId), deps)
+    const [agent] = await required(
+      Promise.all([
+        queries.ensureQueryData(card),
+        queries.ensureQueryData(rank),
+        queries.ensureQueryData(reviews),
+        queries.ensureQueryData(earnings),
+      ]),
+    )
+    return agent
+  },
   component: lazyRouteComponent(() => import('./page.tsx'), 'ReviewerPage'),
-  head: ({ match }) =>
-    headOf({ title: 'A reviewer', description: 'A reviewer', path: match.pathname }, match.context.origin),
+  head: ({ loaderData: agent, match }) => {
+    if (!agent) return {}
+    const rank = Math.max(agent.review_rank_repeat ?? -1, agent.review_rank_one_off ?? -1)
+    const ranked = rank < 0 ? 'Not ranked yet' : `Rank ${formatRank(rank)} of 1`
+    const wrote = `${plural(agent.review_count, 'review')}, ${plural(agent.sales_count, 'purchase')} through them`
+    return headOf(
+      {
+        title: `Agent ${agent.agent_id}, reviewer`,
+        description: `${agent.flagged ? 'Flagged by the market' : ranked}. ${wrote}. What the rank rests on, and what the agent earned.`,
+        path: match.pathname,
+        image: `/preview/reviewer/${agent.agent_id}.png`,
+        jsonLd: {
+          '@type': 'ProfilePage',
+          mainEntity: {
+            '@type': 'Person',
+            name: `Agent ${agent.agent_id}`,
+            identifier: agent.agent_id,
+            description: 'A software agent that publishes reviews.',
+            url: `${match.context.origin}${match.pathname}`,
+            agentInteractionStatistic: {
+              '@type': 'InteractionCounter',
+              interactionType: 'https://schema.org/WriteAction',
+              userInteractionCount: agent.review_count,
+            },
+          },
+        },
+      },
+      match.context.origin,
+    )
+  },
 })

@@ -1,7 +1,7 @@
 import { Menu } from '@base-ui/react/menu'
 import { Link } from '@tanstack/react-router'
 import { short } from '../format/text.ts'
-import { type Session, useSignOut } from '../session/session.ts'
+import { type Session, useSignOut } from './session.ts'
 
 const PAGES = [
   ['/me', 'My agents'],

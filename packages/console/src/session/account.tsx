@@ -1,7 +1,7 @@
 // Who is signed in, in the header. The server renders an empty place of the same size.
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { useSession } from '../session/session.ts'
+import { useSession } from './session.ts'
 
 const AccountMenu = lazy(() => import('./account-menu.tsx'))
 

@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { rootRoute } from '../../../app/root.tsx'
+import { plain } from '../../../format/text.ts'
+import { parseUsdc } from '../../../format/usdc.ts'
+import { categories, type DiscoverSearch } from './questions.ts'
+
+const DEBOUNCE_MS = 200
+
+/** A plain form, which also follows what one types: the address changes with it. */
+export function Filters({ search }: { search: DiscoverSearch }) {
+  const { api } = rootRoute.useRouteContext()
+  const navigate = useNavigate()
+  const { data } = useQuery(categories(api))
+  const form = useRef<HTMLFormElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const [isBadAmount, setBadAmount] = useState(false)
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  // Who goes back, or follows a link to all products, finds the fields as the address says; what one is typing stays.
+  useEffect(() => {
+    if (!form.current || form.current.contains(document.activeElement)) return
+    const fields = form.current.elements
+    for (const [name, value] of [
+      ['q', search.q],
+      ['category', search.category],
+      ['most', search.most],
+    ] as const) {
+      ;(fields.namedItem(name) as HTMLInputElement).value = value ?? ''
+    }
+    ;(fields.namedItem('all') as HTMLInputElement).checked = search.all !== undefined
+  }, [search])
+
+  function go() {
+    if (!form.current) return
+    clearTimeout(timer.current)
+    const given = new FormData(form.current)
+    const text = (name: string) => String(given.get(name) ?? '').trim()
+    const isAmount = text('most') === '' || parseUsdc(text('most')) !== undefined
+    setBadAmount(!isAmount)
+    navigate({
+      to: '/discover',
+      search: {
+        ...(text('q') && { q: text('q') }),
+        ...(text('category') && { category: text('category') }),
+        ...(text('most') && isAmount && { most: text('most') }),
+        ...(text('all') && { all: 'true' as const }),
+      },
+      replace: true,
+      resetScroll: false,
+    })
+  }
+  function soon() {
+    clearTimeout(timer.current)
+    timer.current = setTimeout(go, DEBOUNCE_MS)
+  }
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    go()
+  }
+  const known = data?.categories ?? []
+  const isUnknown =
+    search.category !== undefined && !known.some(({ category }) => category === search.category)
+  return (
+    <search>
+      <form ref={form} className="filters" action="/discover" onSubmit={submit} onInput={soon}>
+        <div className="search">
+          <label className="hidden-text" htmlFor="q">
+            What do you need?
+          </label>
+          <input
+            id="q"
+            name="q"
+            type="search"
+            defaultValue={search.q ?? ''}
+            placeholder="What do you need?"
+            maxLength={1_000}
+            autoComplete="off"
+          />
+          <button type="submit" className="button button-main">
+            Search
+          </button>
+        </div>
+        <div className="filter-row">
+          <div className="field">
+            <label htmlFor="category">Category</label>
+            <select id="category" name="category" defaultValue={search.category ?? ''}>
+              <option value="">All</option>
+              {isUnknown && <option value={search.category}>{plain(search.category ?? '', 60)}</option>}
+              {known.map(({ category, products }) => (
+                <option key={category} value={category}>
+                  {plain(category, 60)} ({products})
+                </option>
+              ))}
+            </select>
+          </div>
+          <div className="field">
+            <label htmlFor="most">Highest price, USDC</label>
+            <input
+              id="most"
+              name="most"
+              inputMode="decimal"
+              defaultValue={search.most ?? ''}
+              placeholder="any"
+              maxLength={20}
+              autoComplete="off"
+              aria-invalid={isBadAmount || undefined}
+              aria-describedby="most-error"
+            />
+            <span id="most-error" className="field-error" role="status">
+              {isBadAmount && 'Write it as 0.05.'}
+            </span>
+          </div>
+          <label className="filter-check">
+            <input type="checkbox" name="all" value="true" defaultChecked={search.all !== undefined} />
+            Lower-ranked reviews, too
+          </label>
+        </div>
+      </form>
+    </search>
+  )
+}

@@ -1,0 +1,78 @@
+import type { AnswerOf } from '@referrer/client'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { rootRoute } from '../../../app/root.tsx'
+import { plural } from '../../../format/text.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Empty } from '../../../ui/parts.tsx'
+import { Moment, Usdc } from '../../../ui/values.tsx'
+import { AgentLink, ProductLink } from '../parts/links.tsx'
+import { recentPurchases } from './questions.ts'
+
+type Purchase = NonNullable<AnswerOf<'/v1/activity', 'get'>>['purchases'][number]
+
+const EVERY_MS = 5_000
+
+/** The newest purchases. Newer ones wait behind a button, so that nothing moves while somebody reads. */
+export function Feed() {
+  const { api } = rootRoute.useRouteContext()
+  const { data, isError } = useQuery({ ...recentPurchases(api), refetchInterval: EVERY_MS })
+  const newest = data?.purchases ?? []
+  const [shown, setShown] = useState(newest)
+  const known = Math.max(-1, ...shown.map(({ escrow_id }) => escrow_id))
+  const waiting = newest.filter(({ escrow_id }) => escrow_id > known).length
+  if (shown.length === 0 && waiting === 0) {
+    return (
+      <Empty title="Nothing has been bought yet">
+        <p>
+          The first purchase appears here by itself. <Link to="/discover">See what there is</Link>
+        </p>
+      </Empty>
+    )
+  }
+  const rest = Math.max(1, newest.length)
+  return (
+    <>
+      <div className="feed-news" role="status">
+        {waiting > 0 ? (
+          <Button kind="quiet" onClick={() => setShown(newest)}>
+            Show {waiting >= rest ? 'the newest purchases' : plural(waiting, 'new purchase')}
+          </Button>
+        ) : (
+          <span className={isError ? 'small soft' : 'small soft live'}>
+            {isError ? 'The feed does not answer; it tries again.' : 'Live: new purchases are announced here'}
+          </span>
+        )}
+      </div>
+      <ul className="list feed">
+        {shown.map((purchase) => (
+          <FeedEntry key={purchase.escrow_id} purchase={purchase} />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+const FeedEntry = ({ purchase }: { purchase: Purchase }) => (
+  <li>
+    <div className="row row-apart">
+      <span>
+        {purchase.buyer_agent_id === null ? 'A wallet' : <AgentLink id={purchase.buyer_agent_id} isFirst />}{' '}
+        bought <ProductLink product={{ ...purchase, name: purchase.product_name }} />
+      </span>
+      <strong>
+        <Usdc amount={purchase.price_usdc} />
+      </strong>
+    </div>
+    <p className="small soft row row-apart">
+      <span>
+        <AgentLink id={purchase.reviewer_agent_id} isFirst /> recommended it and earns{' '}
+        <Usdc amount={purchase.immediate_usdc + purchase.held_back_usdc} />
+      </span>
+      <Link to="/escrow/$escrowId" params={{ escrowId: String(purchase.escrow_id) }}>
+        <Moment at={purchase.happened_at} />
+      </Link>
+    </p>
+  </li>
+)

@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { full } from '../../../../format/moment.ts'
+import { Button } from '../../../../ui/button.tsx'
+import { Usdc } from '../../../../ui/values.tsx'
+import type { PaymentState } from './payment.ts'
+import { ProblemNote } from './problem.tsx'
+import type { SignedPayment } from './signed-payments.ts'
+
+const EVERY_MS = 3_000
+
+interface Props {
+  payment: SignedPayment
+  isSending: boolean
+  error: unknown
+  read: () => Promise<PaymentState>
+  onSend: () => void
+  onForget: () => void
+}
+
+/** A payment that is signed and whose end is not known yet. Nobody signs a second one before it is. */
+export function Unsettled({ payment, isSending, error, read, onSend, onForget }: Props) {
+  const { data: state } = useQuery({
+    queryKey: ['payment', payment.chainId, payment.payer, payment.nonce],
+    queryFn: read,
+    refetchInterval: EVERY_MS,
+    enabled: !isSending,
+    retry: false,
+  })
+  if (isSending) {
+    return (
+      <p role="status" className="note">
+        Your payment is signed. The shop takes it and prepares what you bought: this needs a few seconds …
+      </p>
+    )
+  }
+  return (
+    <div className="stack">
+      {Boolean(error) && <ProblemNote error={error} />}
+      <div className="note" role="status">
+        {state?.escrowId !== undefined ? (
+          <p>
+            <strong>
+              You paid <Usdc amount={BigInt(payment.amount)} />.
+            </strong>{' '}
+            The shop has not handed over what you bought. Ask it again: the same payment is shown, and nothing
+            is paid again.
+          </p>
+        ) : state?.isVoid ? (
+          <p>
+            <strong>Nothing was paid.</strong> Your permission was not used in time and has expired. You can
+            start again.
+          </p>
+        ) : (
+          <p>
+            <strong>It is not known yet whether you paid.</strong> Your permission for{' '}
+            <Usdc amount={BigInt(payment.amount)} /> is valid until {full(payment.validBefore * 1_000)}. Send
+            the same one again: it can be taken only once. Or wait until it has expired.
+          </p>
+        )}
+      </div>
+      <div className="row">
+        {state?.isVoid ? (
+          <Button kind="main" onClick={onForget}>
+            Start again
+          </Button>
+        ) : (
+          <Button kind="main" onClick={onSend}>
+            Send the same payment again
+          </Button>
+        )}
+        {state?.escrowId !== undefined && (
+          <>
+            <Link to="/escrow/$escrowId" params={{ escrowId: String(state.escrowId) }}>
+              See where the money is
+            </Link>
+            <Button kind="quiet" onClick={onForget}>
+              Stop waiting for the shop
+            </Button>
+          </>
+        )}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,202 @@
+// Buying with a wallet, here and now. Loaded only when somebody wants to: it brings the wallets and the payment client.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Address, erc20Abi, isAddressEqual } from 'viem'
+import { type Api, read } from '../../../../api/api.ts'
+import { rootRoute } from '../../../../app/root.tsx'
+import type { Connected } from '../../../../wallet/config.ts'
+import { WithWallet } from '../../../../wallet/with-wallet.tsx'
+import type { ProductReview, RefLink } from '../questions.ts'
+import { Asking } from './asking.tsx'
+import { Done } from './done.tsx'
+import {
+  type CheckoutAnswer,
+  checkOffer,
+  type Market,
+  missingText,
+  type Offer,
+  readMarket,
+  readOffer,
+} from './offer.ts'
+import { Offered } from './offered.tsx'
+import { readPaymentState, sign } from './payment.ts'
+import { Problem, ProblemNote } from './problem.tsx'
+import type { Bought, Wish } from './purchase.ts'
+import {
+  forgetPayment,
+  keepPayment,
+  loadPayment,
+  type PaymentKey,
+  type SignedPayment,
+} from './signed-payments.ts'
+import { Unsettled } from './unsettled.tsx'
+
+interface Props {
+  target: RefLink
+  review: ProductReview
+  commissionBps: number
+  /** What the market last saw as price. */
+  listedPrice: number | undefined
+}
+
+export const WalletPurchase = (props: Props) => (
+  <div className="stack">
+    <p>
+      You sign one permission and pay no gas: the market’s contract takes the price from your wallet, once,
+      and splits it in the same moment.
+    </p>
+    <WithWallet chainId={props.target.chain_id}>
+      {(connected) => <Purchase key={connected.address} {...props} connected={connected} />}
+    </WithWallet>
+  </div>
+)
+
+/** The split router must be the market's own: the manifest names it, not the link alone. */
+async function marketOf(api: Api, connected: Connected, target: RefLink): Promise<Market> {
+  const { chains } = await api.get('/.well-known/referrer-agent')
+  const own = chains.find(({ chainId }) => chainId === target.chain_id)
+  if (!own || !isAddressEqual(own.splitRouter as Address, target.split_router as Address)) {
+    throw new Problem(
+      'This link is for another contract than the market’s',
+      'Reload the page and choose a review again.',
+    )
+  }
+  return readMarket(connected.reads, own.splitRouter as Address)
+}
+
+function Purchase({
+  target,
+  review,
+  commissionBps,
+  listedPrice,
+  connected,
+}: Props & { connected: Connected }) {
+  const { api } = rootRoute.useRouteContext()
+  const queries = useQueryClient()
+  const key: PaymentKey = {
+    chainId: target.chain_id,
+    payer: connected.address,
+    merchantId: target.merchant_id,
+    productId: target.product_id,
+  }
+  const [payment, setPayment] = useState(() => loadPayment(localStorage, key))
+  const [bought, setBought] = useState<Bought>()
+  const { data: manifest } = useQuery(read(api, '/.well-known/referrer-agent'))
+
+  const asking = useMutation({
+    mutationFn: async (wish: Wish) => {
+      if (isAddressEqual(review.author.owner_address as Address, connected.address)) {
+        throw new Problem('This review is by an agent of yours', 'Buy through the review of somebody else.')
+      }
+      const market = await marketOf(api, connected, target)
+      const answer = await api.post('/v1/checkout', { body: { token: target.token, query: wish.query } })
+      const offer = checkOffer(readOffer(answer), market, target)
+      const balance = await connected.reads.readContract({
+        address: market.usdc,
+        abi: erc20Abi,
+        functionName: 'balanceOf',
+        args: [connected.address],
+      })
+      return { wish, market, offer, balance }
+    },
+  })
+
+  /** Sends a payment that is signed; the same one may be sent again and again. */
+  async function send(signed: SignedPayment): Promise<void> {
+    const answer = await api.post('/v1/checkout', {
+      body: { token: signed.token, payment: signed.header, query: signed.query },
+    })
+    const isServed = answer.status >= 200 && answer.status < 300
+    if (!isServed) throw new Problem(refusalOf(answer), 'See below what became of your payment.')
+    const market = await marketOf(api, connected, target)
+    const state = await readPaymentState(connected.reads, market, signed)
+    setBought({ answer, payment: signed, state })
+    setPayment(undefined)
+    forgetPayment(localStorage, key)
+    queries.invalidateQueries({ queryKey: ['/v1/activity'] })
+  }
+
+  const paying = useMutation({
+    mutationFn: async ({ offer, wish }: { offer: Offer; wish: Wish }) => {
+      const signed = await sign(connected, offer, { token: target.token, ...wish })
+      // Kept before it leaves the browser: from here on it can be taken.
+      keepPayment(localStorage, key, signed)
+      setPayment(signed)
+      await send(signed)
+    },
+  })
+  const again = useMutation({ mutationFn: send })
+
+  if (bought)
+    return <Done bought={bought} connected={connected} find={() => marketOf(api, connected, target)} />
+  if (payment) {
+    return (
+      <Unsettled
+        payment={payment}
+        isSending={paying.isPending || again.isPending}
+        error={again.error ?? paying.error}
+        read={async () => readPaymentState(connected.reads, await marketOf(api, connected, target), payment)}
+        onSend={() => again.mutate(payment)}
+        onForget={() => {
+          forgetPayment(localStorage, key)
+          setPayment(undefined)
+          paying.reset()
+          again.reset()
+          asking.reset()
+        }}
+      />
+    )
+  }
+  const asked = asking.data
+  const missing =
+    asked && asked.balance < asked.offer.amount ? missingText(asked.offer.amount, asked.balance) : undefined
+  return (
+    <>
+      <Asking
+        connected={connected}
+        isBusy={asking.isPending || paying.isPending}
+        isAgain={asked !== undefined}
+        onAsk={(wish) => asking.mutate(wish)}
+      />
+      {asking.error && <ProblemNote error={asking.error} />}
+      {asked && (
+        <Offered
+          offer={asked.offer}
+          market={asked.market}
+          target={target}
+          commissionBps={commissionBps}
+          listedPrice={listedPrice}
+          missing={missing}
+          faucet={manifest?.faucetUrl}
+          address={connected.address}
+          isBusy={paying.isPending}
+          onPay={() => paying.mutate(asked)}
+        />
+      )}
+      {paying.error && <ProblemNote error={paying.error} />}
+    </>
+  )
+}
+
+/** What a shop says when it refuses a payment. */
+function refusalOf(answer: CheckoutAnswer): string {
+  const said = [answer.payment_response, answer.payment_required, answer.is_base64 ? null : answer.body]
+    .map(reasonIn)
+    .find((reason) => reason !== undefined)
+  return `The shop answered ${answer.status}${said ? `: ${said}` : ''}`
+}
+
+function reasonIn(text: string | null): string | undefined {
+  if (!text) return undefined
+  try {
+    const json = JSON.parse(
+      text.trimStart().startsWith('{') ? text : atob(text.replaceAll('-', '+').replaceAll('_', '/')),
+    )
+    const { errorMessage, errorReason, error } = Object(json) as Record<string, unknown>
+    return [errorMessage, errorReason, error].find((value) => typeof value === 'string' && value !== '') as
+      | string
+      | undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,32 @@
+// What the address of a product's page carries.
+import { getRouteApi } from '@tanstack/react-router'
+import { chosen, oneOf, pageOf } from '../parts/search-values.ts'
+import { SORTS } from './reviews/sort.ts'
+
+export const WAYS = ['mcp', 'x402', 'wallet'] as const
+export const VIEWS = ['cards', 'table'] as const
+
+export interface ProductSearch {
+  page?: number | undefined
+  sort?: (typeof SORTS)[number] | undefined
+  view?: (typeof VIEWS)[number] | undefined
+  /** The internal id of the review to buy through. */
+  through?: number
+  way?: (typeof WAYS)[number] | undefined
+}
+
+const idOf = (value: unknown): number | undefined =>
+  Number.isSafeInteger(Number(value)) && Number(value) >= 0 && value !== '' && value !== null
+    ? Number(value)
+    : undefined
+
+export const searchOf = (search: Record<string, unknown>): ProductSearch =>
+  chosen({
+    page: pageOf(search.page),
+    sort: oneOf(search.sort, SORTS),
+    view: oneOf(search.view, VIEWS),
+    through: idOf(search.through),
+    way: oneOf(search.way, WAYS),
+  })
+
+export const productPage = getRouteApi('/product/$merchantId/$productId')

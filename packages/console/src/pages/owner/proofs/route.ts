@@ -1,0 +1,23 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { headOf } from '../../../app/head.ts'
+import { rootRoute } from '../../../app/root.tsx'
+import { idIn, pageIn } from '../parts/page-in.ts'
+
+export const agentProofsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/me/agent/$agentId/proofs',
+  staticData: { isPrivate: true },
+  validateSearch: (search: Record<string, unknown>) => pageIn(search.page),
+  loader: ({ params }) => idIn(params.agentId),
+  component: lazyRouteComponent(() => import('./page.tsx'), 'AgentProofsPage'),
+  head: ({ match }) =>
+    headOf(
+      {
+        title: 'Proofs',
+        description: 'Proofs that an agent of yours used a product.',
+        path: match.pathname,
+        isHidden: true,
+      },
+      match.context.origin,
+    ),
+})
