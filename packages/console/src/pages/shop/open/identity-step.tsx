@@ -85,7 +85,7 @@ const Choices = ({
 }) => (
   <div>
     <h3>{title}</h3>
-    <div className="row choices">
+    <div className="row shop-choices">
       {ids.slice(0, MOST_SHOWN).map((id, index) => (
         <Button key={id} kind={index === 0 ? 'main' : 'plain'} onClick={() => onChoose(id)}>
           {label(id)}

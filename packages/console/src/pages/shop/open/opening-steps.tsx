@@ -1,14 +1,18 @@
 import { merchantCall } from '@referrer/client/chain'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Hex } from 'viem'
+import { useApi } from '../../../api/use-api.ts'
 import { short } from '../../../format/text.ts'
 import { formatBps } from '../../../format/usdc.ts'
 import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { PageSkeleton } from '../../../ui/skeleton.tsx'
 import { Foreign, Hash, Usdc } from '../../../ui/values.tsx'
+import { merchantOnChain, productOnChain } from '../parts/chain-state.ts'
 import { DescribeForm } from '../parts/describe-form.tsx'
+import { merchantAtMarket, productAtMarket } from '../parts/market-state.ts'
 import { Transaction } from '../parts/transaction.tsx'
 import { valuesOf } from '../parts/values-of.ts'
 import type { OnChain } from '../parts/with-chain.tsx'
@@ -43,6 +47,8 @@ const TEXTS: Record<StepName, [title: string, about: string]> = {
 
 /** The steps with what is to be done in each. */
 export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onProduct }: Props) {
+  const api = useApi()
+  const queries = useQueryClient()
   const [typedEndpoint, setTypedEndpoint] = useState<string>()
   // The chain has no names: one that was typed while listing is proposed for the description.
   const [proposed, setProposed] = useState('')
@@ -53,7 +59,21 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
   const reached = useReached(seen.isLoading ? undefined : (next ?? 'all'))
   if (seen.isLoading) return <PageSkeleton />
   const name = told?.name || proposed
-  const chooseProduct = (id: Hex | undefined, typed = '') => {
+  // What the next step shows is read first, so that nothing flickers.
+  const chooseMerchant = async (id: number) => {
+    await Promise.all([
+      queries.prefetchQuery(merchantOnChain(onChain, id)),
+      queries.prefetchQuery(merchantAtMarket(api, id)),
+    ])
+    onMerchant(id)
+  }
+  const chooseProduct = async (id: Hex | undefined, typed = '') => {
+    if (id && merchantId !== undefined) {
+      await Promise.all([
+        queries.prefetchQuery(productOnChain(onChain, merchantId, id)),
+        queries.prefetchQuery(productAtMarket(api, merchantId, id)),
+      ])
+    }
     setProposed(typed)
     setTypedEndpoint(undefined)
     onProduct(id)
@@ -125,7 +145,7 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
             </p>
           </div>
         )}
-        <IdentityStep onChain={onChain} onChoose={onMerchant} />
+        <IdentityStep onChain={onChain} onChoose={chooseMerchant} />
       </>
     ),
     open: merchant && merchantId !== undefined && (
@@ -187,7 +207,7 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
         {done === steps.length ? 'All steps are done.' : `${done} of ${steps.length} steps are done.`}
       </p>
       {seen.error && <ErrorNote error={seen.error} />}
-      <ol className="steps">
+      <ol className="shop-steps">
         {steps.map((step, index) => (
           <Step
             key={step.name}

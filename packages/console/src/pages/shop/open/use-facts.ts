@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Hex, isAddressEqual } from 'viem'
 import { read } from '../../../api/api.ts'
-import { isNotFound } from '../../../api/error.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { merchantOnChain, productOnChain } from '../parts/chain-state.ts'
+import { merchantAtMarket, productAtMarket } from '../parts/market-state.ts'
 import { readinessOf } from '../parts/readiness.tsx'
 import type { OnChain } from '../parts/with-chain.tsx'
 
@@ -28,12 +28,8 @@ export function useFacts(
   })
   const { owner } = merchant.data ?? {}
   const isOwned = owner !== undefined && isAddressEqual(owner, onChain.connected.address)
-  const known = useQuery({
-    ...read(api, '/v1/merchant/{id}/summary', { params: { path: { id } } }),
-    ...again,
-    enabled: isOwned,
-  })
-  const isKnown = known.data !== undefined && !isNotFound(known.error)
+  const known = useQuery({ ...merchantAtMarket(api, id), ...again, enabled: isOwned })
+  const isKnown = Boolean(known.data)
   const chosen = useQuery({
     ...productOnChain(onChain, id, productId ?? '0x'),
     ...again,
@@ -46,9 +42,7 @@ export function useFacts(
   })
   const isListed = chosen.data?.active === true
   const told = useQuery({
-    ...read(api, '/v1/merchant/product', {
-      params: { query: { merchant_id: id, product_id: productId ?? '' } },
-    }),
+    ...productAtMarket(api, id, productId ?? '0x'),
     ...again,
     enabled: isListed && isKnown,
   })
@@ -62,10 +56,7 @@ export function useFacts(
     endpoint,
     productIds: (known.data?.merchant.product_ids ?? []) as Hex[],
     names: new Map(open.data?.products.map(({ product_id, name }) => [product_id, name])),
-    error:
-      merchant.error ??
-      chosen.error ??
-      [known.error, told.error].find((error) => error && !isNotFound(error)),
+    error: merchant.error ?? known.error ?? chosen.error ?? told.error,
     isLoading: merchant.isLoading || known.isLoading || chosen.isLoading || told.isLoading,
     facts: {
       isOwned,

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { Hex } from 'viem'
 import { read } from '../../../api/api.ts'
-import { isNotFound } from '../../../api/error.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { short } from '../../../format/text.ts'
 import { formatBps } from '../../../format/usdc.ts'
@@ -16,6 +15,7 @@ import { Change } from '../parts/change.tsx'
 import { CodeSamples } from '../parts/code-samples.tsx'
 import { DescribeForm } from '../parts/describe-form.tsx'
 import { merchantIdOf, productIdOf } from '../parts/ids.ts'
+import { productAtMarket } from '../parts/market-state.ts'
 import { Readiness } from '../parts/readiness.tsx'
 import { ShopLinks } from '../parts/shop-links.tsx'
 import { valuesOf } from '../parts/values-of.ts'
@@ -43,19 +43,16 @@ const MOST_CARDS = 100
 
 function Product({ merchantId, productId, session }: Props) {
   const api = useApi()
-  const query = { merchant_id: merchantId, product_id: productId }
-  const told = useQuery(read(api, '/v1/merchant/product', { params: { query } }))
+  const told = useQuery(productAtMarket(api, merchantId, productId))
   const payouts = useQuery(read(api, '/v1/merchant/{id}/payouts', { params: { path: { id: merchantId } } }))
   const cards = useQuery(
     read(api, '/v1/product', { params: { query: { merchant_id: merchantId, limit: MOST_CARDS } } }),
   )
-  // The market shows only products that are open.
-  const isClosed = isNotFound(told.error)
-  const error = payouts.error ?? cards.error ?? (isClosed ? null : told.error)
+  const error = payouts.error ?? cards.error ?? told.error
   const params = { merchantId: String(merchantId), productId }
-  if (!error && (payouts.isPending || cards.isPending || (told.isPending && !isClosed)))
-    return <PageSkeleton />
-  const product = isClosed ? undefined : told.data
+  if (!error && (payouts.isPending || cards.isPending || told.isPending)) return <PageSkeleton />
+  // The market shows only products that are open.
+  const product = told.data
   const sold = payouts.data?.products.find(({ product_id }) => product_id === productId)
   const card = cards.data?.products.find(({ product_id }) => product_id === productId)
   const name = product?.name || sold?.name || ''
