@@ -3,7 +3,6 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Hex } from 'viem'
-import { useApi } from '../../../api/use-api.ts'
 import { short } from '../../../format/text.ts'
 import { formatBps } from '../../../format/usdc.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -12,7 +11,6 @@ import { PageSkeleton } from '../../../ui/skeleton.tsx'
 import { Foreign, Hash, Usdc } from '../../../ui/values.tsx'
 import { merchantOnChain, productOnChain } from '../parts/chain-state.ts'
 import { DescribeForm } from '../parts/describe-form.tsx'
-import { merchantAtMarket, productAtMarket } from '../parts/market-state.ts'
 import { Transaction } from '../parts/transaction.tsx'
 import { valuesOf } from '../parts/values-of.ts'
 import type { OnChain } from '../parts/with-chain.tsx'
@@ -47,7 +45,6 @@ const TEXTS: Record<StepName, [title: string, about: string]> = {
 
 /** The steps with what is to be done in each. */
 export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onProduct }: Props) {
-  const api = useApi()
   const queries = useQueryClient()
   const [typedEndpoint, setTypedEndpoint] = useState<string>()
   // The chain has no names: one that was typed while listing is proposed for the description.
@@ -56,24 +53,21 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
   const { merchant, product, told, endpoint, facts } = seen
   const steps = stepsOf(facts)
   const next = nextStep(steps)
-  const reached = useReached(seen.isLoading ? undefined : (next ?? 'all'))
-  if (seen.isLoading) return <PageSkeleton />
+  // Only at first: what is being typed in one step must not go away while another is looked at.
+  const [isShown, setShown] = useState(false)
+  useEffect(() => {
+    if (!seen.isLoading) setShown(true)
+  }, [seen.isLoading])
+  const reached = useReached(isShown ? (next ?? 'all') : undefined)
+  if (!isShown) return <PageSkeleton />
   const name = told?.name || proposed
   // What the next step shows is read first, so that nothing flickers.
   const chooseMerchant = async (id: number) => {
-    await Promise.all([
-      queries.prefetchQuery(merchantOnChain(onChain, id)),
-      queries.prefetchQuery(merchantAtMarket(api, id)),
-    ])
+    await queries.prefetchQuery(merchantOnChain(onChain, id))
     onMerchant(id)
   }
   const chooseProduct = async (id: Hex | undefined, typed = '') => {
-    if (id && merchantId !== undefined) {
-      await Promise.all([
-        queries.prefetchQuery(productOnChain(onChain, merchantId, id)),
-        queries.prefetchQuery(productAtMarket(api, merchantId, id)),
-      ])
-    }
+    if (id && merchantId !== undefined) await queries.prefetchQuery(productOnChain(onChain, merchantId, id))
     setProposed(typed)
     setTypedEndpoint(undefined)
     onProduct(id)

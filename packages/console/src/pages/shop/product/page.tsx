@@ -15,7 +15,7 @@ import { Change } from '../parts/change.tsx'
 import { CodeSamples } from '../parts/code-samples.tsx'
 import { DescribeForm } from '../parts/describe-form.tsx'
 import { merchantIdOf, productIdOf } from '../parts/ids.ts'
-import { productAtMarket } from '../parts/market-state.ts'
+import { useProduct } from '../parts/market-state.ts'
 import { Readiness } from '../parts/readiness.tsx'
 import { ShopLinks } from '../parts/shop-links.tsx'
 import { valuesOf } from '../parts/values-of.ts'
@@ -39,22 +39,14 @@ interface Props {
   session: Session
 }
 
-const MOST_CARDS = 100
-
 function Product({ merchantId, productId, session }: Props) {
   const api = useApi()
-  const told = useQuery(productAtMarket(api, merchantId, productId))
+  const { described: product, card, ...seen } = useProduct(merchantId, productId)
   const payouts = useQuery(read(api, '/v1/merchant/{id}/payouts', { params: { path: { id: merchantId } } }))
-  const cards = useQuery(
-    read(api, '/v1/product', { params: { query: { merchant_id: merchantId, limit: MOST_CARDS } } }),
-  )
-  const error = payouts.error ?? cards.error ?? told.error
+  const error = payouts.error ?? seen.error
   const params = { merchantId: String(merchantId), productId }
-  if (!error && (payouts.isPending || cards.isPending || told.isPending)) return <PageSkeleton />
-  // The market shows only products that are open.
-  const product = told.data
+  if (!error && (payouts.isPending || seen.isLoading)) return <PageSkeleton />
   const sold = payouts.data?.products.find(({ product_id }) => product_id === productId)
-  const card = cards.data?.products.find(({ product_id }) => product_id === productId)
   const name = product?.name || sold?.name || ''
   return (
     <>
