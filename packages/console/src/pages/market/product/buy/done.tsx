@@ -30,10 +30,9 @@ export function Done({
   const { data: state } = useQuery({
     queryKey: ['bought', payment.chainId, payment.payer, payment.nonce],
     queryFn: async () => readPaymentState(connected.reads, await find(), payment),
-    initialData: bought.state,
     refetchInterval: ({ state: { data } }) => (data?.escrowId === undefined ? EVERY_MS : false),
   })
-  const escrowId = state.escrowId === undefined ? undefined : String(state.escrowId)
+  const escrowId = state?.escrowId === undefined ? undefined : String(state.escrowId)
   return (
     <div className="stack">
       <div className="note note-good" role="status">

@@ -84,6 +84,7 @@ function Purchase({
   }
   const [payment, setPayment] = useState(() => loadPayment(localStorage, key))
   const [bought, setBought] = useState<Bought>()
+  const [last, setLast] = useState<Record<string, string>>({})
   const { data: manifest } = useQuery(read(api, '/.well-known/referrer-agent'))
 
   const asking = useMutation({
@@ -109,9 +110,7 @@ function Purchase({
     const answer = await callShop(api, { token: signed.token, payment: signed.header, query: signed.query })
     const isServed = answer.status >= 200 && answer.status < 300
     if (!isServed) throw new Problem(refusalOf(answer), 'See below what became of your payment.')
-    const market = await marketOf(api, connected, target)
-    const state = await readPaymentState(connected.reads, market, signed)
-    setBought({ answer, payment: signed, state })
+    setBought({ answer, payment: signed })
     setPayment(undefined)
     forgetPayment(localStorage, key)
     queries.invalidateQueries({ queryKey: ['/v1/activity'] })
@@ -126,7 +125,14 @@ function Purchase({
       await send(signed)
     },
   })
-  const again = useMutation({ mutationFn: send })
+  const again = useMutation({
+    // A payment that was not taken may be for another question: it is still one payment.
+    mutationFn: async (signed: SignedPayment) => {
+      keepPayment(localStorage, key, signed)
+      setPayment(signed)
+      await send(signed)
+    },
+  })
 
   if (bought)
     return (
@@ -144,9 +150,10 @@ function Purchase({
         isSending={paying.isPending || again.isPending}
         error={again.error ?? paying.error}
         read={async () => readPaymentState(connected.reads, await marketOf(api, connected, target), payment)}
-        onSend={() => again.mutate(payment)}
+        onSend={(query) => again.mutate({ ...payment, query })}
         onForget={() => {
           forgetPayment(localStorage, key)
+          setLast(payment.query)
           setPayment(undefined)
           paying.reset()
           again.reset()
@@ -164,6 +171,8 @@ function Purchase({
         connected={connected}
         isBusy={asking.isPending || paying.isPending}
         isAgain={asked !== undefined}
+        query={last}
+        onEdit={asking.reset}
         onAsk={(wish) => asking.mutate(wish)}
       />
       {asking.error && <ErrorNote error={problemOf(asking.error)} />}
