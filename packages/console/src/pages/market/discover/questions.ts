@@ -10,13 +10,13 @@ const MOST_REPEATS = 4
 /** The search as the address carries it. */
 export interface DiscoverSearch {
   /** What one wants, in words. */
-  q?: string
-  category?: string
+  q?: string | undefined
+  category?: string | undefined
   /** The price ceiling in USDC. */
-  most?: number
+  most?: number | undefined
   /** Lower-ranked reviews, too. */
-  all?: 'true'
-  page?: number
+  all?: 'true' | undefined
+  page?: number | undefined
 }
 
 export const categories = (api: Api) => read(api, '/v1/category')
