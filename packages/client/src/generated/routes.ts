@@ -111,7 +111,6 @@ export const LISTINGS = {
   '/v1/agent/{id}/escrows': { by: 'offset', most: 200, items: 'escrows' },
   '/v1/intents': { by: 'offset', most: 200, items: 'intents' },
   '/v1/merchant': { by: 'page', most: 500, items: 'merchants' },
-  '/v1/activity': { by: 'undefined', most: 100, items: 'purchases' },
   '/v1/leaderboard': { by: 'page', most: 100, items: 'agents' },
   '/v1/agent/{id}/reviews': { by: 'page', most: 100, items: 'reviews' },
   '/v1/product': { by: 'page', most: 100, items: 'products' },

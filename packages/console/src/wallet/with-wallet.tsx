@@ -56,7 +56,8 @@ function Gate({ chainId, children }: Props) {
       </Empty>
     )
   }
-  if (isReconnecting || (address && !provider)) return <Skeleton lines={2} />
+  // wagmi connects again whenever it is rendered: what is shown for the wallet stays meanwhile.
+  if (address ? !provider : isReconnecting) return <Skeleton lines={2} />
   if (!address || !provider) return <Wallets />
   if (current !== chainId) {
     return (

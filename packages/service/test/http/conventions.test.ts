@@ -274,7 +274,7 @@ describe('answers', () => {
   })
 
   it('give moments in UTC as RFC 3339 [CONV-17]', () => {
-    // The terms of an escrow are what the contract takes: there it is a number of seconds.
+    // The terms of an escrow are the argument of a contract call, as the contract has it.
     const moments = [...found((key) => /_at$|^window_end$/.test(key))].filter(
       ([name]) => name !== 'GET /v1/escrow/{id}/terms',
     )

@@ -9,6 +9,7 @@ import { ErrorNote } from '../../../ui/errors.tsx'
 import { Field, FieldControl } from '../../../ui/field.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { merchantIdOf } from '../parts/ids.ts'
+import { shopsOf } from '../parts/market-state.ts'
 import { Transaction } from '../parts/transaction.tsx'
 import type { OnChain } from '../parts/with-chain.tsx'
 
@@ -24,9 +25,8 @@ interface Props {
 export function IdentityStep({ onChain, onChoose }: Props) {
   const api = useApi()
   const { connected, deployment } = onChain
-  const query = { owner: connected.address }
-  const shops = useQuery(read(api, '/v1/merchant', { params: { query } }))
-  const agents = useQuery(read(api, '/v1/agent', { params: { query } }))
+  const shops = useQuery(shopsOf(api, connected.address))
+  const agents = useQuery(read(api, '/v1/agent', { params: { query: { owner: connected.address } } }))
   if (shops.error || agents.error) return <ErrorNote error={shops.error ?? agents.error} />
   if (!shops.data || !agents.data) return <Skeleton lines={3} />
   const shopIds = shops.data.merchants.map(({ merchant_id }) => merchant_id)
@@ -85,7 +85,7 @@ const Choices = ({
 }) => (
   <div>
     <h3>{title}</h3>
-    <div className="row choices">
+    <div className="row shop-choices">
       {ids.slice(0, MOST_SHOWN).map((id, index) => (
         <Button key={id} kind={index === 0 ? 'main' : 'plain'} onClick={() => onChoose(id)}>
           {label(id)}

@@ -24,7 +24,7 @@ export const ListingStep = ({ onChain, merchantId, products, onChoose }: Props) 
     {products.length > 0 && (
       <div>
         <h3>Products of this shop</h3>
-        <div className="row choices">
+        <div className="row shop-choices">
           {products.map((product) => (
             <Button key={product.id} onClick={() => onChoose(product)}>
               {product.name || `Product ${short(product.id)}`}

@@ -5,6 +5,7 @@ import { ApiError } from '../../../api/error.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
+import { refresh } from '../parts/chain-state.ts'
 import { Transaction } from '../parts/transaction.tsx'
 import type { OnChain } from '../parts/with-chain.tsx'
 
@@ -25,7 +26,7 @@ export function OpeningStep({ onChain, merchantId, isActive, isSuspended, isKnow
       api.post('/v1/merchant/register', { body: { merchant_id: merchantId } }).catch((error: unknown) => {
         if (!(error instanceof ApiError) || error.message !== 'merchant already registered') throw error
       }),
-    onSuccess: () => queries.invalidateQueries(),
+    onSuccess: () => refresh(queries),
   })
   const { mutate } = registering
   const isAsked = useRef(false)

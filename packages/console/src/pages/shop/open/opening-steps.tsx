@@ -1,4 +1,5 @@
 import { merchantCall } from '@referrer/client/chain'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Hex } from 'viem'
@@ -8,6 +9,7 @@ import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { PageSkeleton } from '../../../ui/skeleton.tsx'
 import { Foreign, Hash, Usdc } from '../../../ui/values.tsx'
+import { merchantOnChain, productOnChain } from '../parts/chain-state.ts'
 import { DescribeForm } from '../parts/describe-form.tsx'
 import { Transaction } from '../parts/transaction.tsx'
 import { valuesOf } from '../parts/values-of.ts'
@@ -43,6 +45,7 @@ const TEXTS: Record<StepName, [title: string, about: string]> = {
 
 /** The steps with what is to be done in each. */
 export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onProduct }: Props) {
+  const queries = useQueryClient()
   const [typedEndpoint, setTypedEndpoint] = useState<string>()
   // The chain has no names: one that was typed while listing is proposed for the description.
   const [proposed, setProposed] = useState('')
@@ -50,10 +53,21 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
   const { merchant, product, told, endpoint, facts } = seen
   const steps = stepsOf(facts)
   const next = nextStep(steps)
-  const reached = useReached(seen.isLoading ? undefined : (next ?? 'all'))
-  if (seen.isLoading) return <PageSkeleton />
+  // Only at first: what is being typed in one step must not go away while another is looked at.
+  const [isShown, setShown] = useState(false)
+  useEffect(() => {
+    if (!seen.isLoading) setShown(true)
+  }, [seen.isLoading])
+  const reached = useReached(isShown ? (next ?? 'all') : undefined)
+  if (!isShown) return <PageSkeleton />
   const name = told?.name || proposed
-  const chooseProduct = (id: Hex | undefined, typed = '') => {
+  // What the next step shows is read first, so that nothing flickers.
+  const chooseMerchant = async (id: number) => {
+    await queries.prefetchQuery(merchantOnChain(onChain, id))
+    onMerchant(id)
+  }
+  const chooseProduct = async (id: Hex | undefined, typed = '') => {
+    if (id && merchantId !== undefined) await queries.prefetchQuery(productOnChain(onChain, merchantId, id))
     setProposed(typed)
     setTypedEndpoint(undefined)
     onProduct(id)
@@ -125,7 +139,7 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
             </p>
           </div>
         )}
-        <IdentityStep onChain={onChain} onChoose={onMerchant} />
+        <IdentityStep onChain={onChain} onChoose={chooseMerchant} />
       </>
     ),
     open: merchant && merchantId !== undefined && (
@@ -187,7 +201,7 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
         {done === steps.length ? 'All steps are done.' : `${done} of ${steps.length} steps are done.`}
       </p>
       {seen.error && <ErrorNote error={seen.error} />}
-      <ol className="steps">
+      <ol className="shop-steps">
         {steps.map((step, index) => (
           <Step
             key={step.name}

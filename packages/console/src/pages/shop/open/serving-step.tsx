@@ -14,7 +14,8 @@ interface Props {
 
 /** The code to run, then the market's own look at it. */
 export function ServingStep({ values, url, onUrl }: Props) {
-  const [text, setText] = useState(url)
+  const [edited, setEdited] = useState<string>()
+  const text = edited ?? url
   const [isAsked, setAsked] = useState(false)
   const typed = typedUrl(text)
   function ask(event: React.FormEvent) {
@@ -42,7 +43,7 @@ export function ServingStep({ values, url, onUrl }: Props) {
           <FieldControl
             type="url"
             value={text}
-            onChange={(event) => setText(event.target.value)}
+            onChange={(event) => setEdited(event.target.value)}
             placeholder="https://shop.example/buy"
           />
         </Field>

@@ -33,16 +33,19 @@ export function Step({
   }, [isReached])
   const state = isDone ? 'done' : isNext ? 'next' : 'later'
   return (
-    <li className={`step step-${state}`} aria-current={isNext ? 'step' : undefined}>
-      <span className="step-mark" aria-hidden="true">
+    <li className={`shop-step shop-step-${state}`} aria-current={isNext ? 'step' : undefined}>
+      <span className="shop-step-mark" aria-hidden="true">
         {isDone ? '✓' : number}
       </span>
-      <div className="step-body">
+      <div className="shop-step-body">
         <h2 ref={heading} tabIndex={-1}>
-          {title}
-          <span className="hidden-text">{isDone ? ', done' : isNext ? ', next' : ''}</span>
+          {title} <span className="hidden-text">{isDone ? '(done)' : isNext ? '(next)' : ''}</span>
         </h2>
-        {isDone ? summary && <div className="step-summary">{summary}</div> : <p className="soft">{about}</p>}
+        {isDone ? (
+          summary && <div className="shop-step-summary">{summary}</div>
+        ) : (
+          <p className="soft">{about}</p>
+        )}
         {isPossible && <div className="stack">{children}</div>}
       </div>
     </li>

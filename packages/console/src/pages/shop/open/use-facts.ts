@@ -1,15 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Hex, isAddressEqual } from 'viem'
-import { read } from '../../../api/api.ts'
-import { isNotFound } from '../../../api/error.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { merchantOnChain, productOnChain } from '../parts/chain-state.ts'
+import { shopsOf, useProduct } from '../parts/market-state.ts'
 import { readinessOf } from '../parts/readiness.tsx'
 import type { OnChain } from '../parts/with-chain.tsx'
 
 /** Often enough to see a block or a sale as it comes. */
 const LOOK_MS = 3_000
-const LIMIT = 100
 
 /** All that the steps rest on, looked at again and again while the page is open. */
 export function useFacts(
@@ -28,53 +26,35 @@ export function useFacts(
   })
   const { owner } = merchant.data ?? {}
   const isOwned = owner !== undefined && isAddressEqual(owner, onChain.connected.address)
-  const known = useQuery({
-    ...read(api, '/v1/merchant/{id}/summary', { params: { path: { id } } }),
-    ...again,
-    enabled: isOwned,
-  })
-  const isKnown = known.data !== undefined && !isNotFound(known.error)
+  const shops = useQuery({ ...shopsOf(api, onChain.connected.address), ...again, enabled: isOwned })
+  const shop = shops.data?.merchants.find(({ merchant_id }) => merchant_id === merchantId)
   const chosen = useQuery({
     ...productOnChain(onChain, id, productId ?? '0x'),
     ...again,
     enabled: isOwned && productId !== undefined,
   })
-  const open = useQuery({
-    ...read(api, '/v1/product', { params: { query: { merchant_id: id, limit: LIMIT } } }),
-    ...again,
-    enabled: isKnown,
-  })
   const isListed = chosen.data?.active === true
-  const told = useQuery({
-    ...read(api, '/v1/merchant/product', {
-      params: { query: { merchant_id: id, product_id: productId ?? '' } },
-    }),
-    ...again,
-    enabled: isListed && isKnown,
-  })
-  const endpoint = typedEndpoint ?? told.data?.endpoint_url
+  const atMarket = useProduct(id, productId, { isEnabled: shop !== undefined, refetchInterval: LOOK_MS })
+  const told = isListed ? atMarket.described : undefined
+  const endpoint = typedEndpoint ?? told?.endpoint_url
   const readiness = useQuery(readinessOf(api, isListed ? endpoint : undefined))
-  const card = open.data?.products.find(({ product_id }) => product_id === productId)
   return {
     merchant: merchant.data,
     product: chosen.data,
-    told: told.data,
+    told,
     endpoint,
-    productIds: (known.data?.merchant.product_ids ?? []) as Hex[],
-    names: new Map(open.data?.products.map(({ product_id, name }) => [product_id, name])),
-    error:
-      merchant.error ??
-      chosen.error ??
-      [known.error, told.error].find((error) => error && !isNotFound(error)),
-    isLoading: merchant.isLoading || known.isLoading || chosen.isLoading || told.isLoading,
+    productIds: (shop?.product_ids ?? []) as Hex[],
+    names: new Map(atMarket.products.map(({ product_id, name }) => [product_id, name])),
+    error: merchant.error ?? shops.error ?? chosen.error ?? atMarket.error,
+    isLoading: merchant.isLoading || shops.isLoading || chosen.isLoading || atMarket.isLoading,
     facts: {
       isOwned,
       isActive: merchant.data?.isActive === true,
-      isKnown,
+      isKnown: shop !== undefined,
       isListed,
       isReady: readiness.data?.pass === true,
-      isDescribed: Boolean(told.data?.name && told.data.endpoint_url),
-      hasSale: (card?.sales_count ?? 0) > 0,
+      isDescribed: Boolean(told?.name && told.endpoint_url),
+      hasSale: (atMarket.card?.sales_count ?? 0) > 0,
     },
   }
 }

@@ -50,11 +50,17 @@ export const productOnChain = (onChain: OnChain, merchantId: number, productId: 
       ),
   })
 
+/** Asks the chain and the market again; not who is signed in, and with which wallet. */
+export const refresh = (queries: QueryClient): Promise<void> =>
+  queries.invalidateQueries({
+    predicate: ({ queryKey: [first] }) => first === KEY || String(first).startsWith('/v1/'),
+  })
+
 /** The market reads a block some moments after it is made. */
 const MARKET_SEES_AFTER_MS = [1_500, 5_000]
 
 /** After a transaction: the chain is asked again at once, the market until it has seen the block. */
 export function refreshAfter(queries: QueryClient): void {
-  queries.invalidateQueries()
-  for (const ms of MARKET_SEES_AFTER_MS) setTimeout(() => queries.invalidateQueries(), ms)
+  refresh(queries)
+  for (const ms of MARKET_SEES_AFTER_MS) setTimeout(() => refresh(queries), ms)
 }

@@ -6,6 +6,7 @@ import { useApi } from '../../../api/use-api.ts'
 import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Field, FieldControl } from '../../../ui/field.tsx'
+import { refresh } from './chain-state.ts'
 import { typedName, typedUrl } from './form-text.ts'
 import { useChecked } from './use-checked.ts'
 
@@ -50,7 +51,7 @@ export function DescribeForm({ merchantId, productId, was, onDone }: Props) {
         },
       }),
     onSuccess: async () => {
-      await queries.invalidateQueries()
+      await refresh(queries)
       onDone?.()
     },
   })

@@ -151,7 +151,7 @@ createServer(nodeHandler(endpoint)).listen(3000)
       text: `// For whatever takes a web Request: Deno, Bun, workers.
 import { endpoint } from './endpoint.js'
 
-export default { fetch: (request) => endpoint.fetch(request) }
+export default { fetch: endpoint.fetch }
 `,
     },
   ],

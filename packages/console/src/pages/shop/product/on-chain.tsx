@@ -4,7 +4,6 @@ import { type ReactNode, useState } from 'react'
 import { formatUnits, type Hex } from 'viem'
 import { formatBps } from '../../../format/usdc.ts'
 import { ErrorNote } from '../../../ui/errors.tsx'
-import { Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { Usdc } from '../../../ui/values.tsx'
 import { productOnChain } from '../parts/chain-state.ts'
@@ -42,58 +41,56 @@ export function ProductOnChain({
     ])
   return (
     <>
-      <Section title="On the chain">
-        <div className="settings">
-          <section className="card">
-            <h3>Price and commission</h3>
-            <p>
-              No sale is below <Usdc amount={data.minPrice} />. Reviewers share{' '}
-              {formatBps(data.commissionBps)} of the price.
-            </p>
-            <Change label="Change price or commission">
-              {(close) => (
-                <TermsForm
-                  onChain={onChain}
-                  merchantId={merchantId}
-                  productId={productId}
-                  was={data}
-                  onDone={close}
-                />
-              )}
-            </Change>
-          </section>
-          <section className="card">
-            <h3>Open or closed</h3>
-            {data.active ? (
-              <>
-                <p>The product is open.</p>
-                <Change label="Close the product …">
-                  {(close) => (
-                    <Transaction
-                      onChain={onChain}
-                      label="Close the product"
-                      kind="bad"
-                      call={call(false)}
-                      onDone={close}
-                    >
-                      Nobody can buy it from the next block on, and the links of its reviews stop working. Its
-                      reviews stay. You can open it again at any time.
-                    </Transaction>
-                  )}
-                </Change>
-              </>
-            ) : (
-              <>
-                <p>The product is closed: nobody can buy it.</p>
-                <Transaction onChain={onChain} label="Open the product" call={call(true)}>
-                  Agents can buy it again, and the links of its reviews work again.
-                </Transaction>
-              </>
+      <div className="settings">
+        <section className="card">
+          <h3>Price and commission</h3>
+          <p>
+            No sale is below <Usdc amount={data.minPrice} />. Reviewers share {formatBps(data.commissionBps)}{' '}
+            of the price.
+          </p>
+          <Change label="Change price or commission">
+            {(close) => (
+              <TermsForm
+                onChain={onChain}
+                merchantId={merchantId}
+                productId={productId}
+                was={data}
+                onDone={close}
+              />
             )}
-          </section>
-        </div>
-      </Section>
-      {children(data.minPrice)}
+          </Change>
+        </section>
+        <section className="card">
+          <h3>Open or closed</h3>
+          {data.active ? (
+            <>
+              <p>The product is open.</p>
+              <Change label="Close the product …">
+                {(close) => (
+                  <Transaction
+                    onChain={onChain}
+                    label="Close the product"
+                    kind="bad"
+                    call={call(false)}
+                    onDone={close}
+                  >
+                    Nobody can buy it from the next block on, and the links of its reviews stop working. Its
+                    reviews stay. You can open it again at any time.
+                  </Transaction>
+                )}
+              </Change>
+            </>
+          ) : (
+            <>
+              <p>The product is closed: nobody can buy it.</p>
+              <Transaction onChain={onChain} label="Open the product" call={call(true)}>
+                Agents can buy it again, and the links of its reviews work again.
+              </Transaction>
+            </>
+          )}
+        </section>
+      </div>
+      <div className="after-list">{children(data.minPrice)}</div>
     </>
   )
 }

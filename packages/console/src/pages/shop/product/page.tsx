@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { Hex } from 'viem'
 import { read } from '../../../api/api.ts'
-import { isNotFound } from '../../../api/error.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { short } from '../../../format/text.ts'
 import { formatBps } from '../../../format/usdc.ts'
@@ -12,9 +11,11 @@ import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Facts, PageTitle, Section } from '../../../ui/parts.tsx'
 import { PageSkeleton } from '../../../ui/skeleton.tsx'
 import { Foreign, Hash, Rank, Usdc } from '../../../ui/values.tsx'
+import { Change } from '../parts/change.tsx'
 import { CodeSamples } from '../parts/code-samples.tsx'
 import { DescribeForm } from '../parts/describe-form.tsx'
 import { merchantIdOf, productIdOf } from '../parts/ids.ts'
+import { useProduct } from '../parts/market-state.ts'
 import { Readiness } from '../parts/readiness.tsx'
 import { ShopLinks } from '../parts/shop-links.tsx'
 import { valuesOf } from '../parts/values-of.ts'
@@ -38,25 +39,14 @@ interface Props {
   session: Session
 }
 
-const MOST_CARDS = 100
-
 function Product({ merchantId, productId, session }: Props) {
   const api = useApi()
-  const query = { merchant_id: merchantId, product_id: productId }
-  const told = useQuery(read(api, '/v1/merchant/product', { params: { query } }))
+  const { described: product, card, ...seen } = useProduct(merchantId, productId)
   const payouts = useQuery(read(api, '/v1/merchant/{id}/payouts', { params: { path: { id: merchantId } } }))
-  const cards = useQuery(
-    read(api, '/v1/product', { params: { query: { merchant_id: merchantId, limit: MOST_CARDS } } }),
-  )
-  // The market shows only products that are open.
-  const isClosed = isNotFound(told.error)
-  const error = payouts.error ?? cards.error ?? (isClosed ? null : told.error)
+  const error = payouts.error ?? seen.error
   const params = { merchantId: String(merchantId), productId }
-  if (!error && (payouts.isPending || cards.isPending || (told.isPending && !isClosed)))
-    return <PageSkeleton />
-  const product = isClosed ? undefined : told.data
+  if (!error && (payouts.isPending || seen.isLoading)) return <PageSkeleton />
   const sold = payouts.data?.products.find(({ product_id }) => product_id === productId)
-  const card = cards.data?.products.find(({ product_id }) => product_id === productId)
   const name = product?.name || sold?.name || ''
   return (
     <>
@@ -83,14 +73,11 @@ function Product({ merchantId, productId, session }: Props) {
           ['Paid to you', <Usdc key="net" amount={sold?.net_usdc ?? 0} />],
           ['Commission and fee', <Usdc key="commission" amount={sold?.commission_usdc ?? 0} />],
           [
-            'Price that the market shows',
+            'Price shown',
             card?.price_usdc === undefined ? 'not known yet' : <Usdc key="price" amount={card.price_usdc} />,
           ],
           ['Product rank', <Rank key="rank" rank={product?.product_rank} label="Product rank" />],
-          [
-            'Type',
-            product?.product_type === 'One-off' ? 'bought once' : product ? 'bought again and again' : '–',
-          ],
+          ['Type', product?.product_type === 'One-off' ? 'one-off' : product ? 'repeat' : '–'],
           ['Commission rate', product ? formatBps(product.commission_bps) : '–'],
           ['Product id', <Hash key="id" value={productId} label="product id" />],
         ]}
@@ -102,43 +89,44 @@ function Product({ merchantId, productId, session }: Props) {
           </Link>
         </p>
       )}
-      <Section title="Description">
-        {product ? (
-          <DescribeForm
-            merchantId={merchantId}
-            productId={productId}
-            was={{
-              name: product.name,
-              description: product.description,
-              category: product.category,
-              endpointUrl: product.endpoint_url ?? '',
-            }}
-          />
-        ) : (
-          <p className="soft">
-            The product is closed. Open it below, then you can change what the market shows.
-          </p>
-        )}
-      </Section>
-      {product?.endpoint_url && (
-        <Section title="Endpoint">
-          <p className="small soft">
-            <Foreign text={product.endpoint_url} most={200} />
-          </p>
-          <Readiness resource={product.endpoint_url} />
+      <div className="columns">
+        <Section title="Description">
+          {product ? (
+            <DescribeForm
+              merchantId={merchantId}
+              productId={productId}
+              was={{
+                name: product.name,
+                description: product.description,
+                category: product.category,
+                endpointUrl: product.endpoint_url ?? '',
+              }}
+            />
+          ) : (
+            <p className="soft">
+              The product is closed. Open it below, then you can change what the market shows.
+            </p>
+          )}
         </Section>
-      )}
-      <WithChain session={session}>
-        {(onChain) => (
-          <ProductOnChain onChain={onChain} merchantId={merchantId} productId={productId}>
-            {(price) => (
-              <Section title="Code of the endpoint">
-                <CodeSamples values={valuesOf(onChain, { merchantId, productId, name, price })} />
-              </Section>
-            )}
-          </ProductOnChain>
+        {product?.endpoint_url && (
+          <Section title="Endpoint">
+            <Readiness resource={product.endpoint_url} />
+          </Section>
         )}
-      </WithChain>
+      </div>
+      <Section title="On the chain">
+        <WithChain session={session}>
+          {(onChain) => (
+            <ProductOnChain onChain={onChain} merchantId={merchantId} productId={productId}>
+              {(price) => (
+                <Change label="Show the code of the endpoint">
+                  {() => <CodeSamples values={valuesOf(onChain, { merchantId, productId, name, price })} />}
+                </Change>
+              )}
+            </ProductOnChain>
+          )}
+        </WithChain>
+      </Section>
     </>
   )
 }

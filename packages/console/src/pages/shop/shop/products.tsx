@@ -10,17 +10,15 @@ import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Empty, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { Foreign, Rank, Usdc } from '../../../ui/values.tsx'
+import { productsOnSale } from '../parts/market-state.ts'
 
 const AT_ONCE = 20
-const MOST_CARDS = 100
 
 /** All products of the shop, open and closed. */
 export function Products({ merchantId, productIds }: { merchantId: number; productIds: string[] }) {
   const api = useApi()
   const [shown, setShown] = useState(AT_ONCE)
-  const cards = useQuery(
-    read(api, '/v1/product', { params: { query: { merchant_id: merchantId, limit: MOST_CARDS } } }),
-  )
+  const cards = useQuery(productsOnSale(api, merchantId))
   const payouts = useQuery(read(api, '/v1/merchant/{id}/payouts', { params: { path: { id: merchantId } } }))
   const addLink = (
     <Link to="/shop/open" search={{ merchant: merchantId }} className="button">

@@ -4,6 +4,7 @@ import { useApi } from '../../../api/use-api.ts'
 import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Field, FieldControl } from '../../../ui/field.tsx'
+import { refresh } from '../parts/chain-state.ts'
 import { typedUrl } from '../parts/form-text.ts'
 import { useChecked } from '../parts/use-checked.ts'
 
@@ -26,7 +27,7 @@ export function ProfileForm({ merchantId, was }: { merchantId: number; was: Prof
       api.post('/v1/merchant/profile', {
         body: { merchant_id: merchantId, description: description.trim(), landing_page_url },
       }),
-    onSuccess: () => queries.invalidateQueries(),
+    onSuccess: () => refresh(queries),
   })
   function save(event: React.FormEvent) {
     event.preventDefault()

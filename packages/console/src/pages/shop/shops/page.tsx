@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { plural } from '../../../format/text.ts'
 import { RequireSession } from '../../../session/require-session.tsx'
@@ -8,6 +7,7 @@ import { ErrorNote } from '../../../ui/errors.tsx'
 import { Empty, PageTitle } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { Foreign, Moment } from '../../../ui/values.tsx'
+import { shopsOf } from '../parts/market-state.ts'
 import { StatusBadge } from '../parts/status-badge.tsx'
 
 export const ShopsPage = () => (
@@ -23,7 +23,7 @@ export const ShopsPage = () => (
 
 function Shops({ owner }: { owner: string }) {
   const api = useApi()
-  const { data, error, refetch } = useQuery(read(api, '/v1/merchant', { params: { query: { owner } } }))
+  const { data, error, refetch } = useQuery(shopsOf(api, owner))
   if (error) return <ErrorNote error={error} onRetry={() => refetch()} />
   if (!data) return <Skeleton lines={6} />
   if (data.merchants.length === 0) {
