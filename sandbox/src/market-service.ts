@@ -4,6 +4,7 @@ import { readConfig, type Service, startService } from '@referrer/service'
 import { type Hex, hexToBytes } from 'viem'
 import type { Chat } from './chat/chat.ts'
 import { accountOf, environmentOf, type World, whenReady } from './program.ts'
+import type { SandboxAccount } from './state.ts'
 
 /** Signs the sandbox's ref links. As public as the accounts' keys. */
 const ATTESTATION_SEED: Hex = `0x${'5a'.repeat(32)}`
@@ -12,6 +13,12 @@ const ATTESTATION_SEED: Hex = `0x${'5a'.repeat(32)}`
 export async function attestationPubKey(): Promise<string> {
   return (await AttestationKey.signingKey(hexToBytes(ATTESTATION_SEED))).attestationPubKey
 }
+
+/** The demo market has many reviewers and merchants: the first of a role is named after it alone. */
+const nameOf = (
+  { role, agentId, merchantId }: Omit<SandboxAccount, 'privateKey'>,
+  isFirst: boolean,
+): string => (isFirst ? role : `${role} ${agentId ?? merchantId ?? ''}`.trim())
 
 /** Returns when it has read the chain. */
 export async function startMarketService(
@@ -26,7 +33,10 @@ export async function startMarketService(
     ADMIN_ADDRESSES: accountOf(world, 'admin').address,
     // People sign in as one of them on the console, without a wallet of their own.
     CONSOLE_ACCOUNTS: JSON.stringify(
-      world.accounts.map(({ role, privateKey }) => ({ name: role, private_key: privateKey })),
+      world.accounts.map(({ privateKey, ...account }, index) => ({
+        name: nameOf(account, world.accounts.findIndex(({ role }) => role === account.role) === index),
+        private_key: privateKey,
+      })),
     ),
     EMBEDDER: world.isEmbedding ? 'local' : 'off',
     FACILITATOR_URL: options.facilitatorUrl,

@@ -40,10 +40,11 @@ function readPage(
   { position, limit }: { position: number; limit: number },
 ): { entries: unknown[]; isLast: boolean } {
   const { by, items } = LISTINGS[path]
-  const { [items]: entries, page, total } = (answer ?? {}) as Record<string, unknown>
+  const { [items]: entries, page, total, has_more } = (answer ?? {}) as Record<string, unknown>
   if (!Array.isArray(entries)) {
     throw new ReferrerError(`GET ${path}`, { reason: `the answer has no list of ${items}` })
   }
+  if (typeof has_more === 'boolean') return { entries, isLast: !has_more }
   if (entries.length < limit || by === 'offset') return { entries, isLast: entries.length < limit }
   // The reviews of one product have no pages, the agents of one owner all come with the first: the answer is all there is.
   const isWhole = page === undefined || (position - 1) * limit + entries.length >= Number(total)

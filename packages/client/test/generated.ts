@@ -24,9 +24,13 @@ export interface Document {
 
 const HEADER = '// Made by `npm run generate -w packages/client`: do not edit.\n'
 
-/** With a messenger, so that every route is described. */
+/** With a messenger and accounts of a sandbox, so that every route is described. */
 export async function documentOfService(): Promise<Document> {
-  const config = testConfig({ TELEGRAM_BOT_TOKEN: '1:nobody', TELEGRAM_BOT_NAME: 'referrer_bot' })
+  const config = testConfig({
+    TELEGRAM_BOT_TOKEN: '1:nobody',
+    TELEGRAM_BOT_NAME: 'referrer_bot',
+    CONSOLE_ACCOUNTS: JSON.stringify([{ name: 'buyer', private_key: `0x${'11'.repeat(32)}` }]),
+  })
   const app = testApp(testContext((async () => []) as unknown as Sql, { config }).context)
   try {
     return (await app.inject('/openapi.json')).json()
@@ -113,12 +117,13 @@ function listingOf(document: Document, { parameters = [], responses }: Operation
   )
   const schema = responses[200]?.content?.['application/json']?.schema
   const items = schema && [...new Set(alternativesOf(document, schema).flatMap(arraysOf))]
+  const by = page ?? offset
   // An answer with several arrays is no listing: its pages are those of one of them, and the others come again with every page.
-  if (!limit || items?.length !== 1) return undefined
+  if (!limit || !by || items?.length !== 1) return undefined
   // Its schema has no maximum: what is above is not refused, but served as less.
   const [, most] = /(?:1 to|at most) (\d+)/i.exec(limit.description) ?? []
   if (!most) throw new Error(`no listing can be read from ${JSON.stringify(limit)}`)
-  return `{ by: '${(page ?? offset)?.name}', most: ${most}, items: '${items[0]}' }`
+  return `{ by: '${by.name}', most: ${most}, items: '${items[0]}' }`
 }
 
 function alternativesOf(document: Document, schema: Schema): Schema[] {

@@ -47,6 +47,17 @@ describe('pages', () => {
     ])
   })
 
+  it('gives every entry once, of a listing that says whether there is more, and asks no further then', async () => {
+    const market = clientOf(v.m)
+    const { merchantId, productId } = v.product
+    const query = { merchant_id: Number(merchantId), product_id: productId, limit: 2 }
+    const reviews = await all(market.pages('/v1/product/reviews', { params: { query } }))
+    expect(reviews.map(({ author }) => author.agent_id).sort()).toEqual(
+      [v.link, ...v.others].map(({ agentId }) => Number(agentId)).sort(),
+    )
+    expect(market.asked.map(({ path }) => new URLSearchParams(path).get('page'))).toEqual(['1', '2'])
+  })
+
   it('asks for as many as the route gives at once, and for no more where more is wanted', async () => {
     const market = clientOf(v.m)
     await all(market.pages('/v1/agent'))

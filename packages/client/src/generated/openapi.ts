@@ -1417,6 +1417,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Accounts of the sandbox to sign in with
+         * @description With their keys, for pages of the sandbox. Only a sandbox has this route.
+         */
+        get: operations["getConsoleAccounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/rpc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the sandbox's node
+         * @description JSON-RPC, for pages of the sandbox, which may call no other origin. Only a sandbox has this route.
+         */
+        post: operations["postConsoleRpc"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/proofs": {
         parameters: {
             query?: never;
@@ -3186,6 +3226,25 @@ export interface components {
             is_admin: boolean;
             /** @description Whether `GET /console/accounts` has accounts to play with. */
             is_sandbox: boolean;
+        };
+        SandboxAccounts: {
+            accounts: {
+                name: string;
+                private_key: string;
+            }[];
+        };
+        JsonRpcAnswer: {
+            /** @constant */
+            jsonrpc: "2.0";
+        } & {
+            [key: string]: unknown;
+        };
+        JsonRpcRequest: {
+            /** @constant */
+            jsonrpc: "2.0";
+            id: number | string;
+            method: string;
+            params?: unknown[];
         };
         ProofCases: {
             proofs: components["schemas"]["ProofCase"][];
@@ -5611,6 +5670,50 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    getConsoleAccounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accounts of the sandbox to sign in with */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxAccounts"];
+                };
+            };
+        };
+    };
+    postConsoleRpc: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JsonRpcRequest"];
+            };
+        };
+        responses: {
+            /** @description Ask the sandbox's node */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsonRpcAnswer"];
+                };
             };
         };
     };

@@ -14,7 +14,8 @@ export function ago(moment: string, nowMs: number): string {
   for (const [unit, length] of STEPS) {
     if (Math.abs(seconds) >= length) return RELATIVE.format(Math.trunc(seconds / length), unit)
   }
-  return seconds > 0 ? 'in a moment' : 'just now'
+  // The time that pages go by is up to ten seconds behind.
+  return seconds > 10 ? 'in a moment' : 'just now'
 }
 
 const DAY = new Intl.DateTimeFormat('en', {

@@ -1,9 +1,9 @@
 import { createContext, type ReactNode, use, useEffect, useState } from 'react'
 
 const Now = createContext(0)
-const EVERY_MS = 30_000
+const EVERY_MS = 10_000
 
-/** The current time, in steps of half a minute: what tells how long ago something was stays true while the page is open. */
+/** The current time, in steps of ten seconds: what tells how long ago something was stays true while the page is open. */
 export function NowProvider({ renderedAt, children }: { renderedAt: number; children: ReactNode }) {
   const [now, setNow] = useState(renderedAt)
   useEffect(() => {

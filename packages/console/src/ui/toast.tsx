@@ -23,8 +23,9 @@ const Shown = () =>
   Toast.useToastManager().toasts.map((toast) => (
     <Toast.Root key={toast.id} toast={toast} className="toast">
       <div>
-        <Toast.Title className="toast-title" />
-        <Toast.Description className="soft" />
+        {/* Not a heading: it comes and goes. */}
+        <Toast.Title className="toast-title" render={<p />} />
+        {toast.description !== undefined && <Toast.Description className="soft" />}
       </div>
       <Toast.Close className="dialog-close" aria-label="Close">
         <svg viewBox="0 0 16 16" aria-hidden="true">

@@ -100,6 +100,9 @@ export const WalletLine = ({ address }: { address: string }) => (
 
 const isAnnounced = (connector: { id: string }) => connector.id !== 'injected'
 
+/** A sandbox can have fifty accounts. */
+const FIRST_SHOWN = 12
+
 function Wallets() {
   const connectors = useConnectors()
   const { mutate: connect, error, isPending, variables } = useConnect()
@@ -140,7 +143,13 @@ function Wallets() {
           <p className="small soft">
             This is a sandbox: these accounts hold play money, and everybody can use them.
           </p>
-          {buttons(play)}
+          {buttons(play.slice(0, FIRST_SHOWN))}
+          {play.length > FIRST_SHOWN && (
+            <details>
+              <summary>{play.length - FIRST_SHOWN} more accounts</summary>
+              {buttons(play.slice(FIRST_SHOWN))}
+            </details>
+          )}
         </>
       )}
       {error && <ErrorNote error={problemOf(error)} />}

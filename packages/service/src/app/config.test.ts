@@ -128,6 +128,23 @@ describe('readConfig', () => {
     expect(() => readConfig(env)).toThrow(/^The configuration cannot be used:\n {2}DATABASE_URL: expected/)
   })
 
+  it('gives everybody accounts only where all chains have play money', () => {
+    const CONSOLE_ACCOUNTS = JSON.stringify([{ name: 'buyer', private_key: SECRET }])
+    const [account] = readConfig({ CHAINS: chainsJson(31337), CONSOLE_ACCOUNTS }).consoleAccounts
+    expect(account).toMatchObject({ name: 'buyer' })
+    expect(account?.privateKey.reveal()).toBe(SECRET)
+    expect(inspect(account)).not.toContain(SECRET)
+    expect(readConfig({ CHAINS, CONSOLE_ACCOUNTS: '' }).consoleAccounts).toEqual([])
+    const refusal = ['CONSOLE_ACCOUNTS: everybody could use these accounts; only for chains 31337 and 1337']
+    expect(problemsOf({ CHAINS, CONSOLE_ACCOUNTS })).toEqual(refusal)
+    const mixed = JSON.stringify([...JSON.parse(chainsJson(31337)), ...JSON.parse(CHAINS)])
+    expect(problemsOf({ CHAINS: mixed, CONSOLE_ACCOUNTS })).toEqual(refusal)
+    const bad = JSON.stringify([{ name: 'buyer', private_key: '0xhunter2' }])
+    expect(problemsOf({ CHAINS: chainsJson(31337), CONSOLE_ACCOUNTS: bad })).toEqual([
+      'CONSOLE_ACCOUNTS: expected a JSON list of accounts: {"name": "buyer", "private_key": "0x<64 hex digits>"}',
+    ])
+  })
+
   it('reads lists and keys, and shows no key', () => {
     const admin = `0x${'AB'.repeat(20).toLowerCase()}`
     const config = readConfig({

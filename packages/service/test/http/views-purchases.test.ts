@@ -324,6 +324,17 @@ describe('the earnings of an agent by day', () => {
     })
   })
 
+  it('are those of the last 90 days when no period is given, and of days that only the chain has reached', async () => {
+    const days = async () => (await daily(v.link.agentId)).body.days.map(({ day }: { day: string }) => day)
+    expect(await days()).toEqual([soldOn(done), soldOn(open)])
+    const { clock } = v.m
+    clock.aheadMs += 89 * DAY * 1_000
+    expect(await days()).toEqual([soldOn(done), soldOn(open)])
+    clock.aheadMs += DAY * 1_000
+    expect(await days()).toEqual([soldOn(open)])
+    clock.aheadMs -= 90 * DAY * 1_000
+  })
+
   it('are those of a period, whose end is not part of it', async () => {
     const sold = soldOn(done)
     const next = dayAt(Number(done.windowEnd) - 59 * DAY)

@@ -102,7 +102,7 @@ describe('a tool answers as its route does', () => {
     expect(answer).toEqual((await ask(`/v1/proof/${proof_id}?agent_id=${m.reviewerAgentId}`)).body)
   })
 
-  it('with what the contract wants to be told of an escrow, which no route says', async () => {
+  it('with what the contract wants to be told of an escrow', async () => {
     const terms = await mcp.ok('get_escrow_terms', { escrow_id: m.escrowId })
     expect(terms).toMatchObject({
       contract: m.market.addresses.CommissionEscrow,
@@ -110,6 +110,7 @@ describe('a tool answers as its route does', () => {
       escrow_id: String(m.escrowId),
       buyer_agent_id: String(m.buyerAgentId),
     })
+    expect((await ask(`/v1/escrow/${m.escrowId}/terms`)).body).toEqual(terms)
   })
 
   it('when it makes an agent known, once', async () => {

@@ -45,7 +45,13 @@ const argsFor = ({ merchantId, productId }: Product, content_json: unknown) => (
   product_id: productId,
   content_json,
 })
-const check = (product: Product, content: string) => mcp.ok('check_review_content', argsFor(product, content))
+/** The tool and the route answer the same. */
+async function check(product: Product, content: string) {
+  const told = await mcp.ok('check_review_content', argsFor(product, content))
+  const body = await must(desk.m.call('POST', '/v1/review/check', { body: argsFor(product, content) }))
+  expect(body).toEqual(told)
+  return told
+}
 
 describe('check_review_content', () => {
   it('takes what may be submitted, and writes nothing', async () => {

@@ -11,9 +11,11 @@ import {
   type ProductType,
 } from '@referrer/ranking'
 import { z } from 'zod'
-import type { Chain, Context } from '../../kit/context.ts'
+import { coalesceInTurns } from '../../kit/coalesce.ts'
+import { type Chain, type Context, once } from '../../kit/context.ts'
 import { momentShown, wholeNumber } from '../../kit/fields.ts'
 import { time, whole } from '../../kit/json-values.ts'
+import type { AgentKey } from '../../kit/keys.ts'
 import { inOneSnapshot } from '../../machinery/db/snapshot.ts'
 import { ReviewRank, reviewRankOf } from './operations.ts'
 import { type Evidence, evidenceOf, ranksOf, type Sums, sumsOf } from './store.ts'
@@ -60,10 +62,29 @@ interface Page {
   offset: number
 }
 
-/** Reads the rank and its evidence in one snapshot. */
-export function explainedRank(
-  { sql, clock }: Pick<Context, 'sql' | 'clock'>,
+/** The rank with its evidence. */
+export const explainedRank = (
+  context: Context,
   { config: { chainId } }: Chain,
+  agentId: bigint,
+  { limit, offset }: Page,
+): Promise<z.output<typeof ExplainedRank>> => readExplained(context)({ chainId, agentId, limit, offset })
+
+/** How many are read at once: an agent may have very much evidence, and everybody may ask. */
+const READ_AT_ONCE = 4
+
+const readExplained = once((context) =>
+  coalesceInTurns<AgentKey & Page, z.output<typeof ExplainedRank>>(
+    READ_AT_ONCE,
+    ({ chainId, agentId, limit, offset }) => `${chainId}/${agentId}/${limit}/${offset}`,
+    ({ chainId, agentId, ...page }) => explain(context, chainId, agentId, page),
+  ),
+)
+
+/** Reads the rank and its evidence in one snapshot. */
+function explain(
+  { sql, clock }: Pick<Context, 'sql' | 'clock'>,
+  chainId: number,
   agentId: bigint,
   page: Page,
 ): Promise<z.output<typeof ExplainedRank>> {
@@ -75,14 +96,14 @@ export function explainedRank(
     ])
     if (!row) throw new Error('the query returned no row for the agent')
     const asOf = day ?? dayOf(new Date(clock()))
-    const explain = (type: ProductType) =>
+    const explained = (type: ProductType) =>
       explanation(
         type,
         asOf,
         sums.find((one) => one.type === PRODUCT_TYPES.indexOf(type)),
         evidence.filter((one) => one.type === PRODUCT_TYPES.indexOf(type)),
       )
-    return { ...reviewRankOf(row), explain: { repeat: explain('repeat'), one_off: explain('one_off') } }
+    return { ...reviewRankOf(row), explain: { repeat: explained('repeat'), one_off: explained('one_off') } }
   })
 }
 

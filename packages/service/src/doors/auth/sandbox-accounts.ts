@@ -1,7 +1,7 @@
 // Accounts of a sandbox that people sign in with without a wallet of their own. Their keys are public: they hold play money.
 import { z } from 'zod'
 import type { Config } from '../../kit/config.ts'
-import { MarketError, unavailable } from '../../kit/market-error.ts'
+import { unavailable } from '../../kit/market-error.ts'
 import { Answer, type Route, route } from '../../kit/route.ts'
 
 export const hasAccounts = ({ consoleAccounts }: Pick<Config, 'consoleAccounts'>): boolean =>
@@ -53,9 +53,15 @@ export const sandboxRoutes: Route[] = [
       'JSON-RPC, for pages of the sandbox, which may call no other origin. Only a sandbox has this route.',
     body: { schema: Rpc, refusal: 'invalid request' },
     response: z.looseObject({ jsonrpc: z.literal('2.0') }).meta({ id: 'JsonRpcAnswer' }),
-    refusals: { 400: 'the method is not forwarded' },
     async handle({ context, chain, body }) {
-      if (!FORWARDED.test(body.method)) throw new MarketError('invalid input', 'the method is not forwarded')
+      // As a node says it, and no HTTP error: wallets try methods that nodes may not have.
+      if (!FORWARDED.test(body.method)) {
+        return {
+          jsonrpc: '2.0',
+          id: body.id,
+          error: { code: -32_601, message: 'the method is not forwarded' },
+        }
+      }
       const [node] = chain.config.rpcUrls
       try {
         const response = await context.fetch(node?.reveal() ?? '', {

@@ -126,17 +126,19 @@ export async function dailyEarnings(
   // The end is exclusive: midnight ends the day before. Nothing was paid before 1970, and Postgres has no year 0.
   const last = Math.max(dayOf(to ? new Date(to.getTime() - 1) : new Date(clock())), -1)
   const first = Math.max(from ? dayOf(from) : last - DEFAULT_DAYS + 1, last - MOST_DAYS + 1, 0)
+  // The chain's clock may be ahead of ours: without an end nothing that was paid is left out.
+  const days = { first: dateOf(first), ...(to && { last: dateOf(last) }) }
   const [rows, isKnown] = await Promise.all([
-    earningDays(sql, chainId, agentId, { first: dateOf(first), last: dateOf(last) }),
+    earningDays(sql, chainId, agentId, days),
     isAgent(sql, chainId, agentId),
   ])
   if (!isKnown) throw notFound(agentId)
-  const days = rows.map(({ day, immediate, settled, cashback, sales }) => ({
+  const paid = rows.map(({ day, immediate, settled, cashback, sales }) => ({
     day,
     commission_immediate: whole(immediate),
     commission_settled: whole(settled),
     cashback: whole(cashback),
     sales: whole(sales),
   }))
-  return { days }
+  return { days: paid }
 }

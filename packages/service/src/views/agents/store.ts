@@ -90,16 +90,17 @@ export type EarningDayRow = {
   sales: bigint
 }
 
-/** The days, both ends included, on which an agent was paid or sold something. */
+/** The days, both ends included, on which an agent was paid or sold something; without `last` there is no end. */
 export function earningDays(
   sql: Queryable,
   chainId: number,
   agentId: bigint,
-  { first, last }: { first: string; last: string },
+  { first, last }: { first: string; last?: string },
 ): Promise<EarningDayRow[]> {
   return sql<EarningDayRow[]>`
     SELECT day::text, immediate, settled, cashback, sales FROM market.earning_days
-    WHERE chain_id = ${chainId} AND agent_id = ${agentId} AND day BETWEEN ${first}::text::date AND ${last}::text::date
+    WHERE chain_id = ${chainId} AND agent_id = ${agentId} AND day >= ${first}::text::date
+      ${last === undefined ? sql`` : sql`AND day <= ${last}::text::date`}
       AND (immediate, settled, cashback, sales) <> (0, 0, 0, 0)
     ORDER BY day`
 }

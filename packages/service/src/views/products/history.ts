@@ -52,11 +52,12 @@ export function pointsOf(
   for (const day of days) {
     add(sum, day, 1)
     const next = point(day.day)
-    if (next.product_rank === points.at(-1)?.product_rank && day.day !== today) continue
+    if (next.product_rank === points.at(-1)?.product_rank && day.day < today) continue
     if (points.at(-1)?.day === next.day) points.pop()
     points.push(next)
   }
-  if (points.at(-1)?.day !== today) points.push(point(today))
+  // The chain's clock may be ahead of ours.
+  if ((points.at(-1)?.day ?? '') < today) points.push(point(today))
   return points
 }
 

@@ -1,11 +1,16 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { pageIn } from '../parts/page-in.ts'
 
 export const flagsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operator/agents',
   staticData: { isPrivate: true },
+  validateSearch: (search): { page?: number } => {
+    const page = pageIn(search.page)
+    return page ? { page } : {}
+  },
   component: lazyRouteComponent(() => import('./page.tsx'), 'FlagsPage'),
   head: ({ match }) =>
     headOf(

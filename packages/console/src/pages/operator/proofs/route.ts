@@ -1,11 +1,17 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
+import { pageIn } from '../parts/page-in.ts'
 
 export const proofsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operator/proofs',
   staticData: { isPrivate: true },
+  validateSearch: (search): { status: 'pending' | 'approved' | 'rejected'; page?: number } => {
+    const page = pageIn(search.page)
+    const status = search.status === 'approved' || search.status === 'rejected' ? search.status : 'pending'
+    return { status, ...(page && { page }) }
+  },
   component: lazyRouteComponent(() => import('./page.tsx'), 'ProofsPage'),
   head: ({ match }) =>
     headOf(

@@ -1,6 +1,6 @@
 import type { AnswerOf } from '@referrer/client'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { plural } from '../../../format/text.ts'
@@ -9,14 +9,16 @@ import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Empty, Facts, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { CopyButton, Foreign, Hash, Rank, Usdc } from '../../../ui/values.tsx'
+import { Balance } from '../parts/balance.tsx'
 import { AgentNav, OwnerPage } from '../parts/frame.tsx'
 import { CashbackRate } from './cashback-rate.tsx'
-import { agentRoute } from './route.ts'
+
+const route = getRouteApi('/me/agent/$agentId')
 
 type Digest = AnswerOf<'/v1/agent/{id}/context', 'get'>
 
 export function AgentPage() {
-  const agentId = agentRoute.useLoaderData()
+  const agentId = route.useLoaderData()
   return (
     <OwnerPage title={`Agent ${agentId}`} kicker="My agent">
       {(session) => <Agent agentId={agentId} session={session} />}
@@ -69,8 +71,15 @@ function Agent({ agentId, session }: { agentId: number; session: Session }) {
           session={isOwn ? session : undefined}
         />
       </Section>
-      <Section title="Newest reviews">
-        <Reviews digest={data} />
+      <Section
+        title="Newest reviews"
+        aside={
+          <Link to="/reviewer/$agentId" params={{ agentId: String(agentId) }}>
+            All reviews
+          </Link>
+        }
+      >
+        <Reviews agentId={agentId} />
       </Section>
     </>
   )
@@ -133,7 +142,7 @@ const Figures = ({ digest: { earnings, actionable, counts, identity } }: { diges
       ['Commission', <Usdc key="b" amount={earnings.commission_realized} />],
       ['Cashback', <Usdc key="c" amount={earnings.cashback_total} />],
       ['Still held', <Usdc key="d" amount={actionable.escrow_pending.total} />],
-      ['In its wallet', earnings.usdc_wallet_balance ? `${earnings.usdc_wallet_balance} USDC` : 'unknown'],
+      ['In its wallet', <Balance key="g" text={earnings.usdc_wallet_balance} />],
       ['Reviews', counts.reviews_authored.toLocaleString('en')],
       ['Votes', counts.votes_cast.toLocaleString('en')],
       ['Rank, repeat goods', <Rank key="e" rank={identity.review_rank_repeat} />],
@@ -142,8 +151,17 @@ const Figures = ({ digest: { earnings, actionable, counts, identity } }: { diges
   />
 )
 
-function Reviews({ digest: { recent_reviews: reviews } }: { digest: Digest }) {
-  if (reviews.length === 0) {
+const REVIEWS_SHOWN = 10
+
+function Reviews({ agentId }: { agentId: number }) {
+  const { data, error, refetch } = useQuery(
+    read(useApi(), '/v1/agent/{id}/reviews', {
+      params: { path: { id: agentId }, query: { limit: REVIEWS_SHOWN } },
+    }),
+  )
+  if (error) return <ErrorNote error={error} onRetry={() => refetch()} />
+  if (!data) return <Skeleton lines={4} />
+  if (data.reviews.length === 0) {
     return (
       <Empty title="No review yet">
         <p>After a purchase the agent can review it. Every purchase through its ref link earns commission.</p>
@@ -152,16 +170,23 @@ function Reviews({ digest: { recent_reviews: reviews } }: { digest: Digest }) {
   }
   return (
     <ul className="list">
-      {reviews.map((review) => (
-        <li key={review.internal_review_id} className="row row-apart">
+      {data.reviews.map((review) => (
+        <li key={review.internal_id} className="row row-apart">
           <span className="row">
             <Link
               to="/product/$merchantId/$productId"
               params={{ merchantId: String(review.merchant_id), productId: review.product_id }}
             >
-              Review {review.on_chain_review_id ?? review.internal_review_id}
+              <Foreign text={review.product_name || `Review ${review.internal_id}`} most={80} />
             </Link>
-            <Badge tone={review.status === 'published' ? 'good' : 'plain'}>{review.status}</Badge>
+            {review.comparison_outcome !== 'pending' && (
+              <Badge tone={review.comparison_outcome === 'contradicted' ? 'bad' : 'plain'}>
+                {review.comparison_outcome}
+              </Badge>
+            )}
+            <span className="small soft">
+              {plural(review.sales_count, 'sale')}, {plural(review.votes.count, 'vote')}
+            </span>
           </span>
           {review.ref_link && (
             <span className="row small soft">

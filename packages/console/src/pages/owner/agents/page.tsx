@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { plural } from '../../../format/text.ts'
@@ -11,7 +11,8 @@ import { Rank, Usdc } from '../../../ui/values.tsx'
 import { useOwnAgents } from '../parts/agents.ts'
 import { OwnerPage } from '../parts/frame.tsx'
 import { RegisterAgent } from './register.tsx'
-import { agentsRoute } from './route.ts'
+
+const route = getRouteApi('/me')
 
 /** Each card asks for its agent's digest. */
 const ON_A_PAGE = 10
@@ -26,7 +27,7 @@ export const AgentsPage = () => (
 )
 
 function Agents({ session }: { session: Session }) {
-  const { page = 1 } = agentsRoute.useSearch()
+  const { page = 1 } = route.useSearch()
   const { data, error, refetch } = useOwnAgents(session.address)
   if (error) return <ErrorNote error={error} onRetry={() => refetch()} />
   if (!data) return <Skeleton lines={8} />

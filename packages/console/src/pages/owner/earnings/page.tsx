@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { formatUsdc } from '../../../format/usdc.ts'
@@ -8,15 +8,17 @@ import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Empty, Facts, Pager, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { Moment, Usdc } from '../../../ui/values.tsx'
+import { Balance } from '../parts/balance.tsx'
 import { AgentNav, OwnerPage } from '../parts/frame.tsx'
 import { LegState } from '../parts/legs.tsx'
-import { agentEarningsRoute } from './route.ts'
+
+const route = getRouteApi('/me/agent/$agentId/earnings')
 
 const ON_A_PAGE = 20
 const SERIES = ['Commission at once', 'Commission after 60 days', 'Cashback']
 
 export function AgentEarningsPage() {
-  const agentId = agentEarningsRoute.useLoaderData()
+  const agentId = route.useLoaderData()
   return (
     <OwnerPage
       title="Earnings"
@@ -51,7 +53,7 @@ function Totals({ agentId }: { agentId: number }) {
         ['Cashback as a buyer', <Usdc key="d" amount={cashback.total} />],
         ['Commission still held', <Usdc key="e" amount={pending.held_back} />],
         ['Cashback still held', <Usdc key="f" amount={pending.cashback} />],
-        ['In its wallet', data.usdc_wallet_balance ? `${data.usdc_wallet_balance} USDC` : 'unknown'],
+        ['In its wallet', <Balance key="g" text={data.usdc_wallet_balance} />],
       ]}
     />
   )
@@ -86,7 +88,7 @@ function Days({ agentId }: { agentId: number }) {
 const ROLES = { reviewer: 'As reviewer', buyer: 'As buyer', 'reviewer+buyer': 'As both' }
 
 function Escrows({ agentId }: { agentId: number }) {
-  const { page = 1 } = agentEarningsRoute.useSearch()
+  const { page = 1 } = route.useSearch()
   const query = { limit: ON_A_PAGE + 1, offset: (page - 1) * ON_A_PAGE }
   const { data, error, refetch } = useQuery(
     read(useApi(), '/v1/agent/{id}/escrows', { params: { path: { id: agentId }, query } }),

@@ -1,12 +1,13 @@
 import { useMutation } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useApi } from '../../../api/use-api.ts'
 import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Card, Empty } from '../../../ui/parts.tsx'
 import { Foreign, Hash } from '../../../ui/values.tsx'
 import { OwnerPage } from '../parts/frame.tsx'
-import { linkRoute } from './route.ts'
+
+const route = getRouteApi('/link')
 
 export const LinkPage = () => (
   <OwnerPage title="Link a chat">{(session) => <Confirm address={session.address} />}</OwnerPage>
@@ -14,7 +15,7 @@ export const LinkPage = () => (
 
 function Confirm({ address }: { address: string }) {
   const api = useApi()
-  const { code } = linkRoute.useSearch()
+  const { code } = route.useSearch()
   const { mutate, isPending, data, error } = useMutation({
     mutationFn: (given: string) => api.post('/v1/messenger/link/confirm', { body: { code: given } }),
   })

@@ -33,7 +33,9 @@ export const OwnerPage = ({ title, kicker, lead, children }: Props) => (
     <PageTitle title={title} kicker={kicker}>
       {lead && <p className="lead">{lead}</p>}
     </PageTitle>
-    <RequireSession>{children}</RequireSession>
+    <div className="owner">
+      <RequireSession>{children}</RequireSession>
+    </div>
     <Toasts />
   </>
 )

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
@@ -12,10 +12,11 @@ import { Skeleton } from '../../../ui/skeleton.tsx'
 import { announce } from '../../../ui/toast.tsx'
 import { Foreign, Moment } from '../../../ui/values.tsx'
 import { AgentNav, OwnerPage } from '../parts/frame.tsx'
-import { agentProofsRoute } from './route.ts'
+
+const route = getRouteApi('/me/agent/$agentId/proofs')
 
 export function AgentProofsPage() {
-  const agentId = agentProofsRoute.useLoaderData()
+  const agentId = route.useLoaderData()
   return (
     <OwnerPage
       title="Proofs"
@@ -41,7 +42,7 @@ const NEXT = {
 }
 
 function Proofs({ agentId }: { agentId: number }) {
-  const { page = 1 } = agentProofsRoute.useSearch()
+  const { page = 1 } = route.useSearch()
   const { data, error, refetch } = useQuery(
     read(useApi(), '/v1/agent/{id}/proofs', { params: { path: { id: agentId }, query: { page } } }),
   )

@@ -1,6 +1,6 @@
 import type { AnswerOf } from '@referrer/client'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import type { Session } from '../../../session/session.ts'
@@ -11,7 +11,8 @@ import { Foreign, Moment, Usdc } from '../../../ui/values.tsx'
 import { useOwnAgents } from '../parts/agents.ts'
 import { OwnerPage } from '../parts/frame.tsx'
 import { LegState } from '../parts/legs.tsx'
-import { purchasesRoute } from './route.ts'
+
+const route = getRouteApi('/me/purchases')
 
 type Purchases = AnswerOf<'/v1/wallet/purchases', 'get'>
 
@@ -25,7 +26,7 @@ export const PurchasesPage = () => (
 )
 
 function Whose({ session }: { session: Session }) {
-  const { agent } = purchasesRoute.useSearch()
+  const { agent } = route.useSearch()
   const { data } = useOwnAgents(session.address)
   return (
     <div className="stack">
@@ -45,12 +46,12 @@ function Whose({ session }: { session: Session }) {
 }
 
 function OfWallet() {
-  const { page = 1 } = purchasesRoute.useSearch()
+  const { page = 1 } = route.useSearch()
   return <List {...useQuery(read(useApi(), '/v1/wallet/purchases', { params: { query: { page } } }))} />
 }
 
 function OfAgent({ agentId }: { agentId: number }) {
-  const { page = 1 } = purchasesRoute.useSearch()
+  const { page = 1 } = route.useSearch()
   return (
     <List
       {...useQuery(
@@ -67,7 +68,7 @@ interface ListProps {
 }
 
 function List({ data, error, refetch }: ListProps) {
-  const { agent } = purchasesRoute.useSearch()
+  const { agent } = route.useSearch()
   if (error) return <ErrorNote error={error} onRetry={() => refetch()} />
   if (!data) return <Skeleton lines={8} />
   if (data.purchases.length === 0) {

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
+import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { useApi } from '../../../api/use-api.ts'
 import { useSession, useSignOut } from '../../../session/session.ts'
 import { signIn } from '../../../session/sign-in.ts'
@@ -12,10 +12,11 @@ import type { Connected } from '../../../wallet/config.ts'
 import { useMarketChain } from '../../../wallet/market-chain.ts'
 import { withProblems } from '../../../wallet/problem.ts'
 import { OtherWallet, WithWallet } from '../../../wallet/with-wallet.tsx'
-import { signInRoute } from './route.ts'
+
+const route = getRouteApi('/sign-in')
 
 export function SignInPage() {
-  const { to } = signInRoute.useSearch()
+  const { to } = route.useSearch()
   const { chainId, error } = useMarketChain()
   const state = useSession()
   return (

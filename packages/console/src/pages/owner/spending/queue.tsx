@@ -1,7 +1,7 @@
 // Purchases that an owner queues: the agent's runner finds and makes them.
 import type { AnswerOf } from '@referrer/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
@@ -16,14 +16,15 @@ import { announce } from '../../../ui/toast.tsx'
 import { Foreign, Moment, Usdc } from '../../../ui/values.tsx'
 import { useOwnAgents } from '../parts/agents.ts'
 import { purchaseOf } from './payload.ts'
-import { spendingRoute } from './route.ts'
+
+const route = getRouteApi('/me/spending')
 
 type Intent = AnswerOf<'/v1/intents', 'get'>['intents'][number]
 
 const ON_A_PAGE = 20
 
 export function Queue({ chainId, session }: { chainId: number; session: Session }) {
-  const { agent } = spendingRoute.useSearch()
+  const { agent } = route.useSearch()
   const { data, error, refetch } = useOwnAgents(session.address)
   const agents = data?.agents.map(({ agent_id }) => agent_id) ?? []
   const agentId = agent !== undefined && agents.includes(agent) ? agent : agents[0]
@@ -149,7 +150,7 @@ function QueueForm({ chainId, agentId }: { chainId: number; agentId: number }) {
 }
 
 function Intents({ agentId }: { agentId: number }) {
-  const { page = 1 } = spendingRoute.useSearch()
+  const { page = 1 } = route.useSearch()
   const query = { agent_id: agentId, limit: ON_A_PAGE + 1, offset: (page - 1) * ON_A_PAGE }
   const { data, error, refetch } = useQuery(read(useApi(), '/v1/intents', { params: { query } }))
   if (error) return <ErrorNote error={error} onRetry={() => refetch()} />
