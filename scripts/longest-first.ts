@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, '..')
  * once, and the last worker would spend minutes on a small file alone.
  */
 export const LONGEST = [
+  'packages/console/test/console.test.ts',
   'scripts/docs/docs.test.ts',
   'sandbox/test/made-anew.test.ts',
   'packages/create-referrer-shop/test/create.test.ts',

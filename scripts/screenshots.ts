@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { findChromium, NO_CHROMIUM } from '../packages/console/test/harness/chromium.ts'
 import { startConsoleMarket } from '../packages/console/test/harness/market.ts'
 import { placesOf } from '../packages/console/test/harness/places.ts'
-import { DESKTOP, PHONE } from '../packages/console/test/harness/visits.ts'
+import { arrive, DESKTOP, PHONE } from '../packages/console/test/harness/visits.ts'
 
 const DIRECTORY = join(import.meta.dirname, '../docs/pictures/console')
 const MOST_BYTES = 150_000
@@ -38,7 +38,7 @@ try {
     const place = places.find((one) => one.route === route)
     if (!place) throw new Error(`there is no page ${route}`)
     const { page, close } = await market.visit({ as: place.as })
-    await page.goto(place.path, { waitUntil: 'networkidle' })
+    await arrive(page, place.path)
     for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
       await page.setViewportSize(viewport)
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -133,6 +133,16 @@ const needsChromium = (): boolean =>
   (isWhole || wanted.filters.some((filter) => BROWSER_TESTS.includes(filter))) &&
   findChromium() === undefined
 
+/** Built once before the tests: each of the sandboxes that they start at the same time would build it otherwise. */
+function buildConsole(): Step {
+  return {
+    name: 'console',
+    cwd: root,
+    command: ['packages/console/build.ts'],
+    summary: () => '',
+  }
+}
+
 function vitest(args: string[]): Step {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${vitestJson}`]
   return {
@@ -146,19 +156,25 @@ function vitest(args: string[]): Step {
 /** The unit tests, which take longest, need nothing of the rest: all else runs beside them. */
 async function runAll(): Promise<StepResult[]> {
   const run = (step: Step | undefined) => (step ? [runStep(step, logs)] : [])
-  if (needsChromium()) await runStep(chromium(), logs)
-  const [rest, unit] = await Promise.all([runRest(), Promise.all(run(steps.unit))])
+  const [rest, unit] = await Promise.all([runRest(), runUnit()])
   return [...rest, ...unit]
+
+  async function runUnit(): Promise<StepResult[]> {
+    if (needsChromium()) await runStep(chromium(), logs)
+    return steps.unit && isWhole ? runAfter(buildConsole(), steps.unit) : Promise.all(run(steps.unit))
+  }
 
   async function runRest(): Promise<StepResult[]> {
     const checks = await Promise.all([steps.types, steps.lint].flatMap(run))
-    if (!steps.contracts) return checks
-    const compiled = await runStep(compile(), logs)
-    const tested = compiled.ok
-      ? await runStep(steps.contracts, logs)
-      : skipped('contracts', 'not run: see compile')
-    return [...checks, compiled, tested]
+    return steps.contracts ? [...checks, ...(await runAfter(compile(), steps.contracts))] : checks
   }
+}
+
+/** Runs a step when the one that it needs has succeeded. */
+async function runAfter(first: Step, step: Step): Promise<StepResult[]> {
+  const needed = await runStep(first, logs)
+  const result = needed.ok ? await runStep(step, logs) : skipped(step.name, `not run: see ${first.name}`)
+  return [needed, result]
 }
 
 /** Of a run for rules only the tests that name one count. */

@@ -20,7 +20,7 @@ export interface Resolved {
   cashback_of_commission_bps: number
 }
 
-export async function reviewsOf({ state }: TestSandbox): Promise<Review[]> {
+export async function reviewsOf({ state }: Pick<TestSandbox, 'state'>): Promise<Review[]> {
   return (await (await fetch(`${state.baseUrl}/v1/review?limit=500`)).json()).reviews
 }
 

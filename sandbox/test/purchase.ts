@@ -31,7 +31,7 @@ export const chainOf = ({ state }: TestSandbox) =>
 
 /** With nothing set but how much of the sandbox's token a payment may cost. */
 export async function buy(
-  { state, account }: TestSandbox,
+  { state, account }: Pick<TestSandbox, 'state' | 'account'>,
   { role, link, query = '', init }: Order,
 ): Promise<Bought> {
   const { privateKey, agentId } = account(role)

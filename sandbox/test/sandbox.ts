@@ -39,10 +39,10 @@ export async function until(condition: () => boolean | Promise<boolean>, { child
   }
 }
 
-/** One at which all ports are free, below those that the system gives to connections: nobody takes them by chance meanwhile. */
+/** One at which all ports are free, below those of the documents' test and those that the system gives to connections: nobody takes them by chance meanwhile. */
 export async function freeOffset(): Promise<string> {
   for (;;) {
-    const offset = String(randomInt(2_000, 22_000))
+    const offset = String(randomInt(2_000, 20_000))
     const isFree = await requireFree(readPorts({ PORT_OFFSET: offset })).then(
       () => true,
       () => false,

@@ -28,6 +28,10 @@ describe.each(DOCUMENTS.map((path, at) => ({ path, offset: FIRST_OFFSET + 100 * 
       NO_COLOR: '1',
       // npm asks whether it may fetch what it runs.
       npm_config_yes: 'true',
+      // Nobody reads what npm would ask the registry for beside the packages.
+      npm_config_audit: 'false',
+      npm_config_fund: 'false',
+      npm_config_prefer_offline: 'true',
       // What npm has fetched for the project serves here, too.
       npm_config_cache: execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim(),
     })

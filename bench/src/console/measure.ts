@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import type { ConsoleMarket } from '../../../packages/console/test/harness/market.ts'
 import type { Place } from '../../../packages/console/test/harness/places.ts'
-import { countTransfer } from '../../../packages/console/test/harness/transfer.ts'
+import { transferOf } from '../../../packages/console/test/harness/transfer.ts'
+import { arrive } from '../../../packages/console/test/harness/visits.ts'
 
 const SLOWER = 4
 
@@ -33,10 +34,8 @@ export async function measurePage(
     const cdp = await page.context().newCDPSession(page)
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWER })
     if (isRenderedInPage) await dropRendered(page)
-    const transferred = countTransfer(page)
-    await page.goto(place.path, { waitUntil: 'networkidle' })
-    const { scripts, styles, document } = await transferred()
-    measured.push({ ...(await paints(page)), scripts, styles, document })
+    await arrive(page, place.path)
+    measured.push({ ...(await paints(page)), ...(await transferOf(page)) })
     await close()
   }
   const median = (key: keyof Measured) =>

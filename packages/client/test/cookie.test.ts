@@ -94,7 +94,8 @@ describe('a client whose session is a cookie', () => {
     await page.signIn(owner)
     await page.client.signOut()
     expect(page.asked.at(-1)?.name).toBe('DELETE /console/session')
-    expect(await thrown(page.client.get('/console/session'))).toMatchObject({ status: 401 })
+    expect((await page.client.get('/console/session')).address).toBeNull()
+    expect(await thrown(setCap(page, 53))).toMatchObject({ status: 401 })
     const before = page.asked.length
     expect((await thrown(page.client.signIn())).message).toContain('POST /console/session')
     expect(page.asked).toHaveLength(before)

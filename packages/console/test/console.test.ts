@@ -3,10 +3,14 @@ import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { PATIENCE_MS } from '../../../sandbox/test/sandbox.ts'
 import { findChromium, NO_CHROMIUM } from './harness/chromium.ts'
 import { type ConsoleMarket, startConsoleMarket } from './harness/market.ts'
+import { afterBuying } from './jobs/after-buying.ts'
 import { buying } from './jobs/buying.ts'
 import { everyPage } from './jobs/every-page.ts'
+import { harness } from './jobs/harness.ts'
 import { hostile } from './jobs/hostile.ts'
+import { owning } from './jobs/owning.ts'
 import { reading } from './jobs/reading.ts'
+import { shopKeeping } from './jobs/shop-keeping.ts'
 import { signingIn } from './jobs/signing-in.ts'
 
 const chromium = findChromium()
@@ -21,9 +25,13 @@ describe.skipIf(!chromium)('the console', () => {
   afterEach(async () => expect(await market.leave()).toEqual([]))
   afterAll(() => market?.end())
 
+  describe('the harness', () => harness(current))
   describe('who reads', () => reading(current))
   describe('who signs in', () => signingIn(current))
   describe('who buys', () => buying(current))
+  describe('who has bought', () => afterBuying(current))
+  describe('who keeps a shop', () => shopKeeping(current))
+  describe('who owns an agent', () => owning(current))
   describe('every page', () => everyPage(current))
   describe('the content of strangers', () => hostile(current))
 })

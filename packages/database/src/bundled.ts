@@ -5,6 +5,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const DIRECTORY = join(ROOT, 'node_modules', '.cache', 'referrer-programs')
 
+/** Loaded only where the console has to be built. A bundler cannot be a part of its own bundle. */
+const LEFT_OUT = ['vite']
+
 const bundles = new Map<string, Promise<string>>()
 
 /**
@@ -23,6 +26,7 @@ async function make(file: string): Promise<string> {
   const build = await rolldown({
     input: file,
     platform: 'node',
+    external: LEFT_OUT,
     logLevel: 'silent',
     plugins: [{ name: 'places', transform: (code, id) => withPlaces(code, id, id === file) }],
   })

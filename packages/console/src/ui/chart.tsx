@@ -21,6 +21,8 @@ interface ChartProps {
 
 /** The plot is stretched to the width of the page; lines and text are not. */
 const WIDTH = 1_000
+/** Where the first day is: left of it are the names of the heights. */
+const LEFT = 80
 const HEIGHT = 208
 const TOP = 22
 const BOTTOM = 184
@@ -58,7 +60,7 @@ export function LineChart({
     from,
     to,
   )
-  const x = scaleLinear<number>({ domain: [first, last], range: [0, WIDTH] })
+  const x = scaleLinear<number>({ domain: [first, last], range: [LEFT, WIDTH] })
   const y = heights(min ?? Math.min(0, ...values), max ?? Math.max(0, ...values))
   const placed = points.map(({ at, value }) => ({ at, value, x: x(dayNumber(at)), y: y(value) }))
   const drawn = isStep ? steps(placed) : placed
@@ -115,10 +117,11 @@ export function BarChart({
     from,
     to,
   )
-  const x = scaleLinear<number>({ domain: [first, last + 1], range: [0, WIDTH] })
+  const x = scaleLinear<number>({ domain: [first, last + 1], range: [LEFT, WIDTH] })
   const y = heights(0, Math.max(0, ...totals))
-  const width = WIDTH / (last + 1 - first)
+  const width = (WIDTH - LEFT) / (last + 1 - first)
   const highest = Math.max(0, ...totals)
+  const isWhole = totals.every(Number.isInteger)
   const best = bars[totals.indexOf(highest)]
   const summary = best
     ? `${format(totals.reduce((sum, value) => sum + value, 0))} in all; the most on ${day(best.at)}: ${format(highest)}`
@@ -128,7 +131,10 @@ export function BarChart({
       label={label}
       summary={summary}
       days={[first, last]}
-      ticks={y.ticks(TICKS).map((value) => ({ y: y(value), text: format(value) }))}
+      ticks={(isWhole ? y.ticks(TICKS).filter(Number.isInteger) : y.ticks(TICKS)).map((value) => ({
+        y: y(value),
+        text: format(value),
+      }))}
       series={series}
       table={{ series, rows: bars.map(({ at, values }) => [day(at), ...values.map(format)]) }}
     >
@@ -192,10 +198,15 @@ const Frame = ({ label, summary, days: [first, last], ticks, series = [], table,
           {text}
         </text>
       ))}
-      <text x="0" y={HEIGHT - 4} className="chart-text">
+      <text x={`${(100 * LEFT) / WIDTH}%`} y={HEIGHT - 4} className="chart-text">
         {dateOf(first)}
       </text>
-      <text x="50%" y={HEIGHT - 4} textAnchor="middle" className="chart-text chart-middle">
+      <text
+        x={`${(50 * (LEFT + WIDTH)) / WIDTH}%`}
+        y={HEIGHT - 4}
+        textAnchor="middle"
+        className="chart-text chart-middle"
+      >
         {dateOf(Math.round((first + last) / 2))}
       </text>
       <text x="100%" y={HEIGHT - 4} textAnchor="end" className="chart-text">

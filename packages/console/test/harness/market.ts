@@ -16,12 +16,12 @@ export interface ConsoleMarket {
   sandbox: RunningSandbox
   browser: Browser
   origin: string
-  /** A new browser profile with one page; signed in as somebody, if they are named. */
-  visit(options?: Options & { as?: Account | undefined }): Promise<Visit>
-  /** A profile with a wallet that is not signed in. */
+  /** A new browser profile with one page; signed in as somebody, if they are named. One that is kept is closed by whoever opened it. */
+  visit(options?: Options & { as?: Account | undefined; isKept?: boolean }): Promise<Visit>
+  /** A profile with a wallet. */
   visitWithWallet(
     account: Pick<Account, 'privateKey'>,
-    options?: Options & Pick<WalletOptions, 'startsOn'>,
+    options?: Options & Pick<WalletOptions, 'startsOn'> & { isSignedIn?: boolean },
   ): Promise<Visit & { wallet: TestWallet }>
   /** Closes what is open and tells what went wrong in it: after each test. */
   leave(): Promise<string[]>
@@ -58,12 +58,12 @@ export async function startConsoleMarket(chromium: string): Promise<ConsoleMarke
     sandbox,
     browser,
     origin,
-    async visit({ as, ...options } = {}) {
-      const begun = await begin({ ...options, origin })
+    async visit({ as, isKept = false, ...options } = {}) {
+      const begun = await (isKept ? visit(browser, { ...options, origin }) : begin({ ...options, origin }))
       if (as) await signIn(begun.context, { origin, chainId, privateKey: as.privateKey })
       return begun
     },
-    async visitWithWallet({ privateKey }, { startsOn = chainId, ...options } = {}) {
+    async visitWithWallet({ privateKey }, { startsOn = chainId, isSignedIn = false, ...options } = {}) {
       let wallet: TestWallet | undefined
       const begun = await begin({
         ...options,
@@ -72,6 +72,7 @@ export async function startConsoleMarket(chromium: string): Promise<ConsoleMarke
           wallet = await injectWallet(context, { privateKey, rpcUrl, chainId, startsOn })
         },
       })
+      if (isSignedIn) await signIn(begun.context, { origin, chainId, privateKey })
       return { ...begun, wallet: wallet as TestWallet }
     },
     async leave() {

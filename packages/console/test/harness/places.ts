@@ -20,12 +20,14 @@ interface Purchase {
 
 const PAGES = join(import.meta.dirname, '../../src/pages')
 
-/** The routes that the sources name. */
+/** The routes that the sources name, without those that only lead elsewhere. */
 export function routesOfSources(): string[] {
   const sources = globSync('**/route.ts', { cwd: PAGES }).map((file) =>
     readFileSync(join(PAGES, file), 'utf8'),
   )
-  const paths = sources.flatMap((text) => [...text.matchAll(/^\s*path: '([^']+)'/gm)])
+  const paths = sources
+    .filter((text) => text.includes('component:'))
+    .flatMap((text) => [...text.matchAll(/^\s*path: '([^']+)'/gm)])
   return [...new Set(paths.map(([, path]) => path as string))].sort()
 }
 
@@ -63,6 +65,7 @@ export async function placesOf({ state, account }: Pick<TestSandbox, 'state' | '
     { route: '/me', path: '/me', as: owner },
     { route: '/me/agent/$agentId', path: `/me/agent/${owner.agentId}`, as: owner },
     { route: '/me/agent/$agentId/earnings', path: `/me/agent/${owner.agentId}/earnings`, as: owner },
+    { route: '/me/agent/$agentId/proofs', path: `/me/agent/${owner.agentId}/proofs`, as: owner },
     { route: '/me/purchases', path: '/me/purchases', as: owner },
     { route: '/me/purchase/$escrowId', path: `/me/purchase/${bought.escrow_id}`, as: owner },
     { route: '/me/chat', path: '/me/chat', as: owner },

@@ -68,3 +68,14 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
   })
   return { page, context, problems, close: () => context.close() }
 }
+
+/** Opens a page and waits until it has come to rest: it runs, shows what it has asked for, and asks for nothing more. */
+export async function arrive(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await page.waitForFunction(() => {
+    const app = document.getElementById('app')
+    const isRunning = Object.keys(app ?? {}).some((key) => key.startsWith('__reactContainer$'))
+    return isRunning && document.querySelector('h1') && !document.querySelector('.skeleton')
+  })
+  await page.waitForLoadState('networkidle')
+}

@@ -2,7 +2,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { isPublic, type Place, placesOf, routesOfSources } from '../harness/places.ts'
-import type { Visit } from '../harness/visits.ts'
+import { arrive, type Visit } from '../harness/visits.ts'
 
 const PREVIEW = { width: 1_200, height: 630 }
 const PNG = '89504e470d0a1a0a'
@@ -13,8 +13,8 @@ export function reading(market: () => ConsoleMarket): void {
     places = await placesOf(market().sandbox)
   })
 
-  const shown = async ({ page }: Visit, path: string) => {
-    await page.goto(path, { waitUntil: 'networkidle' })
+  const shown = async ({ page }: Visit, path: string, isRunning: boolean) => {
+    await (isRunning ? arrive(page, path) : page.goto(path))
     return page.locator('main').evaluate((main) => ({
       headings: [...main.querySelectorAll('h1, h2, h3')].map(({ textContent }) => textContent),
       links: [...main.querySelectorAll('a')].map((link) => link.getAttribute('href')),
@@ -25,9 +25,9 @@ export function reading(market: () => ConsoleMarket): void {
     it(`finds the same on ${route} without JavaScript, and what it is about in its head`, async () => {
       const { path } = places.find((place) => place.route === route) as Place
       const without = await market().visit({ withoutScripts: true })
-      const bare = await shown(without, path)
+      const bare = await shown(without, path, false)
       expect(bare.headings.length).toBeGreaterThan(0)
-      expect(await shown(await market().visit(), path)).toEqual(bare)
+      expect(await shown(await market().visit(), path, true)).toEqual(bare)
 
       const head = await headOf(without)
       expect(head).toMatchObject({
@@ -42,6 +42,14 @@ export function reading(market: () => ConsoleMarket): void {
       expect(await sizeOf(head['og:image'] as string)).toEqual(PREVIEW)
     })
   }
+
+  it('comes from the address of a review to its product', async () => {
+    const { reviews } = await (await fetch(`${market().origin}/v1/review?limit=1`)).json()
+    const [{ internal_id, merchant_id, product_id }] = reviews
+    const { page } = await market().visit()
+    await page.goto(`/review/${internal_id}`)
+    expect(new URL(page.url()).pathname).toBe(`/product/${merchant_id}/${product_id}`)
+  })
 
   it('is told that there is no page, with the status for it', async () => {
     const { page } = await market().visit({ expected: /^404 / })

@@ -4,12 +4,15 @@ import { press } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
 
+/** Where whoever asks for their own page without a session is sent. */
+export const TO_ME = /\/sign-in\?to=(%2F|\/)me$/
+
 export function signingIn(market: () => ConsoleMarket): void {
   it('signs one message with a wallet, comes back to the page that asked, and leaves no token to scripts', async () => {
     const { sandbox, origin } = market()
     const { page, context, wallet } = await market().visitWithWallet(sandbox.account('buyer'))
     await page.goto('/me')
-    await page.waitForURL('**/sign-in?to=%2Fme')
+    await page.waitForURL(TO_ME)
     const main = page.getByRole('main')
     await main.getByRole('button', { name: WALLET_NAME }).click()
     await main.getByRole('button', { name: 'Sign in' }).click()

@@ -18,6 +18,7 @@ import {
   findMerchant,
   findProduct,
   listMerchants,
+  merchantsOfOwner,
   productIdsOf,
   salesOf,
 } from '../../src/market/merchants/store.ts'
@@ -52,6 +53,8 @@ import { findPurchase, newestPurchases } from '../../src/views/activity/store.ts
 import { bestAgents, countsOfAgents, earningDays, publishedBy } from '../../src/views/agents/store.ts'
 import { findBuyerReview, transactionsOf, votesOf } from '../../src/views/escrows/store.ts'
 import { reputationOf } from '../../src/views/merchants/store.ts'
+import { buyerReviewsOf, listAgentIds } from '../../src/views/operators/store.ts'
+import { proofsOfAgent, purchasesOf } from '../../src/views/owners/store.ts'
 import {
   bestReviews,
   largestCategories,
@@ -60,6 +63,7 @@ import {
   opinionsOf,
   salesDays,
 } from '../../src/views/products/store.ts'
+import { listSales, salesByDay, salesByProduct } from '../../src/views/shops/store.ts'
 import { readFigures } from '../../src/views/stats/store.ts'
 
 const CHAIN = 1
@@ -83,6 +87,8 @@ beforeAll(async () => {
   await queueMuch(database.sql)
   await tellMuch(database.sql)
   onePurchase = await settleOne(database.sql)
+  await database.sql`UPDATE market.agents SET flagged = true WHERE agent_id % 5000 = 0`
+  await database.sql`VACUUM ANALYZE market.agents, market.daily_sales`
   await database.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id % 1000 = 0`
   await database.sql`
     INSERT INTO market.spending_limits (owner, chain_id, updated_at)
@@ -584,6 +590,40 @@ const reads: Record<string, Read> = {
     read: (sql) => findBuyerReview(sql, CHAIN, onePurchase),
   },
   'the figures of a chain': { size: 4, read: (sql) => readFigures(sql, CHAIN) },
+  'the newest purchases of an agent with thousands': {
+    size: 200,
+    read: (sql) => purchasesOf(sql, CHAIN, { agentId: buyer }, page),
+  },
+  'the newest purchases of a wallet': {
+    size: 1,
+    read: (sql) => purchasesOf(sql, CHAIN, { payer: owner }, page),
+  },
+  'the newest proofs of an agent with thousands': {
+    size: 200,
+    read: (sql) => proofsOfAgent(sql, CHAIN, prover, page),
+  },
+  'the newest sales of a merchant of thousands': {
+    size: 200,
+    read: (sql) => listSales(sql, CHAIN, merchant, { first: '2025-06-01', last: '2026-05-31', ...page }),
+  },
+  'the sales of a merchant of thousands by day': {
+    size: (2 * ROWS) / 50,
+    read: (sql) => salesByDay(sql, CHAIN, merchant, { first: '2025-06-01', last: '2026-05-31' }),
+  },
+  'the sales of a merchant of thousands by product': {
+    size: (2 * ROWS) / 50,
+    read: (sql) => salesByProduct(sql, CHAIN, merchant, 500),
+  },
+  'the merchants of an owner': { size: 100, read: (sql) => merchantsOfOwner(sql, CHAIN, owner) },
+  'the agents that are flagged': {
+    size: 10,
+    read: (sql) => listAgentIds(sql, CHAIN, { isFlagged: true, ...page }),
+  },
+  'the reviews of buyers of a product': {
+    size: 50,
+    read: (sql) =>
+      buyerReviewsOf(sql, CHAIN, { merchantId: 1n, productId: productId(1), without: 0n, limit: 50 }),
+  },
   'how many agents there are': { size: 1, read: (sql) => countAgents(sql, CHAIN) },
   'how many merchants there are': { size: 1, read: (sql) => countMerchants(sql, CHAIN) },
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXPECTED_ROUTES, splitName } from './expected-routes.ts'
-import { SILENT_BOT, startTestMarket, type TestMarket } from './market.ts'
+import { CONSOLE_ACCOUNT, SILENT_BOT, startTestMarket, type TestMarket } from './market.ts'
 
 const CONSOLE = 'https://console.market.test'
 const ELSEWHERE = 'https://elsewhere.test'
@@ -8,7 +8,9 @@ const ELSEWHERE = 'https://elsewhere.test'
 let m: TestMarket
 
 beforeAll(async () => {
-  m = await startTestMarket({ env: { ...SILENT_BOT, CONSOLE_ORIGINS: `${CONSOLE},http://localhost:5173` } })
+  m = await startTestMarket({
+    env: { ...SILENT_BOT, ...CONSOLE_ACCOUNT, CONSOLE_ORIGINS: `${CONSOLE},http://localhost:5173` },
+  })
 })
 afterAll(() => m.close())
 

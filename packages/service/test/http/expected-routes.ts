@@ -19,7 +19,7 @@ const signed = { auth: 'signed', chain: 'query' } as const
 const admin = { auth: 'admin', chain: 'query' } as const
 
 /** The routes of the interface. */
-const STATED: Record<string, ExpectedRoute> = {
+export const STATED: Record<string, ExpectedRoute> = {
   'GET /v1/review': { ...openOfChain, integers: { page: 1, limit: 100 } },
   'GET /v1/review/{id}': openOfChain,
   'GET /v1/review-internal/{id}': openOfChain,
@@ -96,6 +96,8 @@ const ADDED: Record<string, ExpectedRoute> = {
   'POST /console/session': { auth: 'console', badBody: 'invalid request' },
   'GET /console/session': { auth: 'console' },
   'DELETE /console/session': { auth: 'console', status: 204 },
+  'GET /console/accounts': { auth: 'console' },
+  'POST /console/rpc': { auth: 'console', badBody: 'invalid request' },
   'GET /v1/agent/{id}/purchases': { ...signed, integers: { page: 1, limit: 20 } },
   'GET /v1/wallet/purchases': { ...signed, integers: { page: 1, limit: 20 } },
   'GET /v1/agent/{id}/proofs': { ...signed, integers: { page: 1, limit: 20 } },

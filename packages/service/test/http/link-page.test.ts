@@ -135,10 +135,9 @@ describe('a browser that follows a ref link', () => {
 
   it('is led to the pages about what it sees, to the product with this review chosen, and has a picture', async () => {
     const { text } = await page()
-    const reviewId = terms.reviewId
     const paths = [
       ...['/', '/discover', '/reviewers', '/merchant/0', `/reviewer/${agentId}`],
-      ...[`/product/0/${product.productId}`, `/product/0/${product.productId}?review=${reviewId}`],
+      ...[`/product/0/${product.productId}`, `/product/0/${product.productId}?review=${terms.reviewId}#buy`],
     ]
     const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, url]) => url)
     for (const path of paths) expect(links).toContain(BASE_URL + path)

@@ -70,6 +70,11 @@ export const SILENT_BOT = {
   TELEGRAM_API_ROOT: 'http://127.0.0.1:1',
 }
 
+/** An account that everybody may sign in with, as a sandbox has it. */
+export const CONSOLE_ACCOUNT = {
+  CONSOLE_ACCOUNTS: JSON.stringify([{ name: 'buyer', private_key: numberToHex(0x11, { size: 32 }) }]),
+}
+
 /** No schedules and followers: what a test writes stays as it is, ranks too. */
 export const NO_WORK: Overrides = { work: { schedules: [], followers: [] } }
 

@@ -20,6 +20,7 @@ describe('a database that cannot answer', () => {
     '/.well-known/referrer-agent.txt',
     '/skill.md',
     '/v1/auth/nonce',
+    '/console/accounts',
   ])
   const reads = EXPECTED_ROUTES.filter(([, { auth }]) => auth !== 'admin')
     .map(([name]) => name)

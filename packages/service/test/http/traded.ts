@@ -16,6 +16,7 @@ import { cookieOf, must, OWN_PAGE, sessionOf, signInMessage } from './caller.ts'
 import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
 import {
   buy,
+  CONSOLE_ACCOUNT,
   generic,
   NO_WORK,
   productOf,
@@ -70,11 +71,16 @@ export async function exampleOf({ examples }: Pick<Traded, 'examples'>, name: st
  * Includes a shop on this machine whose endpoint sells through ref links, and a server that answers like a
  * facilitator.
  */
-export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Traded> {
+export async function startTradedMarket(chainIds = [31_337, 1_337]): Promise<Traded> {
   const facilitator = await startStandIn()
   const m = await startTestMarket({
     chainIds,
-    env: { ...SILENT_BOT, ALLOW_PRIVATE_HOSTS: 'true', FACILITATOR_URL: facilitator.url },
+    env: {
+      ...SILENT_BOT,
+      ALLOW_PRIVATE_HOSTS: 'true',
+      FACILITATOR_URL: facilitator.url,
+      ...CONSOLE_ACCOUNT,
+    },
     overrides: {
       ...NO_WORK,
       lookup: async (host) => (host === 'shop.test' ? [{ address: '127.0.0.1', family: 4 }] : []),
@@ -359,6 +365,21 @@ export async function startTradedMarket(chainIds = [31_337, 31_338]): Promise<Tr
     'DELETE /console/session': async () => ({
       path: '/console/session',
       headers: cookieOf(await tokenOf(buyer)),
+    }),
+    'GET /console/accounts': () => ({ path: '/console/accounts', headers: OWN_PAGE }),
+    'POST /console/rpc': () => ({
+      path: '/console/rpc',
+      headers: OWN_PAGE,
+      body: { jsonrpc: '2.0', id: 1, method: 'eth_chainId' },
+    }),
+    'GET /v1/escrow/{id}/terms': () => ({ path: `/v1/escrow/${escrow.escrowId}/terms` }),
+    'POST /v1/review/check': () => ({
+      path: '/v1/review/check',
+      body: {
+        merchant_id: shop.merchantId,
+        product_id: shop.product.productId,
+        content_json: content,
+      },
     }),
     'GET /v1/agent/{id}/purchases': () => ({ path: `/v1/agent/${buyerAgentId}/purchases`, as: buyer }),
     'GET /v1/wallet/purchases': () => ({ path: '/v1/wallet/purchases', as: walletBuyer }),

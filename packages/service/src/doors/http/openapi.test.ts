@@ -23,7 +23,11 @@ interface Document {
 }
 
 // With a bot, so that every route is served.
-const config = testConfig({ TELEGRAM_BOT_TOKEN: '1:nobody', TELEGRAM_BOT_NAME: 'referrer_test_bot' })
+const config = testConfig({
+  TELEGRAM_BOT_TOKEN: '1:nobody',
+  TELEGRAM_BOT_NAME: 'referrer_test_bot',
+  CONSOLE_ACCOUNTS: JSON.stringify([{ name: 'buyer', private_key: `0x${'11'.repeat(32)}` }]),
+})
 const app = testApp(testContext((async () => []) as unknown as Sql, { config }).context)
 let document: Document
 

@@ -1,4 +1,5 @@
 import type { Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server'
+import { oncePer } from '@referrer/process'
 import { type Json, wholeJsonSchema } from '@referrer/process/openapi'
 import type { z } from 'zod'
 import type { Tool } from '../../kit/tool.ts'
@@ -6,14 +7,16 @@ import { chainId } from '../../kit/tool-fields.ts'
 import { briefHints, briefInput, briefOutput } from './brief.ts'
 import { noticeOf, withNotice } from './untrusted.ts'
 
-const answersOf = ({ output }: Pick<Tool, 'output'>): Json[] =>
-  ([output].flat() as z.ZodType[]).map((answer) => wholeJsonSchema(answer, 'output'))
+// Each schema is converted once for a tool, however often a process starts a service.
+const answersOf = oncePer<Pick<Tool, 'output'>>()(({ output }): Json[] =>
+  ([output].flat() as z.ZodType[]).map((answer) => wholeJsonSchema(answer, 'output')),
+)
 
 /** The notice about untrusted text in a tool's answers; undefined when they hold none. */
-export const noticeFor = (tool: Pick<Tool, 'output'>): string | undefined => noticeOf(answersOf(tool))
+export const noticeFor = oncePer<Pick<Tool, 'output'>>()((tool) => noticeOf(answersOf(tool)))
 
 /** A tool as `tools/list` shows it: short, and enough to choose and to call it. */
-export function listed(tool: Tool): ListedTool {
+export const listed = oncePer<Tool>()((tool): ListedTool => {
   const { name, title, description } = tool
   return {
     name,
@@ -23,10 +26,10 @@ export function listed(tool: Tool): ListedTool {
     outputSchema: objectOf(briefOutput(notedAnswersOf(tool))),
     annotations: briefHints(hintsOf(tool)),
   }
-}
+})
 
 /** A tool with all that there is to say of it: what its errors mean, and the whole schemas. */
-export function explained(tool: Tool): ListedTool {
+export const explained = oncePer<Tool>()((tool): ListedTool => {
   const { name, title, description, details } = tool
   return {
     name,
@@ -36,7 +39,7 @@ export function explained(tool: Tool): ListedTool {
     outputSchema: outputOf(notedAnswersOf(tool)),
     annotations: hintsOf(tool),
   }
-}
+})
 
 const hintsOf = ({ title, isReadOnly = false, isIdempotent = false }: Tool): ToolAnnotations => ({
   title,
@@ -47,14 +50,14 @@ const hintsOf = ({ title, isReadOnly = false, isIdempotent = false }: Tool): Too
   openWorldHint: true,
 })
 
-function inputOf({ input, needs = [] }: Tool): Json {
+const inputOf = oncePer<Tool>()(({ input, needs = [] }): Json => {
   const fields = wholeJsonSchema((input as z.ZodObject).extend({ chain_id: chainId }), 'input')
   return { ...fields, required: [...((fields.required as string[] | undefined) ?? []), ...needs] }
-}
+})
 
 function notedAnswersOf(tool: Tool): Json[] {
   const answers = answersOf(tool)
-  return noticeOf(answers) ? answers.map(withNotice) : answers
+  return noticeFor(tool) ? answers.map(withNotice) : answers
 }
 
 /** The output schema. Clients require the type `object` at the top; several possible answers are an `anyOf` below it. */

@@ -88,7 +88,7 @@ function pagesOf({ config }: Context, link: Link): Pages | undefined {
   const product = `/product/${link.merchant_id}/${link.product_id}`
   return {
     product: base + product,
-    buy: `${base}${product}?review=${link.review_id}`,
+    buy: `${base}${product}?review=${link.review_id}#buy`,
     merchant: `${base}/merchant/${link.merchant_id}`,
     reviewer: `${base}/reviewer/${link.reviewer_agent_id}`,
     image: `/preview${product}.png`,

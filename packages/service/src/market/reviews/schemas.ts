@@ -31,9 +31,12 @@ interface ReviewSchema {
 
 export type ReviewSchemas = ReadonlyMap<string, ReviewSchema>
 
+/** Read and compiled once: they do not change while the service runs. */
+let shipped: ReviewSchemas | undefined
+
 /** The schemas by category. An operator's schema replaces the one that comes with the service. */
 export function loadReviewSchemas({ reviewSchemas }: Pick<Config, 'reviewSchemas'>): ReviewSchemas {
-  const shipped = loadDirectory(SHIPPED)
+  shipped ??= loadDirectory(SHIPPED)
   return reviewSchemas === undefined ? shipped : new Map([...shipped, ...loadDirectory(reviewSchemas)])
 }
 

@@ -34,9 +34,10 @@ export function purchasesOf(
       WHERE chain_id = ${chainId} AND ${isBuyer}
       ORDER BY deposited_at DESC, escrow_id DESC LIMIT ${limit} OFFSET ${offset}
     )
-    SELECT e.*, ${relatedColumns(sql)}, ${purchaseColumns(sql)}, EXISTS (
-      SELECT FROM market.ballots AS b
-      WHERE b.chain_id = ${chainId} AND b.payer = e.payer AND b.nonce = e.nonce AND b.contract = e.contract) AS has_voted
+    SELECT e.*, ${relatedColumns(sql)}, ${purchaseColumns(sql)}, coalesce((
+      -- A scalar subquery, because the planner may turn EXISTS into a scan of the whole table.
+      SELECT true FROM market.ballots AS b
+      WHERE b.chain_id = ${chainId} AND b.payer = e.payer AND b.nonce = e.nonce AND b.contract = e.contract), false) AS has_voted
     FROM page AS e ${relatedJoins(sql, chainId)} ORDER BY e.deposited_at DESC, e.escrow_id DESC`
 }
 

@@ -84,8 +84,8 @@ function Slates({ search }: { search: DiscoverSearch & { q: string } }) {
 function countOf(all: number, matches: number): string {
   if (all === 0) return ''
   if (matches === 0) return 'Nothing fits these words. These are the products with the best rank.'
-  if (matches === all) return `${all === 1 ? 'One product fits' : `${all} products fit`}, the best first`
-  return `${matches === 1 ? 'One product fits' : `${matches} products fit`}; other well-ranked ones follow`
+  const found = all === 1 ? 'One product' : `${all} products, the best first`
+  return matches === all ? found : `${found}; those that do not fit your words come last, by rank`
 }
 
 function Catalogue({ search }: { search: DiscoverSearch }) {

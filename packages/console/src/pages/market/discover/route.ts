@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
 import { parseUsdc } from '../../../format/usdc.ts'
-import { chosen, pageOf, textOf } from '../parts/search-values.ts'
+import { pageOf, textOf } from '../parts/search-values.ts'
 import { catalogue, categories, type DiscoverSearch, slates } from './questions.ts'
 
 const MOST_WORDS = 1_000
@@ -16,14 +16,13 @@ const amountOf = (value: unknown): string | undefined => {
 export const discoverRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/discover',
-  validateSearch: (search): DiscoverSearch =>
-    chosen({
-      q: textOf(search.q, MOST_WORDS),
-      category: textOf(search.category, MOST_CATEGORY),
-      most: amountOf(search.most),
-      all: search.all === 'true' || search.all === true ? ('true' as const) : undefined,
-      page: pageOf(search.page),
-    }),
+  validateSearch: (search): DiscoverSearch => ({
+    q: textOf(search.q, MOST_WORDS),
+    category: textOf(search.category, MOST_CATEGORY),
+    most: amountOf(search.most),
+    all: search.all === 'true' || search.all === true ? ('true' as const) : undefined,
+    page: pageOf(search.page),
+  }),
   loaderDeps: ({ search }) => search,
   loader: async ({ context: { api, queries }, deps, cause }) => {
     const wanted = deps.q

@@ -75,32 +75,31 @@ function SlateReview({ review, product }: { review: SlateEntry; product: Product
   return (
     <li>
       <div className="row row-apart">
-        <span className="row">
-          <Badge tone={tone}>{name}</Badge>
-          <Stars score={content.rating} />
-        </span>
-        <span className="row small soft">
-          Author <Rank rank={review.author_rank} label="Rank of its author" />
-        </span>
+        <Badge tone={tone}>{name}</Badge>
+        <Stars score={content.rating} />
       </div>
       <p className="small soft">{why}</p>
       <blockquote className="clamped">
         <Foreign text={content.description} most={400} />
       </blockquote>
       <Figures content={content} most={4} />
-      <p className="small soft row row-apart">
-        {review.published_at ? <Moment at={review.published_at} /> : <span />}
+      <div className="small soft row row-apart">
+        <span className="row">
+          Author <Rank rank={review.author_rank} label="Rank of its author" />
+          {review.published_at && <Moment at={review.published_at} />}
+        </span>
         {review.ref_link !== '' && review.slot !== 'excluded' && (
           <Link
             to="/product/$merchantId/$productId"
             params={{ merchantId: String(product.merchant_id), productId: product.product_id }}
             search={{ through: review.internal_id }}
             hash="buy"
+            aria-label={`Buy through review ${review.internal_id}`}
           >
-            Buy through this review
+            Buy through it
           </Link>
         )}
-      </p>
+      </div>
     </li>
   )
 }

@@ -3,9 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { rootRoute } from '../../../app/root.tsx'
-import { plural } from '../../../format/text.ts'
 import { Button } from '../../../ui/button.tsx'
-import { Empty } from '../../../ui/parts.tsx'
+import { Empty, Section } from '../../../ui/parts.tsx'
 import { Moment, Usdc } from '../../../ui/values.tsx'
 import { AgentLink, ProductLink } from '../parts/links.tsx'
 import { recentPurchases } from './questions.ts'
@@ -13,6 +12,8 @@ import { recentPurchases } from './questions.ts'
 type Purchase = NonNullable<AnswerOf<'/v1/activity', 'get'>>['purchases'][number]
 
 const EVERY_MS = 5_000
+const MOST_NAME = 50
+const TITLE = 'Bought lately'
 
 /** The newest purchases. Newer ones wait behind a button, so that nothing moves while somebody reads. */
 export function Feed() {
@@ -24,33 +25,36 @@ export function Feed() {
   const waiting = newest.filter(({ escrow_id }) => escrow_id > known).length
   if (shown.length === 0 && waiting === 0) {
     return (
-      <Empty title="Nothing has been bought yet">
-        <p>
-          The first purchase appears here by itself. <Link to="/discover">See what there is</Link>
-        </p>
-      </Empty>
+      <Section title={TITLE}>
+        <Empty title="Nothing has been bought yet">
+          <p>
+            The first purchase is announced here. <Link to="/discover">See what there is</Link>
+          </p>
+        </Empty>
+      </Section>
     )
   }
-  const rest = Math.max(1, newest.length)
+  const news = (
+    <span className="feed-news small" role="status">
+      {waiting > 0 ? (
+        <Button kind="quiet" onClick={() => setShown(newest)}>
+          Show {waiting >= newest.length ? 'the newest' : `${waiting} new`}
+        </Button>
+      ) : (
+        <span className={isError ? 'soft' : 'soft live'}>
+          {isError ? 'The feed does not answer; it tries again' : 'Live'}
+        </span>
+      )}
+    </span>
+  )
   return (
-    <>
-      <div className="feed-news" role="status">
-        {waiting > 0 ? (
-          <Button kind="quiet" onClick={() => setShown(newest)}>
-            Show {waiting >= rest ? 'the newest purchases' : plural(waiting, 'new purchase')}
-          </Button>
-        ) : (
-          <span className={isError ? 'small soft' : 'small soft live'}>
-            {isError ? 'The feed does not answer; it tries again.' : 'Live: new purchases are announced here'}
-          </span>
-        )}
-      </div>
+    <Section title={TITLE} aside={news}>
       <ul className="list feed">
         {shown.map((purchase) => (
           <FeedEntry key={purchase.escrow_id} purchase={purchase} />
         ))}
       </ul>
-    </>
+    </Section>
   )
 }
 
@@ -59,9 +63,9 @@ const FeedEntry = ({ purchase }: { purchase: Purchase }) => (
     <div className="row row-apart">
       <span>
         {purchase.buyer_agent_id === null ? 'A wallet' : <AgentLink id={purchase.buyer_agent_id} isFirst />}{' '}
-        bought <ProductLink product={{ ...purchase, name: purchase.product_name }} />
+        bought <ProductLink product={{ ...purchase, name: purchase.product_name }} most={MOST_NAME} />
       </span>
-      <strong>
+      <strong className="feed-fixed">
         <Usdc amount={purchase.price_usdc} />
       </strong>
     </div>
@@ -70,7 +74,7 @@ const FeedEntry = ({ purchase }: { purchase: Purchase }) => (
         <AgentLink id={purchase.reviewer_agent_id} isFirst /> recommended it and earns{' '}
         <Usdc amount={purchase.immediate_usdc + purchase.held_back_usdc} />
       </span>
-      <Link to="/escrow/$escrowId" params={{ escrowId: String(purchase.escrow_id) }}>
+      <Link to="/escrow/$escrowId" params={{ escrowId: String(purchase.escrow_id) }} className="feed-fixed">
         <Moment at={purchase.happened_at} />
       </Link>
     </p>

@@ -12,31 +12,37 @@ const STEPS: [Step, Step, Step, Step] = [
   { title: 'The buyer reviews', lines: ['Votes and says how it was,', 'and gets its cashback.'] },
 ]
 const SHARES = [
-  { name: 'Shop', note: 'most of the price, at once', width: 58, className: 'how-shop' },
-  { name: 'Reviewer', note: 'commission: a part waits 60 days', width: 24, className: 'how-reviewer' },
-  { name: 'Buyer', note: 'cashback', width: 12, className: 'how-buyer' },
-  { name: 'Market', note: 'a small fee', width: 6, className: 'how-market' },
+  { name: 'Shop', note: 'most of the price, at once', width: 58, left: 0, className: 'how-shop' },
+  {
+    name: 'Reviewer',
+    note: 'commission: a part waits 60 days',
+    width: 24,
+    left: 260,
+    className: 'how-reviewer',
+  },
+  { name: 'Buyer', note: 'cashback', width: 12, left: 560, className: 'how-buyer' },
+  { name: 'Market', note: 'a small fee', width: 6, left: 760, className: 'how-market' },
 ]
 
 export const HowItWorks = () => (
   <figure className="how">
-    <svg className="how-wide" viewBox="0 0 960 300" role="img" aria-label={DESCRIPTION}>
+    <svg className="how-wide" viewBox="0 0 960 264" role="img" aria-label={DESCRIPTION}>
       {STEPS.map((step, index) => (
         <g key={step.title} transform={`translate(${index * 244} 0)`}>
           <StepBox step={step} number={index + 1} width={228} />
           {index < STEPS.length - 1 && <path className="how-arrow" d="M229 50h13m-5-5 5 5-5 5" />}
         </g>
       ))}
-      <path className="how-arrow" d="M602 101v34m-5-5 5 5 5-5" />
-      <g transform="translate(0 146)">
+      <path className="how-arrow" d="M602 101v50m-5-5 5 5 5-5" />
+      <g transform="translate(0 162)">
         <Shares width={960} />
       </g>
-      <path className="how-return" d="M846 101v20H114v-18m-5 5 5-5 5 5" />
-      <text className="how-note" x="126" y="118">
+      <path className="how-return" d="M846 101v26H114v-24m-5 5 5-5 5 5" />
+      <text className="how-note" x="126" y="119">
         the new review helps the next buyer
       </text>
-      {SHARES.map((share, index) => (
-        <g key={share.name} transform={`translate(${index * 240} 216)`}>
+      {SHARES.map((share) => (
+        <g key={share.name} transform={`translate(${share.left} 216)`}>
           <Share share={share} />
         </g>
       ))}

@@ -24,9 +24,7 @@ export const HomePage = () => (
     </header>
     <Statistics />
     <div className="columns">
-      <Section title="Bought lately">
-        <Feed />
-      </Section>
+      <Feed />
       <Section title="Top reviewers" aside={<Link to="/reviewers">All reviewers</Link>}>
         <TopReviewers />
       </Section>
@@ -48,7 +46,7 @@ function Statistics() {
       <Facts
         facts={[
           ['Paid through reviews', <Usdc key="volume" amount={data.volume_usdc} />],
-          ['Of it commission', <Usdc key="commission" amount={data.commission_usdc} />],
+          ['Commission in it', <Usdc key="commission" amount={data.commission_usdc} />],
           ['Purchases', data.purchases.toLocaleString('en')],
           ['Reviews', data.reviews.toLocaleString('en')],
           ['Products', data.products.toLocaleString('en')],

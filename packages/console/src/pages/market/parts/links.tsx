@@ -8,14 +8,17 @@ export const productName = (name: string): string => (name.trim() === '' ? 'A pr
 
 export const ProductLink = ({
   product: { merchant_id, product_id, name },
+  most = MOST_NAME,
 }: {
   product: { merchant_id: number; product_id: string; name: string }
+  /** How many characters of its name are shown. */
+  most?: number
 }) => (
   <Link
     to="/product/$merchantId/$productId"
     params={{ merchantId: String(merchant_id), productId: product_id }}
   >
-    <Foreign text={productName(name)} most={MOST_NAME} />
+    <Foreign text={productName(name)} most={most} />
   </Link>
 )
 

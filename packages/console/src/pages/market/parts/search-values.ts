@@ -1,4 +1,5 @@
-// What addresses carry: anybody can write them, so each value is checked and left out where it is not valid.
+// What addresses carry: anybody can write them, so each value is checked. What is not valid is undefined and has to be named so: the
+// router keeps what the search of a page does not name.
 
 /** Text of an address; the router has read `?q=7` as a number. */
 export function textOf(value: unknown, most: number): string | undefined {
@@ -17,7 +18,3 @@ export function pageOf(value: unknown): number | undefined {
 
 export const oneOf = <T extends string>(value: unknown, choices: readonly T[]): T | undefined =>
   choices.find((choice) => choice === value)
-
-/** Without the undefined: an address names only what was chosen. */
-export const chosen = <T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never

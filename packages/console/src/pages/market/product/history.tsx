@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { rootRoute } from '../../../app/root.tsx'
-import { formatRank, plural } from '../../../format/text.ts'
+import { formatRank } from '../../../format/text.ts'
 import { BarChart, LineChart } from '../../../ui/chart.tsx'
 import { Empty, Section } from '../../../ui/parts.tsx'
 import { history, type ProductKey } from './questions.ts'
@@ -40,7 +40,7 @@ export function History({ productKey }: { productKey: ProductKey }) {
           <h3>Sales</h3>
           <BarChart
             label="Sales by day"
-            format={(count) => plural(count, 'sale')}
+            format={(count) => count.toLocaleString('en')}
             bars={data.sales.map(({ day, count }) => ({ at: day, values: [count] }))}
             series={['Sales']}
             from={from}

@@ -30,7 +30,7 @@ export function ProductPage() {
             'Product'
           )
         }
-        title={<Foreign text={productName(about.name)} most={200} />}
+        title={<Foreign text={productName(about.name)} most={120} />}
       >
         <p className="lead">
           <Foreign text={about.description} most={1_500} />
@@ -48,7 +48,7 @@ export function ProductPage() {
                 key="commission"
                 title="The share of the price that the shop offers for a sale through a review; the price stays the same."
               >
-                {formatBps(about.commission_bps)} of the price
+                {formatBps(about.commission_bps)}
               </span>,
             ],
             ['Bought', about.product_type === 'One-off' ? 'once' : 'again and again'],

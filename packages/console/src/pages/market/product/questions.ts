@@ -55,11 +55,15 @@ export const tokenOf = (refLink: string): string => refLink.slice(refLink.lastIn
 export const link = (api: Api, refLink: string) =>
   read(api, '/r/{token}', { params: { path: { token: tokenOf(refLink) } } })
 
-/** The review to buy through: the one that was chosen, else the best that has a link. */
+/** The review to buy through: the one that was chosen, else the one that is shown first, else the best that has a link. */
 export const reviewToBuyThrough = (
   listed: ProductReview[],
-  through: number | undefined,
+  { review, through }: { review?: number | undefined; through?: number | undefined },
 ): (ProductReview & { ref_link: string }) | undefined => {
   const linked = listed.filter((review): review is ProductReview & { ref_link: string } => !!review.ref_link)
-  return linked.find(({ internal_id }) => internal_id === through) ?? linked[0]
+  return (
+    linked.find(({ internal_id }) => internal_id === through) ??
+    linked.find(({ on_chain_id }) => on_chain_id === review) ??
+    linked[0]
+  )
 }

@@ -12,7 +12,7 @@ export const productRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/product/$merchantId/$productId',
   validateSearch: searchOf,
-  loaderDeps: ({ search: { page, through } }) => ({ page, through }),
+  loaderDeps: ({ search: { page, review, through } }) => ({ page, review, through }),
   loader: async ({ context: { api, queries }, params, deps }) => {
     const key = keyOf(params)
     if (!key) throw notFound()
@@ -25,7 +25,7 @@ export const productRoute = createRoute({
         queries.ensureQueryData(merchant(api, key)),
       ]),
     )
-    const review = reviewToBuyThrough(listed.reviews, deps.through)
+    const review = reviewToBuyThrough(listed.reviews, deps)
     // A link that leads nowhere now is said so on the page.
     if (review) await queries.prefetchQuery(link(api, review.ref_link))
     return { about, price: its?.price_usdc, reviews: listed.reviews.slice(0, 10) }

@@ -1,6 +1,6 @@
 // What the address of a product's page carries.
 import { getRouteApi } from '@tanstack/react-router'
-import { chosen, oneOf, pageOf } from '../parts/search-values.ts'
+import { oneOf, pageOf } from '../parts/search-values.ts'
 import { SORTS } from './reviews/sort.ts'
 
 export const WAYS = ['mcp', 'x402', 'wallet'] as const
@@ -10,8 +10,10 @@ export interface ProductSearch {
   page?: number | undefined
   sort?: (typeof SORTS)[number] | undefined
   view?: (typeof VIEWS)[number] | undefined
+  /** The id on the chain of a review to show before the others. */
+  review?: number | undefined
   /** The internal id of the review to buy through. */
-  through?: number
+  through?: number | undefined
   way?: (typeof WAYS)[number] | undefined
 }
 
@@ -20,13 +22,13 @@ const idOf = (value: unknown): number | undefined =>
     ? Number(value)
     : undefined
 
-export const searchOf = (search: Record<string, unknown>): ProductSearch =>
-  chosen({
-    page: pageOf(search.page),
-    sort: oneOf(search.sort, SORTS),
-    view: oneOf(search.view, VIEWS),
-    through: idOf(search.through),
-    way: oneOf(search.way, WAYS),
-  })
+export const searchOf = (search: Record<string, unknown>): ProductSearch => ({
+  page: pageOf(search.page),
+  sort: oneOf(search.sort, SORTS),
+  view: oneOf(search.view, VIEWS),
+  review: idOf(search.review),
+  through: idOf(search.through),
+  way: oneOf(search.way, WAYS),
+})
 
 export const productPage = getRouteApi('/product/$merchantId/$productId')

@@ -24,19 +24,10 @@ export function ReviewersPage() {
         </p>
       </PageTitle>
       <Choices label="Kind of products">
-        <Link
-          to="/reviewers"
-          search={{}}
-          activeOptions={{ exact: true, includeSearch: true }}
-          aria-current={type === 'repeat' ? 'page' : undefined}
-        >
+        <Link to="/reviewers" activeOptions={{ exact: true }}>
           Bought again and again
         </Link>
-        <Link
-          to="/reviewers"
-          search={{ type: 'one_off' }}
-          aria-current={type === 'one_off' ? 'page' : undefined}
-        >
+        <Link to="/reviewers" search={{ type: 'one_off' }} activeOptions={{ exact: true }}>
           Bought once
         </Link>
       </Choices>

@@ -1,14 +1,16 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../app/head.ts'
 import { rootRoute } from '../../../app/root.tsx'
-import { chosen, oneOf, pageOf } from '../parts/search-values.ts'
+import { oneOf, pageOf } from '../parts/search-values.ts'
 import { leaderboard, type ReviewersSearch, TYPES } from './questions.ts'
 
 export const reviewersRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reviewers',
-  validateSearch: (search): ReviewersSearch =>
-    chosen({ type: oneOf(search.type, TYPES), page: pageOf(search.page) }),
+  validateSearch: (search): ReviewersSearch => ({
+    type: oneOf(search.type, TYPES),
+    page: pageOf(search.page),
+  }),
   loaderDeps: ({ search }) => search,
   loader: ({ context: { api, queries }, deps }) => queries.ensureQueryData(leaderboard(api, deps)),
   component: lazyRouteComponent(() => import('./page.tsx'), 'ReviewersPage'),

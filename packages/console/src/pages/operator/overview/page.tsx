@@ -105,7 +105,7 @@ const Keys = ({ keys }: { keys: AnswerOf<'/admin/health', 'get'>['keys'] }) =>
     </Empty>
   ) : (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard has to be able to scroll it
-    <div className="table-frame" tabIndex={0} role="region" aria-label="Our accounts">
+    <section className="table-frame" tabIndex={0} aria-label="Our accounts">
       <table>
         <thead>
           <tr>
@@ -139,7 +139,7 @@ const Keys = ({ keys }: { keys: AnswerOf<'/admin/health', 'get'>['keys'] }) =>
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   )
 
 function DeadLetters() {

@@ -7,9 +7,11 @@ const MOST_CHARACTERS = 20_000
 export const LooseData = ({ data, label }: { data: unknown; label: string }) => (
   <>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard has to be able to scroll it */}
-    <pre className="loose" tabIndex={0} role="region" aria-label={label}>
-      <bdi>{plain(JSON.stringify(data, null, 2) ?? '', MOST_CHARACTERS)}</bdi>
-    </pre>
+    <section className="loose" tabIndex={0} aria-label={label}>
+      <pre>
+        <bdi>{plain(JSON.stringify(data, null, 2) ?? '', MOST_CHARACTERS)}</bdi>
+      </pre>
+    </section>
     <Addresses of={data} />
   </>
 )

@@ -210,7 +210,6 @@ function Decision({ proofId }: { proofId: number }) {
               name="note"
               maxLength={1_000}
               value={note}
-              // biome-ignore lint/a11y/noAutofocus: the form opened because its button was pressed
               autoFocus
               onChange={(event) => setNote(event.target.value)}
             />

@@ -4,7 +4,8 @@ import { full } from '../../../format/moment.ts'
 import { plain } from '../../../format/text.ts'
 import { Badge, Empty } from '../../../ui/parts.tsx'
 import { Hash, Moment } from '../../../ui/values.tsx'
-import { AgentLink, ReviewLink } from '../shared/links.tsx'
+import { AgentLink } from '../../market/parts/links.tsx'
+import { ReviewLink } from '../shared/links.tsx'
 
 type Decision = AnswerOf<'/v1/escrow/{id}/decisions', 'get'>['decisions'][number]
 
@@ -23,7 +24,7 @@ export const Decisions = ({ decisions, cashback }: { decisions: Decision[]; cash
     </Empty>
   ) : (
     <ul className="list decisions">
-      {decisions.map((decision) => {
+      {decisions.map((decision, at) => {
         const [tone, text] = STATES[decision.transaction.state]
         return (
           <li key={`${decision.kind}-${decision.attempt}`}>
@@ -43,7 +44,7 @@ export const Decisions = ({ decisions, cashback }: { decisions: Decision[]; cash
             {decision.transaction.reason && (
               <p className="small">{plain(decision.transaction.reason, 300)}</p>
             )}
-            <details>
+            <details open={at === 0}>
               <summary>What it went by</summary>
               <dl className="facts">
                 {Object.entries(decision.inputs)

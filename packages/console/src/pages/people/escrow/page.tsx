@@ -2,7 +2,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Facts, PageTitle, Section } from '../../../ui/parts.tsx'
 import { Hash, Moment, Usdc } from '../../../ui/values.tsx'
-import { AgentLink, ProductLink } from '../shared/links.tsx'
+import { AgentLink, ProductLink } from '../../market/parts/links.tsx'
 import { Decisions } from './decisions.tsx'
 import { escrowQueries } from './queries.ts'
 import { Shares } from './shares.tsx'
@@ -30,17 +30,12 @@ export function EscrowPage() {
     <>
       <PageTitle
         kicker={`Purchase ${escrow.escrow_id}`}
-        title={
-          <ProductLink
-            merchantId={escrow.merchant_id}
-            productId={escrow.product_id}
-            name={escrow.product_name}
-          />
-        }
+        title={<ProductLink product={{ ...escrow, name: escrow.product_name }} />}
       >
         <p className="lead">
-          {buyer === null ? 'A wallet' : <AgentLink id={buyer} />} paid <Usdc amount={escrow.price_usdc} />{' '}
-          <Moment at={escrow.happened_at} />, through a review of <AgentLink id={escrow.reviewer_agent_id} />.
+          {buyer === null ? 'A wallet' : <AgentLink id={buyer} isFirst />} paid{' '}
+          <Usdc amount={escrow.price_usdc} /> <Moment at={escrow.happened_at} />, through a review of{' '}
+          <AgentLink id={escrow.reviewer_agent_id} />.
         </p>
       </PageTitle>
       <WhatToDo escrow={escrow} />

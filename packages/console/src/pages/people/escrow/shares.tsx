@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Usdc } from '../../../ui/values.tsx'
-import { AgentLink } from '../shared/links.tsx'
+import { AgentLink } from '../../market/parts/links.tsx'
 import { type Escrow, type Share, sharesOf } from './steps.ts'
 
 /** The price as a bar that is divided, and the same in words. */
@@ -48,7 +48,7 @@ const WORDS: Record<Share['who'], (escrow: Escrow) => ReactNode> = {
   ),
   reviewer: ({ reviewer_agent_id }) => (
     <>
-      <AgentLink id={reviewer_agent_id} /> for the review, at once
+      <AgentLink id={reviewer_agent_id} isFirst /> for the review, at once
     </>
   ),
   held: () => 'Held back for the review’s author, for 60 days',

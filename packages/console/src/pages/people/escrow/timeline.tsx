@@ -2,7 +2,8 @@ import type { ReactNode } from 'react'
 import { day, full } from '../../../format/moment.ts'
 import { useNow } from '../../../ui/now.tsx'
 import { Foreign, Hash, Stars, Usdc } from '../../../ui/values.tsx'
-import { AgentLink, ReviewLink } from '../shared/links.tsx'
+import { AgentLink } from '../../market/parts/links.tsx'
+import { ReviewLink } from '../shared/links.tsx'
 import { ratingOf } from '../shared/rating.ts'
 import {
   cashbackState,
@@ -21,7 +22,7 @@ export function Timeline({ escrow }: { escrow: Escrow }) {
     <ol className="timeline">
       <Step title="Paid" state="done" at={escrow.happened_at}>
         <p>
-          <Usdc amount={escrow.price_usdc} /> went to the splitting contract, which paid everybody in the same
+          <Usdc amount={escrow.price_usdc} /> went to the splitting contract, which divided it in the same
           transaction.
         </p>
         <Transaction hash={escrow.transaction} />
@@ -69,14 +70,14 @@ const Step = ({
   at?: string | null | undefined
   children: ReactNode
 }) => (
-  <li className={`step step-${state.replace(' ', '-')}`}>
+  <li className={`phase phase-${state.replace(' ', '-')}`}>
     <div className="row row-apart">
       <h3>{title}</h3>
       <p className="row small">
-        <span className="step-state">{STATES[state]}</span>
-        {at && (
+        <span className="phase-state">{STATES[state]}</span>
+        {at && state !== 'not needed' && (
           <time className="soft" dateTime={at} title={full(at)}>
-            {state === 'later' || state === 'not needed' ? 'from ' : ''}
+            {state === 'later' ? 'from ' : ''}
             {day(at)}
           </time>
         )}

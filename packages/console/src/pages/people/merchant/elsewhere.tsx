@@ -3,7 +3,8 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { Badge, Empty, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { Foreign } from '../../../ui/values.tsx'
-import { OutsideLink, ProductLink } from '../shared/links.tsx'
+import { ProductLink } from '../../market/parts/links.tsx'
+import { OutsideLink } from '../shared/links.tsx'
 import { elsewhereQuery, type MerchantSearch } from './queries.ts'
 
 const route = getRouteApi('/merchant/$merchantId')
@@ -54,14 +55,16 @@ function Found({ merchantId }: { merchantId: string }) {
   return (
     <ul className="list">
       {items.slice(0, MOST).map((item) => (
-        <li key={item.resource} className="stack-small">
+        <li key={item.resource} className="offer">
           <div className="row row-apart">
             <h3>
               {item.product_id ? (
                 <ProductLink
-                  merchantId={Number(merchantId)}
-                  productId={item.product_id}
-                  name={item.name ?? ''}
+                  product={{
+                    merchant_id: Number(merchantId),
+                    product_id: item.product_id,
+                    name: item.name ?? '',
+                  }}
                 />
               ) : (
                 <Foreign text={item.name ?? 'Without a name'} most={80} />

@@ -2,10 +2,12 @@ import { useSuspenseQueries, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Badge, Empty, Facts, Pager, PageTitle, Section } from '../../../ui/parts.tsx'
 import { Foreign, Hash, Moment, Rank } from '../../../ui/values.tsx'
-import { AgentLink, OutsideLink, ProductLink } from '../shared/links.tsx'
+import { AgentLink, ProductLink } from '../../market/parts/links.tsx'
+import { ProductCard } from '../../market/parts/product-card.tsx'
+import { BuyerBadge } from '../../market/product/reviews/outcome.tsx'
+import { OutsideLink } from '../shared/links.tsx'
 import { ReviewItem } from '../shared/review-item.tsx'
 import { Elsewhere } from './elsewhere.tsx'
-import { ProductItem } from './product-item.tsx'
 import { productsQuery, reviewsQueries, summaryQuery } from './queries.ts'
 
 const route = getRouteApi('/merchant/$merchantId')
@@ -73,7 +75,7 @@ export function MerchantPage() {
         ) : (
           <div className="grid">
             {listed.products.map((product) => (
-              <ProductItem key={product.product_id} product={product} />
+              <ProductCard key={product.product_id} product={product} />
             ))}
           </div>
         )}
@@ -124,14 +126,9 @@ function WhatBuyersSay({ products }: { products: Products }) {
               review={review}
               about={
                 <>
-                  <ProductLink
-                    merchantId={review.merchant_id}
-                    productId={review.product_id}
-                    name={names.get(review.product_id) ?? ''}
-                  />{' '}
+                  <ProductLink product={{ ...review, name: names.get(review.product_id) ?? '' }} />{' '}
                   <span className="soft">
-                    by <AgentLink id={review.agent_id} />{' '}
-                    {review.is_buyer_review && <Badge tone="good">Bought it</Badge>}
+                    by <AgentLink id={review.agent_id} /> {review.is_buyer_review && <BuyerBadge />}
                   </span>
                 </>
               }

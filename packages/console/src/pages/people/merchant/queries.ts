@@ -2,7 +2,7 @@
 import type { AnswerOf } from '@referrer/client'
 import { queryOptions } from '@tanstack/react-query'
 import { type Api, read } from '../../../api/api.ts'
-import { pageIn, present } from '../shared/address.ts'
+import { pageOf } from '../../market/parts/search-values.ts'
 
 export const PRODUCTS = 12
 /** The newest reviews are looked for among so many of its best products. */
@@ -11,13 +11,15 @@ const REVIEWS_OF_PRODUCT = 4
 
 export interface MerchantSearch {
   /** Page of the products. */
-  page?: number
+  page?: number | undefined
   /** Whether to look what the merchant sells elsewhere: it asks other servers. */
-  elsewhere?: true
+  elsewhere?: true | undefined
 }
 
-export const readSearch = (given: Record<string, unknown>): MerchantSearch =>
-  present({ page: pageIn(given.page), elsewhere: given.elsewhere === true ? given.elsewhere : undefined })
+export const readSearch = (given: Record<string, unknown>): MerchantSearch => ({
+  page: pageOf(given.page),
+  elsewhere: given.elsewhere === true ? true : undefined,
+})
 
 type Product = AnswerOf<'/v1/product', 'get'>['products'][number]
 

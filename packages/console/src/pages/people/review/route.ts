@@ -16,7 +16,7 @@ export const reviewRoute = createRoute({
     throw redirect({
       to: '/product/$merchantId/$productId',
       params: { merchantId: String(review.merchant_id), productId: review.product_id },
-      search: (review.on_chain_id === null ? {} : { review: review.on_chain_id }) as never,
+      search: { review: review.on_chain_id ?? undefined },
       replace: true,
     })
   },

@@ -3,7 +3,9 @@ import { Link } from '@tanstack/react-router'
 import { formatRank, plural } from '../../../format/text.ts'
 import { Badge, Empty, Pager, Section } from '../../../ui/parts.tsx'
 import { Moment } from '../../../ui/values.tsx'
-import { AgentLink, ReviewLink } from '../shared/links.tsx'
+import { Choices } from '../../market/parts/choices.tsx'
+import { AgentLink } from '../../market/parts/links.tsx'
+import { ReviewLink } from '../shared/links.tsx'
 import { EVIDENCE, type RankType, type ReviewerSearch } from './queries.ts'
 
 type Ranks = AnswerOf<'/v1/agent/{id}/rank', 'get'>
@@ -35,13 +37,13 @@ export function Evidence({
     <Section
       title="How the rank comes about"
       aside={
-        <nav className="choices" aria-label="Which rank is explained">
+        <Choices label="Which rank is explained">
           {TYPES.map(([of, text]) => (
             <Link
               key={of}
               to="/reviewer/$agentId"
               params={{ agentId }}
-              search={{ ...(search.page && { page: search.page }), of }}
+              search={{ page: search.page, of }}
               resetScroll={false}
               activeProps={{}}
               aria-current={of === type ? 'true' : undefined}
@@ -49,7 +51,7 @@ export function Evidence({
               {text}
             </Link>
           ))}
-        </nav>
+        </Choices>
       }
     >
       <Sum explained={explain[type]} rank={rank[type].rank} isFlagged={rank.flagged} />
@@ -89,8 +91,10 @@ export function Evidence({
                   <td>
                     <Moment at={piece.happened_at} />
                   </td>
-                  <td className="amount number">{piece.weight.toFixed(3)}</td>
-                  <td className="amount number">
+                  <td className="amount number" data-label="Weight then">
+                    {piece.weight.toFixed(3)}
+                  </td>
+                  <td className="amount number" data-label="Counts today">
                     {piece.kind === 'contradicted' ? '−' : '+'}
                     {piece.counts.toFixed(3)}
                   </td>

@@ -3,15 +3,20 @@ import { getRouteApi } from '@tanstack/react-router'
 import { plural } from '../../../format/text.ts'
 import { formatUsdc } from '../../../format/usdc.ts'
 import { BarChart } from '../../../ui/chart.tsx'
+import { useNow } from '../../../ui/now.tsx'
 import { Badge, Empty, Facts, Pager, PageTitle, Section } from '../../../ui/parts.tsx'
 import { Hash, Usdc } from '../../../ui/values.tsx'
-import { ProductLink } from '../shared/links.tsx'
+import { ProductLink } from '../../market/parts/links.tsx'
 import { ReviewItem } from '../shared/review-item.tsx'
 import { Evidence } from './evidence.tsx'
 import { reviewerQueries } from './queries.ts'
 import { RankCard } from './rank-card.tsx'
 
 const route = getRouteApi('/reviewer/$agentId')
+/** The days that earnings are told of when no period is asked for. */
+const SHOWN_DAYS = 90
+const DAY_MS = 86_400_000
+const dayBefore = (nowMs: number, days: number) => new Date(nowMs - days * DAY_MS).toISOString().slice(0, 10)
 
 export function ReviewerPage() {
   const { api } = route.useRouteContext()
@@ -23,6 +28,7 @@ export function ReviewerPage() {
   const { data: listed } = useSuspenseQuery(queries.reviews)
   const { data: earnings } = useSuspenseQuery(queries.earnings)
   const { commission } = agent
+  const now = useNow()
   return (
     <>
       <PageTitle
@@ -81,13 +87,7 @@ export function ReviewerPage() {
               <ReviewItem
                 key={review.internal_id}
                 review={review}
-                about={
-                  <ProductLink
-                    merchantId={review.merchant_id}
-                    productId={review.product_id}
-                    name={review.product_name}
-                  />
-                }
+                about={<ProductLink product={{ ...review, name: review.product_name }} />}
               />
             ))}
           </ul>
@@ -114,6 +114,8 @@ export function ReviewerPage() {
           <BarChart
             label="What the agent was paid, by day"
             format={(amount) => `${formatUsdc(amount)} USDC`}
+            from={dayBefore(now, SHOWN_DAYS - 1)}
+            to={dayBefore(now, 0)}
             series={['With the sale', 'After 60 days', 'Cashback as a buyer']}
             bars={earnings.days.map((day) => ({
               at: day.day,

@@ -1,26 +1,26 @@
 // What the page of a reviewer shows, as queries: the loader asks for all of it at once.
 import { type Api, read } from '../../../api/api.ts'
-import { pageIn, present } from '../shared/address.ts'
+import { oneOf, pageOf } from '../../market/parts/search-values.ts'
 
 export const REVIEWS = 8
 export const EVIDENCE = 10
 
-export type RankType = 'repeat' | 'one_off'
+export const RANK_TYPES = ['repeat', 'one_off'] as const
+export type RankType = (typeof RANK_TYPES)[number]
 
 export interface ReviewerSearch {
   /** Page of the reviews. */
-  page?: number
+  page?: number | undefined
   /** Page of the evidence, and of which rank. */
-  evidence?: number
-  of?: RankType
+  evidence?: number | undefined
+  of?: RankType | undefined
 }
 
-export const readSearch = (given: Record<string, unknown>): ReviewerSearch =>
-  present({
-    page: pageIn(given.page),
-    evidence: pageIn(given.evidence),
-    of: given.of === 'one_off' || given.of === 'repeat' ? given.of : undefined,
-  })
+export const readSearch = (given: Record<string, unknown>): ReviewerSearch => ({
+  page: pageOf(given.page),
+  evidence: pageOf(given.evidence),
+  of: oneOf(given.of, RANK_TYPES),
+})
 
 export function reviewerQueries(api: Api, id: number, { page = 1, evidence = 1 }: ReviewerSearch) {
   const path = { id }

@@ -1,6 +1,6 @@
 import { isNotFound } from '@tanstack/react-router'
 import { describe, expect, it } from 'vitest'
-import { idIn, pageIn, present } from './address.ts'
+import { idIn } from './address.ts'
 
 describe('an address of a page', () => {
   it.each([
@@ -26,13 +26,4 @@ describe('an address of a page', () => {
     expect(idIn('1', 1)).toBe(1)
     expect(() => idIn('0', 1)).toThrow()
   })
-
-  it('is on the first page when it names none that there can be', () => {
-    expect([2, 10_000].map(pageIn)).toEqual([2, 10_000])
-    for (const given of [undefined, 1, 0, -3, 1.5, 10_001, '2', Number.NaN, {}])
-      expect(pageIn(given)).toBeUndefined()
-  })
-
-  it('leaves out what is not set', () =>
-    expect(present({ page: undefined, evidence: 2 })).toEqual({ evidence: 2 }))
 })

@@ -1,28 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { plain, short } from '../../../format/text.ts'
-
-export const AgentLink = ({ id, children }: { id: number; children?: ReactNode }) => (
-  <Link to="/reviewer/$agentId" params={{ agentId: String(id) }}>
-    {children ?? `Agent ${id}`}
-  </Link>
-)
-
-const LONGEST_NAME = 80
-
-export const ProductLink = ({
-  merchantId,
-  productId,
-  name,
-}: {
-  merchantId: number
-  productId: string
-  name: string
-}) => (
-  <Link to="/product/$merchantId/$productId" params={{ merchantId: String(merchantId), productId }}>
-    <bdi className="foreign">{plain(name, LONGEST_NAME).trim() || `Product ${short(productId)}`}</bdi>
-  </Link>
-)
+import { plain } from '../../../format/text.ts'
 
 /** A review among the others of its product, by the market's own id of it. */
 export const ReviewLink = ({ id, children }: { id: number; children?: ReactNode }) => (
@@ -31,13 +9,15 @@ export const ReviewLink = ({ id, children }: { id: number; children?: ReactNode 
   </Link>
 )
 
+const LONGEST_HOST = 80
+
 /** A page of strangers, shown as its host: the rest of an address may say anything. */
 export function OutsideLink({ url }: { url: string }) {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return null
   return (
     <a className="foreign" href={parsed.href} rel="noopener noreferrer nofollow ugc">
-      {plain(parsed.host, LONGEST_NAME)}
+      {plain(parsed.host, LONGEST_HOST)}
     </a>
   )
 }

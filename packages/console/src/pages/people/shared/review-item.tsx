@@ -1,8 +1,8 @@
 import type { AnswerOf } from '@referrer/client'
 import type { ReactNode } from 'react'
 import { plural } from '../../../format/text.ts'
-import { Badge } from '../../../ui/parts.tsx'
 import { Foreign, Moment, Stars } from '../../../ui/values.tsx'
+import { Outcome } from '../../market/product/reviews/outcome.tsx'
 import { ReviewLink } from './links.tsx'
 import { ratingOf } from './rating.ts'
 
@@ -45,27 +45,5 @@ function Votes({ count, qualifying }: Review['votes']) {
     <span title="Votes of the author’s own owner do not count">
       {count === 0 ? 'no votes yet' : `${plural(count, 'vote')}${some}`}
     </span>
-  )
-}
-
-const OUTCOMES = {
-  confirmed: ['good', 'Buyers agree', 'What buyers said later agrees with this review.'],
-  contradicted: ['bad', 'Buyers disagree', 'What buyers said later contradicts this review.'],
-  disputed: [
-    'accent',
-    'Disputed',
-    'Buyers disagree, and the author says that they are wrong. An admin decides.',
-  ],
-  resolved: ['plain', 'Dispute decided', 'The author said that buyers are wrong, and an admin decided.'],
-} as const
-
-/** What buyers made of a review; nothing while too few have spoken. */
-export function Outcome({ outcome }: { outcome: Review['comparison_outcome'] }) {
-  if (outcome === 'pending') return null
-  const [tone, text, title] = OUTCOMES[outcome]
-  return (
-    <Badge tone={tone} title={title}>
-      {text}
-    </Badge>
   )
 }

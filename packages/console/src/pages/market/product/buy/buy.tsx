@@ -37,10 +37,10 @@ interface Props {
 /** How to buy, in three ways, through a review of one's choice. */
 export function Buy({ product, price, productKey }: Props) {
   const { api, origin } = rootRoute.useRouteContext()
-  const { through, page = 1, way = 'mcp' } = productPage.useSearch()
+  const { through, review: first, page = 1, way = 'mcp' } = productPage.useSearch()
   const params = productPage.useParams()
   const { data: listed } = useSuspenseQuery(reviews(api, productKey, page))
-  const review = reviewToBuyThrough(listed.reviews, through)
+  const review = reviewToBuyThrough(listed.reviews, { review: first, through })
   const { data: target } = useQuery({
     ...link(api, review?.ref_link ?? ''),
     enabled: review !== undefined,
@@ -75,7 +75,7 @@ export function Buy({ product, price, productKey }: Props) {
                   search={(before) => ({ ...before, way: choice === 'mcp' ? undefined : choice })}
                   hash="buy"
                   resetScroll={false}
-                  aria-current={choice === way ? 'true' : undefined}
+                  activeOptions={{ exact: true }}
                 >
                   {WAYS[choice]}
                 </Link>

@@ -14,10 +14,12 @@ const EVERY_MS = 1_000
 /** What was bought, and the way to the purchase. */
 export function Done({
   bought,
+  hasCashback,
   connected,
   find,
 }: {
   bought: Bought
+  hasCashback: boolean
   connected: Connected
   find: () => Promise<Market>
 }) {
@@ -28,10 +30,9 @@ export function Done({
   const { data: state } = useQuery({
     queryKey: ['bought', payment.chainId, payment.payer, payment.nonce],
     queryFn: async () => readPaymentState(connected.reads, await find(), payment),
-    initialData: bought.state,
     refetchInterval: ({ state: { data } }) => (data?.escrowId === undefined ? EVERY_MS : false),
   })
-  const escrowId = state.escrowId === undefined ? undefined : String(state.escrowId)
+  const escrowId = state?.escrowId === undefined ? undefined : String(state.escrowId)
   return (
     <div className="stack">
       <div className="note note-good" role="status">
@@ -47,7 +48,7 @@ export function Done({
               Where the money went
             </Link>
             <Link to="/me/purchase/$escrowId" params={{ escrowId }}>
-              Review it and vote, for the cashback
+              {hasCashback ? 'Review it and vote, for the cashback' : 'Review it and vote'}
             </Link>
           </p>
         )}

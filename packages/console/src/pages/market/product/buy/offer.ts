@@ -4,10 +4,10 @@ import type { AnswerOf } from '@referrer/client'
 import { decodePaymentRequiredHeader } from '@x402/core/http'
 import type { PaymentRequired, PaymentRequirements } from '@x402/core/types'
 import { type Address, domainSeparator, isAddress, isAddressEqual, type PublicClient, parseAbi } from 'viem'
+import { Problem } from '../../../../api/problem.ts'
 import { plain } from '../../../../format/text.ts'
 import { formatUsdc } from '../../../../format/usdc.ts'
 import type { RefLink } from '../questions.ts'
-import { Problem } from './problem.tsx'
 
 export type CheckoutAnswer = AnswerOf<'/v1/checkout', 'post'>
 

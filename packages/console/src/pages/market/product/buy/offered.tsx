@@ -48,7 +48,10 @@ export function Offered({
       <Facts
         facts={[
           ['Price', <Usdc key="price" amount={offer.amount} />],
-          ['Back to you, at most', <Usdc key="cashback" amount={shares.cashback} />],
+          [
+            'Back to you, at most',
+            shares.cashback === 0n ? 'nothing' : <Usdc key="cashback" amount={shares.cashback} />,
+          ],
           ['Gas', 'none'],
           ['Paid to', <Hash key="router" value={market.router} label="address of the split contract" />],
         ]}

@@ -1,5 +1,4 @@
 import type { CheckoutAnswer } from './offer.ts'
-import type { PaymentState } from './payment.ts'
 import type { SignedPayment } from './signed-payments.ts'
 
 /** What somebody wants to buy. */
@@ -11,5 +10,4 @@ export interface Wish {
 export interface Bought {
   answer: CheckoutAnswer
   payment: SignedPayment
-  state: PaymentState
 }

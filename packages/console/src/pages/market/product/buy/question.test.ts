@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readQuestion } from './question.ts'
+import { readQuestion, writeQuestion } from './question.ts'
 
 describe('what a product is asked', () => {
   it('is one name=value on a line', () => {
@@ -7,6 +7,11 @@ describe('what a product is asked', () => {
     expect(readQuestion(' city = Tokyo \n\nexpression=a=b\nempty=')).toEqual({
       query: { city: 'Tokyo', expression: 'a=b', empty: '' },
     })
+  })
+
+  it('is written as it is read', () => {
+    const query = { city: 'Tokyo', expression: 'a=b', empty: '' }
+    expect(readQuestion(writeQuestion(query))).toEqual({ query })
   })
 
   it('says what is wrong with a line', () => {

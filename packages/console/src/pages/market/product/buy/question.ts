@@ -3,6 +3,12 @@ const MOST = 20
 const MOST_NAME = 64
 const MOST_VALUE = 1_000
 
+/** The lines that give a query. */
+export const writeQuestion = (query: Record<string, string>): string =>
+  Object.entries(query)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n')
+
 export type Question = { query: Record<string, string> } | { error: string }
 
 export function readQuestion(text: string): Question {

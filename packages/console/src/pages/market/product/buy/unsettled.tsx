@@ -2,9 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { full } from '../../../../format/moment.ts'
 import { Button } from '../../../../ui/button.tsx'
+import { ErrorNote } from '../../../../ui/errors.tsx'
 import { Usdc } from '../../../../ui/values.tsx'
+import { problemOf } from '../../../../wallet/problem.ts'
 import type { PaymentState } from './payment.ts'
-import { ProblemNote } from './problem.tsx'
+import { useQuestion } from './question-field.tsx'
 import type { SignedPayment } from './signed-payments.ts'
 
 const EVERY_MS = 3_000
@@ -14,7 +16,7 @@ interface Props {
   isSending: boolean
   error: unknown
   read: () => Promise<PaymentState>
-  onSend: () => void
+  onSend: (query: Record<string, string>) => void
   onForget: () => void
 }
 
@@ -27,6 +29,11 @@ export function Unsettled({ payment, isSending, error, read, onSend, onForget }:
     enabled: !isSending,
     retry: false,
   })
+  const question = useQuestion(payment.query)
+  function send() {
+    const query = question.read()
+    if (query) onSend(query)
+  }
   if (isSending) {
     return (
       <p role="status" className="note">
@@ -36,7 +43,7 @@ export function Unsettled({ payment, isSending, error, read, onSend, onForget }:
   }
   return (
     <div className="stack">
-      {Boolean(error) && <ProblemNote error={error} />}
+      {Boolean(error) && <ErrorNote error={problemOf(error)} />}
       <div className="note" role="status">
         {state?.escrowId !== undefined ? (
           <p>
@@ -53,19 +60,23 @@ export function Unsettled({ payment, isSending, error, read, onSend, onForget }:
           </p>
         ) : (
           <p>
-            <strong>It is not known yet whether you paid.</strong> Your permission for{' '}
-            <Usdc amount={BigInt(payment.amount)} /> is valid until {full(payment.validBefore * 1_000)}. Send
-            the same one again: it can be taken only once. Or wait until it has expired.
+            <strong>
+              {state ? 'Nothing has been taken so far.' : 'It is not known yet whether you paid.'}
+            </strong>{' '}
+            Your permission for <Usdc amount={BigInt(payment.amount)} /> is valid until{' '}
+            {full(payment.validBefore * 1_000)}. Send the same one again, with another question if the shop
+            wants one: it can be taken only once. Or wait until it has expired.
           </p>
         )}
       </div>
+      {state?.escrowId === undefined && !state?.isVoid && question.field}
       <div className="row">
         {state?.isVoid ? (
           <Button kind="main" onClick={onForget}>
             Start again
           </Button>
         ) : (
-          <Button kind="main" onClick={onSend}>
+          <Button kind="main" onClick={send}>
             Send the same payment again
           </Button>
         )}

@@ -3,8 +3,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Address, erc20Abi, isAddressEqual } from 'viem'
 import { type Api, read } from '../../../../api/api.ts'
+import { Problem } from '../../../../api/problem.ts'
 import { rootRoute } from '../../../../app/root.tsx'
+import { ErrorNote } from '../../../../ui/errors.tsx'
 import type { Connected } from '../../../../wallet/config.ts'
+import { problemOf } from '../../../../wallet/problem.ts'
 import { WithWallet } from '../../../../wallet/with-wallet.tsx'
 import type { ProductReview, RefLink } from '../questions.ts'
 import { Asking } from './asking.tsx'
@@ -20,8 +23,8 @@ import {
 } from './offer.ts'
 import { Offered } from './offered.tsx'
 import { readPaymentState, sign } from './payment.ts'
-import { Problem, ProblemNote } from './problem.tsx'
 import type { Bought, Wish } from './purchase.ts'
+import { callShop } from './shop.ts'
 import {
   forgetPayment,
   keepPayment,
@@ -81,6 +84,7 @@ function Purchase({
   }
   const [payment, setPayment] = useState(() => loadPayment(localStorage, key))
   const [bought, setBought] = useState<Bought>()
+  const [last, setLast] = useState<Record<string, string>>({})
   const { data: manifest } = useQuery(read(api, '/.well-known/referrer-agent'))
 
   const asking = useMutation({
@@ -89,7 +93,7 @@ function Purchase({
         throw new Problem('This review is by an agent of yours', 'Buy through the review of somebody else.')
       }
       const market = await marketOf(api, connected, target)
-      const answer = await api.post('/v1/checkout', { body: { token: target.token, query: wish.query } })
+      const answer = await callShop(api, { token: target.token, query: wish.query })
       const offer = checkOffer(readOffer(answer), market, target)
       const balance = await connected.reads.readContract({
         address: market.usdc,
@@ -103,14 +107,10 @@ function Purchase({
 
   /** Sends a payment that is signed; the same one may be sent again and again. */
   async function send(signed: SignedPayment): Promise<void> {
-    const answer = await api.post('/v1/checkout', {
-      body: { token: signed.token, payment: signed.header, query: signed.query },
-    })
+    const answer = await callShop(api, { token: signed.token, payment: signed.header, query: signed.query })
     const isServed = answer.status >= 200 && answer.status < 300
     if (!isServed) throw new Problem(refusalOf(answer), 'See below what became of your payment.')
-    const market = await marketOf(api, connected, target)
-    const state = await readPaymentState(connected.reads, market, signed)
-    setBought({ answer, payment: signed, state })
+    setBought({ answer, payment: signed })
     setPayment(undefined)
     forgetPayment(localStorage, key)
     queries.invalidateQueries({ queryKey: ['/v1/activity'] })
@@ -125,10 +125,24 @@ function Purchase({
       await send(signed)
     },
   })
-  const again = useMutation({ mutationFn: send })
+  const again = useMutation({
+    // A payment that was not taken may be for another question: it is still one payment.
+    mutationFn: async (signed: SignedPayment) => {
+      keepPayment(localStorage, key, signed)
+      setPayment(signed)
+      await send(signed)
+    },
+  })
 
   if (bought)
-    return <Done bought={bought} connected={connected} find={() => marketOf(api, connected, target)} />
+    return (
+      <Done
+        bought={bought}
+        hasCashback={target.cashback_of_commission_bps > 0}
+        connected={connected}
+        find={() => marketOf(api, connected, target)}
+      />
+    )
   if (payment) {
     return (
       <Unsettled
@@ -136,9 +150,10 @@ function Purchase({
         isSending={paying.isPending || again.isPending}
         error={again.error ?? paying.error}
         read={async () => readPaymentState(connected.reads, await marketOf(api, connected, target), payment)}
-        onSend={() => again.mutate(payment)}
+        onSend={(query) => again.mutate({ ...payment, query })}
         onForget={() => {
           forgetPayment(localStorage, key)
+          setLast(payment.query)
           setPayment(undefined)
           paying.reset()
           again.reset()
@@ -156,9 +171,11 @@ function Purchase({
         connected={connected}
         isBusy={asking.isPending || paying.isPending}
         isAgain={asked !== undefined}
+        query={last}
+        onEdit={asking.reset}
         onAsk={(wish) => asking.mutate(wish)}
       />
-      {asking.error && <ProblemNote error={asking.error} />}
+      {asking.error && <ErrorNote error={problemOf(asking.error)} />}
       {asked && (
         <Offered
           offer={asked.offer}
@@ -173,7 +190,7 @@ function Purchase({
           onPay={() => paying.mutate(asked)}
         />
       )}
-      {paying.error && <ProblemNote error={paying.error} />}
+      {paying.error && <ErrorNote error={problemOf(paying.error)} />}
     </>
   )
 }

@@ -18,12 +18,17 @@ export const WithAgent = ({ origin, refLink, price = DEFAULT_MOST }: WithAgentPr
       holds its key.
     </p>
     <Code label="Claude Code" text={claudeCommands(origin)} />
-    <Code label="Cursor, Windsurf and others: mcpServers" text={serversOf(origin)} />
+    <details>
+      <summary>Cursor, Windsurf, Gemini CLI and others</summary>
+      <Code label="mcpServers" text={serversOf(origin)} />
+    </details>
     <p>Then say:</p>
-    <Code
-      label="what to say"
-      text={`Buy what this link sells, for at most ${formatUsdc(price)} USDC: ${refLink}\nThen vote for the review that helped most, and publish your own review of the purchase.`}
-    />
+    <div className="say">
+      <Code
+        label="what to say"
+        text={`Buy what this link sells, for at most ${formatUsdc(price)} USDC: ${refLink}\nThen vote for the review that helped most, and publish your own review of the purchase.`}
+      />
+    </div>
     <p className="small soft">
       An agent without a key or money says “set yourself up” first: the signer makes a key and tells what to
       fund. <a href="/skill.md">All that an agent has to know</a>

@@ -13,10 +13,17 @@ import { BuyerBadge, Outcome } from './outcome.tsx'
 export const rankOf = ({ author }: ProductReview, { product_type }: Product): number | null =>
   product_type === 'One-off' ? author.review_rank_one_off : author.review_rank_repeat
 
-export function ReviewCard({ review, product }: { review: ProductReview; product: Product }) {
+interface Props {
+  review: ProductReview
+  product: Product
+  /** It is the one that a link led to. */
+  isChosen: boolean
+}
+
+export function ReviewCard({ review, product, isChosen }: Props) {
   const content = readContent(review.content_json)
   return (
-    <Card className="review-card">
+    <Card className={`review-card ${isChosen ? 'review-chosen' : ''}`}>
       <div className="row row-apart">
         <h3>
           <AgentLink id={review.agent_id} isFirst />
@@ -24,6 +31,7 @@ export function ReviewCard({ review, product }: { review: ProductReview; product
         <Rank rank={rankOf(review, product)} label="Rank of its author" />
       </div>
       <div className="row">
+        {isChosen && <Badge tone="accent">The one you came for</Badge>}
         <Stars score={content.rating} />
         {review.is_buyer_review && <BuyerBadge />}
         <Outcome outcome={review.comparison_outcome} />

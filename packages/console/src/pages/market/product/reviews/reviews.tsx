@@ -14,9 +14,11 @@ export function Reviews({ product, productKey }: { product: Product; productKey:
   const { api } = rootRoute.useRouteContext()
   const search = productPage.useSearch()
   const params = productPage.useParams()
-  const { page = 1, sort = 'best', view = 'cards' } = search
+  const { page = 1, sort = 'best', view = 'cards', review: first } = search
   const { data } = useSuspenseQuery(reviews(api, productKey, page))
-  const listed = sorted(data.reviews, sort)
+  const listed = sorted(data.reviews, sort).toSorted(
+    (a, b) => Number(b.on_chain_id === first) - Number(a.on_chain_id === first),
+  )
   const to = '/product/$merchantId/$productId'
   if (listed.length === 0) {
     return (
@@ -47,7 +49,7 @@ export function Reviews({ product, productKey }: { product: Product; productKey:
               params={params}
               search={(before) => ({ ...before, sort: choice === 'best' ? undefined : choice })}
               resetScroll={false}
-              aria-current={choice === sort ? 'true' : undefined}
+              activeOptions={{ exact: true }}
             >
               {SORT_NAMES[choice]}
             </Link>
@@ -61,7 +63,7 @@ export function Reviews({ product, productKey }: { product: Product; productKey:
               params={params}
               search={(before) => ({ ...before, view: choice === 'cards' ? undefined : choice })}
               resetScroll={false}
-              aria-current={choice === view ? 'true' : undefined}
+              activeOptions={{ exact: true }}
             >
               {choice === 'cards' ? 'Texts' : 'Figures'}
             </Link>
@@ -73,7 +75,12 @@ export function Reviews({ product, productKey }: { product: Product; productKey:
       ) : (
         <div className="grid">
           {listed.map((review) => (
-            <ReviewCard key={review.internal_id} review={review} product={product} />
+            <ReviewCard
+              key={review.internal_id}
+              review={review}
+              product={product}
+              isChosen={first !== undefined && review.on_chain_id === first}
+            />
           ))}
         </div>
       )}
