@@ -2,6 +2,9 @@
 import { NETWORKS } from '@referrer/client/chain'
 import type { Address, Hex } from 'viem'
 
+/** Spelled so that tools which read the imports of this file do not take those of the code in it. */
+const IMPORT = 'import'
+
 export interface ShopValues {
   chainId: number
   marketUrl: string
@@ -49,7 +52,7 @@ const market = (values: ShopValues): string => `  chainId: ${values.chainId},
 
 const endpoint = (values: ShopValues): SourceFile => ({
   name: 'endpoint.js',
-  text: `import { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
+  text: `${IMPORT} { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
 
 export const endpoint = createReferralEndpoint({
 ${market(values)}
@@ -68,10 +71,10 @@ const SERVERS: [name: string, title: string, packages: string, file: SourceFile]
     'hono @hono/node-server',
     {
       name: 'server.js',
-      text: `import { serve } from '@hono/node-server'
-import { honoHandler } from '@referrer/merchant/hono'
-import { Hono } from 'hono'
-import { endpoint } from './endpoint.js'
+      text: `${IMPORT} { serve } from '@hono/node-server'
+${IMPORT} { honoHandler } from '@referrer/merchant/hono'
+${IMPORT} { Hono } from 'hono'
+${IMPORT} { endpoint } from './endpoint.js'
 
 await endpoint.ready()
 const app = new Hono()
@@ -86,9 +89,9 @@ serve({ fetch: app.fetch, port: 3000 })
     'express',
     {
       name: 'server.js',
-      text: `import { expressHandler } from '@referrer/merchant/express'
-import express from 'express'
-import { endpoint } from './endpoint.js'
+      text: `${IMPORT} { expressHandler } from '@referrer/merchant/express'
+${IMPORT} express from 'express'
+${IMPORT} { endpoint } from './endpoint.js'
 
 await endpoint.ready()
 const app = express()
@@ -103,9 +106,9 @@ app.listen(3000)
     'fastify',
     {
       name: 'server.js',
-      text: `import { fastifyReferral } from '@referrer/merchant/fastify'
-import fastify from 'fastify'
-import { endpoint } from './endpoint.js'
+      text: `${IMPORT} { fastifyReferral } from '@referrer/merchant/fastify'
+${IMPORT} fastify from 'fastify'
+${IMPORT} { endpoint } from './endpoint.js'
 
 await endpoint.ready()
 const app = fastify()
@@ -120,8 +123,8 @@ await app.listen({ port: 3000 })
     'next react react-dom',
     {
       name: 'app/buy/route.js',
-      text: `import { nextHandlers } from '@referrer/merchant/next'
-import { endpoint } from '../../endpoint.js'
+      text: `${IMPORT} { nextHandlers } from '@referrer/merchant/next'
+${IMPORT} { endpoint } from '../../endpoint.js'
 
 export const { GET, POST } = nextHandlers(endpoint)
 `,
@@ -133,9 +136,9 @@ export const { GET, POST } = nextHandlers(endpoint)
     '',
     {
       name: 'server.js',
-      text: `import { createServer } from 'node:http'
-import { nodeHandler } from '@referrer/merchant/node'
-import { endpoint } from './endpoint.js'
+      text: `${IMPORT} { createServer } from 'node:http'
+${IMPORT} { nodeHandler } from '@referrer/merchant/node'
+${IMPORT} { endpoint } from './endpoint.js'
 
 await endpoint.ready()
 createServer(nodeHandler(endpoint)).listen(3000)
@@ -149,7 +152,7 @@ createServer(nodeHandler(endpoint)).listen(3000)
     {
       name: 'worker.js',
       text: `// For whatever takes a web Request: Deno, Bun, workers.
-import { endpoint } from './endpoint.js'
+${IMPORT} { endpoint } from './endpoint.js'
 
 export default { fetch: endpoint.fetch }
 `,
@@ -165,12 +168,12 @@ const official = (values: ShopValues): Framework => ({
   files: [
     {
       name: 'server.js',
-      text: `import { serve } from '@hono/node-server'
-import { createPaymentMemory } from '@referrer/merchant'
-import { officialReferral } from '@referrer/merchant/x402'
-import { ExactEvmScheme } from '@x402/evm/exact/server'
-import { paymentMiddleware, x402ResourceServer } from '@x402/hono' // or '@x402/express'
-import { Hono } from 'hono'
+      text: `${IMPORT} { serve } from '@hono/node-server'
+${IMPORT} { createPaymentMemory } from '@referrer/merchant'
+${IMPORT} { officialReferral } from '@referrer/merchant/x402'
+${IMPORT} { ExactEvmScheme } from '@x402/evm/exact/server'
+${IMPORT} { paymentMiddleware, x402ResourceServer } from '@x402/hono' // or '@x402/express'
+${IMPORT} { Hono } from 'hono'
 
 const referral = officialReferral({
 ${market(values)}
