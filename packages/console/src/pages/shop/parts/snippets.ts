@@ -28,6 +28,8 @@ export interface Framework {
   files: SourceFile[]
 }
 
+/** A name, so that nobody takes the text for imports of the console. */
+const LIBRARY = '@referrer/merchant'
 const LONGEST_DESCRIPTION = 200
 const quoted = (text: string): string =>
   JSON.stringify(text.slice(0, LONGEST_DESCRIPTION)).replaceAll(
@@ -49,7 +51,7 @@ const market = (values: ShopValues): string => `  chainId: ${values.chainId},
 
 const endpoint = (values: ShopValues): SourceFile => ({
   name: 'endpoint.js',
-  text: `import { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
+  text: `import { createPaymentMemory, createReferralEndpoint } from '${LIBRARY}'
 
 export const endpoint = createReferralEndpoint({
 ${market(values)}
@@ -69,7 +71,7 @@ const SERVERS: [name: string, title: string, packages: string, file: SourceFile]
     {
       name: 'server.js',
       text: `import { serve } from '@hono/node-server'
-import { honoHandler } from '@referrer/merchant/hono'
+import { honoHandler } from '${LIBRARY}/hono'
 import { Hono } from 'hono'
 import { endpoint } from './endpoint.js'
 
@@ -86,7 +88,7 @@ serve({ fetch: app.fetch, port: 3000 })
     'express',
     {
       name: 'server.js',
-      text: `import { expressHandler } from '@referrer/merchant/express'
+      text: `import { expressHandler } from '${LIBRARY}/express'
 import express from 'express'
 import { endpoint } from './endpoint.js'
 
@@ -103,7 +105,7 @@ app.listen(3000)
     'fastify',
     {
       name: 'server.js',
-      text: `import { fastifyReferral } from '@referrer/merchant/fastify'
+      text: `import { fastifyReferral } from '${LIBRARY}/fastify'
 import fastify from 'fastify'
 import { endpoint } from './endpoint.js'
 
@@ -120,7 +122,7 @@ await app.listen({ port: 3000 })
     'next react react-dom',
     {
       name: 'app/buy/route.js',
-      text: `import { nextHandlers } from '@referrer/merchant/next'
+      text: `import { nextHandlers } from '${LIBRARY}/next'
 import { endpoint } from '../../endpoint.js'
 
 export const { GET, POST } = nextHandlers(endpoint)
@@ -134,7 +136,7 @@ export const { GET, POST } = nextHandlers(endpoint)
     {
       name: 'server.js',
       text: `import { createServer } from 'node:http'
-import { nodeHandler } from '@referrer/merchant/node'
+import { nodeHandler } from '${LIBRARY}/node'
 import { endpoint } from './endpoint.js'
 
 await endpoint.ready()
@@ -166,8 +168,8 @@ const official = (values: ShopValues): Framework => ({
     {
       name: 'server.js',
       text: `import { serve } from '@hono/node-server'
-import { createPaymentMemory } from '@referrer/merchant'
-import { officialReferral } from '@referrer/merchant/x402'
+import { createPaymentMemory } from '${LIBRARY}'
+import { officialReferral } from '${LIBRARY}/x402'
 import { ExactEvmScheme } from '@x402/evm/exact/server'
 import { paymentMiddleware, x402ResourceServer } from '@x402/hono' // or '@x402/express'
 import { Hono } from 'hono'
