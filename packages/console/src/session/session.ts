@@ -4,7 +4,7 @@ import { type Api, read } from '../api/api.ts'
 import { useApi } from '../api/use-api.ts'
 
 /** What everybody else's key of the session's query begins with. */
-const SESSION_PATH = '/console/session'
+export const SESSION_PATH = '/console/session'
 /** Browsers take no longer delay of a timer. */
 const LONGEST_DELAY_MS = 2_147_483_647
 

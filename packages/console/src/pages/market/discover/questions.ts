@@ -10,13 +10,13 @@ const MOST_REPEATS = 4
 /** The search as the address carries it. */
 export interface DiscoverSearch {
   /** What one wants, in words. */
-  q?: string
-  category?: string
-  /** The price ceiling in USDC, as it was typed. */
-  most?: string
+  q?: string | undefined
+  category?: string | undefined
+  /** The price ceiling in USDC. */
+  most?: number | undefined
   /** Lower-ranked reviews, too. */
-  all?: 'true'
-  page?: number
+  all?: 'true' | undefined
+  page?: number | undefined
 }
 
 export const categories = (api: Api) => read(api, '/v1/category')
@@ -25,7 +25,7 @@ export const catalogue = (api: Api, { category, page = 1 }: DiscoverSearch) =>
   read(api, '/v1/product', { params: { query: { ...(category && { category }), page, limit: PER_PAGE } } })
 
 export function slates(api: Api, { q, category, most, all }: DiscoverSearch & { q: string }) {
-  const ceiling = most === undefined ? undefined : parseUsdc(most)
+  const ceiling = most === undefined ? undefined : parseUsdc(String(most))
   return {
     ...read(api, '/v1/discover', {
       params: {

@@ -4,8 +4,8 @@ const PER_PAGE = 25
 export const TYPES = ['repeat', 'one_off'] as const
 
 export interface ReviewersSearch {
-  type?: (typeof TYPES)[number]
-  page?: number
+  type?: (typeof TYPES)[number] | undefined
+  page?: number | undefined
 }
 
 export const leaderboard = (api: Api, { type = 'repeat', page = 1 }: ReviewersSearch) =>

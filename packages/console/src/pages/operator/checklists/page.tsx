@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
@@ -12,7 +13,8 @@ import { announce } from '../../../ui/toast.tsx'
 import { Foreign, Hash, Moment } from '../../../ui/values.tsx'
 import { OperatorPage } from '../parts/frame.tsx'
 import { itemsIn } from './items.ts'
-import { checklistsRoute } from './route.ts'
+
+const checklistsRoute = getRouteApi('/operator/checklists')
 
 const LIMIT = 50
 const LIST = ['/admin/checklists']

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { ErrorNote } from '../../../ui/errors.tsx'
@@ -7,7 +7,8 @@ import { Empty, Pager } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { OperatorPage } from '../parts/frame.tsx'
 import { DisputeCase } from './case.tsx'
-import { disputesRoute } from './route.ts'
+
+const disputesRoute = getRouteApi('/operator/disputes')
 
 const LIMIT = 5
 

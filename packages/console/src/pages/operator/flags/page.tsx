@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
@@ -13,7 +13,8 @@ import { Skeleton } from '../../../ui/skeleton.tsx'
 import { announce } from '../../../ui/toast.tsx'
 import { Hash, Moment } from '../../../ui/values.tsx'
 import { OperatorPage } from '../parts/frame.tsx'
-import { flagsRoute } from './route.ts'
+
+const flagsRoute = getRouteApi('/operator/agents')
 
 export const FlagsPage = () => (
   <OperatorPage

@@ -1,6 +1,6 @@
 import type { AnswerOf } from '@referrer/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
@@ -13,7 +13,8 @@ import { announce } from '../../../ui/toast.tsx'
 import { Foreign, Hash, Moment } from '../../../ui/values.tsx'
 import { OperatorPage } from '../parts/frame.tsx'
 import { LooseData } from '../parts/loose-data.tsx'
-import { proofsRoute } from './route.ts'
+
+const proofsRoute = getRouteApi('/operator/proofs')
 
 type Proof = AnswerOf<'/admin/proofs', 'get'>['proofs'][number]
 
