@@ -2,9 +2,6 @@
 import { NETWORKS } from '@referrer/client/chain'
 import type { Address, Hex } from 'viem'
 
-/** Spelled so that tools which read the imports of this file do not take those of the code in it. */
-const IMPORT = 'import'
-
 export interface ShopValues {
   chainId: number
   marketUrl: string
@@ -31,6 +28,8 @@ export interface Framework {
   files: SourceFile[]
 }
 
+/** A name, so that nobody takes the text for imports of the console. */
+const LIBRARY = '@referrer/merchant'
 const LONGEST_DESCRIPTION = 200
 const quoted = (text: string): string =>
   JSON.stringify(text.slice(0, LONGEST_DESCRIPTION)).replaceAll(
@@ -52,7 +51,7 @@ const market = (values: ShopValues): string => `  chainId: ${values.chainId},
 
 const endpoint = (values: ShopValues): SourceFile => ({
   name: 'endpoint.js',
-  text: `${IMPORT} { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
+  text: `import { createPaymentMemory, createReferralEndpoint } from '${LIBRARY}'
 
 export const endpoint = createReferralEndpoint({
 ${market(values)}
@@ -71,10 +70,10 @@ const SERVERS: [name: string, title: string, packages: string, file: SourceFile]
     'hono @hono/node-server',
     {
       name: 'server.js',
-      text: `${IMPORT} { serve } from '@hono/node-server'
-${IMPORT} { honoHandler } from '@referrer/merchant/hono'
-${IMPORT} { Hono } from 'hono'
-${IMPORT} { endpoint } from './endpoint.js'
+      text: `import { serve } from '@hono/node-server'
+import { honoHandler } from '${LIBRARY}/hono'
+import { Hono } from 'hono'
+import { endpoint } from './endpoint.js'
 
 await endpoint.ready()
 const app = new Hono()
@@ -89,9 +88,9 @@ serve({ fetch: app.fetch, port: 3000 })
     'express',
     {
       name: 'server.js',
-      text: `${IMPORT} { expressHandler } from '@referrer/merchant/express'
-${IMPORT} express from 'express'
-${IMPORT} { endpoint } from './endpoint.js'
+      text: `import { expressHandler } from '${LIBRARY}/express'
+import express from 'express'
+import { endpoint } from './endpoint.js'
 
 await endpoint.ready()
 const app = express()
@@ -106,9 +105,9 @@ app.listen(3000)
     'fastify',
     {
       name: 'server.js',
-      text: `${IMPORT} { fastifyReferral } from '@referrer/merchant/fastify'
-${IMPORT} fastify from 'fastify'
-${IMPORT} { endpoint } from './endpoint.js'
+      text: `import { fastifyReferral } from '${LIBRARY}/fastify'
+import fastify from 'fastify'
+import { endpoint } from './endpoint.js'
 
 await endpoint.ready()
 const app = fastify()
@@ -123,8 +122,8 @@ await app.listen({ port: 3000 })
     'next react react-dom',
     {
       name: 'app/buy/route.js',
-      text: `${IMPORT} { nextHandlers } from '@referrer/merchant/next'
-${IMPORT} { endpoint } from '../../endpoint.js'
+      text: `import { nextHandlers } from '${LIBRARY}/next'
+import { endpoint } from '../../endpoint.js'
 
 export const { GET, POST } = nextHandlers(endpoint)
 `,
@@ -136,9 +135,9 @@ export const { GET, POST } = nextHandlers(endpoint)
     '',
     {
       name: 'server.js',
-      text: `${IMPORT} { createServer } from 'node:http'
-${IMPORT} { nodeHandler } from '@referrer/merchant/node'
-${IMPORT} { endpoint } from './endpoint.js'
+      text: `import { createServer } from 'node:http'
+import { nodeHandler } from '${LIBRARY}/node'
+import { endpoint } from './endpoint.js'
 
 await endpoint.ready()
 createServer(nodeHandler(endpoint)).listen(3000)
@@ -152,7 +151,7 @@ createServer(nodeHandler(endpoint)).listen(3000)
     {
       name: 'worker.js',
       text: `// For whatever takes a web Request: Deno, Bun, workers.
-${IMPORT} { endpoint } from './endpoint.js'
+import { endpoint } from './endpoint.js'
 
 export default { fetch: endpoint.fetch }
 `,
@@ -168,12 +167,12 @@ const official = (values: ShopValues): Framework => ({
   files: [
     {
       name: 'server.js',
-      text: `${IMPORT} { serve } from '@hono/node-server'
-${IMPORT} { createPaymentMemory } from '@referrer/merchant'
-${IMPORT} { officialReferral } from '@referrer/merchant/x402'
-${IMPORT} { ExactEvmScheme } from '@x402/evm/exact/server'
-${IMPORT} { paymentMiddleware, x402ResourceServer } from '@x402/hono' // or '@x402/express'
-${IMPORT} { Hono } from 'hono'
+      text: `import { serve } from '@hono/node-server'
+import { createPaymentMemory } from '${LIBRARY}'
+import { officialReferral } from '${LIBRARY}/x402'
+import { ExactEvmScheme } from '@x402/evm/exact/server'
+import { paymentMiddleware, x402ResourceServer } from '@x402/hono' // or '@x402/express'
+import { Hono } from 'hono'
 
 const referral = officialReferral({
 ${market(values)}
