@@ -5,7 +5,7 @@ import { StrictMode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
 import { createApi } from './api/api.ts'
 import { App } from './app/app.tsx'
-import type { AppContext } from './app/context.ts'
+import type { AppContext } from './frame/context.ts'
 import { createQueries } from './app/queries.ts'
 import { createAppRouter } from './app/router.ts'
 

@@ -4,7 +4,7 @@ import { operatorRoutes } from '../pages/operator/routes.ts'
 import { ownerRoutes } from '../pages/owner/routes.ts'
 import { peopleRoutes } from '../pages/people/routes.ts'
 import { shopRoutes } from '../pages/shop/routes.ts'
-import { rootRoute } from './root.tsx'
+import { rootRoute } from '../frame/root.tsx'
 
 export const routeTree = rootRoute.addChildren([
   ...marketRoutes,

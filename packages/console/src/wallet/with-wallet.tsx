@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { EIP1193Provider } from 'viem'
-import { useConnect, useConnection, useConnectors, useDisconnect, useSwitchChain, WagmiProvider } from 'wagmi'
+import { useConnect, useConnection, useConnectors, useDisconnect, useSwitchChain, WagmiContext } from 'wagmi'
+import { reconnect } from 'wagmi/actions'
 import { useSession } from '../session/session.ts'
 import { Button } from '../ui/button.tsx'
 import { ErrorNote } from '../ui/errors.tsx'
@@ -18,26 +19,35 @@ interface Props {
   children: (connected: Connected) => ReactNode
 }
 
+let prepared: Promise<true> | undefined
+
+/** Finds the wallet of the last visit, once. wagmi's own provider would do it while it renders, and whenever a page shows another one. */
+function prepare(isSandbox: boolean): Promise<true> {
+  prepared ??= (async () => {
+    if (isSandbox) {
+      const { announceSandboxWallets } = await import('./sandbox.ts')
+      await announceSandboxWallets()
+    }
+    await reconnect(config)
+    return true
+  })()
+  return prepared
+}
+
 /** Shows what needs a wallet; until one is connected and on the right chain, the choice of wallets. */
 export function WithWallet(props: Props) {
   const isSandbox = useSession()?.isSandbox
-  // Before wagmi looks for the wallet of the last visit.
   const { isPending } = useQuery({
-    queryKey: ['sandbox wallets'],
-    queryFn: async () => {
-      const { announceSandboxWallets } = await import('./sandbox.ts')
-      await announceSandboxWallets()
-      return true
-    },
-    enabled: isSandbox === true,
+    queryKey: ['wallets'],
+    queryFn: () => prepare(isSandbox === true),
+    enabled: isSandbox !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: Number.POSITIVE_INFINITY,
   })
-  if (isSandbox === undefined || (isSandbox && isPending)) return <Skeleton lines={2} />
+  if (isPending) return <Skeleton lines={2} />
   return (
-    <WagmiProvider config={config}>
+    <WagmiContext value={config}>
       <Gate {...props} />
-    </WagmiProvider>
+    </WagmiContext>
   )
 }
 

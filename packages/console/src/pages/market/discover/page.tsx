@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { rootRoute } from '../../../app/root.tsx'
+import { rootRoute } from '../../../frame/root.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Empty, Pager, PageTitle } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { headOf } from '../../../app/head.ts'
-import { rootRoute } from '../../../app/root.tsx'
+import { headOf } from '../../../frame/head.ts'
+import { rootRoute } from '../../../frame/root.tsx'
 import { parseUsdc } from '../../../format/usdc.ts'
 import { pageOf, textOf } from '../parts/search-values.ts'
 import { catalogue, categories, type DiscoverSearch, slates } from './questions.ts'

@@ -1,7 +1,7 @@
 import type { EntryOf } from '@referrer/client'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { rootRoute } from '../../../app/root.tsx'
+import { rootRoute } from '../../../frame/root.tsx'
 import { plural } from '../../../format/text.ts'
 import { Card, Empty, Facts, Section } from '../../../ui/parts.tsx'
 import { Foreign, Moment, Rank, Stars, Usdc } from '../../../ui/values.tsx'

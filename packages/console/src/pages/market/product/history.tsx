@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { rootRoute } from '../../../app/root.tsx'
+import { rootRoute } from '../../../frame/root.tsx'
 import { formatRank } from '../../../format/text.ts'
 import { BarChart, LineChart } from '../../../ui/chart.tsx'
 import { Empty, Section } from '../../../ui/parts.tsx'

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { rootRoute } from '../../../app/root.tsx'
+import { rootRoute } from '../../../frame/root.tsx'
 import { formatBps } from '../../../format/usdc.ts'
 import { Facts, PageTitle } from '../../../ui/parts.tsx'
 import { Foreign, Hash, Rank } from '../../../ui/values.tsx'

@@ -1,14 +1,15 @@
 // What the address of a product's page carries.
 import { getRouteApi } from '@tanstack/react-router'
 import { oneOf, pageOf } from '../parts/search-values.ts'
-import { SORTS } from './reviews/sort.ts'
 
+export const SORTS = ['best', 'newest', 'rating', 'critical', 'votes', 'sales'] as const
+export type Sort = (typeof SORTS)[number]
 export const WAYS = ['mcp', 'x402', 'wallet'] as const
 export const VIEWS = ['cards', 'table'] as const
 
 export interface ProductSearch {
   page?: number | undefined
-  sort?: (typeof SORTS)[number] | undefined
+  sort?: Sort | undefined
   view?: (typeof VIEWS)[number] | undefined
   /** The id on the chain of a review to show before the others. */
   review?: number | undefined

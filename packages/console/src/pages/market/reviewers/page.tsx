@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { rootRoute } from '../../../app/root.tsx'
+import { rootRoute } from '../../../frame/root.tsx'
 import { Empty, Pager, PageTitle } from '../../../ui/parts.tsx'
 import { Rank, Usdc } from '../../../ui/values.tsx'
 import { Choices } from '../parts/choices.tsx'

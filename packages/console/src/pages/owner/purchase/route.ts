@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { headOf } from '../../../app/head.ts'
-import { rootRoute } from '../../../app/root.tsx'
+import { headOf } from '../../../frame/head.ts'
+import { rootRoute } from '../../../frame/root.tsx'
 import { idIn } from '../parts/page-in.ts'
 
 export const purchaseRoute = createRoute({

@@ -1,7 +1,7 @@
 import { createRoute, redirect } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
-import { required } from '../../../app/loading.ts'
-import { rootRoute } from '../../../app/root.tsx'
+import { required } from '../../../frame/loading.ts'
+import { rootRoute } from '../../../frame/root.tsx'
 import { idIn } from '../shared/address.ts'
 
 /** The address of a single review, by the market's own id: it leads to its product, where the others stand beside it. */

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { Hex } from 'viem'
-import { headOf } from '../../../app/head.ts'
-import { rootRoute } from '../../../app/root.tsx'
+import { headOf } from '../../../frame/head.ts'
+import { rootRoute } from '../../../frame/root.tsx'
 import { merchantIdOf, productIdOf } from '../parts/ids.ts'
 
 export const openShopRoute = createRoute({

@@ -1,7 +1,7 @@
 import { type Deployment, readDeployment } from '@referrer/client/chain'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { rootRoute } from '../../../app/root.tsx'
+import { rootRoute } from '../../../frame/root.tsx'
 import type { Session } from '../../../session/session.ts'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { read } from '../../../../api/api.ts'
-import { rootRoute } from '../../../../app/root.tsx'
+import { rootRoute } from '../../../../frame/root.tsx'
 import { Button } from '../../../../ui/button.tsx'
 import type { Connected } from '../../../../wallet/config.ts'
 import { WalletLine } from '../../../../wallet/with-wallet.tsx'

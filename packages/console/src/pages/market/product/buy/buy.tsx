@@ -1,7 +1,7 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { rootRoute } from '../../../../app/root.tsx'
+import { rootRoute } from '../../../../frame/root.tsx'
 import { formatBps } from '../../../../format/usdc.ts'
 import { Empty, Section } from '../../../../ui/parts.tsx'
 import { Skeleton } from '../../../../ui/skeleton.tsx'

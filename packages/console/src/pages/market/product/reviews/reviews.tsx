@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { rootRoute } from '../../../../app/root.tsx'
+import { rootRoute } from '../../../../frame/root.tsx'
 import { Empty, Pager, Section } from '../../../../ui/parts.tsx'
 import { Choices } from '../../parts/choices.tsx'
 import { type Product, type ProductKey, reviews } from '../questions.ts'

@@ -1,8 +1,6 @@
 import { readContent } from '../../parts/review-content.ts'
 import type { ProductReview } from '../questions.ts'
-
-export const SORTS = ['best', 'newest', 'rating', 'critical', 'votes', 'sales'] as const
-export type Sort = (typeof SORTS)[number]
+import type { Sort } from '../search.ts'
 
 export const SORT_NAMES: Record<Sort, string> = {
   best: 'Best author',
