@@ -127,11 +127,14 @@ function chromium(): Step {
   }
 }
 
-const needsChromium = (): boolean =>
-  steps.unit !== undefined &&
-  wanted.rules.length === 0 &&
-  (isWhole || wanted.filters.some((filter) => BROWSER_TESTS.includes(filter))) &&
-  findChromium() === undefined
+function needsChromium(): boolean {
+  return (
+    steps.unit !== undefined &&
+    wanted.rules.length === 0 &&
+    (isWhole || wanted.filters.some((filter) => BROWSER_TESTS.includes(filter))) &&
+    findChromium() === undefined
+  )
+}
 
 /** Built once before the tests: each of the sandboxes that they start at the same time would build it otherwise. */
 function buildConsole(): Step {

@@ -120,7 +120,15 @@ export async function recordDifferences(
   const without = (rows: Row[], ...names: string[]) =>
     rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name))))
   const agents = world.identities.map(({ chain_id, agent_id }) => ({
-    ...{ chain_id, agent_id, registered_at: null, uri: '', payment_wallet: null, flagged: false },
+    ...{
+      chain_id,
+      agent_id,
+      registered_at: null,
+      uri: '',
+      payment_wallet: null,
+      flagged: false,
+      flagged_at: null,
+    },
     ...{ learned_in: null, registered_by: null },
   }))
   const products = world.products.map(({ chain_id, merchant_id, product_id }) => ({

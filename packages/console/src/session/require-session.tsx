@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Navigate, useLocation } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useApi } from '../api/use-api.ts'
 import { ErrorNote } from '../ui/errors.tsx'
 import { PageSkeleton } from '../ui/skeleton.tsx'
@@ -10,8 +10,10 @@ import { type Session, sessionQuery } from './session.ts'
 export function RequireSession({ children }: { children: (session: Session) => ReactNode }) {
   const { data, error, refetch } = useQuery(sessionQuery(useApi()))
   const { href } = useLocation()
+  // One element for good: the location changes before this page is left, and each new element would go there again.
+  const [toSignIn] = useState(<Navigate to="/sign-in" search={{ to: href }} replace />)
   if (data?.session) return children(data.session)
-  if (data) return <Navigate to="/sign-in" search={{ to: href }} replace />
+  if (data) return toSignIn
   if (error) return <ErrorNote error={error} onRetry={() => refetch()} />
   return <PageSkeleton />
 }

@@ -51,7 +51,7 @@ export async function placesOf({ state, account }: Pick<TestSandbox, 'state' | '
   const shop = `/shop/${merchant.merchantId}`
   return [
     { route: '/', path: '/' },
-    { route: '/discover', path: '/discover?intent=translate+a+text' },
+    { route: '/discover', path: '/discover?q=translate+a+text' },
     {
       route: '/product/$merchantId/$productId',
       path: `/product/${merchant.merchantId}/${product.product_id}`,

@@ -43,6 +43,24 @@ export function reading(market: () => ConsoleMarket): void {
     })
   }
 
+  it('finds products while it types, and by the form without JavaScript', async () => {
+    const { page } = await market().visit()
+    await arrive(page, '/discover')
+    await page
+      .getByRole('searchbox', { name: 'What do you need?' })
+      .pressSequentially('when does the sun set')
+    await page.getByRole('status').filter({ hasText: 'products, the best first' }).waitFor()
+    await page.getByRole('link', { name: 'Daylight', exact: true }).first().waitFor()
+    expect(new URL(page.url()).searchParams.get('q')).toBe('when does the sun set')
+
+    const { page: bare } = await market().visit({ withoutScripts: true })
+    await bare.goto('/discover')
+    await bare.getByRole('searchbox', { name: 'What do you need?' }).fill('when does the sun set')
+    await bare.getByRole('button', { name: 'Search' }).click()
+    await bare.getByRole('link', { name: 'Daylight', exact: true }).first().click()
+    await bare.getByRole('heading', { level: 1, name: 'Daylight' }).waitFor()
+  })
+
   it('comes from the address of a review to its product', async () => {
     const { reviews } = await (await fetch(`${market().origin}/v1/review?limit=1`)).json()
     const [{ internal_id, merchant_id, product_id }] = reviews

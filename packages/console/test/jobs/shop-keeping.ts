@@ -91,7 +91,7 @@ export function shopKeeping(market: () => ConsoleMarket): void {
       'eth_sendTransaction',
     ])
     await page.getByRole('link', { name: 'your sales' }).click()
-    await page.waitForURL(`**/shop/${merchantId}/sales`)
+    await page.waitForURL(new RegExp(`/shop/${merchantId}/sales`))
     await page.getByRole('heading', { level: 1 }).waitFor()
   })
 }

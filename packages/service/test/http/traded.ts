@@ -263,11 +263,6 @@ export async function startTradedMarket(chainIds = [31_337, 1_337]): Promise<Tra
       body: { reason: 'They bought another product.' },
     }),
     'GET /v1/escrow/{id}/decisions': () => ({ path: `/v1/escrow/${escrow.escrowId}/decisions` }),
-    'GET /v1/escrow/{id}/terms': () => ({ path: `/v1/escrow/${escrow.escrowId}/terms` }),
-    'POST /v1/review/check': () => ({
-      path: '/v1/review/check',
-      body: { merchant_id: shop.merchantId, product_id: shop.product.productId, content_json: '{}' },
-    }),
     'GET /v1/review-rank/{id}': () => asReviewer(`/v1/review-rank/${reviewerAgentId}`),
     'GET /v1/stats/mean-rank': () => ({ path: '/v1/stats/mean-rank' }),
     'POST /v1/spending-limits': () => ({

@@ -25,7 +25,7 @@ export function Filters({ search }: { search: DiscoverSearch }) {
     for (const [name, value] of [
       ['q', search.q],
       ['category', search.category],
-      ['most', search.most],
+      ['most', search.most?.toString()],
     ] as const) {
       ;(fields.namedItem(name) as HTMLInputElement).value = value ?? ''
     }
@@ -44,7 +44,7 @@ export function Filters({ search }: { search: DiscoverSearch }) {
       search: {
         ...(text('q') && { q: text('q') }),
         ...(text('category') && { category: text('category') }),
-        ...(text('most') && isAmount && { most: text('most') }),
+        ...(text('most') && isAmount && { most: Number(text('most')) }),
         ...(text('all') && { all: 'true' as const }),
       },
       replace: true,

@@ -12,8 +12,8 @@ export interface DiscoverSearch {
   /** What one wants, in words. */
   q?: string | undefined
   category?: string | undefined
-  /** The price ceiling in USDC, as it was typed. */
-  most?: string | undefined
+  /** The price ceiling in USDC. */
+  most?: number | undefined
   /** Lower-ranked reviews, too. */
   all?: 'true' | undefined
   page?: number | undefined
@@ -25,7 +25,7 @@ export const catalogue = (api: Api, { category, page = 1 }: DiscoverSearch) =>
   read(api, '/v1/product', { params: { query: { ...(category && { category }), page, limit: PER_PAGE } } })
 
 export function slates(api: Api, { q, category, most, all }: DiscoverSearch & { q: string }) {
-  const ceiling = most === undefined ? undefined : parseUsdc(most)
+  const ceiling = most === undefined ? undefined : parseUsdc(String(most))
   return {
     ...read(api, '/v1/discover', {
       params: {

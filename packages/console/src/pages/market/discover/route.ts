@@ -8,10 +8,11 @@ import { catalogue, categories, type DiscoverSearch, slates } from './questions.
 const MOST_WORDS = 1_000
 const MOST_CATEGORY = 200
 
-const amountOf = (value: unknown): string | undefined => {
-  const text = textOf(value, 20)
-  return text !== undefined && parseUsdc(text) !== undefined ? text : undefined
-}
+/** An amount of USDC, as a number because addresses show it without quotes then. */
+const amountOf = (value: unknown): number | undefined =>
+  textOf(value, 20) !== undefined && parseUsdc(String(Number(value))) !== undefined
+    ? Number(value)
+    : undefined
 
 export const discoverRoute = createRoute({
   getParentRoute: () => rootRoute,

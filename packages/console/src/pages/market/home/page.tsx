@@ -46,7 +46,7 @@ function Statistics() {
       <Facts
         facts={[
           ['Paid through reviews', <Usdc key="volume" amount={data.volume_usdc} />],
-          ['Commission in it', <Usdc key="commission" amount={data.commission_usdc} />],
+          ['Of that, commission', <Usdc key="commission" amount={data.commission_usdc} />],
           ['Purchases', data.purchases.toLocaleString('en')],
           ['Reviews', data.reviews.toLocaleString('en')],
           ['Products', data.products.toLocaleString('en')],

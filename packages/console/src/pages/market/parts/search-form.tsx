@@ -19,7 +19,7 @@ export function SearchForm() {
           id="search"
           name="q"
           type="search"
-          placeholder="What do you need? A summary, a forecast, a holiday …"
+          placeholder="What do you need?"
           maxLength={1_000}
           autoComplete="off"
         />

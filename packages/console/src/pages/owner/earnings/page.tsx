@@ -2,15 +2,17 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
+import { day } from '../../../format/moment.ts'
 import { formatUsdc } from '../../../format/usdc.ts'
 import { BarChart } from '../../../ui/chart.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Empty, Facts, Pager, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
-import { Moment, Usdc } from '../../../ui/values.tsx'
+import { Usdc } from '../../../ui/values.tsx'
 import { Balance } from '../parts/balance.tsx'
 import { AgentNav, OwnerPage } from '../parts/frame.tsx'
 import { LegState } from '../parts/legs.tsx'
+import { Dispute } from './dispute.tsx'
 
 const route = getRouteApi('/me/agent/$agentId/earnings')
 
@@ -116,9 +118,7 @@ function Escrows({ agentId }: { agentId: number }) {
                   </Link>
                   <Badge>{ROLES[escrow.role]}</Badge>
                 </span>
-                <span className="small soft">
-                  window ends <Moment at={escrow.window_end} />
-                </span>
+                <span className="small soft">window ends {day(escrow.window_end)}</span>
               </div>
               {escrow.role !== 'buyer' && (
                 <div className="row">
@@ -126,16 +126,24 @@ function Escrows({ agentId }: { agentId: number }) {
                   <LegState leg={escrow.held_back} kind="held back" />
                 </div>
               )}
-              <div className="row">
-                <span className="soft">Cashback</span> <LegState leg={escrow.cashback} kind="cashback" />
-              </div>
-              {[escrow.held_back, escrow.cashback].map(
-                ({ action_needed }) => action_needed && <p key={action_needed}>{action_needed}</p>,
+              {escrow.role !== 'reviewer' && (
+                <div className="row">
+                  <span className="soft">Cashback</span> <LegState leg={escrow.cashback} kind="cashback" />
+                </div>
+              )}
+              {escrow.held_back.action_needed && (
+                <>
+                  <p>{escrow.held_back.action_needed}</p>
+                  <Dispute escrowId={escrow.escrow_id} />
+                </>
               )}
               {escrow.cashback.action_needed && (
-                <Link to="/me/purchase/$escrowId" params={{ escrowId: String(escrow.escrow_id) }}>
-                  Do it now
-                </Link>
+                <p>
+                  {escrow.cashback.action_needed}{' '}
+                  <Link to="/me/purchase/$escrowId" params={{ escrowId: String(escrow.escrow_id) }}>
+                    Do it now
+                  </Link>
+                </p>
               )}
             </li>
           ))}

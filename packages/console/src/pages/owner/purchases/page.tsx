@@ -82,40 +82,23 @@ function List({ data, error, refetch }: ListProps) {
   }
   return (
     <>
-      <div className="table-frame">
-        <table>
-          <thead>
-            <tr>
-              <th>Product</th>
-              <th>When</th>
-              <th className="amount">Price</th>
-              <th>Cashback</th>
-              <th>To do</th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.purchases.map((purchase) => (
-              <tr key={purchase.escrow_id}>
-                <td>
-                  <Link to="/me/purchase/$escrowId" params={{ escrowId: String(purchase.escrow_id) }}>
-                    <Foreign text={purchase.product_name || `Purchase ${purchase.escrow_id}`} most={80} />
-                  </Link>
-                </td>
-                <td>
-                  <Moment at={purchase.happened_at} />
-                </td>
-                <td className="amount">
-                  <Usdc amount={purchase.price_usdc} />
-                </td>
-                <td>
-                  <LegState leg={purchase.cashback} kind="cashback" />
-                </td>
-                <td>{toDo(purchase)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ul className="list">
+        {data.purchases.map((purchase) => (
+          <li key={purchase.escrow_id} className="purchase-line">
+            <div>
+              <Link to="/me/purchase/$escrowId" params={{ escrowId: String(purchase.escrow_id) }}>
+                <Foreign text={purchase.product_name || `Purchase ${purchase.escrow_id}`} most={80} />
+              </Link>
+              <p className="small soft">
+                <Moment at={purchase.happened_at} />
+              </p>
+            </div>
+            <Usdc amount={purchase.price_usdc} />
+            <LegState leg={purchase.cashback} kind="cashback" />
+            <span className="small">{toDo(purchase)}</span>
+          </li>
+        ))}
+      </ul>
       <Pager
         page={data.page}
         hasMore={data.has_more}

@@ -5,7 +5,6 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Hex } from 'viem'
 import { short } from '../../../format/text.ts'
 import { formatBps } from '../../../format/usdc.ts'
-import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { PageSkeleton } from '../../../ui/skeleton.tsx'
 import { Foreign, Hash, Usdc } from '../../../ui/values.tsx'
@@ -28,7 +27,7 @@ interface Props {
   merchantId: number | undefined
   productId: Hex | undefined
   onMerchant: (id: number) => void
-  onProduct: (id: Hex | undefined) => void
+  onProduct: (id: Hex) => void
 }
 
 const TEXTS: Record<StepName, [title: string, about: string]> = {
@@ -66,12 +65,24 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
     await queries.prefetchQuery(merchantOnChain(onChain, id))
     onMerchant(id)
   }
-  const chooseProduct = async (id: Hex | undefined, typed = '') => {
-    if (id && merchantId !== undefined) await queries.prefetchQuery(productOnChain(onChain, merchantId, id))
+  const chooseProduct = async (id: Hex, typed: string) => {
+    if (merchantId !== undefined) await queries.prefetchQuery(productOnChain(onChain, merchantId, id))
     setProposed(typed)
     setTypedEndpoint(undefined)
     onProduct(id)
   }
+  const another = (text: string) => (
+    <Link
+      to="/shop/open"
+      search={merchantId === undefined ? {} : { merchant: merchantId }}
+      onClick={() => {
+        setProposed('')
+        setTypedEndpoint(undefined)
+      }}
+    >
+      {text}
+    </Link>
+  )
   const values =
     merchantId !== undefined && productId && product
       ? valuesOf(onChain, { merchantId, productId, name, price: product.minPrice })
@@ -95,9 +106,7 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
           {name ? <Foreign text={name} most={120} /> : `Product ${short(productId)}`}: from{' '}
           <Usdc amount={product.minPrice} />, commission {formatBps(product.commissionBps)}
         </span>
-        <Button kind="quiet" onClick={() => chooseProduct(undefined)}>
-          Another product
-        </Button>
+        {another('Another product')}
       </p>
     ),
     serve: endpoint && (
@@ -224,10 +233,7 @@ export function OpeningSteps({ onChain, merchantId, productId, onMerchant, onPro
             <Link to="/shop/$merchantId" params={{ merchantId: String(merchantId) }}>
               Go to your shop
             </Link>
-            , or{' '}
-            <Button kind="quiet" onClick={() => chooseProduct(undefined)}>
-              list another product
-            </Button>
+            , or {another('list another product')}
           </p>
         </div>
       )}

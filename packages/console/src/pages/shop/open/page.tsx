@@ -28,7 +28,7 @@ export function OpenShopPage() {
                   navigate({
                     search: {
                       ...(merchant !== undefined && { merchant }),
-                      ...(id && { product: id }),
+                      product: id,
                     },
                   })
                 }

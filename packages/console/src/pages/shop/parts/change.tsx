@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useId, useRef, useState } from 'react'
 import { Button } from '../../../ui/button.tsx'
 
 interface Props {
@@ -9,14 +9,19 @@ interface Props {
 /** Shows a form only when it is wanted; it is made anew each time. */
 export function Change({ label, children }: Props) {
   const [isOpen, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  function close() {
+    setOpen(false)
+    button.current?.focus()
+  }
   const id = useId()
   return (
     <div className="change">
-      <Button aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
+      <Button ref={button} aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Close this' : label}
       </Button>
       <div id={id} hidden={!isOpen}>
-        {isOpen && children(() => setOpen(false))}
+        {isOpen && children(close)}
       </div>
     </div>
   )

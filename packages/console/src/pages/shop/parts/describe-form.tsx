@@ -8,6 +8,7 @@ import { ErrorNote } from '../../../ui/errors.tsx'
 import { Field, FieldControl } from '../../../ui/field.tsx'
 import { refresh } from './chain-state.ts'
 import { typedName, typedUrl } from './form-text.ts'
+import { refreshDescribed } from './market-state.ts'
 import { useChecked } from './use-checked.ts'
 
 export interface About {
@@ -51,7 +52,7 @@ export function DescribeForm({ merchantId, productId, was, onDone }: Props) {
         },
       }),
     onSuccess: async () => {
-      await refresh(queries)
+      await Promise.all([refresh(queries), refreshDescribed(queries)])
       onDone?.()
     },
   })

@@ -1,11 +1,13 @@
 // What the market says about a shop. Nothing is asked that would not be found: browsers log every such answer as an error.
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { Hex } from 'viem'
 import { type Api, read } from '../../../api/api.ts'
 import { isNotFound } from '../../../api/error.ts'
 import { useApi } from '../../../api/use-api.ts'
 
 const MOST_CARDS = 100
+/** Apart from the rest, because it is not asked again when the product was closed. */
+const DESCRIBED = 'described product'
 
 /** Products of a shop that are on sale, the best first. */
 export const productsOnSale = (api: Api, merchantId: number) =>
@@ -18,7 +20,7 @@ export const shopsOf = (api: Api, owner: string) =>
 /** Null: the product is closed. */
 const describedProduct = (api: Api, merchantId: number, productId: Hex) =>
   queryOptions({
-    queryKey: ['/v1/merchant/product', merchantId, productId],
+    queryKey: [DESCRIBED, merchantId, productId],
     queryFn: () =>
       api
         .get('/v1/merchant/product', {
@@ -59,3 +61,7 @@ export function useProduct(
     isLoading: cards.isLoading || described.isLoading,
   }
 }
+
+/** After a product was described. */
+export const refreshDescribed = (queries: QueryClient): Promise<void> =>
+  queries.invalidateQueries({ queryKey: [DESCRIBED] })

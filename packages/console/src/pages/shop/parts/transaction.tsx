@@ -6,6 +6,7 @@ import { Problem } from '../../../api/problem.ts'
 import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Code } from '../../../ui/parts.tsx'
+import { announce } from '../../../ui/toast.tsx'
 import { Hash } from '../../../ui/values.tsx'
 import { withProblems } from '../../../wallet/problem.ts'
 import { refreshAfter } from './chain-state.ts'
@@ -23,11 +24,22 @@ interface Props {
   onIncomplete?: () => void
   /** What will happen, in plain words. */
   children: ReactNode
+  /** What is said when it is done, where the form goes away. */
+  done?: string
   onDone?: (receipt: TransactionReceipt) => void
 }
 
 /** A call of a contract: what it does and costs before it is sent, then its way into a block. */
-export function Transaction({ onChain, label, kind = 'main', call, onIncomplete, children, onDone }: Props) {
+export function Transaction({
+  onChain,
+  label,
+  kind = 'main',
+  call,
+  onIncomplete,
+  children,
+  done,
+  onDone,
+}: Props) {
   const { connected } = onChain
   const queries = useQueryClient()
   const [hash, setHash] = useState<string>()
@@ -39,6 +51,7 @@ export function Transaction({ onChain, label, kind = 'main', call, onIncomplete,
     mutationFn: (wanted: ContractCall) => withProblems(send(onChain, wanted, setHash)),
     onSuccess: (receipt) => {
       refreshAfter(queries)
+      if (done) announce(done)
       onDone?.(receipt)
     },
   })
@@ -53,8 +66,9 @@ export function Transaction({ onChain, label, kind = 'main', call, onIncomplete,
       <div className="small">{children}</div>
       {call && (
         <p className="small soft">
-          Sends <code>{call.functionName}</code> from <Hash value={connected.address} />
-          {cost.data && `, for about ${formatEth(cost.data.wei)} ETH of network fee`}.
+          Sends <code>{call.functionName}</code>
+          {cost.data && ` for about ${formatEth(cost.data.wei)} ETH of network fee`} from{' '}
+          <Hash value={connected.address} />
         </p>
       )}
       {isShort && <NoGas onChain={onChain} balance={cost.data.balance} />}

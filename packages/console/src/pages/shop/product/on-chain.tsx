@@ -1,6 +1,6 @@
 import { merchantCall } from '@referrer/client/chain'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { formatUnits, type Hex } from 'viem'
 import { formatBps } from '../../../format/usdc.ts'
 import { ErrorNote } from '../../../ui/errors.tsx'
@@ -29,6 +29,9 @@ export function ProductOnChain({
   productId,
   children,
 }: Props & { children: (price: bigint) => ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  // The button that was used goes away.
+  const stay = () => heading.current?.focus()
   const { data, error } = useQuery(productOnChain(onChain, merchantId, productId))
   if (error) return <ErrorNote error={error} />
   if (!data) return <Skeleton lines={6} />
@@ -61,18 +64,21 @@ export function ProductOnChain({
           </Change>
         </section>
         <section className="card">
-          <h3>Open or closed</h3>
+          <h3 ref={heading} tabIndex={-1}>
+            Open or closed
+          </h3>
           {data.active ? (
             <>
               <p>The product is open.</p>
               <Change label="Close the product …">
-                {(close) => (
+                {() => (
                   <Transaction
                     onChain={onChain}
                     label="Close the product"
                     kind="bad"
                     call={call(false)}
-                    onDone={close}
+                    done="The product is closed"
+                    onDone={stay}
                   >
                     Nobody can buy it from the next block on, and the links of its reviews stop working. Its
                     reviews stay. You can open it again at any time.
@@ -83,7 +89,13 @@ export function ProductOnChain({
           ) : (
             <>
               <p>The product is closed: nobody can buy it.</p>
-              <Transaction onChain={onChain} label="Open the product" call={call(true)}>
+              <Transaction
+                onChain={onChain}
+                label="Open the product"
+                call={call(true)}
+                done="The product is open"
+                onDone={stay}
+              >
                 Agents can buy it again, and the links of its reviews work again.
               </Transaction>
             </>
@@ -127,6 +139,7 @@ function TermsForm({
             : undefined
         }
         onIncomplete={showErrors}
+        done="Price and commission are changed"
         onDone={onDone}
       >
         {isChanged

@@ -10,6 +10,7 @@ import type { Session } from '../../../session/session.ts'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Facts, PageTitle, Section } from '../../../ui/parts.tsx'
 import { PageSkeleton } from '../../../ui/skeleton.tsx'
+import { Toasts } from '../../../ui/toast.tsx'
 import { Foreign, Hash, Rank, Usdc } from '../../../ui/values.tsx'
 import { Change } from '../parts/change.tsx'
 import { CodeSamples } from '../parts/code-samples.tsx'
@@ -127,6 +128,7 @@ function Product({ merchantId, productId, session }: Props) {
           )}
         </WithChain>
       </Section>
+      <Toasts />
     </>
   )
 }

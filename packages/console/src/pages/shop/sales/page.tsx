@@ -14,7 +14,7 @@ import { Usdc } from '../../../ui/values.tsx'
 import { merchantIdOf } from '../parts/ids.ts'
 import { ShopLinks } from '../parts/shop-links.tsx'
 import { Payouts } from './payouts.tsx'
-import { barsOf, beginOf, PERIODS } from './period.ts'
+import { daysOf, PERIODS } from './period.ts'
 import { SalesTable } from './sales-table.tsx'
 
 export function SalesPage() {
@@ -36,10 +36,11 @@ function Sales({ merchantId }: { merchantId: number }) {
   const api = useApi()
   const { days: period, page } = useSearch({ from: '/shop/$merchantId/sales' })
   const now = useNow()
+  const { from, to } = daysOf(period, now)
   const path = { id: merchantId }
   const sales = useQuery({
     ...read(api, '/v1/merchant/{id}/sales', {
-      params: { path, query: { from: beginOf(period, now), page, limit: LIMIT } },
+      params: { path, query: { from: `${from}T00:00:00Z`, page, limit: LIMIT } },
     }),
     placeholderData: keepPreviousData,
   })
@@ -74,9 +75,14 @@ function Sales({ merchantId }: { merchantId: number }) {
       />
       <div className="chart-frame">
         <BarChart
-          label={`What buyers paid, by ${period === 365 ? 'week' : 'day'}`}
+          label="What buyers paid, by day"
+          from={from}
+          to={to}
           series={['Paid to you', 'Commission and fee']}
-          bars={barsOf(days, period, now)}
+          bars={days.map(({ day, net_usdc, commission_usdc }) => ({
+            at: day,
+            values: [net_usdc, commission_usdc],
+          }))}
           format={(value) => `${formatUsdc(Math.round(value))} USDC`}
         />
       </div>

@@ -31,7 +31,7 @@ export function Payouts({ merchantId }: { merchantId: number }) {
       )}
       {products.length > 0 && (
         <div className="table-frame">
-          <table>
+          <table className="shop-table">
             <thead>
               <tr>
                 <th scope="col">Product</th>
@@ -55,7 +55,7 @@ export function Payouts({ merchantId }: { merchantId: number }) {
             <tbody>
               {products.slice(0, shown).map((product) => (
                 <tr key={product.product_id}>
-                  <td>
+                  <td data-label="Product">
                     <Link
                       to="/shop/$merchantId/product/$productId"
                       params={{ merchantId: String(merchantId), productId: product.product_id }}
@@ -63,17 +63,19 @@ export function Payouts({ merchantId }: { merchantId: number }) {
                       {product.name ? <Foreign text={product.name} most={80} /> : short(product.product_id)}
                     </Link>
                   </td>
-                  <td className="amount number">{product.sales_count.toLocaleString('en')}</td>
-                  <td className="amount">
+                  <td data-label="Sales" className="amount number">
+                    {product.sales_count.toLocaleString('en')}
+                  </td>
+                  <td data-label="Buyers paid" className="amount">
                     <Usdc amount={product.revenue_usdc} isBare />
                   </td>
-                  <td className="amount">
+                  <td data-label="Commission and fee" className="amount">
                     <Usdc amount={product.commission_usdc} isBare />
                   </td>
-                  <td className="amount">
+                  <td data-label="Fee in it" className="amount">
                     <Usdc amount={product.fee_usdc} isBare />
                   </td>
-                  <td className="amount">
+                  <td data-label="Paid to you" className="amount">
                     <Usdc amount={product.net_usdc} isBare />
                   </td>
                 </tr>

@@ -21,7 +21,7 @@ interface Props {
 export const SalesTable = ({ sales, page, hasMore, to }: Props) => (
   <>
     <div className="table-frame">
-      <table>
+      <table className="shop-table">
         <thead>
           <tr>
             <th scope="col">When</th>
@@ -42,12 +42,12 @@ export const SalesTable = ({ sales, page, hasMore, to }: Props) => (
         <tbody>
           {sales.map((sale) => (
             <tr key={sale.escrow_id}>
-              <td>
+              <td data-label="When">
                 <Link to="/escrow/$escrowId" params={{ escrowId: String(sale.escrow_id) }}>
                   <Moment at={sale.happened_at} />
                 </Link>
               </td>
-              <td>
+              <td data-label="Product">
                 <Link
                   to="/shop/$merchantId/product/$productId"
                   params={{ merchantId: String(sale.merchant_id), productId: sale.product_id }}
@@ -59,12 +59,12 @@ export const SalesTable = ({ sales, page, hasMore, to }: Props) => (
                   )}
                 </Link>
               </td>
-              <td>
+              <td data-label="Reviewer">
                 <Link to="/reviewer/$agentId" params={{ agentId: String(sale.reviewer_agent_id) }}>
                   Agent {sale.reviewer_agent_id}
                 </Link>
               </td>
-              <td>
+              <td data-label="Buyer">
                 {sale.buyer_agent_id === null ? (
                   <Hash value={sale.payer} />
                 ) : (
@@ -73,13 +73,13 @@ export const SalesTable = ({ sales, page, hasMore, to }: Props) => (
                   </Link>
                 )}
               </td>
-              <td className="amount">
+              <td data-label="Paid" className="amount">
                 <Usdc amount={sale.price_usdc} isBare />
               </td>
-              <td className="amount">
+              <td data-label="Commission" className="amount">
                 <Usdc amount={sale.commission_usdc} isBare />
               </td>
-              <td className="amount">
+              <td data-label="Yours" className="amount">
                 <Usdc amount={sale.price_usdc - sale.commission_usdc} isBare />
               </td>
             </tr>

@@ -7,6 +7,7 @@ import type { Session } from '../../../session/session.ts'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Facts, PageTitle, Section } from '../../../ui/parts.tsx'
 import { PageSkeleton } from '../../../ui/skeleton.tsx'
+import { Toasts } from '../../../ui/toast.tsx'
 import { Foreign, Rank, Usdc } from '../../../ui/values.tsx'
 import { merchantIdOf } from '../parts/ids.ts'
 import { ShopLinks } from '../parts/shop-links.tsx'
@@ -83,13 +84,16 @@ function Shop({ merchantId, session }: { merchantId: number; session: Session })
         <WithChain session={session}>
           {(onChain) => (
             <div className="settings">
-              <Payout onChain={onChain} merchantId={merchantId} />
+              <div className="settings-column">
+                <Payout onChain={onChain} merchantId={merchantId} />
+                <OnSale onChain={onChain} merchantId={merchantId} />
+              </div>
               <Signers onChain={onChain} merchantId={merchantId} />
-              <OnSale onChain={onChain} merchantId={merchantId} />
             </div>
           )}
         </WithChain>
       </Section>
+      <Toasts />
     </>
   )
 }

@@ -33,8 +33,9 @@ export function Payout({ onChain, merchantId }: Props) {
               'None yet: it is your wallet from the moment you open the shop.'
             ) : (
               <>
-                Your share of every sale goes at once to <Hash value={data.payout} />
-                {isAddressEqual(data.payout, onChain.connected.address) && ', which is this wallet'}.
+                Your share of every sale goes at once to{' '}
+                {isAddressEqual(data.payout, onChain.connected.address) ? 'this wallet' : 'another wallet'}:{' '}
+                <Hash value={data.payout} />
               </>
             )}
           </p>
@@ -71,6 +72,7 @@ function PayoutForm({ onChain, merchantId, onDone }: Props & { onDone: () => voi
           ])
         }
         onIncomplete={showErrors}
+        done="The payout wallet is changed"
         onDone={onDone}
       >
         From the next block on, your share of every sale goes to this wallet. Earlier sales stay where they

@@ -45,7 +45,7 @@ export function Products({ merchantId, productIds }: { merchantId: number; produ
         <Skeleton lines={Math.min(productIds.length, AT_ONCE) * 2} />
       ) : (
         <div className="table-frame">
-          <table>
+          <table className="shop-table">
             <thead>
               <tr>
                 <th scope="col">Product</th>
@@ -74,7 +74,7 @@ export function Products({ merchantId, productIds }: { merchantId: number; produ
                 const isUnknown = !card && cards.data?.has_more
                 return (
                   <tr key={productId}>
-                    <td>
+                    <td data-label="Product">
                       <Link
                         to="/shop/$merchantId/product/$productId"
                         params={{ merchantId: String(merchantId), productId }}
@@ -82,12 +82,12 @@ export function Products({ merchantId, productIds }: { merchantId: number; produ
                         {name ? <Foreign text={name} most={80} /> : `Product ${short(productId)}`}
                       </Link>
                     </td>
-                    <td>
+                    <td data-label="State">
                       {!isUnknown && (
                         <Badge tone={card ? 'good' : 'plain'}>{card ? 'on sale' : 'not on sale'}</Badge>
                       )}
                     </td>
-                    <td className="amount">
+                    <td data-label="Price" className="amount">
                       {card?.price_usdc === undefined ? (
                         <span className="soft" title="The endpoint has not told its price yet">
                           –
@@ -96,10 +96,16 @@ export function Products({ merchantId, productIds }: { merchantId: number; produ
                         <Usdc amount={card.price_usdc} isBare />
                       )}
                     </td>
-                    <td className="amount number">{card ? formatBps(card.commission_bps) : '–'}</td>
-                    <td>{card ? <Rank rank={card.product_rank} label="Product rank" /> : '–'}</td>
-                    <td className="amount number">{(sales?.sales_count ?? 0).toLocaleString('en')}</td>
-                    <td className="amount">
+                    <td data-label="Commission" className="amount number">
+                      {card ? formatBps(card.commission_bps) : '–'}
+                    </td>
+                    <td data-label="Rank">
+                      {card ? <Rank rank={card.product_rank} label="Product rank" /> : '–'}
+                    </td>
+                    <td data-label="Sales" className="amount number">
+                      {(sales?.sales_count ?? 0).toLocaleString('en')}
+                    </td>
+                    <td data-label="Paid to you" className="amount">
                       <Usdc amount={sales?.net_usdc ?? 0} isBare />
                     </td>
                   </tr>

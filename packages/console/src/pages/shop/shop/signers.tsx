@@ -1,6 +1,6 @@
 import { merchantCall, SETTLEMENT_SIGNER_ROLE } from '@referrer/client/chain'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { type Address, isAddressEqual } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { read } from '../../../api/api.ts'
@@ -36,12 +36,15 @@ const roleCall = (
 
 /** Keys of the shop's servers: they may ask for settlements in its name, and nothing else. */
 export function Signers({ onChain, merchantId }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null)
   const { data, error } = useQuery(
     read(useApi(), '/v1/merchant/{id}/signers', { params: { path: { id: merchantId } } }),
   )
   return (
     <section className="card">
-      <h3>Server keys</h3>
+      <h3 ref={heading} tabIndex={-1}>
+        Server keys
+      </h3>
       <p>
         A server signs with its own key when it has a payment settled. It cannot move money, change prices or
         close the shop, so your wallet’s key never has to be on a server.
@@ -55,13 +58,14 @@ export function Signers({ onChain, merchantId }: Props) {
             <li key={account}>
               <Hash value={account} label="address of the key" />
               <Change label={`Take back ${account.slice(0, 6)}…${account.slice(-4)}`}>
-                {(close) => (
+                {() => (
                   <Transaction
                     onChain={onChain}
                     label="Take the key back"
                     kind="bad"
                     call={roleCall(onChain, 'revokeRole', merchantId, account as Address)}
-                    onDone={close}
+                    done="The key is taken back"
+                    onDone={() => heading.current?.focus()}
                   >
                     A server that still uses this key cannot settle from the next block on where the market
                     asks for signatures. Give it another key first.
@@ -113,6 +117,7 @@ function SignerForm({ onChain, merchantId, onDone }: Props & { onDone: () => voi
         label="Allow this key"
         call={typed.value && !isOwn ? roleCall(onChain, 'grantRole', merchantId, typed.value) : undefined}
         onIncomplete={showErrors}
+        done="The key may ask for settlements"
         onDone={() => (secret ? setText('') : onDone())}
       >
         The key may ask for settlements in the name of shop {merchantId}, until you take it back.

@@ -110,5 +110,7 @@ const pay = wrapFetchWithPaymentFromConfig(fetch, {
   ],
   spendControls: { allowedAssets: [{ network, asset, maxAmountPerPayment: '${most}' }] },
 })
-const response = await pay(merchant_endpoint, { headers: { 'X-Referrer-Token': token } })
+// What the product asks for, such as '?city=Tokyo'.
+const query = ''
+const response = await pay(merchant_endpoint + query, { headers: { 'X-Referrer-Token': token } })
 console.log(response.status, await response.text())`
