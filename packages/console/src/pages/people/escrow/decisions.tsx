@@ -48,6 +48,7 @@ export const Decisions = ({ decisions, cashback }: { decisions: Decision[]; cash
               <summary>What it went by</summary>
               <dl className="facts">
                 {Object.entries(decision.inputs)
+                  .sort(([one], [other]) => placeOf(one) - placeOf(other))
                   .slice(0, MOST_INPUTS)
                   .map(([name, value]) => (
                     <div key={name}>
@@ -73,18 +74,21 @@ function wordsOf({ kind, contradicted, cashback_earned: isEarned }: Decision, ca
 }
 
 const MOST_INPUTS = 30
+/** In the order in which they are shown; others come after them. */
 const LABELS: Record<string, string> = {
-  window_end: 'End of the 60 days',
-  block: 'Newest block then',
-  block_time: 'Time of that block',
   review_id: 'Review on the chain',
   comparison_outcome: 'What buyers make of the review',
   upheld: 'A dispute was decided for the buyers',
+  cashback_pledged: 'The review promises cashback',
   buyer_agent_id: 'Agent that bought',
   buyer_review_internal_id: 'The buyer’s own review',
   votes_missing: 'Votes are missing',
-  cashback_pledged: 'The review promises cashback',
+  window_end: 'End of the 60 days',
+  block: 'Newest block then',
+  block_time: 'Time of that block',
 }
+const NAMES = Object.keys(LABELS)
+const placeOf = (name: string) => (NAMES.includes(name) ? NAMES.indexOf(name) : NAMES.length)
 const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 function shown(name: string, value: unknown): ReactNode {

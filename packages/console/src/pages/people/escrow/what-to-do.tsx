@@ -83,7 +83,11 @@ export function WhatToDo({ escrow }: { escrow: Escrow }) {
         <div className="note" role="status">
           <h2>There is no cashback for this purchase</h2>
           <p>
-            Its review promised none. The buyer can still review it, and earn commission with that review.
+            The review that led to it promised none. The buyer{' '}
+            {escrow.buyer_review
+              ? 'reviewed it all the same, and earns'
+              : 'can review it all the same, and earn'}{' '}
+            commission when others buy through that review.
           </p>
         </div>
       )
