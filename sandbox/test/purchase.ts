@@ -67,7 +67,7 @@ export const paymentOf = ({ response }: Pick<Bought, 'response'>) =>
 
 /** What a route of the service answers to somebody who signs. */
 export async function ask<T>(
-  { state, account }: TestSandbox,
+  { state, account }: Pick<TestSandbox, 'state' | 'account'>,
   role: string,
   path: string,
   posted?: object,

@@ -5,9 +5,9 @@ import { StrictMode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
 import { createApi } from './api/api.ts'
 import { App } from './app/app.tsx'
-import type { AppContext } from './frame/context.ts'
 import { createQueries } from './app/queries.ts'
 import { createAppRouter } from './app/router.ts'
+import type { AppContext } from './frame/context.ts'
 
 const stateElement = document.getElementById('state')
 const state: { queries: DehydratedState; renderedAt: number } | undefined = stateElement?.textContent

@@ -6,11 +6,11 @@ import { renderToString } from 'react-dom/server'
 import { createApi } from './api/api.ts'
 import { ApiError } from './api/error.ts'
 import { App } from './app/app.tsx'
-import type { AppContext } from './frame/context.ts'
 import { documentOf, type Manifest } from './app/document.ts'
 import type { PageAnswer, PageRequest } from './app/page-request.ts'
 import { createQueries } from './app/queries.ts'
 import { createAppRouter } from './app/router.ts'
+import type { AppContext } from './frame/context.ts'
 
 const ORIGIN_FOR_MATCHING = 'http://localhost'
 const matching = createAppRouter(

@@ -8,6 +8,7 @@ import { buying } from './jobs/buying.ts'
 import { everyPage } from './jobs/every-page.ts'
 import { harness } from './jobs/harness.ts'
 import { hostile } from './jobs/hostile.ts'
+import { operating } from './jobs/operating.ts'
 import { owning } from './jobs/owning.ts'
 import { reading } from './jobs/reading.ts'
 import { shopKeeping } from './jobs/shop-keeping.ts'
@@ -32,6 +33,7 @@ describe.skipIf(!chromium)('the console', () => {
   describe('who has bought', () => afterBuying(current))
   describe('who keeps a shop', () => shopKeeping(current))
   describe('who owns an agent', () => owning(current))
+  describe('who operates the market', () => operating(current))
   describe('every page', () => everyPage(current))
   describe('the content of strangers', () => hostile(current))
 })

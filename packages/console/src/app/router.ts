@@ -1,7 +1,7 @@
 import { createRouter, type RouterHistory } from '@tanstack/react-router'
+import type { AppContext } from '../frame/context.ts'
 import { ErrorPage, NotFoundPage } from '../ui/errors.tsx'
 import { PageSkeleton } from '../ui/skeleton.tsx'
-import type { AppContext } from '../frame/context.ts'
 import { routeTree } from './routes.ts'
 
 export const createAppRouter = (context: AppContext, history?: RouterHistory) =>

@@ -18,7 +18,7 @@ export default function AccountMenu({ session }: { session: Session }) {
     <Menu.Root modal={false}>
       <Menu.Trigger
         className="button account-button"
-        aria-label={`Signed in as ${session.address}`}
+        aria-label={`Signed in as ${short(session.address)}`}
         title={session.address}
       >
         {short(session.address)}

@@ -50,8 +50,9 @@ export function afterBuying(market: () => ConsoleMarket): void {
     const description = form.getByRole('textbox', { name: 'What you found' })
     expect(await description.evaluate((field) => field === document.activeElement)).toBe(true)
     await description.fill('The sunset was right to the minute, on three days and in three cities.')
-    for (const figure of await form.locator('.measurements').getByRole('textbox').all())
-      await figure.fill('1')
+    for (const field of await form.getByRole('textbox').all()) {
+      if ((await field.inputValue()) === '') await field.fill('1')
+    }
     await form.getByRole('button', { name: 'Publish the review' }).click()
     await page.getByRole('alert').filter({ hasText: 'calls = successes + failures does not hold' }).waitFor()
     await form.getByRole('textbox', { name: 'Failures' }).fill('0')

@@ -16,6 +16,8 @@ export function everyPage(market: () => ConsoleMarket): void {
     market,
     title: (route) => `${route} is accessible in both themes, small, and no wider than a phone`,
     async check(page, place) {
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.setViewportSize(DESKTOP)
       const { scripts } = await transferOf(page)
       expect(scripts).toBeGreaterThan(0)
       expect(scripts).toBeLessThanOrEqual(isPublic(place) ? PUBLIC_BYTES : PRIVATE_BYTES)
@@ -24,8 +26,6 @@ export function everyPage(market: () => ConsoleMarket): void {
       expect(await findings(page, ['color-contrast'])).toEqual([])
       await page.setViewportSize(PHONE)
       expect(await layoutOf(page)).toEqual({ wider: [], overlaps: [] })
-      await page.emulateMedia({ colorScheme: 'light' })
-      await page.setViewportSize(DESKTOP)
     },
   })
 }

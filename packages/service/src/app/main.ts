@@ -37,7 +37,8 @@ export async function main(args: string[], overrides: Overrides = {}): Promise<v
   const console = overrides.console ?? (await openConsole(builtDirectory()))
   const { url, context } = await runUntilSignal(() => startService(config, { ...overrides, console }))
   process.stdout.write(`referrer service ready on ${url}, chains ${[...context.chains.keys()].join(', ')}\n`)
-  if (!console) process.stdout.write('there are no pages at /: build them with `npm run build -w packages/console`\n')
+  if (!console)
+    process.stdout.write('there are no pages at /: build them with `npm run build -w packages/console`\n')
 }
 
 if (import.meta.main) await main(process.argv.slice(2)).catch(failStart)

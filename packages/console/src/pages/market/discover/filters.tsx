@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { rootRoute } from '../../../frame/root.tsx'
 import { plain } from '../../../format/text.ts'
 import { parseUsdc } from '../../../format/usdc.ts'
+import { rootRoute } from '../../../frame/root.tsx'
 import { categories, type DiscoverSearch } from './questions.ts'
 
 const DEBOUNCE_MS = 200

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { parseUsdc } from '../../../format/usdc.ts'
 import { headOf } from '../../../frame/head.ts'
 import { rootRoute } from '../../../frame/root.tsx'
-import { parseUsdc } from '../../../format/usdc.ts'
 import { pageOf, textOf } from '../parts/search-values.ts'
 import { catalogue, categories, type DiscoverSearch, slates } from './questions.ts'
 

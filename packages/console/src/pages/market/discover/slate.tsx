@@ -94,7 +94,7 @@ function SlateReview({ review, product }: { review: SlateEntry; product: Product
             params={{ merchantId: String(product.merchant_id), productId: product.product_id }}
             search={{ through: review.internal_id }}
             hash="buy"
-            aria-label={`Buy through review ${review.internal_id}`}
+            aria-label={`Buy through it: review ${review.internal_id}`}
           >
             Buy through it
           </Link>

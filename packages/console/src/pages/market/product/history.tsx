@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { rootRoute } from '../../../frame/root.tsx'
 import { formatRank } from '../../../format/text.ts'
+import { rootRoute } from '../../../frame/root.tsx'
 import { BarChart, LineChart } from '../../../ui/chart.tsx'
 import { Empty, Section } from '../../../ui/parts.tsx'
 import { history, type ProductKey } from './questions.ts'

@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { rootRoute } from '../../../frame/root.tsx'
 import { formatBps } from '../../../format/usdc.ts'
+import { rootRoute } from '../../../frame/root.tsx'
 import { Facts, PageTitle } from '../../../ui/parts.tsx'
 import { Foreign, Hash, Rank } from '../../../ui/values.tsx'
 import { productName } from '../parts/links.tsx'

@@ -168,7 +168,7 @@ function Remove({ category }: { category: string }) {
     <Dialog
       title="Remove this checklist?"
       trigger={
-        <Button kind="bad" aria-label={`Remove the checklist of ${category}`}>
+        <Button kind="bad" aria-label={`Remove… the checklist of ${category}`}>
           Remove…
         </Button>
       }

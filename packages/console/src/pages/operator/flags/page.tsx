@@ -124,7 +124,7 @@ function Flagged() {
               </span>
               <Button
                 isBusy={isPending}
-                aria-label={`Take the flag of agent ${agent_id} back`}
+                aria-label={`Take it back: the flag of agent ${agent_id}`}
                 onClick={() => mutate({ id: agent_id, isFlagged: false })}
               >
                 Take it back

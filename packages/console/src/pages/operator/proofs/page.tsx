@@ -181,7 +181,7 @@ function Decision({ proofId }: { proofId: number }) {
           >
             Approve
           </Button>
-          <Button kind="bad" onClick={() => setRejecting(true)} aria-label={`Reject proof ${proofId}`}>
+          <Button kind="bad" onClick={() => setRejecting(true)} aria-label={`Reject… proof ${proofId}`}>
             Reject…
           </Button>
         </div>

@@ -52,7 +52,7 @@ function Write({ escrow, connected }: { escrow: Escrow; connected: Connected }) 
       setBegun(readDraft(escrow))
     },
   })
-  if (isPending) return <Progress step={step ?? 0} />
+  if (isPending && begun) return <Progress step={step ?? 0} />
   if (begun) {
     return (
       <div className="note stack-small">
@@ -86,11 +86,15 @@ function Write({ escrow, connected }: { escrow: Escrow; connected: Connected }) 
   if (!needs.data) return <Skeleton lines={6} />
   return (
     <>
-      <ReviewForm
-        fields={fieldsOf(needs.data.content_needs?.schema)}
-        mustHold={needs.data.content_needs?.must_hold ?? []}
-        onSubmit={(content) => mutate({ content, transaction: null })}
-      />
+      {isPending && <Progress step={step ?? 0} />}
+      {/* It stays, so that what was typed is there when the market refuses it. */}
+      <div hidden={isPending}>
+        <ReviewForm
+          fields={fieldsOf(needs.data.content_needs?.schema)}
+          mustHold={needs.data.content_needs?.must_hold ?? []}
+          onSubmit={(content) => mutate({ content, transaction: null })}
+        />
+      </div>
       {error && <ErrorNote error={error} />}
     </>
   )

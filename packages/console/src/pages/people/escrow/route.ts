@@ -1,10 +1,10 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { headOf } from '../../../frame/head.ts'
-import { required } from '../../../frame/loading.ts'
-import { rootRoute } from '../../../frame/root.tsx'
 import { day } from '../../../format/moment.ts'
 import { plain } from '../../../format/text.ts'
 import { formatUsdc } from '../../../format/usdc.ts'
+import { headOf } from '../../../frame/head.ts'
+import { required } from '../../../frame/loading.ts'
+import { rootRoute } from '../../../frame/root.tsx'
 import { idIn } from '../shared/address.ts'
 import { escrowQueries } from './queries.ts'
 

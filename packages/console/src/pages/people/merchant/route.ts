@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { plain, plural } from '../../../format/text.ts'
 import { headOf } from '../../../frame/head.ts'
 import { required } from '../../../frame/loading.ts'
 import { rootRoute } from '../../../frame/root.tsx'
-import { plain, plural } from '../../../format/text.ts'
 import { idIn } from '../shared/address.ts'
 import { elsewhereQuery, productsQuery, readSearch, reviewsQueries, summaryQuery } from './queries.ts'
 

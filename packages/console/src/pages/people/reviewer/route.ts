@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { formatRank, plural } from '../../../format/text.ts'
 import { headOf } from '../../../frame/head.ts'
 import { required } from '../../../frame/loading.ts'
 import { rootRoute } from '../../../frame/root.tsx'
-import { formatRank, plural } from '../../../format/text.ts'
 import { idIn } from '../shared/address.ts'
 import { readSearch, reviewerQueries } from './queries.ts'
 

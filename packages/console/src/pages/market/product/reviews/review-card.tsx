@@ -77,7 +77,7 @@ export function BuyThrough({ review }: { review: ProductReview }) {
       search={(before) => ({ ...before, through: review.internal_id })}
       hash="buy"
       className="small"
-      aria-label={`Buy through the review of agent ${review.agent_id}`}
+      aria-label={`Buy through it: the review of agent ${review.agent_id}`}
     >
       Buy through it
     </Link>

@@ -4,10 +4,10 @@ import { rootRoute } from '../../../../frame/root.tsx'
 import { Empty, Pager, Section } from '../../../../ui/parts.tsx'
 import { Choices } from '../../parts/choices.tsx'
 import { type Product, type ProductKey, reviews } from '../questions.ts'
-import { productPage } from '../search.ts'
+import { productPage, SORTS } from '../search.ts'
 import { ReviewCard } from './review-card.tsx'
 import { ReviewTable } from './review-table.tsx'
-import { SORT_NAMES, SORTS, sorted } from './sort.ts'
+import { SORT_NAMES, sorted } from './sort.ts'
 
 /** All reviews of a product, side by side. */
 export function Reviews({ product, productKey }: { product: Product; productKey: ProductKey }) {

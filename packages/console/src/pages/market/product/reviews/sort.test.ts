@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ProductReview } from '../questions.ts'
-import { SORTS, sorted } from './sort.ts'
+import { SORTS } from '../search.ts'
+import { sorted } from './sort.ts'
 
 const review = (internal_id: number, more: object) =>
   ({
