@@ -23,7 +23,7 @@ let prepared: Promise<true> | undefined
 
 /** Finds the wallet of the last visit, once. wagmi's own provider would do it while it renders, and whenever a page shows another one. */
 function prepare(isSandbox: boolean): Promise<true> {
-  prepared ??= (async () => {
+  prepared ??= (async (): Promise<true> => {
     if (isSandbox) {
       const { announceSandboxWallets } = await import('./sandbox.ts')
       await announceSandboxWallets()
