@@ -52,6 +52,8 @@ export function afterBuying(market: () => ConsoleMarket): void {
     await description.fill('The sunset was right to the minute, on three days and in three cities.')
     for (const figure of await form.locator('.measurements').getByRole('textbox').all())
       await figure.fill('1')
+    // Calls are successes and failures together.
+    await form.getByRole('textbox', { name: 'Failures' }).fill('0')
     await form.getByRole('button', { name: 'Publish the review' }).click()
     await page.getByRole('heading', { name: 'Review it (Done)' }).waitFor()
     await page
