@@ -9,9 +9,11 @@ export interface Look {
   market: () => ConsoleMarket
   title: (route: string) => string
   check: (page: Page, place: Place) => Promise<void>
+  /** Failing answers that are right. */
+  expected?: RegExp
 }
 
-export function onEveryPage({ market, title, check }: Look): void {
+export function onEveryPage({ market, title, check, expected }: Look): void {
   const visits = new Map<string, Visit>()
   let places: Place[]
   beforeAll(async () => {
@@ -23,7 +25,8 @@ export function onEveryPage({ market, title, check }: Look): void {
 
   async function visitOf({ as }: Place): Promise<Visit> {
     const who = as?.address ?? ''
-    const visit = visits.get(who) ?? (await market().visit({ as, isKept: true }))
+    const visit =
+      visits.get(who) ?? (await market().visit({ as, isKept: true, ...(expected && { expected }) }))
     visits.set(who, visit)
     return visit
   }
