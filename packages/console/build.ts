@@ -1,6 +1,17 @@
 // Builds what the browser loads and what the server renders with, once for each state of the sources.
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import {
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
@@ -30,6 +41,26 @@ export async function buildConsole({ onStart }: { onStart?: () => void } = {}): 
   const directory = builtDirectory()
   if (existsSync(directory)) return directory
   onStart?.()
+  // In a process of its own: the libraries look at NODE_ENV, which is not ours to change, and Vite takes memory.
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const { code, output } = await run(process.execPath, [import.meta.filename, directory], env)
+  if (code !== 0 && !existsSync(directory)) throw new Error(`the console could not be built:\n${output}`)
+  return directory
+}
+
+async function run(command: string, args: string[], env: NodeJS.ProcessEnv) {
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (text) => {
+      output += text
+    })
+  }
+  const [code] = await once(child, 'close')
+  return { code, output }
+}
+
+async function build(directory: string): Promise<void> {
   const { build } = await import('vite')
   const work = `${directory}.${process.pid}.${Date.now()}`
   const configFile = join(HERE, 'vite.config.ts')
@@ -45,12 +76,19 @@ export async function buildConsole({ onStart }: { onStart?: () => void } = {}): 
     rmSync(work, { recursive: true, force: true })
     if (!existsSync(directory)) throw error
   }
+  removeOld(directory)
+}
+
+const KEPT_MS = 24 * 60 * 60 * 1_000
+
+/** Removes what was built a day ago and before: a service that runs may still serve one. */
+function removeOld(directory: string): void {
   for (const name of readdirSync(DIST)) {
-    // Another process may be at work on one with a dot in its name.
-    if (!name.includes('.') && join(DIST, name) !== directory)
-      rmSync(join(DIST, name), { recursive: true, force: true })
+    const path = join(DIST, name)
+    if (path !== directory && Date.now() - statSync(path).mtimeMs > KEPT_MS) {
+      rmSync(path, { recursive: true, force: true })
+    }
   }
-  return directory
 }
 
 function compress(directory: string): void {
@@ -63,5 +101,9 @@ function compress(directory: string): void {
   }
 }
 
-if (import.meta.main)
-  console.log(await buildConsole({ onStart: () => console.log('building the console …') }))
+// With a directory: builds it. Without: what the sources give.
+if (import.meta.main) {
+  const [directory] = process.argv.slice(2)
+  if (directory) await build(directory)
+  else console.log(await buildConsole({ onStart: () => console.log('building the console …') }))
+}

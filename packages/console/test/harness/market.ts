@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { startTestSandbox, type TestSandbox } from '../../../../sandbox/test/sandbox.ts'
+import { expect } from 'vitest'
+import { inDatabase, startTestSandbox, type TestSandbox } from '../../../../sandbox/test/sandbox.ts'
 import type { Account } from './places.ts'
 import { signIn } from './sign-in.ts'
 import { launchChromium, type Visit, type VisitOptions, visit } from './visits.ts'
@@ -45,8 +46,15 @@ async function sandboxOf(env: NodeJS.ProcessEnv): Promise<RunningSandbox> {
   }
 }
 
+/** Until the last text has its vector, the order of what is found changes. */
+const allEmbedded = (sandbox: RunningSandbox): Promise<void> =>
+  inDatabase(sandbox, (sql) =>
+    expect.poll(() => sql`SELECT FROM market.texts_to_embed LIMIT 1`, { timeout: 100_000 }).toHaveLength(0),
+  )
+
 export async function startConsoleMarket(chromium: string): Promise<ConsoleMarket> {
   const [sandbox, browser] = await Promise.all([sandboxOf(process.env), launchChromium(chromium)])
+  await allEmbedded(sandbox)
   const { baseUrl: origin, rpcUrl, chainId } = sandbox.state
   const open: Visit[] = []
   const begin = async (options: VisitOptions): Promise<Visit> => {

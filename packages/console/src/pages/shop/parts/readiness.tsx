@@ -13,12 +13,16 @@ const AGAIN_MS = 5_000
 export const readinessOf = (api: Api, resource: string | undefined) => ({
   queryKey: ['readiness', resource],
   queryFn: () => api.post('/v1/merchant/product/readiness', { body: { resource: resource ?? '' } }),
-  enabled: resource !== undefined,
+  enabled: isWebAddress(resource),
   retry: false,
   staleTime: AGAIN_MS,
-  refetchInterval: ({ state }: { state: { data?: { pass: boolean } | undefined } }) =>
-    state.data?.pass ? false : AGAIN_MS,
+  refetchInterval: ({ state }: { state: { data?: { pass: boolean } | undefined; error?: unknown } }) =>
+    state.data?.pass || state.error ? false : AGAIN_MS,
 })
+
+const LONGEST_ADDRESS = 2_048
+const isWebAddress = (text: string | undefined): boolean =>
+  text !== undefined && text.length <= LONGEST_ADDRESS && /^https?:\/\//i.test(text) && URL.canParse(text)
 
 const MARKS = { true: '✓', false: '✗', undefined: '·' }
 const WORDS = { true: 'passed', false: 'failed', undefined: 'not looked at yet' }
@@ -28,6 +32,13 @@ export function Readiness({ resource, children }: { resource: string | undefined
   const api = useApi()
   const { data, error, isFetching, refetch } = useQuery(readinessOf(api, resource))
   if (resource === undefined) return null
+  if (!isWebAddress(resource)) {
+    return (
+      <p className="field-error">
+        Buyers cannot reach this: it has to be an address like https://shop.example/buy.
+      </p>
+    )
+  }
   return (
     <section className="readiness" aria-label="Is the endpoint ready">
       <p role="status" className="row">
