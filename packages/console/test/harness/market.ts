@@ -1,8 +1,8 @@
 // The sandbox with its demo market and a Chromium to visit it: one of each for all browser tests.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { Browser } from 'playwright-core'
-import { expect } from 'vitest'
 import { inDatabase, startTestSandbox, type TestSandbox } from '../../../../sandbox/test/sandbox.ts'
 import type { Account } from './places.ts'
 import { signIn } from './sign-in.ts'
@@ -48,9 +48,9 @@ async function sandboxOf(env: NodeJS.ProcessEnv): Promise<RunningSandbox> {
 
 /** Until the last text has its vector, the order of what is found changes. */
 const allEmbedded = (sandbox: RunningSandbox): Promise<void> =>
-  inDatabase(sandbox, (sql) =>
-    expect.poll(() => sql`SELECT FROM market.texts_to_embed LIMIT 1`, { timeout: 100_000 }).toHaveLength(0),
-  )
+  inDatabase(sandbox, async (sql) => {
+    while ((await sql`SELECT FROM market.texts_to_embed LIMIT 1`).length > 0) await setTimeout(200)
+  })
 
 export async function startConsoleMarket(chromium: string): Promise<ConsoleMarket> {
   const [sandbox, browser] = await Promise.all([sandboxOf(process.env), launchChromium(chromium)])

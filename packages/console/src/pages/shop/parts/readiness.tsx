@@ -16,7 +16,7 @@ export const readinessOf = (api: Api, resource: string | undefined) => ({
   enabled: isWebAddress(resource),
   retry: false,
   staleTime: AGAIN_MS,
-  refetchInterval: ({ state }: { state: { data?: { pass: boolean } | undefined; error?: unknown } }) =>
+  refetchInterval: ({ state }: { state: { data?: { pass: boolean } | undefined; error?: Error | null } }) =>
     state.data?.pass || state.error ? false : AGAIN_MS,
 })
 
