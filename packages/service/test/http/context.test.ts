@@ -88,7 +88,7 @@ describe('GET /v1/agent/{id}/context', () => {
   it('answers for the chain that is asked for, and refuses one that is not served [CTX-19, CTX-58]', async () => {
     expect(await digestOf(writer)).toMatchObject({ chain_id: 31_337, registered: true })
     expect(await digestOf(writer, '?chain_id=31337')).toMatchObject({ chain_id: 31_337, registered: true })
-    expect(await digestOf(writer, '?chain_id=31338')).toMatchObject({ chain_id: 31_338, registered: false })
+    expect(await digestOf(writer, '?chain_id=1337')).toMatchObject({ chain_id: 1_337, registered: false })
     const { status, body } = await get(writer, '?chain_id=999999999')
     expect([status, body]).toEqual([400, { error: 'chain_id not configured' }])
   })
@@ -150,7 +150,7 @@ describe('the digest of an agent', () => {
     const [known, unknown, elsewhere] = await Promise.all([
       digestOf(writer),
       digestOf(999_999),
-      digestOf(buyer, '?chain_id=31338'),
+      digestOf(buyer, '?chain_id=1337'),
     ])
     expect(known.hints).toEqual(Array(4).fill(expect.stringMatching(/./)))
     expect(new Set(known.hints).size).toBe(4)

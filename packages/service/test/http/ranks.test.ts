@@ -227,9 +227,11 @@ describe('the rank of a product', () => {
       expect((await m.call('GET', `/v1/${path}`, signed())).status, path).toBe(404)
     }
     const { paths } = (await m.call('GET', '/openapi.json')).body
-    expect(Object.keys(paths).filter((path) => path.includes('rank'))).toEqual([
-      '/v1/review-rank/{id}',
-      '/v1/stats/mean-rank',
-    ])
+    const ofAgents = ['/v1/agent/{id}/rank', '/v1/review-rank/{id}', '/v1/stats/mean-rank']
+    expect(
+      Object.keys(paths)
+        .filter((path) => path.includes('rank'))
+        .sort(),
+    ).toEqual(ofAgents)
   })
 })

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import type { Traded } from '../http/traded.ts'
 
-const OTHER_CHAIN = 31_338
+const OTHER_CHAIN = 1_337
 const NOBODY = 99_999_999
 
 type Args = Record<string, unknown>
