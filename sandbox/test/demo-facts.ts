@@ -23,7 +23,16 @@ const OF_PURCHASE = 2
 
 /** Of rows: times, what the vote commitment of a ballot was signed with, escrow numbers, and weights, which follow ranks. */
 const DIFFERING = new Set([
-  ...['recorded_at', 'registered_at', 'set_at', 'described_at', 'submitted_at', 'reviewed_at', 'entered_at'],
+  ...[
+    'recorded_at',
+    'registered_at',
+    'set_at',
+    'described_at',
+    'submitted_at',
+    'reviewed_at',
+    'entered_at',
+    'flagged_at',
+  ],
   ...['cast_at', 'votes_hash', 'commitment_nonce', 'expiry', 'signature'],
   ...['escrow_id', 'weight', 'opinion_weight', 'opinion_size'],
 ])

@@ -117,7 +117,7 @@ async function begin(
       ? `made the key of ${owner.address}: ${OWNER_KEY}${password}`
       : `${owner.address}, in ${OWNER_KEY}`,
   })
-  const hot = await hotKeyOf(directory)
+  const hot = await hotKeyOf(directory, Number(env.PORT) || undefined)
   reporter.step({ name: 'server key', changed: hot.isNew, text: `${hot.address}, in .env` })
   return hot
 }

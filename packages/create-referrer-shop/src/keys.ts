@@ -75,15 +75,17 @@ export interface Hot {
   isNew: boolean
 }
 
-/** The server's key and port, in `.env`. */
-export async function hotKeyOf(directory: string): Promise<Hot> {
+const FIRST_PORT = 3_000
+
+/** The server's key and port, in `.env`: a new one takes the first port that is free. */
+export async function hotKeyOf(directory: string, firstPort = FIRST_PORT): Promise<Hot> {
   const path = join(directory, '.env')
   const isNew = !existsSync(path)
   if (isNew) {
     const lines = [
       "# The server's key: it may ask for settlements, and nothing else. Do not commit this file.",
       `MERCHANT_SIGNING_KEY=${generatePrivateKey()}`,
-      `PORT=${await freePort()}`,
+      `PORT=${await freePort(firstPort)}`,
       '',
     ]
     writeOnce(path, lines.join('\n'), 0o600)
@@ -97,12 +99,11 @@ export async function hotKeyOf(directory: string): Promise<Hot> {
   return { address: privateKeyToAddress(key as Hex), port, isNew }
 }
 
-const FIRST_PORT = 3_000
 const PORTS = 100
 
-async function freePort(): Promise<number> {
-  for (let port = FIRST_PORT; port < FIRST_PORT + PORTS; port++) if (await isFree(port)) return port
-  throw new ShopError(`all ports from ${FIRST_PORT} to ${FIRST_PORT + PORTS - 1} are in use: stop something`)
+async function freePort(first: number): Promise<number> {
+  for (let port = first; port < first + PORTS; port++) if (await isFree(port)) return port
+  throw new ShopError(`all ports from ${first} to ${first + PORTS - 1} are in use: stop something`)
 }
 
 function isFree(port: number): Promise<boolean> {

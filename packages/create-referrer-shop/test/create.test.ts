@@ -144,7 +144,7 @@ describe('a shop that is begun', () => {
       given: { market, rpc },
       isInstalled: false,
       mayAsk: false,
-      env: {},
+      env: { PORT: '3200' },
       reporter,
     }
     await createShop(options)
@@ -209,7 +209,7 @@ describe('a shop that is interrupted', () => {
     const directory = shops.directory('cut')
     const points = new Set<string>()
     for (let isDone = false; !isDone; ) {
-      const env = { REFERRER_PASSWORD: PASSWORD }
+      const env = { REFERRER_PASSWORD: PASSWORD, PORT: '3200' }
       const { baseUrl: market, rpcUrl: rpc } = shops.sandbox.state
       const reporter = interruptingAnew(points)
       const options = { directory, given: { market, rpc }, isInstalled: false, mayAsk: false, env, reporter }

@@ -55,7 +55,9 @@ export async function startShops(): Promise<Shops> {
     folder,
     flags: ['--market', baseUrl, '--rpc', rpcUrl, '--yes'],
     directory,
-    async create(args, env = {}) {
+    // The documents' shop is at 3000, and their test may run at the same time.
+    async create(args, given = {}) {
+      const env = { PORT: '3200', ...given }
       const said: string[] = []
       const complained: string[] = []
       const output = { out: (text: string) => said.push(text), err: (text: string) => complained.push(text) }
