@@ -53,6 +53,9 @@ describe('the offer of a shop', () => {
     expect(checkOffer(required(), market, target).amount).toBe(10_000n)
     // A shop that does not know ref links names none.
     expect(checkOffer(required({}, {}), market, target).amount).toBe(10_000n)
+    // The shops' libraries name the usual permission, or none.
+    const usual = { extra: { ...accepted.extra, assetTransferMethod: 'eip3009' } }
+    expect(checkOffer(required(usual), market, target).amount).toBe(10_000n)
     expect(checkOffer(required({ payTo: router.toLowerCase() }), market, target).amount).toBe(10_000n)
   })
 
@@ -67,6 +70,10 @@ describe('the offer of a shop', () => {
     ['not an amount', { amount: '1e6' }],
     ['names the token wrongly', { extra: { name: 'USD Coin', version: '2' } }],
     ['names the token wrongly', { extra: undefined }],
+    ['another kind of permission', { extra: { ...accepted.extra, assetTransferMethod: 'permit2' } }],
+    ['valid for too long', { maxTimeoutSeconds: 315_360_000 }],
+    ['valid for too long', { maxTimeoutSeconds: '60' }],
+    ['valid for too long', { maxTimeoutSeconds: undefined }],
   ])('is refused: %s', (why, change) => {
     expect(() => checkOffer(required(change), market, target)).toThrow(why)
   })

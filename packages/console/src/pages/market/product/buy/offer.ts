@@ -31,6 +31,8 @@ const ROUTER = parseAbi([
   'function ESCROW() view returns (address)',
 ])
 const TOKEN = parseAbi(['function DOMAIN_SEPARATOR() view returns (bytes32)'])
+/** A shop that could take the money much later would keep the buyer waiting for as long. */
+const LONGEST_SECONDS = 300
 const NOTHING_PAID = 'Nothing was signed or paid. Choose another product, or tell the shop.'
 
 export async function readMarket(reads: PublicClient, router: Address): Promise<Market> {
@@ -79,9 +81,18 @@ export function checkOffer(required: PaymentRequired, market: Market, target: Re
     refuse('the money would not go to the market’s split contract')
   if (!isSame(requirements.asset, market.usdc)) refuse('it asks for another token than USDC')
   if (!/^[1-9]\d{0,17}$/.test(requirements.amount)) refuse('its price is not an amount')
+  const { maxTimeoutSeconds: seconds } = requirements
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > LONGEST_SECONDS)
+    refuse('your permission would be valid for too long')
   const { attributionToken = target.token } = Object(required.extensions) as { attributionToken?: unknown }
   if (attributionToken !== target.token) refuse('it is for another link than yours')
-  const { name, version } = Object(requirements.extra) as { name?: unknown; version?: unknown }
+  const {
+    name,
+    version,
+    assetTransferMethod = 'eip3009',
+  } = Object(requirements.extra) as Record<string, unknown>
+  // The client would sign a Permit2 transfer, which the split contract does not split.
+  if (assetTransferMethod !== 'eip3009') refuse('it asks for another kind of permission')
   const domain = {
     name: String(name),
     version: String(version),
