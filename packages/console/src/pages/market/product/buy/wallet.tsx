@@ -118,6 +118,14 @@ function Purchase({
 
   const paying = useMutation({
     mutationFn: async ({ offer, wish }: { offer: Offer; wish: Wish }) => {
+      const elsewhere = loadPayment(localStorage, key)
+      if (elsewhere) {
+        setPayment(elsewhere)
+        throw new Problem(
+          'You have signed a payment in another tab',
+          'Go on with that one: two would be paid twice.',
+        )
+      }
       const signed = await sign(connected, offer, { token: target.token, ...wish })
       // Kept before it leaves the browser: from here on it can be taken.
       keepPayment(localStorage, key, signed)
