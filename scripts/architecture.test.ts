@@ -49,14 +49,14 @@ describe('the house', () => {
 
 describe('the guard of the house', () => {
   test('sees an import that goes up, between packages and between floors', () => {
-    const [low, high] = ['packages/chain/src/index.ts', 'packages/service/src/app/main.ts']
+    const [low, high] = ['packages/chain/src/index.ts', 'packages/service/src/app/service.ts']
     expect(upward(planted(low, high), FLOORS_OF_PACKAGES)).toEqual([`${low} imports ${high}`])
     const kit = 'packages/service/src/kit/context.ts'
     expect(upward(planted(kit, high), FLOORS_OF_SERVICE)).toEqual([`${kit} imports ${high}`])
   })
 
   test('sees a package that imports one of its own floor', () => {
-    const [one, other] = ['packages/service/src/app/main.ts', 'packages/signer/src/main.ts']
+    const [one, other] = ['packages/service/src/app/service.ts', 'packages/signer/src/main.ts']
     expect(upward(planted(one, other), FLOORS_OF_PACKAGES)).toEqual([`${one} imports ${other}`])
   })
 

@@ -15,7 +15,7 @@ export const FLOORS_OF_PACKAGES = [
   ['packages/database', 'packages/client', 'contracts'],
   ['packages/process', 'packages/chain', 'packages/console'],
   ['packages/service', 'packages/facilitator', 'packages/merchant', 'packages/signer'],
-  ['packages/create-referrer-shop'],
+  ['packages/create-referrer-shop', 'packages/operator'],
   ['sandbox', 'bench', 'sim'],
 ]
 

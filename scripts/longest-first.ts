@@ -18,7 +18,7 @@ export const LONGEST = [
   'sandbox/test/newcomers.test.ts',
   'packages/signer/test/run.test.ts',
   'sandbox/test/demo.test.ts',
-  'packages/service/src/app/main.test.ts',
+  'packages/service/src/app/process.test.ts',
   'sandbox/src/main.test.ts',
   'packages/signer/test/review-purchase.test.ts',
   'packages/signer/test/run-review.test.ts',

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { findChromium, NO_CHROMIUM } from '../packages/console/test/harness/chromium.ts'
+import { press } from '../packages/console/test/harness/keyboard.ts'
 import { startConsoleMarket } from '../packages/console/test/harness/market.ts'
 import { placesOf } from '../packages/console/test/harness/places.ts'
 import { arrive, DESKTOP, PHONE } from '../packages/console/test/harness/visits.ts'
@@ -39,6 +40,7 @@ try {
     if (!place) throw new Error(`there is no page ${route}`)
     const { page, close } = await market.visit({ as: place.as })
     await arrive(page, place.path)
+    await connect(page)
     for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
       await page.setViewportSize(viewport)
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -54,6 +56,19 @@ try {
   for (const problem of await market.leave()) console.error(problem)
 } finally {
   await market.end()
+}
+
+/** Chooses the wallet of the account that is signed in, where the page asks for it: the list has it first. */
+async function connect(page: Page): Promise<void> {
+  const wallets = page.locator('.wallets button')
+  if ((await wallets.count()) === 0) return
+  await press(page, wallets.first())
+  await page.waitForFunction(() => !document.querySelector('.wallets, .skeleton'))
+  // The focus is not part of the picture.
+  await page.evaluate(() => {
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+    scrollTo(0, 0)
+  })
 }
 
 /** As WebP, with less detail when it would be too large. */

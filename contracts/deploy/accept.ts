@@ -19,8 +19,8 @@ const adminAbi = splitRouterAbi
 
 /** The hand-overs that were begun and not accepted yet. */
 export async function pendingAcceptances(
-  client: DeploymentClient,
-  contracts: Addresses,
+  client: Pick<DeploymentClient, 'readContract'>,
+  contracts: Pick<Addresses, 'AddressRegistry' | (typeof WITH_ADMIN)[number]>,
 ): Promise<Acceptance[]> {
   const admins = await Promise.all(
     WITH_ADMIN.map(async (name): Promise<Acceptance> => {

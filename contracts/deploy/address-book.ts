@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Addresses } from './plan.ts'
 
 export interface AddressBook {
@@ -8,6 +9,10 @@ export interface AddressBook {
   startBlock: number
   contracts: Addresses
 }
+
+/** Where the book of a chain is kept unless another place is named. */
+export const defaultBook = (chainId: number): string =>
+  fileURLToPath(new URL(`../deployments/${chainId}.json`, import.meta.url))
 
 /** The book of an earlier run, if there is one. */
 export function readAddressBook(path: string, chainId: number): AddressBook | undefined {

@@ -23,6 +23,8 @@ export interface Console {
   assets: ReadonlyMap<string, Asset>
   /** Whether there is a page at a path. */
   hasPage(path: string): boolean
+  /** Whether what is at a path belongs to whoever is signed in. */
+  isPrivate(path: string): boolean
   render(request: PageRequest): Promise<PageAnswer>
 }
 
@@ -46,6 +48,7 @@ export async function openConsole(directory: string): Promise<Console | undefine
   return {
     assets: readAssets(join(directory, 'client')),
     hasPage: server.hasPage,
+    isPrivate: server.isPrivate,
     render: (request) => server.render(request, manifest),
   }
 }

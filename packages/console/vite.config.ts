@@ -14,7 +14,7 @@ export default defineConfig(({ isSsrBuild }) => ({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 4_000,
     copyPublicDir: !isSsrBuild,
-    rollupOptions: isSsrBuild ? {} : { input: 'src/client.tsx' },
+    rollupOptions: isSsrBuild ? {} : { input: 'src/client.ts' },
   },
   // What the server renders with comes along: the built console needs no packages beside it.
   ssr: { noExternal: true },

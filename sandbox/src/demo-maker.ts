@@ -1,6 +1,6 @@
 import { bringUp } from './bring-up.ts'
 import { startDatabases } from './databases.ts'
-import { makePlan } from './demo/plan.ts'
+import { DAYS, makePlan } from './demo/plan.ts'
 import { play } from './demo/play.ts'
 import { record } from './demo/record.ts'
 import type { Snapshot } from './demo/snapshot.ts'
@@ -8,13 +8,15 @@ import { createEnds } from './ends.ts'
 import { readPorts, requireFree } from './ports.ts'
 import { databaseDirectory } from './state.ts'
 
-/** Plays the whole plan in a bare market of its own, and records what came of it. */
+/** Plays the plan, or its first days, in a bare market of its own, and records what came of it. */
 export async function makeDemo({
   env,
   say,
+  days = DAYS,
 }: {
   env: NodeJS.ProcessEnv
   say: (text: string) => void
+  days?: number
 }): Promise<Snapshot> {
   const ports = readPorts(env)
   await requireFree(ports)
@@ -26,7 +28,7 @@ export async function makeDemo({
     )
     const parts = { ports, databases, logLevel: 'warn', ends, say }
     const sandbox = await bringUp({ ...parts, contents: 'empty', isEmbedding: false })
-    const played = await play(sandbox, makePlan(), { shopPort: ports.shop, ends, say })
+    const played = await play(sandbox, { ...makePlan(), days }, { shopPort: ports.shop, ends, say })
     return await record(sandbox, played)
   } finally {
     for (const problem of await ends.all()) say(String(problem))

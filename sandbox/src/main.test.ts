@@ -123,7 +123,8 @@ describe('npm start', () => {
     const page = await fetch(state.chatUrl)
     expect(await page.text()).toContain('<title>Chat with the bot</title>')
     const ahead = async () => (await (await fetch(`${state.chatUrl}/clock`)).json()).aheadSeconds
-    expect(await ahead()).toBe(0)
+    // Blocks of one second carry times one after another, so that the chain may be a little ahead.
+    expect(Math.abs(await ahead())).toBeLessThan(60)
   })
 
   it('writes down where everything is', () => {

@@ -33,6 +33,8 @@ export function environmentOf(
     CHAINS: JSON.stringify([{ chainId, rpcUrls: [rpcUrl], contracts, ...pace }]),
     // Whoever tries the sandbox has shops and consoles on this machine.
     ALLOW_PRIVATE_HOSTS: 'true',
+    // There is one process of each program.
+    LIMITS: 'memory',
   }
 }
 

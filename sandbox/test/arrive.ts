@@ -21,6 +21,7 @@ export async function arrive({ marketUrl, rpcUrl }: { marketUrl: string; rpcUrl:
     REFERRER_URL: marketUrl,
     BASE_RPC_URL: rpcUrl,
     SIGNER_PASSWORD: 'of a test',
+    SIGNER_LIGHT_KEYS: 'true',
   })
   const { agent_id } = await host.call('setup')
   return { agentId: String(agent_id), ...host }

@@ -8,6 +8,8 @@ import {
   splitRouterAbi,
 } from '@referrer/protocol/abi'
 import { decodeFunctionData, type Hex } from 'viem'
+import { REVIEWERS } from '../src/demo/cast.ts'
+import { DAYS } from '../src/demo/plan.ts'
 import { type Call, DAY_SECONDS, type Row, type Snapshot } from '../src/demo/snapshot.ts'
 
 const abi = [
@@ -37,8 +39,38 @@ const DIFFERING = new Set([
   ...['escrow_id', 'weight', 'opinion_weight', 'opinion_size'],
 ])
 
-export function factsOf({ calls, rows, agentIds, merchantIds }: Snapshot) {
+/** When a row of each table was made. */
+const MADE_AT = [
+  'recorded_at',
+  'registered_at',
+  'set_at',
+  'described_at',
+  'submitted_at',
+  'entered_at',
+  'cast_at',
+]
+
+/** A snapshot as it was after that many days. */
+export function firstDays(snapshot: Snapshot, days: number): Snapshot {
+  const end = (days - DAYS) * DAY_SECONDS
+  const isBefore = (moment: unknown) => typeof moment === 'number' && moment < end * 1_000
+  const isThere = (row: Row) => isBefore(row[MADE_AT.find((name) => name in row) ?? ''])
+  // All other rows are written once, or on the day on which they were made.
+  const asItWas = (row: Row) => ('flagged' in row ? { ...row, flagged: isBefore(row.flagged_at) } : row)
   return {
+    ...snapshot,
+    agentIds: snapshot.agentIds.filter((_, at) => (REVIEWERS[at]?.joins ?? 0) < days),
+    calls: snapshot.calls.filter(({ at }) => at < end),
+    rows: Object.fromEntries(
+      Object.entries(snapshot.rows).map(([table, all]) => [table, all.filter(isThere).map(asItWas)]),
+    ),
+  }
+}
+
+export function factsOf({ plan, contracts, calls, rows, agentIds, merchantIds }: Snapshot) {
+  return {
+    plan,
+    contracts,
     agentIds,
     merchantIds,
     calls: calls.flatMap(factsOfCall).sort(),

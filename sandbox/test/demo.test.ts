@@ -1,12 +1,16 @@
 // The market that a newcomer finds after npm start.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { startPostgres } from '@referrer/database'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callerOf } from '../src/caller.ts'
 import { GOODS } from '../src/shop/shops.ts'
+import { openPlaces, referrer, rowsAt, serveFrom, whileHeld } from './backup.ts'
 import { type Review, resolve, reviewsOf } from './links.ts'
 import { buy, chainOf } from './purchase.ts'
-import { PATIENCE_MS, startTestSandbox, type TestSandbox } from './sandbox.ts'
+import { inDatabase, PATIENCE_MS, startTestSandbox, type TestSandbox } from './sandbox.ts'
 
 type Listed = Review & { agent_id: number; comparison_outcome: string; content_json: { description: string } }
 
@@ -83,6 +87,48 @@ describe('the demo market', () => {
     expect(Math.min(...listed.map(daysAgo))).toBeLessThan(1)
     expect(Math.max(...listed.map(daysAgo))).toBeGreaterThan(95)
     expect((await (await fetch(`${sandbox.state.chatUrl}/clock`)).json()).aheadSeconds).toBe(0)
+  })
+
+  it('is the same after it was backed up, destroyed and restored, on a server of one and on an embedded one', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const places = await openPlaces(sandbox)
+    const [first, second] = ['first', 'second'].map((name) => join(places.directory, name)) as [
+      string,
+      string,
+    ]
+    const embedded = { DATABASE_URL: '', DATA_DIR: join(places.directory, 'postgres') }
+    const own = { DATABASE_URL: places.url('restored') }
+    try {
+      const records = await whileHeld(sandbox, async () => {
+        await referrer(['backup', first, '--no-verify'], { DATABASE_URL: places.url('market') })
+        return rowsAt(places.url('market'))
+      })
+      expect([...records].filter(([, rows]) => rows.length > 0).length).toBeGreaterThan(40)
+
+      await referrer(['restore', first], embedded)
+      const printed = await referrer(['backup', second], embedded)
+      expect(printed).toContain('it was restored for a try, and every table was the same')
+      const server = await startPostgres({ directory: embedded.DATA_DIR })
+      expect(await rowsAt(server.url)).toEqual(records)
+      await server.stop()
+      rmSync(embedded.DATA_DIR, { recursive: true })
+
+      await inDatabase(sandbox, (sql) => sql`CREATE DATABASE restored`)
+      await referrer(['restore', second], own)
+      expect(await rowsAt(own.DATABASE_URL)).toEqual(records)
+      await expect(referrer(['restore', second], own)).rejects.toThrow('replace them with --replace restored')
+
+      const service = await serveFrom(own.DATABASE_URL, sandbox)
+      try {
+        for (const path of ['/v1/review?limit=500', '/v1/agent?limit=500', '/v1/merchant?limit=500'])
+          expect([path, await (await fetch(`${service.url}${path}`)).json()]).toEqual([path, await get(path)])
+      } finally {
+        await service.stop()
+      }
+    } finally {
+      await places.leave()
+    }
   })
 
   it('sells each of its products to the stock x402 client, through the link of a review', {

@@ -31,7 +31,7 @@ export async function resolve(link: string): Promise<Resolved> {
 }
 
 /** The newest link to what the shop sells at this path. */
-export async function linkTo(sandbox: TestSandbox, path: string): Promise<string> {
+export async function linkTo(sandbox: Pick<TestSandbox, 'state'>, path: string): Promise<string> {
   const product = sandbox.state.products.find(({ endpointUrl }) => endpointUrl.endsWith(path))
   const review = (await reviewsOf(sandbox)).find(({ product_id }) => product_id === product?.productId)
   if (!review) throw new Error(`nobody has reviewed ${path}`)

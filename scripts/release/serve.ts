@@ -1,20 +1,14 @@
 // Serves our packages as they would be published, beside everybody else's: npm install and npm create work before a release as after it.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { npm } from '../npm.mjs'
-import { buildPackages, PUBLISHED, root } from './packages.ts'
+import { root } from './packages.ts'
+import { packedPackages } from './packed.ts'
 import { startRegistry } from './registry.ts'
 
 const PORT = 8086
 
-const folder = mkdtempSync(join(tmpdir(), 'referrer-packages-'))
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(0))
 
-await buildPackages((name) => join(folder, name))
-await npm(process.execPath, 'Packing', folder, ['pack', ...PUBLISHED.map((name) => `./${name}`)])
+const folder = await packedPackages()
 const upstream = execFileSync('npm', ['config', 'get', 'registry'], { cwd: root, encoding: 'utf8' }).trim()
 const { url } = await startRegistry({ folder, upstream, port: PORT + Number(process.env.PORT_OFFSET ?? 0) })
 console.log(`packages ready: in another terminal

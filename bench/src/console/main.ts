@@ -15,16 +15,21 @@ Compared, in turns, each with an empty cache, in the Chromium of this machine:
 LCP is when the largest part of the page is painted, CLS how much of it moved afterwards. Everything is the median of several rounds; the
 sandbox and the browser share the machine's cores.
 
-  --rounds <n>    rounds for each page (default 3)`
+  --rounds <n>    rounds for each page (default 3)
+  --page <route>  only this page, for instance /me/chat`
 
 const { values } = parseArgs({
-  options: { help: { type: 'boolean' }, rounds: { type: 'string', default: '3' } },
+  options: {
+    help: { type: 'boolean' },
+    rounds: { type: 'string', default: '3' },
+    page: { type: 'string' },
+  },
 })
 
 if (values.help) console.log(HELP)
-else await main(Number(values.rounds)).catch(fail)
+else await main(Number(values.rounds), values.page).catch(fail)
 
-async function main(rounds: number): Promise<void> {
+async function main(rounds: number, only: string | undefined): Promise<void> {
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number from 1')
   const chromium = findChromium()
   if (!chromium) throw new Error(NO_CHROMIUM)
@@ -33,7 +38,11 @@ async function main(rounds: number): Promise<void> {
   const market = await startConsoleMarket(chromium)
   try {
     const measured: Page[] = []
-    for (const place of await placesOf(market.sandbox)) {
+    const places = await placesOf(market.sandbox)
+    const wanted = places.filter(({ route }) => only === undefined || route === only)
+    if (wanted.length === 0)
+      throw new Error(`there is no page ${only}: ${places.map(({ route }) => route).join(' ')}`)
+    for (const place of wanted) {
       progress(place.route)
       const of = (isRenderedInPage: boolean) => measurePage(market, place, { rounds, isRenderedInPage })
       measured.push({

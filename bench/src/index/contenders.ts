@@ -31,7 +31,7 @@ const MIRRORED = [
 export const ours: Contender = {
   name: 'ours',
   command: ({ rpcUrl, databaseUrl, pollIntervalMs, finalityDepth }) => ({
-    args: [fileURLToPath(import.meta.resolve('@referrer/service/main'))],
+    args: [fileURLToPath(new URL('../../../packages/operator/src/main.ts', import.meta.url)), 'serve'],
     env: {
       DATABASE_URL: databaseUrl,
       PORT: '0',

@@ -12,7 +12,7 @@ import { installPonder } from './ponder.ts'
 const HELP = `bench:index: the market's events from a node into Postgres, and how long they take
 
 Compared, one after the other, each with a fresh database of one Postgres server (fsync on) and a node of its own:
-  ours     the service as it is deployed (npm run service), whose indexer feeds its tables
+  ours     the service as it is deployed (referrer serve), whose indexer feeds its tables
   ponder   Ponder (ponder start) with handlers that make the same writes to tables with the same keys and indexes
 The node is a process that serves a recorded chain: mixed events of the contracts in blocks of 20 to 60, then live blocks of 50 events,
 about one a second. Both poll it every 500 ms and take blocks 30 deep as final. At the end both must hold the same rows.

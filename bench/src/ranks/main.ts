@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { PostgresServer, Sql } from '@referrer/database'
-import { recomputeRanks } from '@referrer/service/testing'
+import { recomputeRanks } from '@referrer/service'
 import { createParts, type Parts } from '../parts.ts'
 import { report } from '../report.ts'
 import { fail, progress, withPostgres } from '../stage.ts'

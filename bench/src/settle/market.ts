@@ -48,7 +48,11 @@ export function connectTo(url: string): LocalClient {
 
 export async function openShop(
   client: LocalClient,
-  { buyers: buyerCount, relayers: relayerCount }: { buyers: number; relayers: number },
+  {
+    buyers: buyerCount,
+    relayers: relayerCount,
+    alsoRich = [],
+  }: { buyers: number; relayers: number; alsoRich?: readonly HDAccount[] },
 ): Promise<Shop> {
   const market = await deployMarket(client)
   const { merchant, reviewer, settler, treasury, stranger } = market.accounts
@@ -65,7 +69,7 @@ export async function openShop(
   }
   const buyers = Array.from({ length: buyerCount }, (_, index) => developmentAccount(BUYERS_FROM + index))
   // No balance starts at zero: writing an empty storage word costs more gas, once for each account.
-  const rich = [...buyers, merchant, reviewer, treasury, stranger].map(({ address }) => address)
+  const rich = [...buyers, ...alsoRich, merchant, reviewer, treasury, stranger].map(({ address }) => address)
   for (const address of [...rich, market.addresses.CommissionEscrow]) await mintUsdc(market, address, MONEY)
 
   const key = await AttestationKey.signingKey(new Uint8Array(32).fill(1))

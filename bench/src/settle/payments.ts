@@ -13,8 +13,13 @@ export type Payment = {
 const PRICE = '1000000'
 const VALID_SECONDS = 3_600
 
-/** Makes this many payments of each buyer, signed by the official client. */
-export async function signPayments(shop: Shop, payTo: Address, each: number): Promise<Payment[][]> {
+/** Makes this many payments of each buyer, signed by the official client; with an agent's id they are that agent's. */
+export async function signPayments(
+  shop: Shop,
+  payTo: Address,
+  each: number,
+  buyerAgentId?: bigint,
+): Promise<Payment[][]> {
   const { market } = shop
   const requirements = {
     scheme: 'exact',
@@ -25,7 +30,10 @@ export async function signPayments(shop: Shop, payTo: Address, each: number): Pr
     maxTimeoutSeconds: VALID_SECONDS,
     extra: await tokenDomain(market),
   }
-  const extensions = { attributionToken: shop.attributionToken }
+  const extensions = {
+    attributionToken: shop.attributionToken,
+    ...(buyerAgentId !== undefined && { buyerAgentId: String(buyerAgentId) }),
+  }
   const payments: Payment[][] = []
   for (const buyer of shop.buyers) {
     const client = new ExactEvmScheme(buyer)

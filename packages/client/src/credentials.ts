@@ -4,6 +4,7 @@ import { createSiweMessage } from 'viem/siwe'
 import { ReferrerError } from './error.ts'
 import type { ROUTES } from './generated/routes.ts'
 import type { Signer } from './signer.ts'
+import { nextTimestamp } from './timestamps.ts'
 import type { AnswerOf, Call } from './types.ts'
 
 /**
@@ -22,10 +23,10 @@ export type Session = AnswerOf<'/v1/auth/session', 'post'>
 type Auth = (typeof ROUTES)[keyof typeof ROUTES]['auth']
 
 export interface Credentials {
-  /** The headers of a request. `aheadSeconds` is added to the time that is signed. */
+  /** The headers of a request. */
   present(
     route: string,
-    request: { auth: Auth; method: string; body: string; aheadSeconds: number },
+    request: { auth: Auth; method: string; target: string; body: string },
   ): Promise<Record<string, string>>
   /** Whether other credentials can be had than these, which were refused. */
   renews(presented: Record<string, string>): boolean
@@ -114,16 +115,20 @@ function ownCredentials(options: Omit<Options, 'session'> & { session: Session |
 
   return {
     signIn,
-    async present(route, { auth, method, body, aheadSeconds }) {
+    async present(route, { auth, method, target, body }) {
       if (auth === 'none' || auth === 'sign-in') return {}
       if (auth === 'console') throw ofPages(route)
       if (auth === 'session' || session || signer?.asksPerson) return bearer()
       if (!signer) throw missing('a signature', route)
-      const timestamp = Math.floor(now() / 1_000) + aheadSeconds
+      const isRead = method === 'GET'
+      // The market takes the signature of a read as often as it comes, and all reads of a second have the same one.
+      const timestamp = isRead
+        ? Math.floor(now() / 1_000)
+        : await nextTimestamp(signer.key, `${method} ${target} ${body}`, now)
       const signMessage: RequestSignature.RequestSigner['signMessage'] = ({ message }) =>
         signer.signMessage(message)
       return RequestSignature.serialize(
-        await RequestSignature.sign({ signMessage }, method === 'GET' ? '' : body, timestamp),
+        await RequestSignature.sign({ signMessage }, isRead ? '' : body, timestamp),
       )
     },
     renews({ authorization }) {

@@ -65,6 +65,8 @@ export interface ProvidedWallet {
 /** Who signs, whichever of the three it came from. */
 export interface Signer {
   address: Address
+  /** What the caller gave: clients that have it in common share their timestamps. */
+  key: object
   /** Every signature is a question to a person, so one for a session is better than one for each request. */
   asksPerson: boolean
   signMessage(message: string | { raw: Hex }): Promise<Hex>
@@ -83,6 +85,7 @@ export function signerOf({
   return (
     account && {
       address: account.address,
+      key: account,
       asksPerson: false,
       signMessage: (message) => account.signMessage({ message }),
       signTypedData: (typed) => account.signTypedData(typed),
@@ -99,6 +102,7 @@ function signerOfWallet(wallet: ConnectedWallet | ProvidedWallet): Signer {
   if (!account) throw new TypeError('the wallet has no account: connect it first')
   return {
     address: account.address,
+    key: wallet,
     asksPerson: true,
     signMessage: (message) => connected.signMessage({ account, message }),
     signTypedData: (typed) => connected.signTypedData({ account, ...typed }),

@@ -51,12 +51,12 @@ export function createCall(transport: Transport): Call {
     const text = body === undefined ? undefined : JSON.stringify(body)
     const isRepeatable = isIdempotent(verb, path)
     const credentials = transport.credentials()
-    let aheadSeconds = 0
+    let replays = 0
     let isRenewed = false
 
     for (let attempt = 0; ; attempt++) {
       const presented =
-        chosen ?? (await credentials.present(route, { auth, method: verb, body: text ?? '', aheadSeconds }))
+        chosen ?? (await credentials.present(route, { auth, method: verb, target, body: text ?? '' }))
       const headers = {
         ...(answers === 'json' && { accept: 'application/json' }),
         ...(text !== undefined && { 'content-type': 'application/json' }),
@@ -79,9 +79,9 @@ export function createCall(transport: Transport): Call {
       if (answer.status >= 200 && answer.status < 300) return read(route, answers, answer)
 
       const error = refusalOf(route, answer, now())
-      // Neither was looked at: the one came in the same second as another like it, the other on a session that has ended.
-      if (error.status === 401 && error.detail === 'replayed request' && aheadSeconds < retries) {
-        aheadSeconds++
+      // Neither was looked at: another process signed the same in the same second, or the session has ended.
+      if (error.status === 401 && error.detail === 'replayed request' && replays < retries) {
+        replays++
         continue
       }
       if (error.status === 401 && !isRenewed && !chosen && credentials.renews(presented)) {

@@ -98,6 +98,16 @@ describe('a keystore', () => {
     expect(one.crypto.cipherparams.iv).not.toBe(other.crypto.cipherparams.iv)
     expect(one.crypto.kdfparams).toMatchObject({ n: 262_144, r: 8, p: 1, dklen: 32 })
   })
+
+  it('takes a tenth of the work, and opens for the same password, where that was asked for', async () => {
+    const path = join(folder, 'light.json')
+    await writeKeystore(path, KEY, PASSWORD, { isLight: true })
+    const { crypto } = JSON.parse(readFileSync(path, 'utf8'))
+    expect(crypto.kdfparams).toMatchObject({ n: 4_096, r: 8, p: 6, dklen: 32 })
+    expect(await readKeystore(path, PASSWORD)).toBe(KEY)
+    expect((await thrown(readKeystore(path, 'other'))).message).toContain('the password does not open')
+    expect(await decryptKeystoreJson(readFileSync(path, 'utf8'), PASSWORD)).toMatchObject({ privateKey: KEY })
+  })
 })
 
 describe('other wallets', () => {

@@ -101,12 +101,48 @@ describe('a client with an account', () => {
     expect(market.asked.some(hasToken)).toBe(false)
   })
 
-  it('may send the same request twice in one second, which the replay guard would refuse', async () => {
+  it('never signs the same request twice with one timestamp, whichever client of the account sends it', async () => {
+    const moment = Date.now()
+    const options = { account: owner, now: () => moment, retries: 0 }
+    const [market, another] = [clientOf(m, options), clientOf(m, options)]
+    for (const client of [market, another, market, another]) {
+      expect((await setCap(client, 22)).per_tx_cap_usdc).toBe(22)
+    }
+    // Each answer shows the cap of whichever was written last.
+    await Promise.all([22, 22, 23].map((cap) => setCap(market, cap)))
+    const present = Math.floor(moment / 1_000)
+    const aheadOf = ({ headers }: TestClient['asked'][number]) =>
+      Number(headers['x-agent-timestamp']) - present
+    const inOrder = (one: number, other: number) => one - other
+    expect(market.asked.map(aheadOf).toSorted(inOrder)).toEqual([0, 0, 2, 4, 5])
+    expect(another.asked.map(aheadOf)).toEqual([1, 3])
+  })
+
+  it('signs reads with the present time, however many there are', async () => {
     const moment = Date.now()
     const market = clientOf(m, { account: owner, now: () => moment })
-    const caps = await Promise.all([setCap(market, 22), setCap(market, 22), setCap(market, 22)])
-    expect(caps.map(({ per_tx_cap_usdc }) => per_tx_cap_usdc)).toEqual([22, 22, 22])
-    expect(market.asked.length).toBeGreaterThan(3)
+    await Promise.all([contextOf(market), contextOf(market)])
+    expect(new Set(market.asked.map(({ headers }) => headers['x-agent-timestamp'])).size).toBe(1)
+  })
+
+  it('signs again when another process has signed the same in the same second', async () => {
+    const moment = Date.now()
+    const clientOfProcess = () => clientOf(m, { account: { ...owner }, now: () => moment })
+    const clients = [clientOfProcess(), clientOfProcess(), clientOfProcess()]
+    for (const client of clients) expect((await setCap(client, 24)).per_tx_cap_usdc).toBe(24)
+    expect(clients.map(({ asked }) => asked.length)).toEqual([1, 2, 3])
+  })
+
+  it('waits rather than sign for a time that the market would refuse', async () => {
+    let passed = 0
+    const moment = Date.now() - (Date.now() % 1_000) + 900
+    const now = () => moment + passed
+    const market = clientOf(m, { account: owner, now, retries: 0 })
+    const sent = Array.from({ length: 32 }, () => setCap(market, 25))
+    await Promise.all(sent.slice(0, 31))
+    expect(market.asked.length).toBe(31)
+    passed = 100
+    expect((await sent.at(-1))?.per_tx_cap_usdc).toBe(25)
   })
 
   it('says what the market has against its clock', async () => {

@@ -1,9 +1,9 @@
 // Renders pages on the server: complete for whoever only reads, and a beginning for the browser.
-import { dehydrate } from '@tanstack/react-query'
+import { dehydrate, type Query, type QueryClient } from '@tanstack/react-query'
 import { createMemoryHistory } from '@tanstack/react-router'
-import { StrictMode } from 'react'
+import { type ReactNode, StrictMode } from 'react'
 import { renderToString } from 'react-dom/server'
-import { createApi } from './api/api.ts'
+import { createApi, isRead } from './api/api.ts'
 import { ApiError } from './api/error.ts'
 import { App } from './app/app.tsx'
 import { documentOf, type Manifest } from './app/document.ts'
@@ -23,18 +23,26 @@ const matching = createAppRouter(
   createMemoryHistory(),
 )
 
-/** Whether there is a page at a path. */
-export function hasPage(path: string): boolean {
+/** Pages of a session ask for one thing after another; what is deeper than this the browser asks for. */
+const MOST_PASSES = 6
+
+function matchedAt(path: string) {
   try {
-    return matching.getMatchedRoutes(path)[2] !== undefined
+    return matching.getMatchedRoutes(path)[2]
   } catch {
     // A path that cannot be decoded.
-    return false
+    return undefined
   }
 }
 
+/** Whether there is a page at a path. */
+export const hasPage = (path: string): boolean => matchedAt(path) !== undefined
+
+/** Whether what is at a path belongs to whoever is signed in. */
+export const isPrivate = (path: string): boolean => matchedAt(path)?.options.staticData?.isPrivate === true
+
 export async function render(request: PageRequest, manifest: Manifest): Promise<PageAnswer> {
-  const { origin, theme, fetch } = request
+  const { origin, theme, fetch, isSignedIn } = request
   const context: AppContext = {
     api: createApi({ origin, fetch }),
     queries: createQueries(),
@@ -45,28 +53,47 @@ export async function render(request: PageRequest, manifest: Manifest): Promise<
     queries: { ...context.queries.getDefaultOptions().queries, retry: false },
   })
   const router = createAppRouter(context, createMemoryHistory({ initialEntries: [request.url] }))
-  const isPrivate = router.matchRoutes(router.state.location).some(({ staticData }) => staticData.isPrivate)
-  if (isPrivate)
-    return { status: 200, html: documentOf({ manifest, theme, matches: [], body: '', state: undefined }) }
-
   await router.load()
   const result = router._serverResult
   if (!result) throw new Error('the router ended without a result')
   if (result.type === 'redirect') {
     return { status: 302, html: '', location: router.resolveRedirect(result.redirect).options.href ?? '/' }
   }
-  const body = renderToString(
+  const { matches } = result
+  const app = (
     <StrictMode>
       <App router={router} context={context} />
-    </StrictMode>,
+    </StrictMode>
   )
+  const body = isSignedIn ? await renderAnswered(app, context.queries) : renderToString(app)
   const state = { queries: dehydrate(context.queries), renderedAt: context.renderedAt }
   context.queries.clear()
-  const error = result.matches.find(({ status }) => status === 'error')?.error
+  const error = matches.find(({ status }) => status === 'error')?.error
   const status = error instanceof ApiError ? error.status || 503 : result.status
+  const isPrivate = matches.some(({ staticData }) => staticData.isPrivate)
   return {
     status,
-    html: documentOf({ manifest, theme, matches: result.matches, body, state }),
+    html: documentOf({ manifest, theme, matches, body, isPrivate, state }),
     ...(status >= 500 && { error }),
   }
 }
+
+/** Renders again with the answers to what the page asked for, until it asks for nothing more. What fails is left to the browser. */
+async function renderAnswered(app: ReactNode, queries: QueryClient): Promise<string> {
+  const asked = new Set<Query>()
+  let body = renderToString(app)
+  for (let pass = 1; pass < MOST_PASSES; pass++) {
+    const wanted = queries
+      .getQueryCache()
+      .getAll()
+      .filter((query) => isWanted(query) && !asked.has(query))
+    if (wanted.length === 0) break
+    await Promise.all(wanted.map((query) => query.fetch().catch(() => query.reset())))
+    for (const query of wanted) asked.add(query)
+    body = renderToString(app)
+  }
+  return body
+}
+
+const isWanted = ({ meta, state, options }: Query): boolean =>
+  isRead({ meta }) && state.status === 'pending' && (options as { enabled?: unknown }).enabled !== false

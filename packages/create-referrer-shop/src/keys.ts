@@ -38,6 +38,7 @@ export async function ownerOf({ directory, env, isSandbox, isInteractive }: Owne
     const account = await readOwner({ key: path, directory, env, isSandbox, askPassword: ask })
     return { account, keep: async () => false }
   }
+  const isPublic = isSandbox && env.REFERRER_PASSWORD === undefined
   const password = env.REFERRER_PASSWORD ?? (isSandbox ? SANDBOX_PASSWORD : await newPassword(isInteractive))
   if (!isSandbox && password.length < LEAST_PASSWORD_CHARS) {
     throw new ShopError(
@@ -48,7 +49,8 @@ export async function ownerOf({ directory, env, isSandbox, isInteractive }: Owne
   return {
     account: privateKeyToAccount(privateKey),
     async keep() {
-      await writeKeystore(path, privateKey, password)
+      // What everybody can open need not be costly to open: each command of the shop does.
+      await writeKeystore(path, privateKey, password, { isLight: isPublic })
       return true
     },
   }

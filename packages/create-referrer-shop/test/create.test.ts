@@ -7,7 +7,7 @@ import type { Reporter } from '@referrer/merchant/shop'
 import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createShop } from '../src/create.ts'
-import { OWNER_KEY } from '../src/keys.ts'
+import { OWNER_KEY, ownerOf } from '../src/keys.ts'
 import { PATIENCE_MS, type Shops, startShops } from './shops.ts'
 
 let shops: Shops
@@ -16,7 +16,6 @@ beforeAll(async () => {
 }, PATIENCE_MS)
 afterAll(() => shops.end())
 
-const PASSWORD = 'correct horse'
 const SERVER = ['--env-file=.env', 'server.js']
 /** Next passes its route handlers the same `Request`. */
 const ROUTE_HANDLERS = `
@@ -43,7 +42,6 @@ describe.each(['hono', 'express', 'fastify'])('a shop with %s', (framework) => {
     ]
     const made = await shops.create([name, ...shops.flags, ...args, '--no-install'])
     expect([made.code, made.err]).toEqual([0, ''])
-    await shops.lighten(name)
     shops.install(name)
     const done = await shops.create([name, ...shops.flags])
     expect([done.code, done.out]).toEqual([0, expect.stringContaining('= ready')])
@@ -90,7 +88,6 @@ describe('a shop with Next', () => {
     expect(made.out).toContain('npx referrer-merchant describe --endpoint http://127.0.0.1:')
     const manifest = JSON.parse(readFileSync(join(shops.directory('nextly'), 'package.json'), 'utf8'))
     expect(manifest.scripts.dev).toMatch(/^next dev --port \d+$/)
-    await shops.lighten('nextly')
     shops.install('nextly')
     const stop = await shops.serve('nextly', ['--env-file=.env', '--input-type=module', '-e', ROUTE_HANDLERS])
     try {
@@ -130,6 +127,19 @@ describe('what is written', () => {
   })
 })
 
+describe("the owner's key", () => {
+  it('is cheap to open only where its password is the one that everybody knows', async () => {
+    const costOf = async (name: string, env: Record<string, string>) => {
+      const directory = shops.directory(name)
+      const owner = await ownerOf({ directory, env, isSandbox: true, isInteractive: false })
+      expect(await owner.keep()).toBe(true)
+      return JSON.parse(readFileSync(join(directory, OWNER_KEY), 'utf8')).crypto.kdfparams.n
+    }
+    expect(await costOf('public', {})).toBe(4_096)
+    expect(await costOf('secret', { REFERRER_PASSWORD: 'correct horse' })).toBe(262_144)
+  })
+})
+
 describe('a shop that is begun', () => {
   it('has its keys out of the reach of git before they are there', { timeout: PATIENCE_MS }, async () => {
     const directory = shops.directory('begun')
@@ -155,7 +165,6 @@ describe('a shop that is begun', () => {
   })
 
   it('sells its own product, whatever else is listed from its folder', { timeout: PATIENCE_MS }, async () => {
-    await shops.lighten('begun')
     shops.install('begun')
     const terms = ['--price', '0.01', '--commission', '50']
     expect(await shops.command('begun', ['list', '--name', '2024', ...terms])).toMatchObject({ code: 0 })
@@ -209,11 +218,10 @@ describe('a shop that is interrupted', () => {
     const directory = shops.directory('cut')
     const points = new Set<string>()
     for (let isDone = false; !isDone; ) {
-      const env = { REFERRER_PASSWORD: PASSWORD, PORT: '3200' }
+      const env = { PORT: '3200' }
       const { baseUrl: market, rpcUrl: rpc } = shops.sandbox.state
       const reporter = interruptingAnew(points)
       const options = { directory, given: { market, rpc }, isInstalled: false, mayAsk: false, env, reporter }
-      const wasThere = existsSync(join(directory, OWNER_KEY))
       isDone = await createShop(options).then(
         () => true,
         (error) => {
@@ -221,7 +229,6 @@ describe('a shop that is interrupted', () => {
           return false
         },
       )
-      if (!wasThere && existsSync(join(directory, OWNER_KEY))) await shops.lighten('cut', PASSWORD)
       // The market takes a request once, and those of two runs in one second would be the same.
       await sleep(1_000 - (Date.now() % 1_000))
     }

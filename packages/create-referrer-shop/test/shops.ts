@@ -6,12 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundled } from '@referrer/database/testing'
-import { SANDBOX_PASSWORD } from '@referrer/merchant/shop'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, createPublicClient, http } from 'viem'
 import { startTestSandbox, type TestSandbox } from '../../../sandbox/test/sandbox.ts'
-import { lighten } from '../../client/test/light-keystore.ts'
-import { OWNER_KEY } from '../src/keys.ts'
 import { run } from '../src/run.ts'
 
 export { PATIENCE_MS } from '../../../sandbox/test/sandbox.ts'
@@ -28,8 +25,6 @@ export interface Shops {
   create(args: string[], env?: Record<string, string>): Promise<{ code: number; out: string; err: string }>
   directory(name: string): string
   install(name: string): void
-  /** The owner's key of a shop that was made opens at once from now on. */
-  lighten(name: string, password?: string): Promise<void>
   project(name: string): Project
   command(name: string, args: string[]): Promise<{ code: number; out: string; err: string }>
   /** Runs the shop until the returned function is called. */
@@ -67,7 +62,6 @@ export async function startShops(): Promise<Shops> {
       return { code, out: said.join('\n'), err }
     },
     install: (name) => symlinkSync(MODULES, join(directory(name), 'node_modules')),
-    lighten: (name, password = SANDBOX_PASSWORD) => lighten(join(directory(name), OWNER_KEY), password),
     project: (name) => JSON.parse(readFileSync(join(directory(name), 'referrer.json'), 'utf8')),
     async command(name, args) {
       const { child, output } = runIn(directory(name), [await bundled(COMMANDS), ...args])

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { socketUrl } from './address.ts'
 import { findBinaries } from './binaries.ts'
 import { createCluster } from './cluster.ts'
-import { socketUrl } from './connect.ts'
 import { DatabaseError, messageOf } from './errors.ts'
 import { type Hold, tryHold } from './hold.ts'
 import { explain, type Home, openHome, startFailure } from './home.ts'

@@ -1,37 +1,81 @@
 import type postgres from 'postgres'
 import { DatabaseError } from './errors.ts'
-import { Pool } from './pool.ts'
+import { Pool, type PoolUse } from './pool.ts'
 import { queryMaker } from './query.ts'
-import type { Driver, Query, Session } from './session.ts'
+import type { Driver, Query, Servers, Session } from './session.ts'
 import type { Sql, Transaction, Types } from './sql.ts'
 import { runTransaction, type Send, type Work } from './transaction.ts'
 import { fitHelper, fitParameter, type Typed } from './values.ts'
 
+interface FrontOptions {
+  /** Where sessions connect to, if not where the driver does. */
+  servers?: Servers | undefined
+  observe?: QueryObserver | undefined
+}
+
 /** The driver's `sql`, whose queries go through our own sessions. */
-export function createFront(driver: Driver, max: number): Sql {
-  const pool = new Pool(driver, max)
-  return front(driver, throughPool(pool), {
-    begin: (...args: [Work] | [string, Work]) => lend(pool, (session) => begin(driver, session, args)),
+export function createFront(
+  driver: Driver,
+  max: number,
+  { servers, observe = () => undefined }: FrontOptions = {},
+): Sql {
+  const pool = new Pool(driver, max, servers)
+  const sql = front(driver, throughPool(pool, observe), {
+    begin: (...args: [Work] | [string, Work]) =>
+      observed(observe, () => lend(pool, (session) => begin(driver, session, args))),
     reserve: async () => {
       const session = await pool.borrow()
       return sessionFront(driver, session, () => pool.giveBack(session))
     },
     end: async ({ timeout }: { timeout?: number } = {}) => {
+      servers?.close()
       await Promise.all([pool.end(timeout), driver.end({ timeout })])
     },
   }) as Sql
+  pools.set(sql, pool)
+  return sql
 }
 
-function throughPool(pool: Pool): Send {
+const pools = new WeakMap<Sql, Pool>()
+
+/** How busy a pool is now; undefined where `sql` is not a pool of `connect`. */
+export const poolUse = (sql: Sql): PoolUse | undefined => pools.get(sql)?.use
+
+/** Told of a statement, or of a transaction as a whole; what it returns is called at its end. */
+export type QueryObserver = (statement: string) => ((error?: unknown) => void) | undefined
+
+async function observed<T>(observe: QueryObserver, work: () => Promise<T>): Promise<T> {
+  const end = observe('transaction')
+  if (!end) return work()
+  try {
+    const result = await work()
+    end()
+    return result
+  } catch (error) {
+    end(error)
+    throw error
+  }
+}
+
+function throughPool(pool: Pool, observe: QueryObserver): Send {
   return (query) => {
     if (query.cursorRows !== undefined || query.streaming) {
       return query.reject(
         new DatabaseError('Cursors and copies need a connection of their own: use them in sql.begin.'),
       )
     }
+    // The values of a statement are left out: they may be secrets.
+    const end = observe(query.strings?.join('?') ?? '')
     pool.borrow().then(
-      (session) => session.run(query, () => pool.giveBack(session)),
-      (error) => query.reject(error),
+      (session) =>
+        session.run(query, (error) => {
+          pool.giveBack(session)
+          end?.(error)
+        }),
+      (error) => {
+        end?.(error)
+        query.reject(error)
+      },
     )
   }
 }

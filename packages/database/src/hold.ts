@@ -28,7 +28,7 @@ export async function tryHold(
 ): Promise<Hold | 'absent' | 'not ready'> {
   const driver = configureDriver(url, 'referrer hold')
   const lost = Promise.withResolvers<void>()
-  const session = new Session(driver, lost.resolve)
+  const session = new Session(driver, { onLost: lost.resolve })
   const sql = sessionFront(driver, session, () => {})
   const [a, b] = USERS_OF_THE_SERVER
   try {

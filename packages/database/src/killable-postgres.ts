@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export interface KillablePostgres {
+export interface KillableServer {
   url: string
   /** All its processes at once, as when the power fails. */
   kill(): Promise<void>
@@ -16,19 +16,42 @@ export interface KillablePostgres {
   /** It lives, keeps its connections and takes new ones, but does not answer. */
   freeze(): void
   thaw(): void
+}
+
+export interface KillablePostgres extends KillableServer {
   remove(): Promise<void>
 }
 
-/** Its keeper, who would start it again at once, is a process of its own: it is killed first. */
 export async function startKillablePostgres(): Promise<KillablePostgres> {
+  const directory = temporaryPlace()
+  const server = await startServer(join(directory, 'postgres'))
+  return {
+    ...server,
+    async remove() {
+      await server.kill()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A directory that the server's user may enter, too. */
+export function temporaryPlace(): string {
   const directory = mkdtempSync(join(tmpdir(), 'referrer-outage-'))
   chmodSync(directory, 0o711)
-  const home = join(directory, 'postgres')
+  return directory
+}
+
+/** The server of a directory. Its keeper, who would start it again at once, is a process of its own: it is killed first. */
+export async function startServer(
+  home: string,
+  settings: Record<string, string> = {},
+): Promise<KillableServer> {
   let keeper: ChildProcess | undefined
   let frozen: number[] = []
 
   async function start(): Promise<string> {
-    keeper = spawn(process.execPath, [join(import.meta.dirname, 'killable-postgres.keeper.ts'), home], {
+    const program = join(import.meta.dirname, 'killable-postgres.keeper.ts')
+    keeper = spawn(process.execPath, [program, home, JSON.stringify(settings)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     if (!keeper.stdout) throw new Error('the keeper has no output')
@@ -36,16 +59,14 @@ export async function startKillablePostgres(): Promise<KillablePostgres> {
     return url
   }
 
-  async function kill(): Promise<void> {
-    keeper?.kill('SIGKILL')
-    const pids = processesOf(home)
-    for (const pid of pids) signal(pid, 'SIGKILL')
-    while (pids.some(isRunning)) await sleep(10)
-  }
-
   return {
     url: await start(),
-    kill,
+    async kill() {
+      keeper?.kill('SIGKILL')
+      const pids = processesOf(home)
+      for (const pid of pids) signal(pid, 'SIGKILL')
+      while (pids.some(isRunning)) await sleep(10)
+    },
     async start() {
       await start()
     },
@@ -55,10 +76,6 @@ export async function startKillablePostgres(): Promise<KillablePostgres> {
     },
     thaw() {
       for (const pid of frozen) signal(pid, 'SIGCONT')
-    },
-    async remove() {
-      await kill()
-      rmSync(directory, { recursive: true, force: true })
     },
   }
 }

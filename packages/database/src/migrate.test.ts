@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startChild, temporaryDirectory, until } from '../test/processes.ts'
 import { connect } from './connect.ts'
 import { DatabaseError } from './errors.ts'
-import { migrate } from './migrate.ts'
+import { awaitMigrations, migrate, planMigrations } from './migrate.ts'
 import type { MigrationSet } from './migration-files.ts'
 import type { Sql } from './sql.ts'
 import { freshDatabase, type TestDatabase } from './testing.ts'
@@ -67,6 +67,65 @@ test('refuses a database of a newer version, and says to upgrade', async () => {
   const message = await refusal(migrate(sql, [other, older]))
   expect(message).toContain('newer version of the program (room/0002_column.sql): upgrade the program')
   expect(await sql`select to_regclass('other') as other`).toEqual([{ other: null }])
+})
+
+test('takes a database of a newer version whose further files all expand it, and says which they are', async () => {
+  const { sql } = await database()
+  const expand = '-- expand: a name\n'
+  const files = { '0001_table.sql': TABLE, '0002_column.sql': expand + COLUMN }
+  const newer = await setOf(files)
+  expect(await migrate(sql, [newer])).toEqual({
+    applied: ['room/0001_table.sql', 'room/0002_column.sql'],
+    newer: [],
+  })
+  const older = await setOf({ '0001_table.sql': TABLE })
+  expect(await migrate(sql, [older])).toEqual({ applied: [], newer: ['room/0002_column.sql'] })
+  expect(await planMigrations(sql, [older])).toEqual({ pending: [], newer: ['room/0002_column.sql'] })
+  const contract = '-- contract: no name\nalter table one drop name;'
+  await migrate(sql, [await setOf({ ...files, '0003_drop.sql': contract })])
+  for (const set of [older, newer]) {
+    expect(await refusal(migrate(sql, [set]))).toContain('newer version of the program (room/0003_drop.sql)')
+  }
+})
+
+test('goes on where a version without kinds of files stopped, which then counts as contract', async () => {
+  const { sql } = await database()
+  const first = await setOf({ '0001_table.sql': TABLE })
+  await migrate(sql, [first])
+  await sql`alter table migrations.applied drop column kind`
+  const both = await setOf({ '0001_table.sql': TABLE, '0002_column.sql': `-- expand: a name\n${COLUMN}` })
+  expect((await planMigrations(sql, [both])).pending).toMatchObject([
+    { name: 'room/0002_column.sql', kind: 'expand', about: 'a name' },
+  ])
+  await migrate(sql, [both])
+  expect(await sql`select name, kind from migrations.applied order by number`).toEqual([
+    { name: 'room/0001_table.sql', kind: 'contract' },
+    { name: 'room/0002_column.sql', kind: 'expand' },
+  ])
+})
+
+test('says what it would do to an empty database without touching it', async () => {
+  const { sql } = await database()
+  const { pending } = await planMigrations(sql, [await setOf({ '0001_table.sql': TABLE })])
+  expect(pending).toMatchObject([{ name: 'room/0001_table.sql', kind: 'contract' }])
+  expect(await sql`select to_regnamespace('migrations') as migrations`).toEqual([{ migrations: null }])
+})
+
+test('waits until another process has migrated, or until it is told to stop', async () => {
+  const { sql } = await database()
+  const set = await setOf({ '0001_table.sql': TABLE })
+  const waits: (readonly string[])[] = []
+  const stop = new AbortController()
+  const wait = (signal?: AbortSignal) =>
+    awaitMigrations(sql, [set], { signal, pollMs: 5, onWait: (pending) => waits.push(pending) })
+  const stopped = wait(stop.signal)
+  const done = wait()
+  await until(async () => waits.length === 2)
+  expect(waits).toEqual([['room/0001_table.sql'], ['room/0001_table.sql']])
+  stop.abort()
+  await expect(stopped).rejects.toThrow('aborted')
+  await migrate(sql, [set])
+  expect(await done).toEqual({ applied: [], newer: [] })
 })
 
 test('refuses a file that was changed after it was applied', async () => {
@@ -162,4 +221,38 @@ test('is not held to the time limit of ordinary statements', async () => {
   await migrate(sql, [await setOf({ '0001_limits.sql': show })])
   expect(await sql`select * from limits`).toEqual([{ statement_timeout: '0' }])
   expect(await sql`show statement_timeout`).toEqual([{ statement_timeout: '1min' }])
+})
+
+test('tries a file again that met a deadlock with a program that writes', async () => {
+  const { sql } = await database()
+  const tables = 'create table escrows (id int8); create table agents (id int8);'
+  await migrate(sql, [await setOf({ '0001_tables.sql': tables })])
+  // The program writes an agent, then an escrow; the file locks the tables the other way round, once the gate is open.
+  const gate = 4711
+  const file = `create index on escrows (id); select pg_advisory_xact_lock(${gate}); alter table agents add flagged_at timestamptz;`
+  const set = await setOf({ '0001_tables.sql': tables, '0002_lock.sql': file })
+  let migrated: Promise<unknown> | undefined
+  await sql.begin(async (program) => {
+    // Whoever closes the circle notices it: the program looks for one only after an hour.
+    await program`set local deadlock_timeout = '1h'`
+    await program`insert into agents values (1)`
+    let written: Promise<unknown> | undefined
+    await sql.begin(async (keeper) => {
+      await keeper`select pg_advisory_xact_lock(${gate})`
+      migrated = migrate(sql, [set])
+      migrated.catch(() => {})
+      await until(
+        async () => (await sql`select from pg_locks where objid = ${gate} and not granted`).count > 0,
+      )
+      written = Promise.resolve(program`insert into escrows values (1)`)
+      await until(
+        async () =>
+          (await sql`select from pg_locks where relation = 'escrows'::regclass and not granted`).count > 0,
+      )
+    })
+    await written
+  })
+  await migrated
+  expect(await applied(sql)).toEqual(['room/0001_tables.sql', 'room/0002_lock.sql'])
+  expect(await sql`select id, flagged_at from agents`).toEqual([{ id: 1n, flagged_at: null }])
 })

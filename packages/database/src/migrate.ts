@@ -1,82 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
+import { type Comparison, compare, prepareRecord, recordApplied } from './applied.ts'
 import { DatabaseError } from './errors.ts'
 import { type Migration, type MigrationSet, readMigrations } from './migration-files.ts'
-import type { Sql, Transaction } from './sql.ts'
+import type { Queryable, Sql, Transaction } from './sql.ts'
+
+const DEADLOCK = '40P01'
+/** How often a file is tried in all: a replica that writes meanwhile may meet it each time. */
+const ATTEMPTS = 10
 
 /** Two-part advisory locks are apart from those of one bigint, which the rooms use. */
 const MIGRATIONS_LOCK = [0x52656665, 2] as const
 
+export interface Migrated {
+  /** Names of the files that were applied now, in order. */
+  applied: string[]
+  /** Names of files of a newer version that the database has seen; this version works with them. */
+  newer: string[]
+}
+
 /**
  * Brings a database up to date, set by set and file by file. Each file is one transaction together with its
- * record, under a lock: replicas that start together take turns, and a crash undoes the one file it met.
+ * record, under a lock: replicas that start together take turns, and a crash undoes the one file it met. A file
+ * that Postgres ended because of a deadlock is tried again: replicas of the version before lock the same tables
+ * in the order in which they write them.
  */
-export async function migrate(sql: Sql, sets: MigrationSet[]): Promise<void> {
+export async function migrate(sql: Sql, sets: MigrationSet[]): Promise<Migrated> {
   const known = await Promise.all(sets.map(readMigrations))
-  await sql.begin(async (tx) => {
+  const newer = await sql.begin(async (tx) => {
     await takeTurn(tx)
-    await prepare(tx).catch((error: unknown) => {
+    await prepareRecord(tx).catch((error: unknown) => {
       throw mayNotMigrate(error)
     })
-    for (const [index, set] of sets.entries()) await findPending(tx, set.name, known[index] ?? [])
+    const names: string[] = []
+    for (const [index, set] of sets.entries())
+      names.push(...(await compare(tx, set.name, known[index] ?? [])).newer)
+    return names
   })
+  const applied: string[] = []
   for (const [index, set] of sets.entries()) {
-    while (await applyNext(sql, set.name, known[index] ?? [])) {
+    for (;;) {
       // One file after the other, each in a turn of its own.
+      const name = await despiteDeadlocks(() => applyNext(sql, set.name, known[index] ?? []))
+      if (name === undefined) break
+      applied.push(name)
+    }
+  }
+  return { applied, newer }
+}
+
+/** What `migrate` would do. Only reads. */
+export async function planMigrations(sql: Queryable, sets: MigrationSet[]): Promise<Comparison> {
+  const plan: Comparison = { pending: [], newer: [] }
+  for (const set of sets) {
+    const { pending, newer } = await compare(sql, set.name, await readMigrations(set))
+    plan.pending.push(...pending)
+    plan.newer.push(...newer)
+  }
+  return plan
+}
+
+export interface AwaitOptions {
+  /** Ends the waiting: the promise rejects. */
+  signal?: AbortSignal | undefined
+  /** Called when the number of missing files changes. */
+  onWait(pending: readonly string[]): void
+  pollMs?: number
+}
+
+/** Waits until somebody else has migrated the database. */
+export async function awaitMigrations(
+  sql: Sql,
+  sets: MigrationSet[],
+  { signal, onWait, pollMs = 500 }: AwaitOptions,
+): Promise<Migrated> {
+  let told = 0
+  for (;;) {
+    const { pending, newer } = await planMigrations(sql, sets)
+    if (pending.length === 0) return { applied: [], newer }
+    if (pending.length !== told) onWait(pending.map(({ name }) => name))
+    told = pending.length
+    await sleep(pollMs, undefined, { signal })
+  }
+}
+
+async function despiteDeadlocks<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isDeadlock(error)) throw error
     }
   }
 }
 
-async function prepare(tx: Transaction): Promise<void> {
-  await tx`create schema if not exists migrations`
-  await tx`create table if not exists migrations.applied (
-    set_name text not null,
-    number int not null,
-    name text not null,
-    sha256 text not null,
-    applied_at timestamptz not null default clock_timestamp(),
-    primary key (set_name, number)
-  )`
-}
+const isDeadlock = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof postgres.PostgresError && error.cause.code === DEADLOCK
 
-function applyNext(sql: Sql, set: string, migrations: Migration[]): Promise<boolean> {
+function applyNext(sql: Sql, set: string, migrations: Migration[]): Promise<string | undefined> {
   return sql.begin(async (tx) => {
     await takeTurn(tx)
-    const [next] = await findPending(tx, set, migrations)
-    if (!next) return false
+    const [next] = (await compare(tx, set, migrations)).pending
+    if (!next) return undefined
     await tx.unsafe(next.text).catch((error: unknown) => {
       throw failed(next, error)
     })
-    await tx`insert into migrations.applied (set_name, number, name, sha256)
-      values (${set}, ${next.number}, ${next.name}, ${next.sha256})`
-    return true
+    await recordApplied(tx, next)
+    return next.name
   })
 }
 
-async function takeTurn(tx: Transaction): Promise<void> {
+/** Until the transaction ends, which takes as long as it must. */
+export async function takeTurn(tx: Transaction): Promise<void> {
   const [a, b] = MIGRATIONS_LOCK
   await tx`set local statement_timeout = 0`
   await tx`set local idle_in_transaction_session_timeout = 0`
   await tx`select pg_advisory_xact_lock(${a}, ${b})`
-}
-
-/** The files that this database has not seen; refuses a history that is not the beginning of ours. */
-async function findPending(tx: Transaction, set: string, migrations: Migration[]): Promise<Migration[]> {
-  const applied = await tx<{ number: number; name: string; sha256: string }[]>`
-    select number, name, sha256 from migrations.applied where set_name = ${set} order by number`
-  for (const record of applied) {
-    const migration = migrations[record.number - 1]
-    if (!migration) {
-      throw new DatabaseError(
-        `This database was migrated by a newer version of the program (${record.name}): upgrade the program, or restore a backup of the database from before.`,
-      )
-    }
-    if (migration.sha256 !== record.sha256) {
-      throw new DatabaseError(
-        `Migration ${migration.name} was changed after this database had applied it: put the file back as it was and make the change in a new file.`,
-      )
-    }
-  }
-  return migrations.slice(applied.length)
 }
 
 function mayNotMigrate(error: unknown): unknown {

@@ -14,9 +14,19 @@ export interface Migration {
   name: string
   sha256: string
   text: string
+  kind: MigrationKind
+  /** One line that says what it changes; empty in files from before there were kinds. */
+  about: string
 }
 
+/**
+ * `expand`: the version before goes on working on the migrated database. `contract`: it does not, and has to be stopped first. The first line
+ * of a file says it: `-- expand: what it changes`. A file without such a line is a contract.
+ */
+export type MigrationKind = 'expand' | 'contract'
+
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/
+const KIND = /^-- (expand|contract): (\S.*)/
 const OWN_TRANSACTION = /^\s*(begin|start\s+transaction|commit|end|rollback)\s*;/im
 
 /** The files of a set in order: 0001_…, 0002_…, none missing, none twice. */
@@ -40,7 +50,8 @@ export async function readMigrations(set: MigrationSet): Promise<Migration[]> {
         )
       }
       const sha256 = createHash('sha256').update(text).digest('hex')
-      return { set: set.name, number, name, sha256, text }
+      const [, kind = 'contract', about = ''] = KIND.exec(text) ?? []
+      return { set: set.name, number, name, sha256, text, kind: kind as MigrationKind, about }
     }),
   )
 }

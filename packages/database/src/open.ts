@@ -1,6 +1,8 @@
-import { connect, readUrl } from './connect.ts'
+import { type Address, placeOf, readAddress } from './address.ts'
+import { connect } from './connect.ts'
 import { startPostgres } from './embedded.ts'
 import { codeOf, DatabaseError, messageOf } from './errors.ts'
+import type { QueryObserver } from './front.ts'
 import type { Sql } from './sql.ts'
 
 export interface OpenOptions {
@@ -12,6 +14,7 @@ export interface OpenOptions {
   name?: string
   /** Most connections at once. */
   max?: number
+  observe?: QueryObserver | undefined
   onProgress?: (line: string) => void
 }
 
@@ -30,16 +33,17 @@ export async function openDatabase({
   directory,
   name,
   max,
+  observe,
   onProgress,
 }: OpenOptions): Promise<Database> {
-  const options = { ...(name === undefined ? {} : { name }), ...(max === undefined ? {} : { max }) }
+  const options = { observe, ...(name === undefined ? {} : { name }), ...(max === undefined ? {} : { max }) }
   if (url !== undefined) {
     const sql = connect(url, options)
     try {
       await requireVersion(sql)
     } catch (error) {
       await sql.end({ timeout: 0 })
-      throw explain(error, readUrl(url))
+      throw explain(error, readAddress(url))
     }
     return { sql, url, close: () => sql.end({ timeout: 5 }) }
   }
@@ -69,9 +73,9 @@ async function requireVersion(sql: Sql): Promise<void> {
   )
 }
 
-function explain(error: unknown, url: URL): DatabaseError {
+function explain(error: unknown, { url, hosts }: Address): DatabaseError {
   if (error instanceof DatabaseError) return error
-  const place = decodeURIComponent(url.searchParams.get('host') ?? url.host)
+  const place = hosts.map(placeOf).join(', ')
   const user = decodeURIComponent(url.username)
   const database = decodeURIComponent(url.pathname.slice(1)) || user
   const say = (line: string) => new DatabaseError(line, { cause: error })

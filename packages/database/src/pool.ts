@@ -1,21 +1,34 @@
 import { DatabaseError } from './errors.ts'
-import { type Driver, Session } from './session.ts'
+import { type Driver, type Servers, Session } from './session.ts'
 
 type Waiter = { resolve: (session: Session) => void; reject: (error: Error) => void }
+
+export interface PoolUse {
+  max: number
+  inUse: number
+  /** Callers that wait for a session. */
+  waiting: number
+}
 
 /** At most `max` sessions, each lent to one borrower at a time, first come first served. */
 export class Pool {
   readonly #template: Driver
   readonly #max: number
+  readonly #servers: Servers | undefined
   readonly #idle: Session[] = []
   readonly #lent = new Set<Session>()
   readonly #waiting: Waiter[] = []
   #ended = false
   readonly #allReturned = Promise.withResolvers<void>()
 
-  constructor(template: Driver, max: number) {
+  constructor(template: Driver, max: number, servers?: Servers) {
     this.#template = template
+    this.#servers = servers
     this.#max = max
+  }
+
+  get use(): PoolUse {
+    return { max: this.#max, inUse: this.#lent.size, waiting: this.#waiting.length }
   }
 
   async borrow(): Promise<Session> {
@@ -27,7 +40,7 @@ export class Pool {
 
   giveBack(session: Session): void {
     if (!this.#lent.delete(session)) return
-    if (session.lost || this.#ended) void session.end().catch(() => {})
+    if (!session.isUsable || this.#ended) void session.end().catch(() => {})
     else this.#idle.push(session)
     if (this.#ended && this.#lent.size === 0) this.#allReturned.resolve()
     const waiter = this.#waiting[0]
@@ -57,8 +70,13 @@ export class Pool {
 
   #take(): Session | undefined {
     let session = this.#idle.pop()
-    while (session?.lost) session = this.#idle.pop()
-    if (!session && this.#lent.size < this.#max) session = new Session(this.#template)
+    while (session && !session.isUsable) {
+      void session.end().catch(() => {})
+      session = this.#idle.pop()
+    }
+    if (!session && this.#lent.size < this.#max) {
+      session = new Session(this.#template, { servers: this.#servers })
+    }
     if (session) this.#lent.add(session)
     return session
   }

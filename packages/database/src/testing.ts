@@ -1,15 +1,23 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { connect as dial } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { connect, readUrl } from './connect.ts'
+import { databaseUrl } from './address.ts'
+import { connect } from './connect.ts'
 import { DatabaseError } from './errors.ts'
 import { migrate } from './migrate.ts'
 import { type MigrationSet, readMigrations } from './migration-files.ts'
 import type { Sql } from './sql.ts'
 import { DOOR_VARIABLE } from './test-server.ts'
 
+export { breakingChanges } from './breaking-changes.ts'
 export { bundled } from './bundled.ts'
 export { type KillablePostgres, processesOf, startKillablePostgres } from './killable-postgres.ts'
+export {
+  type ReplicatedOptions,
+  type ReplicatedPostgres,
+  type ReplicatedServer,
+  startReplicatedPostgres,
+} from './replicated-postgres.ts'
 
 export interface TestDatabase {
   url: string
@@ -88,10 +96,4 @@ async function findServer(): Promise<string> {
   const answer: { url?: string; error?: string } = JSON.parse(await text(dial(door)))
   if (answer.url === undefined) throw new DatabaseError(answer.error)
   return answer.url
-}
-
-function databaseUrl(serverUrl: string, database: string): string {
-  const url = readUrl(serverUrl)
-  url.pathname = `/${database}`
-  return url.href
 }

@@ -1,14 +1,14 @@
 // Opens the chains of the configuration, and reads what payments on them need.
-import { createRpcPool, RpcError, type RpcPool, readContract } from '@referrer/chain'
-import { type ChainConfig, ConfigError } from '@referrer/process'
+import { createNodeCheck, createRpcPool, RpcError, type RpcPool, readContract } from '@referrer/chain'
+import { type ChainConfig, ConfigError, openSigners } from '@referrer/process'
 import { AttestationKey, X402 } from '@referrer/protocol'
 import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
-import { type Address, isAddressEqual } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { type Address, isAddressEqual, type LocalAccount } from 'viem'
 import type { Config } from './config.ts'
 import type { Chain } from './context.ts'
 import { readManifestKeys } from './market/keys.ts'
-import { probe } from './onchain/probe.ts'
+import { takesStateOverrides } from './onchain/probe.ts'
+import { findMiswiring, newestOf } from './onchain/wiring.ts'
 import { createRelayerPool } from './relayer-pool.ts'
 
 const GWEI = 1_000_000_000n
@@ -18,11 +18,10 @@ export async function openChains(
   config: Config,
   fetch: typeof globalThis.fetch,
 ): Promise<Map<number, Chain>> {
-  const [first, ...others] = config.relayerPrivateKeys.map((key) => privateKeyToAccount(key.reveal()))
-  if (!first) throw new Error('a facilitator needs a relayer')
+  const senders = await openSenders(config)
   const keys = await knownKeys(config, fetch)
   const opened = await Promise.allSettled(
-    config.chains.map((chain) => openChain(chain, fetch, [first, ...others], keys.get(chain.chainId))),
+    config.chains.map((chain) => openChain(chain, fetch, senders, keys.get(chain.chainId))),
   )
   const problems = opened.flatMap((result, at) =>
     result.status === 'rejected' ? [explain(config.chains[at]?.chainId, result.reason)] : [],
@@ -54,10 +53,25 @@ async function knownKeys(
   }
 }
 
+type Senders = Pick<Chain, 'relayers' | 'retiring' | 'signerTrouble'>
+
+async function openSenders(config: Config): Promise<Senders> {
+  const { accounts, trouble } = await openSigners(config.keys, [...config.relayers, ...config.keys.retiring])
+  const isRelayer = (account: LocalAccount) =>
+    config.relayers.some(({ address }) => isAddressEqual(address, account.address))
+  const [first, ...others] = accounts.filter(isRelayer)
+  if (!first) throw new Error('a facilitator needs a relayer')
+  return {
+    relayers: [first, ...others],
+    retiring: accounts.filter((account) => !isRelayer(account)),
+    signerTrouble: trouble,
+  }
+}
+
 async function openChain(
   config: ChainConfig,
   fetch: typeof globalThis.fetch,
-  relayers: Chain['relayers'],
+  senders: Senders,
   [current, previous]: readonly string[] = [],
 ): Promise<Chain> {
   const { chainId } = config
@@ -68,8 +82,8 @@ async function openChain(
   }
   const rpc = createRpcPool({ chainId, urls: config.rpcUrls.map((url) => url.reveal()), fetch })
   const contracts = newest(config)
-  await requireWiring({ rpc, contracts, chainId })
-  await requireTrials(rpc, relayers[0].address)
+  await requireWiring(rpc, config)
+  await requireTrials(rpc, senders.relayers[0].address)
   const usdc = { address: contracts.USDC, abi: sandboxUSDCAbi, args: [] } as const
   const router = { address: contracts.SplitRouter, abi: splitRouterAbi, args: [] } as const
   const [name, version, feeBps] = await Promise.all([
@@ -84,62 +98,47 @@ async function openChain(
     contracts,
     token: { name, version },
     ring: await AttestationKey.keyRing(current, previous),
-    relayers,
-    relayerPool: createRelayerPool({ rpc, contracts, relayers }),
+    ...senders,
+    relayerPool: createRelayerPool({ rpc, contracts, relayers: senders.relayers }),
     confirmations: config.confirmations,
     maxFeePerGas: BigInt(config.maxFeePerGasGwei) * GWEI,
+    checkNodes: createNodeCheck({ rpc, contracts, maxHeadAgeSeconds: config.maxHeadAgeSeconds }),
     leastAmount: config.leastAmount,
     feeBps: Number(feeBps),
   }
 }
 
 /** Older routers and escrows hold money, but nothing is sold through them any more. */
-function newest({ chainId, contracts }: ChainConfig): Chain['contracts'] {
+function newest({ contracts }: ChainConfig): Chain['contracts'] {
   const { MerchantRegistry, IdentityRegistry, USDC } = contracts
-  const SplitRouter = contracts.SplitRouter.at(-1)
-  const CommissionEscrow = contracts.CommissionEscrow.at(-1)
-  if (!SplitRouter || !CommissionEscrow)
-    throw new ConfigError([`CHAINS: chain ${chainId} has no split router`])
-  return { SplitRouter, CommissionEscrow, MerchantRegistry, IdentityRegistry, USDC }
+  return {
+    SplitRouter: newestOf(contracts, 'SplitRouter'),
+    CommissionEscrow: newestOf(contracts, 'CommissionEscrow'),
+    MerchantRegistry,
+    IdentityRegistry,
+    USDC,
+  }
 }
 
 /** Compares the configuration with the contracts that the router works with, so that a mistake shows at the start. */
-async function requireWiring({
-  rpc,
-  contracts,
-  chainId,
-}: Pick<Chain, 'rpc' | 'contracts' | 'chainId'>): Promise<void> {
-  const router = { address: contracts.SplitRouter, abi: splitRouterAbi, args: [] } as const
-  const said: [keyof Chain['contracts'], Promise<Address>][] = [
-    ['USDC', readContract({ rpc }, { ...router, functionName: 'TOKEN' })],
-    ['CommissionEscrow', readContract({ rpc }, { ...router, functionName: 'ESCROW' })],
-    ['MerchantRegistry', readContract({ rpc }, { ...router, functionName: 'MERCHANTS' })],
-    ['IdentityRegistry', readContract({ rpc }, { ...router, functionName: 'IDENTITIES' })],
-  ]
-  const found = await Promise.all(said.map(async ([name, address]) => [name, await address] as const))
-  for (const [name, address] of found) {
-    if (!isAddressEqual(address, contracts[name])) {
-      throw new ConfigError([
-        `CHAINS: the split router of chain ${chainId} works with ${name} ${address}, not with ${contracts[name]}`,
-      ])
-    }
-  }
+async function requireWiring(rpc: RpcPool, { chainId, contracts }: ChainConfig): Promise<void> {
+  const problems = (await findMiswiring(rpc, contracts, ['SplitRouter'])).map(
+    ({ name, actual, configured }) =>
+      `CHAINS: the split router of chain ${chainId} works with ${name} ${actual}, not with ${configured}`,
+  )
+  if (problems.length > 0) throw new ConfigError(problems)
 }
 
 /** Every payment is simulated with a state override in `eth_call`, which not every node supports. */
 async function requireTrials({ chainId, endpoints }: RpcPool, relayer: Address): Promise<void> {
-  const problems = endpoints.map(async (endpoint): Promise<string[]> => {
-    try {
-      await probe({ rpc: endpoint }, relayer, [])
-      return []
-    } catch (error) {
-      // A node that does not answer now does not prevent the start.
-      if (error instanceof RpcError && error.kind !== 'refused' && error.kind !== 'reverted') return []
-      return [
-        `CHAINS: ${endpoint.name} does not take state overrides in eth_call on chain ${chainId}, so no payment can be tried out there; name another node in its rpcUrls`,
-      ]
-    }
-  })
+  const problems = endpoints.map(
+    async (endpoint): Promise<string[]> =>
+      (await takesStateOverrides(endpoint, relayer))
+        ? []
+        : [
+            `CHAINS: ${endpoint.name} does not take state overrides in eth_call on chain ${chainId}, so no payment can be tried out there; name another node in its rpcUrls`,
+          ],
+  )
   const found = (await Promise.all(problems)).flat()
   if (found.length > 0) throw new ConfigError(found)
 }

@@ -60,7 +60,7 @@ test('keys and chains are enough', () => {
     watchIntervalMs: 100,
     rateLimit: { perSecond: 50, burst: 100 },
   })
-  expect(config.relayerPrivateKeys.map((key) => key.reveal())).toEqual([KEY])
+  expect(config.relayers.map(({ privateKey }) => privateKey?.reveal())).toEqual([KEY])
 })
 
 test('the marketplace tells what is not told here', () => {
@@ -71,7 +71,7 @@ test('the marketplace tells what is not told here', () => {
   })
   expect(config.marketUrl).toBe('https://market.example')
   expect(config.setupUrl).toBe('https://market.example/.well-known/referrer-agent')
-  expect(config.relayerPrivateKeys).toHaveLength(2)
+  expect(config.relayers).toHaveLength(2)
   expect(config.attestationPublicKeys.size).toBe(0)
   expect(readConfig({ ...env, SETUP_URL: 'https://docs.example/buy' }).setupUrl).toBe(
     'https://docs.example/buy',
@@ -94,6 +94,14 @@ describe('is refused, with what to do:', () => {
       'the same relayer twice',
       { RELAYER_PRIVATE_KEYS: `${KEY},${KEY}` },
       'RELAYER_PRIVATE_KEYS: a key is listed twice',
+    ],
+    [
+      'relayers that nothing signs for',
+      {
+        RELAYER_PRIVATE_KEYS: undefined,
+        RELAYER_ADDRESSES: '0x1111111111111111111111111111111111111111',
+      },
+      'RELAYER_ADDRESSES: nothing signs for them; set WEB3SIGNER_URL or KEY_MODULE',
     ],
     [
       'no key of links',

@@ -2,20 +2,24 @@ import {
   type CommonConfig,
   commonVariables,
   type Env,
+  findKeyProblems,
+  type KeysConfig,
+  keysConfigOf,
+  keyVariables,
+  type OwnAccount,
   optional,
+  ownAccounts,
   Read,
   readConfiguration,
-  required,
-  type Secret,
   type Values,
   withDefault,
 } from '@referrer/process'
-import type { Hex } from 'viem'
 import { z } from 'zod'
 
 export interface Config extends CommonConfig {
-  /** Keys of the accounts that send, on every chain. */
-  relayerPrivateKeys: readonly [Secret<Hex>, ...Secret<Hex>[]]
+  /** The accounts that send, on every chain. */
+  relayers: readonly OwnAccount[]
+  keys: KeysConfig
   /** Whose ref links count, by chain: the newest key first. Chains that are not here are asked of the marketplace. */
   attestationPublicKeys: ReadonlyMap<number, readonly string[]>
   marketUrl: string | undefined
@@ -58,10 +62,15 @@ const AttestationKeys = z
 
 export const variables = {
   ...commonVariables({ dataDir: '.referrer/facilitator', port: 8081 }),
-  RELAYER_PRIVATE_KEYS: required(
-    Read.list(Read.privateKey, 'private keys separated by commas: 0x and 64 hex digits each'),
+  RELAYER_PRIVATE_KEYS: optional(
+    Read.privateKeys,
     'keys that send the settlements, separated by commas; each needs gas and SETTLER_ROLE on the split router',
   ),
+  RELAYER_ADDRESSES: optional(
+    Read.addresses,
+    'the same accounts by their addresses, where WEB3SIGNER_URL or KEY_MODULE has their keys',
+  ),
+  ...keyVariables,
   ATTESTATION_PUBLIC_KEYS: optional(
     Read.json(
       AttestationKeys,
@@ -133,11 +142,10 @@ export const variables = {
 /** Reads the environment; throws one `ConfigError` that names everything wrong with it. */
 export function readConfig(env: Env): Config {
   const { values, common } = readConfiguration(variables, env, findConflicts)
-  const [first, ...others] = values.RELAYER_PRIVATE_KEYS
-  if (!first) throw new Error('a list always has an item')
   return {
     ...common,
-    relayerPrivateKeys: [first, ...others],
+    relayers: ownAccounts(values.RELAYER_PRIVATE_KEYS, values.RELAYER_ADDRESSES),
+    keys: keysConfigOf(values),
     attestationPublicKeys: values.ATTESTATION_PUBLIC_KEYS ?? new Map(),
     marketUrl: values.MARKET_URL,
     setupUrl: values.SETUP_URL ?? (values.MARKET_URL && `${values.MARKET_URL}${MANIFEST_PATH}`),
@@ -156,10 +164,20 @@ export function readConfig(env: Env): Config {
 }
 
 function findConflicts(values: Values<typeof variables>, { chains }: CommonConfig): string[] {
-  const problems: string[] = []
-  const relayers = values.RELAYER_PRIVATE_KEYS.map((key) => key.reveal().toLowerCase())
+  const problems = findKeyProblems(values)
+  const relayers = (values.RELAYER_PRIVATE_KEYS ?? []).map((key) => key.reveal().toLowerCase())
   if (new Set(relayers).size < relayers.length) {
     problems.push('RELAYER_PRIVATE_KEYS: a key is listed twice')
+  }
+  const own = ownAccounts(values.RELAYER_PRIVATE_KEYS, values.RELAYER_ADDRESSES)
+  if (own.length === 0) {
+    problems.push(
+      `RELAYER_PRIVATE_KEYS: not set; expected ${Read.privateKeys.expected}, or RELAYER_ADDRESSES`,
+    )
+  }
+  const isSigned = values.WEB3SIGNER_URL !== undefined || values.KEY_MODULE !== undefined
+  if (!isSigned && own.some(({ privateKey }) => privateKey === undefined)) {
+    problems.push('RELAYER_ADDRESSES: nothing signs for them; set WEB3SIGNER_URL or KEY_MODULE')
   }
   const keys = values.ATTESTATION_PUBLIC_KEYS ?? new Map<number, string[]>()
   for (const chainId of keys.keys()) {

@@ -1,7 +1,7 @@
-import type { RpcPool } from '@referrer/chain'
+import type { NodeCheck, RpcPool } from '@referrer/chain'
 import type { Sql } from '@referrer/database'
 import type { Lookup } from '@referrer/net'
-import { oncePer, type Secret } from '@referrer/process'
+import { type Limits, oncePer, type Secret, type Tracing } from '@referrer/process'
 import type { AttestationKey, Recovery, X402 } from '@referrer/protocol'
 import type { Logger } from 'pino'
 import type { Address, LocalAccount } from 'viem'
@@ -25,11 +25,17 @@ export interface Chain {
   ring: AttestationKey.KeyRing
   /** The accounts that send; each holds the settler's role. */
   relayers: readonly [LocalAccount, ...LocalAccount[]]
+  /** Accounts that are being replaced: they send what they have begun, and get nothing new. */
+  retiring: readonly LocalAccount[]
+  /** What keeps the remote signer of the accounts from signing; undefined: nothing, or there is none. */
+  signerTrouble(): Promise<string | undefined>
   /** Which of them can send, now. */
   relayerPool: RelayerPool
   /** Depth in blocks from which a transaction is final, ours or somebody else's. */
   confirmations: number
   maxFeePerGas: bigint
+  /** Whether its nodes serve this chain, with these contracts, and go on. */
+  checkNodes: NodeCheck
   /** The least that is settled, in base units. */
   leastAmount: bigint
   /** The platform's share of a commission. */
@@ -56,6 +62,9 @@ export interface Context {
   /** Milliseconds since 1970. */
   clock: () => number
   log: Logger
+  /** Rate limits of clients, which replicas share. */
+  limits: Limits
+  tracing: Tracing
   /** For the nodes and the marketplace. Addresses that strangers name are fetched by `guardedFetch`. */
   fetch: typeof fetch
   lookup: Lookup

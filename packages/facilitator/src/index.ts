@@ -1,3 +1,6 @@
-export { type Config, readConfig } from './config.ts'
+export { type Config, readConfig, variables } from './config.ts'
 export type { Chain, Context } from './context.ts'
 export { type Facilitator, migrations, type Overrides, startFacilitator } from './facilitator.ts'
+export { readManifestKeys } from './market/keys.ts'
+export { takesStateOverrides } from './onchain/probe.ts'
+export { findMiswiring, newestOf } from './onchain/wiring.ts'

@@ -1,6 +1,15 @@
 import { readContract } from '@referrer/chain'
+import { withTimeout } from '@referrer/process'
 import { splitRouterAbi } from '@referrer/protocol/abi'
-import { type Address, formatEther, type Hex, hexToBigInt, keccak256, stringToBytes } from 'viem'
+import {
+  type Address,
+  formatEther,
+  type Hex,
+  hexToBigInt,
+  isAddressEqual,
+  keccak256,
+  stringToBytes,
+} from 'viem'
 import type { Chain, Context } from './context.ts'
 
 const SETTLER_ROLE = keccak256(stringToBytes('SETTLER_ROLE'))
@@ -16,6 +25,8 @@ export interface RelayerState {
   /** In wei, like what a full batch costs now. */
   balance: bigint
   batchCost: bigint
+  /** What keeps the remote signer that has its key from signing; undefined: nothing, or the key is here. */
+  signerTrouble: string | undefined
 }
 
 /** Whether the router lets an account settle any purchase. */
@@ -41,18 +52,26 @@ export async function lookAtRelayers({ config }: Context, chain: Chain): Promise
     return { address, isSettler: isAllowed, balance }
   })
   // The sender offers up to twice the current price.
-  const [price, ...found] = await Promise.all([gasPrice, ...states])
+  const signer = withTimeout(PATIENCE.timeoutMs, chain.signerTrouble(), () => 'its signer does not answer')
+  const [price, signerTrouble, ...found] = await Promise.all([gasPrice, signer, ...states])
   let fee = price * 2n
   if (fee > maxFeePerGas) fee = maxFeePerGas
   const batchCost = (BATCH_GAS + PURCHASE_GAS * BigInt(config.maxBatch)) * fee
-  return found.map((state) => ({ ...state, batchCost }))
+  const hasKey = (address: Address) =>
+    config.relayers.some((own) => own.privateKey && isAddressEqual(own.address, address))
+  return found.map((state) => ({
+    ...state,
+    batchCost,
+    signerTrouble: hasKey(state.address) ? undefined : signerTrouble,
+  }))
 }
 
 /** What keeps a relayer from settling, and what to do; undefined: nothing. */
 export function troubleOf(
   { contracts }: Chain,
-  { address, isSettler, balance, batchCost }: RelayerState,
+  { address, isSettler, balance, batchCost, signerTrouble }: RelayerState,
 ): string | undefined {
+  if (signerTrouble) return `${address} cannot sign: ${signerTrouble}`
   if (!isSettler) {
     return `${address} lacks SETTLER_ROLE: the admin of the split router ${contracts.SplitRouter} has to grant it`
   }

@@ -1,5 +1,6 @@
 // A context whose chain and marketplace are on paper, for what is decided without them.
 import { RpcError, type RpcPool } from '@referrer/chain'
+import { memoryLimits, NO_TRACING } from '@referrer/process'
 import { AttestationKey, AttributionToken, Recovery } from '@referrer/protocol'
 import { merchantRegistryAbi, settlementProbeAbi } from '@referrer/protocol/abi'
 import { pino } from 'pino'
@@ -101,9 +102,12 @@ export async function paperContext({
     token: { name: 'USDC', version: '2' },
     ring: await AttestationKey.keyRing(named[0] ?? (await keyAt(SEED)).attestationPubKey, named[1]),
     relayers,
+    retiring: [],
+    signerTrouble: async () => undefined,
     relayerPool: createRelayerPool({ rpc: rpc as unknown as RpcPool, contracts: addresses, relayers }),
     confirmations: 1,
     maxFeePerGas: 1n,
+    checkNodes: async () => ({ wrong: [], notes: [] }),
     leastAmount: 10_000n,
     feeBps: 1_000,
   }
@@ -120,6 +124,8 @@ export async function paperContext({
     chains: new Map([[CHAIN_ID, chain]]),
     clock: () => clock.now,
     log: pino({ level: 'silent' }),
+    limits: memoryLimits(() => clock.now),
+    tracing: NO_TRACING,
     fetch: async (input, init) => {
       const request = new Request(input, init)
       market.asked.push(request)

@@ -168,6 +168,24 @@ describe('whoever runs it', () => {
     expect(ready.body.checks.database.ok).toBe(true)
   })
 
+  test('may watch it on a port of its own, which hides the metrics from the public one', async () => {
+    const other = await m.startAnother({ METRICS_PORT: '0' })
+    try {
+      const statuses = [`${other.metricsUrl}/metrics`, `${other.metricsUrl}/readyz`, `${other.url}/healthz`]
+      for (const target of statuses) expect([target, (await fetch(target)).status]).toEqual([target, 200])
+      for (const target of [`${other.url}/metrics`, `${other.metricsUrl}/supported`])
+        expect([target, (await fetch(target)).status]).toEqual([target, 404])
+      const document = await (await fetch(`${other.url}/openapi.json`)).text()
+      expect(document.includes('/healthz') && !document.includes('"/metrics"')).toBe(true)
+      const port = new URL(other.metricsUrl ?? '').port
+      await expect(m.startAnother({ METRICS_PORT: port })).rejects.toThrow(
+        `METRICS_PORT: port ${port} is in use; stop what listens there, or choose another`,
+      )
+    } finally {
+      await other.stop()
+    }
+  })
+
   test('sees what is settled, refused and left for gas', async () => {
     const figure = async (line: string) => {
       const { text } = await m.call('GET', '/metrics')
@@ -186,9 +204,19 @@ describe('whoever runs it', () => {
     await m.settle(await m.payload(buyer, { value: 1n }))
     expect([await figure(settled), await figure(refused)]).toEqual([settledBefore + 1, refusedBefore + 1])
     const [relayer] = m.relayers
-    const about = `{chain="31337",relayer="${relayer.address}"}`
-    expect(await figure(`referrer_relayer_balance_ether${about}`)).toBeGreaterThan(1)
-    expect(await figure(`referrer_relayer_is_settler${about}`)).toBe(1)
+    const account = `{chain="31337",account="${relayer.address}",role="relayer"}`
+    await eventually(() => figure(`referrer_account_balance_wei${account}`)).toBeGreaterThan(1e18)
+    expect(await figure(`referrer_account_reserve_wei${account}`)).toBeGreaterThan(0)
+    expect(await figure(`referrer_relayer_is_settler{chain="31337",relayer="${relayer.address}"}`)).toBe(1)
+    expect(await figure('referrer_chain_up{chain="31337"}')).toBe(1)
+    const final = 'referrer_settlement_confirmation_seconds_count{chain="31337",outcome="settled"}'
+    await eventually(() => figure(final)).toBeGreaterThan(0)
+    expect(await figure('referrer_migrations_applied{set="facilitator"}')).toBeGreaterThan(1)
+    expect(await figure('referrer_database_pool_max')).toBe(20)
+    const node = `{chain="31337",endpoint="${new URL(m.node.url).host}"`
+    expect(await figure(`referrer_rpc_calls_total${node},outcome="answered"}`)).toBeGreaterThan(0)
+    // It rests for a moment after the test in which it was silent.
+    await eventually(() => figure(`referrer_rpc_endpoint_usable${node}}`)).toBe(1)
     expect(await figure('referrer_settlement_batch_size_count{chain="31337"}')).toBeGreaterThan(0)
     expect(await figure('referrer_payments_in_progress{route="/settle"}')).toBe(0)
     expect(await figure('referrer_database_up')).toBe(1)

@@ -159,6 +159,7 @@ export async function startTestFacilitator(options: HarnessOptions = {}): Promis
     LOG_LEVEL: 'silent',
     RATE_LIMIT_PER_SECOND: '100000',
     RATE_LIMIT_BURST: '100000',
+    LIMITS: 'memory',
     ALLOW_PRIVATE_HOSTS: 'true',
     RELAYER_PRIVATE_KEYS: relayers.map(privateKeyOf).join(','),
     ATTESTATION_PUBLIC_KEYS: JSON.stringify({

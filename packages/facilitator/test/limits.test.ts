@@ -80,6 +80,30 @@ describe('a request', () => {
     }
   })
 
+  it('counts for the limit of its client at every process', async () => {
+    const now = Date.now()
+    const clock = () => now
+    const settings = {
+      RATE_LIMIT_PER_SECOND: '1',
+      RATE_LIMIT_BURST: '5',
+      LIMITS: 'postgres',
+      LIMITS_TIMEOUT_MS: '10000',
+    }
+    const two = [await m.startAnother(settings, { clock }), await m.startAnother(settings, { clock })]
+    try {
+      const statuses: number[] = []
+      for (let sent = 0; sent < 10; sent += 1) {
+        statuses.push((await send(two[sent % 2]?.url ?? '', 'POST', '/verify', { body: '{}' })).status)
+      }
+      expect(statuses.map((status) => status === 429)).toEqual(statuses.map((_, sent) => sent >= 5))
+      expect((await send(two[0]?.url ?? '', 'GET', '/metrics')).text).toContain(
+        'referrer_limits_store_up 1\n',
+      )
+    } finally {
+      for (const each of two) await each.stop()
+    }
+  })
+
   it('may have headers of 16 KiB and no more', async () => {
     const answer = await m.call('GET', '/supported', { headers: { 'x-padding': 'x'.repeat(17_000) } })
     expect([answer.status, answer.body]).toMatchObject([431, { error: 'request headers too large' }])

@@ -64,6 +64,40 @@ describe('relayers', () => {
   })
 })
 
+describe('a facilitator whose nodes answer wrongly is not ready, until they answer rightly:', () => {
+  let lies: Record<string, unknown> = {}
+  const lying: typeof fetch = async (input, init) => {
+    const { id, method } = JSON.parse(String(init?.body))
+    return method in lies ? Response.json({ jsonrpc: '2.0', id, result: lies[method] }) : fetch(input, init)
+  }
+  let other: Facilitator
+  beforeAll(async () => {
+    const [chain] = JSON.parse(m.env.CHAINS ?? '')
+    const CHAINS = JSON.stringify([{ ...chain, maxHeadAgeSeconds: 3_600 }])
+    other = await m.startAnother({ CHAINS }, { fetch: lying })
+  })
+  afterAll(() => other.stop())
+
+  test.each([
+    [
+      'a contract is not there',
+      { eth_getCode: '0x' },
+      /^chain 31337 has no contract at 0x\w+: correct contracts/,
+    ],
+    ['another chain', { eth_chainId: '0x1' }, /serves chain 1, not 31337: correct its URL/],
+    [
+      'a head that stands',
+      { eth_getBlockByNumber: { timestamp: '0x1' } },
+      /^the newest block of its nodes is \d+ s old/,
+    ],
+  ])('%s', async (_, told, detail) => {
+    lies = told
+    expect(await readiness(other)).toEqual([503, expect.stringMatching(detail)])
+    lies = {}
+    expect(await readiness(other)).toEqual([200, '1 of 1 relayers can settle'])
+  })
+})
+
 describe('a start that cannot work says what to do:', () => {
   const chain = (change: (chain: { contracts: Record<string, string>; [key: string]: unknown }) => object) =>
     JSON.stringify([change(JSON.parse(m.env.CHAINS ?? '')[0])])

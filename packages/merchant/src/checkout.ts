@@ -9,6 +9,7 @@ import type { Payment } from './payment.ts'
 import { type Claim, type Granted, REPEATED } from './payment-memory.ts'
 import { type Sale, saleOf } from './sale.ts'
 import { createSettlement, UNSURE } from './settlement.ts'
+import { trailOf } from './trail.ts'
 
 /** The offer that the payment has to meet, and the market that it was made on; or the answer to send where there is no offer. */
 export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Response>
@@ -50,7 +51,13 @@ export function createCheckout(settings: Settings, client: PublicClient) {
 
   async function settle(request: Request, attempt: Attempt): Promise<Response> {
     const { payment, claim, offer, market } = attempt
-    const outcome = await outcomeOf({ payment, claim, market, requirements: offer.requirements })
+    const outcome = await outcomeOf({
+      payment,
+      claim,
+      market,
+      requirements: offer.requirements,
+      trail: trailOf(request),
+    })
     switch (outcome.kind) {
       case 'settled':
         return serve(request, claim, saleOf(payment, offer.amount, outcome))

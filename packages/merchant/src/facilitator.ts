@@ -3,6 +3,7 @@ import { USED } from './answers.ts'
 import { readJson } from './body.ts'
 import type { MarketSettings } from './config.ts'
 import type { Payment } from './payment.ts'
+import type { Trail } from './trail.ts'
 
 /** What became of a payment that was sent to the facilitator. */
 export type Outcome =
@@ -41,10 +42,10 @@ export function facilitatorOf(settings: MarketSettings) {
   const { facilitatorUrl, chainId, signer, timeoutMs, fetch, now } = settings
 
   /** Returns `unsure` whenever the money may have moved, and never throws. */
-  async function settle(payment: Payment, requirements: Requirements): Promise<Outcome> {
+  async function settle(payment: Payment, requirements: Requirements, trail: Trail = {}): Promise<Outcome> {
     let request: RequestInit
     try {
-      request = await requestOf(payment, requirements)
+      request = await requestOf(payment, requirements, trail)
     } catch (error) {
       return { kind: 'turned away', message: `signingKey does not sign: ${reasonOf(error)}` }
     }
@@ -76,9 +77,13 @@ export function facilitatorOf(settings: MarketSettings) {
   }
 
   /** The key, if there is one, signs the exact bytes that are sent. */
-  async function requestOf(payment: Payment, requirements: Requirements): Promise<RequestInit> {
+  async function requestOf(
+    payment: Payment,
+    requirements: Requirements,
+    trail: Trail = {},
+  ): Promise<RequestInit> {
     const body = `{"x402Version":${X402.VERSION},"paymentPayload":${payment.json},"paymentRequirements":${JSON.stringify(requirements)}}`
-    const headers = { 'content-type': 'application/json', ...(await signatureOf(body)) }
+    const headers = { ...trail, 'content-type': 'application/json', ...(await signatureOf(body)) }
     return { method: 'POST', headers, body }
   }
 

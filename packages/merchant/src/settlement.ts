@@ -7,12 +7,14 @@ import { facilitatorOf, type Outcome, type SettlementRecord } from './facilitato
 import { isRecorded, type Market } from './market.ts'
 import { type Payment, termsOf } from './payment.ts'
 import type { Granted } from './payment-memory.ts'
+import type { Trail } from './trail.ts'
 
 export interface Attempt {
   payment: Payment
   claim: Granted
   requirements: X402.PaymentRequirements.PaymentRequirements
   market: Market
+  trail?: Trail
 }
 
 /** How far the clocks of the chain and of this machine may be apart. */
@@ -39,7 +41,7 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     const objection = objectionTo(payment, settings)
     if (objection) return { kind: 'refused', reason: 'invalid_payment', message: objection, transaction: '' }
     const started = Math.floor(now() / 1_000)
-    const outcome = await facilitator.settle(payment, requirements)
+    const outcome = await facilitator.settle(payment, requirements, attempt.trail)
     const { kind } = outcome
     if (kind === 'used' ? claim.unservedSince === undefined : kind !== 'unsure' && kind !== 'refused')
       return outcome

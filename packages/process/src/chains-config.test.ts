@@ -45,7 +45,7 @@ describe('the chains of an environment', () => {
 
   it('are missing, and then it is said what to set', () => {
     expect(problemsOf({ CHAINS: ' ' })).toEqual([
-      'CHAINS: no chain is configured; set CHAINS to a JSON array of chains, or CHAINS_FILE to a file with one',
+      'CHAINS: no chain is configured; set CHAINS to a JSON array of chains, CHAINS_FILE to a file with one, or DEPLOYMENTS to address books',
     ])
     expect(problemsOf({ CHAINS: '[]' })).toEqual(['CHAINS: expected at least one chain'])
   })

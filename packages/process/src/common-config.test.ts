@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
 import { chainsJson } from './chains.fixture.ts'
 import { commonVariables, readConfiguration } from './common-config.ts'
@@ -25,6 +26,8 @@ it('reads what programs have in common and what is the own of one', () => {
     CHAINS,
     OWN: '7',
     TRUSTED_PROXIES: '::1, 10.0.0.0/8',
+    METRICS_PORT: '9464',
+    BUILD_COMMIT: '0123abc',
   })
   expect(values.OWN).toBe(7)
   expect(common).toEqual({
@@ -32,13 +35,38 @@ it('reads what programs have in common and what is the own of one', () => {
     dataDir: '.data',
     host: '127.0.0.1',
     port: 8081,
+    metrics: { host: '127.0.0.1', port: 9464 },
+    tracing: undefined,
+    commit: '0123abc',
     logLevel: 'info',
     chains: [expect.objectContaining({ chainId: 8453 })],
+    migrates: true,
     shutdownTimeoutMs: 25_000,
     trustedProxies: ['::1', '10.0.0.0/8'],
     rateLimit: { perSecond: 50, burst: 100 },
+    limits: { store: 'postgres', timeoutMs: 100 },
     allowPrivateHosts: false,
   })
+})
+
+it('reads where limits are counted, and hides the password of Redis', () => {
+  const limitsOf = (env: Record<string, string>) => readConfiguration(table, { CHAINS, ...env }).common.limits
+  expect(limitsOf({ LIMITS: 'memory', LIMITS_TIMEOUT_MS: '250' })).toEqual({
+    store: 'memory',
+    timeoutMs: 250,
+  })
+  const url = 'rediss://user:hunter2@redis.example:6380'
+  const { store } = limitsOf({ LIMITS: 'redis', REDIS_URL: url })
+  expect(store).toMatchObject({ redisUrl: { reveal: expect.any(Function) } })
+  expect((store as { redisUrl: { reveal(): string } }).redisUrl.reveal()).toBe(url)
+  expect(inspect(store) + JSON.stringify(store)).not.toContain('hunter2')
+  expect(problemsOf({ CHAINS, LIMITS: 'redis' })).toEqual(['REDIS_URL: not set, although LIMITS is redis'])
+  const problems = problemsOf({ CHAINS, LIMITS: 'etcd', REDIS_URL: 'http://user:hunter2@redis.example' })
+  expect(problems).toEqual([
+    'LIMITS: expected one of postgres, redis, memory',
+    expect.stringMatching(/^REDIS_URL: expected a URL like redis:/),
+  ])
+  expect(problems.join()).not.toContain('hunter2')
 })
 
 it('names everything wrong at once: variables, chains, and what the values together are not', () => {
@@ -46,6 +74,10 @@ it('names everything wrong at once: variables, chains, and what the values toget
     'PORT: expected a whole number from 0 to 65535',
     'OWN: expected a whole number from 1 to 9',
     'CHAINS: not valid JSON',
+  ])
+  expect(problemsOf({ CHAINS, PORT: '9000', METRICS_PORT: '9000' }, () => ['OWN: does not fit'])).toEqual([
+    'METRICS_PORT: the same as PORT; choose another',
+    'OWN: does not fit',
   ])
   expect(problemsOf({ CHAINS }, () => ['OWN: does not fit'])).toEqual(['OWN: does not fit'])
 })

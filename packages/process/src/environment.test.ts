@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import {
   ConfigError,
   describeVariables,
@@ -36,6 +39,28 @@ it('has no values when one is bad or missing, and names all of these without tel
     ],
   })
   expect(readEnvironment(table, {}).problems).toEqual([
+    'KEY: not set; expected a private key: 0x and 64 hex digits',
+  ])
+})
+
+it('reads a variable from the file that <NAME>_FILE names, and tells which cannot be read or are set twice', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'referrer-environment-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const file = join(directory, 'key')
+  writeFileSync(file, `${KEY}\n`)
+  expect(readEnvironment(table, { KEY_FILE: file, PORT_FILE: '' }).values?.KEY.reveal()).toBe(KEY)
+  expect(
+    readEnvironment(table, { KEY, KEY_FILE: file, NAME_FILE: join(directory, 'none') }).problems,
+  ).toEqual([
+    'KEY_FILE: set either this or KEY, not both',
+    `NAME_FILE: ${join(directory, 'none')} cannot be read (ENOENT)`,
+  ])
+  writeFileSync(file, '0xhunter2')
+  expect(readEnvironment(table, { KEY_FILE: file }).problems).toEqual([
+    'KEY: expected a private key: 0x and 64 hex digits',
+  ])
+  writeFileSync(file, '\n')
+  expect(readEnvironment(table, { KEY_FILE: file }).problems).toEqual([
     'KEY: not set; expected a private key: 0x and 64 hex digits',
   ])
 })

@@ -1,4 +1,5 @@
 // A program declares its environment variables in a table. The table parses the values, reports the problems and prints the `--help` text.
+import { readFileSync } from 'node:fs'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -59,6 +60,25 @@ function readWith<T>({ expected, read }: Reader<T>, text: string): { value: T } 
 /** The trimmed text of a variable. An empty variable counts as not set, because shells and compose files leave unset ones empty. */
 export const textOf = (env: Env, name: string): string | undefined => env[name]?.trim() || undefined
 
+/**
+ * The text of a variable, or of the file that `<NAME>_FILE` names, as Docker and Kubernetes give secrets. What is wrong is added to `problems`.
+ */
+export function readText(env: Env, name: string, problems: string[]): string | undefined {
+  const text = textOf(env, name)
+  const file = textOf(env, `${name}_FILE`)
+  if (file === undefined) return text
+  if (text !== undefined) {
+    problems.push(`${name}_FILE: set either this or ${name}, not both`)
+    return undefined
+  }
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined
+  } catch (error) {
+    problems.push(`${name}_FILE: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    return undefined
+  }
+}
+
 /** Parses all variables. `values` is undefined when one is bad; the problems are in the order of the table. */
 export function readEnvironment<T extends Table>(
   table: T,
@@ -67,7 +87,11 @@ export function readEnvironment<T extends Table>(
   const values: Record<string, unknown> = {}
   const problems: string[] = []
   for (const [name, variable] of Object.entries(table)) {
-    const result = variable.read(textOf(env, name))
+    // CHAINS_FILE is a variable of its own.
+    const before = problems.length
+    const text = `${name}_FILE` in table ? textOf(env, name) : readText(env, name, problems)
+    if (problems.length > before) continue
+    const result = variable.read(text)
     if ('problem' in result) problems.push(`${name}: ${result.problem}`)
     else values[name] = result.value
   }

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { currentRequestId } from './tracing/request-context.ts'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -23,11 +24,18 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
   const options = {
     level,
     base: null,
+    mixin: requestFields,
     // Redaction is done here because pino's own takes ten times as long as writing the line.
     formatters: { log: withoutSecrets },
     serializers: { err: (error: Error) => cleaned(stdSerializers.err(error) as unknown as Fields) },
   }
   return pino(options, destination ?? pino.destination(BUFFERED))
+}
+
+/** Every line that is written for a request has its id. */
+function requestFields(): Fields {
+  const reqId = currentRequestId()
+  return reqId === undefined ? {} : { reqId }
 }
 
 function withoutSecrets(line: Fields): Fields {

@@ -8,8 +8,8 @@ export interface RequestMetrics {
   observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void
 }
 
-/** Adds the route `/metrics` and measures the duration of every request. */
-export function metricsRoutes(app: FastifyInstance, metrics: RequestMetrics): void {
+/** Measures the duration of every request. */
+export function measureRequests(app: FastifyInstance, metrics: RequestMetrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     metrics.observeRequest(
@@ -18,6 +18,10 @@ export function metricsRoutes(app: FastifyInstance, metrics: RequestMetrics): vo
     )
     done()
   })
+}
+
+/** Adds the route `/metrics`. */
+export function metricsRoute(app: FastifyInstance, metrics: RequestMetrics): void {
   app.get('/metrics', async (_request, reply) => {
     const text = await metrics.render()
     return reply.type(metrics.contentType).send(text)

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { isDatabaseUrl } from '@referrer/database'
 import { type Address, getAddress, type Hex, isAddress, isHex, size } from 'viem'
@@ -66,6 +67,19 @@ export const host: Reader<string> = {
   read: (text) => (/^[\w.:-]+$/.test(text) ? text : undefined),
 }
 
+/** A text that nobody may see. */
+export const secret: Reader<Secret> = { expected: 'a text', read: (text) => new Secret(text) }
+
+export const share: Reader<number> = {
+  expected: 'a number from 0 to 1',
+  read: (text) => (/^(0(\.\d+)?|1(\.0+)?)$/.test(text) ? Number(text) : undefined),
+}
+
+export const commit: Reader<string> = {
+  expected: 'a commit: 7 to 64 lower-case hex digits',
+  read: (text) => (/^[0-9a-f]{7,64}$/.test(text) ? text : undefined),
+}
+
 export const network: Reader<string> = {
   expected: 'an IP address or a network like 10.0.0.0/8',
   read(text) {
@@ -99,6 +113,12 @@ export const postgresUrl: Reader<Secret> = {
   read: (text) => (isDatabaseUrl(text) ? new Secret(text) : undefined),
 }
 
+export const redisUrl: Reader<Secret> = {
+  expected:
+    'a URL like redis://user:password@host:6379, or rediss:// for TLS, special characters of the password percent-encoded',
+  read: (text) => (/^rediss?:\/\/./.test(text) && URL.canParse(text) ? new Secret(text) : undefined),
+}
+
 export const address: Reader<Address> = {
   expected: 'an address: 0x and 40 hex digits, all lower case or with the right checksum',
   read: (text) => (isAddress(text) ? getAddress(text) : undefined),
@@ -107,6 +127,33 @@ export const address: Reader<Address> = {
 export const privateKey: Reader<Secret<Hex>> = {
   expected: 'a private key: 0x and 64 hex digits',
   read: (text) => (isHex(text) && size(text) === 32 && isKeyOfAccount(text) ? new Secret(text) : undefined),
+}
+
+export const addresses = list(
+  address,
+  'addresses separated by commas, all lower case or with the right checksum',
+)
+
+export const privateKeys = list(privateKey, 'private keys separated by commas: 0x and 64 hex digits each')
+
+/** The path of a file; its text is the value. */
+export const file: Reader<string> = {
+  expected: 'the path of a file that can be read',
+  read(path) {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch {
+      return undefined
+    }
+  },
+}
+
+export const secretFile: Reader<Secret> = {
+  expected: file.expected,
+  read(path) {
+    const content = file.read(path)
+    return content === undefined ? undefined : new Secret(content)
+  },
 }
 
 function isKeyOfAccount(key: Hex): boolean {

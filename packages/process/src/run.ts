@@ -12,15 +12,24 @@ export interface Program {
 
 /**
  * Starts a program and keeps it running until SIGTERM or SIGINT. Then it stops the program and exits, with status 1 when a part was stuck.
- * A second signal exits at once. The handlers are installed before the start, so that a signal cannot interrupt it halfway.
+ * A second signal exits at once. The handlers are installed before the start, so that a signal cannot interrupt it halfway; a start that
+ * only waits ends early when its own signal aborts.
  */
-export async function runUntilSignal<P extends Program>(start: () => Promise<P>): Promise<P> {
-  const starting = Promise.resolve().then(start)
+export async function runUntilSignal<P extends Program>(
+  start: (stopped: AbortSignal) => Promise<P>,
+): Promise<P> {
+  const stopped = new AbortController()
+  const starting = Promise.resolve(stopped.signal).then(start)
   let isStopping = false
   const onSignal = async (signal: 'SIGTERM' | 'SIGINT') => {
     if (isStopping) process.exit(128 + constants.signals[signal])
     isStopping = true
-    const program = await starting
+    stopped.abort()
+    const program = await starting.catch((error) => {
+      // The start ended because it was told to; any other failure is reported by the caller.
+      if (error === stopped.signal.reason || error?.cause === stopped.signal.reason) process.exit(0)
+      throw error
+    })
     program.context.log.info({ signal }, 'stopping')
     const { stuck } = await program.stop()
     process.exit(stuck.length === 0 ? 0 : 1)

@@ -6,7 +6,12 @@ import { ProtocolError } from './error.ts'
 export type AttestationPubKey = string
 
 export type VerifyingKey = { attestationPubKey: AttestationPubKey; kid: string; publicKey: CryptoKey }
-export type SigningKey = { attestationPubKey: AttestationPubKey; kid: string; privateKey: CryptoKey }
+/** `sign` may ask somebody else who has the private key. */
+export type SigningKey = {
+  attestationPubKey: AttestationPubKey
+  kid: string
+  sign: (payload: Uint8Array) => Promise<Uint8Array>
+}
 
 /** The keys whose tokens are valid now: the current one, and the one before, so that links survive one rotation. */
 export type KeyRing = { current: VerifyingKey; previous?: VerifyingKey }
@@ -32,7 +37,7 @@ export function kidOf(attestationPubKey: AttestationPubKey): string {
 }
 
 /**
- * A signing key from its 32-byte secret seed. The private key cannot be exported again.
+ * A signing key from its 32-byte secret seed, which nobody can read from it again.
  *
  * @example
  * ```ts
@@ -52,7 +57,12 @@ export async function signingKey(seed: Uint8Array): Promise<SigningKey> {
   ])
   const { x = '' } = await crypto.subtle.exportKey('jwk', extractable)
   const attestationPubKey = bytesToHex(Base64.decodeUrl(x, 64)).slice(2)
-  return { attestationPubKey, kid: kidOf(attestationPubKey), privateKey }
+  return {
+    attestationPubKey,
+    kid: kidOf(attestationPubKey),
+    sign: async (payload) =>
+      new Uint8Array(await crypto.subtle.sign('Ed25519', privateKey, new Uint8Array(payload))),
+  }
 }
 
 /**

@@ -70,8 +70,8 @@ const read = reader('invalid_token')
  */
 export async function mint(terms: Terms, key: SigningKey): Promise<string> {
   const payload = stringToBytes(serialize(fromRecord({ v: VERSION, ...terms, kid: key.kid })))
-  const signature = await crypto.subtle.sign('Ed25519', key.privateKey, new Uint8Array(payload))
-  const token = Base64.encode(concatBytes([payload, new Uint8Array(signature)]), 'url')
+  const signature = await key.sign(payload)
+  const token = Base64.encode(concatBytes([payload, signature]), 'url')
   if (token.length > MAX_TOKEN_CHARS) {
     throw new ProtocolError(
       'too_large',

@@ -49,6 +49,8 @@ export const VARIABLES = {
   AGENT_PRIVATE_KEY: 'the key for agents that AGENT_KEYS does not name, and for purchases without an agent',
   SIGNER_PASSWORD: 'opens the keys that setup has made, in keys/ of SIGNER_STATE_DIR',
   SIGNER_PASSWORD_FILE: 'a file with that password, in its place',
+  SIGNER_LIGHT_KEYS:
+    "true encrypts new keys with the parameters of geth's --lightkdf, 4 MiB and a tenth of the work: for a sandbox, or a machine with little memory (default false)",
   BASE_RPC_URL: 'a node of the chain',
   REFERRER_AGENT_MCP_URL:
     'the marketplace, or its tools at /mcp; the rest is read from there and checked on the chain',
@@ -153,6 +155,7 @@ export function readConfig(env: Env): Config {
     stateDir,
     password: passwordIn(env),
     chainId: settings.CHAIN_ID,
+    isLight: flag('SIGNER_LIGHT_KEYS'),
   })
   const config = {
     keys: createKeys(byAgent, fallback, store),

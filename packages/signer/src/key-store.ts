@@ -27,9 +27,11 @@ export interface KeyStoreOptions {
   stateDir: string
   password: string | undefined
   chainId: number | undefined
+  /** New keys take a tenth of the usual work to open. */
+  isLight: boolean
 }
 
-export function openKeyStore({ stateDir, password, chainId }: KeyStoreOptions): KeyStore {
+export function openKeyStore({ stateDir, password, chainId, isLight }: KeyStoreOptions): KeyStore {
   const folder = join(stateDir, 'keys')
   const pathOf = (address: Address) => join(folder, `${address.toLowerCase()}.json`)
   /** By path. */
@@ -79,7 +81,7 @@ export function openKeyStore({ stateDir, password, chainId }: KeyStoreOptions): 
       const account = privateKeyToAccount(privateKey)
       const { address } = account
       const path = pathOf(address)
-      await writeKeystore(path, privateKey, password).catch((error: unknown) => {
+      await writeKeystore(path, privateKey, password, { isLight }).catch((error: unknown) => {
         throw error instanceof KeystoreError ? new Refused(error.message) : unwritable(folder, error)
       })
       opened.set(path, Promise.resolve(account))

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mintUsdc, privateKeyOf, registerIdentity } from '@referrer/contracts/local'
 import { freshDatabase } from '@referrer/database/testing'
-import { migrations, readConfig, startFacilitator } from '@referrer/facilitator'
+import { type Facilitator, migrations, readConfig, startFacilitator } from '@referrer/facilitator'
 import { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
 import { nodeHandler } from '@referrer/merchant/node'
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
@@ -22,6 +22,7 @@ export const MONEY = 100_000_000n
 export interface Marketplace {
   m: TestMarket
   mcp: McpCaller
+  facilitator: Facilitator
   facilitatorUrl: string
   shop: Server
   /** Called with every request to the shop before it is served; `false`: the shop answers 503. */
@@ -39,9 +40,27 @@ export interface Marketplace {
   close(): Promise<void>
 }
 
-export async function startMarketplace(chat: Record<string, string> = SILENT_BOT): Promise<Marketplace> {
+/** How its programs run, where not as usual. */
+export interface MarketplaceOptions {
+  /** For both programs. */
+  env?: Record<string, string>
+  service?: Parameters<typeof startTestMarket>[0]
+  facilitator?: Parameters<typeof startFacilitator>[1]
+}
+
+export async function startMarketplace(
+  chat: Record<string, string> = SILENT_BOT,
+  { env = {}, service, facilitator: overrides }: MarketplaceOptions = {},
+): Promise<Marketplace> {
+  const facilitatorPort = await freePort()
   const m = await startTestMarket({
-    env: { ...chat, ALLOW_PRIVATE_HOSTS: 'true' },
+    ...service,
+    env: {
+      ...chat,
+      ALLOW_PRIVATE_HOSTS: 'true',
+      FACILITATOR_URL: `http://127.0.0.1:${facilitatorPort}`,
+      ...env,
+    },
   })
   const mcp = await connectMcp(m)
   const { buyer, stranger, settler } = m.market.accounts
@@ -53,7 +72,7 @@ export async function startMarketplace(chat: Record<string, string> = SILENT_BOT
   const facilitator = await startFacilitator(
     readConfig({
       DATABASE_URL: books.url,
-      PORT: '0',
+      PORT: String(facilitatorPort),
       LOG_LEVEL: 'silent',
       MARKET_URL: m.service.url,
       ALLOW_PRIVATE_HOSTS: 'true',
@@ -69,7 +88,9 @@ export async function startMarketplace(chat: Record<string, string> = SILENT_BOT
           pollIntervalMs: 50,
         },
       ]),
+      ...env,
     }),
+    overrides,
   )
   const serve = nodeHandler(
     createReferralEndpoint({
@@ -105,6 +126,7 @@ export async function startMarketplace(chat: Record<string, string> = SILENT_BOT
   place = {
     m,
     mcp,
+    facilitator,
     facilitatorUrl: facilitator.url,
     shop,
     before: undefined,
@@ -140,4 +162,12 @@ export async function startMarketplace(chat: Record<string, string> = SILENT_BOT
     },
   }
   return place
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }

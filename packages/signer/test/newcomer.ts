@@ -48,6 +48,8 @@ export async function startNewcomerPlace(): Promise<NewcomerPlace> {
       BASE_RPC_URL: m.chains[0]?.chain.rpcUrl ?? '',
       SIGNER_PASSWORD: PASSWORD,
       SIGNER_STATE_DIR: newStateDir(),
+      // Every test opens keys, and few are about what that costs.
+      SIGNER_LIGHT_KEYS: 'true',
       ALLOW_PRIVATE_HOSTS: 'true',
       ...change,
     }),

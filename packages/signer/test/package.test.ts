@@ -18,11 +18,9 @@ const readJson = async (path: string) => JSON.parse(await readFile(path, 'utf8')
 let directory: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'referrer-signer-package-'))
-  const build = join(ROOT, '../../scripts/release/build.ts')
-  await run(process.execPath, [build, '--to', directory, 'signer'])
-  const { stdout } = await run('npm', ['pack', '--json', './signer'], { cwd: directory })
-  const [{ filename }] = JSON.parse(stdout)
-  await run('tar', ['-xzf', filename], { cwd: directory })
+  const { stdout } = await run(process.execPath, [join(ROOT, '../../scripts/release/packed.ts')])
+  const { version } = await readJson(join(ROOT, 'package.json'))
+  await run('tar', ['-xzf', join(stdout.trim(), `referrer-signer-${version}.tgz`)], { cwd: directory })
 }, 60_000)
 afterAll(() => rm(directory, { recursive: true, force: true }))
 

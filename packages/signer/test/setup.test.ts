@@ -1,5 +1,5 @@
 // An agent from nothing: a signer that knows the marketplace's URL and a node only, and crashes on the way.
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readKeystore } from '@referrer/client/keystore'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
@@ -46,7 +46,7 @@ const statesOf = ({ steps }: { steps: { step: string; state: string }[] }) =>
 const ALL_DONE = { key: 'done', gas: 'done', usdc: 'done', identity: 'done', market: 'done' }
 
 it('makes a key, gets money, registers the agent on the chain and at the marketplace, and all tools work with it at once [SIGN-104]', async () => {
-  const env = place.nothing()
+  const env = place.nothing({ SIGNER_LIGHT_KEYS: '' })
   const signer = await start(env)
   const first = await signer.must('setup', { pledge_bps: 500 })
   expect(statesOf(first)).toEqual({
@@ -83,6 +83,7 @@ it('makes a key, gets money, registers the agent on the chain and at the marketp
   const [file = ''] = readdirSync(join(signer.stateDir, 'keys'))
   const path = join(signer.stateDir, 'keys', file)
   expect(statSync(path).mode & 0o077).toBe(0)
+  expect(JSON.parse(readFileSync(path, 'utf8')).crypto.kdfparams).toMatchObject({ n: 262_144, r: 8, p: 1 })
   const key = await readKeystore(path, PASSWORD)
   expect(signer.said()).toContain(address)
   for (const secret of [key.slice(2), PASSWORD]) expect(signer.said()).not.toContain(secret)
@@ -227,6 +228,14 @@ describe('setups at the same time', () => {
 })
 
 describe('a password', () => {
+  it('is cheap to try on a key only where the owner has chosen that', async () => {
+    const signer = await start(place.nothing())
+    const { address } = await signer.must('setup', { fund: false })
+    const path = join(signer.stateDir, 'keys', `${address.toLowerCase()}.json`)
+    expect(JSON.parse(readFileSync(path, 'utf8')).crypto.kdfparams).toMatchObject({ n: 4_096, r: 8, p: 6 })
+    expect(privateKeyToAddress(await readKeystore(path, PASSWORD))).toBe(address)
+  })
+
   it('that is missing is asked for by name, and no key is made', async () => {
     const signer = await start(place.nothing({ SIGNER_PASSWORD: '' }))
     expect(await signer.refusal('setup')).toMatch(/^there is no password .*set SIGNER_PASSWORD/)

@@ -8,12 +8,13 @@ import type { Sandbox } from '../sandbox.ts'
 import { DEMO_ACCOUNTS } from './cast.ts'
 import { DAYS } from './plan.ts'
 import type { DayMark, Played } from './play.ts'
-import { type Call, DAY_SECONDS, type Row, SHOP_URL, type Snapshot } from './snapshot.ts'
+import { type Call, DAY_SECONDS, planDigest, type Row, SHOP_URL, type Snapshot } from './snapshot.ts'
 import { columnsOf, TABLES } from './tables.ts'
 
 export async function record({ market, databaseUrl, state }: Sandbox, played: Played): Promise<Snapshot> {
   const { agentIds, merchantIds, days } = played
   return {
+    plan: planDigest(),
     contracts: market.addresses,
     agentIds,
     merchantIds,

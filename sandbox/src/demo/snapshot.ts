@@ -1,11 +1,13 @@
 // The demo market as it was made once: the transactions of its chain, and the records that no chain tells. What derives from these is
 // derived anew at each start. All times are relative to the end of the history, which a start puts at its own moment.
+import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Addresses } from '@referrer/contracts/deploy'
 import type { Hex } from 'viem'
-import type { Ids } from './cast.ts'
-import { DAYS } from './plan.ts'
+import { SHOPS } from '../shop/shops.ts'
+import { type Ids, MERCHANTS, REVIEWERS, WALLETS } from './cast.ts'
+import { DAYS, makePlan } from './plan.ts'
 
 const FILE = fileURLToPath(new URL('snapshot.jsonl', import.meta.url))
 export const DAY_SECONDS = 86_400
@@ -31,10 +33,19 @@ export interface Call {
 export type Row = Record<string, unknown>
 
 export interface Snapshot extends Ids {
+  /** The digest of the plan that was played. */
+  plan: string
   /** What was deployed: signatures of another deployment do not count. */
   contracts: Addresses
   calls: Call[]
   rows: Record<string, Row[]>
+}
+
+/** Of everything that the demo market is made from: who comes, what is sold, and what happens on each day. */
+export function planDigest(): string {
+  const plan = [makePlan(), REVIEWERS, MERCHANTS, WALLETS, SHOPS]
+  const text = JSON.stringify(plan, (_, part) => (typeof part === 'bigint' ? String(part) : part))
+  return createHash('sha256').update(text).digest('hex')
 }
 
 /** The first line of the file is what is neither; after it comes a line for each transaction, and one for each row. */

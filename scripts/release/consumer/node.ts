@@ -64,7 +64,7 @@ results.chain = await readDeployment(publicClient, { marketUrl: 'http://127.0.0.
 
 const folder = mkdtempSync(join(tmpdir(), 'referrer-consumer-'))
 const file = join(folder, 'key.json')
-await writeKeystore(file, key, 'a password')
+await writeKeystore(file, key, 'a password', { isLight: true })
 results.keystore = (await readKeystore(file, 'a password')) === key && addressIn(file) !== undefined
 rmSync(folder, { recursive: true })
 

@@ -1,5 +1,5 @@
 export { DeepReorganisationError } from './follow.ts'
 export { createIndexer, type Indexer, type IndexerStatus } from './indexer.ts'
 export type { IndexerEvent, IndexerOptions } from './options.ts'
-export { forgetChain, type IndexerHealth, indexerHealth } from './store.ts'
+export { finalBlock, forgetChain, type IndexerHealth, indexerHealth } from './store.ts'
 export type { Log, LogFilter } from './types.ts'

@@ -128,6 +128,17 @@ export async function forgetChain(sql: Sql, chainId: number): Promise<void> {
   })
 }
 
+/** The newest final block that was applied one by one; undefined while there is none. */
+export async function finalBlock(
+  sql: Queryable,
+  chainId: number,
+): Promise<{ number: bigint; hash: Hex } | undefined> {
+  const [row] = await sql<{ number: bigint; hash: Buffer }[]>`
+    SELECT number, hash FROM indexer.blocks JOIN indexer.checkpoints USING (chain_id)
+    WHERE chain_id = ${chainId} AND number <= final_number ORDER BY number DESC LIMIT 1`
+  return row && { number: row.number, hash: bytesToHex(row.hash) }
+}
+
 export interface IndexerHealth {
   chainId: number
   head: bigint

@@ -1,3 +1,4 @@
+import { numberToHex } from 'viem'
 import { type ErrorAnswer, fromAnswer, RpcError } from './error.ts'
 
 export interface RpcCall {
@@ -105,7 +106,10 @@ export function createEndpoint({ url, chainId, timeoutMs, fetch }: EndpointOptio
   return {
     name,
     async request<T>(method: string, params: unknown[], options: RequestOptions = {}) {
+      // Behind a URL there may be another node by now: whoever asks for the chain has it verified anew.
+      if (method === 'eth_chainId') isVerified = false
       await verify(options)
+      if (method === 'eth_chainId') return numberToHex(chainId) as T
       const [answer] = await post([{ method, params }], options)
       return answer as T
     },

@@ -88,6 +88,19 @@ describe('a pool', () => {
     expect(pool.available()).toHaveLength(1)
   })
 
+  it('tells how its nodes are: whether they rest, and what became of the calls to each', async () => {
+    await ask()
+    fail(0)
+    await ask()
+    pool.backOff(at(pool.endpoints, 1))
+    const [first, second, third] = pool.health()
+    expect(first).toMatchObject({ isUsable: false, outcomes: { answered: 1, transport: 1, reported: 0 } })
+    expect(second).toMatchObject({ isUsable: false, outcomes: { answered: 1, transport: 0, reported: 1 } })
+    expect(third).toMatchObject({ name: new URL(at(nodes, 2).url).host, isUsable: true })
+    clock += LONGEST_BACKOFF_MS
+    expect(pool.health().every(({ isUsable }) => isUsable)).toBe(true)
+  })
+
   it('neither asks on nor rests anybody when the caller gives up', async () => {
     await ask()
     at(nodes, 0).respond = () => 'silence'

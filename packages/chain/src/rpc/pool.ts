@@ -1,5 +1,5 @@
 import { createEndpoint, type RequestOptions, type RpcEndpoint } from './endpoint.ts'
-import { RpcError } from './error.ts'
+import { RpcError, type RpcErrorKind } from './error.ts'
 
 export interface RpcPoolOptions {
   chainId: number
@@ -8,6 +8,17 @@ export interface RpcPoolOptions {
   timeoutMs?: number
   fetch?: typeof fetch
   now?: () => number
+}
+
+/** What became of a call; `reported`: a caller found the answer to be wrong or old. */
+export type CallOutcome = 'answered' | 'reported' | RpcErrorKind
+
+export interface EndpointHealth {
+  name: string
+  /** False while it backs off. */
+  isUsable: boolean
+  /** How many calls of this process had each outcome. */
+  outcomes: Readonly<Record<CallOutcome, number>>
 }
 
 /** Several nodes of one chain. A node that fails is not used for a while, longer each time (exponential backoff). */
@@ -22,6 +33,7 @@ export interface RpcPool {
   available(): RpcEndpoint[]
   /** Reports an endpoint that answers, but lags or contradicts itself or others, which only the caller can see. */
   backOff(endpoint: RpcEndpoint, error?: unknown): void
+  health(): EndpointHealth[]
 }
 
 const FIRST_BACKOFF_MS = 250
@@ -34,7 +46,19 @@ interface Health {
   reports: number
   reportedAt: number
   backOffUntil: number
+  outcomes: Record<CallOutcome, number>
 }
+
+const noCalls = (): Record<CallOutcome, number> => ({
+  answered: 0,
+  reported: 0,
+  timeout: 0,
+  transport: 0,
+  'rate-limited': 0,
+  reverted: 0,
+  refused: 0,
+  'wrong-chain': 0,
+})
 
 export function createRpcPool({
   chainId,
@@ -48,14 +72,18 @@ export function createRpcPool({
   const endpoints = urls.map((url) => watched(createEndpoint({ url, chainId, timeoutMs, fetch: send })))
 
   function watched(endpoint: RpcEndpoint): RpcEndpoint {
-    const state: Health = { failures: 0, reports: 0, reportedAt: 0, backOffUntil: 0 }
+    const state: Health = { failures: 0, reports: 0, reportedAt: 0, backOffUntil: 0, outcomes: noCalls() }
     const watch = async <T>(call: Promise<T>): Promise<T> => {
       try {
         const answer = await call
         state.failures = 0
+        state.outcomes.answered += 1
         return answer
       } catch (error) {
-        if (error instanceof RpcError && error.kind !== 'refused') backOff(self, error)
+        if (error instanceof RpcError) {
+          state.outcomes[error.kind] += 1
+          if (error.kind !== 'refused') backOff(self, error)
+        }
         throw error
       }
     }
@@ -79,6 +107,7 @@ export function createRpcPool({
 
   /** How often it was reported before. */
   function countReport(state: Health): number {
+    state.outcomes.reported += 1
     if (now() - state.reportedAt > FORGET_REPORTS_AFTER_MS) state.reports = 0
     state.reportedAt = now()
     return state.reports++
@@ -112,5 +141,19 @@ export function createRpcPool({
     throw last
   }
 
-  return { chainId, endpoints, request, ranked, available, backOff }
+  const healthOf = (endpoint: RpcEndpoint): EndpointHealth[] => {
+    const state = health.get(endpoint)
+    if (!state) return []
+    return [{ name: endpoint.name, isUsable: backOffLeft(endpoint) === 0, outcomes: { ...state.outcomes } }]
+  }
+
+  return {
+    chainId,
+    endpoints,
+    request,
+    ranked,
+    available,
+    backOff,
+    health: () => endpoints.flatMap(healthOf),
+  }
 }

@@ -6,13 +6,21 @@ import { type Fees, quote } from './fees.ts'
 import type { NodeView } from './node-view.ts'
 import { isRevert, revertReason } from './revert-reason.ts'
 import { giveNonce, hasUnfunded, nextNonce, postpone, readWaiting, refuse, storeSigned } from './store.ts'
-import type { Flight, Intent, Signed, SignerContext, Waiting } from './types.ts'
+import {
+  type Flight,
+  type Intent,
+  type Signed,
+  type SignerContext,
+  SigningError,
+  type Waiting,
+} from './types.ts'
 
 /** An intent fails after this many reverts in a row: a lagging node may revert what depends on a recent block. */
 const REVERTS_TO_FAIL = 3
 /** Nodes that lag further behind the highest head are ignored when a nonce is chosen. */
 const STALE_BLOCKS = 32
 const LEAST_GAS = 21_000n
+export const WAITS_FOR_SIGNER = 'waits for its signer, which does not sign'
 
 /**
  * Assigns nonces to enqueued intents, oldest first, up to the limit of transactions in flight, and broadcasts them. An intent that cannot
@@ -34,6 +42,7 @@ export async function dispatch(
   if (isFunded) context.unfunded = { cheapest: undefined }
   const line = await readWaiting(leadership.sql, signer, { now: context.now(), limit: free, isFunded })
   if (line.length === 0) return 0
+  for (const { id, origin } of line) context.origins.set(id, origin)
   const fees = await readFees(context)
   let balance = (await readBalance(context)) - spent
   let nonce = Math.max(await nextNonce(leadership.sql, signer), countOf(views))
@@ -43,7 +52,12 @@ export async function dispatch(
   for (const intent of line) {
     const gas = await prepare(context, intent, fees, balance, open)
     if (gas === undefined) continue
-    const signed = await sign(context, intent, nonce, gas, fees)
+    const signed = await signIfPossible(context, intent, nonce, gas, fees)
+    if (!signed) {
+      await hold(context, intent, WAITS_FOR_SIGNER)
+      // The others would only wait for the same signer; the next round begins with them.
+      break
+    }
     context.emit({ type: 'signed', intent: intent.id, nonce, hash: signed.hash })
     const given = nonce
     const isStored = await leadership.transaction(async (tx) => {
@@ -207,6 +221,24 @@ async function readBalance({ rpc, account, signal }: SignerContext): Promise<big
   return hexToBigInt(await rpc.request<Hex>('eth_getBalance', [account.address, 'latest'], { signal }))
 }
 
+/** Undefined when the account did not sign; the round then ends with why. */
+export async function signIfPossible(
+  context: SignerContext,
+  intent: Pick<Intent, 'to' | 'data' | 'value'>,
+  nonce: number,
+  gas: bigint,
+  fees: Fees,
+): Promise<Signed | undefined> {
+  try {
+    return await sign(context, intent, nonce, gas, fees)
+  } catch (error) {
+    if (!(error instanceof SigningError)) throw error
+    context.unsigned = error
+    return undefined
+  }
+}
+
+/** Throws a `SigningError`. */
 export async function sign(
   { account, chainId, now }: SignerContext,
   { to, data, value }: Pick<Intent, 'to' | 'data' | 'value'>,
@@ -215,15 +247,9 @@ export async function sign(
   { maxFeePerGas, maxPriorityFeePerGas }: Fees,
 ): Promise<Signed> {
   const fees = { maxFeePerGas, maxPriorityFeePerGas }
-  const raw = await account.signTransaction({
-    type: 'eip1559',
-    chainId,
-    nonce,
-    to,
-    data,
-    value,
-    gas,
-    ...fees,
+  const transaction = { type: 'eip1559', chainId, nonce, to, data, value, gas, ...fees } as const
+  const raw = await account.signTransaction(transaction).catch((error: Error) => {
+    throw new SigningError(`${account.address} cannot sign: ${error.message}`, { cause: error })
   })
   return { raw, hash: keccak256(raw), ...fees, signedAt: now() }
 }

@@ -13,6 +13,7 @@
  * - a reorganisation: an outcome is final only `confirmations` blocks deep, on a block that no node contradicts; until then a transaction
  *   whose block is gone is sent again;
  * - a nonce used by a foreign transaction: once that is final and a node shows the transaction, the intent gets another nonce, never before;
+ * - a remote signer that is away: nothing gets a nonce, what was signed before is sent again, everything else waits;
  * - a dead node: the others are used; with none left, everything waits;
  * - a dead database: nothing is signed or sent until it is back.
  */
@@ -20,6 +21,7 @@
 export {
   enqueueTransaction,
   handOverTransaction,
+  isServed,
   readTransaction,
   type SignerHealth,
   senderHealth,
@@ -29,4 +31,4 @@ export {
 } from './outbox.ts'
 export { revertReason } from './revert-reason.ts'
 export { createSender, type Sender, type SenderOptions } from './sender.ts'
-export type { SenderEvent, TransactionState } from './types.ts'
+export type { Origin, SenderEvent, TransactionState } from './types.ts'

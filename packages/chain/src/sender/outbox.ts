@@ -1,7 +1,7 @@
 import type { Queryable } from '@referrer/database'
 import { type Address, type Hex, isAddressEqual } from 'viem'
 import { bytes, toHex } from './store.ts'
-import type { TransactionState } from './types.ts'
+import type { Origin, TransactionState } from './types.ts'
 
 export interface TransactionRequest {
   chainId: number
@@ -19,16 +19,31 @@ export interface TransactionRequest {
   gas?: bigint
   /** The most gas it may take, where foreign code decides that: a simulation that takes more counts as a revert. */
   maxGas?: bigint
+  /** Like the gas, it is ignored when the same key is enqueued again. */
+  origin?: Origin
 }
 
 /** Adds a transaction to the outbox within the caller's own database transaction; returns the intent's id. */
 export async function enqueueTransaction(tx: Queryable, request: TransactionRequest): Promise<bigint> {
-  const { chainId, from, to, data, value = 0n, key, label = null, gas = null, maxGas = null } = request
+  const {
+    chainId,
+    from,
+    to,
+    data,
+    value = 0n,
+    key,
+    label = null,
+    gas = null,
+    maxGas = null,
+    origin,
+  } = request
   if (toHex(bytes(data)) !== data.toLowerCase())
     throw new Error(`the data of "${key}" is not bytes in hex, two digits each: encode the call again`)
   const [added] = await tx<{ id: bigint }[]>`
-    INSERT INTO sender.intents (chain_id, key, label, from_address, to_address, data, value, known_gas, max_gas)
-    VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${value}, ${gas}, ${maxGas})
+    INSERT INTO sender.intents (chain_id, key, label, from_address, to_address, data, value, known_gas, max_gas,
+      request_ids, traceparents)
+    VALUES (${chainId}, ${key}, ${label}, ${bytes(from)}, ${bytes(to)}, ${bytes(data)}, ${value}, ${gas}, ${maxGas},
+      ${[...(origin?.requestIds ?? [])]}::text[], ${[...(origin?.traceparents ?? [])]}::text[])
     ON CONFLICT (chain_id, key) DO NOTHING RETURNING id`
   if (added) {
     await tx`SELECT pg_notify('sender', ${wakePayload(chainId, from)})`
@@ -161,6 +176,15 @@ export async function readTransaction(
     enqueuedAt: row.enqueued_at,
     changedAt: row.changed_at,
   }
+}
+
+/** Whether some process sends for this signer now. */
+export async function isServed(sql: Queryable, chainId: number, signer: Address): Promise<boolean> {
+  const { count } = await sql`
+    SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND (classid::bigint << 32) | objid::bigint = hashtextextended(${signerLock(chainId, signer)}, 0)`
+  return count > 0
 }
 
 export interface SignerHealth {

@@ -1,5 +1,5 @@
 import { type Broadcast, broadcast } from './broadcast.ts'
-import { readFees, sign, signerOf } from './dispatch.ts'
+import { readFees, signerOf, signIfPossible, WAITS_FOR_SIGNER } from './dispatch.ts'
 import { type Fees, raise } from './fees.ts'
 import { isNonceLost } from './finality.ts'
 import type { NodeView } from './node-view.ts'
@@ -31,7 +31,9 @@ export async function rebroadcast(
       const fees = isStuck && market ? raise(newest, market, context.maxFeePerGas) : undefined
       if (isStuck && !fees)
         reasons.set(flight.id, 'waits for lower fees: the cap keeps its own from being raised')
-      broadcasts.push(fees ? await bump(context, flight, fees) : resend(flight, newest, views))
+      const raised = fees && (await bump(context, flight, fees))
+      if (fees && !raised) reasons.set(flight.id, WAITS_FOR_SIGNER)
+      broadcasts.push(raised ?? resend(flight, newest, views))
     }
     inFlight.push(flight)
   }
@@ -59,9 +61,11 @@ function needsMore(flight: Flight, newest: Signed, market: Fees, views: NodeView
   return isNext || newest.maxFeePerGas < market.maxFeePerGas
 }
 
-async function bump(context: SignerContext, flight: Flight, fees: Fees): Promise<Broadcast> {
+/** Undefined when the account did not sign; then what was signed before is sent again. */
+async function bump(context: SignerContext, flight: Flight, fees: Fees): Promise<Broadcast | undefined> {
   const { id, nonce, gas } = flight
-  const signed = await sign(context, flight, nonce, gas, fees)
+  const signed = await signIfPossible(context, flight, nonce, gas, fees)
+  if (!signed) return undefined
   context.emit({ type: 'signed', intent: id, nonce, hash: signed.hash })
   await context.leadership.transaction((tx) => storeSigned(tx, signerOf(context), id, nonce, signed))
   context.emit({ type: 'stored', intent: id, nonce, hash: signed.hash })

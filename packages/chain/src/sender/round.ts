@@ -1,26 +1,32 @@
 import { hexToNumber, numberToHex } from 'viem'
 import { RpcError } from '../rpc/index.ts'
-import { dispatch, signerOf } from './dispatch.ts'
+import { dispatch, signerOf, WAITS_FOR_SIGNER } from './dispatch.ts'
 import { judgeBlocks } from './finality.ts'
 import { closeGap } from './gap.ts'
 import { headsIn, type NodeView, type Receipt, readNodeViews, receiptIn } from './node-view.ts'
 import { rebroadcast } from './rebroadcast.ts'
 import { isRevert, revertReason } from './revert-reason.ts'
-import { finish, noteMined, readFlights } from './store.ts'
+import { finish, hasReason, noteMined, readFlights } from './store.ts'
 import type { Flight, Mined, SignerContext } from './types.ts'
 
 /**
  * One round: reads the outcome of what is in flight, rebroadcasts what is stuck, sends what is enqueued. Returns whether a sent
- * transaction is not mined yet, and the heads of the nodes at which that was read.
+ * transaction is not mined yet, and the heads of the nodes at which that was read. Throws a `SigningError` at its end while
+ * something waits for its signature.
  */
 export async function round(context: SignerContext): Promise<{ isUnmined: boolean; heads: string }> {
   const { rpc, account, leadership, signal } = context
   const flights = await readFlights(leadership.sql, signerOf(context))
+  for (const { id, origin } of flights) context.origins.set(id, origin)
   const views = await readNodeViews(rpc, account.address, flights, context.recentBroadcasts, { signal })
   const unmined = await settle(context, flights, views)
   const open = await rebroadcast(context, unmined, views)
   await closeGap(context, flights, open, views)
   const sent = await dispatch(context, open, views)
+  if (context.unsigned) {
+    if (await hasReason(leadership.sql, signerOf(context), WAITS_FOR_SIGNER)) throw context.unsigned
+    context.unsigned = undefined
+  }
   return { isUnmined: open.length + sent > 0, heads: headsIn(views) }
 }
 

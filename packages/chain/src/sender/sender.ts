@@ -6,7 +6,13 @@ import { readHeads } from './node-view.ts'
 import { signerLock, wakePayload } from './outbox.ts'
 import { createRecentBroadcasts } from './recent-broadcasts.ts'
 import { round } from './round.ts'
-import type { EventOfSigner, SenderEvent, SignerContext } from './types.ts'
+import {
+  type EventOfSigner,
+  type Origin,
+  type SenderEvent,
+  type SignerContext,
+  SigningError,
+} from './types.ts'
 
 export interface SenderOptions {
   chainId: number
@@ -47,7 +53,12 @@ export function createSender(options: SenderOptions): Sender {
 
   async function serve(account: LocalAccount, signal: AbortSignal): Promise<void> {
     const { address } = account
-    const emit = (event: EventOfSigner) => options.onEvent?.({ signer: address, ...event })
+    const origins = new Map<bigint, Origin>()
+    const emit = (event: EventOfSigner) => {
+      const origin = 'intent' in event ? origins.get(event.intent) : undefined
+      options.onEvent?.({ signer: address, ...event, ...(origin && { origin }) })
+      if (event.type === 'confirmed' || event.type === 'failed') origins.delete(event.intent)
+    }
     let failures = 0
 
     function recovered() {
@@ -88,9 +99,11 @@ export function createSender(options: SenderOptions): Sender {
         signal,
         emit,
         recentBroadcasts: createRecentBroadcasts(),
+        origins,
         gap: undefined,
         unfunded: undefined,
         lastUnanswered: undefined,
+        unsigned: undefined,
       }
       while (!signal.aborted) {
         try {
@@ -99,7 +112,7 @@ export function createSender(options: SenderOptions): Sender {
           await (isUnmined ? nextBlock(wakeSignal, heads) : wakeSignal.wait(pollIntervalMs, signal))
         } catch (error) {
           if (signal.aborted) return
-          if (!(error instanceof RpcError)) throw error
+          if (!(error instanceof RpcError || error instanceof SigningError)) throw error
           await pauseAfter(error)
         }
       }

@@ -11,7 +11,15 @@ export interface Signer {
   address: Address
 }
 
-type IntentRow = { id: bigint; to_address: Buffer; data: Buffer; value: bigint; reason: string | null }
+type IntentRow = {
+  id: bigint
+  to_address: Buffer
+  data: Buffer
+  value: bigint
+  reason: string | null
+  request_ids: string[]
+  traceparents: string[]
+}
 type FlightRow = IntentRow & {
   nonce: bigint
   gas: bigint
@@ -29,18 +37,20 @@ type SignedRow = {
   signed_at: Date
 }
 
-const intentOf = ({ id, to_address, data, value, reason }: IntentRow) => ({
+const intentOf = ({ id, to_address, data, value, reason, request_ids, traceparents }: IntentRow) => ({
   id,
   to: toHex(to_address),
   data: toHex(data),
   value,
   reason,
+  origin: { requestIds: request_ids, traceparents },
 })
 
 /** Intents that have a nonce and no final outcome, lowest nonce first. */
 export async function readFlights(sql: Queryable, { chainId, address }: Signer): Promise<Flight[]> {
   const intents = await sql<FlightRow[]>`
-    SELECT id, to_address, data, value, reason, nonce, gas, fills_gap, mined_hash, block_number, block_hash
+    SELECT id, to_address, data, value, reason, request_ids, traceparents, nonce, gas, fills_gap, mined_hash, block_number,
+      block_hash
     FROM sender.intents WHERE chain_id = ${chainId} AND from_address = ${bytes(address)} AND state = 'sent' ORDER BY nonce`
   const signed = await sql<SignedRow[]>`
     SELECT t.intent_id, t.hash, t.raw, t.max_fee_per_gas, t.max_priority_fee_per_gas, t.signed_at
@@ -85,7 +95,8 @@ export async function readWaiting(
       after_nonce: bigint | null
     })[]
   >`
-    SELECT id, to_address, data, value, reason, known_gas, max_gas, reverts, after_nonce FROM sender.intents
+    SELECT id, to_address, data, value, reason, request_ids, traceparents, known_gas, max_gas, reverts, after_nonce
+    FROM sender.intents
     WHERE chain_id = ${chainId} AND from_address = ${bytes(address)} AND state = 'enqueued'
       AND (retry_at <= ${now} OR (lacks_funds AND ${isFunded}))
     ORDER BY id LIMIT ${limit}`
@@ -158,6 +169,19 @@ export async function hasUnfunded(sql: Queryable, { chainId, address }: Signer):
   const { count } = await sql`
     SELECT FROM sender.intents
     WHERE chain_id = ${chainId} AND from_address = ${bytes(address)} AND state = 'enqueued' AND lacks_funds LIMIT 1`
+  return count > 0
+}
+
+/** Whether any open intent of this signer waits for this reason. */
+export async function hasReason(
+  sql: Queryable,
+  { chainId, address }: Signer,
+  reason: string,
+): Promise<boolean> {
+  const { count } = await sql`
+    SELECT FROM sender.intents
+    WHERE chain_id = ${chainId} AND from_address = ${bytes(address)} AND state IN ('enqueued', 'sent')
+      AND reason = ${reason} LIMIT 1`
   return count > 0
 }
 

@@ -7,12 +7,19 @@ import type { RecentBroadcasts } from './recent-broadcasts.ts'
 /** `sent` holds until the outcome is final: mined, deep enough, on the chain that all nodes agree on. */
 export type TransactionState = 'enqueued' | 'sent' | 'confirmed' | 'failed'
 
+/** The requests and traces (W3C `traceparent`) that a transaction comes from, for logs and traces only. */
+export interface Origin {
+  requestIds: readonly string[]
+  traceparents: readonly string[]
+}
+
 /** A call that must take effect once on a chain. */
 export interface Intent {
   id: bigint
   to: Address
   data: Hex
   value: bigint
+  origin: Origin
 }
 
 /** An enqueued intent. */
@@ -49,7 +56,8 @@ export interface Mined {
   blockHash: Hex
 }
 
-export type SenderEvent = { signer: Address } & (
+/** Events of an intent carry its origin, once it was read. */
+export type SenderEvent = { signer: Address; origin?: Origin | undefined } & (
   | { type: 'active' }
   /** Signed, but only in memory; then stored in the database; then sent to the nodes. */
   | { type: 'signed' | 'stored' | 'broadcast'; intent: bigint; nonce: number; hash: Hex }
@@ -69,6 +77,11 @@ export type SenderEvent = { signer: Address } & (
   | { type: 'recovered' }
 )
 
+/** The account did not sign: its remote signer is away, refuses, or answered something else. */
+export class SigningError extends Error {
+  override readonly name = 'SigningError'
+}
+
 /** The options and state that the steps of one signer share. */
 export interface SignerContext {
   chainId: number
@@ -85,13 +98,17 @@ export interface SignerContext {
   signal: AbortSignal
   emit(event: EventOfSigner): void
   recentBroadcasts: RecentBroadcasts
+  /** Of the intents that are open in this process. */
+  origins: Map<bigint, Origin>
   /** The nonce that the chain waits for and no transaction in flight has, and since when. */
   gap: { nonce: number; since: Date } | undefined
   /** Set while the account cannot pay for all enqueued intents, with the cost of the cheapest where it is known. */
   unfunded: { cheapest: bigint | undefined } | undefined
   /** The intent whose last simulation got no answer from the nodes. */
   lastUnanswered: bigint | undefined
+  /** Why something was not signed, as long as it waits for its signature. */
+  unsigned: SigningError | undefined
 }
 
-type WithoutSigner<T> = T extends unknown ? Omit<T, 'signer'> : never
+type WithoutSigner<T> = T extends unknown ? Omit<T, 'signer' | 'origin'> : never
 export type EventOfSigner = WithoutSigner<SenderEvent>

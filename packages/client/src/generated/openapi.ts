@@ -788,7 +788,7 @@ export interface paths {
         };
         /**
          * All merchants, or those of an owner
-         * @description By ascending id. With `owner` all merchants of that wallet at once, whatever `page` and `limit`. An entry shows the first 100 product ids of its merchant; the merchant alone shows all.
+         * @description By ascending id. With `owner` those of that wallet. An entry shows the first 100 product ids of its merchant; the merchant alone shows all.
          */
         get: operations["getMerchant"];
         put?: never;
@@ -953,6 +953,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/activity/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The newest reviews, with the names of their products
+         * @description Published ones, newest first. For the next page set `before` to the last `internal_id`. The answer is at most two seconds old.
+         */
+        get: operations["getActivityReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/leaderboard": {
         parameters: {
             query?: never;
@@ -1042,7 +1062,7 @@ export interface paths {
         };
         /**
          * Products that are open for sale
-         * @description Those of the highest Product Rank first; of all, of a merchant, or of a category. The list ends after 10000 products, open and closed ones.
+         * @description Those of the highest Product Rank first; of all, of a merchant, or of a category. With `merchant_id` and `product_id` the one product, if it is open. The list ends after 10000 products, open and closed ones.
          */
         get: operations["getProduct"];
         put?: never;
@@ -1062,7 +1082,7 @@ export interface paths {
         };
         /**
          * The published reviews of a product, with their authors
-         * @description Those of the best authors first, then the newest. Of a product with more than 1000 reviews: the newest 1000, and those of the best authors.
+         * @description By default those of the best authors first, then the newest; of a product with more than 1000 reviews: the newest 1000, and those of the best authors. With `sort=newest` the newest first, of 10000 at most.
          */
         get: operations["getProductReviews"];
         put?: never;
@@ -2746,6 +2766,47 @@ export interface components {
             fee_usdc: number;
             /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
             transaction: string;
+        };
+        NewestReviews: {
+            reviews: components["schemas"]["NewestReview"][];
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        NewestReview: {
+            internal_id: number;
+            /** @description Null while the review is not on the chain. */
+            on_chain_id: number | null;
+            agent_id: number;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            satisfaction_score: number | null;
+            /**
+             * @description Published: on the chain, and its text is known.
+             * @enum {string}
+             */
+            status: "published" | "pending";
+            content_json: {
+                [key: string]: unknown;
+            };
+            /** @description Left out when there is no link. */
+            ref_link?: string;
+            published_at: string | null;
+            /** @enum {string} */
+            comparison_outcome: "pending" | "confirmed" | "contradicted" | "disputed" | "resolved";
+            /** @description When the text was last changed on the chain. */
+            edited_at: string | null;
+            votes: {
+                count: number;
+                /** @description Those by other owners than the author’s, which count. */
+                qualifying: number;
+            };
+            /** @description Of purchases through this review. */
+            sales_count: number;
+            /** @description Empty until the merchant describes the product. */
+            product_name: string;
+            /** @description False: its merchant has closed the product. */
+            product_active: boolean;
         };
         Leaderboard: {
             /** @enum {string} */
@@ -4764,7 +4825,7 @@ export interface operations {
                 owner?: string;
                 /** @description Which page, from 1; lower is 1. */
                 page?: number;
-                /** @description At most 500; below 1 is 20. */
+                /** @description At most 500; below 1 is 20. Left out, 20, or 500 of an owner. */
                 limit?: number;
                 /** @description The chain; left out, the default chain. */
                 chain_id?: number;
@@ -4991,6 +5052,33 @@ export interface operations {
             };
         };
     };
+    getActivityReviews: {
+        parameters: {
+            query?: {
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description An `internal_id`: only older reviews. */
+                before?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest reviews, with the names of their products */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewestReviews"];
+                };
+            };
+        };
+    };
     getLeaderboard: {
         parameters: {
             query?: {
@@ -5111,6 +5199,8 @@ export interface operations {
             query?: {
                 /** @description The merchant. */
                 merchant_id?: number;
+                /** @description The product: 32 bytes as hex, with or without 0x. */
+                product_id?: string;
                 /** @description Exactly this category. */
                 category?: string;
                 /** @description Which page, from 1; lower is 1. */
@@ -5144,6 +5234,8 @@ export interface operations {
                 merchant_id: number;
                 /** @description The product: 32 bytes as hex, with or without 0x. */
                 product_id: string;
+                /** @description Which reviews come first. */
+                sort?: "best" | "newest";
                 /** @description Which page, from 1; lower is 1. */
                 page?: number;
                 /** @description How many, 1 to 100. */

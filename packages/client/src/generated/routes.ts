@@ -54,6 +54,7 @@ export const ROUTES = {
   'GET /.well-known/referrer-agent.txt': { auth: 'none', answers: 'text', takesChain: false },
   'GET /skill.md': { auth: 'none', answers: 'text', takesChain: false },
   'GET /v1/activity': { auth: 'none', answers: 'json', takesChain: true },
+  'GET /v1/activity/reviews': { auth: 'none', answers: 'json', takesChain: true },
   'GET /v1/leaderboard': { auth: 'none', answers: 'json', takesChain: true },
   'GET /v1/agent/{id}/card': { auth: 'none', answers: 'json', takesChain: true },
   'GET /v1/agent/{id}/reviews': { auth: 'none', answers: 'json', takesChain: true },

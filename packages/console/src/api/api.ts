@@ -41,6 +41,11 @@ export function createApi({ origin, fetch }: { origin: string; fetch?: typeof gl
   return { get: send('get'), post: send('post'), put: send('put'), delete: send('delete') } as Api
 }
 
+/** For queries that only read the market: the server asks them too. */
+export const READ = { isRead: true }
+export const isRead = ({ meta }: { meta?: Record<string, unknown> | undefined }): boolean =>
+  meta?.isRead === true
+
 /** The query of a GET route: its key is the path and what is asked. */
 export const read = <P extends PathOf<'get'>>(
   api: Api,
@@ -48,6 +53,7 @@ export const read = <P extends PathOf<'get'>>(
   ...request: Arguments<RequestOf<P, 'get'>>
 ) =>
   queryOptions({
+    meta: READ,
     queryKey: [path, (request[0] as { params?: object } | undefined)?.params ?? {}],
     queryFn: ({ signal }) => api.get(path, { ...request[0], signal } as never) as Promise<AnswerOf<P, 'get'>>,
   })

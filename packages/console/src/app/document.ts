@@ -3,7 +3,12 @@ import type { AnyRouteMatch } from '@tanstack/react-router'
 
 export type Manifest = Record<string, { file: string; css?: string[]; imports?: string[]; isEntry?: boolean }>
 
-const ENTRY = 'src/client.tsx'
+const ENTRY = 'src/client.ts'
+/** What the entry starts. */
+const START = 'src/hydrate.tsx'
+const NEEDS_SCRIPTS =
+  '<noscript><p class="page note">This page needs JavaScript, because it acts for your wallet. Pages that only show the market do not.</p></noscript>'
+const pageModule = (page: string): string => `src/pages/${page}/page.tsx`
 const ESCAPES: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -27,20 +32,21 @@ interface Parts {
   manifest: Manifest
   theme: 'light' | 'dark' | undefined
   matches: readonly AnyRouteMatch[]
-  /** Empty: the browser renders it all. */
   body: string
+  /** Needs JavaScript to do anything. */
+  isPrivate: boolean
   state: unknown
 }
 
-export function documentOf({ manifest, theme, matches, body, state }: Parts): string {
+export function documentOf({ manifest, theme, matches, body, isPrivate, state }: Parts): string {
   // The innermost page that has a title tells the head.
   const page = matches.findLast(({ meta }) => meta?.some((entry) => entry && 'title' in entry))
   const meta = (page?.meta ?? [{ title: 'Referrer' }]) as Record<string, string>[]
   const links = (page?.links ?? []) as Record<string, string>[]
   const scripts = (page?.headScripts ?? page?.scripts ?? []) as { type?: string; children?: string }[]
-  const entry = manifest[ENTRY]
-  if (!entry) throw new Error(`the manifest of the console has no ${ENTRY}: build it again`)
-  const preloads = modulesOf(manifest, ENTRY)
+  const entry = moduleAt(manifest, ENTRY)
+  const pages = matches.flatMap(({ staticData }) => staticData.page ?? []).map(pageModule)
+  const preloads = modulesOf(manifest, [ENTRY, START, ...pages]).filter((file) => file !== entry.file)
   return `<!doctype html>
 <html lang="en"${theme ? ` data-theme="${theme}"` : ''}>
 <head>
@@ -56,18 +62,28 @@ ${preloads.map((file) => `<link rel="modulepreload" href="/${file}">`).join('\n'
 ${scripts.flatMap(({ type, children }) => (type === 'application/ld+json' && children ? [`<script type="application/ld+json">${inElement(children)}</script>`] : [])).join('\n')}
 </head>
 <body>
-<div id="app">${body || '<noscript><p>This page needs JavaScript, because it acts for your wallet. Pages that only show the market do not.</p></noscript>'}</div>
-${state === undefined ? '' : `<script type="application/json" id="state">${inElement(JSON.stringify(state))}</script>`}
+<div id="app">${body}</div>
+${isPrivate ? NEEDS_SCRIPTS : ''}
+<script type="application/json" id="state">${inElement(JSON.stringify(state))}</script>
 </body>
 </html>
 `
 }
 
-/** Modules that the entry imports at once. */
-function modulesOf(manifest: Manifest, key: string, seen = new Set<string>()): string[] {
-  return (manifest[key]?.imports ?? []).flatMap((name) => {
-    if (seen.has(name)) return []
-    seen.add(name)
-    return [manifest[name]?.file ?? '', ...modulesOf(manifest, name, seen)].filter(Boolean)
-  })
+/** Modules, and all that they import at once. */
+function modulesOf(manifest: Manifest, keys: readonly string[]): string[] {
+  const found = new Set<string>()
+  const add = (key: string) => {
+    if (found.has(key)) return
+    found.add(key)
+    moduleAt(manifest, key).imports?.forEach(add)
+  }
+  keys.forEach(add)
+  return [...found].map((key) => moduleAt(manifest, key).file)
+}
+
+function moduleAt(manifest: Manifest, key: string): Manifest[string] {
+  const found = manifest[key]
+  if (!found) throw new Error(`the manifest of the console has no ${key}: build it again`)
+  return found
 }

@@ -5,8 +5,10 @@ export interface PageRequest {
   /** The market's public address, without a slash at the end. */
   origin: string
   theme: 'light' | 'dark' | undefined
-  /** Asks the market, without credentials. */
+  /** Asks the market: as a stranger, or as the visitor who is signed in. */
   fetch: typeof fetch
+  /** Whether `fetch` asks as a visitor who is signed in: pages that need a session are rendered with what belongs to it. */
+  isSignedIn: boolean
 }
 
 export interface PageAnswer {

@@ -26,7 +26,9 @@ declare module '@tanstack/react-router' {
     router: AppRouter
   }
   interface StaticDataRouteOption {
-    /** Needs a session: the server renders only a frame. */
+    /** Shows what belongs to whoever is signed in. */
     isPrivate?: boolean
+    /** Folder of its page below `src/pages`: the document preloads the code. */
+    page?: string
   }
 }

@@ -9,6 +9,18 @@ export function formatUsdc(baseUnits: number | bigint): string {
   return `${amount < 0n ? '−' : ''}${whole}.${places}`
 }
 
+/** As wide as a digit. */
+const FIGURE_SPACE = '\u2007'
+
+const placesOf = (text: string): number => text.length - text.indexOf('.')
+
+/** For a column that ends at the right: places that another amount of it has are left free, so that the points are below each other. */
+export function alignedUsdc(baseUnits: number | bigint, column: readonly (number | bigint)[]): string {
+  const text = formatUsdc(baseUnits)
+  const most = Math.max(...column.map((other) => placesOf(formatUsdc(other))))
+  return text + FIGURE_SPACE.repeat(Math.max(0, most - placesOf(text)))
+}
+
 /** What a person typed as USDC, in base units. Undefined: it is not an amount. */
 export function parseUsdc(text: string): bigint | undefined {
   const match = /^\s*(\d{1,12})(?:\.(\d{0,6}))?\s*$/.exec(text)

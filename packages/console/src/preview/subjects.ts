@@ -44,14 +44,14 @@ const subject = <T>(key: string, asks: string[], picture: (answer: T) => Picture
 type Product = AnswerOf<'/v1/merchant/product', 'get'>
 type Products = AnswerOf<'/v1/product', 'get'>
 
-/** The price and the counts are in the list of the merchant's best products only. */
+/** The price and the counts are in the list of products only, which has those that are for sale. */
 function ofProduct(merchantId: string, productId: string): Subject {
-  const ids = `merchant_id=${merchantId}`
+  const ids = `merchant_id=${merchantId}&product_id=${productId}`
   return {
     key: `product ${merchantId} ${productId}`,
-    asks: [`/v1/merchant/product?${ids}&product_id=${productId}`, `/v1/product?${ids}&limit=100`],
+    asks: [`/v1/merchant/product?${ids}`, `/v1/product?${ids}`],
     draw([alone, list]) {
-      const card = (list as Products | undefined)?.products.find(({ product_id }) => product_id === productId)
+      const card = (list as Products | undefined)?.products[0]
       const product = card ?? (alone as Product | undefined)
       return product && svgOf(productPicture(product, card))
     },

@@ -1,4 +1,4 @@
-// Who is signed in. Only the browser asks: the server renders every page as for a stranger.
+// Who is signed in. The server renders public pages as for a stranger: there only the browser asks.
 import { type QueryClient, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type Api, read } from '../api/api.ts'
 import { useApi } from '../api/use-api.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BOTTOM, drawBars, drawLine, LEFT, WIDTH } from './chart-drawing.ts'
+import { BOTTOM, drawBars, drawLine, WIDTH } from './chart-drawing.ts'
 
 const percent = (value: number) => `${value} %`
 
@@ -12,7 +12,7 @@ describe('charts', () => {
     ]
     const line = drawLine({ points, isStep: true, format: percent })
     expect(line.summary).toBe('20 % on Nov 1, 2026, 30 % on Nov 17, 2026; lowest 10 %, highest 30 %')
-    expect(line.points.map(({ x }) => x)).toEqual([LEFT, LEFT + (WIDTH - LEFT) / 8, WIDTH])
+    expect(line.points.map(({ x }) => x)).toEqual([0, WIDTH / 8, WIDTH])
     const [first, second, third] = line.points.map(({ y }) => y)
     expect(line.corners.map(({ y }) => y)).toEqual([first, first, second, second, third])
     expect(drawLine({ points, isStep: false, format: percent }).corners).toHaveLength(3)
@@ -28,10 +28,10 @@ describe('charts', () => {
     expect(drawing.ticks.map(({ text }) => text)).toEqual(['0', '1', '2'])
     const [one, two] = drawing.bars
     expect(two && one && two.left - one.left).toBeCloseTo(drawing.width)
-    expect(one?.parts[0]).toEqual({ y: (one?.parts[1]?.y ?? 0) + (one?.parts[1]?.height ?? 0), height: 81 })
+    expect(one?.parts[0]).toEqual({ y: (one?.parts[1]?.y ?? 0) + (one?.parts[1]?.height ?? 0), height: 87 })
     expect(two?.parts).toEqual([
       { y: BOTTOM, height: 0 },
-      { y: BOTTOM - 81, height: 81 },
+      { y: BOTTOM - 87, height: 87 },
     ])
     expect(
       drawBars({ bars: [{ at: '2026-11-17', values: [0.5] }], format: String }).ticks.length,

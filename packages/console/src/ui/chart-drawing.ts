@@ -24,9 +24,7 @@ interface Axis {
 export const WIDTH = 1_000
 export const HEIGHT = 208
 export const BOTTOM = 184
-/** Where the first day is: left of it are the names of the heights. */
-export const LEFT = 80
-const TOP = 22
+const TOP = 10
 const TICKS = 3
 const FEWEST_DAYS = 14
 const DAY_MS = 86_400_000
@@ -86,7 +84,7 @@ export function drawLine({ points, min, max, isStep, format, from, to }: Line): 
     from,
     to,
   )
-  const x = scaleLinear<number>({ domain: days, range: [LEFT, WIDTH] })
+  const x = scaleLinear<number>({ domain: days, range: [0, WIDTH] })
   const { y, ticks } = heights(min ?? Math.min(0, ...values), max ?? Math.max(0, ...values), format, false)
   const xs = points.map(({ at }) => x(dayNumber(at)))
   const placed = points.map((point, index): Placed => {
@@ -129,13 +127,13 @@ export function drawBars({ bars, format, from, to }: Axis & { bars: Bar[] }): Ba
     from,
     to,
   )
-  const x = scaleLinear<number>({ domain: [first, last + 1], range: [LEFT, WIDTH] })
+  const x = scaleLinear<number>({ domain: [first, last + 1], range: [0, WIDTH] })
   const { y, ticks } = heights(0, highest, format, totals.every(Number.isInteger))
   const best = bars[totals.indexOf(highest)]
   return {
     days: [first, last],
     ticks,
-    width: (WIDTH - LEFT) / (last + 1 - first),
+    width: WIDTH / (last + 1 - first),
     bars: bars.map(({ at, values }) => ({
       at,
       left: x(dayNumber(at)),

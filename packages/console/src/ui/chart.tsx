@@ -9,7 +9,6 @@ import {
   drawBars,
   drawLine,
   HEIGHT,
-  LEFT,
   type Point,
   WIDTH,
 } from './chart-drawing.ts'
@@ -98,6 +97,15 @@ export function BarChart({
   )
 }
 
+/** Digits are the widest of what stands there. */
+const DIGIT_WIDTH = 7.2
+
+const widthOf = (ticks: Drawing['ticks']): number =>
+  Math.ceil(DIGIT_WIDTH * Math.max(1, ...ticks.map(({ text }) => text.length)))
+
+/** As high as a chart: nothing moves when it comes. */
+export const ChartSkeleton = () => <div className="skeleton chart-waiting" aria-hidden="true" />
+
 interface FrameProps {
   label: string
   drawing: Drawing
@@ -118,39 +126,38 @@ const Frame = ({
   children,
 }: FrameProps) => (
   <figure className="chart">
-    <svg width="100%" height={HEIGHT} role="img" aria-label={`${label}: ${summary}.`}>
-      {ticks.map(({ y }) => (
-        <line key={y} x1="0" x2="100%" y1={y} y2={y} className="chart-grid" />
-      ))}
-      <svg
-        width="100%"
-        height={HEIGHT}
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        aria-hidden="true"
-      >
-        {children}
+    <div className="chart-row">
+      <svg className="chart-scale" width={widthOf(ticks)} height={HEIGHT} aria-hidden="true">
+        {ticks.map(({ y, text }) => (
+          <text key={y} x="100%" y={y + 4} textAnchor="end" className="chart-text">
+            {text}
+          </text>
+        ))}
       </svg>
-      {ticks.map(({ y, text }) => (
-        <text key={y} x="0" y={y - 5} className="chart-text">
-          {text}
+      <svg className="chart-plot" height={HEIGHT} role="img" aria-label={`${label}: ${summary}.`}>
+        {ticks.map(({ y }) => (
+          <line key={y} x1="0" x2="100%" y1={y} y2={y} className="chart-grid" />
+        ))}
+        <svg
+          width="100%"
+          height={HEIGHT}
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
+          {children}
+        </svg>
+        <text x="0" y={HEIGHT - 4} className="chart-text">
+          {dateOf(first)}
         </text>
-      ))}
-      <text x={`${(100 * LEFT) / WIDTH}%`} y={HEIGHT - 4} className="chart-text">
-        {dateOf(first)}
-      </text>
-      <text
-        x={`${(50 * (LEFT + WIDTH)) / WIDTH}%`}
-        y={HEIGHT - 4}
-        textAnchor="middle"
-        className="chart-text chart-middle"
-      >
-        {dateOf(Math.round((first + last) / 2))}
-      </text>
-      <text x="100%" y={HEIGHT - 4} textAnchor="end" className="chart-text">
-        {dateOf(last)}
-      </text>
-    </svg>
+        <text x="50%" y={HEIGHT - 4} textAnchor="middle" className="chart-text chart-middle">
+          {dateOf(Math.round((first + last) / 2))}
+        </text>
+        <text x="100%" y={HEIGHT - 4} textAnchor="end" className="chart-text">
+          {dateOf(last)}
+        </text>
+      </svg>
+    </div>
     {series.length > 1 && (
       <ul className="chart-legend">
         {series.map((name, index) => (

@@ -2,14 +2,19 @@
 import { useEffect, useState } from 'react'
 import { ago, full } from '../format/moment.ts'
 import { formatRank, plain, short } from '../format/text.ts'
-import { formatUnits, formatUsdc } from '../format/usdc.ts'
+import { alignedUsdc, formatUnits, formatUsdc } from '../format/usdc.ts'
 import { useNow } from './now.tsx'
 
+interface UsdcProps {
+  amount: number | bigint
+  /** All amounts of the table's column that it stands in: there it has no unit, and the points are below each other. */
+  column?: readonly (number | bigint)[]
+}
+
 /** An amount in USDC, with its base units on hover. */
-export const Usdc = ({ amount, isBare = false }: { amount: number | bigint; isBare?: boolean }) => (
+export const Usdc = ({ amount, column }: UsdcProps) => (
   <data className="number" value={String(amount)} title={`${formatUnits(amount)} base units`}>
-    {formatUsdc(amount)}
-    {!isBare && '\u00A0USDC'}
+    {column ? alignedUsdc(amount, column) : `${formatUsdc(amount)}\u00A0USDC`}
   </data>
 )
 

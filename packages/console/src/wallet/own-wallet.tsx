@@ -18,7 +18,7 @@ export function OwnWallet({ session, children }: Props) {
   if (error) return <ErrorNote error={error} />
   if (chainId === undefined) return <Skeleton lines={2} />
   return (
-    <WithWallet chainId={chainId}>
+    <WithWallet chainId={chainId} account={session.address}>
       {(connected) =>
         connected.address.toLowerCase() === session.address.toLowerCase() ? (
           children(connected)

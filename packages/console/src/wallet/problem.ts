@@ -5,12 +5,15 @@ import {
   ContractFunctionRevertedError,
   InsufficientFundsError,
   UserRejectedRequestError,
-  WaitForTransactionReceiptTimeoutError,
 } from 'viem'
 import { ApiError } from '../api/error.ts'
 import { Problem } from '../api/problem.ts'
 
 const DECLINED = 4_001
+
+/** A person said no in the wallet: nothing was signed or sent. */
+export const isDeclined = (error: unknown): boolean =>
+  Object(error).code === DECLINED || finds(error, UserRejectedRequestError) !== undefined
 
 export function problemOf(error: unknown): unknown {
   if (error instanceof ReferrerError) {
@@ -22,7 +25,7 @@ export function problemOf(error: unknown): unknown {
       cause: error,
     })
   }
-  if (Object(error).code === DECLINED || finds(error, UserRejectedRequestError)) {
+  if (isDeclined(error)) {
     return new Problem('You declined in your wallet', 'Nothing happened. Try again when you are ready.', {
       cause: error,
     })
@@ -32,15 +35,6 @@ export function problemOf(error: unknown): unknown {
       'Your wallet has too little to pay the network’s fee',
       'Send a little of the chain’s own coin to it, then try again.',
       { cause: error },
-    )
-  }
-  if (finds(error, WaitForTransactionReceiptTimeoutError)) {
-    return new Problem(
-      'The transaction is not in a block yet',
-      'Look in your wallet. Reload this page later.',
-      {
-        cause: error,
-      },
     )
   }
   const revert = error instanceof BaseError ? finds(error, ContractFunctionRevertedError) : undefined

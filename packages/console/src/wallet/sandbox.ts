@@ -120,25 +120,30 @@ interface Account {
   private_key: Hex
 }
 
-/** Announces one wallet for each account, now and whenever somebody asks. */
-export async function announceSandboxWallets(): Promise<void> {
+/** Announces one wallet for each account, now and whenever somebody asks. Answers with their addresses. */
+export async function announceSandboxWallets(): Promise<ReadonlyMap<string, Address>> {
   const response = await fetch('/console/accounts', { headers: HEADERS })
-  if (!response.ok) return
+  if (!response.ok) return new Map()
   const { accounts } = (await response.json()) as { accounts: Account[] }
-  const details = accounts.map(({ name, private_key }) => ({
-    info: Object.freeze({
-      uuid: crypto.randomUUID(),
-      name: `${PLAY}${name}`,
-      icon: icon(name),
-      rdns: `sandbox.referrer.${name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')}`,
-    }),
-    provider: providerOf(privateKeyToAccount(private_key)),
-  }))
+  const details = accounts
+    .map(({ name, private_key }) => ({ name, account: privateKeyToAccount(private_key) }))
+    .map(({ name, account }) => ({
+      address: account.address,
+      info: Object.freeze({
+        uuid: crypto.randomUUID(),
+        name: `${PLAY}${name}`,
+        icon: icon(name),
+        rdns: `sandbox.referrer.${name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')}`,
+      }),
+      provider: providerOf(account),
+    }))
   const announce = () => {
-    for (const detail of details) {
-      dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze(detail) }))
+    for (const { info, provider } of details) {
+      const detail = Object.freeze({ info, provider })
+      dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
     }
   }
   addEventListener('eip6963:requestProvider', announce)
   announce()
+  return new Map(details.map(({ info, address }) => [info.rdns, address]))
 }

@@ -16,20 +16,22 @@ import { problemOf } from './problem.ts'
 interface Props {
   /** The chain that the wallet has to be on. */
   chainId: number
+  /** The account that is needed; unset: any. */
+  account?: string
   children: (connected: Connected) => ReactNode
 }
 
-let prepared: Promise<true> | undefined
+/** Addresses of the sandbox's wallets, by connector. */
+type Addresses = ReadonlyMap<string, string>
+
+let prepared: Promise<Addresses> | undefined
 
 /** Finds the wallet of the last visit, once. wagmi's own provider would do it while it renders, and whenever a page shows another one. */
-function prepare(isSandbox: boolean): Promise<true> {
-  prepared ??= (async (): Promise<true> => {
-    if (isSandbox) {
-      const { announceSandboxWallets } = await import('./sandbox.ts')
-      await announceSandboxWallets()
-    }
+function prepare(isSandbox: boolean): Promise<Addresses> {
+  prepared ??= (async () => {
+    const addresses = isSandbox ? await (await import('./sandbox.ts')).announceSandboxWallets() : new Map()
     await reconnect(config)
-    return true
+    return addresses
   })()
   return prepared
 }
@@ -37,21 +39,21 @@ function prepare(isSandbox: boolean): Promise<true> {
 /** Shows what needs a wallet; until one is connected and on the right chain, the choice of wallets. */
 export function WithWallet(props: Props) {
   const isSandbox = useSession()?.isSandbox
-  const { isPending } = useQuery({
+  const { data: addresses, isPending } = useQuery({
     queryKey: ['wallets'],
     queryFn: () => prepare(isSandbox === true),
     enabled: isSandbox !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (isPending) return <Skeleton lines={2} />
+  if (isPending || !addresses) return <Skeleton lines={2} />
   return (
     <WagmiContext value={config}>
-      <Gate {...props} />
+      <Gate {...props} addresses={addresses} />
     </WagmiContext>
   )
 }
 
-function Gate({ chainId, children }: Props) {
+function Gate({ chainId, account, addresses, children }: Props & { addresses: Addresses }) {
   const { address, connector, chainId: current, isReconnecting } = useConnection()
   const [provider, setProvider] = useState<EIP1193Provider>()
   const { mutate: switchChain, error, isPending } = useSwitchChain()
@@ -68,7 +70,7 @@ function Gate({ chainId, children }: Props) {
   }
   // wagmi connects again whenever it is rendered: what is shown for the wallet stays meanwhile.
   if (address ? !provider : isReconnecting) return <Skeleton lines={2} />
-  if (!address || !provider) return <Wallets />
+  if (!address || !provider) return <Wallets account={account} addresses={addresses} />
   if (current !== chainId) {
     return (
       <div className="note">
@@ -113,7 +115,7 @@ const isAnnounced = (connector: { id: string }) => connector.id !== 'injected'
 /** A sandbox can have fifty accounts. */
 const FIRST_SHOWN = 12
 
-function Wallets() {
+function Wallets({ account, addresses }: { account: string | undefined; addresses: Addresses }) {
   const connectors = useConnectors()
   const { mutate: connect, error, isPending, variables } = useConnect()
   const announced = connectors.filter(isAnnounced)
@@ -126,9 +128,12 @@ function Wallets() {
       </Empty>
     )
   }
-  const isPlay = ({ id }: { id: string }) => id.startsWith('sandbox.')
-  const own = offered.filter((connector) => !isPlay(connector))
-  const play = offered.filter(isPlay)
+  const isWanted = ({ id }: { id: string }) =>
+    account !== undefined && addresses.get(id)?.toLowerCase() === account.toLowerCase()
+  const own = offered.filter(({ id }) => !addresses.has(id))
+  const play = offered
+    .filter(({ id }) => addresses.has(id))
+    .toSorted((one, other) => Number(isWanted(other)) - Number(isWanted(one)))
   const buttons = (list: typeof offered) => (
     <div className="row wallets">
       {list.map((connector) => (
@@ -147,6 +152,11 @@ function Wallets() {
   )
   return (
     <div className="stack">
+      {account !== undefined && (
+        <p>
+          Choose the wallet with <Hash value={account} />, the account that you are signed in with.
+        </p>
+      )}
       {own.length > 0 && buttons(own)}
       {play.length > 0 && (
         <>

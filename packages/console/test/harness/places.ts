@@ -16,6 +16,7 @@ export interface Place {
 interface Purchase {
   escrow_id: number
   buyer_agent_id: number | null
+  cashback_usdc: number
 }
 
 const PAGES = join(import.meta.dirname, '../../src/pages')
@@ -33,31 +34,31 @@ export function routesOfSources(): string[] {
 
 export async function placesOf({ state, account }: Pick<TestSandbox, 'state' | 'account'>): Promise<Place[]> {
   const get = async (path: string) => (await fetch(`${state.baseUrl}${path}`)).json()
-  const [reviewer, merchant, admin] = (['reviewer', 'merchant', 'admin'] as const).map(account) as [
-    Account,
-    Account,
-    Account,
-  ]
-  const [{ purchases }, { products }] = await Promise.all([
+  const [merchant, admin] = (['merchant', 'admin'] as const).map(account) as [Account, Account]
+  const [{ purchases }, { products }, { agents }] = await Promise.all([
     get('/v1/activity?limit=100') as Promise<{ purchases: Purchase[] }>,
     get(`/v1/product?merchant_id=${merchant.merchantId}&limit=1`),
+    get('/v1/leaderboard?limit=1') as Promise<{ agents: { agent_id: number }[] }>,
   ])
   const ownerOf = ({ buyer_agent_id }: Purchase) =>
     state.accounts.find(({ agentId }) => agentId !== undefined && agentId === buyer_agent_id)
-  const bought = purchases.find(ownerOf)
+  const owned = purchases.filter(ownerOf)
+  const bought = owned.find(({ cashback_usdc }) => cashback_usdc > 0) ?? owned[0]
   const owner = bought && ownerOf(bought)
   const [product] = products
-  if (!owner || !product) throw new Error('the market has no purchase of an agent, or no product')
+  const [reviewer] = agents
+  if (!owner || !product || !reviewer)
+    throw new Error('the market has no purchase of an agent, no product, or no reviewer')
   const shop = `/shop/${merchant.merchantId}`
   return [
     { route: '/', path: '/' },
-    { route: '/discover', path: '/discover?q=translate+a+text' },
+    { route: '/discover', path: '/discover?q=when+does+the+sun+rise+in+a+city' },
     {
       route: '/product/$merchantId/$productId',
       path: `/product/${merchant.merchantId}/${product.product_id}`,
     },
     { route: '/reviewers', path: '/reviewers' },
-    { route: '/reviewer/$agentId', path: `/reviewer/${reviewer.agentId}` },
+    { route: '/reviewer/$agentId', path: `/reviewer/${reviewer.agent_id}` },
     { route: '/merchant/$merchantId', path: `/merchant/${merchant.merchantId}` },
     { route: '/escrow/$escrowId', path: `/escrow/${bought.escrow_id}` },
     { route: '/sign-in', path: '/sign-in' },

@@ -1,7 +1,10 @@
 // Pages in Chromium that tell everything that went wrong in them.
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { setTimeout } from 'node:timers/promises'
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
+import { withoutPointer } from './without-pointer.ts'
 
 export interface Visit {
+  /** For the keyboard alone. */
   page: Page
   context: BrowserContext
   /** What no page of ours may do: errors and warnings on the console, exceptions, other origins, dialogs. */
@@ -45,6 +48,10 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
   context.setDefaultTimeout(PATIENCE_MS)
   await prepare?.(context)
   const problems: string[] = []
+  const underWay = new Set<Request>()
+  context.on('request', (request) => underWay.add(request))
+  context.on('requestfinished', (request) => underWay.delete(request))
+  context.on('requestfailed', (request) => underWay.delete(request))
   context.on('response', (response) => {
     const { pathname } = new URL(response.url())
     const failure = `${response.status()} ${pathname}`
@@ -66,8 +73,14 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
     problems.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })
-  return { page, context, problems, close: () => context.close() }
+  const guarded = withoutPointer(page)
+  requestsOf.set(guarded, underWay)
+  return { page: guarded, context, problems, close: () => context.close() }
 }
+
+/** What the pages have asked for and not got yet. */
+const requestsOf = new WeakMap<Page, Set<Request>>()
+const PAUSE_MS = 10
 
 /** Opens a page and waits until it has come to rest: it runs, shows what it has asked for, and asks for nothing more. */
 export async function arrive(page: Page, path: string): Promise<void> {
@@ -77,5 +90,16 @@ export async function arrive(page: Page, path: string): Promise<void> {
     const isRunning = Object.keys(app ?? {}).some((key) => key.startsWith('__reactContainer$'))
     return isRunning && document.querySelector('h1') && !document.querySelector('.skeleton')
   })
-  await page.waitForLoadState('networkidle')
+  const underWay = requestsOf.get(page)
+  do {
+    while (underWay?.size) await setTimeout(PAUSE_MS)
+    // An answer that is shown may lead to the next question.
+    await page.evaluate(shownTwice)
+  } while (underWay?.size)
 }
+
+/** Runs in the page. */
+const shownTwice = () =>
+  new Promise<void>((resolve) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => globalThis.setTimeout(resolve))),
+  )

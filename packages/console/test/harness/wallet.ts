@@ -8,6 +8,7 @@ import {
   hexToNumber,
   http,
   isHex,
+  keccak256,
   numberToHex,
 } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
@@ -26,9 +27,14 @@ export interface TestWallet {
   asked: Asked[]
   /** The person says no to whatever is asked from now on. */
   refuse(isRefusing: boolean): void
+  /** What it does with transactions from now on. */
+  sends(how: Sending): void
   /** The chain that it is on. */
   chainId(): number
 }
+
+/** `lost`: it tells a hash, and no node ever gets the transaction. `silent`: it sends, and never says so. */
+export type Sending = 'as asked' | 'lost' | 'silent'
 
 export interface WalletOptions {
   privateKey: Hex
@@ -68,6 +74,7 @@ export async function injectWallet(
   const asked: Asked[] = []
   let isRefusing = false
   let isConnected = false
+  let sending: Sending = 'as asked'
   let current = startsOn
 
   async function answer({ method, params = [] }: Asked): Promise<Answer> {
@@ -112,13 +119,20 @@ export async function injectWallet(
     }
   }
 
-  const send = ({ to, data, value = '0x0', gas }: Transaction) =>
-    client.sendTransaction({
+  async function send({ to, data, value = '0x0', gas }: Transaction): Promise<Hex> {
+    const wanted = {
       to,
       data,
       value: hexToBigInt(value),
       ...(gas && { gas: hexToBigInt(gas) }),
-    } as Parameters<typeof client.sendTransaction>[0])
+    } as Parameters<typeof client.sendTransaction>[0]
+    if (sending === 'lost') {
+      const request = await client.prepareTransactionRequest(wanted as never)
+      return keccak256(await client.signTransaction(request as never))
+    }
+    const hash = await client.sendTransaction(wanted)
+    return sending === 'silent' ? new Promise<Hex>(() => {}) : hash
+  }
 
   await where.exposeFunction(BINDING, (request: Asked) => answer(request))
   await where.addInitScript(installProvider, { binding: BINDING, name: WALLET_NAME })
@@ -127,6 +141,9 @@ export async function injectWallet(
     asked,
     refuse: (value) => {
       isRefusing = value
+    },
+    sends: (how) => {
+      sending = how
     },
     chainId: () => current,
   }

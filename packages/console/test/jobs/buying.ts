@@ -1,9 +1,10 @@
-// Buying with a wallet, here and now, by keyboard alone.
+// Buying with a wallet, here and now.
 import { getAddress } from 'viem'
 import { expect, it } from 'vitest'
 import { PATIENCE_MS } from '../../../../sandbox/test/sandbox.ts'
 import { press, type } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
+import { arrive } from '../harness/visits.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
 
 interface Purchase {
@@ -21,14 +22,14 @@ export function buying(market: () => ConsoleMarket): void {
   const newest = async (): Promise<Purchase> =>
     (await (await fetch(`${market().origin}/v1/activity?limit=1`)).json()).purchases[0]
 
-  it('pays for a product with one signature, by keyboard alone, and shows what it bought', {
+  it('pays for a product with one signature, and shows what it bought', {
     timeout: PATIENCE_MS,
   }, async () => {
     const { sandbox } = market()
     const product = sandbox.state.products.find(({ endpointUrl }) => endpointUrl.endsWith(PATH))
     const { page, wallet } = await market().visitWithWallet(sandbox.account('buyer'))
     const before = await newest()
-    await page.goto(`/product/${product?.merchantId}/${product?.productId}`)
+    await arrive(page, `/product/${product?.merchantId}/${product?.productId}`)
     await press(page, page.getByRole('link', { name: 'Your wallet, here' }))
     await press(page, page.getByRole('button', { name: WALLET_NAME }))
     await type(page, page.getByRole('textbox', { name: 'What you ask the product' }), QUESTION)

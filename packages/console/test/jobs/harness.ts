@@ -1,6 +1,7 @@
 // The tests of the pages can fail: each thing that they look for is put into a page here.
 import { expect, it } from 'vitest'
 import { findings } from '../harness/axe.ts'
+import { press, reach } from '../harness/keyboard.ts'
 import { layoutOf } from '../harness/layout.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { traces } from '../harness/traces.ts'
@@ -31,6 +32,29 @@ export function harness(market: () => ConsoleMarket): void {
     )
     const found = (await findings(page)).map((line) => line.split(':')[0])
     expect(found).toEqual(expect.arrayContaining(['color-contrast', 'button-name']))
+  })
+
+  it('refuses what is not done with the keyboard', async () => {
+    const { page } = await market().visit()
+    await page.setContent('<button>one</button>')
+    const button = page.getByRole('button')
+    for (const one of [button, button.first(), ...(await button.all())]) {
+      for (const act of ['click', 'fill', 'check', 'hover', 'focus', 'press'] as const) {
+        expect(() => one[act]).toThrow('not with the keyboard alone')
+      }
+    }
+    expect(() => page.mouse).toThrow('not with the keyboard alone')
+  })
+
+  it('sees what a keyboard does not reach, where nobody sees the focus, and when it is lost', async () => {
+    const { page } = await market().visit()
+    await page.setContent(`<button>one</button><button tabindex="-1">two</button>
+      <button onclick="this.remove()">three</button><button style="outline: none">four</button>`)
+    const button = (name: string) => page.getByRole('button', { name })
+    await expect(reach(page, button('two'))).rejects.toThrow('the keyboard does not reach')
+    await expect(reach(page, button('four'))).rejects.toThrow('nobody sees that this has the focus')
+    await press(page, button('three'))
+    await expect(reach(page, button('one'))).rejects.toThrow('the focus is lost')
   })
 
   it('sees errors, exceptions, dialogs, other origins and what the policy of our pages forbids', async () => {

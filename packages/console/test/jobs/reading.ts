@@ -1,5 +1,5 @@
 // Whoever only reads needs no JavaScript: people, crawlers and agents.
-import { beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { isPublic, type Place, placesOf, routesOfSources } from '../harness/places.ts'
 import { arrive, type Visit } from '../harness/visits.ts'
@@ -9,8 +9,15 @@ const PNG = '89504e470d0a1a0a'
 
 export function reading(market: () => ConsoleMarket): void {
   let places: Place[]
+  let without: Visit
+  let running: Visit
   beforeAll(async () => {
     places = await placesOf(market().sandbox)
+    without = await market().visit({ withoutScripts: true, isKept: true })
+    running = await market().visit({ isKept: true })
+  })
+  afterAll(async () => {
+    await Promise.all([without, running].map(({ close }) => close()))
   })
 
   const shown = async ({ page }: Visit, path: string, isRunning: boolean) => {
@@ -24,8 +31,6 @@ export function reading(market: () => ConsoleMarket): void {
   for (const route of routesOfSources().filter((one) => isPublic({ route: one, path: one }))) {
     it(`finds the same on ${route} without JavaScript, and what it is about in its head`, async () => {
       const { path } = places.find((place) => place.route === route) as Place
-      const without = await market().visit({ withoutScripts: true })
-      const running = await market().visit()
       // What derives from a settlement may change the order of a list between the two.
       await vi.waitFor(
         async () => {
@@ -47,26 +52,9 @@ export function reading(market: () => ConsoleMarket): void {
         expect(JSON.parse(text)).toMatchObject({ '@context': 'https://schema.org' })
       }
       expect(await sizeOf(head['og:image'] as string)).toEqual(PREVIEW)
+      expect([...without.problems.splice(0), ...running.problems.splice(0)]).toEqual([])
     })
   }
-
-  it('finds products while it types, and by the form without JavaScript', async () => {
-    const { page } = await market().visit()
-    await arrive(page, '/discover')
-    await page
-      .getByRole('searchbox', { name: 'What do you need?' })
-      .pressSequentially('when does the sun set')
-    await page.getByRole('status').filter({ hasText: 'products, the best first' }).waitFor()
-    await page.getByRole('link', { name: 'Daylight', exact: true }).first().waitFor()
-    expect(new URL(page.url()).searchParams.get('q')).toBe('when does the sun set')
-
-    const { page: bare } = await market().visit({ withoutScripts: true })
-    await bare.goto('/discover')
-    await bare.getByRole('searchbox', { name: 'What do you need?' }).fill('when does the sun set')
-    await bare.getByRole('button', { name: 'Search' }).click()
-    await bare.getByRole('link', { name: 'Daylight', exact: true }).first().click()
-    await bare.getByRole('heading', { level: 1, name: 'Daylight' }).waitFor()
-  })
 
   it('comes from the address of a review to its product', async () => {
     const { reviews } = await (await fetch(`${market().origin}/v1/review?limit=1`)).json()

@@ -1,4 +1,4 @@
-// Opening a shop from nothing to its first sale: every step checks itself on the chain.
+// Opening a shop from nothing to its first sale, where every step checks itself on the chain; then what a merchant changes.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,9 @@ import type { Hex } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, expect, it } from 'vitest'
 import { PATIENCE_MS } from '../../../../sandbox/test/sandbox.ts'
+import { press, reach, step, type } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
+import { arrive } from '../harness/visits.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
 
 const MERCHANT = fileURLToPath(new URL('../../../merchant/src/cli.ts', import.meta.url))
@@ -56,24 +58,26 @@ export function shopKeeping(market: () => ConsoleMarket): void {
       // The market is asked for the shop until it knows it.
       expected: /^404 \/v1\/merchant\/\d+\/summary$/,
     })
-    await page.goto('/shop/open')
-    await page.getByRole('button', { name: WALLET_NAME }).click()
-    await page.getByRole('button', { name: /^Mint (an|another) identity$/ }).click()
-    await page.getByRole('button', { name: 'Open the shop' }).click()
+    await arrive(page, '/shop/open')
+    await press(page, page.getByRole('button', { name: WALLET_NAME }))
+    await press(page, page.getByRole('button', { name: /^Mint (an|another) identity$/ }))
+    await press(page, page.getByRole('button', { name: 'Open the shop' }))
     const name = page.getByRole('textbox', { name: 'Name of a new product' })
-    await name.fill(`Proverbs ${Date.now()}`)
-    await page.getByRole('button', { name: 'List the product' }).click()
-    await page.getByRole('textbox', { name: 'Lowest price in USDC' }).fill('0.05')
-    await page.getByRole('button', { name: 'List the product' }).click()
+    const price = page.getByRole('textbox', { name: 'Lowest price in USDC' })
+    await type(page, name, `Proverbs ${Date.now()}`)
+    await press(page, page.getByRole('button', { name: 'List the product' }))
+    await expect.poll(() => price.evaluate((field) => field === document.activeElement)).toBe(true)
+    await type(page, price, '0.05')
+    await press(page, page.getByRole('button', { name: 'List the product' }))
 
     const address = page.getByRole('textbox', { name: 'Where buyers reach it' })
     await address.waitFor()
     const { searchParams } = new URL(page.url())
     const merchantId = Number(searchParams.get('merchant'))
-    await address.fill(await serve(merchantId, searchParams.get('product') as Hex))
-    await page.getByRole('button', { name: 'Check the endpoint' }).click()
-    await page.getByRole('textbox', { name: 'What a buyer gets' }).fill('A proverb for the day.')
-    await page.getByRole('button', { name: 'Save the description' }).click()
+    await type(page, address, await serve(merchantId, searchParams.get('product') as Hex))
+    await press(page, page.getByRole('button', { name: 'Check the endpoint' }))
+    await type(page, page.getByRole('textbox', { name: 'What a buyer gets' }), 'A proverb for the day.')
+    await press(page, page.getByRole('button', { name: 'Save the description' }))
     await page.getByText('Waiting for the first sale').waitFor()
 
     const folder = mkdtempSync(join(tmpdir(), 'referrer-console-'))
@@ -90,8 +94,96 @@ export function shopKeeping(market: () => ConsoleMarket): void {
       'eth_sendTransaction',
       'eth_sendTransaction',
     ])
-    await page.getByRole('link', { name: 'your sales' }).click()
+    await press(page, page.getByRole('link', { name: 'your sales' }))
     await page.waitForURL(new RegExp(`/shop/${merchantId}/sales`))
-    await page.getByRole('heading', { level: 1 }).waitFor()
+    await press(page, page.getByRole('link', { name: '90 days' }))
+    await page.waitForURL('**days=90*')
+    await reach(page, page.getByRole('table').locator('a[href^="/escrow/"]').first())
+  })
+
+  it('changes what buyers read, the payout wallet and the keys of its servers, and closes the shop for a while', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const { sandbox, origin } = market()
+    const merchant = sandbox.account('merchant')
+    const payout = sandbox.account('stranger').address
+    const { page, wallet } = await market().visitWithWallet(merchant, { isSignedIn: true })
+    await arrive(page, '/shop')
+    await press(page, page.getByRole('main').locator(`a[href="/shop/${merchant.merchantId}"]`).first())
+    const about = 'Small facts about places and words, measured anew each day.'
+    await type(page, page.getByRole('textbox', { name: 'About the shop' }), about)
+    await press(page, page.getByRole('button', { name: 'Save', exact: true }))
+    await page.getByText('Saved. Buyers see it now.').waitFor()
+
+    await press(page, page.getByRole('button', { name: WALLET_NAME }))
+    const change = page.getByRole('button', { name: 'Change the payout wallet' })
+    await press(page, change)
+    const field = page.getByRole('textbox', { name: 'New payout wallet' })
+    await type(page, field, '0x12')
+    await press(page, page.getByRole('button', { name: 'Pay sales to this wallet' }))
+    await expect.poll(() => field.evaluate((input) => input === document.activeElement)).toBe(true)
+    await type(page, field, payout)
+    await press(page, page.getByRole('button', { name: 'Pay sales to this wallet' }))
+    await page.getByText('goes at once to another wallet').waitFor()
+    await expect.poll(() => change.evaluate((button) => button === document.activeElement)).toBe(true)
+
+    await press(page, page.getByRole('button', { name: 'Add a server key' }))
+    await press(page, page.getByRole('button', { name: 'Make a key here' }))
+    await page.getByText(/^MERCHANT_SIGNING_KEY=0x[0-9a-f]{64}$/).waitFor()
+    const made = await page.getByRole('textbox', { name: 'Address of the server’s key' }).inputValue()
+    await press(page, page.getByRole('button', { name: 'Allow this key' }))
+    const signers = async (): Promise<string[]> =>
+      (await (await fetch(`${origin}/v1/merchant/${merchant.merchantId}/signers`)).json()).signers
+    await expect.poll(signers).toContain(made)
+    const takeBack = page.getByRole('button', { name: `Take back ${made.slice(0, 6)}…${made.slice(-4)}` })
+    await press(page, takeBack)
+    await press(page, page.getByRole('button', { name: 'Take the key back' }))
+    await expect.poll(signers).not.toContain(made)
+    await expect.poll(() => takeBack.count()).toBe(0)
+
+    await press(page, page.getByRole('button', { name: 'Close the shop …' }))
+    await press(page, page.getByRole('button', { name: 'Close the shop', exact: true }))
+    await press(page, page.getByRole('button', { name: 'Open the shop' }))
+    await reach(page, page.getByRole('button', { name: 'Close the shop …' }))
+    expect(wallet.asked.map(({ method }) => method)).toEqual([
+      'eth_requestAccounts',
+      ...Array(5).fill('eth_sendTransaction'),
+    ])
+  })
+
+  it('changes a product: its text, its commission, and whether it is on sale', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const { sandbox, origin } = market()
+    const product = sandbox.state.products.find(({ endpointUrl }) => endpointUrl.endsWith('/daylight'))
+    const path = `/shop/${product?.merchantId}/product/${product?.productId}`
+    const { page } = await market().visitWithWallet(sandbox.account('merchant'), { isSignedIn: true })
+    await arrive(page, `/shop/${product?.merchantId}`)
+    await press(page, page.locator(`a[href="${path}"]`).first())
+    const text = 'Sunrise, sunset and the length of the day for any city.'
+    await type(page, page.getByRole('textbox', { name: 'What a buyer gets' }), text)
+    await press(page, page.getByRole('button', { name: 'Save the description' }))
+    await page.getByText('Saved. The market shows it now.').waitFor()
+    const listed = await fetch(`${origin}/v1/product?merchant_id=${product?.merchantId}`)
+    expect(await listed.text()).toContain(text)
+
+    await press(page, page.getByRole('button', { name: WALLET_NAME }))
+    const change = page.getByRole('button', { name: 'Change price or commission' })
+    await press(page, change)
+    await type(page, page.getByRole('textbox', { name: 'Commission in percent' }), '17.5')
+    await press(page, page.getByRole('button', { name: 'Change it', exact: true }))
+    await page.getByText('Reviewers share 17.5 % of the price').waitFor()
+    await expect.poll(() => change.evaluate((button) => button === document.activeElement)).toBe(true)
+
+    await press(page, page.getByRole('button', { name: 'Close the product …' }))
+    await press(page, page.getByRole('button', { name: 'Close the product', exact: true }))
+    await press(page, page.getByRole('button', { name: 'Open the product' }))
+    await reach(page, page.getByRole('button', { name: 'Close the product …' }))
+    await press(page, page.getByRole('button', { name: 'Show the code of the endpoint' }))
+    const tabs = page.getByRole('tablist', { name: 'Framework' }).getByRole('tab')
+    await reach(page, tabs.first())
+    await step(page, tabs.nth(1), 'ArrowRight')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => tabs.nth(1).getAttribute('aria-selected')).toBe('true')
   })
 }

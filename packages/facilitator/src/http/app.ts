@@ -1,5 +1,12 @@
-import { clientOf, createLimiter } from '@referrer/net'
-import { metricsRoutes, RequestLog, refuseConnection, requestIdOf } from '@referrer/process'
+import { clientOf } from '@referrer/net'
+import {
+  followRequests,
+  measureRequests,
+  metricsRoute,
+  RequestLog,
+  refuseConnection,
+  requestIdOf,
+} from '@referrer/process'
 import { docsRoutes } from '@referrer/process/openapi'
 import Fastify, {
   type FastifyBaseLogger,
@@ -39,6 +46,8 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export interface Door {
   app: FastifyInstance
+  /** Adds the routes of the port for monitoring. */
+  monitoringRoutes(app: FastifyInstance): void
   /** From now on no payment is begun; waits until those that have begun have ended. */
   stopTaking(): Promise<void>
 }
@@ -80,11 +89,11 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
     if (raw.headers['content-type'] !== undefined) raw.headers['content-type'] = 'application/octet-stream'
   })
 
-  const limiter = createLimiter(rateLimit)
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
+  followRequests(app, context.tracing)
+  const limiter = context.limits.limiter('http', rateLimit)
+  app.addHook('onRequest', async (request) => {
     if (FOR_MACHINES.has(request.routeOptions.url ?? '')) return
-    const seconds = limiter(clientOf(request.ip), context.clock())
+    const seconds = await limiter(clientOf(request.ip))
     if (seconds > 0) throw new HttpRefusal(429, 'rate limited', { retryAfterSeconds: Math.ceil(seconds) })
     if (isStopping && request.method === 'POST') {
       const error = 'the facilitator is stopping; send the same request again'
@@ -96,9 +105,10 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
   app.addHook('onRoute', ({ url, method }) => {
     served.set(url, [...(served.get(url) ?? []), ...[method].flat()])
   })
-  metricsRoutes(app, metrics)
+  measureRequests(app, metrics)
+  if (!context.config.metrics) metricsRoute(app, metrics)
   healthRoutes(app, context, () => isStopping)
-  docsRoutes(app, describeFacilitator(context.config))
+  docsRoutes(app, () => describeFacilitator(context.config))
   supportedRoutes(app, context)
   const inProgress = createRequestsInProgress(metrics)
   paymentRoutes(app, context, settler, metrics, inProgress)
@@ -107,6 +117,10 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
   refuseOtherMethods(app, served)
   return {
     app,
+    monitoringRoutes(served) {
+      metricsRoute(served, metrics)
+      healthRoutes(served, context, () => isStopping)
+    },
     stopTaking() {
       isStopping = true
       return inProgress.over()

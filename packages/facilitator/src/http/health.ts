@@ -47,8 +47,10 @@ async function checkDatabase({ sql }: Context): Promise<Check> {
   return { ok: true, detail: 'answers' }
 }
 
-/** One relayer that can settle is enough; the detail says what is wrong with the others. */
+/** The nodes must answer rightly. One relayer that can settle is enough; the detail says what is wrong with the others. */
 async function checkChain(context: Context, chain: Chain): Promise<Check> {
+  const { wrong } = await chain.checkNodes()
+  if (wrong.length > 0) return { ok: false, detail: wrong.join('; ') }
   const troubles = (await lookAtRelayers(context, chain)).map((state) => troubleOf(chain, state))
   const able = troubles.filter((trouble) => trouble === undefined).length
   const detail = [`${able} of ${troubles.length} relayers can settle`, ...troubles].filter(Boolean).join('; ')

@@ -34,7 +34,7 @@ const TAGS = {
 
 const SIGNED = [{ timestamp: [], signature: [] }]
 
-export function describeFacilitator({ settlementAuth }: Pick<Config, 'settlementAuth'>) {
+export function describeFacilitator({ settlementAuth, metrics }: Pick<Config, 'settlementAuth' | 'metrics'>) {
   const security = settlementAuth === 'required' ? SIGNED : [{}, ...SIGNED]
   return describeOperations(
     [
@@ -94,12 +94,7 @@ export function describeFacilitator({ settlementAuth }: Pick<Config, 'settlement
         summary: 'Whether payments that come now can be settled',
         answers: { 200: json('They can', Readiness), 503: json('They cannot', Readiness) },
       },
-      {
-        ...read,
-        path: '/metrics',
-        summary: 'Figures for Prometheus',
-        answers: { 200: { description: 'Figures', content: { 'text/plain': { schema: z.string() } } } },
-      },
+      ...(metrics ? [] : [METRICS]),
       {
         ...read,
         path: '/openapi.json',
@@ -136,6 +131,13 @@ export function describeFacilitator({ settlementAuth }: Pick<Config, 'settlement
 }
 
 const read = { method: 'GET', tag: 'Operation', security: [] } as const
+
+const METRICS: Operation = {
+  ...read,
+  path: '/metrics',
+  summary: 'Figures for Prometheus',
+  answers: { 200: { description: 'Figures', content: { 'text/plain': { schema: z.string() } } } },
+}
 
 /** Whoever posts a payment may also be asked to wait. */
 function payment(operation: Omit<Operation, 'method' | 'tag'>): Operation {

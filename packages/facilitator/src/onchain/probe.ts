@@ -1,4 +1,5 @@
 // Simulates calls in one `eth_call`: they run as the relayer, one after the other on one state, which is then discarded.
+import { RpcError } from '@referrer/chain'
 import { settlementProbeAbi, settlementProbeCode } from '@referrer/protocol/abi'
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import type { Chain } from '../context.ts'
@@ -46,4 +47,17 @@ export async function probe(
   const answer = await rpc.request<Hex>('eth_call', [request, tag, code])
   const [timestamp, haveCode, outcomes] = decodeFunctionResult({ ...together, data: answer })
   return { timestamp, haveCode, outcomes }
+}
+
+/** Whether a node can simulate payments. One that does not answer now counts as able. */
+export async function takesStateOverrides(
+  node: Pick<Chain['rpc'], 'request'>,
+  account: Address,
+): Promise<boolean> {
+  try {
+    await probe({ rpc: node }, account, [])
+    return true
+  } catch (error) {
+    return error instanceof RpcError && error.kind !== 'refused' && error.kind !== 'reverted'
+  }
 }

@@ -1,4 +1,5 @@
 // One request to settle a payment, and what it knows in each state.
+import type { Origin } from '@referrer/chain'
 import type { Hash } from 'viem'
 import type { Payment, PaymentKey } from '../payment/payment.ts'
 import type { Refused } from '../payment/refused.ts'
@@ -12,6 +13,8 @@ export interface Attempt {
   readonly key: PaymentKey
   /** Equal for copies of one request. */
   readonly digest: Hash
+  /** The request that it was made for, of copies the first. */
+  readonly origin: Origin
   /** Aborted when the caller has been told that it took too long: what is not written by then is not begun. */
   readonly signal: AbortSignal
   /** Undefined: the money came by a plain transfer. */

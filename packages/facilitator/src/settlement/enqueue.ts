@@ -7,6 +7,7 @@ import type { Chain, Context } from '../context.ts'
 import { keyText } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
 import { readAccounts } from './accounts.ts'
+import type { Attempt } from './attempt.ts'
 import { gasLimit } from './gas.ts'
 import { callOf } from './order.ts'
 import { type Backed, back, holdersOf, type Limits, take } from './risk.ts'
@@ -26,12 +27,15 @@ export class PerhapsWritten extends Error {
   override readonly name = 'PerhapsWritten'
 }
 
+/** An order, and the attempt that it is of. */
+type Asked = Backed & { waiting: { attempt: Pick<Attempt, 'origin'> } }
+
 /** Throws `PerhapsWritten`; any other error means that nothing is written. */
 export async function enqueue(
   { sql, clock, config }: Pick<Context, 'sql' | 'clock' | 'config'>,
   chain: Chain,
   relayer: Address,
-  backed: Backed[],
+  backed: Asked[],
 ): Promise<Enqueued> {
   const refused = new Map<string, Refused>()
   // Every process locks the rows in this order, so that two of them with the same payments do not deadlock.
@@ -41,7 +45,7 @@ export async function enqueue(
     try {
       const intentId = await sql.begin(async (tx) => {
         const id = await enqueueTransaction(tx, requestOf(chain, relayer, wanted))
-        const claimed = await claim(tx, id, wanted, clock())
+        const claimed = await claim(tx, id, wanted.map(withRequest), clock())
         if (claimed.size < wanted.length) throw new OnlySome(claimed)
         const isBacked = await recheck(tx, config, chain.chainId, wanted, clock(), refused)
         if (isBacked.size < wanted.length) throw new OnlySome(isBacked)
@@ -88,7 +92,9 @@ async function recheck(
 const DEADLOCK = '40P01'
 const OVERTAKEN = 'other payments of this payer came first; nothing was sent, send the same payment again'
 
-function requestOf({ chainId, contracts }: Chain, relayer: Address, tried: Backed[]) {
+const withRequest = (asked: Asked) => ({ ...asked, requestId: asked.waiting.attempt.origin.requestIds[0] })
+
+function requestOf({ chainId, contracts }: Chain, relayer: Address, tried: Asked[]) {
   const orders = tried.map(({ order }) => order)
   const data = callOf(orders)
   return {
@@ -98,6 +104,10 @@ function requestOf({ chainId, contracts }: Chain, relayer: Address, tried: Backe
     data,
     gas: gasLimit(tried, data),
     key: `settlement ${randomUUID()}`,
+    origin: {
+      requestIds: tried.flatMap(({ waiting }) => waiting.attempt.origin.requestIds),
+      traceparents: tried.flatMap(({ waiting }) => waiting.attempt.origin.traceparents),
+    },
     label: orders.length === 1 ? (orders[0]?.kind ?? '') : `${orders.length} purchases`,
   }
 }

@@ -21,7 +21,7 @@ export function observeNonce({ payments = [] }: TrackedTransaction, { nonce }: T
 
 /** Undefined: nothing new. Of a node that is behind, or ahead, the block is read again later. */
 export async function observeBlock(
-  { sql, log, config, clock }: Records,
+  { sql, log, config, clock, onFinal }: Records,
   chain: Chain,
   transaction: TrackedTransaction,
   { hash, blockNumber, blockHash }: { hash: Hash; blockNumber: number; blockHash: Hash },
@@ -30,7 +30,7 @@ export async function observeBlock(
   const { intentId, seen, payments = [] } = transaction
   if (seen?.blockHash === blockHash) {
     if (!isDeep) return undefined
-    await markFinal(sql, intentId)
+    onFinal(await markFinal(sql, intentId))
     payments.forEach(finalise)
     return undefined
   }
@@ -46,7 +46,7 @@ export async function observeBlock(
   const hasReverted = receipt.status !== '0x1'
   if (!seen && hasReverted && endings.length > 1)
     await blameGained(sql, chain.chainId, intentId, gasUsed, clock())
-  await record(sql, intentId, earned, isDeep)
+  onFinal(await record(sql, intentId, earned, isDeep))
   payments.forEach((payment, at) => {
     const { state } = endings[at] as Ending
     mine(payment, state)

@@ -1,6 +1,7 @@
 // Moves the payments of one chain from state to state until there is an answer. A request that finds the row of another request or
 // process goes on from the state that Postgres holds, as a restart does.
 import { createSender } from '@referrer/chain'
+import { currentOrigin } from '@referrer/process'
 import type { Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { keyOf, type Payment } from '../payment/payment.ts'
@@ -16,6 +17,7 @@ import { keyOfDeposit, toFinish, toRefund, toRefundDeposit, toSplitDeposit } fro
 import { noMoneyMoved, notSent, returned, tookTooLong } from './refusals.ts'
 import { errors } from './revert.ts'
 import { type FIRST_STATES, move, type Next, type State } from './states.ts'
+import type { Final } from './store.ts'
 import { createSubmissionQueue } from './submission-queue.ts'
 import { createTracker } from './tracker.ts'
 import type { Deposit } from './types.ts'
@@ -42,7 +44,13 @@ type Through<S extends State> = Extract<Next<S> | (S extends 'queued' ? Next<'ch
 const STUCK_AFTER_MS = 10_000
 
 export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSettlement): PaymentFlow {
-  const tracker = createTracker(context, chain, () => queue.pump())
+  const records = {
+    ...context,
+    onFinal: (final: readonly Final[]) => {
+      for (const each of final) onEvent({ type: 'final', chainId: chain.chainId, ...each })
+    },
+  }
+  const tracker = createTracker(records, chain, () => queue.pump())
   const queue = createSubmissionQueue(context, chain, tracker, onEvent)
 
   const steps: Steps = {
@@ -64,7 +72,14 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
 
   async function run(attempt: Attempt, first: In<(typeof FIRST_STATES)[number]>): Promise<Hash> {
     for (let at: In<State> = first; ; ) {
-      const next: In<State> | undefined = await (steps[at.state] as Step | undefined)?.(attempt, at)
+      const step = steps[at.state] as Step | undefined
+      if (!step) return answer(attempt, at)
+      const present: In<State> = at
+      const next: In<State> | undefined = await context.tracing.run(
+        `settlement ${present.state}`,
+        { 'referrer.chain': chain.chainId },
+        async () => step(attempt, present),
+      )
       if (!next) return answer(attempt, at)
       move(attempt, next.state)
       at = next
@@ -77,6 +92,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
         state: 'queued',
         key: keyOf(payment),
         digest: payment.digest,
+        origin: currentOrigin(),
         signal,
         payment,
         toSplit: () => toFinish(payment),
@@ -91,6 +107,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
         state: 'arrived',
         key: keyOfDeposit(deposit),
         digest: deposit.digest,
+        origin: currentOrigin(),
         signal,
         payment: undefined,
         toSplit: () => toSplitDeposit(deposit),
@@ -105,7 +122,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
         chainId: chain.chainId,
         rpc: chain.rpc,
         databaseUrl: context.databaseUrl.reveal(),
-        signers: [...chain.relayers],
+        signers: [...chain.relayers, ...chain.retiring],
         confirmations: chain.confirmations,
         maxFeePerGas: chain.maxFeePerGas,
         errors,

@@ -11,7 +11,7 @@
  * - a dead node: nothing is promised that was not seen on-chain; a dead database: nothing is sent.
  */
 import { RpcError } from '@referrer/chain'
-import { withTimeout } from '@referrer/process'
+import { currentRequestId, withTimeout } from '@referrer/process'
 import type { Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { keyOf, type PaymentKey } from '../payment/payment.ts'
@@ -41,7 +41,13 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     const { chainId } = key
     const began = clock()
     const ended = (status: 'settled' | 'refused' | 'failed') =>
-      onEvent({ type: 'ended', chainId, status, seconds: (clock() - began) / 1_000 })
+      onEvent({
+        type: 'ended',
+        chainId,
+        status,
+        seconds: (clock() - began) / 1_000,
+        requestId: currentRequestId(),
+      })
     try {
       const transaction = await work()
       ended('settled')

@@ -39,14 +39,14 @@ const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
 export async function claim(
   tx: Transaction,
   intentId: bigint,
-  backed: Backed[],
+  backed: (Backed & { requestId?: string | undefined })[],
   now: number,
 ): Promise<Set<string>> {
   const orders = backed.map(({ order }) => order)
   const rows = await tx<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
     INSERT INTO facilitator.settlements
       (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, message, cost, fee, code, backer, at_risk,
-        intent_id, day, hour)
+        request_id, intent_id, day, hour)
     SELECT *, ${intentId}::bigint, ${dayOf(now)}::integer, ${hourOf(now)}::integer FROM unnest(
       ${orders.map(({ key }) => key.chainId)}::bigint[], ${orders.map(({ key }) => bytes(key.payer))}::bytea[],
       ${orders.map(({ key }) => bytes(key.nonce))}::bytea[], ${orders.map(({ kind }) => kind)}::text[],
@@ -57,13 +57,14 @@ export async function claim(
       ${orders.map(({ value }) => value)}::bigint[], ${orders.map(({ message }) => message ?? null)}::text[],
       ${backed.map(({ cost }) => cost)}::bigint[], ${backed.map(({ fee }) => fee)}::bigint[],
       ${backed.map(({ code }) => code && bytes(code)).map((code) => code ?? null)}::bytea[],
-      ${backed.map(({ backer }) => backer)}::text[], ${backed.map(({ atRisk }) => atRisk)}::bigint[])
+      ${backed.map(({ backer }) => backer)}::text[], ${backed.map(({ atRisk }) => atRisk)}::bigint[],
+      ${backed.map(({ requestId }) => requestId ?? null)}::text[])
     ON CONFLICT (chain_id, payer, nonce) DO UPDATE
     SET kind = EXCLUDED.kind, digest = EXCLUDED.digest, merchant_id = EXCLUDED.merchant_id, product_id = EXCLUDED.product_id,
       review_id = EXCLUDED.review_id, value = EXCLUDED.value, intent_id = EXCLUDED.intent_id, state = 'pending',
       transaction = NULL, message = EXCLUDED.message, is_final = false, changed_at = now(),
       cost = EXCLUDED.cost, fee = EXCLUDED.fee, code = EXCLUDED.code, backer = EXCLUDED.backer, at_risk = EXCLUDED.at_risk,
-      burned = 0, unpaid = 0, earned = 0, day = EXCLUDED.day, hour = EXCLUDED.hour
+      burned = 0, unpaid = 0, earned = 0, day = EXCLUDED.day, hour = EXCLUDED.hour, request_id = EXCLUDED.request_id
     WHERE settlements.state = 'failed'
     RETURNING chain_id, payer, nonce`
   return new Set(rows.map((row) => keyText(keyOfRow(row))))
@@ -88,14 +89,23 @@ export async function adopt(
   return count === 1
 }
 
-/** Records the outcomes of an intent. Payments that another intent has claimed since are left alone, and so are final ones. */
+/** A payment whose outcome has become final, and the time since it came first. */
+export interface Final {
+  status: Outcome
+  seconds: number
+}
+
+/**
+ * Records the outcomes of an intent, and returns those that are final now. Payments that another intent has claimed since are left alone,
+ * and so are final ones.
+ */
 export async function record(
   sql: Queryable,
   intentId: bigint,
   endings: (Ending & { earned: bigint })[],
   isFinal: boolean,
-): Promise<void> {
-  await sql`
+): Promise<Final[]> {
+  const rows = await sql<Final[]>`
     UPDATE facilitator.settlements s
     SET state = e.state, transaction = e.transaction, message = coalesce(e.message, s.message), is_final = ${isFinal}, changed_at = now(),
       fee = e.fee, earned = e.earned - s.burned, at_risk = 0
@@ -106,7 +116,9 @@ export async function record(
       ${endings.map(({ message }) => message)}::text[], ${endings.map(({ fee }) => fee)}::bigint[],
       ${endings.map(({ earned }) => earned)}::bigint[]
     ) AS e (payer, nonce, state, transaction, message, fee, earned)
-    WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce AND NOT s.is_final`
+    WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce AND NOT s.is_final
+    RETURNING s.state AS status, extract(epoch FROM now() - s.created_at)::float8 AS seconds`
+  return isFinal ? [...rows] : []
 }
 
 /** The endings with the reason of each refund: the chain tells that a payment was given back, its row tells why. */
@@ -121,10 +133,11 @@ export async function withReasons(sql: Queryable, intentId: bigint, endings: End
   )
 }
 
-export async function markFinal(sql: Queryable, intentId: bigint): Promise<void> {
-  await sql`
+export async function markFinal(sql: Queryable, intentId: bigint): Promise<Final[]> {
+  return sql<Final[]>`
     UPDATE facilitator.settlements SET is_final = true, changed_at = now()
-    WHERE intent_id = ${intentId} AND state <> 'pending' AND NOT is_final`
+    WHERE intent_id = ${intentId} AND state <> 'pending' AND NOT is_final
+    RETURNING state AS status, extract(epoch FROM now() - created_at)::float8 AS seconds`
 }
 
 /** After a reorganisation: the outcomes are open again. */

@@ -93,8 +93,10 @@ export function createSubmissionQueue(
     }
     const { intentId, written, refused } = enqueued
     if (intentId !== undefined) {
-      onEvent({ type: 'sending', chainId: chain.chainId, size: written.size })
-      const keys = batch.flatMap(({ order: { key } }) => (written.has(keyText(key)) ? [key] : []))
+      const sent = batch.filter(({ order: { key } }) => written.has(keyText(key)))
+      const requestIds = sent.flatMap(({ waiting }) => waiting.attempt.origin.requestIds)
+      onEvent({ type: 'sending', chainId: chain.chainId, size: sent.length, intent: intentId, requestIds })
+      const keys = sent.map(({ order: { key } }) => key)
       void tracker.follow(intentId, { relayer, keys })
     }
     for (const { order, waiting } of batch) {

@@ -2,6 +2,7 @@
 // transaction of an earlier process is followed from the state that Postgres holds, by the same transitions.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcError, readTransaction } from '@referrer/chain'
+import { outsideRequests } from '@referrer/process'
 import { type Address, isAddressEqual } from 'viem'
 import type { Chain } from '../context.ts'
 import type { PaymentKey } from '../payment/payment.ts'
@@ -53,7 +54,9 @@ export function createTracker(records: Records, chain: Chain, onMined: () => voi
         lookAgain: false,
       }
       flights.set(intentId, flight)
-      look(flight)
+      const begun = flight
+      // It is looked after for all its payments, and longer than the request lasts that made it.
+      outsideRequests(() => look(begun))
     }
     return flight.first.promise
   }
@@ -86,7 +89,8 @@ export function createTracker(records: Records, chain: Chain, onMined: () => voi
     const status = await readTransaction(sql, { id: intentId })
     if (!status) throw new Error(`intent ${intentId} is not in the outbox`)
     const { state, mined, from } = status
-    flight.relayer = chain.relayers.find(({ address }) => isAddressEqual(address, from))?.address
+    const ours = [...chain.relayers, ...chain.retiring]
+    flight.relayer = ours.find(({ address }) => isAddressEqual(address, from))?.address
     flight.payments ??= (await rowsOfIntent(sql, intentId)).map((row) => ({
       key: row.key,
       state: storedState(row, status),

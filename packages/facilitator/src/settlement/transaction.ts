@@ -3,9 +3,11 @@ import type { Address, Hash } from 'viem'
 import type { Context } from '../context.ts'
 import type { PaymentKey } from '../payment/payment.ts'
 import type { StoredState } from './states.ts'
-import type { Ending } from './store.ts'
+import type { Ending, Final } from './store.ts'
 
-export type Records = Pick<Context, 'sql' | 'log' | 'config' | 'clock'>
+export type Records = Pick<Context, 'sql' | 'log' | 'config' | 'clock'> & {
+  onFinal(final: readonly Final[]): void
+}
 
 /** A payment of a transaction, in the state that its row had when it was last read or written. */
 export interface TrackedPayment {

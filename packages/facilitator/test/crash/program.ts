@@ -1,5 +1,7 @@
 // The facilitator as it is deployed, except that it can be told at which step to die.
-import { main } from '../../src/main.ts'
+import { failStart, runUntilSignal } from '@referrer/process'
+import { readConfig } from '../../src/config.ts'
+import { type Overrides, startFacilitator } from '../../src/facilitator.ts'
 import type { Deadly, FixtureSettings } from './process.ts'
 
 const { patienceMs }: FixtureSettings = JSON.parse(process.env.FIXTURE ?? '{}')
@@ -33,7 +35,11 @@ async function fetchAndDie(...[input, init]: Parameters<typeof fetch>): Promise<
   return answer
 }
 
-await main([], {
+const overrides: Overrides = {
   fetch: fetchAndDie,
   onEvent: (event) => passed(event.type === 'sender' ? event.event.type : event.type),
-})
+}
+const { url } = await runUntilSignal(() => startFacilitator(readConfig(process.env), overrides)).catch(
+  failStart,
+)
+process.stdout.write(`ready on ${url},\n`)

@@ -50,24 +50,23 @@ const page = (title: string, files: string) => `<!doctype html>
 </html>
 `
 
-/** Serves the API reference: for programs at `/openapi.json`, for people at `/docs`. The title is not escaped. */
+/**
+ * Serves the API reference: for programs at `/openapi.json`, for people at `/docs`. The title is not escaped. The document is made when it
+ * is asked for first: most starts would make it for nobody.
+ */
 export function docsRoutes(
   app: FastifyInstance,
-  document: { info: { title: string } },
+  describe: () => { info: { title: string } },
   optionsOfDocument: RouteShorthandOptions = {},
 ): void {
-  const { title } = document.info
-  const text = JSON.stringify(document)
-  const openapi = cached('application/json; charset=utf-8', async () => Buffer.from(text))
+  const openapi = cached('application/json; charset=utf-8', async () =>
+    Buffer.from(JSON.stringify(describe())),
+  )
+  const pageWith = (files: string) =>
+    cached(HTML, async () => Buffer.from(page(describe().info.title, files)))
   app.get('/openapi.json', optionsOfDocument, openapi)
-  app.get(
-    '/docs',
-    cached(HTML, async () => Buffer.from(page(title, 'docs/'))),
-  )
-  app.get(
-    '/docs/',
-    cached(HTML, async () => Buffer.from(page(title, ''))),
-  )
+  app.get('/docs', pageWith('docs/'))
+  app.get('/docs/', pageWith(''))
   for (const [name, { type, source }] of Object.entries(FILES)) {
     app.get(
       `/docs/${name}`,

@@ -1,4 +1,4 @@
-// What follows the chains: an indexer for each, and a sender for each that the service has keys for.
+// What follows the chains: an indexer for each, and a sender for each that the service has keys for, as far as the roles want them.
 import {
   createSender,
   type Indexer,
@@ -7,7 +7,7 @@ import {
   type SenderEvent,
   senderHealth,
 } from '@referrer/chain'
-import { privateKeyToAccount } from 'viem/accounts'
+import type { LocalAccount } from 'viem'
 import type { Chain, ChainHealth, Context, SenderHealth } from '../kit/context.ts'
 import { ERRORS } from '../kit/contract-errors.ts'
 import type { Frame, Worker } from '../machinery/workers/frame.ts'
@@ -30,10 +30,12 @@ export interface FollowedChains {
 
 const GWEI = 1_000_000_000n
 
-export function followChains(context: ChainsContext, onEvent: (event: ChainEvent) => void): FollowedChains {
+export function followChains(
+  context: ChainsContext,
+  signers: LocalAccount[],
+  onEvent: (event: ChainEvent) => void,
+): FollowedChains {
   const { sql, config, databaseUrl } = context
-  const keys = [config.oraclePrivateKey, config.publisherPrivateKey].flatMap((key) => key?.reveal() ?? [])
-  const signers = [...new Set(keys)].map((key) => privateKeyToAccount(key))
   const followed = [...context.chains.values()].map((chain) => follow(chain))
 
   function follow({ config: chain, rpc, attestation }: Chain): {
@@ -61,10 +63,14 @@ export function followChains(context: ChainsContext, onEvent: (event: ChainEvent
         return indexer.run(signal)
       },
     }
+    const isSending = config.roles.has('workers') && signers.length > 0
     return {
       chainId,
       indexer,
-      workers: signers.length ? [indexing, sendingOn({ config: chain, rpc })] : [indexing],
+      workers: [
+        ...(config.roles.has('indexer') ? [indexing] : []),
+        ...(isSending ? [sendingOn({ config: chain, rpc })] : []),
+      ],
     }
   }
 

@@ -33,11 +33,11 @@ describe('readConfig', () => {
       maxLagSeconds: 30,
       maxLagBlocks: undefined,
       shutdownTimeoutMs: 25_000,
-      oraclePrivateKey: undefined,
+      oracle: undefined,
       publicUrl: 'http://127.0.0.1:8080',
       facilitatorUrl: undefined,
       faucetUrl: undefined,
-      attestationSeeds: new Map(),
+      attestation: new Map(),
       adminAddresses: new Set(),
       consoleOrigins: [],
       trustedProxies: [],
@@ -161,7 +161,7 @@ describe('readConfig', () => {
       consoleOrigins: ['https://console.example', 'http://localhost:5173'],
       trustedProxies: ['10.0.0.0/8', '::1'],
     })
-    expect(config.attestationSeeds.get(8453)?.map((seed) => seed.reveal())).toEqual([
+    expect(config.attestation.get(8453)?.seeds?.map((seed) => seed.reveal())).toEqual([
       SECRET,
       `0x${'cd'.repeat(32)}`,
     ])
@@ -204,9 +204,65 @@ describe('readConfig', () => {
     ])
   })
 
+  it('takes replicas of a database of your own, and shows none of their passwords', () => {
+    const urls = ['postgres://me:hunter2@a/market', 'postgres://me:hunter2@b:6000/market']
+    const env = { CHAINS, DATABASE_URL: 'postgres://me@p/market', DATABASE_REPLICA_URLS: urls.join(',') }
+    const { replicaUrls, maxReplicaLagSeconds } = readConfig(env)
+    expect(replicaUrls.map((url) => url.reveal())).toEqual(urls)
+    expect(inspect(replicaUrls)).not.toContain('hunter2')
+    expect(maxReplicaLagSeconds).toBe(10)
+    expect(problemsOf({ CHAINS, DATABASE_REPLICA_URLS: urls.join(',') })).toEqual([
+      'DATABASE_REPLICA_URLS: set, although DATABASE_URL is not; the embedded server has no replicas',
+    ])
+  })
+
   it('takes no key for a chain that is not there', () => {
     expect(problemsOf({ CHAINS, ATTESTATION_KEYS: JSON.stringify({ 8454: [SECRET] }) })).toEqual([
       'ATTESTATION_KEYS: chain 8454 is not configured',
+    ])
+  })
+})
+
+describe('keys that are elsewhere', () => {
+  const ADDRESS = '0x1111111111111111111111111111111111111111'
+  const PUBLIC = 'ab'.repeat(32)
+  const publicKeys = JSON.stringify({ 8453: [PUBLIC] })
+
+  it('leave an api process without any private key', () => {
+    const named = { ORACLE_ADDRESS: ADDRESS, PUBLISHER_ADDRESS: ADDRESS, ATTESTATION_PUBLIC_KEYS: publicKeys }
+    const { oracle, publisher, attestation } = readConfig({ CHAINS, ROLES: 'api,indexer', ...named })
+    expect([oracle, publisher]).toEqual([
+      { address: ADDRESS, privateKey: undefined },
+      { address: ADDRESS, privateKey: undefined },
+    ])
+    expect(attestation.get(8453)).toEqual({ seeds: undefined, transitKey: undefined, publicKeys: [PUBLIC] })
+  })
+
+  it('are asked for where workers have to sign, all at once', () => {
+    expect(
+      problemsOf({
+        CHAINS,
+        ORACLE_ADDRESS: ADDRESS,
+        PUBLISHER_ADDRESS: ADDRESS,
+        PUBLISHER_PRIVATE_KEY: SECRET,
+        ATTESTATION_PUBLIC_KEYS: publicKeys,
+      }),
+    ).toEqual([
+      'PUBLISHER_ADDRESS: is not the account of PUBLISHER_PRIVATE_KEY; set one of the two',
+      'ORACLE_ADDRESS: workers send for it, and nothing signs; set ORACLE_PRIVATE_KEY, WEB3SIGNER_URL or KEY_MODULE',
+      'ATTESTATION_PUBLIC_KEYS: workers sign the links of chain 8453; set ATTESTATION_KEYS or ATTESTATION_TRANSIT_KEYS',
+    ])
+    expect(
+      problemsOf({
+        CHAINS,
+        ATTESTATION_KEYS: JSON.stringify({ 8453: [SECRET] }),
+        ATTESTATION_TRANSIT_KEYS: JSON.stringify({ 8453: 'links', 1: 'links' }),
+      }),
+    ).toEqual([
+      'ATTESTATION_TRANSIT_KEYS: chain 1 is not configured',
+      'ATTESTATION_KEYS: chain 8453 is in ATTESTATION_TRANSIT_KEYS, too; keep one',
+      'VAULT_ADDR: not set, although ATTESTATION_TRANSIT_KEYS is',
+      'VAULT_TOKEN: neither it nor VAULT_TOKEN_FILE is set, although ATTESTATION_TRANSIT_KEYS is',
     ])
   })
 })
@@ -225,10 +281,10 @@ describe('a secret', () => {
     const printed = [
       inspect(config, { depth: 9, showHidden: true }),
       JSON.stringify(plain, (_key, value) => (typeof value === 'bigint' ? String(value) : value)),
-      String(config.oraclePrivateKey),
+      String(config.oracle?.privateKey),
       `${config.databaseUrl}`,
       Object.values(plain).join(),
-      inspect(structuredClone(Object.entries(config.oraclePrivateKey ?? {}))),
+      inspect(structuredClone(Object.entries(config.oracle?.privateKey ?? {}))),
     ].join('\n')
     expect(printed).not.toContain('abab')
     expect(printed).not.toContain('hunter2')
@@ -236,7 +292,7 @@ describe('a secret', () => {
   })
 
   it('is told to those who ask for it', () => {
-    expect(config.oraclePrivateKey?.reveal()).toBe(SECRET)
+    expect(config.oracle?.privateKey?.reveal()).toBe(SECRET)
     expect(config.chains[0].rpcUrls[0]?.reveal()).toBe('https://user:hunter2@rpc.example/hunter2')
   })
 })

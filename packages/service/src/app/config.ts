@@ -1,21 +1,28 @@
 import {
   commonVariables,
   type Env,
+  findAccountProblems,
+  findKeyProblems,
+  keysConfigOf,
+  keyVariables,
+  type OwnAccount,
   optional,
+  ownAccounts,
   Read,
   readConfiguration,
   Secret,
   type Values,
   withDefault,
 } from '@referrer/process'
-import { type Hex, isHex, size } from 'viem'
+import type { Address, Hex } from 'viem'
 import { z } from 'zod'
-import type { Config, EmbedderConfig, MessengerConfig } from '../kit/config.ts'
-
-const seed = z.custom<Hex>((text) => isHex(text) && size(text) === 32).transform((hex) => new Secret(hex))
-const AttestationKeys = z
-  .record(z.string().regex(/^\d{1,15}$/), z.array(seed).min(1).max(2))
-  .transform((keys) => new Map(Object.entries(keys).map(([chainId, seeds]) => [Number(chainId), seeds])))
+import { type Config, type EmbedderConfig, type MessengerConfig, ROLES } from '../kit/config.ts'
+import {
+  attestationOf,
+  attestationVariables,
+  findAttestationProblems,
+  vaultOf,
+} from './attestation-config.ts'
 
 const PLAY_CHAINS = [31_337, 1_337]
 const ConsoleAccounts = z.array(
@@ -44,6 +51,23 @@ const MIB = 1_048_576
 
 export const variables = {
   ...commonVariables({ dataDir: '.referrer/postgres', port: 8080 }),
+  ROLES: withDefault(
+    Read.list(
+      Read.oneOf(...ROLES, 'facilitator'),
+      'any of api, indexer, workers, facilitator, separated by commas',
+    ),
+    'what the process does: api (HTTP, MCP, console), indexer, workers (senders, schedules, notices), facilitator',
+    ROLES.join(','),
+  ),
+  DATABASE_REPLICA_URLS: optional(
+    Read.list(Read.postgresUrl, 'URLs like that of DATABASE_URL, of one server each, separated by commas'),
+    'streaming replicas of DATABASE_URL that serve reads, separated by commas; the same for every process with the role api',
+  ),
+  MAX_REPLICA_LAG_SECONDS: withDefault(
+    Read.whole(1, 3_600),
+    'seconds that a replica may lag behind before it is not used',
+    '10',
+  ),
   MAX_LAG_SECONDS: withDefault(
     Read.whole(1),
     'seconds that the records of a chain may lag behind it before the service is not ready',
@@ -51,7 +75,13 @@ export const variables = {
   ),
   MAX_LAG_BLOCKS: optional(Read.whole(1), 'the same in blocks; not looked at when left out'),
   ORACLE_PRIVATE_KEY: optional(Read.privateKey, 'key that signs what the oracle records on-chain'),
+  ORACLE_ADDRESS: optional(
+    Read.address,
+    'the same account by its address: WEB3SIGNER_URL or KEY_MODULE has the key, or another process sends',
+  ),
   PUBLISHER_PRIVATE_KEY: optional(Read.privateKey, 'key that signs what the service publishes for others'),
+  PUBLISHER_ADDRESS: optional(Read.address, 'the same account by its address'),
+  ...keyVariables,
   PUBLIC_URL: optional(
     Read.baseUrl,
     'where callers reach the service; ref links begin with it (default http://HOST:PORT)',
@@ -61,13 +91,7 @@ export const variables = {
     'where payments are settled: told in the manifest and by ref links, and asked by /mpp/charge',
   ),
   FAUCET_URL: optional(Read.baseUrl, 'where agents of a sandbox get gas and USDC: told in the manifest'),
-  ATTESTATION_KEYS: optional(
-    Read.json(
-      AttestationKeys,
-      'a JSON object of chain ids with one or two seeds each: 0x and 64 hex digits, the newest first',
-    ),
-    'Ed25519 seeds that sign ref links, by chain: {"8453": ["0x<newest>", "0x<the one before>"]}; a chain without has no links',
-  ),
+  ...attestationVariables,
   ADMIN_ADDRESSES: optional(
     Read.list(Read.address, 'addresses separated by commas, all lower case or with the right checksum'),
     'accounts whose sessions may use /admin, separated by commas',
@@ -195,9 +219,14 @@ export const variables = {
 /** Reads the environment; throws one `ConfigError` that names everything wrong with it. */
 export function readConfig(env: Env): Config {
   const { values, common } = readConfiguration(variables, env, (values, { chains }) => [
-    ...[...(values.ATTESTATION_KEYS ?? [])]
-      .filter(([chainId]) => chains.every((chain) => chain.chainId !== chainId))
-      .map(([chainId]) => `ATTESTATION_KEYS: chain ${chainId} is not configured`),
+    ...findKeyProblems(values),
+    ...findAccountProblems('ORACLE', values.ORACLE_PRIVATE_KEY, values.ORACLE_ADDRESS),
+    ...findAccountProblems('PUBLISHER', values.PUBLISHER_PRIVATE_KEY, values.PUBLISHER_ADDRESS),
+    ...findUnsigned(values),
+    ...findAttestationProblems(values, chains, values.ROLES.includes('workers')),
+    ...(values.DATABASE_REPLICA_URLS && !values.DATABASE_URL
+      ? ['DATABASE_REPLICA_URLS: set, although DATABASE_URL is not; the embedded server has no replicas']
+      : []),
     ...(values.CONSOLE_ACCOUNTS && chains.some(({ chainId }) => !PLAY_CHAINS.includes(chainId))
       ? ['CONSOLE_ACCOUNTS: everybody could use these accounts; only for chains 31337 and 1337']
       : []),
@@ -217,14 +246,19 @@ export function readConfig(env: Env): Config {
   const publicUrl = values.PUBLIC_URL ?? `http://${common.host}:${common.port}`
   return {
     ...common,
+    replicaUrls: values.DATABASE_REPLICA_URLS ?? [],
+    maxReplicaLagSeconds: values.MAX_REPLICA_LAG_SECONDS,
+    roles: new Set(ROLES.filter((role) => values.ROLES.includes(role))),
     maxLagSeconds: values.MAX_LAG_SECONDS,
     maxLagBlocks: values.MAX_LAG_BLOCKS,
-    oraclePrivateKey: values.ORACLE_PRIVATE_KEY,
-    publisherPrivateKey: values.PUBLISHER_PRIVATE_KEY,
+    oracle: accountOf(values.ORACLE_PRIVATE_KEY, values.ORACLE_ADDRESS),
+    publisher: accountOf(values.PUBLISHER_PRIVATE_KEY, values.PUBLISHER_ADDRESS),
+    keys: keysConfigOf(values),
     publicUrl,
     facilitatorUrl: values.FACILITATOR_URL,
     faucetUrl: values.FAUCET_URL,
-    attestationSeeds: values.ATTESTATION_KEYS ?? new Map(),
+    attestation: attestationOf(values),
+    vault: vaultOf(values),
     adminAddresses: new Set(values.ADMIN_ADDRESSES),
     consoleOrigins: values.CONSOLE_ORIGINS ?? [],
     consoleAccounts: values.CONSOLE_ACCOUNTS ?? [],
@@ -249,6 +283,21 @@ export function readConfig(env: Env): Config {
     messenger: messengerOf(values, publicUrl),
   }
 }
+
+/** Accounts that a process with the role `workers` has to send for, and cannot. */
+function findUnsigned(values: Values<typeof variables>): string[] {
+  const isRemote = values.WEB3SIGNER_URL !== undefined || values.KEY_MODULE !== undefined
+  if (!values.ROLES.includes('workers') || isRemote) return []
+  return (['ORACLE', 'PUBLISHER'] as const)
+    .filter((name) => values[`${name}_ADDRESS`] && !values[`${name}_PRIVATE_KEY`])
+    .map(
+      (name) =>
+        `${name}_ADDRESS: workers send for it, and nothing signs; set ${name}_PRIVATE_KEY, WEB3SIGNER_URL or KEY_MODULE`,
+    )
+}
+
+const accountOf = (key: Secret<Hex> | undefined, address: Address | undefined): OwnAccount | undefined =>
+  ownAccounts(key && [key], address && [address])[0]
 
 function embedderOf(values: Values<typeof variables>): EmbedderConfig | undefined {
   if (values.EMBEDDER === 'off') return undefined

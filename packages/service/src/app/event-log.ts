@@ -1,3 +1,5 @@
+import type { Origin } from '@referrer/chain'
+import { outsideRequests } from '@referrer/process'
 import type { Level, Logger } from 'pino'
 import type { WorkEvent } from './workers.ts'
 
@@ -45,13 +47,15 @@ export function createEventLog(log: Logger, now: () => number = Date.now): (even
     if (isDue) toldAt.set(event.chain, now())
     // `sender.unfunded` warns of an account without gas once; its waiting transactions are not warned of one by one.
     const isTold = event.type === 'sender.waiting' && event.lacksFunds
-    log[isDue ? 'info' : isTold ? 'debug' : LEVELS[event.type]](rest, type)
+    outsideRequests(() => log[isDue ? 'info' : isTold ? 'debug' : LEVELS[event.type]](rest, type))
   }
 }
 
-/** JSON has no bigints, and the logger prints errors under their own name. */
+/** JSON has no bigints, and the logger prints errors under their own name. Of the origin of a transaction the requests are shown. */
 function plain(event: WorkEvent): Record<string, unknown> & { type: string } {
-  const entries = Object.entries(event).map(([name, value]) => [
+  const { origin, ...told } = event as WorkEvent & { origin?: Origin }
+  const shown = origin?.requestIds.length ? { ...told, reqIds: origin.requestIds } : told
+  const entries = Object.entries(shown).map(([name, value]) => [
     name === 'error' ? 'err' : name,
     typeof value === 'bigint' ? String(value) : value,
   ])

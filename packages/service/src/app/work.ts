@@ -7,7 +7,7 @@ import { opinionsFollower } from '../derived/opinions/follow.ts'
 import { oracleFollower } from '../derived/oracle/follow.ts'
 import { catchUpReleases, settleEscrows } from '../derived/oracle/schedule.ts'
 import { ranksFollower } from '../derived/ranks/follow.ts'
-import { embeddingWorker, sweepEmbedders } from '../discovery/embeddings/worker.ts'
+import { embeddingWorker, queryModelWorker, sweepEmbedders } from '../discovery/embeddings/worker.ts'
 import { searchWorker } from '../discovery/memory-index/client.ts'
 import { postgresSearchWorker } from '../discovery/postgres-index/source.ts'
 import { sweepSeenRequests } from '../doors/auth/replays.ts'
@@ -23,8 +23,12 @@ import { refreshLinks } from '../market/ref-tokens/refresh.ts'
 import { sweepReviewChanges } from '../market/reviews/answers.ts'
 import type { Work } from './workers.ts'
 
-/** All work that the service does without being asked. */
+/** All work that the service does without being asked, as far as its roles want it. */
 export function marketWork(context: Context): Work {
+  const { roles } = context.config
+  const ofApi = roles.has('api') ? [searchOf(context)] : []
+  if (!roles.has('workers'))
+    return { schedules: [], followers: [], workers: [...ofApi, ...queryModelOf(context)] }
   return {
     schedules: [
       sweepSeenRequests,
@@ -52,9 +56,18 @@ export function marketWork(context: Context): Work {
       noticesFollower,
     ],
     workers: [
-      context.config.discoveryIndex === 'memory' ? searchWorker(context) : postgresSearchWorker(context),
+      ...ofApi,
       ...(context.config.embedder ? [embeddingWorker(context)] : []),
       ...(context.config.messenger ? [noticesWorker(context)] : []),
     ],
   }
 }
+
+const searchOf = (context: Context) =>
+  context.config.discoveryIndex === 'memory' ? searchWorker(context) : postgresSearchWorker(context)
+
+/** Where no worker embeds texts, questions are still embedded. */
+const queryModelOf = (context: Context) =>
+  context.config.roles.has('api') && context.config.embedder?.kind === 'local'
+    ? [queryModelWorker(context)]
+    : []

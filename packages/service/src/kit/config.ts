@@ -1,18 +1,35 @@
 // The configuration of the service; `app/config.ts` reads it from the environment.
-import type { CommonConfig, Secret } from '@referrer/process'
+import type { CommonConfig, KeysConfig, OwnAccount, Secret, VaultConfig } from '@referrer/process'
 import type { Address, Hex } from 'viem'
+import type { AttestationSource } from './attestation.ts'
+
+/**
+ * What a process of the service does. `api`: HTTP with the search index, MCP and webhooks. `indexer`: reads the chains. `workers`: sends
+ * transactions, runs schedules, follows changes, embeds texts, sends notices, polls chats.
+ */
+export const ROLES = ['api', 'indexer', 'workers'] as const
+export type Role = (typeof ROLES)[number]
 
 export interface Config extends CommonConfig {
+  /** Streaming replicas of the database, which serve reads. */
+  replicaUrls: readonly Secret[]
+  /** A replica that lags behind more is not used. */
+  maxReplicaLagSeconds: number
+  roles: ReadonlySet<Role>
   maxLagSeconds: number
   maxLagBlocks: number | undefined
-  oraclePrivateKey: Secret<Hex> | undefined
-  publisherPrivateKey: Secret<Hex> | undefined
+  /** The account that records the oracle's decisions on-chain; without it this market has no oracle. */
+  oracle: OwnAccount | undefined
+  /** The account that publishes reviews for others. */
+  publisher: OwnAccount | undefined
+  keys: KeysConfig
   /** Base URL at which callers reach the service; ref links begin with it. */
   publicUrl: string
   facilitatorUrl: string | undefined
   faucetUrl: string | undefined
-  /** Ed25519 seeds by chain id: the first is the signing key, the second is the previous key. */
-  attestationSeeds: ReadonlyMap<number, readonly Secret<Hex>[]>
+  /** Where the keys of ref links are, by chain id. */
+  attestation: ReadonlyMap<number, AttestationSource>
+  vault: VaultConfig | undefined
   adminAddresses: ReadonlySet<Address>
   /** Origins of web pages that may call authenticated routes (CORS). */
   consoleOrigins: readonly string[]

@@ -3,7 +3,7 @@ import { RpcError, readContract } from '@referrer/chain'
 import { withTimeout } from '@referrer/process'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import type { Address } from 'viem'
-import { type Chain, type Context, once } from './context.ts'
+import { type Chain, type Context, oncePerProcess } from './context.ts'
 
 /** Time limit for a read whose result is optional in the answer. */
 export const BEST_EFFORT_MS = 1_000
@@ -26,7 +26,7 @@ export async function bestEffort<T>(
 
 /** Limit for concurrent retries: requests for things that do not exist must not use up the nodes' rate limit, which the indexer shares. */
 const MAX_REREADING = 32
-const rereading = once(() => ({ count: 0 }))
+const rereading = oncePerProcess(() => ({ count: 0 }))
 
 /**
  * Repeats a read until the value satisfies `holds` or the time is over, and returns the last value in both cases. While too many calls

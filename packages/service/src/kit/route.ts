@@ -64,6 +64,11 @@ export interface RouteSpec<P, Q, B, A extends Auth> {
   query?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<Q>
   /** The JSON body; `refusal` is the answer to a body that is not JSON or does not match the schema. */
   body?: { schema: z.ZodType<B>; refusal: string }
+  /**
+   * Where a GET reads: from a replica that has what the caller wrote, which may lag behind what others wrote, or from the primary only: for
+   * what money, credentials or the decisions of operators depend on.
+   */
+  reads?: 'replica' | 'primary'
   /** Whether the query has a parameter `chain_id`. */
   takesChain?: boolean
   /** Whether the answer has an ETag; a caller who sends it in `If-None-Match` gets 304 while the answer stays the same. */
@@ -102,6 +107,15 @@ export const route = <
 >(
   spec: RouteSpec<P, Q, B, A>,
 ): Route => spec as unknown as Route
+
+/** Read only from the primary unless the route says otherwise: operators decide by it, and a session must be seen at once. */
+const NEWEST: readonly Auth[] = ['admin', 'console']
+
+/** Where a route does its work; a GET reads from replicas unless it says otherwise. */
+export function accessOf({ method, auth, reads }: Route): 'replica' | 'primary' | 'write' {
+  if (method !== 'GET') return 'write'
+  return reads ?? (NEWEST.includes(auth) ? 'primary' : 'replica')
+}
 
 /** Whether a route is a read that needs no authentication. */
 export const isPublic = ({ auth, method }: Route): boolean => auth === 'none' && method === 'GET'

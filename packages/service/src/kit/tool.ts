@@ -27,6 +27,8 @@ export interface ToolSpec<I> {
   output: z.ZodType | readonly z.ZodType[]
   /** Whether the tool changes nothing. */
   isReadOnly?: boolean
+  /** Where a tool that changes nothing reads, as with routes. */
+  reads?: 'replica' | 'primary'
   /** Whether a repeated call with the same input changes nothing more. */
   isIdempotent?: boolean
   /** A rate limit of this tool for each client, in calls per second, besides the common one. */
@@ -36,6 +38,10 @@ export interface ToolSpec<I> {
   /** Runs the operation. A returned string or buffer is JSON already. */
   handle(call: ToolCall<I>): unknown
 }
+
+/** Where a tool does its work, as with routes. */
+export const accessOf = ({ isReadOnly, reads }: Tool): 'replica' | 'primary' | 'write' =>
+  isReadOnly ? (reads ?? 'replica') : 'write'
 
 /** A tool without its type parameters; `tool` has checked them. */
 export type Tool = ToolSpec<never>

@@ -1,5 +1,4 @@
 // What benchmarks, simulations and tests of other packages may use of the inside of the service.
-export { recomputeRanks } from '../app/commands/recompute-ranks.ts'
 export { followOnce } from '../derived/following/following.ts'
 export { evidenceOf } from '../derived/listings/evidence.ts'
 export { noticesFollower } from '../derived/notices/follow.ts'

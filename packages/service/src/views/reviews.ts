@@ -1,4 +1,5 @@
 // Reviews with figures beside them, as lists for people show them.
+import type { Queryable } from '@referrer/database'
 import { z } from 'zod'
 import type { Context } from '../kit/context.ts'
 import { wholeNumber } from '../kit/fields.ts'
@@ -21,6 +22,16 @@ export interface FiguresRow {
   qualifying: bigint
   sales: bigint
 }
+
+/** The columns of a `FiguresRow`, from rows of `page` with the two ids of their reviews, and from `figuresJoin`. */
+export const figuresColumns = (sql: Queryable, chainId: number) => sql`
+  page.internal_id, coalesce(v.count, 0) AS votes, coalesce(v.qualifying, 0) AS qualifying,
+  coalesce((SELECT s.conversions FROM market.review_sales AS s
+    WHERE s.chain_id = ${chainId} AND s.review_id = page.review_id), 0) AS sales`
+
+export const figuresJoin = (sql: Queryable) => sql`
+  LEFT JOIN LATERAL (
+    SELECT count, qualifying FROM market.review_votes AS v WHERE v.internal_id = page.internal_id LIMIT 1) AS v ON true`
 
 /** A JSON array of reviews with their figures and `more` fields, in the order of the rows. */
 export async function listedReviews<T extends FiguresRow>(

@@ -5,6 +5,7 @@
  * below say.
  */
 export const OWNERS: Record<string, readonly string[]> = {
+  'machinery/replicas': ['jobs.caller_positions'],
   'machinery/workers': ['jobs.schedules'],
   'market/agents': ['chain.identities', 'chain.ownership_changes', 'market.agents'],
   'market/cashback': ['market.cashback_rates'],

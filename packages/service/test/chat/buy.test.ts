@@ -239,7 +239,7 @@ describe('/buy with a link', () => {
       ...[closed, 'https://', 'https://market.test', 'https://market.test/r/abc', 'https://market.test/r/'],
       ...[
         `${refLink}x`,
-        `${refLink.slice(0, -2)}AA`,
+        `${refLink.slice(0, -3)}${refLink.at(-3) === 'A' ? 'B' : 'A'}${refLink.slice(-2)}`,
         `${refLink}?a=1`,
         `https://a:b@market.test/r/${refLink.split('/').at(-1)}`,
       ],

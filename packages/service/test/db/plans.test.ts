@@ -15,6 +15,7 @@ import { type EscrowRow, escrowsOfAgent, findEscrowOfAgent } from '../../src/mar
 import { listIntents, pendingIntents } from '../../src/market/intents/store.ts'
 import {
   countMerchants,
+  countMerchantsOfOwner,
   findMerchant,
   findProduct,
   listMerchants,
@@ -49,18 +50,18 @@ import { readLimit } from '../../src/market/spending/store.ts'
 import { type EscrowKey, votesMissing } from '../../src/market/votes/gate.ts'
 import { findVotable, findVotableReviews } from '../../src/market/votes/store.ts'
 import { asIndexer, fillMarket, productId, WHALES } from '../../src/testing/records.ts'
-import { findPurchase, newestPurchases } from '../../src/views/activity/store.ts'
+import { findPurchase, newestPurchases, newestReviews } from '../../src/views/activity/store.ts'
 import { bestAgents, countsOfAgents, earningDays, publishedBy } from '../../src/views/agents/store.ts'
 import { findBuyerReview, transactionsOf, votesOf } from '../../src/views/escrows/store.ts'
 import { reputationOf } from '../../src/views/merchants/store.ts'
 import { buyerReviewsOf, listAgentIds } from '../../src/views/operators/store.ts'
 import { proofsOfAgent, purchasesOf } from '../../src/views/owners/store.ts'
 import {
-  bestReviews,
   largestCategories,
   openProducts,
   opinionDays,
   opinionsOf,
+  publishedAbout,
   salesDays,
 } from '../../src/views/products/store.ts'
 import { listSales, salesByDay, salesByProduct } from '../../src/views/shops/store.ts'
@@ -299,7 +300,7 @@ const deep = { limit: 100, offset: ROWS / 2 }
 /** The most rows that are skipped, wherever a page begins. */
 const STRETCH = 1_000
 
-const anyProduct = { merchantId: undefined, category: undefined }
+const anyProduct = { merchantId: undefined, productId: undefined, category: undefined }
 const oneProduct = { chainId: CHAIN, merchantId: 1n, productId: productId(1) }
 const reads: Record<string, Read> = {
   'the first page of all reviews': { size: 200, read: (sql) => listReviews(sql, CHAIN, page) },
@@ -490,7 +491,7 @@ const reads: Record<string, Read> = {
   },
   'reviews that come to the chain with their texts': {
     size: page.limit,
-    read: (sql) => lockPublished(sql as unknown as Transaction, firstIds),
+    read: (sql) => lockPublished(sql as unknown as Transaction, firstIds, 'one review'),
   },
   'products that need links': {
     size: 100,
@@ -566,12 +567,33 @@ const reads: Record<string, Read> = {
   'the best open products of a merchant of thousands in a category': {
     size: 42,
     read: (sql) =>
-      openProducts(sql, CHAIN, { merchantId: merchant, category: 'api' }, { limit: 21, offset: 0 }),
+      openProducts(
+        sql,
+        CHAIN,
+        { ...anyProduct, merchantId: merchant, category: 'api' },
+        { limit: 21, offset: 0 },
+      ),
+  },
+  'one product of a merchant of thousands': {
+    size: 1,
+    read: async (sql) => {
+      const [product] = await database.sql<[{ product_id: Buffer }]>`
+        SELECT product_id FROM chain.products WHERE chain_id = ${CHAIN} AND merchant_id = ${merchant} AND active
+        ORDER BY product_id OFFSET 500 LIMIT 1`
+      const filter = { ...anyProduct, merchantId: merchant, productId: product.product_id }
+      return openProducts(sql, CHAIN, filter, { limit: 21, offset: 0 })
+    },
   },
   'the reviews of a product, best first': {
     size: 2 * (MANY / 40),
-    read: (sql) => bestReviews(sql, oneProduct, { limit: 21, offset: 0 }),
+    read: (sql) => publishedAbout(sql, oneProduct, 'best', { limit: 21, offset: 0 }),
   },
+  'the reviews of a product, newest first': {
+    size: 21,
+    read: (sql) => publishedAbout(sql, oneProduct, 'newest', { limit: 21, offset: 0 }),
+  },
+  'the newest reviews': { size: 21, read: (sql) => newestReviews(sql, CHAIN, undefined, 21) },
+  'reviews before another one': { size: 21, read: (sql) => newestReviews(sql, CHAIN, 25_000n, 21) },
   'the opinions of a product': { size: 1, read: (sql) => opinionsOf(sql, oneProduct) },
   'the opinions of a product by day': {
     size: 366,
@@ -614,7 +636,14 @@ const reads: Record<string, Read> = {
     size: (2 * ROWS) / 50,
     read: (sql) => salesByProduct(sql, CHAIN, merchant, 500),
   },
-  'the merchants of an owner': { size: 100, read: (sql) => merchantsOfOwner(sql, CHAIN, owner) },
+  'the merchants of an owner': {
+    size: 100,
+    read: (sql) => merchantsOfOwner(sql, CHAIN, owner, { limit: 500, offset: 0 }),
+  },
+  'how many merchants an owner has': {
+    size: 100,
+    read: (sql) => countMerchantsOfOwner(sql, CHAIN, owner),
+  },
   'the agents that are flagged': {
     size: 10,
     read: (sql) => listAgentIds(sql, CHAIN, { isFlagged: true, ...page }),

@@ -11,8 +11,8 @@ import {
   type Credential,
   HEADERS,
 } from './broken.ts'
+import type { Example } from './examples.ts'
 import type { RawRequest } from './raw.ts'
-import type { Example } from './traded.ts'
 
 export interface Drawn extends RawRequest {
   credential: Credential

@@ -1,10 +1,14 @@
 import { buildConsole, openConsole } from '@referrer/console'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cookieOf, must, sessionOf } from './caller.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 
 let m: TestMarket
 const page = (path: string, headers: Record<string, string> = {}) =>
   fetch(new URL(path, m.service.url), { headers: { accept: 'text/html', ...headers }, redirect: 'manual' })
+
+/** What the browser goes on with. */
+const stateIn = (html: string): string => /id="state">([^<]*)</.exec(html)?.[1] ?? ''
 
 beforeAll(async () => {
   m = await startTestMarket({ overrides: { console: await openConsole(await buildConsole()) } })
@@ -64,10 +68,47 @@ describe('the console', () => {
     expect((await page('/%E0%A4%A')).status).toBe(400)
   })
 
-  it('renders only a frame of what needs a session', async () => {
-    const html = await (await page('/me')).text()
-    expect(html).toContain('<noscript>')
-    expect(html).not.toContain('id="state"')
+  it('renders pages of a session with what belongs to whoever has it, and shows its token nowhere', async () => {
+    const { reviewer } = m.market.accounts
+    const token = await sessionOf(m.call, reviewer)
+    await must(
+      m.call('POST', '/v1/spending-limits', {
+        headers: cookieOf(token),
+        body: { chain_id: m.chainId, per_tx_cap_usdc: 41_000_000 },
+      }),
+    )
+    const answer = await page('/me/spending', { cookie: `theme=dark; __Host-referrer=${token}` })
+    expect(answer.headers.get('cache-control')).toBe('private, no-store')
+    const html = await answer.text()
+    expect(html).toMatch(/<div id="app">[\s\S]* value="41000000"[\s\S]*id="state"/)
+    expect(stateIn(html)).toContain('/v1/spending-limits')
+    expect(html).not.toContain(token)
+  })
+
+  it('renders them as for a stranger without a session, and with one that a browser cannot have been given', async () => {
+    const token = await sessionOf(m.call, m.market.accounts.reviewer)
+    const other = await sessionOf(m.call, m.market.accounts.stranger)
+    for (const cookie of ['', `referrer=${token}`, `__Host-referrer=${token}; __Host-referrer=${other}`]) {
+      const answer = await page('/me/spending', { cookie })
+      expect(answer.headers.get('cache-control')).toBe('no-cache')
+      const html = await answer.text()
+      expect(html).toMatch(/<h1>Spending<\/h1>[\s\S]*<noscript>/)
+      expect(JSON.parse(stateIn(html)).queries.queries).toEqual([])
+    }
+  })
+
+  it('shows a session that ended nothing of what it could see', async () => {
+    const token = await sessionOf(m.call, m.market.accounts.reviewer)
+    await must(m.call('DELETE', '/console/session', { headers: cookieOf(token) }))
+    const html = await (await page('/me/spending', { cookie: `__Host-referrer=${token}` })).text()
+    expect(html).not.toContain('41000000')
+    expect(stateIn(html)).not.toContain('/v1/spending-limits')
+  })
+
+  it('renders public pages for everybody alike, whoever asks', async () => {
+    const token = await sessionOf(m.call, m.market.accounts.reviewer)
+    const html = await (await page('/?who', { cookie: `__Host-referrer=${token}` })).text()
+    expect(stateIn(html)).not.toContain('/console/session')
   })
 
   it('counts the pages that a client asks for', async () => {

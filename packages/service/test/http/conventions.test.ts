@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/app/routes.ts'
 import type { Answer } from './caller.ts'
+import { type Example, exampleOf, pauseOf } from './examples.ts'
 import { EXPECTED_ROUTES as all, type ExpectedRoute } from './expected-routes.ts'
-import { type Example, exampleOf, pauseOf, startTradedMarket, type Traded } from './traded.ts'
+import { startTradedMarket, type Traded } from './traded.ts'
 
 let m: Traded
 

@@ -349,6 +349,7 @@ describe('the limits', () => {
       TRUSTED_PROXIES: '127.0.0.1',
       RATE_LIMIT_PER_SECOND: '50',
       RATE_LIMIT_BURST: String(BURST),
+      LIMITS: 'memory',
       CHAINS: JSON.stringify([
         { chainId: m.chainId, rpcUrls: [rpcUrl], contracts: m.market.addresses, startBlock: 0 },
       ]),

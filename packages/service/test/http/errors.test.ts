@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OWN_PAGE, sessionOf } from './caller.ts'
+import { exampleOf } from './examples.ts'
 import { EXPECTED_ROUTES, STATED, splitName } from './expected-routes.ts'
 import { productOf } from './market.ts'
-import { exampleOf, startTradedMarket, type Traded } from './traded.ts'
+import { startTradedMarket, type Traded } from './traded.ts'
 
 let m: Traded
 

@@ -71,6 +71,7 @@ const ADDED: Record<string, ExpectedRoute> = {
   'GET /v1/escrow/{id}/terms': openOfChain,
   'POST /v1/review/check': { ...openOfChain, badBody: 'invalid request' },
   'GET /v1/activity': { ...openOfChain, integers: { limit: 20 } },
+  'GET /v1/activity/reviews': { ...openOfChain, integers: { limit: 20 } },
   'GET /v1/leaderboard': { ...openOfChain, integers: { page: 1, limit: 20 } },
   'GET /v1/product': { ...openOfChain, integers: { page: 1, limit: 20 } },
   'GET /v1/product/reviews': { ...openOfChain, integers: { page: 1, limit: 20 } },

@@ -105,6 +105,7 @@ export async function startTestMarket({
       PUBLIC_URL: BASE_URL,
       RATE_LIMIT_PER_SECOND: '100000',
       RATE_LIMIT_BURST: '100000',
+      LIMITS: 'memory',
       EMBEDDER: 'off',
       ADMIN_ADDRESSES: first.market.accounts.admin.address,
       PUBLISHER_PRIVATE_KEY: privateKeyOf(first.market.accounts.publisher),

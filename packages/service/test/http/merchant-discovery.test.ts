@@ -552,6 +552,7 @@ describe('a replica that reaches the public internet only, and has few requests 
         EMBEDDER: 'off',
         RATE_LIMIT_PER_SECOND: '1',
         RATE_LIMIT_BURST: String(BURST),
+        LIMITS: 'memory',
         X402_CATALOGUE_URL: catalogue.url,
         CHAINS: JSON.stringify([
           {

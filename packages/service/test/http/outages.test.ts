@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { exampleOf } from './examples.ts'
 import { EXPECTED_ROUTES, splitName } from './expected-routes.ts'
-import { exampleOf, startTradedMarket, type Traded } from './traded.ts'
+import { startTradedMarket, type Traded } from './traded.ts'
 
 let m: Traded
 

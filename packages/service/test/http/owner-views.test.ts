@@ -1,8 +1,9 @@
 // What signed-in people read about what is theirs: purchases, proofs, merchants and their sales.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must, sessionOf } from './caller.ts'
+import { exampleOf } from './examples.ts'
 import { buy } from './market.ts'
-import { exampleOf, startTradedMarket, type Traded } from './traded.ts'
+import { startTradedMarket, type Traded } from './traded.ts'
 
 let m: Traded
 
@@ -133,18 +134,37 @@ describe('the proofs of an agent', () => {
 })
 
 describe('the merchants of an owner', () => {
-  it('are all listed at once, and those of others are not', async () => {
+  const read = async (owner: string, query = '') =>
+    (await m.call('GET', `/v1/merchant?owner=${owner}${query}`)).body
+
+  it('are listed by id, and those of others are not', async () => {
     const { merchant, reviewer } = m.market.accounts
-    const read = async (owner: string, query = '') =>
-      (await m.call('GET', `/v1/merchant?owner=${owner}${query}`)).body
     const all = (await m.call('GET', '/v1/merchant')).body
-    expect(await read(merchant.address)).toEqual({ ...all, page: 1, limit: 20 })
-    expect((await read(merchant.address.toLowerCase(), '&limit=1&page=2')).merchants).toEqual(all.merchants)
-    expect(await read(reviewer.address)).toEqual({ merchants: [], total: 0, page: 1, limit: 20 })
+    expect(await read(merchant.address)).toEqual({ ...all, page: 1, limit: 500 })
+    expect(await read(merchant.address.toLowerCase())).toEqual({ ...all, page: 1, limit: 500 })
+    expect(await read(reviewer.address)).toEqual({ merchants: [], total: 0, page: 1, limit: 500 })
     expect(await m.call('GET', '/v1/merchant?owner=0x12')).toMatchObject({
       status: 400,
       body: { error: 'invalid owner address' },
     })
+  })
+
+  it('are read page by page when a limit is given', async () => {
+    const { merchant } = m.market.accounts
+    const { merchants, total } = await read(merchant.address)
+    expect(total).toBe(2)
+    for (const [at, one] of merchants.entries()) {
+      expect(await read(merchant.address, `&limit=1&page=${at + 1}`)).toEqual({
+        merchants: [one],
+        total,
+        page: at + 1,
+        limit: 1,
+      })
+    }
+    expect((await read(merchant.address, '&limit=1&page=3')).merchants).toEqual([])
+    expect(await read(merchant.address, '&limit=0')).toMatchObject({ limit: 20, merchants })
+    expect(await read(merchant.address, '&limit=100000')).toMatchObject({ limit: 500, merchants })
+    expect((await read(merchant.address, '&limit=x')).error).toBe('invalid limit')
   })
 })
 

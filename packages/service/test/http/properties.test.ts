@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/app/routes.ts'
 import { type Drawn, requests } from './arbitrary.ts'
 import { sessionOf, signatureHeaders } from './caller.ts'
+import { type Example, exampleOf, pauseOf } from './examples.ts'
 import { type RawCaller, rawCallerOf } from './raw.ts'
-import { type Example, exampleOf, pauseOf, startTradedMarket, type Traded } from './traded.ts'
+import { startTradedMarket, type Traded } from './traded.ts'
 
 const seed = seedOf()
 const RUNS = 12

@@ -23,6 +23,8 @@ import {
   write,
 } from './town.ts'
 
+type Json = Record<string, unknown>
+
 const CACHE_MS = 6_000
 const LONG = 'é'.repeat(300)
 
@@ -137,6 +139,17 @@ describe('the list of products', () => {
     expect(await idsOf('?merchant_id=424242')).toEqual([])
   })
 
+  it('is one product, if it is open and of that merchant', async () => {
+    expect(await idsOf(`?${queryOf(plain)}`)).toEqual([plain.productId])
+    expect(await idsOf(`?${queryOf(closed)}`)).toEqual([])
+    expect(await idsOf(`?${queryOf({ ...plain, merchantId: elsewhere.merchantId })}`)).toEqual([])
+    expect(await idsOf(`?${queryOf(plain)}&category=weather`)).toEqual([])
+    expect((await get(`/v1/product?product_id=${plain.productId}`)).body.error).toBe('invalid merchant_id')
+    expect((await get(`/v1/product?merchant_id=${plain.merchantId}&product_id=0x12`)).body.error).toBe(
+      'invalid product_id: must be 32-byte hex',
+    )
+  })
+
   it('is read page by page', async () => {
     expect(await idsOf('?limit=2')).toEqual([bought.productId, plain.productId])
     expect(await idsOf('?limit=2&page=2')).toEqual([elsewhere.productId])
@@ -215,6 +228,18 @@ describe('the reviews of a product', () => {
     await setFlag(town.m, second, 'unflag')
   })
 
+  it('are the newest first when they are asked for so', async () => {
+    const newest = [told, other, link].map(({ internalId }) => internalId)
+    expect(idsOf(await read('&sort=newest'))).toEqual(newest)
+    const pages = [await read('&sort=newest&limit=2'), await read('&sort=newest&limit=2&page=2')]
+    expect(pages.flatMap(idsOf)).toEqual(newest)
+    expect(pages.map(({ body }) => body.has_more)).toEqual([true, false])
+    const byId = ({ body }: Answer) =>
+      body.reviews.toSorted((a: Json, b: Json) => Number(a.internal_id) - Number(b.internal_id))
+    expect(byId(await read('&sort=newest'))).toEqual(byId(await read('&sort=best')))
+    expect(await read('&sort=worst')).toMatchObject({ status: 400, body: { error: 'invalid sort' } })
+  })
+
   it('have their author, votes and sales beside them', async () => {
     const { m } = town
     const { body } = await read()
@@ -267,6 +292,49 @@ describe('the reviews of a product', () => {
       status: 400,
       body: { error: 'invalid product_id: must be 32-byte hex' },
     })
+  })
+})
+
+describe('the newest reviews', () => {
+  const read = (query = '') => get(`/v1/activity/reviews${query}`)
+
+  it('are shown with their products, newest first', async () => {
+    const { m } = town
+    const { status, body } = await read()
+    expect(status).toBe(200)
+    const [newest, ...older] = (await must(m.call('GET', '/v1/review'))).reviews
+    expect(body.has_more).toBe(false)
+    expect(body.reviews.map(({ internal_id }: Json) => internal_id)).toEqual(
+      [newest, ...older].map(({ internal_id }: Json) => internal_id),
+    )
+    expect(body.reviews[0]).toEqual({
+      ...newest,
+      votes: { count: 0, qualifying: 0 },
+      sales_count: 0,
+      product_name: `Product ${Number(bought.productId)}`,
+      product_active: true,
+    })
+  })
+
+  it('are read page by page, each before the last of the page before', async () => {
+    const all = (await read()).body.reviews
+    const first = (await read('?limit=2')).body
+    expect(first).toEqual({ reviews: all.slice(0, 2), has_more: true })
+    const rest = (await read(`?before=${first.reviews[1].internal_id}`)).body
+    expect(rest).toEqual({ reviews: all.slice(2), has_more: false })
+    expect((await read(`?before=${all.at(-1).internal_id}`)).body).toEqual({ reviews: [], has_more: false })
+    expect(await read('?before=x')).toMatchObject({ status: 400, body: { error: 'invalid before' } })
+  })
+
+  it('tell when the product has closed', async () => {
+    const { m, merchantId } = town
+    const { merchant } = m.market.accounts
+    await act(m, merchant, 'setProductActive', merchantId, bought.productId, false)
+    await m.indexed()
+    expect((await read()).body.reviews[0].product_active).toBe(false)
+    await act(m, merchant, 'setProductActive', merchantId, bought.productId, true)
+    await m.indexed()
+    expect((await read()).body.reviews[0].product_active).toBe(true)
   })
 })
 

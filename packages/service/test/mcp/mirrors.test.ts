@@ -3,8 +3,9 @@
 import { registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Ask, must } from '../http/caller.ts'
+import { exampleOf } from '../http/examples.ts'
 import { newAgent } from '../http/market.ts'
-import { exampleOf, startTradedMarket } from '../http/traded.ts'
+import { startTradedMarket } from '../http/traded.ts'
 import { type CheckedCaller, connectChecked } from './checked.ts'
 import { MIRRORS, proofOf, REFUSED, type World } from './mirrored.ts'
 

@@ -187,7 +187,7 @@ describe('a review on a proof', () => {
       isError: true,
     })
     const { config } = m.service.context
-    const mute = await startService({ ...config, publisherPrivateKey: undefined }, NO_WORK)
+    const mute = await startService({ ...config, publisher: undefined }, NO_WORK)
     try {
       const caller = await connectTo(`${mute.url}/mcp`)
       for (const given of [args, body])

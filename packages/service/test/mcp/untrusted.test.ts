@@ -2,8 +2,9 @@
 import { registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../http/caller.ts'
+import { exampleOf } from '../http/examples.ts'
 import { publishReview } from '../http/market.ts'
-import { exampleOf, startTradedMarket, type Traded } from '../http/traded.ts'
+import { startTradedMarket, type Traded } from '../http/traded.ts'
 import { type CheckedCaller, connectChecked } from './checked.ts'
 import { explainedBy, type ListedTool } from './client.ts'
 

@@ -15,7 +15,7 @@ export interface ServiceProcess {
 }
 
 export async function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
-  const program = await bundled(new URL('../../src/app/main.ts', import.meta.url))
+  const program = await bundled(new URL('../../src/app/program.fixture.ts', import.meta.url))
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, PORT: '0', EMBEDDER: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

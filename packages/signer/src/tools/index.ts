@@ -9,7 +9,7 @@ import { reviewPurchaseTool } from './review-purchase.ts'
 import { settleFallback } from './settle-fallback.ts'
 import { setup } from './setup.ts'
 import { signTools } from './sign.ts'
-import { walletStatus } from './wallet.ts'
+import { walletStatus } from './wallet-status.ts'
 
 /** In the order in which models read them. */
 export const tools: readonly Tool[] = [

@@ -1,34 +1,16 @@
-import { parseArgs } from 'node:util'
-import { createRpcPool } from '@referrer/chain'
-import { migrate, type Sql, type Transaction } from '@referrer/database'
-import { createLog, describeVariables, failStart } from '@referrer/process'
+import type { Sql, Transaction } from '@referrer/database'
 import { type Change, lockFollowing } from '../../derived/following/following.ts'
 import { opinionsFollower } from '../../derived/opinions/follow.ts'
 import { forgetOpinions } from '../../derived/opinions/store.ts'
 import { ranksFollower } from '../../derived/ranks/follow.ts'
 import { forgetRanks } from '../../derived/ranks/seen.ts'
 import type { Chain } from '../../kit/context.ts'
-import { migrations } from '../../machinery/db/migrations.ts'
-import { readConfig, variables } from '../config.ts'
-import { openRecords } from '../service.ts'
-
-const USAGE = `Computes all ranks anew, of reviewers, products and merchants, from the votes, findings, reviews and purchases in the records.
-
-Usage: npm run ranks:recompute [-- --help]
-
-The service may run meanwhile: everybody sees the ranks of before until those of a whole chain are there. What happens in the
-meantime is followed afterwards, and changes of products wait. What the oracle found and decided stays, and so do the weights that votes and
-opinions were given.
-
-Environment: that of the service.
-${describeVariables(variables)}
-`
 
 const AT_ONCE = 500
 
 type Progress = (line: string) => void
 
-/** In one transaction, so that votes and payments meanwhile use the former ranks and never incomplete ones. */
+/** Computes all ranks of a chain anew, in one transaction, so that votes and payments meanwhile use the former ranks and never incomplete ones. */
 export function recomputeRanks(sql: Sql, chain: Chain, now: Date, progress: Progress): Promise<void> {
   const { chainId } = chain.config
   return sql.begin(async (tx) => {
@@ -121,26 +103,3 @@ async function* changesOf<Row, Key>(
     after = keyOf(last)
   }
 }
-
-async function main(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } })
-  if (values.help) {
-    process.stdout.write(USAGE)
-    return
-  }
-  const config = readConfig(process.env)
-  const database = await openRecords(config, createLog(config.logLevel))
-  try {
-    await migrate(database.sql, migrations)
-    for (const chain of config.chains) {
-      const { chainId } = chain
-      const rpc = createRpcPool({ chainId, urls: chain.rpcUrls.map((url) => url.reveal()), fetch })
-      const tell = (line: string) => process.stdout.write(`chain ${chainId}: ${line}\n`)
-      await recomputeRanks(database.sql, { config: chain, rpc, attestation: undefined }, new Date(), tell)
-    }
-  } finally {
-    await database.close()
-  }
-}
-
-if (import.meta.main) await main(process.argv.slice(2)).catch(failStart)

@@ -1,6 +1,7 @@
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { decodeFunctionData, numberToHex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Chain, Context } from '../../kit/context.ts'
 import { hex } from '../../kit/json-values.ts'
@@ -37,7 +38,7 @@ beforeEach(() => {
   }
   const chain = { config: { chainId }, rpc } as unknown as Chain
   const common = { sql: database.sql, clock: () => clock.now, chains: new Map([[chainId, chain]]) }
-  context = { ...common, config: { oraclePrivateKey: { reveal: () => KEY } } } as unknown as Context
+  context = { ...common, config: { oracle: { address: privateKeyToAddress(KEY) } } } as unknown as Context
   withoutKey = { ...common, config: {} } as unknown as Context
 })
 
@@ -444,7 +445,7 @@ it('is decided anew when the key it was to be sent with is not the oracle’s an
   await review(101, { of: 1 })
   await followAll()
   expect(await decided()).toEqual(['1 release 1'])
-  const config = { oraclePrivateKey: { reveal: () => numberToHex(8, { size: 32 }) } }
+  const config = { oracle: { address: privateKeyToAddress(numberToHex(8, { size: 32 })) } }
   const withNewKey = { ...context, config } as unknown as Context
   for (const [minutes, attempts] of [
     [9, 1],

@@ -1,10 +1,5 @@
 import type { Address } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
-import { type Context, once } from '../../kit/context.ts'
+import type { Context } from '../../kit/context.ts'
 
-/** The account that the oracle sends from. Undefined: this service is not the oracle. */
-export const oracleOf = (context: Context): Address | undefined => addresses(context).oracle
-
-const addresses = once(({ config: { oraclePrivateKey } }) => ({
-  oracle: oraclePrivateKey && privateKeyToAddress(oraclePrivateKey.reveal()),
-}))
+/** The account that the oracle sends from. Undefined: this market has no oracle. */
+export const oracleOf = ({ config }: Pick<Context, 'config'>): Address | undefined => config.oracle?.address

@@ -3,7 +3,7 @@ import { createTurns } from '@referrer/net'
 import { PRODUCT_TYPES, type ProductType } from '@referrer/ranking'
 import { cosine, type Hit, type Vector } from '@referrer/search'
 import { cut } from '../../derived/texts/text.ts'
-import { type Context, once } from '../../kit/context.ts'
+import { type Context, oncePerProcess } from '../../kit/context.ts'
 import { findReviewRecords } from '../../market/reviews/store.ts'
 import type { Search } from '../source.ts'
 import { briefOf } from './brief.ts'
@@ -68,7 +68,7 @@ export async function answerTo(context: Context, search: Search, asked: Asked): 
 /** There can be many excluded and overflow reviews, so their texts are shortened. */
 const isShort = ({ slot }: Entry, { isBrief }: Asked) => isBrief || slot === 'excluded' || slot === 'overflow'
 
-const inTurns = once(() => createTurns(LARGE_AT_ONCE))
+const inTurns = oncePerProcess(() => createTurns(LARGE_AT_ONCE))
 
 async function searchFor(
   { source, embed }: Search,

@@ -1,5 +1,5 @@
 import type { EmbedderConfig } from '../../kit/config.ts'
-import { type Context, once } from '../../kit/context.ts'
+import { type Context, oncePerProcess } from '../../kit/context.ts'
 import type { Embedder } from './embedder.ts'
 import { createEndpoint } from './endpoint.ts'
 import { endpointId, LOCAL, readEndpointId } from './ids.ts'
@@ -23,6 +23,6 @@ export function embedderOf(context: Context, id: string): Embedder | undefined {
   return endpoint
 }
 
-export const localEmbedder = once(() => createLocal())
+export const localEmbedder = oncePerProcess(() => createLocal())
 
-const endpointsOf = once(() => new Map<string, Embedder>())
+const endpointsOf = oncePerProcess(() => new Map<string, Embedder>())

@@ -3,7 +3,7 @@ import { withTimeout } from '@referrer/process'
 import type { Vector } from '@referrer/search'
 import { LRUCache } from 'lru-cache'
 import { cut } from '../../derived/texts/text.ts'
-import { type Context, once } from '../../kit/context.ts'
+import { type Context, oncePerProcess } from '../../kit/context.ts'
 import { type Embedder, EmbeddingFailed } from './embedder.ts'
 import { embedderOf } from './embedders.ts'
 
@@ -39,7 +39,7 @@ export async function embedIntent(
 
 export const countIntents = (context: Context): Readonly<Record<Outcome, number>> => intentsOf(context).counts
 
-const intentsOf = once(({ log }): Intents => {
+const intentsOf = oncePerProcess(({ log }): Intents => {
   const kept = new LRUCache<string, Vector>({ max: MOST_KEPT })
   const underWay = new Map<string, Promise<Vector | undefined>>()
   const breakers = new Map<string, Breaker>()

@@ -62,11 +62,14 @@ export async function noteReady(sql: Queryable, embedderId: string): Promise<voi
       AND NOT EXISTS (SELECT FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id)`
 }
 
-/** The number of queued texts by model, counted up to a limit. */
-export const countTexts = (sql: Queryable) => sql<{ embedder: string; count: number }[]>`
+/** The number of queued texts by model, counted up to a limit, and for how long the longest due one waits. */
+export const countTexts = (sql: Queryable) => sql<
+  { embedder: string; count: number; oldestDueSeconds: number }[]
+>`
   SELECT e.embedder_id AS embedder, (
     SELECT count(*)::integer FROM (
-      SELECT FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id LIMIT ${COUNTED}) AS counted) AS count
+      SELECT FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id LIMIT ${COUNTED}) AS counted) AS count, coalesce(greatest(0, extract(epoch FROM now() - (
+    SELECT min(due_at) FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id)))::float8, 0) AS "oldestDueSeconds"
   FROM market.embedders AS e`
 
 export interface Embedded {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../../kit/context.ts'
 import { backoffMs } from '../../machinery/workers/backoff.ts'
@@ -27,6 +28,16 @@ export const embeddingWorker = (context: Context): Worker => ({
     if (embedder?.kind === 'local') localEmbedder(context).warm()
     const tell = failureReporter(frame)
     await Promise.all(ROLES.map((role) => keepUp(context, role, signal, (error) => tell(role, error))))
+    await localEmbedder(context).close()
+  },
+})
+
+/** Holds the local model ready for questions, in a process that embeds no texts. */
+export const queryModelWorker = (context: Context): Worker => ({
+  name: 'query model',
+  async run(signal) {
+    localEmbedder(context).warm()
+    if (!signal.aborted) await once(signal, 'abort')
     await localEmbedder(context).close()
   },
 })

@@ -2,7 +2,7 @@
 import { Worker as Thread } from 'node:worker_threads'
 import { withTimeout } from '@referrer/process'
 import type { Hit, Question } from '@referrer/search'
-import { type Context, once } from '../../kit/context.ts'
+import { type Context, oncePerProcess } from '../../kit/context.ts'
 import { Bell } from '../../machinery/workers/bell.ts'
 import type { Frame, Worker } from '../../machinery/workers/frame.ts'
 import { configuredId } from '../embeddings/embedders.ts'
@@ -10,7 +10,7 @@ import type { FromThread, Standing, ThreadData, ToThread } from './messages.ts'
 
 const POLL_MS = 250
 /** A request waits this long for hits, then is answered by ranks alone. */
-const TIMEOUT_MS = 100
+const TIMEOUT_MS = 500
 /** With more pending questions the thread could not answer in time, and later questions would wait, too. */
 const MOST_UNDER_WAY = 64
 /** If the index has not polled the database for this long, it is reported as failing. */
@@ -44,7 +44,7 @@ interface Search extends SearchIndex {
   run(signal: AbortSignal, frame: Frame, pollMs: number): Promise<void>
 }
 
-const searchOf = once(createSearch)
+const searchOf = oncePerProcess(createSearch)
 
 export const searchIndex = (context: Context): SearchIndex => searchOf(context)
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '@referrer/database'
 import { withTimeout } from '@referrer/process'
-import { type Context, once } from '../../kit/context.ts'
+import { type Context, once, oncePerProcess } from '../../kit/context.ts'
 import type { Worker } from '../../machinery/workers/frame.ts'
 import { configuredId } from '../embeddings/embedders.ts'
 import type { Source } from '../source.ts'
@@ -20,7 +20,7 @@ interface State {
   chains: ReadonlyMap<number, IndexedChain>
 }
 
-const stateOf = once((): State => ({ chains: new Map() }))
+const stateOf = oncePerProcess((): State => ({ chains: new Map() }))
 
 /** Never rejects: a failed or late search gives undefined. */
 export const postgresSource = once((context): Source => {

@@ -3,7 +3,7 @@ import { createTurns, parseWebUrl } from '@referrer/net'
 import { createCache } from '@referrer/process'
 import { type Address, getAddress, isAddress } from 'viem'
 import type { z } from 'zod'
-import { type Chain, type Context, once } from '../../kit/context.ts'
+import { type Chain, type Context, oncePerProcess } from '../../kit/context.ts'
 import { address, hex, whole } from '../../kit/json-values.ts'
 import { MarketError } from '../../kit/market-error.ts'
 import { payoutOf } from '../../market/merchants/json.ts'
@@ -26,7 +26,7 @@ const LONGEST_WAIT_MS = 400
 
 type Item = z.output<typeof ItemShape>
 
-const sourcesOf = once((context) => {
+const sourcesOf = oncePerProcess((context) => {
   const ask = createCache<{ name: string; of: () => Promise<Found[] | undefined> }, Found[] | undefined>({
     keyOf: ({ name }) => name,
     load: ({ of }) => of(),

@@ -67,6 +67,7 @@ export const authRoutes: Route[] = [
     summary: 'A nonce to sign in with',
     about: 'For one sign-in, within five minutes.',
     auth: 'none',
+    reads: 'primary',
     headers: { 'cache-control': 'no-store' },
     response: z.object({ nonce: z.string() }).meta({ id: 'Nonce' }),
     handle: async ({ context }) => ({ nonce: await newNonce(context) }),
@@ -107,6 +108,7 @@ export const authRoutes: Route[] = [
     summary: 'The open sessions of the caller, newest first',
     about: `At most ${LISTED_SESSIONS}. A contract wallet sees those of the chain that it signed in on.`,
     auth: 'session',
+    reads: 'primary',
     response: Sessions,
     async handle({ context, token = '' }) {
       const rows = await listSessions(context, token)

@@ -1,7 +1,7 @@
 // Sign-In with Ethereum: the signed message contains our domain, so that a signature for another purpose cannot open a session.
 import { createHash } from 'node:crypto'
 import { RpcError } from '@referrer/chain'
-import { createLimiter, createTurns } from '@referrer/net'
+import { createTurns } from '@referrer/net'
 import {
   type Address,
   encodeDeployData,
@@ -127,7 +127,7 @@ async function holderOf(
     return undefined
   const signer = await context.recovery.recoverAddress(hexToBytes(digest), signature).catch(() => undefined)
   if (signer && isAddressEqual(signer, address)) return { address, chainId: undefined }
-  requireRate(context, client)
+  await requireRate(context, client)
   const isIts = await turnsOf(context)(() => isSignedByWallet(chain, address, digest, signature))
   return isIts ? { address, chainId: chain.config.chainId } : undefined
 }
@@ -135,10 +135,10 @@ async function holderOf(
 /** Limits for checks by the RPC node, which unauthenticated callers can trigger: concurrency in all, and a rate for each client. */
 const turnsOf = once(() => createTurns(8))
 const WALLETS = { perSecond: 2, burst: 20 }
-const limiterOf = once(() => createLimiter(WALLETS))
+const limiterOf = once(({ limits }) => limits.limiter('contract wallets', WALLETS))
 
-function requireRate(context: Context, client: string): void {
-  const seconds = limiterOf(context)(client, context.clock())
+async function requireRate(context: Context, client: string): Promise<void> {
+  const seconds = await limiterOf(context)(client)
   if (seconds === 0) return
   throw new RateLimited(
     `signatures of contract wallets are checked on the chain, at most ${WALLETS.perSecond} a second for each client`,

@@ -15,10 +15,12 @@ export function openMessengers({ messenger }: Config, fetch: typeof globalThis.f
   ]
 }
 
-/** How the messages of all messengers come in. */
+/** How the messages of all messengers come in: a messenger that posts to us needs the role `api`, one that is polled `workers`. */
 export function receiveMessages(context: Context, messengers: readonly Messenger[]): Reception {
   const answer = answererOf(context)
-  const receptions = messengers.map((messenger) => messenger.receive(context, answer))
+  const receptions = messengers
+    .map((messenger) => messenger.receive(context, answer))
+    .filter(({ hooks }) => context.config.roles.has(hooks.length > 0 ? 'api' : 'workers'))
   return {
     workers: receptions.flatMap(({ workers }) => workers),
     hooks: receptions.flatMap(({ hooks }) => hooks),

@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Asset, Console } from '@referrer/console'
-import { clientOf, createLimiter } from '@referrer/net'
+import { clientOf } from '@referrer/net'
 import { createCache, withTimeout } from '@referrer/process'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { prefersHtml } from '../../kit/accept.ts'
 import type { Context } from '../../kit/context.ts'
+import { CONSOLE_HEADER, cookieName, cookieToken } from '../auth/cookie.ts'
 import { crawlerRoutes } from './crawlers.ts'
 import { PAGE_HEADERS } from './headers.ts'
 import { previewRoutes } from './previews.ts'
@@ -22,6 +23,17 @@ const PAGE_CACHE = { max: 500, maxBytes: 32 * 1024 * 1024 }
 const PAGES_OF_CLIENT = { perSecond: 10, burst: 40 }
 /** Our own questions for a page carry it: they are part of a request that was counted. */
 const OWN_HEADER = 'x-own-page'
+
+/** Reads that the interface has as POST. */
+const READS_BY_POST = new Set(['/v1/messenger/link/status'])
+
+interface Wanted {
+  url: string
+  theme: 'light' | 'dark' | undefined
+  ip: string
+  /** What a visitor who is signed in would send, for a page that belongs to them. */
+  session?: Record<string, string> | undefined
+}
 
 interface Page {
   status: number
@@ -39,32 +51,52 @@ export interface ConsoleDoor {
 }
 
 export function consoleRoutes(app: FastifyInstance, console: Console, context: Context): ConsoleDoor {
-  const limiter = createLimiter(PAGES_OF_CLIENT)
+  const limiter = context.limits.limiter('pages', PAGES_OF_CLIENT)
   const ownKey = randomBytes(32).toString('hex')
   for (const [path, asset] of console.assets) {
     app.get(path, { config: { isPublic: true } }, (request, reply) => sendAsset(asset, request, reply))
   }
 
-  /** Asks our own routes as the visitor would, without a connection. */
+  /** Asks our own routes as the visitor would, without a connection. It only reads: rendering a page changes nothing. */
   const askFor =
-    (ip: string): typeof fetch =>
+    (ip: string, session: Record<string, string> = {}): typeof fetch =>
     async (input, init) => {
-      const { url, signal } = new Request(input, init)
+      const { url, signal, method } = new Request(input, init)
       const { pathname, search } = new URL(url)
-      const headers = { [OWN_HEADER]: ownKey, accept: 'application/json' }
-      const answer = await app.inject({ url: pathname + search, remoteAddress: ip, headers, signal })
+      if (method !== 'GET' && !READS_BY_POST.has(pathname))
+        throw new Error(`${method} ${pathname} is no read`)
+      const headers = { ...session, [OWN_HEADER]: ownKey, accept: 'application/json' }
+      const asked = { method: method as 'GET', url: pathname + search, remoteAddress: ip, headers, signal }
+      const answer = await app.inject(asked)
       const type = String(answer.headers['content-type'] ?? 'application/json')
       return new Response(answer.body, { status: answer.statusCode, headers: { 'content-type': type } })
     }
 
+  /** The session's cookie as one of our pages would send it. Browsers do not send it with a request that another site began. */
+  function sessionOf({ headers }: FastifyRequest): Record<string, string> | undefined {
+    const token = cookieToken(context.config, headers)
+    if (token === undefined) return undefined
+    return {
+      cookie: `${cookieName(context.config)}=${token}`,
+      [CONSOLE_HEADER]: '1',
+      'sec-fetch-site': 'same-origin',
+      ...(headers['user-agent'] && { 'user-agent': headers['user-agent'] }),
+    }
+  }
+
   previewRoutes(app, context, askFor)
   crawlerRoutes(app, context, askFor)
 
-  type Wanted = { url: string; theme: 'light' | 'dark' | undefined; ip: string }
-  async function render({ url, theme, ip }: Wanted): Promise<Page> {
+  async function render({ url, theme, ip, session }: Wanted): Promise<Page> {
     const { status, html, location, error } = await withTimeout(
       RENDER_TIMEOUT_MS,
-      console.render({ url, theme, origin: context.config.publicUrl, fetch: askFor(ip) }),
+      console.render({
+        url,
+        theme,
+        origin: context.config.publicUrl,
+        fetch: askFor(ip, session),
+        isSignedIn: session !== undefined,
+      }),
       () => {
         throw new Error(`a page was not rendered within ${RENDER_TIMEOUT_MS} ms: ${url.slice(0, 200)}`)
       },
@@ -88,12 +120,14 @@ export function consoleRoutes(app: FastifyInstance, console: Console, context: C
     isFor: ({ url, headers }) => prefersHtml(headers.accept) || console.hasPage(pathOf(url)),
     isOwn: ({ headers }) => headers[OWN_HEADER] === ownKey,
     async send(request, reply) {
-      const waitSeconds = limiter(clientOf(request.ip), context.clock())
+      const waitSeconds = await limiter(clientOf(request.ip))
       if (waitSeconds > 0)
         return reply.code(429).header('retry-after', Math.ceil(waitSeconds)).send(SLOW_DOWN)
-      const theme = themeOf(request.headers.cookie)
-      const { status, location, body, gzipped } = await pageOf({ url: request.url, theme, ip: request.ip })
+      const session = console.isPrivate(pathOf(request.url)) ? sessionOf(request) : undefined
+      const wanted = { url: request.url, theme: themeOf(request.headers.cookie), ip: request.ip, session }
+      const { status, location, body, gzipped } = await (session ? render(wanted) : pageOf(wanted))
       reply.code(status).headers(PAGE_HEADERS)
+      if (session) reply.header('cache-control', 'private, no-store')
       if (location) reply.header('location', location)
       if (!acceptsOf(request).includes('gzip')) return reply.send(body)
       return reply.header('content-encoding', 'gzip').send(gzipped)

@@ -2,7 +2,7 @@
 // only what exists has one, a picture is made once in a while, and each client gets a few.
 import { createHash } from 'node:crypto'
 import { openPainter, PainterBusy, type Subject, subjectOf } from '@referrer/console'
-import { clientOf, createLimiter } from '@referrer/net'
+import { clientOf } from '@referrer/net'
 import { createCache } from '@referrer/process'
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../kit/context.ts'
@@ -21,10 +21,10 @@ interface Preview {
 /** `askFor` asks our own routes for a client. */
 export function previewRoutes(
   app: FastifyInstance,
-  { clock }: Pick<Context, 'clock'>,
+  { clock, limits }: Pick<Context, 'clock' | 'limits'>,
   askFor: (ip: string) => typeof fetch,
 ): void {
-  const limiter = createLimiter(PICTURES_OF_CLIENT)
+  const limiter = limits.limiter('previews', PICTURES_OF_CLIENT)
   const painter = openPainter({ mostWaiting: MOST_WAITING })
   app.addHook('onClose', () => painter.close())
 
@@ -47,7 +47,7 @@ export function previewRoutes(
   app.get('/preview/*', { config: { isPublic: true } }, async (request, reply) => {
     const subject = subjectOf(request.url.split('?', 1)[0] as string)
     if (!subject) return reply.callNotFound()
-    const waitSeconds = limiter(clientOf(request.ip), clock())
+    const waitSeconds = await limiter(clientOf(request.ip))
     if (waitSeconds > 0) {
       return reply.code(429).header('retry-after', Math.ceil(waitSeconds)).send({ error: 'rate limited' })
     }

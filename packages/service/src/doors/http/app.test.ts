@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { testApp } from '../../app/testing.ts'
 import type { Context } from '../../kit/context.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
+import type { ReplicaState, Replicas } from '../../machinery/replicas/replicas.ts'
 import { followed, testConfig, testContext } from './testing.ts'
 
 let database: TestDatabase
@@ -179,6 +180,13 @@ describe('GET /healthz', () => {
   })
 })
 
+const NO_REPLICAS: Replicas = {
+  choose: async () => undefined,
+  wrote: async () => {},
+  states: () => [],
+  close: async () => {},
+}
+
 describe('GET /readyz', () => {
   it('says ready when the database answers and every chain is followed closely', async () => {
     const workers = [
@@ -253,6 +261,36 @@ describe('GET /readyz', () => {
       chainHealth: async () => [{ ...followed, lagSeconds: 30, indexed: 110n }],
     })
     expect(await get('/readyz')).toMatchObject({ status: 200 })
+  })
+
+  it('counts the lag of the replicas that it reads from, and stays ready without them', async () => {
+    const config = testConfig({ MAX_LAG_SECONDS: '30' })
+    const ask = async (...states: ReplicaState[]) => {
+      const replicas = { ...NO_REPLICAS, states: () => states }
+      const { get } = await listen({
+        config,
+        replicas,
+        chainHealth: async () => [{ ...followed, lagSeconds: 9 }],
+      })
+      return get('/readyz')
+    }
+    const far = { lagSeconds: 40, isUsed: false }
+    const gone = { lagSeconds: undefined, isUsed: false }
+    expect(await ask({ lagSeconds: 21, isUsed: true }, far, gone)).toMatchObject({
+      status: 200,
+      body: {
+        checks: {
+          'chain 31337': { ok: true, detail: '0 blocks, 30 s behind' },
+          'replica 1': { ok: true, detail: '21.0 s behind' },
+          'replica 2': { ok: true, detail: 'not used: 40.0 s behind' },
+          'replica 3': { ok: true, detail: 'not used: it does not answer, or lags too far' },
+        },
+      },
+    })
+    expect(await ask(far, { lagSeconds: 22, isUsed: true })).toMatchObject({
+      status: 503,
+      body: { checks: { 'chain 31337': { ok: false, detail: '0 blocks, 31 s behind: too far' } } },
+    })
   })
 
   it('says not ready while a configured chain is not followed', async () => {

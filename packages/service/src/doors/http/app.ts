@@ -1,7 +1,8 @@
 import type { Console } from '@referrer/console'
-import { createLimiter } from '@referrer/net'
 import {
-  metricsRoutes,
+  followRequests,
+  measureRequests,
+  metricsRoute,
   RequestLog,
   type RequestMetrics,
   refuseConnection,
@@ -21,14 +22,14 @@ import { NOT_FOUND_PAGE, PAGE_HEADERS, renderErrorPage } from '../../kit/html.ts
 import type { Route } from '../../kit/route.ts'
 import type { Tool } from '../../kit/tool.ts'
 import type { Hook } from '../chat/reception.ts'
-import { consoleRoutes } from '../console/http.ts'
+import { type ConsoleDoor, consoleRoutes } from '../console/http.ts'
 import { mcpRoutes } from '../mcp/http.ts'
 import { cors } from './cors.ts'
 import { healthRoutes } from './health.ts'
 import { limitHeldMemory } from './held-memory.ts'
 import { limit } from './limits.ts'
 import { describeRoutes } from './openapi.ts'
-import { ownRoutes } from './own-routes.ts'
+import { ownRoutesWith } from './own-routes.ts'
 import { SILENCE_MS, serveRoute } from './serve.ts'
 
 /** Version of the REST interface. */
@@ -60,12 +61,13 @@ export interface Served {
   console?: Console | undefined
 }
 
-/** Creates the HTTP server with all routes and the MCP endpoint. */
+/** Creates the HTTP server with all routes and the MCP endpoint; without the role `api` it only tells how the process is. */
 export function createApp(
   context: Context,
   { routes: all, tools, hooks = [], metrics, console }: Served,
 ): FastifyInstance {
-  const routes = all.filter(({ isServed }) => isServed?.(context.config) ?? true)
+  const isApi = context.config.roles.has('api')
+  const routes = isApi ? all.filter(({ isServed }) => isServed?.(context.config) ?? true) : []
   const log: FastifyBaseLogger = context.log
   const { trustedProxies, rateLimit, answerTimeoutMs } = context.config
   const app = Fastify({
@@ -87,12 +89,9 @@ export function createApp(
     if (isRead && pages?.isFor(request)) return pages.send(request, reply)
     return tell(request, reply.code(404), 'not found')
   })
-  // There is no child logger for each request, because creating one costs more than its line. Log calls add the request id themselves.
+  // There is no child logger for each request, because creating one costs more than its line.
   app.setChildLoggerFactory((logger) => logger)
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    done()
-  })
+  followRequests(app, context.tracing)
   // Bodies stay buffers, whatever their content type, because signatures cover the exact bytes.
   app.removeAllContentTypeParsers()
   // The most common type is registered by name, because Fastify parses the header of other types for each request.
@@ -101,27 +100,36 @@ export function createApp(
   }
 
   cors(app, context, routes)
-  const limiter = createLimiter(rateLimit)
+  const limiter = context.limits.limiter('http', rateLimit)
   app.addHook('onRequest', (request, reply, done) => {
     const isFree = UNLIMITED.has(request.routeOptions.url ?? '') || pages?.isOwn(request)
-    if (isFree || limit(limiter, context, request, reply)) done()
+    if (isFree) done()
+    else limit(limiter, request, reply, done)
   })
   limitHeldMemory(app, BODY_LIMIT)
 
-  metricsRoutes(app, metrics)
+  measureRequests(app, metrics)
+  const hasMetrics = context.config.metrics === undefined
+  if (hasMetrics) metricsRoute(app, metrics)
   healthRoutes(app, context)
-  const about = { baseUrl: context.config.publicUrl, version: VERSION }
-  docsRoutes(app, describeRoutes([...routes, ...ownRoutes], about), { config: { isPublic: true } })
-  for (const route of routes) serveRoute(app, context, route)
-  for (const { path, handle } of hooks) {
-    app.post(path, async ({ headers, body }, reply) => {
-      const answer = await handle({ headers, body: Buffer.isBuffer(body) ? body : EMPTY })
-      return reply.code(answer.status).send(answer.body)
-    })
-  }
-  mcpRoutes(app, context, tools)
-  const pages = console && consoleRoutes(app, console, context)
+  const pages = isApi ? serveApi() : undefined
   return app
+
+  function serveApi(): ConsoleDoor | undefined {
+    const about = { baseUrl: context.config.publicUrl, version: VERSION }
+    docsRoutes(app, () => describeRoutes([...routes, ...ownRoutesWith({ hasMetrics })], about), {
+      config: { isPublic: true },
+    })
+    for (const route of routes) serveRoute(app, context, route)
+    for (const { path, handle } of hooks) {
+      app.post(path, async ({ headers, body }, reply) => {
+        const answer = await handle({ headers, body: Buffer.isBuffer(body) ? body : EMPTY })
+        return reply.code(answer.status).send(answer.body)
+      })
+    }
+    mcpRoutes(app, context, tools)
+    return console && consoleRoutes(app, console, context)
+  }
 
   function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
     const isOwn = typeof error.code === 'string' && error.code.startsWith('FST_')

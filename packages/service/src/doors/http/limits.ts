@@ -1,16 +1,20 @@
-import { clientOf, type Limiter } from '@referrer/net'
+import { clientOf } from '@referrer/net'
+import type { Limiter } from '@referrer/process'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../../kit/context.ts'
 
-/** Answers 429 and returns false when the client is over the rate limit. */
+/** Calls `pass` when the client is within the rate limit, and answers 429 when it is not. */
 export function limit(
   limiter: Limiter,
-  { clock }: Pick<Context, 'clock'>,
   request: FastifyRequest,
   reply: FastifyReply,
-): boolean {
-  const seconds = limiter(clientOf(request.ip), clock())
-  if (seconds === 0) return true
-  reply.code(429).header('retry-after', Math.ceil(seconds)).send({ error: 'rate limited' })
-  return false
+  pass: () => void,
+): void {
+  const decide = (seconds: number) => {
+    if (seconds === 0) pass()
+    else reply.code(429).header('retry-after', Math.ceil(seconds)).send({ error: 'rate limited' })
+  }
+  const seconds = limiter(clientOf(request.ip))
+  // Most answers are there at once, and a promise would cost another turn.
+  if (typeof seconds === 'number') decide(seconds)
+  else void seconds.then(decide)
 }

@@ -14,7 +14,11 @@ const Readiness = z
 
 const plain = { method: 'GET', tag: 'Operation', auth: 'none', isPlain: true } as const
 
-export const ownRoutes: readonly Described[] = [
+/** `hasMetrics`: `/metrics` is on the public port. */
+export const ownRoutesWith = ({ hasMetrics }: { hasMetrics: boolean }): Described[] =>
+  ownRoutes.filter(({ path }) => hasMetrics || path !== '/metrics')
+
+const ownRoutes: readonly Described[] = [
   {
     ...plain,
     path: '/healthz',

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { clientOf, createLimiter } from '@referrer/net'
+import { clientOf } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { prefersHtml } from '../../kit/accept.ts'
@@ -9,9 +9,11 @@ import { detailOf, NO_JSON, unknownFieldOf } from '../../kit/detail.ts'
 import { chainId as chainIdField } from '../../kit/fields.ts'
 import { PAGE_HEADERS } from '../../kit/html.ts'
 import { MarketError, RateLimited } from '../../kit/market-error.ts'
-import { Answer, isPublic, type RefusalStatus, type Route, textOf, urlOf } from '../../kit/route.ts'
+import { countRefusal, kindOf } from '../../kit/refusals.ts'
+import { Answer, accessOf, isPublic, type RefusalStatus, type Route, textOf, urlOf } from '../../kit/route.ts'
 import { type Credentials, identify, readCredentials, Unauthenticated } from '../auth/caller.ts'
 import type { Holder } from '../auth/sessions.ts'
+import { reading, writing } from '../reads.ts'
 import { limit } from './limits.ts'
 
 const STATUSES: Record<MarketError['kind'], RefusalStatus> = {
@@ -35,8 +37,11 @@ const credentials = new WeakMap<FastifyRequest, Credentials>()
 
 export function serveRoute(app: FastifyInstance, context: Context, route: Route): void {
   const handle = route.handle as (call: unknown) => unknown
-  const limiter = route.perSecond && createLimiter({ perSecond: route.perSecond, burst: route.perSecond })
+  const { perSecond } = route
+  const limiter =
+    perSecond && context.limits.limiter(`${route.method} ${route.path}`, { perSecond, burst: perSecond })
   const status = route.status ?? 200
+  const access = accessOf(route)
   const answerTimeoutMs = route.answerTimeoutMs ?? context.config.answerTimeoutMs
 
   app.route({
@@ -45,19 +50,11 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
     config: { isPublic: isPublic(route) },
     onRequest: (request, reply, done) => {
       if (route.headers) reply.headers(route.headers)
-      if (limiter && !limit(limiter, context, request, reply)) return
-      if (route.auth !== 'none') {
-        // Caches do not know our authentication headers and could answer one caller with another's answer.
-        reply.header('cache-control', 'no-store')
-        try {
-          const given = readCredentials(context, request, route.auth)
-          if (given) credentials.set(request, given)
-        } catch (error) {
-          refuse(error, context, route, request, reply)
-          return
-        }
+      const go = () => {
+        if (requireCredentials(request, reply)) done()
       }
-      done()
+      if (limiter) limit(limiter, request, reply, go)
+      else go()
     },
     handler: (request, reply) => {
       // The connection is idle until the answer is ready. The next request on it gets the default time-out again.
@@ -79,6 +76,21 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
     },
   })
 
+  /** Keeps the credentials of the request; refuses it and returns false when they are missing or not valid. */
+  function requireCredentials(request: FastifyRequest, reply: FastifyReply): boolean {
+    if (route.auth === 'none') return true
+    // Caches do not know our authentication headers and could answer one caller with another's answer.
+    reply.header('cache-control', 'no-store')
+    try {
+      const given = readCredentials(context, request, route.auth)
+      if (given) credentials.set(request, given)
+      return true
+    } catch (error) {
+      refuse(error, context, route, request, reply)
+      return false
+    }
+  }
+
   async function answerTo(request: FastifyRequest): Promise<unknown> {
     const holder = route.auth === 'none' ? undefined : await callerOf(context, route, request)
     const asked = {
@@ -88,16 +100,21 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
       chain: chainIn(context, route, request.query),
     }
     if (holder) requireChainOf(holder, route, asked)
-    return handle({
+    const client = clientOf(request.ip)
+    const call = {
       context,
       caller: holder?.address,
       ...asked,
       isChainNamed: (request.query as Record<string, unknown>).chain_id !== undefined,
       token: tokenOf(request),
-      client: clientOf(request.ip),
+      client,
       accept: request.headers.accept,
       userAgent: request.headers['user-agent'],
-    })
+    }
+    const asker = { client, address: holder?.address }
+    if (access === 'write') return writing(context, asker, async () => handle(call))
+    if (access === 'primary') return handle(call)
+    return reading(context, asker, async (reader) => handle({ ...call, context: reader }))
   }
 }
 
@@ -222,7 +239,9 @@ function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  if (error instanceof Unauthenticated) {
+  const isUnknown = error instanceof Unauthenticated
+  countRefusal(context, 'http', isUnknown ? 'unauthenticated' : kindOf(error))
+  if (isUnknown) {
     return reply.code(401).send({ error: 'unauthorized', detail: error.message })
   }
   if (error instanceof RateLimited) {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import type { Sql } from '@referrer/database'
-import { createLog, Secret } from '@referrer/process'
+import { createLog, memoryLimits, NO_TRACING, Secret } from '@referrer/process'
 import { Recovery } from '@referrer/protocol'
 import { readConfig } from '../../app/config.ts'
 import type { Config } from '../../kit/config.ts'
@@ -57,14 +57,17 @@ export function testContext(
     },
   })
   const config = overrides.config ?? testConfig()
+  const clock = overrides.clock ?? Date.now
   const context: Context = {
     config,
     sql,
     databaseUrl: new Secret('postgres://nobody@nowhere/nothing'),
     chains: new Map(),
     channels: new Map(),
-    clock: Date.now,
+    clock,
+    limits: memoryLimits(clock),
     log: createLog(config.logLevel, destination),
+    tracing: NO_TRACING,
     fetch,
     lookup: async () => [],
     recovery,

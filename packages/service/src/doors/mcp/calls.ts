@@ -1,5 +1,4 @@
 // Calls of tools: validates the arguments, runs the operation and formats its result or error.
-import { createLimiter } from '@referrer/net'
 import { withTimeout } from '@referrer/process'
 import type { Json } from '@referrer/process/openapi'
 import type { z } from 'zod'
@@ -7,8 +6,10 @@ import { chainOf } from '../../kit/chain-of.ts'
 import type { Context } from '../../kit/context.ts'
 import { placeOf } from '../../kit/detail.ts'
 import { MarketError, refused } from '../../kit/market-error.ts'
-import type { Tool, ToolCall } from '../../kit/tool.ts'
+import { countRefusal, kindOf } from '../../kit/refusals.ts'
+import { accessOf, type Tool, type ToolCall } from '../../kit/tool.ts'
 import { chainId as chainIdField, NEGATIVE } from '../../kit/tool-fields.ts'
+import { reading, writing } from '../reads.ts'
 import { noticeFor } from './listed.ts'
 import { noted } from './untrusted.ts'
 
@@ -26,7 +27,8 @@ export function createCalls(context: Context, tools: readonly Tool[]): CallTool 
   const known = new Map(
     tools.map((tool) => {
       const { perSecond } = tool
-      const limiter = perSecond ? createLimiter({ perSecond, burst: perSecond }) : undefined
+      const limiter =
+        perSecond && context.limits.limiter(`tool ${tool.name}`, { perSecond, burst: perSecond })
       return [tool.name, { tool, limiter, notice: noticeFor(tool) }]
     }),
   )
@@ -34,8 +36,11 @@ export function createCalls(context: Context, tools: readonly Tool[]): CallTool 
     const found = known.get(name)
     if (!found) return undefined
     const { tool, limiter, notice } = found
-    const waitSeconds = limiter?.(client, context.clock()) ?? 0
-    if (waitSeconds > 0) return failure(`rate limited: try again in ${Math.ceil(waitSeconds)} s`)
+    const waitSeconds = limiter ? await limiter(client) : 0
+    if (waitSeconds > 0) {
+      countRefusal(context, 'mcp', 'rate limited')
+      return failure(`rate limited: try again in ${Math.ceil(waitSeconds)} s`)
+    }
     try {
       return outcomeOf(await inTime(context, tool, callOf(context, client, tool, args)), notice)
     } catch (error) {
@@ -50,9 +55,16 @@ const inTime = (
   tool: Tool,
   call: ToolCall<never>,
 ): Promise<unknown> =>
-  withTimeout(timeoutMs, Promise.resolve(tool.handle(call)), () => {
+  withTimeout(timeoutMs, handled(tool, call), () => {
     throw new Error(`no answer within ${timeoutMs} ms`)
   })
+
+async function handled(tool: Tool, call: ToolCall<never>): Promise<unknown> {
+  const access = accessOf(tool)
+  if (access === 'write') return writing(call.context, call, async () => tool.handle(call))
+  if (access === 'primary') return tool.handle(call)
+  return reading(call.context, call, async (context) => tool.handle({ ...call, context }))
+}
 
 function callOf(
   context: Context,
@@ -103,7 +115,9 @@ function outcomeOf(answer: unknown, notice: string | undefined): Outcome {
   return outcome
 }
 
-function failed({ log }: Context, { name, hasPlainErrors }: Tool, error: unknown): Outcome {
+function failed(context: Context, { name, hasPlainErrors }: Tool, error: unknown): Outcome {
+  const { log } = context
+  countRefusal(context, 'mcp', kindOf(error))
   if (!(error instanceof MarketError)) {
     log.error({ tool: name, err: error }, 'a tool failed')
     return failure('internal error')

@@ -4,7 +4,7 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server'
-import { type Context, once } from '../../kit/context.ts'
+import { type Context, oncePerProcess } from '../../kit/context.ts'
 import { GUIDES, type GuideName, guides, skillOf } from '../../market/guides/guides.ts'
 import { builtManifest } from '../../market/manifest/http.ts'
 
@@ -20,7 +20,7 @@ export const EXPLAINED_TOOLS: ResourceTemplateType = {
   mimeType: JSON_TYPE,
 }
 
-const contents = once((context: Context): ReadonlyMap<string, Resource & { text: string }> => {
+const contents = oncePerProcess((context: Context): ReadonlyMap<string, Resource & { text: string }> => {
   const all = [
     {
       uri: 'referrer://manifest',

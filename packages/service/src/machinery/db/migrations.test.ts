@@ -120,7 +120,7 @@ it('a database whose former job queue holds rows is upgraded, and keeps its sche
     await sql`INSERT INTO jobs.schedules (name, every_seconds) VALUES ('sweep', 60)`
     await migrate(sql, migrations)
     const left = (await tables(sql)).filter(({ relation }) => relation.startsWith('jobs.'))
-    expect(left.map(({ relation }) => relation)).toEqual(['jobs.schedules'])
+    expect(left.map(({ relation }) => relation)).toEqual(['jobs.caller_positions', 'jobs.schedules'])
     expect(await sql`SELECT name, every_seconds FROM jobs.schedules`).toEqual([
       { name: 'sweep', every_seconds: 60 },
     ])

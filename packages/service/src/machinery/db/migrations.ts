@@ -1,5 +1,6 @@
 import { chainMigrations } from '@referrer/chain'
 import type { MigrationSet } from '@referrer/database'
+import { limitsMigrations } from '@referrer/process'
 
 export const serviceMigrations: MigrationSet = {
   name: 'service',
@@ -7,4 +8,4 @@ export const serviceMigrations: MigrationSet = {
 }
 
 /** Everything that the service's database consists of, in order. */
-export const migrations = [chainMigrations, serviceMigrations]
+export const migrations = [chainMigrations, limitsMigrations, serviceMigrations]

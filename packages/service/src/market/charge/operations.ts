@@ -1,4 +1,5 @@
 // Purchases that were paid by a plain transfer: the request is forwarded to the facilitator, which splits the payment.
+import { currentRequestId } from '@referrer/process'
 import { z } from 'zod'
 import type { Context } from '../../kit/context.ts'
 import { MarketError } from '../../kit/market-error.ts'
@@ -29,6 +30,12 @@ export interface Charged {
   retryAfter: string | null
 }
 
+/** The facilitator logs and stores the charge under the id of our request. */
+function requestHeader(): Record<string, string> {
+  const id = currentRequestId()
+  return id === undefined ? {} : { 'x-request-id': id }
+}
+
 /** Returns undefined when the facilitator did not answer; the transfer may have been charged or not. */
 export async function requestCharge(
   { config: { facilitatorUrl }, fetch, log }: Context,
@@ -38,7 +45,7 @@ export async function requestCharge(
   try {
     const response = await fetch(`${facilitatorUrl}/mpp/charge`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...requestHeader() },
       body: JSON.stringify(charge),
       redirect: 'error',
       signal: AbortSignal.timeout(CHARGE_TIMEOUT_MS),

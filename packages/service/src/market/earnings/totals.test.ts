@@ -158,7 +158,8 @@ async function countsKept() {
   const [trade] = await sql`
     SELECT purchases, volume, commission, cashback FROM market.trade_totals WHERE chain_id = ${CHAIN}`
   return {
-    trade,
+    // Before the first purchase there is no row.
+    trade: trade ?? { purchases: 0n, volume: 0n, commission: 0n, cashback: 0n },
     agents: await sql`
       SELECT agent_id, conversions FROM market.agent_sales
       WHERE chain_id = ${CHAIN} AND conversions <> 0 ORDER BY agent_id`,

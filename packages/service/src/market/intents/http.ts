@@ -135,6 +135,7 @@ export const intentRoutes: Route[] = [
     summary: 'What the caller queued for an agent, and what became of it',
     about: 'Newest first. Of an agent that the caller owns.',
     auth: 'caller',
+    reads: 'primary',
     query: z.object({
       agent_id: id(0, 'invalid agent_id', 'The agent.').meta({ absent: 'agent_id required' }),
       limit: integer(50, 'At most so many, 1 to 200.', clamp(1, 200)),

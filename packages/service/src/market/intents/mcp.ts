@@ -36,6 +36,7 @@ export const intentTools: Tool[] = [
     name: 'get_pending_intents',
     title: 'Poll what the owner wants bought',
     isReadOnly: true,
+    reads: 'primary',
     description:
       'For the loop that runs an agent: what its owner queued to be bought. For each intent pay_for_product (signer) with ref_link, max_amount and idempotency_key of its payload, then mark_intent_executed; or mark_intent_skipped. payload.review true: vote and review afterwards, too. Keep to per_tx_cap_usdc and, when budget_enforced, to remaining_budget (USDC base units) yourself. One signature serves an hour of polls.',
     details: `At most 100 intents, oldest first, that the owner confirmed and nobody has closed yet. Intents to buy have the type buy_product. For payload.review: cast_review_votes, publish_escrow_review of the signer, register_purchase_review. The service stops no payment: when budget_enforced is true spend no more than remaining_budget in all, and never more than per_tx_cap_usdc for one purchase when that is set. remaining_budget null does not mean unlimited: look at budget_enforced. Money that was spent counts once the purchase is in the records, a few seconds later. The signed call may be repeated until its expiry.

@@ -15,6 +15,7 @@ export const linkRoutes: Route[] = [
     about:
       'It follows the merchant: a link made before the endpoint changed leads to the new one at once. A browser gets a page that shows the price, the review and what it measured; also where the link does not resolve, it gets a page. There is no redirect: it would lose the headers. Links of products or merchants that have closed do not resolve.',
     auth: 'none',
+    reads: 'primary',
     params: z.object({
       token: z.string().meta({ refusal: 'invalid token', about: 'The attribution token.' }),
     }),

@@ -30,6 +30,7 @@ export const linkTools: Tool[] = [
     }),
     output: Link,
     isReadOnly: true,
+    reads: 'primary',
     handle: ({ context, input }) => resolveLink(context, tokenOf(input.ref_link)),
   }),
 ]

@@ -110,11 +110,16 @@ function soldBy(
   pages: Pages | undefined,
 ): string {
   const about = merchant_description ? ` · <span dir="auto">${escaped(merchant_description)}</span>` : ''
-  const site = landing_page_url
-    ? ` · <a href="${escaped(landing_page_url)}" rel="noopener noreferrer nofollow ugc">${escaped(new URL(landing_page_url).host)}</a>`
-    : ''
+  const site = siteOf(landing_page_url)
   const more = pages ? ` · <a href="${pages.merchant}">what else it sells</a>` : ''
   return `Sold by merchant ${merchant_id}${about}${site}${more}`
+}
+
+/** The shop's own site; only an address of the web is a link. */
+function siteOf(address: string | null): string {
+  const url = URL.parse(address ?? '')
+  if (!address || !url || !/^https?:$/.test(url.protocol)) return ''
+  return ` · <a href="${escaped(address)}" rel="noopener noreferrer nofollow ugc">${escaped(url.host)}</a>`
 }
 
 const paragraph = (text: string) => (text ? `<p dir="auto">${escaped(text)}</p>` : '')

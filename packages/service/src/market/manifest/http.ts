@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { once } from '../../kit/context.ts'
+import { oncePerProcess } from '../../kit/context.ts'
 import { accountShown, wholeNumber } from '../../kit/fields.ts'
 import { type Route, route } from '../../kit/route.ts'
 import { manifestOf } from './manifest.ts'
@@ -57,7 +57,7 @@ const Manifest = z
   .meta({ id: 'Manifest' })
 
 /** Buffers, because they are the same for all callers, and Fastify does not change the content type of a buffer. */
-export const builtManifest = once((context) => {
+export const builtManifest = oncePerProcess((context) => {
   const manifest = manifestOf(context)
   return {
     json: Buffer.from(JSON.stringify(manifest, null, 2)),

@@ -30,6 +30,12 @@ const tag = 'Merchants'
 const DEFAULT_LIMIT = 20
 const MOST = 500
 
+const limit = integer(
+  DEFAULT_LIMIT,
+  `At most ${MOST}; below 1 is ${DEFAULT_LIMIT}. Left out, ${DEFAULT_LIMIT}, or ${MOST} of an owner.`,
+  (number) => (number < 1 ? DEFAULT_LIMIT : Math.min(number, MOST)),
+)
+
 const merchantId = (min: 0 | 1) => z.object({ id: id(min, 'invalid merchant id', 'The merchant.') })
 
 export const merchantRoutes: Route[] = [
@@ -123,21 +129,22 @@ export const merchantRoutes: Route[] = [
     path: '/v1/merchant',
     tag,
     summary: 'All merchants, or those of an owner',
-    about: `By ascending id. With \`owner\` all merchants of that wallet at once, whatever \`page\` and \`limit\`. An entry shows the first ${LISTED_PRODUCT_IDS} product ids of its merchant; the merchant alone shows all.`,
+    about: `By ascending id. With \`owner\` those of that wallet. An entry shows the first ${LISTED_PRODUCT_IDS} product ids of its merchant; the merchant alone shows all.`,
     auth: 'none',
     query: z.object({
       owner: optional(account('invalid owner address', 'A wallet, in upper or lower case.')),
       page,
-      limit: integer(DEFAULT_LIMIT, `At most ${MOST}; below 1 is ${DEFAULT_LIMIT}.`, (number) =>
-        number < 1 ? DEFAULT_LIMIT : Math.min(number, MOST),
-      ),
+      // Without the default, which depends on the owner.
+      limit: limit
+        .unwrap()
+        .optional()
+        .meta({ ...limit.meta() }),
     }),
     takesChain: true,
     response: Merchants,
-    async handle({ context, chain, query: { owner, ...query } }) {
-      if (!owner) return getMerchants(context, chain, query)
-      const merchants = await merchantsOf(context, chain, owner)
-      return { merchants, total: merchants.length, page: 1, limit: DEFAULT_LIMIT }
+    handle({ context, chain, query: { owner, page, limit } }) {
+      if (!owner) return getMerchants(context, chain, { page, limit: limit ?? DEFAULT_LIMIT })
+      return merchantsOf(context, chain, { owner, page, limit: limit ?? MOST })
     },
   }),
   route({

@@ -12,6 +12,7 @@ import { notFound, notOwner, productNotFound } from './refusals.ts'
 import type { Merchant, Merchants, Product, Stats } from './shapes.ts'
 import {
   countMerchants,
+  countMerchantsOfOwner,
   findMerchant,
   findProduct,
   listMerchants,
@@ -59,22 +60,33 @@ async function shownList(
   return rows.map((row) => shownMerchant(context, chainId, row, productIds.get(row.merchant_id) ?? []))
 }
 
-/** All merchants of an owner, by ascending id. */
+/** One page of the merchants of an owner, by ascending id. */
 export const merchantsOf = (
   context: Context,
   { config: { chainId } }: Chain,
-  owner: Address,
-): Promise<z.output<typeof Merchant>[]> => readOwned(context)({ chainId, owner })
+  asked: { owner: Address; page: number; limit: number },
+): Promise<z.output<typeof Merchants>> => readOwned(context)({ chainId, ...asked })
 
 /** Limited to few concurrent reads, because an owner may have very many merchants. */
 const READ_AT_ONCE = 4
+interface OwnedKey {
+  chainId: number
+  owner: Address
+  page: number
+  limit: number
+}
 const readOwned = once(({ sql, recovery }) =>
-  coalesceInTurns<{ chainId: number; owner: Address }, z.output<typeof Merchant>[]>(
+  coalesceInTurns<OwnedKey, z.output<typeof Merchants>>(
     READ_AT_ONCE,
-    ({ chainId, owner }) => `${chainId}/${owner}`,
-    async ({ chainId, owner }) => {
-      const rows = await merchantsOfOwner(sql, chainId, bytesOf(owner))
-      return shownList({ sql, recovery }, chainId, rows)
+    ({ chainId, owner, page, limit }) => `${chainId}/${owner}/${page}/${limit}`,
+    async ({ chainId, owner, page, limit }) => {
+      const wallet = bytesOf(owner)
+      const [rows, total] = await Promise.all([
+        merchantsOfOwner(sql, chainId, wallet, { limit, offset: offsetOf({ page, limit }) }),
+        countMerchantsOfOwner(sql, chainId, wallet),
+      ])
+      const merchants = await shownList({ sql, recovery }, chainId, rows)
+      return { merchants, total: whole(total), page, limit }
     },
   ),
 )

@@ -70,11 +70,26 @@ export function listMerchants(
     ORDER BY page.merchant_id`
 }
 
-/** All merchants of an owner, by ascending id. */
-export function merchantsOfOwner(sql: Queryable, chainId: number, owner: Buffer): Promise<MerchantRow[]> {
+/** One page of the merchants of an owner, by ascending id. */
+export function merchantsOfOwner(
+  sql: Queryable,
+  chainId: number,
+  owner: Buffer,
+  { limit, offset }: Page,
+): Promise<MerchantRow[]> {
   return sql<MerchantRow[]>`
     SELECT ${merchantColumns(sql)} FROM ${merchants(sql)}
-    WHERE i.chain_id = ${chainId} AND i.owner = ${owner} ORDER BY i.agent_id`
+    WHERE i.chain_id = ${chainId} AND i.owner = ${owner} ORDER BY i.agent_id LIMIT ${limit} OFFSET ${offset}`
+}
+
+export async function countMerchantsOfOwner(sql: Queryable, chainId: number, owner: Buffer): Promise<bigint> {
+  const [row] = await sql<{ count: bigint }[]>`
+    SELECT count(*) FROM chain.identities AS i
+    WHERE i.chain_id = ${chainId} AND i.owner = ${owner}
+      -- Scalar subqueries, because the planner may turn joins into scans of whole tables.
+      AND (SELECT true FROM market.merchants AS m WHERE m.chain_id = i.chain_id AND m.merchant_id = i.agent_id)
+      AND (SELECT true FROM chain.merchants AS c WHERE c.chain_id = i.chain_id AND c.merchant_id = i.agent_id)`
+  return row?.count ?? 0n
 }
 
 export const countMerchants = (sql: Queryable, chainId: number) => countOf(sql, chainId, 'merchants')

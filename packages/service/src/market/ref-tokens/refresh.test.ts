@@ -47,7 +47,7 @@ beforeEach(async () => {
 async function contextOf(seed: number | undefined): Promise<Context & { chain: Chain }> {
   const seeds = seed === undefined ? undefined : [new Secret<Hex>(numberToHex(seed, { size: 32 }))]
   const config = { chainId: CHAIN, contracts: { SplitRouter: [ROUTER] } }
-  const chain = { config, attestation: await loadAttestation(seeds) } as unknown as Chain
+  const chain = { config, attestation: await loadAttestation(CHAIN, { seeds }) } as unknown as Chain
   const context = { sql: database.sql, clock: () => 1_750_000_000_000, chains: new Map([[CHAIN, chain]]) }
   return { ...(context as unknown as Context), chain }
 }
@@ -112,7 +112,7 @@ describe('ref links', () => {
     const other = await contextOf(2)
     await run(other)
     const [row] = await database.sql<{ ref_token: string }[]>`SELECT ref_token FROM market.reviews LIMIT 1`
-    expect(AttributionToken.decodeUnverified(row?.ref_token).kid).toBe(other.chain.attestation?.key.kid)
+    expect(AttributionToken.decodeUnverified(row?.ref_token).kid).toBe(other.chain.attestation?.key?.kid)
     await run(await contextOf(undefined))
     expect(await endpoints()).toEqual(new Map([[null, REVIEWS]]))
   })

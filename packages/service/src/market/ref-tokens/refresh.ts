@@ -1,6 +1,7 @@
 // Creates the tokens of ref links when reviews become visible, and replaces them when their endpoint, signing key or router changed.
 
 import type { Transaction } from '@referrer/database'
+import { SignerError } from '@referrer/process'
 import type { Chain, Context } from '../../kit/context.ts'
 import type { ProductKey } from '../../kit/keys.ts'
 import { despiteDeadlock } from '../../machinery/db/deadlock.ts'
@@ -8,12 +9,15 @@ import type { Schedule } from '../../machinery/workers/schedule.ts'
 import {
   findToLink,
   findUnlinkedProducts,
+  type LinkedReview,
   lockEndpoint,
   lockPublished,
   markLinked,
+  markUnlinked,
+  type Token,
   writeTokens,
 } from './store.ts'
-import { type Signing, signerOf, tokenKeyOf, tokenOf } from './token.ts'
+import { lockFor, type Signing, signerOf, signsHere, tokenKeyOf, tokenOf } from './token.ts'
 
 /** Batch size; a batch holds row locks and memory while its tokens are signed. */
 const REVIEWS_AT_ONCE = 200
@@ -37,13 +41,33 @@ export async function linkPublished(
   internalIds: readonly bigint[],
 ): Promise<void> {
   if (internalIds.length === 0) return
-  const reviews = await lockPublished(tx, internalIds)
+  const reviews = await lockPublished(tx, internalIds, lockFor(chain))
   const outdated = reviews.filter(
     ({ ref_key, ref_review_id, review_id, endpoint_url }) =>
       ref_key !== tokenKeyOf(chain, endpoint_url) || ref_review_id !== review_id,
   )
-  const tokens = outdated.map((review) => tokenOf(context, chain, review.endpoint_url, review))
-  await writeTokens(tx, await Promise.all(tokens))
+  await writeOrLeave(tx, chain, outdated, (review) => tokenOf(context, chain, review.endpoint_url, review))
+}
+
+/**
+ * Writes the tokens of reviews. If they cannot be signed here or now, all are left to the schedule of a process that signs: what the
+ * caller does must not wait for a signer. Returns the tokens; undefined when they are left.
+ */
+export async function writeOrLeave<T extends LinkedReview>(
+  tx: Transaction,
+  chain: Signing,
+  reviews: readonly T[],
+  make: (review: T) => Promise<Token>,
+): Promise<Token[] | undefined> {
+  try {
+    const tokens = await Promise.all(reviews.map(make))
+    await writeTokens(tx, tokens)
+    return tokens
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error
+    await markUnlinked(tx, chain.config.chainId, reviews)
+    return undefined
+  }
 }
 
 /**
@@ -53,7 +77,7 @@ export async function linkPublished(
 export async function refreshRefTokens(context: Context, key: ProductKey): Promise<void> {
   const chain = context.chains.get(key.chainId)
   try {
-    if (chain) await linkBatch(context, chain, key)
+    if (chain && signsHere(chain)) await linkBatch(context, chain, key)
   } catch (err) {
     const { chainId, merchantId } = key
     context.log.warn(
@@ -65,9 +89,11 @@ export async function refreshRefTokens(context: Context, key: ProductKey): Promi
 
 export const refreshLinks = (context: Context): Schedule => ({
   name: 'refresh-ref-links',
-  everySeconds: 5,
+  // Callers whose process does not sign wait for it.
+  everySeconds: 1,
   async run({ signal }) {
     for (const [chainId, chain] of context.chains) {
+      if (!signsHere(chain)) continue
       for (;;) {
         const products = await findUnlinkedProducts(context.sql, chainId, signerOf(chain), PRODUCTS_AT_ONCE)
         for (const { merchant_id: merchantId, product_id: productId } of products) {

@@ -40,11 +40,15 @@ export async function findLinked(tx: Transaction, internalId: bigint): Promise<L
 }
 
 /** The published ones of these reviews, with their products' endpoints. Locks the endpoints until the transaction ends. */
-export function lockPublished(tx: Transaction, internalIds: readonly bigint[]): Promise<PublishedReview[]> {
+export function lockPublished(
+  tx: Transaction,
+  internalIds: readonly bigint[],
+  lock: 'one review' | 'all',
+): Promise<PublishedReview[]> {
   return tx<PublishedReview[]>`
     SELECT review.*, p.endpoint_url FROM (${linked(tx)} WHERE m.internal_id = ANY(${[...internalIds]}::bigint[]) AND m.content IS NOT NULL) AS review
     JOIN market.products AS p USING (chain_id, merchant_id, product_id)
-    ORDER BY merchant_id, product_id, internal_id FOR SHARE OF p`
+    ORDER BY merchant_id, product_id, internal_id ${lock === 'all' ? tx`FOR NO KEY UPDATE OF p` : tx`FOR SHARE OF p`}`
 }
 
 /** Reviews of a product whose token is outdated, newest first, with ids less than `below`. Locks them. */
@@ -99,6 +103,21 @@ export async function lockEndpoint(
   return row?.endpoint_url ?? null
 }
 
+/** Leaves the outdated tokens of products to the schedule of a process that can sign. */
+export async function markUnlinked(
+  tx: Transaction,
+  chainId: number,
+  products: readonly { merchant_id: bigint; product_id: Buffer }[],
+): Promise<void> {
+  await tx`
+    UPDATE market.products AS p SET linked_endpoint = NULL
+    FROM unnest(
+      ${products.map(({ merchant_id }) => merchant_id)}::bigint[],
+      ${products.map(({ product_id }) => product_id)}::bytea[]
+    ) AS those (merchant_id, product_id)
+    WHERE p.chain_id = ${chainId} AND (p.merchant_id, p.product_id) = (those.merchant_id, those.product_id)`
+}
+
 /** Records that all tokens of a product have this endpoint and signer. */
 export async function markLinked(
   tx: Transaction,
@@ -129,4 +148,19 @@ export function findUnlinkedProducts(
       WHERE chain_id = ${chainId} AND linked_endpoint IS NOT NULL AND linked_signer > ${signer}
       ORDER BY linked_signer LIMIT ${limit})
     LIMIT ${limit}`
+}
+
+/** How many products have links that the key `kid` signed, and how many have links of others or none yet. */
+export async function countLinks(
+  sql: Queryable,
+  chainId: number,
+  kid: string,
+): Promise<{ signed: number; others: number }> {
+  const [row] = await sql<{ signed: number; others: number }[]>`
+    SELECT count(*) FILTER (WHERE is_signed)::int AS signed, count(*) FILTER (WHERE NOT is_signed)::int AS others
+    FROM (
+      SELECT linked_endpoint IS NOT DISTINCT FROM endpoint_url AND starts_with(linked_signer, ${`${kid}/`}) AS is_signed
+      FROM market.products WHERE chain_id = ${chainId} AND endpoint_url IS NOT NULL
+    ) AS products`
+  return row ?? { signed: 0, others: 0 }
 }

@@ -1,6 +1,7 @@
 // The tokens of ref links. A token is created when the text of its review is known and the product has an endpoint, and replaced when the
 // endpoint, the signing key or the router changes.
 import { createHash } from 'node:crypto'
+import { SignerError } from '@referrer/process'
 import { AttributionToken, ProtocolError } from '@referrer/protocol'
 import { BASE_RATES, effectiveRank, multiplierBps, PRODUCT_TYPES } from '@referrer/ranking'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -12,7 +13,7 @@ export type Signing = Pick<Chain, 'attestation' | 'config'>
 
 /** Identifies the signing key and the router that all tokens of a chain share. Empty when there is no key, and so no links. */
 export function signerOf({ attestation, config }: Signing): string {
-  return attestation ? `${attestation.key.kid}/${config.contracts.SplitRouter.at(-1)}` : ''
+  return attestation ? `${attestation.ring.current.kid}/${config.contracts.SplitRouter.at(-1)}` : ''
 }
 
 /** Hash of the inputs of a token that can change: signing key, router and endpoint. */
@@ -41,7 +42,13 @@ export const tokenOf = async (
   token: await mintToken(context, chain, endpoint, review),
 })
 
-/** Signs the token; returns null when the review cannot have a link. */
+/** Whether this process signs the links of a chain, or there are none. */
+export const signsHere = ({ attestation }: Signing) => !attestation || attestation.key !== undefined
+
+/** How to lock the endpoint of a product for the token of one review: whoever does not sign here marks the product. */
+export const lockFor = (chain: Signing) => (signsHere(chain) ? 'one review' : 'all')
+
+/** Signs the token; returns null when the review cannot have a link. Throws a `SignerError` when a remote signer is away. */
 async function mintToken(
   { clock }: Pick<Context, 'clock'>,
   { attestation, config }: Signing,
@@ -50,6 +57,7 @@ async function mintToken(
 ): Promise<string | null> {
   const splitRouter = config.contracts.SplitRouter.at(-1)
   if (!attestation || !endpoint || !splitRouter) return null
+  if (!attestation.key) throw new SignerError('another process signs ref links')
   try {
     return await AttributionToken.mint(
       {

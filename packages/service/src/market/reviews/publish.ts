@@ -1,20 +1,15 @@
 // Publication of signed reviews by the service's own account.
 import { enqueueTransaction } from '@referrer/chain'
 import type { Transaction } from '@referrer/database'
+import { currentOrigin } from '@referrer/process'
 import { reviewRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, encodeFunctionData, hexToBigInt } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
-import { type Chain, type Context, once } from '../../kit/context.ts'
+import type { Chain, Context } from '../../kit/context.ts'
 import { MarketError } from '../../kit/market-error.ts'
 import type { Signed, Terms } from '../commitments/operations.ts'
 
-const addresses = once(({ config: { publisherPrivateKey } }) => ({
-  publisher: publisherPrivateKey && privateKeyToAddress(publisherPrivateKey.reveal()),
-}))
-
-export function requirePublisher(context: Context): Address {
-  const { publisher } = addresses(context)
-  if (publisher) return publisher
+export function requirePublisher({ config: { publisher } }: Pick<Context, 'config'>): Address {
+  if (publisher) return publisher.address
   throw new MarketError(
     'not found',
     'publishing is not enabled here: this deployment has no key that publishes; ask its operator',
@@ -60,5 +55,6 @@ export function enqueuePublication(
     maxGas: MOST_GAS,
     key: `review/${proofId}/${attempt}`,
     label: `publish review ${internalId}`,
+    origin: currentOrigin(),
   })
 }

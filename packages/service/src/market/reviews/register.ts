@@ -10,8 +10,9 @@ import { reread } from '../../kit/onchain.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { despiteDeadlock } from '../../machinery/db/deadlock.ts'
 import { refLinkOf } from '../ref-tokens/link.ts'
-import { findLinked, lockEndpoint, writeTokens } from '../ref-tokens/store.ts'
-import { authorRankOf, tokenOf } from '../ref-tokens/token.ts'
+import { writeOrLeave } from '../ref-tokens/refresh.ts'
+import { findLinked, lockEndpoint } from '../ref-tokens/store.ts'
+import { authorRankOf, lockFor, tokenOf } from '../ref-tokens/token.ts'
 import { type EscrowKey, nameOf, votesMissing } from '../votes/gate.ts'
 import { checkText, parseContent, satisfactionOf } from './content.ts'
 import { checkCategory, reviewSchemas } from './schemas.ts'
@@ -98,7 +99,15 @@ async function bringText(
   // An author whose text was accepted once can edit it without voting again.
   if (purchase && review.known_hash === null) await requireVotes(context, chain, purchase)
   const text = { reviewId, content: contentJson, hash: bytesOf(hash), satisfaction: satisfactionOf(content) }
-  return registered(await attach(context, chain, review, text, purchase))
+  const { token, isLeft } = await attach(context, chain, review, text, purchase)
+  return registered(isLeft ? await linkOfOthers(context, chain, reviewId) : token)
+}
+
+/** The token of a link that another process signs; null when it is not there within a few seconds. A repeated call shows it. */
+async function linkOfOthers(context: Context, chain: Chain, reviewId: bigint): Promise<string | null> {
+  const find = () => findRegistrable(context.sql, chain.config.chainId, reviewId)
+  const review = await reread(context, find, (row) => !!row?.ref_token)
+  return review?.ref_token ?? null
 }
 
 /** The indexed review. Waits a few seconds when it is on the chain but not indexed yet. */
@@ -192,7 +201,7 @@ interface NewText {
 }
 
 /**
- * Stores the text, creates its ref link and returns the link's token. The first text of a buyer's review also becomes an opinion, whose
+ * Stores the text, creates its ref link and returns the link's token, unless that is left to another process. The first text of a buyer's review also becomes an opinion, whose
  * weight is fixed now from the author's rank and the size of the purchase.
  */
 function attach(
@@ -201,14 +210,14 @@ function attach(
   review: RegistrableReview,
   { reviewId, ...text }: NewText,
   purchase: Purchase | undefined,
-): Promise<string | null> {
+): Promise<{ token: string | null; isLeft: boolean }> {
   const { chainId } = chain.config
   const { internal_id: internalId, merchant_id: merchantId, product_id: productId } = review
   return despiteDeadlock(() =>
     context.sql.begin(async (tx) => {
-      const endpoint = await lockEndpoint(tx, { chainId, merchantId, productId }, 'one review')
+      const endpoint = await lockEndpoint(tx, { chainId, merchantId, productId }, lockFor(chain))
       const now = await lockText(tx, internalId)
-      if (now?.known_hash?.equals(text.hash)) return now.ref_token
+      if (now?.known_hash?.equals(text.hash)) return { token: now.ref_token, isLeft: false }
       const linked = await findLinked(tx, internalId)
       if (!linked || !(await writeText(tx, internalId, text)))
         throw refused('conflict', `review ${reviewId} has just changed on-chain — retry`)
@@ -216,9 +225,8 @@ function attach(
         const size = sizeOf(purchase.commission, context.config.fullCommission)
         await writeOpinion(tx, internalId, { size, weight: opinionWeight(authorRankOf(linked), size) })
       }
-      const made = await tokenOf(context, chain, endpoint, linked)
-      await writeTokens(tx, [made])
-      return made.token
+      const made = await writeOrLeave(tx, chain, [linked], () => tokenOf(context, chain, endpoint, linked))
+      return { token: made?.[0]?.token ?? null, isLeft: made === undefined }
     }),
   )
 }

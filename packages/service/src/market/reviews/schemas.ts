@@ -7,7 +7,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { z } from 'zod'
 import type { Config } from '../../kit/config.ts'
-import { once } from '../../kit/context.ts'
+import { oncePerProcess } from '../../kit/context.ts'
 import { refused } from '../../kit/market-error.ts'
 import type { Content } from './content.ts'
 import { holds, Invariant, measure } from './invariant.ts'
@@ -40,7 +40,7 @@ export function loadReviewSchemas({ reviewSchemas }: Pick<Config, 'reviewSchemas
   return reviewSchemas === undefined ? shipped : new Map([...shipped, ...loadDirectory(reviewSchemas)])
 }
 
-export const reviewSchemas = once(({ config }) => loadReviewSchemas(config))
+export const reviewSchemas = oncePerProcess(({ config }) => loadReviewSchemas(config))
 
 /** Refuses content that breaks the schema or an invariant of its product's category. A category without a schema accepts all. */
 export function checkCategory(

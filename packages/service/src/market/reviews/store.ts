@@ -39,7 +39,7 @@ const columns = (sql: Queryable, isShort = sql`false`) => sql`
 const isShort = (sql: Queryable, texts: Texts) => (texts === 'short' ? sql`true` : sql`false`)
 
 /** Whether a review `m` is on the chain. This is a scalar subquery because the planner would turn a join into a scan of the whole table. */
-const isOnChain = (sql: Queryable) => sql`
+export const isOnChain = (sql: Queryable) => sql`
   (SELECT true FROM chain.reviews AS c WHERE c.internal_id = m.internal_id)`
 
 /** One page of the published reviews, newest first, and their total number. */

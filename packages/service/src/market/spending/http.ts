@@ -84,6 +84,7 @@ export const spendingRoutes: Route[] = [
     tag: 'Spending limits',
     summary: 'The limit of the calling wallet on a chain',
     auth: 'caller',
+    reads: 'primary',
     query: limitQuery,
     response: Limit,
     refusals: { 400: 'chain_id not configured', 404: 'no spending limit set', 500: 'get failed' },
@@ -100,6 +101,7 @@ export const spendingRoutes: Route[] = [
     about:
       'Counts what the wallet paid, with an agent or without, and what its agents bought while it owned them. A purchase counts once its block is in the records.',
     auth: 'caller',
+    reads: 'primary',
     query: limitQuery,
     response: Budget,
     refusals: { 400: 'chain_id not configured', 500: 'get failed' },

@@ -6,6 +6,7 @@ import { MarketError } from '../../kit/market-error.ts'
 import { type Route, route } from '../../kit/route.ts'
 import { hasMore, limit } from '../page.ts'
 import { Purchase, shownPurchase } from './purchase.ts'
+import { newestReviewsRoute } from './reviews.ts'
 import { findPurchase, newestPurchases } from './store.ts'
 
 const Activity = z.object({ purchases: z.array(Purchase), has_more: hasMore }).meta({ id: 'Activity' })
@@ -62,4 +63,5 @@ export const activityRoutes: Route[] = [
     handle: ({ context, chain, query }) =>
       readActivity(context)({ chainId: chain.config.chainId, before: query.before, limit: query.limit }),
   }),
+  newestReviewsRoute,
 ]

@@ -1,6 +1,8 @@
 import type { Queryable } from '@referrer/database'
 import type { ProductType } from '@referrer/ranking'
 import type { Page } from '../../machinery/db/page.ts'
+import { LONGEST_LIST } from '../page.ts'
+import { type FiguresRow, figuresColumns, figuresJoin } from '../reviews.ts'
 
 /** How many reviews agents have published, and how many purchases there were through them. */
 export async function countsOfAgents(
@@ -48,15 +50,9 @@ export async function isAgent(sql: Queryable, chainId: number, agentId: bigint):
 }
 
 /** What a list shows of a review beside the review itself. */
-export type ReviewOfAgentRow = {
-  internal_id: bigint
-  product_name: string
-  votes: bigint
-  qualifying: bigint
-  sales: bigint
-}
+export type ReviewOfAgentRow = FiguresRow & { product_name: string }
 
-/** The published reviews of an agent, newest first. */
+/** The published reviews of an agent, newest first. With or without their texts, at most `LONGEST_LIST` are looked at. */
 export function publishedBy(
   sql: Queryable,
   chainId: number,
@@ -65,21 +61,18 @@ export function publishedBy(
 ): Promise<ReviewOfAgentRow[]> {
   return sql<ReviewOfAgentRow[]>`
     WITH page AS (
-      SELECT c.internal_id, c.review_id, c.merchant_id, c.product_id FROM chain.reviews AS c
-      WHERE c.chain_id = ${chainId} AND c.agent_id = ${agentId}
-        -- A scalar subquery, because the planner would turn a join into a scan of the whole table.
-        AND (SELECT m.content IS NOT NULL FROM market.reviews AS m WHERE m.internal_id = c.internal_id)
+      SELECT c.* FROM (
+        SELECT internal_id, review_id, merchant_id, product_id FROM chain.reviews
+        WHERE chain_id = ${chainId} AND agent_id = ${agentId} ORDER BY internal_id DESC LIMIT ${LONGEST_LIST}
+      ) AS c
+      -- A scalar subquery, because the planner would turn a join into a scan of the whole table.
+      WHERE (SELECT m.content IS NOT NULL FROM market.reviews AS m WHERE m.internal_id = c.internal_id)
       ORDER BY c.internal_id DESC LIMIT ${limit} OFFSET ${offset}
     )
-    SELECT internal_id,
+    SELECT ${figuresColumns(sql, chainId)},
       coalesce((SELECT p.name FROM market.products AS p WHERE p.chain_id = ${chainId}
-        AND p.merchant_id = page.merchant_id AND p.product_id = page.product_id), '') AS product_name,
-      coalesce(v.count, 0) AS votes, coalesce(v.qualifying, 0) AS qualifying,
-      coalesce((SELECT s.conversions FROM market.review_sales AS s
-        WHERE s.chain_id = ${chainId} AND s.review_id = page.review_id), 0) AS sales
-    FROM page LEFT JOIN LATERAL (
-      SELECT count, qualifying FROM market.review_votes AS v WHERE v.internal_id = page.internal_id LIMIT 1) AS v ON true
-    ORDER BY internal_id DESC`
+        AND p.merchant_id = page.merchant_id AND p.product_id = page.product_id), '') AS product_name
+    FROM page ${figuresJoin(sql)} ORDER BY page.internal_id DESC`
 }
 
 export type EarningDayRow = {
@@ -90,12 +83,18 @@ export type EarningDayRow = {
   sales: bigint
 }
 
-/** The days, both ends included, on which an agent was paid or sold something; without `last` there is no end. */
+/** `YYYY-MM-DD`, both included; without `last` there is no end. */
+export interface Days {
+  first: string
+  last?: string
+}
+
+/** The days on which an agent was paid or sold something. */
 export function earningDays(
   sql: Queryable,
   chainId: number,
   agentId: bigint,
-  { first, last }: { first: string; last?: string },
+  { first, last }: Days,
 ): Promise<EarningDayRow[]> {
   return sql<EarningDayRow[]>`
     SELECT day::text, immediate, settled, cashback, sales FROM market.earning_days

@@ -2,7 +2,7 @@
 // of open products only, by a link that we signed, and hands on nothing of the caller but the payment and the query.
 import { type Fetched, guardedFetch, HostNotAllowed, Unreachable } from '@referrer/net'
 import { X402 } from '@referrer/protocol'
-import { type Context, once } from '../../kit/context.ts'
+import { type Context, oncePerProcess } from '../../kit/context.ts'
 import { fieldsOf, jsonOf } from '../../kit/loose-json.ts'
 import { MarketError, RateLimited } from '../../kit/market-error.ts'
 import { resolveLink } from '../../market/links/operations.ts'
@@ -65,7 +65,7 @@ export async function checkOut(
   })
 }
 
-const waiting = once(() => ({ all: 0, byClient: new Map<string, number>() }))
+const waiting = oncePerProcess(() => ({ all: 0, byClient: new Map<string, number>() }))
 
 /** Refuses a call while too many others wait for shops, so that slow shops do not use up our sockets. */
 async function held<T>(context: Context, client: string, work: () => Promise<T>): Promise<T> {

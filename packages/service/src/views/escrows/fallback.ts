@@ -2,7 +2,7 @@ import { readContract } from '@referrer/chain'
 import { createCache } from '@referrer/process'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import type { Hex } from 'viem'
-import { type Chain, type Context, once } from '../../kit/context.ts'
+import { type Chain, type Context, oncePerProcess } from '../../kit/context.ts'
 import { bestEffort } from '../../kit/onchain.ts'
 
 /** Both in seconds. */
@@ -21,7 +21,7 @@ const KEPT_MS = 60_000
 /** So long nobody asks again after a failure, because a node that is down would delay every answer. */
 const FAILED_MS = 5_000
 
-const readFallback = once(({ clock }) =>
+const readFallback = oncePerProcess(({ clock }) =>
   createCache<Contract, Fallback | undefined>({
     keyOf: ({ chain, address }) => `${chain.config.chainId}/${address}`,
     load: ({ chain, address }) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { id } from '../../kit/fields.ts'
 import { type Route, route } from '../../kit/route.ts'
-import { EscrowPage, readEscrow } from './operations.ts'
+import { EscrowPage, escrowPage } from './operations.ts'
 
 export const escrowViewRoutes: Route[] = [
   route({
@@ -16,6 +16,6 @@ export const escrowViewRoutes: Route[] = [
     takesChain: true,
     response: EscrowPage,
     refusals: { 404: 'not found' },
-    handle: ({ context, chain, params }) => readEscrow(context, chain, params.id),
+    handle: ({ context, chain, params }) => escrowPage(context)({ chain, escrowId: params.id }),
   }),
 ]

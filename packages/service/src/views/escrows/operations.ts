@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Chain, Context } from '../../kit/context.ts'
+import { coalesceInTurns } from '../../kit/coalesce.ts'
+import { type Chain, type Context, once } from '../../kit/context.ts'
 import { hex32, momentShown, wholeNumber } from '../../kit/fields.ts'
 import { hex, time, whole } from '../../kit/json-values.ts'
 import { MarketError } from '../../kit/market-error.ts'
@@ -9,6 +10,7 @@ import { type EscrowRow, findEscrow, isWindowOver } from '../../market/escrows/s
 import { votesMissing } from '../../market/votes/gate.ts'
 import { Purchase, shownPurchase } from '../activity/purchase.ts'
 import { findPurchase } from '../activity/store.ts'
+import { READ_AT_ONCE } from '../page.ts'
 import { fallbackAt } from './fallback.ts'
 import { findBuyerReview, transactionsOf, votesOf } from './store.ts'
 
@@ -58,8 +60,22 @@ export const EscrowPage = Purchase.extend({
 
 type Shown = z.output<typeof EscrowPage>
 
+interface Asked {
+  chain: Chain
+  escrowId: bigint
+}
+
+/** In turns, because one page takes eight reads. */
+export const escrowPage = once((context) =>
+  coalesceInTurns<Asked, Shown>(
+    READ_AT_ONCE,
+    ({ chain, escrowId }) => `${chain.config.chainId}/${escrowId}`,
+    (asked) => readEscrow(context, asked),
+  ),
+)
+
 /** All that the records know of a purchase. A settlement shows once it is on the chain. */
-export async function readEscrow(context: Context, chain: Chain, escrowId: bigint): Promise<Shown> {
+async function readEscrow(context: Context, { chain, escrowId }: Asked): Promise<Shown> {
   const { sql, clock } = context
   const { chainId } = chain.config
   const [purchase, found] = await Promise.all([

@@ -1,19 +1,14 @@
 // How the service is doing, for admins: what `/readyz` tells to everybody, and our keys' balances.
 import { sharedQuestion } from '@referrer/process'
-import { type Hex, hexToBigInt } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 import { countTexts } from '../../discovery/embeddings/store.ts'
 import { checkChain } from '../../kit/chain-check.ts'
-import { type Chain, type Context, once } from '../../kit/context.ts'
+import { type Context, once } from '../../kit/context.ts'
 import { accountShown, wholeNumber } from '../../kit/fields.ts'
 import { whole } from '../../kit/json-values.ts'
-import { bestEffort } from '../../kit/onchain.ts'
 import { type Route, route } from '../../kit/route.ts'
+import { readAccounts } from './accounts.ts'
 
-/** A key is low when it cannot pay for this much gas at the highest fee that we would bid: about ten batches of settlements. */
-const LEAST_GAS = 10_000_000n
-const GWEI = 1_000_000_000n
 const DATABASE_TIMEOUT_MS = 2_000
 
 const block = wholeNumber.nullable().meta({ about: 'The number of a block; null: not known yet.' })
@@ -72,16 +67,18 @@ async function readHealth(context: Context): Promise<z.output<typeof Health>> {
   const waiting = sent.filter(({ count }) => count > 0)
   return {
     workers: context.workerHealth().map(({ name, state, restarts }) => ({ name, state, restarts })),
-    chains: context.config.chains.map((chain) => {
-      const { head = null, indexed = null, lagSeconds = null } = known.get(chain.chainId) ?? {}
-      return {
-        chain_id: chain.chainId,
-        head: head === null ? null : whole(head),
-        indexed: indexed === null ? null : whole(indexed),
-        lag_seconds: lagSeconds,
-        detail: checkChain(known.get(chain.chainId), chain, context).detail,
-      }
-    }),
+    chains: await Promise.all(
+      context.config.chains.map(async (chain) => {
+        const { head = null, indexed = null, lagSeconds = null } = known.get(chain.chainId) ?? {}
+        return {
+          chain_id: chain.chainId,
+          head: head === null ? null : whole(head),
+          indexed: indexed === null ? null : whole(indexed),
+          lag_seconds: lagSeconds,
+          detail: (await checkChain(known.get(chain.chainId), chain, context)).detail,
+        }
+      }),
+    ),
     keys,
     outbox: {
       waiting: waiting.reduce((sum, { count }) => sum + count, 0),
@@ -98,30 +95,13 @@ const askDatabase = once((context) =>
 )
 
 /** The keys that send transactions, on every chain. */
-function keysOf({ config, chains }: Context): Promise<z.output<typeof Health>['keys']> {
-  const roles = [
-    ['oracle', config.oraclePrivateKey],
-    ['publisher', config.publisherPrivateKey],
-  ] as const
-  const held = roles.flatMap(([role, key]) => (key ? [{ role, address: addressOf(key) }] : []))
-  return Promise.all(
-    [...chains.values()].flatMap((chain) =>
-      held.map(async ({ role, address }) => {
-        const balance = await bestEffort((options) => balanceOf(chain, address, options))
-        return {
-          role,
-          chain_id: chain.config.chainId,
-          address,
-          balance_wei: balance === undefined ? null : String(balance),
-          is_low: balance !== undefined && balance < LEAST_GAS * BigInt(chain.config.maxFeePerGasGwei) * GWEI,
-        }
-      }),
-    ),
-  )
+async function keysOf(context: Context): Promise<z.output<typeof Health>['keys']> {
+  const accounts = await readAccounts(context)
+  return accounts.map(({ role, chainId, address, balance, reserve }) => ({
+    role,
+    chain_id: chainId,
+    address,
+    balance_wei: balance === undefined ? null : String(balance),
+    is_low: balance !== undefined && balance < reserve,
+  }))
 }
-
-const addressOf = (key: NonNullable<Context['config']['oraclePrivateKey']>) =>
-  privateKeyToAccount(key.reveal()).address
-
-const balanceOf = async ({ rpc }: Chain, address: Hex, options: { timeoutMs: number }): Promise<bigint> =>
-  hexToBigInt(await rpc.request<Hex>('eth_getBalance', [address, 'latest'], options))

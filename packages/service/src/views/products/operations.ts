@@ -10,7 +10,14 @@ import { type PageQuery, READ_AT_ONCE, readPage } from '../page.ts'
 import { listedReviews } from '../reviews.ts'
 import { productHistory } from './history.ts'
 import { type Categories, type ProductHistory, type Products, shownCard } from './shapes.ts'
-import { bestReviews, isProduct, largestCategories, openProducts, type ProductFilter } from './store.ts'
+import {
+  isProduct,
+  largestCategories,
+  openProducts,
+  type ProductFilter,
+  publishedAbout,
+  type ReviewOrder,
+} from './store.ts'
 
 const MOST_CATEGORIES = 200
 const KEPT_MS = 5_000
@@ -27,26 +34,26 @@ interface ListKey extends ProductFilter, PageQuery {
 export const listProducts = once(({ sql }) =>
   coalesceInTurns<ListKey, z.output<typeof Products>>(
     READ_AT_ONCE,
-    ({ chainId, merchantId, category, page, limit }) =>
-      JSON.stringify([chainId, String(merchantId), category, page, limit]),
-    async ({ chainId, merchantId, category, page, limit }) => {
+    ({ chainId, merchantId, productId, category, page, limit }) =>
+      JSON.stringify([chainId, String(merchantId), productId?.toString('hex'), category, page, limit]),
+    async ({ chainId, page, limit, ...filter }) => {
       const { rows, ...shown } = await readPage({ page, limit }, (part) =>
-        openProducts(sql, chainId, { merchantId, category }, part),
+        openProducts(sql, chainId, filter, part),
       )
       return { products: rows.map((row) => shownCard(chainId, row)), ...shown }
     },
   ),
 )
 
-/** The published reviews of a product with their authors, best first, as JSON. */
+/** The published reviews of a product with their authors, as JSON. */
 export const reviewsOfProduct = once((context) =>
-  coalesceInTurns<ProductKey & PageQuery, string>(
+  coalesceInTurns<ProductKey & PageQuery & { order: ReviewOrder }, string>(
     READ_AT_ONCE,
-    (key) => `${nameOf(key)}/${key.page}/${key.limit}`,
-    async ({ page, limit, ...key }) => {
+    (key) => `${nameOf(key)}/${key.order}/${key.page}/${key.limit}`,
+    async ({ page, limit, order, ...key }) => {
       const { sql } = context
       const [{ rows, has_more }, isKnown] = await Promise.all([
-        readPage({ page, limit }, (part) => bestReviews(sql, key, part)),
+        readPage({ page, limit }, (part) => publishedAbout(sql, key, order, part)),
         isProduct(sql, key),
       ])
       if (!isKnown) throw notFound()

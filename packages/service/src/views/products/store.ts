@@ -4,7 +4,7 @@ import type { ProductKey } from '../../kit/keys.ts'
 import type { Page } from '../../machinery/db/page.ts'
 import { BY_ESCROW } from '../../market/escrows/buyer-review.ts'
 import { LONGEST_LIST } from '../page.ts'
-import type { FiguresRow } from '../reviews.ts'
+import { type FiguresRow, figuresColumns, figuresJoin } from '../reviews.ts'
 
 const DESCRIPTION = 280
 
@@ -27,6 +27,7 @@ export type ProductCardRow = {
 
 export interface ProductFilter {
   merchantId: bigint | undefined
+  productId: Buffer | undefined
   category: string | undefined
 }
 
@@ -34,7 +35,7 @@ export interface ProductFilter {
 export function openProducts(
   sql: Queryable,
   chainId: number,
-  { merchantId, category }: ProductFilter,
+  { merchantId, productId, category }: ProductFilter,
   { limit, offset }: Page,
 ): Promise<ProductCardRow[]> {
   // LATERAL … LIMIT 1 forces an index lookup per product; with joins the planner may scan whole tables.
@@ -43,6 +44,7 @@ export function openProducts(
       SELECT best.* FROM (
         SELECT merchant_id, product_id, rank FROM market.products
         WHERE chain_id = ${chainId} ${merchantId === undefined ? sql`` : sql`AND merchant_id = ${merchantId}`}
+          ${productId === undefined ? sql`` : sql`AND product_id = ${productId}`}
           ${category === undefined ? sql`` : sql`AND category = ${category}`}
         ORDER BY rank DESC, merchant_id, product_id LIMIT ${LONGEST_LIST}
       ) AS best, LATERAL (
@@ -80,13 +82,24 @@ export type ReviewOfProductRow = FiguresRow & { agent_id: bigint; is_buyer_revie
 /** So many of the newest reviews of a product are sorted, besides those of the best authors, which its shortlist has. */
 export const NEWEST = 1_000
 
-/** The published reviews of a product: those of the best authors first, and of the same rank the newest first. */
-export function bestReviews(
+/** Those of the best authors first, or the newest; of the same rank the newest first, too. */
+export type ReviewOrder = 'best' | 'newest'
+
+/** The published reviews of a product. */
+export function publishedAbout(
   sql: Queryable,
-  { chainId, merchantId, productId }: ProductKey,
-  { limit, offset }: Page,
+  key: ProductKey,
+  order: ReviewOrder,
+  part: Page,
 ): Promise<ReviewOfProductRow[]> {
   return sql<ReviewOfProductRow[]>`
+    ${order === 'best' ? bestPage(sql, key, part) : newestPage(sql, key, part)}
+    SELECT ${figuresColumns(sql, key.chainId)}, page.agent_id, page.proof_kind = ${BY_ESCROW} AS is_buyer_review
+    FROM page ${figuresJoin(sql)} ORDER BY page.rank DESC, page.published_at DESC, page.review_id DESC`
+}
+
+function bestPage(sql: Queryable, { chainId, merchantId, productId }: ProductKey, { limit, offset }: Page) {
+  return sql`
     WITH product AS (
       SELECT product_type, ARRAY(
         SELECT unnest(l.shortlist) FROM market.listings AS l
@@ -107,14 +120,22 @@ export function bestReviews(
         LEFT JOIN market.review_ranks AS r ON (r.chain_id, r.agent_id) = (m.chain_id, m.agent_id)
         WHERE m.internal_id = candidates.internal_id AND m.content IS NOT NULL LIMIT 1) AS review
       ORDER BY review.rank DESC, review.published_at DESC, review.review_id DESC LIMIT ${limit} OFFSET ${offset}
-    )
-    SELECT page.internal_id, page.agent_id, page.proof_kind = ${BY_ESCROW} AS is_buyer_review,
-      coalesce(v.count, 0) AS votes, coalesce(v.qualifying, 0) AS qualifying,
-      coalesce((SELECT s.conversions FROM market.review_sales AS s
-        WHERE s.chain_id = ${chainId} AND s.review_id = page.review_id), 0) AS sales
-    FROM page LEFT JOIN LATERAL (
-      SELECT count, qualifying FROM market.review_votes AS v WHERE v.internal_id = page.internal_id LIMIT 1) AS v ON true
-    ORDER BY page.rank DESC, page.published_at DESC, page.review_id DESC`
+    )`
+}
+
+/** With or without their texts, at most `LONGEST_LIST` are looked at. */
+function newestPage(sql: Queryable, { chainId, merchantId, productId }: ProductKey, { limit, offset }: Page) {
+  return sql`
+    WITH page AS (
+      SELECT c.*, 0 AS rank FROM (
+        SELECT internal_id, agent_id, proof_kind, review_id, published_at FROM chain.reviews
+        WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${productId}
+        ORDER BY published_at DESC, review_id DESC LIMIT ${LONGEST_LIST}
+      ) AS c
+      -- A scalar subquery, because the planner may turn a join into a scan of the whole table.
+      WHERE (SELECT m.content IS NOT NULL FROM market.reviews AS m WHERE m.internal_id = c.internal_id)
+      ORDER BY c.published_at DESC, c.review_id DESC LIMIT ${limit} OFFSET ${offset}
+    )`
 }
 
 /** Totals of opinions; the mean is the one that ranks of all products begin from today, null when none is known. */

@@ -2,6 +2,8 @@
 import { dateOf, dayOf } from '@referrer/ranking'
 import { keccak256, stringToBytes } from 'viem'
 import { z } from 'zod'
+import { coalesceInTurns } from '../../kit/coalesce.ts'
+import { once } from '../../kit/context.ts'
 import { accountShown, hex32, id, wholeNumber } from '../../kit/fields.ts'
 import { address, hex, whole } from '../../kit/json-values.ts'
 import { baseUnits } from '../../kit/money.ts'
@@ -11,8 +13,16 @@ import { period } from '../../market/earnings/operations.ts'
 import type { Period } from '../../market/earnings/store.ts'
 import { requireMerchantOwner } from '../../market/merchants/operations.ts'
 import { Purchase, shownPurchase } from '../activity/purchase.ts'
-import { LONGEST_LIST, pageFields, pageShown, readPage } from '../page.ts'
-import { accountsWithRole, type Days, listSales, salesByDay, salesByProduct } from './store.ts'
+import { LONGEST_LIST, pageFields, pageShown, READ_AT_ONCE, readPage } from '../page.ts'
+import {
+  accountsWithRole,
+  type DayRow,
+  type Days,
+  listSales,
+  type ProductFigures,
+  salesByDay,
+  salesByProduct,
+} from './store.ts'
 
 const tag = 'Merchants'
 const params = z.object({ id: id(0, 'invalid merchant id', 'The merchant.') })
@@ -88,7 +98,7 @@ export const shopRoutes: Route[] = [
       await requireMerchantOwner(sql, chainId, caller, params.id)
       const days = daysOf(query, clock())
       const [byDay, { rows, ...shown }] = await Promise.all([
-        salesByDay(sql, chainId, params.id, days),
+        readDays(context)({ chainId, merchantId: params.id, ...days }),
         readPage(query, (part) => listSales(sql, chainId, params.id, { ...days, ...part })),
       ])
       return {
@@ -112,7 +122,7 @@ export const shopRoutes: Route[] = [
     async handle({ context, chain, caller, params }) {
       const { chainId } = chain.config
       await requireMerchantOwner(context.sql, chainId, caller, params.id)
-      const rows = await salesByProduct(context.sql, chainId, params.id, MOST_PRODUCTS)
+      const rows = await readProducts(context)({ chainId, merchantId: params.id })
       const products = rows.map(({ product_id, name, count, fee, ...figures }) => ({
         product_id: hex(product_id),
         name: name ?? '',
@@ -133,13 +143,37 @@ export const shopRoutes: Route[] = [
     params,
     takesChain: true,
     response: Signers,
-    async handle({ context: { sql, recovery }, chain, params }) {
-      const { chainId } = chain.config
-      const accounts = await accountsWithRole(sql, chainId, params.id, SETTLEMENT_SIGNER_ROLE, MOST_SIGNERS)
-      return { signers: accounts.map((account) => address(recovery, account)) }
+    async handle({ context, chain, params }) {
+      const accounts = await readSigners(context)({ chainId: chain.config.chainId, merchantId: params.id })
+      return { signers: accounts.map((account) => address(context.recovery, account)) }
     },
   }),
 ]
+
+interface MerchantKey {
+  chainId: number
+  merchantId: bigint
+}
+const nameOf = ({ chainId, merchantId }: MerchantKey) => `${chainId}/${merchantId}`
+
+// In turns, because a merchant may have sold thousands of products on hundreds of days, and have revoked as many signers.
+const readDays = once(({ sql }) =>
+  coalesceInTurns<MerchantKey & Days, DayRow[]>(
+    READ_AT_ONCE,
+    (key) => `${nameOf(key)}/${key.first}/${key.last}`,
+    ({ chainId, merchantId, ...days }) => salesByDay(sql, chainId, merchantId, days),
+  ),
+)
+const readProducts = once(({ sql }) =>
+  coalesceInTurns<MerchantKey, ProductFigures[]>(READ_AT_ONCE, nameOf, ({ chainId, merchantId }) =>
+    salesByProduct(sql, chainId, merchantId, MOST_PRODUCTS),
+  ),
+)
+const readSigners = once(({ sql }) =>
+  coalesceInTurns<MerchantKey, Buffer[]>(READ_AT_ONCE, nameOf, ({ chainId, merchantId }) =>
+    accountsWithRole(sql, chainId, merchantId, SETTLEMENT_SIGNER_ROLE, MOST_SIGNERS),
+  ),
+)
 
 /** The fee is a part of the commission. */
 const moneyOf = ({ revenue, commission }: { revenue: bigint; commission: bigint }) => ({

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { plain } from '../../../format/text.ts'
 import { parseUsdc } from '../../../format/usdc.ts'
 import { rootRoute } from '../../../frame/root.tsx'
@@ -18,6 +18,15 @@ export function Filters({ search }: { search: DiscoverSearch }) {
   const [isBadAmount, setBadAmount] = useState(false)
   useEffect(() => () => clearTimeout(timer.current), [])
 
+  // The server's form can be filled in before this code runs: what was entered then is searched for now.
+  const goIfFilled = useEffectEvent(() => {
+    const { q, category, most, all } = given()
+    const isAsTheAddress =
+      q === search.q && category === search.category && most === search.most && all === search.all
+    if (!isAsTheAddress) go()
+  })
+  useEffect(goIfFilled, [])
+
   // Who goes back, or follows a link to all products, finds the fields as the address says; what one is typing stays.
   useEffect(() => {
     if (!form.current || form.current.contains(document.activeElement)) return
@@ -32,24 +41,25 @@ export function Filters({ search }: { search: DiscoverSearch }) {
     ;(fields.namedItem('all') as HTMLInputElement).checked = search.all !== undefined
   }, [search])
 
+  /** What the fields say; an amount that is none counts as no amount. */
+  function given(): DiscoverSearch & { isBadAmount: boolean } {
+    const fields = new FormData(form.current ?? undefined)
+    const text = (name: string) => String(fields.get(name) ?? '').trim() || undefined
+    const amount = text('most')
+    const isBad = amount !== undefined && parseUsdc(amount) === undefined
+    return {
+      q: text('q'),
+      category: text('category'),
+      most: amount === undefined || isBad ? undefined : Number(amount),
+      all: text('all') ? 'true' : undefined,
+      isBadAmount: isBad,
+    }
+  }
   function go() {
-    if (!form.current) return
     clearTimeout(timer.current)
-    const given = new FormData(form.current)
-    const text = (name: string) => String(given.get(name) ?? '').trim()
-    const isAmount = text('most') === '' || parseUsdc(text('most')) !== undefined
-    setBadAmount(!isAmount)
-    navigate({
-      to: '/discover',
-      search: {
-        ...(text('q') && { q: text('q') }),
-        ...(text('category') && { category: text('category') }),
-        ...(text('most') && isAmount && { most: Number(text('most')) }),
-        ...(text('all') && { all: 'true' as const }),
-      },
-      replace: true,
-      resetScroll: false,
-    })
+    const { isBadAmount: isBad, ...wanted } = given()
+    setBadAmount(isBad)
+    navigate({ to: '/discover', search: wanted, replace: true, resetScroll: false })
   }
   function soon() {
     clearTimeout(timer.current)

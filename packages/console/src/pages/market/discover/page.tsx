@@ -7,7 +7,7 @@ import { Skeleton } from '../../../ui/skeleton.tsx'
 import { Foreign } from '../../../ui/values.tsx'
 import { ProductCard } from '../parts/product-card.tsx'
 import { Filters } from './filters.tsx'
-import { catalogue, type DiscoverSearch, slates } from './questions.ts'
+import { catalogue, type DiscoverSearch, fitting, slates, untilItFits } from './questions.ts'
 import { Slate } from './slate.tsx'
 
 const route = getRouteApi('/discover')
@@ -33,14 +33,14 @@ function Slates({ search }: { search: DiscoverSearch & { q: string } }) {
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...slates(api, search),
     placeholderData: keepPreviousData,
+    refetchInterval: untilItFits,
   })
   if (error) return <ErrorNote error={error} onRetry={() => refetch()} />
   if (!data) return <Skeleton lines={12} />
-  const matches = data.products.filter(({ sub_scores }) => sub_scores.intent_match > 0).length
   return (
     <div className="results" aria-busy={isPlaceholderData || undefined}>
       <p role="status" className="soft results-count">
-        {countOf(data.products.length, matches)}
+        {countOf(data.products.length, fitting(data))}
       </p>
       {data.coverage === 'thin' && data.products.length > 0 && (
         <div className="note">

@@ -17,6 +17,7 @@ const amountOf = (value: unknown): number | undefined =>
 export const discoverRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/discover',
+  staticData: { page: 'market/discover' },
   validateSearch: (search): DiscoverSearch => ({
     q: textOf(search.q, MOST_WORDS),
     category: textOf(search.category, MOST_CATEGORY),

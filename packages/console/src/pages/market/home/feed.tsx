@@ -4,9 +4,9 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { rootRoute } from '../../../frame/root.tsx'
 import { Button } from '../../../ui/button.tsx'
+import { AgentLink, ProductLink } from '../../../ui/links.tsx'
 import { Empty, Section } from '../../../ui/parts.tsx'
 import { Moment, Usdc } from '../../../ui/values.tsx'
-import { AgentLink, ProductLink } from '../parts/links.tsx'
 import { recentPurchases } from './questions.ts'
 
 type Purchase = NonNullable<AnswerOf<'/v1/activity', 'get'>>['purchases'][number]

@@ -1,16 +1,16 @@
-import type { EntryOf } from '@referrer/client'
-import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import type { AnswerOf } from '@referrer/client'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { plural } from '../../../format/text.ts'
 import { rootRoute } from '../../../frame/root.tsx'
+import { AgentLink, ProductLink } from '../../../ui/links.tsx'
 import { Card, Empty, Facts, Section } from '../../../ui/parts.tsx'
 import { Foreign, Moment, Rank, Stars, Usdc } from '../../../ui/values.tsx'
-import { AgentLink, ProductLink } from '../parts/links.tsx'
 import { readContent } from '../parts/review-content.ts'
 import { SearchForm } from '../parts/search-form.tsx'
 import { Feed } from './feed.tsx'
 import { HowItWorks } from './how-it-works.tsx'
-import { newestReviews, productOf, statistics, topReviewers } from './questions.ts'
+import { newestReviews, statistics, topReviewers } from './questions.ts'
 
 export const HomePage = () => (
   <>
@@ -108,18 +108,16 @@ function NewestReviews() {
   )
 }
 
-type Review = EntryOf<'/v1/review'>
+type Review = AnswerOf<'/v1/activity/reviews', 'get'>['reviews'][number]
 
 function ReviewCard({ review }: { review: Review }) {
-  const { api } = rootRoute.useRouteContext()
-  const { data: product } = useQuery({ ...productOf(api, review), retry: false })
   const { rating, description } = readContent(review.content_json)
   return (
     <Card>
       <div className="row row-apart">
         <h3>
-          {product ? (
-            <ProductLink product={product} />
+          {review.product_active ? (
+            <ProductLink product={{ ...review, name: review.product_name }} />
           ) : (
             <span className="soft">A product that has closed</span>
           )}

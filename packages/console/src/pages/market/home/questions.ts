@@ -3,7 +3,7 @@ import { type Api, read } from '../../../api/api.ts'
 
 const MOST_PURCHASES = 8
 const MOST_REVIEWS = 3
-const MOST_REVIEWERS = 6
+const MOST_REVIEWERS = 8
 
 export const statistics = (api: Api) => read(api, '/v1/stats')
 
@@ -11,12 +11,7 @@ export const recentPurchases = (api: Api) =>
   read(api, '/v1/activity', { params: { query: { limit: MOST_PURCHASES } } })
 
 export const newestReviews = (api: Api) =>
-  read(api, '/v1/review', { params: { query: { limit: MOST_REVIEWS } } })
+  read(api, '/v1/activity/reviews', { params: { query: { limit: MOST_REVIEWS } } })
 
 export const topReviewers = (api: Api) =>
   read(api, '/v1/leaderboard', { params: { query: { type: 'repeat', limit: MOST_REVIEWERS } } })
-
-export const productOf = (
-  api: Api,
-  { merchant_id, product_id }: { merchant_id: number; product_id: string },
-) => read(api, '/v1/merchant/product', { params: { query: { merchant_id, product_id } } })

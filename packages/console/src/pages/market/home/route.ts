@@ -1,20 +1,19 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { headOf } from '../../../frame/head.ts'
 import { rootRoute } from '../../../frame/root.tsx'
-import { newestReviews, productOf, recentPurchases, statistics, topReviewers } from './questions.ts'
+import { newestReviews, recentPurchases, statistics, topReviewers } from './questions.ts'
 
 export const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
+  staticData: { page: 'market/home' },
   loader: async ({ context: { api, queries } }) => {
-    const [reviews] = await Promise.all([
+    await Promise.all([
       queries.ensureQueryData(newestReviews(api)),
       queries.ensureQueryData(statistics(api)),
       queries.ensureQueryData(recentPurchases(api)),
       queries.ensureQueryData(topReviewers(api)),
     ])
-    // A listed review does not name its product. One that has closed is shown without its name.
-    await Promise.all(reviews.reviews.map((review) => queries.prefetchQuery(productOf(api, review))))
   },
   component: lazyRouteComponent(() => import('./page.tsx'), 'HomePage'),
   head: ({ match }) => {

@@ -1,8 +1,8 @@
 import type { AnswerOf } from '@referrer/client'
 import { plural } from '../../../format/text.ts'
+import { ProductLink } from '../../../ui/links.tsx'
 import { Badge } from '../../../ui/parts.tsx'
 import { Foreign, Rank, Usdc } from '../../../ui/values.tsx'
-import { ProductLink } from './links.tsx'
 
 type Product = AnswerOf<'/v1/product', 'get'>['products'][number]
 

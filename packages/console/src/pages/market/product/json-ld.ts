@@ -1,6 +1,6 @@
 import { plain } from '../../../format/text.ts'
 import { formatUsdc } from '../../../format/usdc.ts'
-import { productName } from '../parts/links.tsx'
+import { productName } from '../../../ui/links.tsx'
 import { readContent } from '../parts/review-content.ts'
 import type { Product, ProductReview } from './questions.ts'
 

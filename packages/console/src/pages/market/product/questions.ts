@@ -15,7 +15,6 @@ export type RefLink = AnswerOf<'/r/{token}', 'get'>
 export type ProductCard = AnswerOf<'/v1/product', 'get'>['products'][number]
 
 const PER_PAGE = 50
-const MOST_PRODUCTS = 100
 
 const MERCHANT = /^[1-9]\d{0,14}$/
 const PRODUCT = /^0x[0-9a-f]{64}$/i
@@ -29,14 +28,16 @@ export function keyOf(params: { merchantId: string; productId: string }): Produc
 export const product = (api: Api, key: ProductKey) =>
   read(api, '/v1/merchant/product', { params: { query: key } })
 
-/** Price and counts, which only the catalogue knows; null for a merchant with more products than it shows at once. */
+/** Price and counts, which only the catalogue knows; null while the product is not for sale. */
 export const card = (api: Api, { merchant_id, product_id }: ProductKey) =>
   queryOptions({
     queryKey: ['card', merchant_id, product_id],
     queryFn: async ({ signal }): Promise<ProductCard | null> => {
-      const query = { merchant_id, limit: MOST_PRODUCTS }
-      const { products } = await api.get('/v1/product', { params: { query }, signal })
-      return products.find((one) => one.product_id.toLowerCase() === product_id) ?? null
+      const { products } = await api.get('/v1/product', {
+        params: { query: { merchant_id, product_id } },
+        signal,
+      })
+      return products[0] ?? null
     },
   })
 

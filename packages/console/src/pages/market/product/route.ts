@@ -3,7 +3,7 @@ import { plain } from '../../../format/text.ts'
 import { headOf } from '../../../frame/head.ts'
 import { required } from '../../../frame/loading.ts'
 import { rootRoute } from '../../../frame/root.tsx'
-import { productName } from '../parts/links.tsx'
+import { productName } from '../../../ui/links.tsx'
 import { jsonLdOf } from './json-ld.ts'
 import { card, history, keyOf, link, merchant, product, reviews, reviewToBuyThrough } from './questions.ts'
 import { searchOf } from './search.ts'
@@ -11,6 +11,7 @@ import { searchOf } from './search.ts'
 export const productRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/product/$merchantId/$productId',
+  staticData: { page: 'market/product' },
   validateSearch: searchOf,
   loaderDeps: ({ search: { page, review, through } }) => ({ page, review, through }),
   loader: async ({ context: { api, queries }, params, deps }) => {

@@ -1,10 +1,10 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { rootRoute } from '../../../frame/root.tsx'
+import { Choices } from '../../../ui/choices.tsx'
+import { AgentLink } from '../../../ui/links.tsx'
 import { Empty, Pager, PageTitle } from '../../../ui/parts.tsx'
 import { Rank, Usdc } from '../../../ui/values.tsx'
-import { Choices } from '../parts/choices.tsx'
-import { AgentLink } from '../parts/links.tsx'
 import { leaderboard } from './questions.ts'
 
 const route = getRouteApi('/reviewers')
@@ -14,6 +14,7 @@ export function ReviewersPage() {
   const search = route.useSearch()
   const { data } = useSuspenseQuery(leaderboard(api, search))
   const { type = 'repeat', page = 1 } = search
+  const earned = data.agents.map(({ commission }) => commission.total_realized)
   return (
     <>
       <PageTitle title="The best reviewers">
@@ -82,7 +83,7 @@ export function ReviewersPage() {
                   <td className="amount number">{agent.review_count.toLocaleString('en')}</td>
                   <td className="amount number">{agent.sales_count.toLocaleString('en')}</td>
                   <td className="amount">
-                    <Usdc amount={agent.commission.total_realized} isBare />
+                    <Usdc amount={agent.commission.total_realized} column={earned} />
                   </td>
                 </tr>
               ))}

@@ -7,6 +7,7 @@ import { leaderboard, type ReviewersSearch, TYPES } from './questions.ts'
 export const reviewersRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reviewers',
+  staticData: { page: 'market/reviewers' },
   validateSearch: (search): ReviewersSearch => ({
     type: oneOf(search.type, TYPES),
     page: pageOf(search.page),

@@ -6,7 +6,7 @@ import { pageIn } from '../parts/page-in.ts'
 export const checklistsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operator/checklists',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'operator/checklists' },
   validateSearch: (search): { page?: number } => {
     const page = pageIn(search.page)
     return page ? { page } : {}

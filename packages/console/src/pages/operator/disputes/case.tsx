@@ -5,10 +5,12 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
+import { ratingOf } from '../../../format/rating.ts'
 import { plural } from '../../../format/text.ts'
 import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Field, FieldControl } from '../../../ui/field.tsx'
+import { AgentLink } from '../../../ui/links.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { announce } from '../../../ui/toast.tsx'
 import { Foreign, Hash, Moment, Stars, Usdc } from '../../../ui/values.tsx'
@@ -25,10 +27,7 @@ export function DisputeCase({ id }: { id: number }) {
     <section className="card" aria-labelledby={`dispute-${id}`}>
       <div className="row row-apart">
         <h2 id={`dispute-${id}`} className="case-title">
-          Review {id} of{' '}
-          <Link to="/reviewer/$agentId" params={{ agentId: String(data.agent_id) }}>
-            agent {data.agent_id}
-          </Link>
+          Review {id} of <AgentLink id={data.agent_id} />
         </h2>
         <Link
           to="/product/$merchantId/$productId"
@@ -59,7 +58,7 @@ const Author = ({ dispute: { reason, disputed_at, review } }: { dispute: Case })
       </p>
     )}
     <p>
-      The review: <Stars score={review.satisfaction_score} />
+      The review: <Stars score={ratingOf(review.satisfaction_score)} />
     </p>
     <LooseData data={review.content_json} label={`The disputed review ${review.internal_id}`} />
   </div>
@@ -73,10 +72,8 @@ const Buyers = ({ reviews }: { reviews: Case['buyer_reviews'] }) => (
       {reviews.map(({ review, escrow_id, price_usdc, owner }) => (
         <li key={review.internal_id} className="stack-small">
           <p className="row">
-            <Stars score={review.satisfaction_score} />
-            <Link to="/reviewer/$agentId" params={{ agentId: String(review.agent_id) }}>
-              agent {review.agent_id}
-            </Link>
+            <Stars score={ratingOf(review.satisfaction_score)} />
+            <AgentLink id={review.agent_id} isFirst />
             <Link to="/escrow/$escrowId" params={{ escrowId: String(escrow_id) }}>
               paid {price_usdc === null ? 'an unknown price' : <Usdc amount={price_usdc} />}
             </Link>
@@ -98,7 +95,7 @@ const Buyers = ({ reviews }: { reviews: Case['buyer_reviews'] }) => (
 
 const MILLION = 1_000_000
 /** A satisfaction in millionths, as stars of five. */
-const stars = (millionths: number) => (1 + (4 * millionths) / MILLION).toFixed(1)
+const stars = (millionths: number) => ratingOf(millionths / MILLION).toFixed(1)
 
 /** The newest finding in words. */
 function Finding({ findings: { findings } }: { findings: Case['findings'] }) {
@@ -136,7 +133,7 @@ function Resolution({ id }: { id: number }) {
   })
   return (
     <form
-      className="stack-small"
+      className="stack-small case-end"
       aria-label={`Resolve the dispute about review ${id}`}
       onSubmit={(event) => event.preventDefault()}
     >

@@ -6,7 +6,7 @@ import { pageIn } from '../parts/page-in.ts'
 export const disputesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operator/disputes',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'operator/disputes' },
   validateSearch: (search): { page?: number } => {
     const page = pageIn(search.page)
     return page ? { page } : {}

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
@@ -8,6 +8,7 @@ import { Button } from '../../../ui/button.tsx'
 import { Dialog, DialogClose } from '../../../ui/dialog.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Field, FieldControl } from '../../../ui/field.tsx'
+import { AgentLink } from '../../../ui/links.tsx'
 import { Empty, Pager, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { announce } from '../../../ui/toast.tsx'
@@ -59,7 +60,11 @@ function FlagForm() {
         else (event.currentTarget.elements.namedItem('agent') as HTMLElement).focus()
       }}
     >
-      <Field label="Agent" error={isChecked && !isId ? 'Enter the number of an agent.' : undefined}>
+      <Field
+        label="Agent"
+        help="Its number, as its page shows it."
+        error={isChecked && !isId ? 'Enter the number of an agent.' : undefined}
+      >
         <FieldControl
           name="agent"
           inputMode="numeric"
@@ -109,9 +114,7 @@ function Flagged() {
           {data.agents.map(({ agent_id, owner_address, flagged_at, review_count, sales_count }) => (
             <li key={agent_id} className="row row-apart">
               <span className="row">
-                <Link to="/reviewer/$agentId" params={{ agentId: String(agent_id) }}>
-                  Agent {agent_id}
-                </Link>
+                <AgentLink id={agent_id} isFirst />
                 <Hash value={owner_address} />
                 <span className="soft small">
                   {plural(review_count, 'review')}, {plural(sales_count, 'sale')}

@@ -6,7 +6,7 @@ import { pageIn } from '../parts/page-in.ts'
 export const flagsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operator/agents',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'operator/flags' },
   validateSearch: (search): { page?: number } => {
     const page = pageIn(search.page)
     return page ? { page } : {}

@@ -1,9 +1,8 @@
 import type { AnswerOf } from '@referrer/client'
 import { useQuery } from '@tanstack/react-query'
-import { Fragment } from 'react'
-import { formatEther } from 'viem/utils'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
+import { formatEth } from '../../../format/eth.ts'
 import { plural } from '../../../format/text.ts'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Empty, Facts, Section } from '../../../ui/parts.tsx'
@@ -29,18 +28,16 @@ function Health() {
     <>
       <Troubles health={data} />
       <Section title="Chains">
-        {data.chains.map(({ chain_id, head, indexed, lag_seconds, detail }) => (
-          <Fragment key={chain_id}>
-            <Facts
-              facts={[
-                ['Chain', chain_id],
-                ['Newest block', head === null ? 'not known yet' : String(head)],
-                ['Read up to', indexed === null ? 'nothing yet' : String(indexed)],
-                ['Behind', lag_seconds === null ? 'not known' : `${Math.round(lag_seconds)} s`],
-              ]}
-            />
-            <p className="soft small">{detail}</p>
-          </Fragment>
+        {data.chains.map(({ chain_id, head, indexed, detail }) => (
+          <Facts
+            key={chain_id}
+            facts={[
+              ['Chain', chain_id],
+              ['Newest block', head === null ? 'not known yet' : String(head)],
+              ['Read up to', indexed === null ? 'nothing yet' : String(indexed)],
+              ['State', detail],
+            ]}
+          />
         ))}
       </Section>
       <Section title="Our accounts">
@@ -49,20 +46,20 @@ function Health() {
       <Section title="What waits">
         <Facts
           facts={[
-            ['Transactions', plural(data.outbox.waiting, 'transaction')],
+            ['Transactions', data.outbox.waiting.toLocaleString('en')],
             [
-              'Oldest',
+              'Oldest of them',
               data.outbox.oldest_seconds === null ? 'none' : `${Math.round(data.outbox.oldest_seconds)} s`,
             ],
-            ['Texts to embed', data.embeddings_waiting],
+            ['Texts to embed', data.embeddings_waiting.toLocaleString('en')],
           ]}
         />
       </Section>
       <Section title="Workers" aside={<span className="soft small">of the replica that answered</span>}>
-        <ul className="list">
+        <ul className="workers">
           {data.workers.map(({ name, state, restarts }) => (
             <li key={name} className="row row-apart">
-              <span>{name}</span>
+              <code>{name}</code>
               <span className="row">
                 {restarts > 0 && <span className="soft small">{plural(restarts, 'restart')}</span>}
                 <Badge tone={state === 'running' ? 'good' : 'bad'}>{state}</Badge>
@@ -104,9 +101,8 @@ const Keys = ({ keys }: { keys: AnswerOf<'/admin/health', 'get'>['keys'] }) =>
       <p>It settles and publishes nothing by itself.</p>
     </Empty>
   ) : (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard has to be able to scroll it
-    <section className="table-frame" tabIndex={0} aria-label="Our accounts">
-      <table>
+    <div className="table-frame">
+      <table className="stacked">
         <thead>
           <tr>
             <th scope="col">Account</th>
@@ -120,18 +116,18 @@ const Keys = ({ keys }: { keys: AnswerOf<'/admin/health', 'get'>['keys'] }) =>
         <tbody>
           {keys.map(({ role, chain_id, address, balance_wei, is_low }) => (
             <tr key={`${role} ${chain_id}`}>
-              <td>{role}</td>
-              <td>{chain_id}</td>
-              <td>
+              <td data-label="Account">{role}</td>
+              <td data-label="Chain">{chain_id}</td>
+              <td data-label="Address">
                 <Hash value={address} />
               </td>
-              <td className="amount">
+              <td className="amount" data-label="ETH">
                 {is_low && <Badge tone="bad">low</Badge>}{' '}
                 {balance_wei === null ? (
                   'not known'
                 ) : (
                   <data className="number" value={balance_wei} title={`${balance_wei} wei`}>
-                    {formatEther(BigInt(balance_wei))}
+                    {formatEth(BigInt(balance_wei))}
                   </data>
                 )}
               </td>
@@ -139,7 +135,7 @@ const Keys = ({ keys }: { keys: AnswerOf<'/admin/health', 'get'>['keys'] }) =>
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   )
 
 function DeadLetters() {

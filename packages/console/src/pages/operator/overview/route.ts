@@ -5,7 +5,7 @@ import { rootRoute } from '../../../frame/root.tsx'
 export const overviewRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operator',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'operator/overview' },
   component: lazyRouteComponent(() => import('./page.tsx'), 'OverviewPage'),
   head: ({ match }) =>
     headOf(

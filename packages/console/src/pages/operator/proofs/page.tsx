@@ -5,8 +5,10 @@ import { useEffect, useRef, useState } from 'react'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { Button } from '../../../ui/button.tsx'
+import { Choices } from '../../../ui/choices.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Field, FieldControl } from '../../../ui/field.tsx'
+import { AgentLink } from '../../../ui/links.tsx'
 import { Badge, Empty, Facts, Pager } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { announce } from '../../../ui/toast.tsx'
@@ -19,6 +21,7 @@ const proofsRoute = getRouteApi('/operator/proofs')
 type Proof = AnswerOf<'/admin/proofs', 'get'>['proofs'][number]
 
 const STATUSES = ['pending', 'approved', 'rejected'] as const
+const TITLES = { pending: 'Waiting', approved: 'Approved', rejected: 'Rejected' }
 const LIMIT = 20
 
 export const ProofsPage = () => (
@@ -36,19 +39,18 @@ function Queue() {
   const { data, error, refetch } = useQuery(read(useApi(), '/admin/proofs', asked))
   return (
     <>
-      <nav className="agent-ways" aria-label="Which proofs">
+      <Choices label="Which proofs">
         {STATUSES.map((each) => (
           <Link
             key={each}
             to="/operator/proofs"
             search={{ status: each }}
-            className={each === status ? 'active' : ''}
             aria-current={each === status ? 'page' : undefined}
           >
-            {each}
+            {TITLES[each]}
           </Link>
         ))}
-      </nav>
+      </Choices>
       {error && <ErrorNote error={error} onRetry={() => refetch()} />}
       {!data && !error && <Skeleton lines={10} />}
       {data?.proofs.length === 0 && (
@@ -120,12 +122,7 @@ function Case({ proof }: { proof: Proof }) {
       </div>
       <Facts
         facts={[
-          [
-            'Agent',
-            <Link key="agent" to="/reviewer/$agentId" params={{ agentId: String(agent_id) }}>
-              Agent {agent_id}
-            </Link>,
-          ],
+          ['Agent', <AgentLink key="agent" id={agent_id} isFirst />],
           [
             'Product',
             <Link
@@ -133,7 +130,13 @@ function Case({ proof }: { proof: Proof }) {
               to="/product/$merchantId/$productId"
               params={{ merchantId: String(merchant_id), productId: product_id }}
             >
-              of merchant {merchant_id}
+              See the product
+            </Link>,
+          ],
+          [
+            'Merchant',
+            <Link key="merchant" to="/merchant/$merchantId" params={{ merchantId: String(merchant_id) }}>
+              Merchant {merchant_id}
             </Link>,
           ],
           ['Product id', <Hash key="id" value={product_id} label="product id" />],

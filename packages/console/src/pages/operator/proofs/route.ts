@@ -6,7 +6,7 @@ import { pageIn } from '../parts/page-in.ts'
 export const proofsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operator/proofs',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'operator/proofs' },
   validateSearch: (search): { status: 'pending' | 'approved' | 'rejected'; page?: number } => {
     const page = pageIn(search.page)
     const status = search.status === 'approved' || search.status === 'rejected' ? search.status : 'pending'

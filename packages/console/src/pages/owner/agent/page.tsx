@@ -6,7 +6,9 @@ import { useApi } from '../../../api/use-api.ts'
 import { plural } from '../../../format/text.ts'
 import type { Session } from '../../../session/session.ts'
 import { ErrorNote } from '../../../ui/errors.tsx'
-import { Badge, Empty, Facts, Section } from '../../../ui/parts.tsx'
+import { ProductLink, productName } from '../../../ui/links.tsx'
+import { Outcome } from '../../../ui/outcome.tsx'
+import { Empty, Facts, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { CopyButton, Foreign, Hash, Rank, Usdc } from '../../../ui/values.tsx'
 import { Balance } from '../parts/balance.tsx'
@@ -94,11 +96,11 @@ function NextSteps({ digest: { agent_id, actionable, counts, hints } }: { digest
           {backlog.map((entry) => (
             <li key={entry.escrow_id} className="row row-apart">
               <span>
-                <Foreign text={entry.name || 'A product without a name'} most={120} />{' '}
-                <span className="soft small">vote and review, then the cashback is paid</span>
+                <Foreign text={productName(entry.name)} most={120} />
+                <span className="soft small"> · purchase {entry.escrow_id}</span>
               </span>
               <Link to="/me/purchase/$escrowId" params={{ escrowId: String(entry.escrow_id) }}>
-                Review it
+                Vote and review
               </Link>
             </li>
           ))}
@@ -171,25 +173,18 @@ function Reviews({ agentId }: { agentId: number }) {
   return (
     <ul className="list">
       {data.reviews.map((review) => (
-        <li key={review.internal_id} className="row row-apart">
-          <span className="row">
-            <Link
-              to="/product/$merchantId/$productId"
-              params={{ merchantId: String(review.merchant_id), productId: review.product_id }}
-            >
-              <Foreign text={review.product_name || `Review ${review.internal_id}`} most={80} />
-            </Link>
-            {review.comparison_outcome !== 'pending' && (
-              <Badge tone={review.comparison_outcome === 'contradicted' ? 'bad' : 'plain'}>
-                {review.comparison_outcome}
-              </Badge>
-            )}
-            <span className="small soft">
+        <li key={review.internal_id} className="line">
+          <div>
+            <p className="row">
+              <ProductLink product={{ ...review, name: review.product_name }} most={80} />
+              <Outcome outcome={review.comparison_outcome} />
+            </p>
+            <p className="small soft">
               {plural(review.sales_count, 'sale')}, {plural(review.votes.count, 'vote')}
-            </span>
-          </span>
+            </p>
+          </div>
           {review.ref_link && (
-            <span className="row small soft">
+            <span className="hash small soft">
               Ref link <CopyButton text={review.ref_link} label="Copy the ref link" />
             </span>
           )}

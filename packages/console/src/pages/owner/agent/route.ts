@@ -6,7 +6,7 @@ import { idIn } from '../parts/page-in.ts'
 export const agentRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/agent/$agentId',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/agent' },
   loader: ({ params }) => idIn(params.agentId),
   component: lazyRouteComponent(() => import('./page.tsx'), 'AgentPage'),
   head: ({ match }) =>

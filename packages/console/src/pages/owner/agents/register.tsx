@@ -1,7 +1,9 @@
 // Registers an agent: an identity that exists, or a new one that the wallet mints first.
-import { registerIdentity } from '@referrer/client/chain'
+import { identityIn } from '@referrer/client/chain'
+import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Address, Hash } from 'viem'
 import type { Api } from '../../../api/api.ts'
 import { ApiError } from '../../../api/error.ts'
 import { useApi } from '../../../api/use-api.ts'
@@ -15,6 +17,7 @@ import { announce } from '../../../ui/toast.tsx'
 import type { Connected } from '../../../wallet/config.ts'
 import { OwnWallet } from '../../../wallet/own-wallet.tsx'
 import { withProblems } from '../../../wallet/problem.ts'
+import { transact } from '../../../wallet/transaction.ts'
 
 /** The market may have seen the identity on the chain before we tell it. */
 const register = (api: Api, agentId: number): Promise<unknown> =>
@@ -64,6 +67,7 @@ function Mint({ connected, onDone }: Done & { connected: Connected }) {
   const api = useApi()
   // Kept, so that a second try does not mint a second identity.
   const [minted, setMinted] = useState<number>()
+  const [sent, setSent] = useState<Hash | null>(null)
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => withProblems(mint()),
     onSuccess: onDone,
@@ -76,12 +80,17 @@ function Mint({ connected, onDone }: Done & { connected: Connected }) {
     const { chains } = await api.get('/.well-known/referrer-agent')
     const chain = chains.find(({ chainId }) => chainId === connected.chainId)
     if (!chain?.identityRegistry) throw new Error('the market names no identity registry')
-    const { agentId } = await registerIdentity(connected.reads, connected.wallet, {
-      identityRegistry: chain.identityRegistry as `0x${string}`,
-    })
-    setMinted(Number(agentId))
-    await register(api, Number(agentId))
-    return Number(agentId)
+    const call = {
+      address: chain.identityRegistry as Address,
+      abi: identityRegistryAbi,
+      functionName: 'register',
+      args: [''],
+    }
+    const { logs } = await transact(connected, call, { sent, onSent: setSent })
+    const agentId = Number(identityIn(logs))
+    setMinted(agentId)
+    await register(api, agentId)
+    return agentId
   }
   return (
     <div className="stack">

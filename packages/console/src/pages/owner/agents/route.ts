@@ -6,7 +6,7 @@ import { pageIn } from '../parts/page-in.ts'
 export const agentsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/agents' },
   validateSearch: (search: Record<string, unknown>) => pageIn(search.page),
   component: lazyRouteComponent(() => import('./page.tsx'), 'AgentsPage'),
   head: ({ match }) =>

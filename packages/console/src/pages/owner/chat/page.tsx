@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { Api } from '../../../api/api.ts'
+import { type Api, READ } from '../../../api/api.ts'
 import { isNotFound } from '../../../api/error.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -26,6 +26,7 @@ export const ChatPage = () => (
 )
 
 const statusQuery = (api: Api) => ({
+  meta: READ,
   queryKey: ['/v1/messenger/link/status'],
   queryFn: () => api.post('/v1/messenger/link/status'),
 })

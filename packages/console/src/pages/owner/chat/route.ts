@@ -5,7 +5,7 @@ import { rootRoute } from '../../../frame/root.tsx'
 export const chatRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/chat',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/chat' },
   component: lazyRouteComponent(() => import('./page.tsx'), 'ChatPage'),
   head: ({ match }) =>
     headOf(

@@ -3,15 +3,17 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import { day } from '../../../format/moment.ts'
+import { daysOf } from '../../../format/period.ts'
 import { formatUsdc } from '../../../format/usdc.ts'
-import { BarChart } from '../../../ui/chart.tsx'
+import { BarChart, ChartSkeleton } from '../../../ui/chart.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
+import { useNow } from '../../../ui/now.tsx'
 import { Badge, Empty, Facts, Pager, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { Usdc } from '../../../ui/values.tsx'
 import { Balance } from '../parts/balance.tsx'
 import { AgentNav, OwnerPage } from '../parts/frame.tsx'
-import { LegState } from '../parts/legs.tsx'
+import { LegLine } from '../parts/legs.tsx'
 import { Dispute } from './dispute.tsx'
 
 const route = getRouteApi('/me/agent/$agentId/earnings')
@@ -61,12 +63,15 @@ function Totals({ agentId }: { agentId: number }) {
   )
 }
 
+const DAYS = 90
+
 function Days({ agentId }: { agentId: number }) {
+  const now = useNow()
   const { data, error, refetch } = useQuery(read(useApi(), '/v1/agent/{id}/earnings/daily', of(agentId)))
   return (
     <Section title="Day by day" aside={<span className="soft small">The last 90 days, in UTC</span>}>
       {error && <ErrorNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <Skeleton lines={8} />}
+      {!data && !error && <ChartSkeleton />}
       {data &&
         (data.days.length === 0 ? (
           <Empty title="Nothing earned in the last 90 days">
@@ -76,6 +81,7 @@ function Days({ agentId }: { agentId: number }) {
           <BarChart
             label="Earnings by day, in USDC"
             format={formatUsdc}
+            {...daysOf(DAYS, now)}
             series={SERIES}
             bars={data.days.map((day) => ({
               at: day.day,
@@ -117,20 +123,14 @@ function Escrows({ agentId }: { agentId: number }) {
                     Purchase {escrow.escrow_id}
                   </Link>
                   <Badge>{ROLES[escrow.role]}</Badge>
+                  {escrow.role === 'buyer' && escrow.cashback.status === 'none' && (
+                    <span className="small soft">no cashback</span>
+                  )}
                 </span>
-                <span className="small soft">window ends {day(escrow.window_end)}</span>
+                <span className="small soft">day 60 is {day(escrow.window_end)}</span>
               </div>
-              {escrow.role !== 'buyer' && (
-                <div className="row">
-                  <span className="soft">Commission</span>{' '}
-                  <LegState leg={escrow.held_back} kind="held back" />
-                </div>
-              )}
-              {escrow.role !== 'reviewer' && (
-                <div className="row">
-                  <span className="soft">Cashback</span> <LegState leg={escrow.cashback} kind="cashback" />
-                </div>
-              )}
+              {escrow.role !== 'buyer' && <LegLine leg={escrow.held_back} kind="held back" />}
+              {escrow.role !== 'reviewer' && <LegLine leg={escrow.cashback} kind="cashback" />}
               {escrow.held_back.action_needed && (
                 <>
                   <p>{escrow.held_back.action_needed}</p>

@@ -6,7 +6,7 @@ import { idIn, pageIn } from '../parts/page-in.ts'
 export const agentEarningsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/agent/$agentId/earnings',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/earnings' },
   validateSearch: (search: Record<string, unknown>) => pageIn(search.page),
   loader: ({ params }) => idIn(params.agentId),
   component: lazyRouteComponent(() => import('./page.tsx'), 'AgentEarningsPage'),

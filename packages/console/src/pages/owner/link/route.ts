@@ -5,7 +5,7 @@ import { rootRoute } from '../../../frame/root.tsx'
 export const linkRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/link',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/link' },
   /** The code that the bot gave. */
   validateSearch: ({ code }: Record<string, unknown>): { code?: string } =>
     typeof code === 'string' && /^[\w-]{1,100}$/.test(code) ? { code } : {},

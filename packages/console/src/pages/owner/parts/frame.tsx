@@ -56,7 +56,7 @@ export const AgentNav = ({ agentId }: { agentId: number }) => (
       Purchases
     </Link>
     <Link to="/reviewer/$agentId" params={{ agentId: String(agentId) }}>
-      Public page
+      Public
     </Link>
   </nav>
 )

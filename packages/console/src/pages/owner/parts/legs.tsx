@@ -34,3 +34,14 @@ export function LegState({ leg, kind }: { leg: Leg; kind: 'cashback' | 'held bac
     </span>
   )
 }
+
+const NAMES = { cashback: 'Cashback', 'held back': 'Commission held back' }
+
+/** Named, on a line of its own; nothing where there is no money. */
+export const LegLine = ({ leg, kind }: { leg: Leg; kind: 'cashback' | 'held back' }) =>
+  leg.status === 'none' ? null : (
+    <div className="row">
+      <span className="soft">{NAMES[kind]}</span>
+      <LegState leg={leg} kind={kind} />
+    </div>
+  )

@@ -6,7 +6,7 @@ import { idIn, pageIn } from '../parts/page-in.ts'
 export const agentProofsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/agent/$agentId/proofs',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/proofs' },
   validateSearch: (search: Record<string, unknown>) => pageIn(search.page),
   loader: ({ params }) => idIn(params.agentId),
   component: lazyRouteComponent(() => import('./page.tsx'), 'AgentProofsPage'),

@@ -3,6 +3,8 @@ import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { Hash } from 'viem'
+import { Problem } from '../../../api/problem.ts'
 import { useApi } from '../../../api/use-api.ts'
 import type { Session } from '../../../session/session.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -13,6 +15,7 @@ import { announce } from '../../../ui/toast.tsx'
 import type { Connected } from '../../../wallet/config.ts'
 import { OwnWallet } from '../../../wallet/own-wallet.tsx'
 import { withProblems } from '../../../wallet/problem.ts'
+import { transact } from '../../../wallet/transaction.ts'
 import { useOwnAgents } from '../parts/agents.ts'
 import type { Escrow } from './escrow.ts'
 import { readTerms } from './terms.ts'
@@ -55,26 +58,39 @@ function Choose({ escrow, agents, connected }: { escrow: Escrow; agents: number[
   const api = useApi()
   const queries = useQueryClient()
   const [chosen, setChosen] = useState(String(agents[0]))
+  const [sent, setSent] = useState<Hash | null>(null)
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => withProblems(bind()),
-    onSuccess: async () => {
+    onSuccess: async (agentId) => {
       await queries.invalidateQueries({ queryKey: ['/v1/escrow/{id}'] })
-      announce(`The purchase belongs to agent ${chosen}`)
+      announce(`The purchase belongs to agent ${agentId}`)
     },
   })
-  async function bind(): Promise<void> {
+  async function bind(): Promise<number> {
     const { contract, terms } = await readTerms(api, escrow.escrow_id)
-    const hash = await connected.wallet.writeContract({
+    const call = {
       address: contract,
       abi: commissionEscrowAbi,
       functionName: 'bind',
       args: [terms, BigInt(chosen)],
-    })
-    await connected.reads.waitForTransactionReceipt({ hash })
+    }
+    await transact(connected, call, { sent, onSent: setSent })
+    return boundAgent()
+  }
+  /** The agent that the market names: it reads the chain with a little delay. */
+  async function boundAgent(): Promise<number> {
     const end = Date.now() + PATIENCE_MS
-    while (Date.now() < end) {
-      const now = await api.get('/v1/escrow/{id}', { params: { path: { id: escrow.escrow_id } } })
-      if (now.buyer_agent_id !== null) return
+    for (;;) {
+      const { buyer_agent_id } = await api.get('/v1/escrow/{id}', {
+        params: { path: { id: escrow.escrow_id } },
+      })
+      if (buyer_agent_id !== null) return buyer_agent_id
+      if (Date.now() > end) {
+        throw new Problem(
+          'The chain has it, and the market has not read it yet',
+          'Reload this page in a minute. Nothing has to be sent again.',
+        )
+      }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }
@@ -83,6 +99,7 @@ function Choose({ escrow, agents, connected }: { escrow: Escrow; agents: number[
       <Field label="Agent">
         <FieldControl
           value={chosen}
+          disabled={sent !== null}
           onChange={(event) => setChosen(event.target.value)}
           render={
             <select>

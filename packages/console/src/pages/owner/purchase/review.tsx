@@ -6,11 +6,12 @@ import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { announce } from '../../../ui/toast.tsx'
+import { Hash } from '../../../ui/values.tsx'
 import type { Connected } from '../../../wallet/config.ts'
 import { OwnWallet } from '../../../wallet/own-wallet.tsx'
 import { withProblems } from '../../../wallet/problem.ts'
 import { fieldsOf } from './content.ts'
-import { type Draft, readDraft, removeDraft } from './draft.ts'
+import { type Draft, openDraft, readDrafts } from './draft.ts'
 import type { Escrow } from './escrow.ts'
 import { publishReview, STEPS } from './publish.ts'
 import { ReviewForm } from './review-form.tsx'
@@ -28,7 +29,9 @@ export const Review = ({ escrow, session }: { escrow: Escrow; session: Session }
 function Write({ escrow, connected }: { escrow: Escrow; connected: Connected }) {
   const api = useApi()
   const queries = useQueryClient()
-  const [begun, setBegun] = useState(() => readDraft(escrow))
+  const [begun, setBegun] = useState(() => openDraft(readDrafts(escrow)))
+  /** Another text is written than the one that was begun, which is kept. */
+  const [isAnother, setAnother] = useState(false)
   const [step, setStep] = useState<number>()
   // The refusal of an empty text tells what the category asks for.
   const needs = useQuery({
@@ -39,7 +42,7 @@ function Write({ escrow, connected }: { escrow: Escrow; connected: Connected }) 
       }),
     staleTime: Number.POSITIVE_INFINITY,
   })
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isPending, error, reset } = useMutation({
     mutationFn: (draft: Draft) =>
       withProblems(publishReview({ api, connected, escrow, draft, onStep: setStep })),
     onSuccess: async () => {
@@ -47,37 +50,38 @@ function Write({ escrow, connected }: { escrow: Escrow; connected: Connected }) 
       await queries.invalidateQueries({ queryKey: ['/v1/escrow/{id}'] })
       await queries.invalidateQueries({ queryKey: ['/v1/review-internal/{id}'] })
     },
-    onSettled: () => {
+    onSettled: (_, _error, { content }) => {
+      const open = openDraft(readDrafts(escrow))
       setStep(undefined)
-      setBegun(readDraft(escrow))
+      setBegun(open)
+      if (open?.content === content || open?.transaction) setAnother(false)
     },
   })
-  if (isPending && begun) return <Progress step={step ?? 0} />
-  if (begun) {
+  if (begun && !isAnother) {
+    return isPending ? (
+      <Progress step={step ?? 0} />
+    ) : (
+      <Begun
+        draft={begun}
+        error={error}
+        onGoOn={() => mutate(begun)}
+        onAnother={() => {
+          reset()
+          setAnother(true)
+        }}
+      />
+    )
+  }
+  if (escrow.buyer_review && !isPending) {
     return (
-      <div className="note stack-small">
+      <div className="note">
         <p>
-          <strong>You began a review here.</strong>{' '}
-          {begun.transaction
-            ? 'Its transaction was sent; the market does not have the text yet.'
-            : 'It may not have been sent.'}
+          <strong>
+            Review {escrow.buyer_review.on_chain_id} is on the chain, and the market lacks its text.
+          </strong>{' '}
+          Only where it was written the text is known: open this page in that browser, or let the agent call{' '}
+          <code>register_purchase_review</code>.
         </p>
-        <blockquote className="soft">{begun.content}</blockquote>
-        <div className="row">
-          <Button kind="main" onClick={() => mutate(begun)}>
-            Go on with it
-          </Button>
-          {begun.transaction === null && (
-            <Button
-              onClick={() => {
-                removeDraft(escrow)
-                setBegun(undefined)
-              }}
-            >
-              Write another
-            </Button>
-          )}
-        </div>
         {error && <ErrorNote error={error} />}
       </div>
     )
@@ -99,6 +103,43 @@ function Write({ escrow, connected }: { escrow: Escrow; connected: Connected }) 
     </>
   )
 }
+
+interface BegunProps {
+  draft: Draft
+  error: unknown
+  onGoOn: () => void
+  onAnother: () => void
+}
+
+/** A text that a wallet was asked to publish, and what can be done with it. */
+const Begun = ({ draft: { content, transaction }, error, onGoOn, onAnother }: BegunProps) => (
+  <div className="stack">
+    {Boolean(error) && <ErrorNote error={error} />}
+    <div className="note">
+      <p>
+        <strong>You began a review here.</strong>{' '}
+        {transaction
+          ? 'Its transaction was sent. The market does not have the text yet.'
+          : 'The chain does not have it so far. It takes one review of a purchase: you can send it again.'}
+      </p>
+      <blockquote>{descriptionIn(content)}</blockquote>
+      {transaction && (
+        <p className="small soft">
+          Transaction <Hash value={transaction} label="transaction" />
+        </p>
+      )}
+    </div>
+    <div className="row">
+      <Button kind="main" onClick={onGoOn}>
+        Go on with it
+      </Button>
+      {transaction === null && <Button onClick={onAnother}>Write another</Button>}
+    </div>
+  </div>
+)
+
+/** The draft is a text of our own form. */
+const descriptionIn = (content: string): string => String(JSON.parse(content).description ?? content)
 
 const Progress = ({ step }: { step: number }) => (
   <ol className="publishing" role="status" aria-label="Publishing the review">

@@ -6,7 +6,7 @@ import { idIn } from '../parts/page-in.ts'
 export const purchaseRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/purchase/$escrowId',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/purchase' },
   loader: ({ params }) => idIn(params.escrowId),
   component: lazyRouteComponent(() => import('./page.tsx'), 'PurchasePage'),
   head: ({ match }) =>

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import type { Session } from '../../../session/session.ts'
+import { Choices } from '../../../ui/choices.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Badge, Empty, Pager } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
@@ -15,6 +16,7 @@ import { LegState } from '../parts/legs.tsx'
 const route = getRouteApi('/me/purchases')
 
 type Purchases = AnswerOf<'/v1/wallet/purchases', 'get'>
+type Purchase = Purchases['purchases'][number]
 
 export const PurchasesPage = () => (
   <OwnerPage
@@ -30,7 +32,7 @@ function Whose({ session }: { session: Session }) {
   const { data } = useOwnAgents(session.address)
   return (
     <div className="stack">
-      <nav className="agent-ways" aria-label="Whose purchases">
+      <Choices label="Whose purchases">
         <Link to="/me/purchases" search={{}} activeOptions={{ exact: true }}>
           My wallet
         </Link>
@@ -39,7 +41,7 @@ function Whose({ session }: { session: Session }) {
             Agent {agent_id}
           </Link>
         ))}
-      </nav>
+      </Choices>
       {agent === undefined ? <OfWallet /> : <OfAgent agentId={agent} />}
     </div>
   )
@@ -95,7 +97,7 @@ function List({ data, error, refetch }: ListProps) {
             </div>
             <Usdc amount={purchase.price_usdc} />
             <LegState leg={purchase.cashback} kind="cashback" />
-            <span className="small">{toDo(purchase)}</span>
+            <ToDo purchase={purchase} />
           </li>
         ))}
       </ul>
@@ -111,8 +113,17 @@ function List({ data, error, refetch }: ListProps) {
   )
 }
 
-function toDo({ buyer_agent_id, has_voted, has_review }: Purchases['purchases'][number]) {
-  if (has_review) return <Badge tone="good">Reviewed</Badge>
-  if (buyer_agent_id === null) return 'Give it to an agent'
-  return has_voted ? 'Review' : 'Vote and review'
+function ToDo({ purchase: { escrow_id, buyer_agent_id, has_voted, has_review } }: { purchase: Purchase }) {
+  if (has_review) {
+    return (
+      <span className="row">
+        <Badge tone="good">Reviewed</Badge>
+      </span>
+    )
+  }
+  return (
+    <Link to="/me/purchase/$escrowId" params={{ escrowId: String(escrow_id) }}>
+      {buyer_agent_id === null ? 'Give it to an agent' : has_voted ? 'Review it' : 'Vote and review'}
+    </Link>
+  )
 }

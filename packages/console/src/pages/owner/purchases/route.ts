@@ -6,7 +6,7 @@ import { numberIn, pageIn } from '../parts/page-in.ts'
 export const purchasesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/purchases',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/purchases' },
   /** `agent`: whose purchases; left out: the wallet's own. */
   validateSearch: (search: Record<string, unknown>): { agent?: number; page?: number } => ({
     ...pageIn(search.page),

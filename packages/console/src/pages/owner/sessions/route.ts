@@ -5,7 +5,7 @@ import { rootRoute } from '../../../frame/root.tsx'
 export const sessionsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/sessions',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/sessions' },
   component: lazyRouteComponent(() => import('./page.tsx'), 'SessionsPage'),
   head: ({ match }) =>
     headOf(

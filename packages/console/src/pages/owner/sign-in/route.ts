@@ -6,7 +6,7 @@ import { localPath } from '../../../session/local-path.ts'
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/sign-in' },
   /** Where to go afterwards. */
   validateSearch: (search: Record<string, unknown>): { to?: string } => {
     const to = localPath(search.to)

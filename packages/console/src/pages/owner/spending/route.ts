@@ -6,7 +6,7 @@ import { numberIn, pageIn } from '../parts/page-in.ts'
 export const spendingRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me/spending',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'owner/spending' },
   /** `agent`: whose queue is shown. */
   validateSearch: (search: Record<string, unknown>): { agent?: number; page?: number } => ({
     ...pageIn(search.page),

@@ -2,10 +2,9 @@ import type { AnswerOf } from '@referrer/client'
 import type { ReactNode } from 'react'
 import { full } from '../../../format/moment.ts'
 import { plain } from '../../../format/text.ts'
+import { AgentLink, ReviewLink } from '../../../ui/links.tsx'
 import { Badge, Empty } from '../../../ui/parts.tsx'
 import { Hash, Moment } from '../../../ui/values.tsx'
-import { AgentLink } from '../../market/parts/links.tsx'
-import { ReviewLink } from '../shared/links.tsx'
 
 type Decision = AnswerOf<'/v1/escrow/{id}/decisions', 'get'>['decisions'][number]
 

@@ -1,11 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { idIn } from '../../../format/address.ts'
 import { day } from '../../../format/moment.ts'
 import { plain } from '../../../format/text.ts'
 import { formatUsdc } from '../../../format/usdc.ts'
 import { headOf } from '../../../frame/head.ts'
 import { required } from '../../../frame/loading.ts'
 import { rootRoute } from '../../../frame/root.tsx'
-import { idIn } from '../shared/address.ts'
 import { escrowQueries } from './queries.ts'
 
 const LONGEST = 80
@@ -13,6 +13,7 @@ const LONGEST = 80
 export const escrowRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/escrow/$escrowId',
+  staticData: { page: 'people/escrow' },
   loader: async ({ context: { api, queries }, params }) => {
     const { escrow, decisions } = escrowQueries(api, idIn(params.escrowId, 1))
     const [found] = await required(

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { AgentLink } from '../../../ui/links.tsx'
 import { Usdc } from '../../../ui/values.tsx'
-import { AgentLink } from '../../market/parts/links.tsx'
 import { type Escrow, type Share, sharesOf } from './steps.ts'
 
 /** The price as a bar that is divided, and the same in words. */

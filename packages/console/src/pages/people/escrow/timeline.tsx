@@ -1,10 +1,9 @@
 import type { ReactNode } from 'react'
 import { day, full } from '../../../format/moment.ts'
+import { ratingOf } from '../../../format/rating.ts'
+import { AgentLink, ReviewLink } from '../../../ui/links.tsx'
 import { useNow } from '../../../ui/now.tsx'
 import { Foreign, Hash, Stars, Usdc } from '../../../ui/values.tsx'
-import { AgentLink } from '../../market/parts/links.tsx'
-import { ReviewLink } from '../shared/links.tsx'
-import { ratingOf } from '../shared/rating.ts'
 import {
   cashbackState,
   type Escrow,

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { OutsideLink, ProductLink } from '../../../ui/links.tsx'
 import { Badge, Empty, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { Foreign } from '../../../ui/values.tsx'
-import { ProductLink } from '../../market/parts/links.tsx'
-import { OutsideLink } from '../shared/links.tsx'
 import { elsewhereQuery, type MerchantSearch } from './queries.ts'
 
 const route = getRouteApi('/merchant/$merchantId')

@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { idIn } from '../../../format/address.ts'
 import { plain, plural } from '../../../format/text.ts'
 import { headOf } from '../../../frame/head.ts'
 import { required } from '../../../frame/loading.ts'
 import { rootRoute } from '../../../frame/root.tsx'
-import { idIn } from '../shared/address.ts'
 import { elsewhereQuery, productsQuery, readSearch, reviewsQueries, summaryQuery } from './queries.ts'
 
 const LONGEST = 200
@@ -11,6 +11,7 @@ const LONGEST = 200
 export const merchantRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/merchant/$merchantId',
+  staticData: { page: 'people/merchant' },
   validateSearch: readSearch,
   loaderDeps: ({ search }) => search,
   loader: async ({ context: { api, queries }, params, deps }) => {

@@ -1,8 +1,8 @@
 import { createRoute, redirect } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
+import { idIn } from '../../../format/address.ts'
 import { required } from '../../../frame/loading.ts'
 import { rootRoute } from '../../../frame/root.tsx'
-import { idIn } from '../shared/address.ts'
 
 /** The address of a single review, by the market's own id: it leads to its product, where the others stand beside it. */
 export const reviewRoute = createRoute({

@@ -1,11 +1,10 @@
 import type { AnswerOf } from '@referrer/client'
 import { Link } from '@tanstack/react-router'
 import { formatRank, plural } from '../../../format/text.ts'
+import { Choices } from '../../../ui/choices.tsx'
+import { AgentLink, ReviewLink } from '../../../ui/links.tsx'
 import { Badge, Empty, Pager, Section } from '../../../ui/parts.tsx'
 import { Moment } from '../../../ui/values.tsx'
-import { Choices } from '../../market/parts/choices.tsx'
-import { AgentLink } from '../../market/parts/links.tsx'
-import { ReviewLink } from '../shared/links.tsx'
 import { EVIDENCE, type RankType, type ReviewerSearch } from './queries.ts'
 
 type Ranks = AnswerOf<'/v1/agent/{id}/rank', 'get'>

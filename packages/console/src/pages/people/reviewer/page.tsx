@@ -1,12 +1,13 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { daysOf } from '../../../format/period.ts'
 import { plural } from '../../../format/text.ts'
 import { formatUsdc } from '../../../format/usdc.ts'
 import { BarChart } from '../../../ui/chart.tsx'
+import { ProductLink } from '../../../ui/links.tsx'
 import { useNow } from '../../../ui/now.tsx'
 import { Badge, Empty, Facts, Pager, PageTitle, Section } from '../../../ui/parts.tsx'
 import { Hash, Usdc } from '../../../ui/values.tsx'
-import { ProductLink } from '../../market/parts/links.tsx'
 import { ReviewItem } from '../shared/review-item.tsx'
 import { Evidence } from './evidence.tsx'
 import { reviewerQueries } from './queries.ts'
@@ -15,8 +16,6 @@ import { RankCard } from './rank-card.tsx'
 const route = getRouteApi('/reviewer/$agentId')
 /** The days that earnings are told of when no period is asked for. */
 const SHOWN_DAYS = 90
-const DAY_MS = 86_400_000
-const dayBefore = (nowMs: number, days: number) => new Date(nowMs - days * DAY_MS).toISOString().slice(0, 10)
 
 export function ReviewerPage() {
   const { api } = route.useRouteContext()
@@ -114,8 +113,7 @@ export function ReviewerPage() {
           <BarChart
             label="What the agent was paid, by day"
             format={(amount) => `${formatUsdc(amount)} USDC`}
-            from={dayBefore(now, SHOWN_DAYS - 1)}
-            to={dayBefore(now, 0)}
+            {...daysOf(SHOWN_DAYS, now)}
             series={['With the sale', 'After 60 days', 'Cashback as a buyer']}
             bars={earnings.days.map((day) => ({
               at: day.day,

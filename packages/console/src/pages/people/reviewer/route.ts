@@ -1,14 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { idIn } from '../../../format/address.ts'
 import { formatRank, plural } from '../../../format/text.ts'
 import { headOf } from '../../../frame/head.ts'
 import { required } from '../../../frame/loading.ts'
 import { rootRoute } from '../../../frame/root.tsx'
-import { idIn } from '../shared/address.ts'
 import { readSearch, reviewerQueries } from './queries.ts'
 
 export const reviewerRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reviewer/$agentId',
+  staticData: { page: 'people/reviewer' },
   validateSearch: readSearch,
   loaderDeps: ({ search }) => search,
   loader: async ({ context: { api, queries }, params, deps }) => {

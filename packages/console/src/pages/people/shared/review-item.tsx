@@ -1,10 +1,10 @@
 import type { AnswerOf } from '@referrer/client'
 import type { ReactNode } from 'react'
+import { ratingOf } from '../../../format/rating.ts'
 import { plural } from '../../../format/text.ts'
+import { ReviewLink } from '../../../ui/links.tsx'
+import { Outcome } from '../../../ui/outcome.tsx'
 import { Foreign, Moment, Stars } from '../../../ui/values.tsx'
-import { Outcome } from '../../market/product/reviews/outcome.tsx'
-import { ReviewLink } from './links.tsx'
-import { ratingOf } from './rating.ts'
 
 type Review = Omit<AnswerOf<'/v1/agent/{id}/reviews', 'get'>['reviews'][number], 'product_name'>
 

@@ -7,7 +7,7 @@ import { merchantIdOf, productIdOf } from '../parts/ids.ts'
 export const openShopRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/shop/open',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'shop/open' },
   /** What was chosen is in the address, so that it can be continued in any browser. */
   validateSearch: (search: Record<string, unknown>): { merchant?: number; product?: Hex } => {
     const merchant = merchantIdOf(search.merchant)

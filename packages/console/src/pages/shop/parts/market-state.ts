@@ -1,7 +1,7 @@
 // What the market says about a shop. Nothing is asked that would not be found: browsers log every such answer as an error.
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { Hex } from 'viem'
-import { type Api, read } from '../../../api/api.ts'
+import { type Api, READ, read } from '../../../api/api.ts'
 import { isNotFound } from '../../../api/error.ts'
 import { useApi } from '../../../api/use-api.ts'
 
@@ -20,6 +20,7 @@ export const shopsOf = (api: Api, owner: string) =>
 /** Null: the product is closed. */
 const describedProduct = (api: Api, merchantId: number, productId: Hex) =>
   queryOptions({
+    meta: READ,
     queryKey: [DESCRIBED, merchantId, productId],
     queryFn: () =>
       api

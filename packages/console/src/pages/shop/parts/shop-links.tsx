@@ -3,9 +3,12 @@ import { Link } from '@tanstack/react-router'
 /** From one page of a shop to the others. */
 export function ShopLinks({
   merchantId,
+  productId,
   current,
 }: {
   merchantId: number
+  /** On the page of a product that buyers can see. */
+  productId?: string | undefined
   current: 'shop' | 'sales' | 'product'
 }) {
   const params = { merchantId: String(merchantId) }
@@ -26,9 +29,15 @@ export function ShopLinks({
       >
         Sales
       </Link>
-      <Link to="/merchant/$merchantId" params={params}>
-        As buyers see it
-      </Link>
+      {productId === undefined ? (
+        <Link to="/merchant/$merchantId" params={params}>
+          As buyers see it
+        </Link>
+      ) : (
+        <Link to="/product/$merchantId/$productId" params={{ ...params, productId }}>
+          As buyers see it
+        </Link>
+      )}
     </nav>
   )
 }

@@ -79,3 +79,20 @@ describe('the code of an endpoint', () => {
     })
   })
 })
+
+describe('the node in the code', () => {
+  const nodeIn = (values: Partial<ShopValues>) =>
+    JSON.parse(projectFile({ ...VALUES, ...values }, 'joke', 'https://shop.example/buy').text).rpc
+
+  it('is that of a public chain, or of a sandbox with the usual ports', () => {
+    expect(nodeIn({})).toBe('http://127.0.0.1:8545')
+    expect(nodeIn({ chainId: 84_532, marketUrl: 'https://market.example' })).toBe('https://sepolia.base.org')
+  })
+
+  it('is left to fill in where the market is elsewhere, with a word on what to put there', () => {
+    const shifted = { marketUrl: 'http://127.0.0.1:9580' }
+    expect(nodeIn(shifted)).toBe('https://node.example')
+    const [framework] = frameworksOf({ ...VALUES, ...shifted })
+    expect(framework?.files[0]?.text).toContain('put a node of chain 31337 here')
+  })
+})

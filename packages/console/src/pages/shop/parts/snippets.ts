@@ -37,11 +37,21 @@ const quoted = (text: string): string =>
     (mark) => `\\u${mark.charCodeAt(0).toString(16)}`,
   )
 
-const nodeOf = (chainId: number): string =>
-  Object.values(NETWORKS).find((network) => network.chainId === chainId)?.rpcUrl ?? 'https://node.example'
+const networkOf = (chainId: number) => Object.values(NETWORKS).find((network) => network.chainId === chainId)
+
+/** A node that everybody knows. The market does not tell which node it uses, and a sandbox may have other ports than the usual ones. */
+function nodeOf({ chainId, marketUrl }: ShopValues): { url: string; note: string } {
+  const network = networkOf(chainId)
+  return network && (network.marketUrl === undefined || network.marketUrl === marketUrl)
+    ? { url: network.rpcUrl, note: 'a node of the chain; better one of your own' }
+    : {
+        url: 'https://node.example',
+        note: `put a node of chain ${chainId} here; a sandbox prints its own when it starts`,
+      }
+}
 
 const market = (values: ShopValues): string => `  chainId: ${values.chainId},
-  rpcUrl: ${quoted(nodeOf(values.chainId))}, // a node of the chain; better one of your own
+  rpcUrl: ${quoted(nodeOf(values).url)}, // ${nodeOf(values).note}
   addressRegistry: '${values.addressRegistry}',
   facilitatorUrl: ${quoted(values.facilitatorUrl ?? 'https://facilitator.example')},
   setupUrl: ${quoted(`${values.marketUrl}/.well-known/referrer-agent`)},
@@ -206,9 +216,9 @@ export const projectFile = (values: ShopValues, slug: string, endpointUrl: strin
   name: 'referrer.json',
   text: `${JSON.stringify(
     {
-      network: Object.values(NETWORKS).find(({ chainId }) => chainId === values.chainId)?.name,
+      network: networkOf(values.chainId)?.name,
       market: values.marketUrl,
-      rpc: nodeOf(values.chainId),
+      rpc: nodeOf(values).url,
       chainId: values.chainId,
       addressRegistry: values.addressRegistry,
       facilitator: values.facilitatorUrl,

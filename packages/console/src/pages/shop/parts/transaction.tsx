@@ -1,16 +1,16 @@
-import { type ContractCall, sendCall } from '@referrer/client/chain'
+import type { ContractCall } from '@referrer/client/chain'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import type { TransactionReceipt } from 'viem'
-import { Problem } from '../../../api/problem.ts'
+import type { Hash as TransactionHash, TransactionReceipt } from 'viem'
+import { formatEth } from '../../../format/eth.ts'
 import { Button } from '../../../ui/button.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { Code } from '../../../ui/parts.tsx'
 import { announce } from '../../../ui/toast.tsx'
 import { Hash } from '../../../ui/values.tsx'
 import { withProblems } from '../../../wallet/problem.ts'
+import { transact } from '../../../wallet/transaction.ts'
 import { refreshAfter } from './chain-state.ts'
-import { formatEth } from './gas.ts'
 import { useSettled } from './use-settled.ts'
 import type { OnChain } from './with-chain.tsx'
 
@@ -42,14 +42,23 @@ export function Transaction({
 }: Props) {
   const { connected } = onChain
   const queries = useQueryClient()
-  const [hash, setHash] = useState<string>()
+  /** The last one that was sent, and for which call: one whose end is not known is looked for before another is sent. */
+  const [sent, setSent] = useState<{ hash: TransactionHash; key: string | undefined; isOpen: boolean }>()
+  const hash = sent?.hash
   // While somebody types, the node is not asked for every letter.
   const key = call && `${call.functionName} ${call.args.join(' ')}`
   const isSettled = useSettled(key) === key
   const cost = useQuery(costOf(onChain, isSettled ? call : undefined, key))
   const sending = useMutation({
-    mutationFn: (wanted: ContractCall) => withProblems(send(onChain, wanted, setHash)),
+    mutationFn: (wanted: ContractCall) =>
+      withProblems(
+        transact(connected, wanted, {
+          sent: sent?.isOpen && sent.key === key ? sent.hash : undefined,
+          onSent: (hash) => setSent(hash ? { hash, key, isOpen: true } : undefined),
+        }),
+      ),
     onSuccess: (receipt) => {
+      setSent({ hash: receipt.transactionHash, key, isOpen: false })
       refreshAfter(queries)
       if (done) announce(done)
       onDone?.(receipt)
@@ -58,7 +67,7 @@ export function Transaction({
   const isShort = cost.data !== undefined && cost.data.balance < cost.data.wei
   function start() {
     if (!call) return onIncomplete?.()
-    setHash(undefined)
+    if (!sent?.isOpen) setSent(undefined)
     sending.mutate(call)
   }
   return (
@@ -93,21 +102,6 @@ export function Transaction({
       </div>
       {sending.error && <ErrorNote error={sending.error} />}
     </div>
-  )
-}
-
-async function send(
-  { connected: { reads, wallet } }: OnChain,
-  call: ContractCall,
-  onHash: (hash: string) => void,
-): Promise<TransactionReceipt> {
-  const hash = await sendCall(reads, wallet, call)
-  onHash(hash)
-  const receipt = await reads.waitForTransactionReceipt({ hash })
-  if (receipt.status === 'success') return receipt
-  throw new Problem(
-    `Transaction ${hash} failed on the chain`,
-    'Only its fee was paid. Reload the page, then try again.',
   )
 }
 

@@ -64,7 +64,7 @@ function Product({ merchantId, productId, session }: Props) {
           </span>
         }
       >
-        <ShopLinks merchantId={merchantId} current="product" />
+        <ShopLinks merchantId={merchantId} productId={product && productId} current="product" />
       </PageTitle>
       {error && <ErrorNote error={error} />}
       <Facts
@@ -78,18 +78,11 @@ function Product({ merchantId, productId, session }: Props) {
             card?.price_usdc === undefined ? 'not known yet' : <Usdc key="price" amount={card.price_usdc} />,
           ],
           ['Product rank', <Rank key="rank" rank={product?.product_rank} label="Product rank" />],
-          ['Type', product?.product_type === 'One-off' ? 'one-off' : product ? 'repeat' : '–'],
+          ['Bought', product?.product_type === 'One-off' ? 'once' : product ? 'again and again' : '–'],
           ['Commission rate', product ? formatBps(product.commission_bps) : '–'],
           ['Product id', <Hash key="id" value={productId} label="product id" />],
         ]}
       />
-      {product && (
-        <p className="after-facts">
-          <Link to="/product/$merchantId/$productId" params={params}>
-            See it as buyers do
-          </Link>
-        </p>
-      )}
       <div className="columns">
         <Section title="Description">
           {product ? (

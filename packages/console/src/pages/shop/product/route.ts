@@ -6,7 +6,7 @@ import { requireIds } from '../parts/ids.ts'
 export const shopProductRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/shop/$merchantId/product/$productId',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'shop/product' },
   loader: ({ params }) => requireIds(params),
   component: lazyRouteComponent(() => import('./page.tsx'), 'ShopProductPage'),
   head: ({ match }) =>

@@ -2,10 +2,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
+import { daysOf, PERIODS } from '../../../format/period.ts'
 import { plural } from '../../../format/text.ts'
 import { formatUsdc } from '../../../format/usdc.ts'
 import { RequireSession } from '../../../session/require-session.tsx'
 import { BarChart } from '../../../ui/chart.tsx'
+import { Choices } from '../../../ui/choices.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
 import { useNow } from '../../../ui/now.tsx'
 import { Empty, Facts, PageTitle, Section } from '../../../ui/parts.tsx'
@@ -14,7 +16,6 @@ import { Usdc } from '../../../ui/values.tsx'
 import { merchantIdOf } from '../parts/ids.ts'
 import { ShopLinks } from '../parts/shop-links.tsx'
 import { Payouts } from './payouts.tsx'
-import { daysOf, PERIODS } from './period.ts'
 import { SalesTable } from './sales-table.tsx'
 
 export function SalesPage() {
@@ -52,7 +53,7 @@ function Sales({ merchantId }: { merchantId: number }) {
   const params = { merchantId: String(merchantId) }
   return (
     <>
-      <nav className="periods" aria-label="Period">
+      <Choices label="Period">
         {PERIODS.map((days) => (
           <Link
             key={days}
@@ -64,7 +65,7 @@ function Sales({ merchantId }: { merchantId: number }) {
             {plural(days, 'day')}
           </Link>
         ))}
-      </nav>
+      </Choices>
       <Facts
         facts={[
           ['Sales', sum('count').toLocaleString('en')],

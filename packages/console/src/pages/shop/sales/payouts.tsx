@@ -20,6 +20,9 @@ export function Payouts({ merchantId }: { merchantId: number }) {
     read(api, '/v1/merchant/{id}/payouts', { params: { path: { id: merchantId } } }),
   )
   const products = data?.products.filter(({ sales_count }) => sales_count > 0) ?? []
+  const listed = products.slice(0, shown)
+  const column = (field: 'revenue_usdc' | 'commission_usdc' | 'fee_usdc' | 'net_usdc') =>
+    listed.map((product) => product[field])
   return (
     <Section title="Payouts by product, since the beginning">
       {error && <ErrorNote error={error} />}
@@ -31,7 +34,7 @@ export function Payouts({ merchantId }: { merchantId: number }) {
       )}
       {products.length > 0 && (
         <div className="table-frame">
-          <table className="shop-table">
+          <table className="stacked stacked-pairs">
             <thead>
               <tr>
                 <th scope="col">Product</th>
@@ -53,7 +56,7 @@ export function Payouts({ merchantId }: { merchantId: number }) {
               </tr>
             </thead>
             <tbody>
-              {products.slice(0, shown).map((product) => (
+              {listed.map((product) => (
                 <tr key={product.product_id}>
                   <td data-label="Product">
                     <Link
@@ -67,16 +70,16 @@ export function Payouts({ merchantId }: { merchantId: number }) {
                     {product.sales_count.toLocaleString('en')}
                   </td>
                   <td data-label="Buyers paid" className="amount">
-                    <Usdc amount={product.revenue_usdc} isBare />
+                    <Usdc amount={product.revenue_usdc} column={column('revenue_usdc')} />
                   </td>
                   <td data-label="Commission and fee" className="amount">
-                    <Usdc amount={product.commission_usdc} isBare />
+                    <Usdc amount={product.commission_usdc} column={column('commission_usdc')} />
                   </td>
                   <td data-label="Fee in it" className="amount">
-                    <Usdc amount={product.fee_usdc} isBare />
+                    <Usdc amount={product.fee_usdc} column={column('fee_usdc')} />
                   </td>
                   <td data-label="Paid to you" className="amount">
-                    <Usdc amount={product.net_usdc} isBare />
+                    <Usdc amount={product.net_usdc} column={column('net_usdc')} />
                   </td>
                 </tr>
               ))}

@@ -1,13 +1,13 @@
 import { createRoute, lazyRouteComponent, type SearchSchemaInput } from '@tanstack/react-router'
+import { type Period, periodOf } from '../../../format/period.ts'
 import { headOf } from '../../../frame/head.ts'
 import { rootRoute } from '../../../frame/root.tsx'
 import { requireIds } from '../parts/ids.ts'
-import { type Period, periodOf } from './period.ts'
 
 export const salesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/shop/$merchantId/sales',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'shop/sales' },
   validateSearch: (
     search: { days?: unknown; page?: unknown } & SearchSchemaInput,
   ): { days: Period; page: number } => ({

@@ -18,10 +18,12 @@ interface Props {
   to: (page: number) => LinkProps
 }
 
+const netOf = ({ price_usdc, commission_usdc }: Sale): number => price_usdc - commission_usdc
+
 export const SalesTable = ({ sales, page, hasMore, to }: Props) => (
   <>
     <div className="table-frame">
-      <table className="shop-table">
+      <table className="stacked">
         <thead>
           <tr>
             <th scope="col">When</th>
@@ -74,13 +76,16 @@ export const SalesTable = ({ sales, page, hasMore, to }: Props) => (
                 )}
               </td>
               <td data-label="Paid" className="amount">
-                <Usdc amount={sale.price_usdc} isBare />
+                <Usdc amount={sale.price_usdc} column={sales.map(({ price_usdc }) => price_usdc)} />
               </td>
               <td data-label="Commission" className="amount">
-                <Usdc amount={sale.commission_usdc} isBare />
+                <Usdc
+                  amount={sale.commission_usdc}
+                  column={sales.map(({ commission_usdc }) => commission_usdc)}
+                />
               </td>
               <td data-label="Yours" className="amount">
-                <Usdc amount={sale.price_usdc - sale.commission_usdc} isBare />
+                <Usdc amount={netOf(sale)} column={sales.map(netOf)} />
               </td>
             </tr>
           ))}

@@ -38,6 +38,9 @@ export function Products({ merchantId, productIds }: { merchantId: number; produ
   const error = cards.error ?? payouts.error
   const openOnes = new Map(cards.data?.products.map((card) => [card.product_id, card]))
   const sold = new Map(payouts.data?.products.map((product) => [product.product_id, product]))
+  const listed = productIds.slice(0, shown)
+  const prices = listed.flatMap((id) => openOnes.get(id)?.price_usdc ?? [])
+  const nets = listed.map((id) => sold.get(id)?.net_usdc ?? 0)
   return (
     <Section title="Products" aside={addLink}>
       {error && <ErrorNote error={error} />}
@@ -45,7 +48,7 @@ export function Products({ merchantId, productIds }: { merchantId: number; produ
         <Skeleton lines={Math.min(productIds.length, AT_ONCE) * 2} />
       ) : (
         <div className="table-frame">
-          <table className="shop-table">
+          <table className="stacked">
             <thead>
               <tr>
                 <th scope="col">Product</th>
@@ -66,7 +69,7 @@ export function Products({ merchantId, productIds }: { merchantId: number; produ
               </tr>
             </thead>
             <tbody>
-              {productIds.slice(0, shown).map((productId) => {
+              {listed.map((productId) => {
                 const card = openOnes.get(productId)
                 const sales = sold.get(productId)
                 const name = card?.name || sales?.name
@@ -93,7 +96,7 @@ export function Products({ merchantId, productIds }: { merchantId: number; produ
                           –
                         </span>
                       ) : (
-                        <Usdc amount={card.price_usdc} isBare />
+                        <Usdc amount={card.price_usdc} column={prices} />
                       )}
                     </td>
                     <td data-label="Commission" className="amount number">
@@ -106,7 +109,7 @@ export function Products({ merchantId, productIds }: { merchantId: number; produ
                       {(sales?.sales_count ?? 0).toLocaleString('en')}
                     </td>
                     <td data-label="Paid to you" className="amount">
-                      <Usdc amount={sales?.net_usdc ?? 0} isBare />
+                      <Usdc amount={sales?.net_usdc ?? 0} column={nets} />
                     </td>
                   </tr>
                 )

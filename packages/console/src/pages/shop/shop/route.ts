@@ -6,7 +6,7 @@ import { requireIds } from '../parts/ids.ts'
 export const shopRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/shop/$merchantId',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'shop/shop' },
   loader: ({ params }) => requireIds(params),
   component: lazyRouteComponent(() => import('./page.tsx'), 'ShopPage'),
   head: ({ match, params }) =>

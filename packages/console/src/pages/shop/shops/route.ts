@@ -5,7 +5,7 @@ import { rootRoute } from '../../../frame/root.tsx'
 export const shopsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/shop',
-  staticData: { isPrivate: true },
+  staticData: { isPrivate: true, page: 'shop/shops' },
   component: lazyRouteComponent(() => import('./page.tsx'), 'ShopsPage'),
   head: ({ match }) =>
     headOf(

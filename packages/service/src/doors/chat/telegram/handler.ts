@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createLimiter, createTurns } from '@referrer/net'
+import { createTurns } from '@referrer/net'
 import type { Channel, Delivery, Message } from '../../../kit/channel.ts'
 import type { Context } from '../../../kit/context.ts'
 import { backoffMs } from '../../../machinery/workers/backoff.ts'
@@ -33,9 +33,9 @@ export interface HandlerOptions {
 export type Handler = (update: unknown, signal: AbortSignal) => Promise<void>
 
 export function createHandler({ context, channel, call, answer, replace }: HandlerOptions): Handler {
-  const { sql, log, clock } = context
-  const ofChat = createLimiter(PER_CHAT)
-  const ofGroup = createLimiter(PER_GROUP)
+  const { sql, log, clock, limits } = context
+  const ofChat = limits.limiter('telegram chats', PER_CHAT)
+  const ofGroup = limits.limiter('telegram groups', PER_GROUP)
   const inTurn = createLanes(AT_ONCE)
   const place = (chat: string) => ({ channel: channel.name, chat })
 
@@ -95,7 +95,7 @@ export function createHandler({ context, channel, call, answer, replace }: Handl
 
   /** The answers are for one person, and everybody in a group could read them. */
   async function leave(group: number): Promise<void> {
-    if (ofGroup(String(group), clock()) > 0) return
+    if ((await ofGroup(String(group))) > 0) return
     await call((api, signal) => api.leaveChat(group, signal)).catch((err: unknown) =>
       log.warn({ err, group }, 'a group could not be left'),
     )
@@ -106,7 +106,7 @@ export function createHandler({ context, channel, call, answer, replace }: Handl
     if (!event) return
     if (event.kind === 'joined') return act(event, signal)
     const isAsked = event.kind === 'message' || event.kind === 'pressed'
-    if (isAsked && ofChat(event.chat, clock()) > 0) return
+    if (isAsked && (await ofChat(event.chat)) > 0) return
     await inTurn(event.chat, () => act(event, signal))
   }
 }

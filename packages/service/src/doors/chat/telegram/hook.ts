@@ -1,8 +1,7 @@
 // Telegram posts the updates. One that is answered with another status than 200 is posted again.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { createLimiter } from '@referrer/net'
-import { type Secret, withTimeout } from '@referrer/process'
+import { createLimiter, type Secret, withTimeout } from '@referrer/process'
 import type { Reception } from '../reception.ts'
 import { type Receiving, showMenu, untilDone, workerOf } from './set-up.ts'
 import { ASKED_FOR } from './update.ts'

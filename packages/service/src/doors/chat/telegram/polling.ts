@@ -1,7 +1,7 @@
 // Long polling. Telegram allows one poller for a bot, so one replica polls; another one takes over when it ends or loses its database
 // connection. An update is confirmed when it was handled: after a crash Telegram delivers again what was not.
 import { lead } from '@referrer/chain'
-import { createLimiter } from '@referrer/net'
+import { createLimiter } from '@referrer/process'
 import type { Frame, Worker } from '../../../machinery/workers/frame.ts'
 import { pause, pauseAfter, type Receiving, showMenu, untilDone, workerOf } from './set-up.ts'
 import { ASKED_FOR } from './update.ts'

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { createLimiter } from '@referrer/net'
 import type { Secret } from '@referrer/process'
 import { z } from 'zod'
 import type { Channel } from '../../../kit/channel.ts'
@@ -40,9 +39,9 @@ export interface HookOptions {
 
 /** Takes messages of people; the answer to the request holds the answer to the person. */
 export function webhookHook({ context, channel, secret, answer }: HookOptions): Hook {
-  const { sql, clock } = context
+  const { sql, clock, limits } = context
   const isFirst = firstSightOf(context)
-  const ofChat = createLimiter(PER_CHAT)
+  const ofChat = limits.limiter('webhook chats', PER_CHAT)
   const refuse = (status: number, error: string) => ({ status, body: { error } })
 
   return {
@@ -64,7 +63,7 @@ export function webhookHook({ context, channel, secret, answer }: HookOptions): 
       if (!(await isFirst({ digest, forgetAt: seconds + 2 * WINDOW_SECONDS + 1 })))
         return refuse(401, 'replayed request')
       const { chat, text = '', pressed } = data
-      if (ofChat(chat, clock()) > 0) return refuse(429, 'too many messages of this chat')
+      if ((await ofChat(chat)) > 0) return refuse(429, 'too many messages of this chat')
       await clearBlocked(sql, { channel: channel.name, chat })
       const message = await answer({ channel, chat, text, ...(pressed !== undefined && { pressed }) })
       if (!message) return { status: 200, body: {} }

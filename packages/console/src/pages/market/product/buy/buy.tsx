@@ -3,11 +3,11 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { formatBps } from '../../../../format/usdc.ts'
 import { rootRoute } from '../../../../frame/root.tsx'
+import { Choices } from '../../../../ui/choices.tsx'
+import { AgentLink } from '../../../../ui/links.tsx'
 import { Empty, Section } from '../../../../ui/parts.tsx'
 import { Skeleton } from '../../../../ui/skeleton.tsx'
 import { Usdc } from '../../../../ui/values.tsx'
-import { Choices } from '../../parts/choices.tsx'
-import { AgentLink } from '../../parts/links.tsx'
 import { readContent } from '../../parts/review-content.ts'
 import {
   link,

@@ -1,6 +1,7 @@
 // Buying with a wallet, here and now. Loaded only when somebody wants to: it brings the wallets and the payment client.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
 import { type Address, erc20Abi, isAddressEqual } from 'viem'
 import { type Api, read } from '../../../../api/api.ts'
 import { Problem } from '../../../../api/problem.ts'
@@ -10,6 +11,7 @@ import type { Connected } from '../../../../wallet/config.ts'
 import { problemOf } from '../../../../wallet/problem.ts'
 import { WithWallet } from '../../../../wallet/with-wallet.tsx'
 import type { ProductReview, RefLink } from '../questions.ts'
+import { productPage } from '../search.ts'
 import { Asking } from './asking.tsx'
 import { Done } from './done.tsx'
 import {
@@ -48,11 +50,32 @@ export const WalletPurchase = (props: Props) => (
       You sign one permission and pay no gas: the market’s contract takes the price from your wallet, once,
       and splits it in the same moment.
     </p>
+    <p className="small soft">
+      This page asks the shop by GET, with the values that you enter. The market does not know what else a
+      product wants: one that wants a POST with a body is bought by{' '}
+      <OtherWay way={undefined}>your agent</OtherWay>, which reads the product’s description, or by{' '}
+      <OtherWay way="x402">an x402 client</OtherWay> that you give the body.
+    </p>
     <WithWallet chainId={props.target.chain_id}>
       {(connected) => <Purchase key={connected.address} {...props} connected={connected} />}
     </WithWallet>
   </div>
 )
+
+function OtherWay({ way, children }: { way: 'x402' | undefined; children: ReactNode }) {
+  const params = productPage.useParams()
+  return (
+    <Link
+      to="/product/$merchantId/$productId"
+      params={params}
+      search={(before) => ({ ...before, way })}
+      hash="buy"
+      resetScroll={false}
+    >
+      {children}
+    </Link>
+  )
+}
 
 /** The split router must be the market's own: the manifest names it, not the link alone. */
 async function marketOf(api: Api, connected: Connected, target: RefLink): Promise<Market> {

@@ -110,7 +110,10 @@ const pay = wrapFetchWithPaymentFromConfig(fetch, {
   ],
   spendControls: { allowedAssets: [{ network, asset, maxAmountPerPayment: '${most}' }] },
 })
-// What the product asks for, such as '?city=Tokyo'.
+// What the product asks for, such as '?city=Tokyo'. One that wants a body: method: 'POST', body: JSON.stringify({ … }).
 const query = ''
-const response = await pay(merchant_endpoint + query, { headers: { 'X-Referrer-Token': token } })
+const response = await pay(merchant_endpoint + query, {
+  method: 'GET',
+  headers: { 'X-Referrer-Token': token },
+})
 console.log(response.status, await response.text())`

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { plural } from '../../../../format/text.ts'
+import { AgentLink } from '../../../../ui/links.tsx'
+import { BuyerBadge, Outcome } from '../../../../ui/outcome.tsx'
 import { Badge, Card } from '../../../../ui/parts.tsx'
 import { Foreign, Moment, Rank, Stars } from '../../../../ui/values.tsx'
 import { Figures } from '../../parts/figures.tsx'
-import { AgentLink } from '../../parts/links.tsx'
 import { readContent } from '../../parts/review-content.ts'
 import type { Product, ProductReview } from '../questions.ts'
 import { productPage } from '../search.ts'
-import { BuyerBadge, Outcome } from './outcome.tsx'
 
 /** Ranks are apart for what is bought again and again, and what is bought once. */
 export const rankOf = ({ author }: ProductReview, { product_type }: Product): number | null =>

@@ -1,8 +1,8 @@
+import { AgentLink } from '../../../../ui/links.tsx'
+import { Outcome } from '../../../../ui/outcome.tsx'
 import { Foreign, Rank, Stars } from '../../../../ui/values.tsx'
-import { AgentLink } from '../../parts/links.tsx'
 import { readContent } from '../../parts/review-content.ts'
 import type { Product, ProductReview } from '../questions.ts'
-import { Outcome } from './outcome.tsx'
 import { BuyThrough, rankOf } from './review-card.tsx'
 
 const MOST_COLUMNS = 8

@@ -1,8 +1,0 @@
-import type { ReactNode } from 'react'
-
-/** Links between which one chooses; the address says which one is chosen, so it works without JavaScript. */
-export const Choices = ({ label, children }: { label: string; children: ReactNode }) => (
-  <nav className="market-choices" aria-label={label}>
-    {children}
-  </nav>
-)

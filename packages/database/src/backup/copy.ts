@@ -1,0 +1,36 @@
+// COPY as streams, on the connection of a transaction.
+import type { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Query } from '../session.ts'
+import type { Transaction } from '../sql.ts'
+
+export interface Columns {
+  /** `schema.table`, quoted where it must be. */
+  table: string
+  /** Likewise; generated ones are left out. */
+  columns: string[]
+}
+
+const listed = ({ table, columns }: Columns) => `${table} (${columns.join(', ')})`
+
+/** The rows of a table as text, a line each, as Postgres sends them: the stream holds the server back. */
+export async function* copyOut(tx: Transaction, from: Columns): AsyncGenerator<Buffer> {
+  const stream: Readable = await tx.unsafe(`copy ${listed(from)} to stdout`).readable()
+  yield* stream as AsyncIterable<Buffer>
+  // The driver pauses its socket when rows come too fast, and resumes it when more are read: never, when these were the last.
+  stream._read(0)
+}
+
+/** Resolves when the server has taken all of them. */
+export async function copyIn(tx: Transaction, into: Columns, rows: AsyncIterable<Buffer>): Promise<void> {
+  const copying = tx.unsafe(`copy ${listed(into)} from stdin`)
+  const stream: Writable = await copying.writable()
+  const query = copying as unknown as Query
+  const { reject } = query
+  // The driver does not tell the stream of an error that comes after its last byte, and would leave us waiting.
+  query.reject = (error) => {
+    stream.destroy(error as Error)
+    reject.call(query, error)
+  }
+  await pipeline(rows, stream)
+}

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util'
+import { readConfig, rebuildListings } from '@referrer/service'
+import type { Command } from '../command.ts'
+import { withRecords } from '../records.ts'
+
+export const discoveryRebuild: Command = {
+  name: 'discovery rebuild',
+  summary: 'makes all listings of discovery anew from the records',
+  help: () => `Makes anew, from the records, what discovery shows of all products: which are open, their reviews, and what these say.
+
+Usage: referrer discovery rebuild
+
+The service may run meanwhile; whoever searches sees the listings of before until the new ones are there. Vectors and prices stay: they are
+looked at again, and made anew where they are of another text or endpoint.
+
+Environment: that of the service (referrer serve --help).
+`,
+  async run(args, { env, print }) {
+    parseArgs({ args })
+    const config = readConfig(env)
+    await withRecords(config, async ({ sql }) => {
+      for (const { chainId } of config.chains) {
+        const tell = (line: string) => print(`chain ${chainId}: ${line}\n`)
+        const count = await rebuildListings(sql, chainId, new Date(), (sofar) => {
+          if (sofar % 10_000 === 0) tell(`${sofar} products so far`)
+        })
+        tell(`${count} products`)
+      }
+    })
+    return 0
+  },
+}
