@@ -12,7 +12,7 @@ import type { MigrationSet } from '../migration-files.ts'
 import type { Sql } from '../sql.ts'
 import { freshDatabase, type TestDatabase } from '../testing.ts'
 import { backUp } from './back-up.ts'
-import { copyIn } from './copy.ts'
+import { copyIn, copyOut } from './copy.ts'
 import { restore } from './restore.ts'
 import { verifyBackup } from './verify.ts'
 
@@ -185,6 +185,16 @@ describe('a backup', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', ...args])
     expect(stdout).toBe(`There is no room for ${at}: free some, or write the backup to another disk.\n`)
     expect((await readdir(directory)).filter((name) => join(directory, name).startsWith(at))).toEqual([])
+  })
+
+  it('that is given up in the middle of a table leaves a connection that can be used', async () => {
+    const sql = await fresh()
+    await sql.unsafe(`CREATE TABLE long AS SELECT repeat(md5(n::text), 32) AS text FROM generate_series(1, 20000) n`)
+    const answer = await sql.begin(async (tx) => {
+      for await (const row of copyOut(tx, { table: 'long', columns: ['text'] })) if (row.length > 0) break
+      return tx`SELECT 1 AS one`
+    })
+    expect(answer).toEqual([{ one: 1 }])
   })
 
   it('of a database without our tables, or with those of another version, is refused', async () => {

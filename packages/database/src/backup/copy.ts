@@ -16,9 +16,14 @@ const listed = ({ table, columns }: Columns) => `${table} (${columns.join(', ')}
 /** The rows of a table as text, a line each, as Postgres sends them: the stream holds the server back. */
 export async function* copyOut(tx: Transaction, from: Columns): AsyncGenerator<Buffer> {
   const stream: Readable = await tx.unsafe(`copy ${listed(from)} to stdout`).readable()
-  yield* stream as AsyncIterable<Buffer>
-  // The driver pauses its socket when rows come too fast, and resumes it when more are read: never, when these were the last.
-  stream._read(0)
+  try {
+    yield* stream as AsyncIterable<Buffer>
+  } finally {
+    // The driver pauses its socket when rows come too fast, and resumes it when more are read: never, when these were the last or nobody
+    // wants the rest. The rest is thrown away, so that the connection answers again.
+    stream.push = () => true
+    stream._read(0)
+  }
 }
 
 /** Resolves when the server has taken all of them. */
