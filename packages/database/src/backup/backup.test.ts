@@ -189,12 +189,30 @@ describe('a backup', () => {
 
   it('that is given up in the middle of a table leaves a connection that can be used', async () => {
     const sql = await fresh()
-    await sql.unsafe(`CREATE TABLE long AS SELECT repeat(md5(n::text), 32) AS text FROM generate_series(1, 20000) n`)
+    await sql.unsafe(
+      `CREATE TABLE long AS SELECT repeat(md5(n::text), 32) AS text FROM generate_series(1, 20000) n`,
+    )
     const answer = await sql.begin(async (tx) => {
       for await (const row of copyOut(tx, { table: 'long', columns: ['text'] })) if (row.length > 0) break
       return tx`SELECT 1 AS one`
     })
     expect(answer).toEqual([{ one: 1 }])
+  })
+
+  it('that is given up as its connection breaks ends too', async () => {
+    const sql = await fresh()
+    await sql.unsafe(
+      `CREATE TABLE long AS SELECT repeat(md5(n::text), 32) AS text FROM generate_series(1, 200000) n`,
+    )
+    const copying = sql.begin(async (tx) => {
+      const [backend] = await tx<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+      for await (const row of copyOut(tx, { table: 'long', columns: ['text'] })) {
+        if (row.length === 0) continue
+        await sql`SELECT pg_terminate_backend(${backend?.pid ?? 0})`
+        break
+      }
+    })
+    await expect(copying).rejects.toThrow()
   })
 
   it('of a database without our tables, or with those of another version, is refused', async () => {

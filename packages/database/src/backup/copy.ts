@@ -19,11 +19,25 @@ export async function* copyOut(tx: Transaction, from: Columns): AsyncGenerator<B
   try {
     yield* stream as AsyncIterable<Buffer>
   } finally {
-    // The driver pauses its socket when rows come too fast, and resumes it when more are read: never, when these were the last or nobody
-    // wants the rest. The rest is thrown away, so that the connection answers again.
-    stream.push = () => true
-    stream._read(0)
+    // The driver pauses its socket when rows come too fast, and resumes it when more are read: never, when these were the last.
+    if (stream.errored?.name === 'AbortError') await discardRest(stream)
+    else stream._read(0)
   }
+}
+
+/** A connection answers again only when all rows of its copy have come. The driver destroys the stream of a connection that is lost. */
+function discardRest(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    stream.push = (row: unknown) => {
+      if (row === null) setImmediate(resolve)
+      return true
+    }
+    stream.destroy = () => {
+      resolve()
+      return stream
+    }
+    stream._read(0)
+  })
 }
 
 /** Resolves when the server has taken all of them. */
