@@ -77,6 +77,14 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
+/** Waits until the database has noticed that the sender is gone: a backend that was waiting for a lock goes on until it has an answer to send. */
+const untilForgotten = () =>
+  until(
+    async () =>
+      (await world.m.sql`SELECT FROM pg_stat_activity WHERE application_name = 'doomed-sender'`).count === 0,
+    'the end of the backends of a sender that was killed',
+  )
+
 /** Kills a sender that waits for this table, which is locked meanwhile. */
 async function killWaitingFor(table: string): Promise<void> {
   await world.m.sql.begin(async (tx) => {
@@ -173,6 +181,7 @@ describe('when a sender is killed', () => {
   it.each(STEPS)('$when, nobody is reminded twice and nobody never', async ({ crash, plain }) => {
     const both = await twoDue()
     await crash(both)
+    await untilForgotten()
     const reminders: number[][] = []
     // Before and after the lease has ended, and around the end of the day that follows.
     for (const days of [3.01, 3.02, 3.95, 4.1]) {

@@ -28,7 +28,7 @@ const channels = [
 ]
 runAlone(
   noticesWorker({
-    sql: connect(DATABASE_URL),
+    sql: connect(DATABASE_URL, { name: 'doomed-sender' }),
     chains: new Map([[Number(CHAIN_ID), {}]]) as unknown as Context['chains'],
     channels: new Map(channels.map((channel) => [channel.name, channel])),
     clock: () => Date.now() + Number(AHEAD_MS),
