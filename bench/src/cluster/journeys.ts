@@ -96,7 +96,8 @@ export function createJourneys({
         .post('/v1/review/register', {
           body: { review_id: Number(reviewId), escrow_id: Number(escrowId), content_json: content },
         })
-        .then(() => true),
+        .then(() => true)
+        .catch(unlessUnknown('review')),
     )
     if (isDone && isRegistered) ended.push({ traveller, escrowId, reviewId, hasVoted: helpful !== undefined })
   }
@@ -122,11 +123,17 @@ const vote = (market: ReferrerClient, agentId: bigint, escrowId: bigint, helpful
     })
     .then(() => true as const)
     .catch(unlessThere)
+    .catch(unlessUnknown('purchase'))
 
-/** A vote whose answer got lost is refused when it is sent again: it is there. The purchase may not be in the records yet. */
+/** A vote whose answer got lost is refused when it is sent again: it is there. */
 function unlessThere(error: unknown): true {
-  if (!(error instanceof ReferrerError)) throw error
-  if (error.status === 409) return true
-  if (error.status === 404) throw new Retryable('the purchase is not in the records yet')
+  if (error instanceof ReferrerError && error.status === 409) return true
+  throw error
+}
+
+/** What is on the chain may not be in the records yet: the answer then says to try again. */
+const unlessUnknown = (what: string) => (error: unknown) => {
+  if (error instanceof ReferrerError && error.status === 404)
+    throw new Retryable(`the ${what} is not in the records yet`)
   throw error
 }
