@@ -13,7 +13,11 @@ import {
 import { expect, test } from 'vitest'
 import { attacks } from './collusion/attacks.ts'
 import { boundOf, gainOf } from './collusion/gain.ts'
+import { play } from './collusion/play.ts'
+import { SMEAR_OF_RING } from './collusion/print.ts'
+import { arenas, SIZES, VOLUMES } from './collusion/report.ts'
 import { smearOf } from './collusion/smear.ts'
+import type { Strategy } from './collusion/strategy.ts'
 import { switches } from './collusion/switches.ts'
 import { THE_RULES } from './rules.ts'
 import { usdc } from './table.ts'
@@ -93,7 +97,30 @@ test('the table of false opinions is what a run gives', () => {
     const cheap = [true, false].map((opinionsWeigh) =>
       smearOf(k, 5, { ...THE_RULES, opinionsWeigh }, { part: 0.01 }).after.toFixed(3),
     )
-    return [String(k), before.toFixed(3), after.toFixed(3), usdc(left), ...cheap]
+    const verified = [{ isVerified: true }, SMEAR_OF_RING].map((options) =>
+      smearOf(k, 5, THE_RULES, options).after.toFixed(3),
+    )
+    return [String(k), before.toFixed(3), after.toFixed(3), usdc(left), ...cheap, ...verified]
   })
   expect(tableOf('smear')).toEqual(rows)
+})
+
+test('the table of the search is what its strategies bring when they are played again', () => {
+  const strategies: (Strategy | null)[][] = JSON.parse(
+    readFileSync(new URL('./collusion/found.json', import.meta.url), 'utf8'),
+  )
+  const ratios = strategies.map((ofSize, at) => [
+    String(SIZES[at]),
+    ...ofSize.map((strategy, of) => {
+      const { gain, cost } = (strategy && play(strategy, arenas.standings.arena, VOLUMES)[of]) ?? {
+        gain: 0n,
+        cost: 1n,
+      }
+      return (Number(gain) / Number(cost)).toFixed(3)
+    }),
+  ])
+  expect(tableOf('search')).toEqual(ratios)
+  const most = Math.max(...ratios.flatMap((row) => row.slice(1).map(Number)))
+  expect(text).toContain(`at most ${most.toFixed(3)}.**`)
+  expect(most).toBeLessThan(1)
 })

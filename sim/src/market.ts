@@ -3,9 +3,11 @@ import { Money } from '@referrer/protocol'
 import {
   BASE_RATES,
   effectiveRank,
+  MILLION,
   multiplierBps,
   opinionWeight,
   type ProductType,
+  trustedSize,
   voteWeight,
 } from '@referrer/ranking'
 import { Balances } from './balances.ts'
@@ -15,9 +17,12 @@ import { Oracle } from './oracle.ts'
 import { Ranks } from './ranks.ts'
 import type { Agent, Event, Merchant, Owner, Product, Purchase, Review, Vote } from './records.ts'
 import { type Rules, sizeBy, THE_RULES } from './rules.ts'
+import { type Design, Standings } from './standings.ts'
 
 export const TERMS = { feeBps: 1_000, heldBackBps: 5_000 }
 const VOTES_AT_ONCE = 3
+/** A buyer agrees with a review if their ratings differ by no more than this. */
+const TOLERANCE = MILLION / 4
 
 export class Market {
   readonly rules: Rules
@@ -29,6 +34,7 @@ export class Market {
   readonly events: Event[] = []
   readonly opinions: Opinions
   readonly oracle: Oracle
+  readonly standings: Standings
   readonly #ranks: Ranks
   readonly #escrows: Escrows
   /** Milliseconds since 1970-01-01. */
@@ -36,12 +42,13 @@ export class Market {
   readonly #voted = new Set<Purchase>()
   #identities = 0
 
-  constructor(now: number, rules: Rules = THE_RULES) {
+  constructor(now: number, rules: Rules = THE_RULES, design?: Design) {
     this.now = now
     this.rules = rules
     this.opinions = new Opinions(rules)
     this.oracle = new Oracle(rules, this.opinions)
-    this.#ranks = new Ranks(rules)
+    this.standings = new Standings(rules, design)
+    this.#ranks = new Ranks(rules, this.standings)
     this.#escrows = new Escrows(this.balances)
   }
 
@@ -57,6 +64,12 @@ export class Market {
     const merchant = { id: this.#identities++, owner }
     this.events.push({ at: this.now, what: 'opened', merchant })
     return merchant
+  }
+
+  /** The operator states that the shop is a real one, with customers and owners of its own. */
+  verify(merchant: Merchant): void {
+    this.standings.verify(merchant)
+    this.events.push({ at: this.now, what: 'verified', merchant })
   }
 
   list(merchant: Merchant, terms: { type: ProductType; price: bigint; commissionBps: number }): Product {
@@ -106,6 +119,8 @@ export class Market {
       heldBackTo: null,
     }
     this.purchases.push(purchase)
+    this.standings.bought(purchase)
+    this.#ranks.sold(purchase)
     this.#escrows.opened(purchase)
     this.balances.paid(purchase, { merchant: product.merchant.owner, reviewer: link.agent.owner })
     this.events.push({ at: this.now, what: 'bought', purchase })
@@ -137,11 +152,23 @@ export class Market {
         (isFirst || !this.rules.ballotsCountOnce) &&
         !(this.rules.flagsCount && voter.flagged) &&
         !this.#isShopOf(product, voter.owner, review.agent.owner)
-      const weight = counts ? voteWeight(rankInForce(voter, product.type), purchase.size) : 0
-      return { ballot, castAt: this.now, review, voter, voterOwner: voter.owner, qualifies: !isOwn, weight }
+      const weight = counts
+        ? voteWeight(rankInForce(voter, product.type), this.#trustedSize(purchase, voter))
+        : 0
+      return {
+        ballot,
+        castAt: this.now,
+        purchase,
+        review,
+        voter,
+        voterOwner: voter.owner,
+        qualifies: !isOwn,
+        weight,
+        supports: counts,
+      }
     })
     purchase.hasVoted ||= votes.some(({ qualifies }) => qualifies)
-    for (const vote of votes) this.#ranks.voted(vote)
+    for (const vote of votes) this.#ranks.voted(vote, votes.length)
     this.#escrows.changed(purchase)
     this.events.push({ at: this.now, what: 'voted', purchase, votes })
   }
@@ -152,6 +179,7 @@ export class Market {
     if (votesMissing(purchase)) throw new Error('vote for a review of the product first')
     const review = this.#publish(buyer, product, satisfaction, purchase)
     purchase.review = review
+    if (review.agrees) this.#ranks.agreed(purchase)
     this.#escrows.changed(purchase)
     return review
   }
@@ -189,6 +217,7 @@ export class Market {
 
   /** Computes everything that depends on the events so far, as the service's followers do continuously. */
   follow(): void {
+    this.standings.follow(this.now)
     this.opinions.follow(this.now)
     for (const review of this.oracle.follow(this.now)) this.#ranks.found(review)
     this.#ranks.follow(this.now)
@@ -197,6 +226,7 @@ export class Market {
 
   #publish(agent: Agent, product: Product, satisfaction: number, purchase: Purchase | null): Review {
     const isOpinion = purchase !== null && !this.#isShopOf(product, agent.owner)
+    const size = purchase ? this.#trustedSize(purchase, agent) : 0
     const review: Review = {
       id: this.reviews.length + 1,
       agent,
@@ -205,9 +235,8 @@ export class Market {
       satisfaction,
       publishedAt: this.now,
       purchase,
-      opinion: isOpinion
-        ? { size: purchase.size, weight: opinionWeight(rankInForce(agent, product.type), purchase.size) }
-        : null,
+      opinion: isOpinion ? { size, weight: opinionWeight(rankInForce(agent, product.type), size) } : null,
+      agrees: purchase !== null && this.#agrees(purchase, satisfaction),
       outcome: 'pending',
       finding: null,
       upheld: null,
@@ -218,6 +247,15 @@ export class Market {
     this.oracle.changed(review)
     this.events.push({ at: this.now, what: 'published', review })
     return review
+  }
+
+  #trustedSize({ size, product }: Purchase, { owner }: Agent): number {
+    return trustedSize(size, this.rules.standingCounts ? this.standings.trustIn(owner, product) : null)
+  }
+
+  #agrees({ link, product, payer }: Purchase, satisfaction: number): boolean {
+    const isNear = Math.abs(satisfaction - link.satisfaction) <= TOLERANCE
+    return isNear && payer !== link.owner && !this.#isShopOf(product, payer, link.owner)
   }
 
   #isShopOf({ merchant }: Product, ...owners: Owner[]): boolean {

@@ -1,14 +1,20 @@
 import {
+  coveredRank,
+  coverOf,
   dayOf,
   deflate,
   findingWeight,
   inflate,
+  MILLION,
   PRODUCT_TYPES,
   type ProductType,
   rankOf,
+  voiceOf,
 } from '@referrer/ranking'
-import type { Agent, Owner, Review, Vote } from './records.ts'
+import { AuthorsMoney } from './money.ts'
+import type { Agent, Owner, Purchase, Review, Vote } from './records.ts'
 import type { Rules } from './rules.ts'
+import type { Standings } from './standings.ts'
 
 /** A piece of evidence for a rank, in millionths as of its day. */
 type Evidence = { side: 'gain' | 'loss'; weight: number; day: number }
@@ -28,11 +34,34 @@ export class Ranks {
   readonly #agents = new Set<Agent>()
   #day = -1
 
-  constructor(rules: Rules) {
+  readonly #standings: Standings
+  readonly #money: AuthorsMoney
+
+  constructor(rules: Rules, standings: Standings) {
     this.#rules = rules
+    this.#standings = standings
+    this.#money = new AuthorsMoney(rules)
   }
 
-  voted(vote: Vote): void {
+  sold(purchase: Purchase): void {
+    this.#money.sold(purchase)
+    this.#agents.add(purchase.link.agent)
+  }
+
+  /** The buyer agrees with the review whose link it followed: half of its money speaks for the author. */
+  agreed(purchase: Purchase): void {
+    const { buyer, link } = purchase
+    if (buyer) this.#money.supported(buyer, { author: link, purchase, parts: 2n })
+    this.#agents.add(link.agent)
+  }
+
+  /** The other half speaks for the authors whom it votes for. */
+  voted(vote: Vote, votesOfBallot: number): void {
+    if (vote.supports) {
+      const parts = BigInt(2 * votesOfBallot)
+      this.#money.supported(vote.voter, { author: vote.review, purchase: vote.purchase, parts })
+      this.#agents.add(vote.review.agent)
+    }
     if (vote.weight === 0) return
     const { agent, owner, product } = vote.review
     const who = this.#rules.ownersCount ? vote.voterOwner : vote.voter.id
@@ -58,6 +87,8 @@ export class Ranks {
   changed(agent: Agent): void {
     this.#agents.add(agent)
     for (const unit of this.#unitsOfVoter.get(agent) ?? []) this.#changed.add(unit)
+    if (!agent.flagged || !this.#rules.flagsCount) return
+    for (const author of this.#money.withdrawn(agent)) this.#agents.add(author)
   }
 
   follow(now: number): void {
@@ -113,13 +144,23 @@ export class Ranks {
   #rank(agent: Agent, type: ProductType): number | null {
     if (agent.flagged) return null
     const sums = { gain: 0n, loss: 0n }
+    const [day, standings] = [this.#day, this.#standings]
     for (const [key, { gain, loss }] of this.#totals.get(agent) ?? []) {
       const [owner, of] = key.split('/')
       if (of !== type || (this.#rules.evidenceStays && Number(owner) !== agent.owner)) continue
       sums.gain += gain
       sums.loss += loss
     }
-    return rankOf(type, { gain: deflate(sums.gain, this.#day), loss: deflate(sums.loss, this.#day) })
+    const voice =
+      standings.isOn && this.#rules.standingCounts
+        ? voiceOf(standings.ofOwner(agent.owner) ?? MILLION)
+        : MILLION
+    const rank = rankOf(type, {
+      gain: (deflate(sums.gain, day) * voice) / MILLION,
+      loss: deflate(sums.loss, day),
+    })
+    if (rank === null || !standings.isOn || !this.#rules.salesNeedCover) return rank
+    return coveredRank(type, rank, coverOf(this.#money.coverOf(agent, day, standings), this.#rules.full))
   }
 
   #unit(key: string, { agent, owner, product }: Review, select: () => Evidence[]): Unit {

@@ -39,6 +39,8 @@ export type Review = {
   /** The purchase of a buyer's review; null: the review has an approved proof instead. */
   purchase: Purchase | null
   opinion: { size: number; weight: number } | null
+  /** Whether a buyer agrees with the review whose link it followed. */
+  agrees: boolean
   outcome: Outcome
   finding: Finding | null
   /** Whether an admin upheld the contradiction after a dispute; null: not decided. */
@@ -81,8 +83,11 @@ export type Vote = {
   review: Review
   voter: Agent
   voterOwner: Owner
+  purchase: Purchase
   qualifies: boolean
   weight: number
+  /** Whether the money of the purchase speaks for the author. */
+  supports: boolean
 }
 
 /** The operations in order, with everything needed to replay them. */
@@ -91,6 +96,7 @@ export type Event = { at: number } & (
   | { what: 'transferred'; agent: Agent; owner: Owner }
   | { what: 'flagged'; agent: Agent }
   | { what: 'opened'; merchant: Merchant }
+  | { what: 'verified'; merchant: Merchant }
   | { what: 'listed'; product: Product }
   | { what: 'published'; review: Review }
   | { what: 'bought'; purchase: Purchase }

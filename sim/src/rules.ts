@@ -24,6 +24,10 @@ export type Rules = {
   evidenceStays: boolean
   /** Votes and opinions of a flagged agent do not count. */
   flagsCount: boolean
+  /** Votes, opinions and an author's evidence count by standing. Only if a shop is verified. */
+  standingCounts: boolean
+  /** A rank above the prior needs support for the author's sales. Only if a shop is verified. */
+  salesNeedCover: boolean
 }
 
 export const THE_RULES: Rules = {
@@ -39,6 +43,8 @@ export const THE_RULES: Rules = {
   opinionsWeigh: true,
   evidenceStays: true,
   flagsCount: true,
+  standingCounts: true,
+  salesNeedCover: true,
 }
 
 export function sizeBy({ sizeBy, full }: Rules, price: bigint, commission: bigint): number {

@@ -45,16 +45,17 @@ export function createEvents(sql: Sql, events: number) {
       return Number(row?.agent_id)
     }
     await tx`
-      INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id,
+      INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, buyer_owner, payer, nonce, merchant_id,
         product_id, review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, transaction_hash)
-      VALUES (${CHAIN_ID}, ${account(900)}, ${count}, 1, ${agent}, ${account(count)}, ${bytes32(count)}, 1, ${bytes32(1)}, 1, 1000000, 50000,
+      VALUES (${CHAIN_ID}, ${account(900)}, ${count}, 1, ${agent}, ${account(agent)}, ${account(count)}, ${bytes32(count)}, 1, ${bytes32(1)},
+        ${1 + ((count * 13) % reviews)}, 1000000, 50000,
         5000, 20000, 5000, ${at}, ${at}, ${bytes32(count)})`
     const [ballot] = await tx<{ ballot_id: bigint }[]>`
       INSERT INTO market.ballots (chain_id, contract, payer, nonce, escrow_id, voter_agent_id, votes_hash, commitment_nonce, expiry, signature, cast_at)
       VALUES (${CHAIN_ID}, ${account(900)}, ${account(count)}, ${bytes32(count)}, ${count}, ${agent}, '', '', 0, '', ${at}) RETURNING ballot_id`
     const [vote] = await tx<{ author_agent_id: bigint }[]>`
       INSERT INTO market.votes
-      SELECT ${ballot?.ballot_id ?? 0n}, internal_id, 1, 'It told what we found.', chain_id, ${agent}, agent_id, ${account(agent)}, true, 1000000, ${at}
+      SELECT ${ballot?.ballot_id ?? 0n}, internal_id, 1, 'It told what we found.', chain_id, ${agent}, agent_id, ${account(agent)}, true, 1000000, ${at}, true
       FROM market.reviews WHERE internal_id = ${review} RETURNING author_agent_id`
     return Number(vote?.author_agent_id)
   }

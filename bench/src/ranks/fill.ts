@@ -61,6 +61,8 @@ function statements(events: number): string[] {
     `INSERT INTO market.agents (chain_id, agent_id) SELECT ${CHAIN_ID}, n FROM ${many(agents)}`,
     `INSERT INTO chain.products
      SELECT ${CHAIN_ID}, n / 10, ${bytes32('n')}, 500, 0, n % 2, '', true, now() FROM ${many(products)}`,
+    // The one that everybody buys: no opinions of it are filled in.
+    `INSERT INTO chain.products VALUES (${CHAIN_ID}, 1, ${bytes32('1')}, 500, 0, 0, '', true, now())`,
     `INSERT INTO market.products (chain_id, merchant_id, product_id)
      SELECT ${CHAIN_ID}, n / 10, ${bytes32('n')} FROM ${many(products)}`,
     `INSERT INTO market.reviews (internal_id, chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id,
@@ -78,9 +80,10 @@ function statements(events: number): string[] {
        (chain_id, internal_id, agent_id, outcome, satisfaction, others, others_weight, others_weighted, size, found_at)
      SELECT chain_id, internal_id, agent_id, comparison_outcome, 0, 3, 3000000, 0, 250000 + internal_id % 4 * 250000, ${moment('internal_id', reviews)}
      FROM market.reviews ORDER BY internal_id`,
-    `INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id,
+    `INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, buyer_owner, payer, nonce, merchant_id,
        product_id, review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, transaction_hash)
-     SELECT ${CHAIN_ID}, ${account('900')}, n, 1, voter, ${account('n')}, ${bytes32('n')}, 1, ${bytes32('1')}, 1, 1000000, 50000, 5000,
+     SELECT ${CHAIN_ID}, ${account('900')}, n, 1, voter, ${account('voter')}, ${account('n')}, ${bytes32('n')}, 1, ${bytes32('1')},
+       1 + n * 13 % ${reviews}, 1000000, 50000, 5000,
        20000, 5000, now(), ${moment('n', votes)}, ${bytes32('n')}
      FROM ${many(votes)}, LATERAL (SELECT 1 + n * 31 % ${agents} AS voter) AS choice`,
     `INSERT INTO market.ballots OVERRIDING SYSTEM VALUE
@@ -88,7 +91,7 @@ function statements(events: number): string[] {
     `SELECT setval(pg_get_serial_sequence('market.ballots', 'ballot_id'), ${votes})`,
     `INSERT INTO market.votes
      SELECT ballot_id, m.internal_id, 1, 'It told what we found.', b.chain_id, voter_agent_id, m.agent_id, ${account('voter_agent_id')},
-       true, 250000 + ballot_id % 4 * 250000, cast_at
+       true, 250000 + ballot_id % 4 * 250000, cast_at, true
      FROM market.ballots AS b JOIN market.reviews AS m ON m.internal_id = 1 + ballot_id * 17 % ${reviews}`,
     `INSERT INTO market.product_sales SELECT chain_id, merchant_id, product_id, count(*) FROM chain.escrows GROUP BY 1, 2, 3`,
   ]
@@ -102,7 +105,7 @@ const FACTORS = Array.from({ length: DAYS + 1 }, (_, n) => {
 /** What the followers would have derived. The ranks are of an earlier day: the followers update them. */
 const DERIVED = [
   `INSERT INTO market.ranked_reviews
-   SELECT m.internal_id, m.chain_id, m.author_owner, p.product_type FROM market.reviews AS m
+   SELECT m.internal_id, m.chain_id, m.author_owner, p.product_type, m.internal_id FROM market.reviews AS m
    JOIN chain.products AS p USING (chain_id, merchant_id, product_id)`,
   `INSERT INTO market.rank_evidence
    SELECT chain_id, review_internal_id, voter_owner, author_agent_id, owner, product_type, 'vote', voter_agent_id, ballot_id, weight, cast_at,
@@ -125,6 +128,28 @@ const DERIVED = [
        FROM market.findings AS f JOIN market.reviews AS m USING (internal_id) JOIN market.ranked_reviews AS r USING (internal_id)
        ORDER BY f.agent_id, r.owner, r.product_type, f.outcome, m.merchant_id, m.product_id, f.finding_id DESC) AS once) AS placed
    WHERE place <= 10`,
+  `INSERT INTO market.counted_purchases (chain_id, contract, payer, nonce, review_id, commission_bps, day, owner, merchant_id, spent,
+     agent_id, author_owner, seller, sales, support_paid, support_spent)
+   SELECT e.chain_id, e.contract, e.payer, e.nonce, e.review_id, 500, floor(extract(epoch FROM e.deposited_at) / 86400), e.buyer_owner,
+     e.merchant_id, CASE WHEN ${account('1')} IN (e.buyer_owner, e.payer) THEN 0 ELSE 300000 END, m.agent_id, r.owner, r.owner,
+     50000, 0, 0
+   FROM chain.escrows AS e JOIN market.reviews AS m ON m.internal_id = e.review_id
+   JOIN market.ranked_reviews AS r ON r.internal_id = m.internal_id`,
+  `INSERT INTO market.spent_at_shops
+   SELECT chain_id, owner, merchant_id, sum(spent * factor)
+   FROM market.counted_purchases JOIN (VALUES ${FACTORS}) AS inflation (day, factor) USING (day) WHERE spent > 0 GROUP BY 1, 2, 3`,
+  `INSERT INTO market.counted_votes
+     (ballot_id, review_internal_id, chain_id, day, merchant_id, agent_id, author_owner, support_paid, support_spent)
+   SELECT v.ballot_id, v.review_internal_id, v.chain_id, floor(extract(epoch FROM v.cast_at) / 86400), 1, v.author_agent_id, r.owner,
+     475000, 150000
+   FROM market.votes AS v JOIN market.ranked_reviews AS r ON r.internal_id = v.review_internal_id`,
+  `INSERT INTO market.author_money
+   SELECT chain_id, agent_id, author_owner, merchant_id, sum(sales * factor), sum(paid * factor), sum(spent * factor)
+   FROM (
+     SELECT chain_id, agent_id, author_owner, merchant_id, day, 0 AS sales, support_paid AS paid, support_spent AS spent
+     FROM market.counted_votes
+     UNION ALL SELECT chain_id, agent_id, author_owner, merchant_id, day, sales, 0, 0 FROM market.counted_purchases) AS parts
+   JOIN (VALUES ${FACTORS}) AS inflation (day, factor) USING (day) GROUP BY 1, 2, 3, 4`,
   `INSERT INTO market.rank_totals
    SELECT chain_id, agent_id, owner, product_type, sum(CASE kind WHEN 'contradicted' THEN 0 ELSE weight * factor END),
      sum(CASE kind WHEN 'contradicted' THEN weight * factor ELSE 0 END), count(*)

@@ -6,7 +6,7 @@ import { report } from '../report.ts'
 import { fail, progress, withPostgres } from '../stage.ts'
 import { createEvents, type Events, KINDS } from './events.ts'
 import { createFilled } from './fill.ts'
-import { chain, drain, type Measured, measureFollowing, measurePlain } from './measure.ts'
+import { chain, drain, FULL_COMMISSION, type Measured, measureFollowing, measurePlain } from './measure.ts'
 
 const HELP = `bench:ranks: what one more vote, finding or opinion costs the ranks, with 10,000 of them before and with 1,000,000
 
@@ -86,12 +86,15 @@ async function checkFilling(sql: Sql, events: Events): Promise<void> {
     const [row] = await sql<{ ranks: string }[]>`
       SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) AS ranks FROM (
         SELECT e::text FROM market.rank_evidence AS e UNION ALL SELECT r::text FROM market.review_ranks AS r
-        UNION ALL SELECT s::text FROM market.rank_totals AS s UNION ALL SELECT o::text FROM market.opinions AS o
+        UNION ALL SELECT s::text FROM market.rank_totals AS s UNION ALL SELECT c::text FROM market.counted_purchases AS c
+        UNION ALL SELECT v::text FROM market.counted_votes AS v UNION ALL SELECT a::text FROM market.spent_at_shops AS a
+        UNION ALL SELECT m::text FROM market.author_money AS m
+        UNION ALL SELECT o::text FROM market.opinions AS o
         UNION ALL SELECT p::text FROM market.product_totals AS p) AS t`
     return row?.ranks
   }
   const filled = await read()
-  await recomputeRanks(sql, chain, new Date(events.now()), () => {})
+  await recomputeRanks(sql, chain, { now: new Date(events.now()), fullCommission: FULL_COMMISSION }, () => {})
   if ((await read()) !== filled) throw new Error('the ranks that were filled in are not those of the events')
   await sql`TRUNCATE market.pending_changes`
 }
@@ -129,4 +132,6 @@ function tell([few = 0, many = 0]: number[], [small, large]: Result[], { failed 
   report({ name: 'ranks', figures, ratios, rows, failed })
 }
 
-const plain = (words: string) => words.replaceAll(/\W+/g, '_')
+function plain(words: string): string {
+  return words.replaceAll(/\W+/g, '_')
+}

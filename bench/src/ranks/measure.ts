@@ -6,7 +6,9 @@ import { CHAIN_ID } from './fill.ts'
 import { rankPlainly } from './plain.ts'
 
 export const chain = { config: { chainId: CHAIN_ID } } as Chain
-const FOLLOWERS = [opinionsFollower, ranksFollower]
+/** That of the service by default. */
+export const FULL_COMMISSION = 10_000n
+const FOLLOWERS = [opinionsFollower, ranksFollower({ fullCommission: FULL_COMMISSION })]
 
 export interface Measured {
   p50Ms: number

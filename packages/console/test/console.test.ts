@@ -8,6 +8,7 @@ import { buying } from './jobs/buying.ts'
 import { chatting } from './jobs/chatting.ts'
 import { everyPage } from './jobs/every-page.ts'
 import { finding } from './jobs/finding.ts'
+import { guarding } from './jobs/guarding.ts'
 import { harness } from './jobs/harness.ts'
 import { hostile } from './jobs/hostile.ts'
 import { operating } from './jobs/operating.ts'
@@ -40,6 +41,7 @@ describe.skipIf(!chromium)('the console', () => {
   describe('who owns an agent', () => owning(current))
   describe('who chats', () => chatting(current))
   describe('who operates the market', () => operating(current))
+  describe('who guards the market against rings', () => guarding(current))
   describe('every page', () => everyPage(current))
   describe('the content of strangers', () => hostile(current))
 })

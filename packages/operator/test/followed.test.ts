@@ -241,6 +241,9 @@ describe('the metrics that alerts and dashboards name', () => {
     await sql`
       INSERT INTO sender.intents (chain_id, key, from_address, to_address, data, value)
       SELECT ${place.m.chainId}, 'waits', a, a, '', 0 FROM decode(repeat('00', 20), 'hex') AS a`
+    await sql`
+      INSERT INTO market.standing_passes (chain_id, pass, day, as_of_block, verification_id, verified, owners, shops, computed_at, took_ms)
+      VALUES (${place.m.chainId}, 1, 1, 1, 0, 0, 0, 0, now(), 1)`
     const urls = [place.m.service.metricsUrl, place.facilitator.metricsUrl]
     const known = new Map<string, Set<string>>()
     const read = async () => {

@@ -43,17 +43,17 @@ export const dateOf = (day: number): string => new Date(day * DAY_MS).toISOStrin
 const PARTS = Array.from({ length: HALF_LIFE_DAYS }, (_, day) =>
   BigInt(Math.round(2 ** (40 + day / HALF_LIFE_DAYS))),
 )
-const inflation = (day: number): bigint =>
+export const inflationOf = (day: number): bigint =>
   (PARTS[day % HALF_LIFE_DAYS] ?? 0n) << BigInt(Math.floor(day / HALF_LIFE_DAYS))
 
 /**
  * Scales a weight up by its day. Weights of different days can then be added, and one `deflate` of the sum ages them
  * all.
  */
-export const inflate = (weight: number, day: number): bigint => BigInt(weight) * inflation(day)
+export const inflate = (weight: number | bigint, day: number): bigint => BigInt(weight) * inflationOf(day)
 
 /** The value of a sum of inflated weights on a day, in millionths. */
-export const deflate = (sum: bigint, day: number): number => Number((sum << 20n) / inflation(day)) / 2 ** 20
+export const deflate = (sum: bigint, day: number): number => Number((sum << 20n) / inflationOf(day)) / 2 ** 20
 
 /**
  * The rank from evidence for and against, in millionths as of the day in question. Null: there is too little

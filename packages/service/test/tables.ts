@@ -148,7 +148,7 @@ export async function recordDifferences(
     } = review
     return {
       ...{ chain_id, agent_id, merchant_id, product_id, published_hash, author_owner, proof_kind, proof_id },
-      ...{ opinion_size: null, opinion_weight: null },
+      ...{ opinion_size: null, opinion_weight: null, opinion_agrees: null },
       ...{
         cashback_bps: cashbackOf(agent_id),
         content: null,

@@ -22,6 +22,11 @@ const COMPUTED = new Set([
   'ref_review_id',
   'linked_endpoint',
   'linked_signer',
+  // Of the standings, which the demo has none of: without a verified shop they say nothing more than the weights.
+  'supports',
+  'voter_standing',
+  'shop_standing',
+  'opinion_agrees',
 ])
 
 export interface Columns {

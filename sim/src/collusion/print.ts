@@ -11,6 +11,8 @@ export type Tried = { attack: Attack; gains: Gain[] }
 const SIZES = [1, 2, 3, 5, 10, 20, 50, 100]
 const SWITCHED_OFF_WITH = 20
 const HONEST_OPINIONS = [3, 5, 20]
+/** A ring that has bought at its own shop as often as it now buys outside. */
+export const SMEAR_OF_RING = { isVerified: true, history: 10 }
 
 export const tryAll = (rules: Rules): Tried[] =>
   Object.values(attacks).map((attack) => ({ attack, gains: SIZES.map((k) => gainOf(attack, k, rules)) }))
@@ -77,6 +79,8 @@ export function smearTable(rules: Rules): string {
           'left the ring': usdc(left),
           'at a hundredth of the price': smearOf(k, opinions, rules, { part: 0.01 }).after.toFixed(3),
           'if opinions did not weigh': smearOf(k, opinions, unweighed, { part: 0.01 }).after.toFixed(3),
+          'verified shops, fresh wallets': smearOf(k, opinions, rules, { isVerified: true }).after.toFixed(3),
+          'verified shops, wallets of a ring': smearOf(k, opinions, rules, SMEAR_OF_RING).after.toFixed(3),
         }
       }),
     ),

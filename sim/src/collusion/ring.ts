@@ -3,6 +3,7 @@ import { DAY_MS } from '../escrows.ts'
 import { Market } from '../market.ts'
 import type { Agent, Merchant, Owner, Product, Purchase, Review } from '../records.ts'
 import type { Rules } from '../rules.ts'
+import type { Design } from '../standings.ts'
 
 const START = Date.UTC(2026, 0, 1)
 /** The part of the commission that links of agents at their cold start earn. */
@@ -33,9 +34,9 @@ export class Ring {
   #helpers: Agent[] | undefined
   #nextOwner = 1
 
-  constructor(size: number, rules: Rules) {
+  constructor(size: number, rules: Rules, design?: Design) {
     this.#size = size
-    this.market = new Market(START, rules)
+    this.market = new Market(START, rules, design)
     this.star = this.mint(this.newOwner())
     this.keeper = this.mint(this.newOwner())
   }
@@ -44,6 +45,10 @@ export class Ring {
   get helpers(): readonly Agent[] {
     this.#helpers ??= Array.from({ length: this.#size }, () => this.mint(this.newOwner()))
     return this.#helpers
+  }
+
+  get owners(): ReadonlySet<Owner> {
+    return this.#owners
   }
 
   get wallets(): number {

@@ -25,10 +25,12 @@ export function experienceOf(random: Random, { quality }: World, product: Produc
  */
 export function chooseLink(
   random: Random,
-  { market, categories }: World,
+  { market, categories, roles }: World,
   buyer: Agent | null,
 ): Review | null {
-  const all = random.pick(categories).flatMap(({ reviews }) => random.some(reviews, 3))
+  const role = buyer && roles.get(buyer)
+  const products = role?.what === 'niche' ? role.products : random.pick(categories)
+  const all = products.flatMap(({ reviews }) => random.some(reviews, 3))
   const readable = all.filter(({ agent }) => agent.owner !== buyer?.owner && !agent.flagged)
   const scored = random.some(readable, READ).map((review) => {
     const { agent, product, satisfaction } = review

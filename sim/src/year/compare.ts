@@ -1,4 +1,5 @@
 import type { Market } from '../market.ts'
+import { account } from './accounts.ts'
 import type { Replay } from './replay.ts'
 
 /** Throws at the first Review Rank that differs from the service's tables. */
@@ -24,6 +25,25 @@ export async function compareProducts(replay: Replay, { products, opinions }: Ma
     differ(`the rank of product ${product.id}`, rank, opinions.rankOf(product))
   }
   return products.length
+}
+
+/** Compares what each owner spent at each shop: the standings rest on it. */
+export async function compareSpent({ sql, chainId }: Replay, { standings }: Market): Promise<number> {
+  const rows = await sql<{ owner: Buffer; merchant_id: bigint; spent: bigint }[]>`
+    SELECT owner, merchant_id, spent FROM market.spent_at_shops WHERE chain_id = ${chainId}`
+  const theirs = new Map(
+    rows.map(({ owner, merchant_id, spent }) => [`${owner.toString('hex')} at ${merchant_id}`, spent]),
+  )
+  let compared = 0
+  for (const [owner, shops] of standings.spent) {
+    for (const [shop, spent] of shops) {
+      const who = `${account(owner).toString('hex')} at ${shop.id}`
+      differ(`what was spent by ${who}`, theirs.get(who), spent)
+      compared++
+    }
+  }
+  differ('the number of owners and shops with spending', rows.length, compared)
+  return compared
 }
 
 /** Compares the last finding on every review, the outcome shown for it, and the number of findings. */

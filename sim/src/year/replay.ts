@@ -3,18 +3,29 @@
 import type { Sql, Transaction } from '@referrer/database'
 import { MILLION, PRODUCT_TYPES } from '@referrer/ranking'
 import type { Chain, Context } from '@referrer/service'
-import { followOnce, opinionsFollower, oracleFollower, ranksFollower } from '@referrer/service/testing'
+import {
+  followOnce,
+  opinionsFollower,
+  oracleFollower,
+  ranksFollower,
+  standingFollower,
+} from '@referrer/service/testing'
 import type { Market } from '../market.ts'
 import type { Event } from '../records.ts'
+import { account, bytes32 } from './accounts.ts'
 
 const CHAIN_ID = 31_337
 const WINDOW_MS = 60 * 86_400_000
 
-const bytes = (number: number, length: number) =>
-  Buffer.from(number.toString(16).padStart(2 * length, '0'), 'hex')
-const account = (number: number) => bytes(number, 20)
-const bytes32 = (number: number) => bytes(number, 32)
 const NOBODY = account(0)
+
+/** The follower logs a pass that failed; here it ends the replay. */
+const STRICT = {
+  info() {},
+  error(fields: { err?: Error }) {
+    throw fields.err ?? new Error('no standings could be computed')
+  },
+} as unknown as Context['log']
 
 type Of<What extends Event['what']> = Event & { what: What }
 
@@ -23,7 +34,13 @@ export function createReplay(sql: Sql, market: Market) {
   let written = 0
   const clock = () => market.now
   const chain = { config: { chainId: CHAIN_ID } } as Chain
-  const followers = [opinionsFollower, oracleFollower({ config: {}, sql, clock } as Context), ranksFollower]
+  const config = { fullCommission: market.rules.full }
+  const followers = [
+    opinionsFollower,
+    oracleFollower({ config: {}, sql, clock } as Context),
+    standingFollower({ log: STRICT }),
+    ranksFollower(config),
+  ]
 
   async function catchUp(): Promise<void> {
     const events = market.events.slice(written)
@@ -42,10 +59,14 @@ async function write(tx: Transaction, events: readonly Event[]): Promise<void> {
     events.filter((event): event is Of<What> => event.what === what)
   await tx`SELECT set_config('indexer.block', 'final', true)`
   await writeShops(tx, of('minted'), of('opened'), of('listed'))
+  await writeVerifications(tx, of('verified'))
   await writePurchases(tx, of('bought'))
   await writeReviews(tx, of('published'))
   await writeBallots(tx, of('voted'))
-  for (const { agent, owner } of of('transferred')) {
+  for (const { at, agent, owner } of of('transferred')) {
+    await tx`
+      INSERT INTO chain.ownership_changes (chain_id, block_number, log_index, agent_id, from_owner, to_owner, changed_at)
+      VALUES (${CHAIN_ID}, ${at}, ${agent.id}, ${agent.id}, ${NOBODY}, ${account(owner)}, ${new Date(at)})`
     await tx`UPDATE chain.identities SET owner = ${account(owner)} WHERE chain_id = ${CHAIN_ID} AND agent_id = ${agent.id}`
   }
   for (const { agent } of of('flagged')) {
@@ -77,6 +98,11 @@ async function writeShops(
       SELECT ${CHAIN_ID}, id, owner, ${NOBODY}, '', at FROM unnest(
         ${identities.map(({ id }) => id)}::bigint[], ${identities.map(({ owner }) => account(owner))}::bytea[],
         ${identities.map(({ at }) => new Date(at))}::timestamptz[]) AS i (id, owner, at)`
+    // A moment is its block.
+    await tx`
+      INSERT INTO chain.ownership_changes (chain_id, block_number, log_index, agent_id, from_owner, to_owner, changed_at)
+      SELECT chain_id, floor(extract(epoch FROM minted_at) * 1000), agent_id, agent_id, ${NOBODY}, owner, minted_at FROM chain.identities
+      WHERE chain_id = ${CHAIN_ID} AND agent_id = ANY(${identities.map(({ id }) => id)}::bigint[])`
     await tx`
       INSERT INTO market.agents (chain_id, agent_id) SELECT ${CHAIN_ID}, id
       FROM unnest(${minted.map(({ agent }) => agent.id)}::bigint[]) AS id`
@@ -95,24 +121,35 @@ async function writeShops(
     INSERT INTO chain.products SELECT ${CHAIN_ID}, merchant_id, product_id, bps, 0, type, '', true, now() FROM listed`
 }
 
+async function writeVerifications(tx: Transaction, verified: readonly Of<'verified'>[]): Promise<void> {
+  if (verified.length === 0) return
+  await tx`
+    INSERT INTO market.shop_verifications (chain_id, merchant_id, owner, is_verified, note, decided_by, decided_at)
+    SELECT ${CHAIN_ID}, v.merchant, v.owner, true, '', ${NOBODY}, v.at FROM unnest(
+      ${verified.map(({ merchant }) => merchant.id)}::bigint[], ${verified.map(({ merchant }) => account(merchant.owner))}::bytea[],
+      ${verified.map(({ at }) => new Date(at))}::timestamptz[]) WITH ORDINALITY AS v (merchant, owner, at, place)
+    ORDER BY v.place`
+}
+
 async function writePurchases(tx: Transaction, bought: readonly Of<'bought'>[]): Promise<void> {
   if (bought.length === 0) return
   const column = <T>(pick: (purchase: Of<'bought'>['purchase']) => T) =>
     bought.map(({ purchase }) => pick(purchase))
   await tx`
-    INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id, product_id,
+    INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, buyer_owner, payer, nonce, merchant_id, product_id,
       review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, transaction_hash)
-    SELECT ${CHAIN_ID}, ${account(1)}, id, reviewer, buyer, payer, nonce, merchant, product, review, price, commission, fee, held_back,
+    SELECT ${CHAIN_ID}, ${account(1)}, id, reviewer, buyer, buyer_owner, payer, nonce, merchant, product, review, price, commission, fee, held_back,
       cashback, at + ${WINDOW_MS / 1_000} * interval '1 s', at, nonce
     FROM unnest(
       ${column(({ id }) => id)}::bigint[], ${column(({ link }) => link.agent.id)}::bigint[],
-      ${column(({ buyer }) => buyer?.id ?? null)}::bigint[], ${column(({ payer }) => account(Math.max(payer, 0)))}::bytea[],
+      ${column(({ buyer }) => buyer?.id ?? null)}::bigint[],
+      ${column(({ buyer, payer }) => (buyer ? account(payer) : null))}::bytea[], ${column(({ payer }) => account(payer))}::bytea[],
       ${column(({ id }) => bytes32(id))}::bytea[], ${column(({ product }) => product.merchant.id)}::bigint[],
       ${column(({ product }) => bytes32(product.id + 1))}::bytea[], ${column(({ link }) => link.id)}::bigint[],
       ${column(({ price }) => price)}::bigint[], ${column(({ split }) => split.commission)}::bigint[],
       ${column(({ split }) => split.fee)}::bigint[], ${column(({ split }) => split.heldBack)}::bigint[],
       ${column(({ split }) => split.cashback)}::bigint[], ${column(({ boughtAt }) => new Date(boughtAt))}::timestamptz[])
-      AS e (id, reviewer, buyer, payer, nonce, merchant, product, review, price, commission, fee, held_back, cashback, at)`
+      AS e (id, reviewer, buyer, buyer_owner, payer, nonce, merchant, product, review, price, commission, fee, held_back, cashback, at)`
 }
 
 /** The rows get the ids that the reviews have in the model. */
@@ -123,15 +160,16 @@ async function writeReviews(tx: Transaction, published: readonly Of<'published'>
   const ids = column(({ id }) => id)
   const rows = await tx<{ internal_id: bigint }[]>`
     INSERT INTO market.reviews (chain_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, cashback_bps, content,
-      satisfaction_score, author_owner, opinion_size, opinion_weight)
-    SELECT ${CHAIN_ID}, agent, merchant, product, hash, kind, proof, 0, '{}', satisfaction, owner, size, weight
+      satisfaction_score, author_owner, opinion_size, opinion_weight, opinion_agrees)
+    SELECT ${CHAIN_ID}, agent, merchant, product, hash, kind, proof, 0, '{}', satisfaction, owner, size, weight, agrees
     FROM unnest(
       ${ids}::bigint[], ${column(({ agent }) => agent.id)}::bigint[], ${column(({ product }) => product.merchant.id)}::bigint[],
       ${column(({ product }) => bytes32(product.id + 1))}::bytea[], ${column(({ id }) => bytes32(id))}::bytea[],
       ${column(({ purchase }) => (purchase ? 2 : 1))}::int2[], ${column(({ id, purchase }) => purchase?.id ?? id)}::bigint[],
       ${column(({ satisfaction }) => satisfaction / MILLION)}::float8[], ${column(({ owner }) => account(owner))}::bytea[],
-      ${column(({ opinion }) => opinion?.size ?? null)}::int4[], ${column(({ opinion }) => opinion?.weight ?? null)}::int4[])
-      AS r (id, agent, merchant, product, hash, kind, proof, satisfaction, owner, size, weight)
+      ${column(({ opinion }) => opinion?.size ?? null)}::int4[], ${column(({ opinion }) => opinion?.weight ?? null)}::int4[],
+      ${column(({ agrees }) => agrees)}::boolean[])
+      AS r (id, agent, merchant, product, hash, kind, proof, satisfaction, owner, size, weight, agrees)
     ORDER BY id RETURNING internal_id`
   if (rows.some(({ internal_id }, at) => Number(internal_id) !== ids[at])) {
     throw new Error('the records of reviews are not numbered as expected: begin with an empty database')
@@ -160,12 +198,13 @@ async function writeBallots(tx: Transaction, voted: readonly Of<'voted'>[]): Pro
   const votes = voted.flatMap(({ votes }) => votes)
   await tx`
     INSERT INTO market.votes (ballot_id, review_internal_id, position, reasoning, chain_id, voter_agent_id, author_agent_id, voter_owner,
-      qualifies, weight, cast_at)
-    SELECT ballot, review, row_number() OVER (PARTITION BY ballot), 'was right', ${CHAIN_ID}, voter, author, owner, qualifies, weight, at
+      qualifies, weight, supports, cast_at)
+    SELECT ballot, review, row_number() OVER (PARTITION BY ballot), 'was right', ${CHAIN_ID}, voter, author, owner, qualifies, weight, supports, at
     FROM unnest(
       ${votes.map(({ ballot }) => ballot)}::bigint[], ${votes.map(({ review }) => review.id)}::bigint[],
       ${votes.map(({ voter }) => voter.id)}::bigint[], ${votes.map(({ review }) => review.agent.id)}::bigint[],
       ${votes.map(({ voterOwner }) => account(voterOwner))}::bytea[], ${votes.map(({ qualifies }) => qualifies)}::boolean[],
-      ${votes.map(({ weight }) => weight)}::int4[], ${votes.map(({ castAt }) => new Date(castAt))}::timestamptz[])
-      AS v (ballot, review, voter, author, owner, qualifies, weight, at)`
+      ${votes.map(({ weight }) => weight)}::int4[], ${votes.map(({ supports }) => supports)}::boolean[],
+      ${votes.map(({ castAt }) => new Date(castAt))}::timestamptz[])
+      AS v (ballot, review, voter, author, owner, qualifies, weight, supports, at)`
 }

@@ -3,7 +3,7 @@ import { DAY_MS, votesMissing } from '../escrows.ts'
 import { Random } from '../random.ts'
 import type { Agent, Purchase, Review } from '../records.ts'
 import { chooseFriendsLink, chooseLink, experienceOf, friendlyVotes, honestVotes } from './behaviour.ts'
-import { createWorld, type RingStyle, type Scale, START, type World } from './world.ts'
+import { createWorld, type RingStyle, type Scale, START, type Trust, type World } from './world.ts'
 
 const DAYS = 365
 export const TICKS_A_DAY = 2
@@ -22,6 +22,10 @@ const LENIENCE = 0.3 * MILLION
 /** When in the year (as a fraction) some agents are sold, and a ring is flagged. */
 const SOLD = { at: 0.5, agents: 0.01 }
 const FLAGGED_AT = 0.55
+const NEWCOMERS_AT = 0.5
+
+/** Four of five honest shops are verified. */
+export const VERIFIED: Trust = { verified: 0.8 }
 
 export type Tick = { number: number; isLast: boolean }
 
@@ -30,16 +34,29 @@ export type Options = {
   scale: Scale
   style?: RingStyle
   days?: number
+  trust?: Trust
+  /** Called when shops are verified and nothing else has happened yet. */
+  onBegin?: (world: World) => void | Promise<void>
   /** Called after each half day, when everything has been followed. */
   onTick?: (world: World, tick: Tick) => void | Promise<void>
 }
 
 /** Simulates a year of the market. */
-export async function runYear({ seed, scale, style = 'loud', days = DAYS, onTick }: Options): Promise<World> {
+export async function runYear({
+  seed,
+  scale,
+  style = 'loud',
+  days = DAYS,
+  trust = VERIFIED,
+  onBegin,
+  onTick,
+}: Options): Promise<World> {
   const random = new Random(seed)
   const ticks = days * TICKS_A_DAY
-  const world = createWorld(random, scale, style)
+  const world = createWorld(random, scale, style, trust)
   const { market } = world
+  market.follow()
+  await onBegin?.(world)
   const plan = createPlan()
   for (const { at, agent, isFriendly } of writings(random, world, ticks)) {
     plan.at(at, () => write(random, world, agent, isFriendly))
@@ -77,14 +94,23 @@ export async function runYear({ seed, scale, style = 'loud', days = DAYS, onTick
     }
     market.now = START + (tick + 1) * TICK_MS - 1
     market.follow()
+    noteColdStarts(world)
     await onTick?.(world, { number: tick, isLast: tick === ticks - 1 })
   }
   return world
 }
 
+function noteColdStarts({ market, honest, coldStarts }: World): void {
+  for (const agent of honest) {
+    if (coldStarts.has(agent) || (agent.ranks.repeat ?? agent.ranks.one_off) === null) continue
+    coldStarts.set(agent, market.purchases.filter(({ buyer }) => buyer === agent).length)
+  }
+}
+
 /** The reviews with proofs and their times; all members of a ring review its products. */
-function writings(random: Random, { honest, rings }: World, ticks: number) {
-  const some = random.some(honest, Math.round(honest.length * WRITERS))
+function writings(random: Random, { honest, rings, roles }: World, ticks: number) {
+  const writers = honest.filter((agent) => roles.get(agent)?.what !== 'newcomer')
+  const some = random.some(writers, Math.round(honest.length * WRITERS))
   const ofHonest = some.flatMap((agent) =>
     Array.from({ length: PROOFS_OF_WRITER }, () => ({ agent, isFriendly: false })),
   )
@@ -123,11 +149,16 @@ function ringsRating({ style }: World, experience: number): number {
 
 function buy(random: Random, world: World): Purchase | null {
   const buyer = random.chance(BY_WALLET) ? null : random.pick(world.market.agents)
+  if (buyer && !hasBegun(world, buyer)) return null
   const ring = buyer ? world.ringOf.get(buyer) : undefined
   const link =
     (buyer && ring && random.chance(0.6) ? chooseFriendsLink(random, ring, buyer) : null) ??
     chooseLink(random, world, buyer)
   return link && world.market.buy(link, buyer ?? -1)
+}
+
+function hasBegun({ market, roles }: World, agent: Agent): boolean {
+  return roles.get(agent)?.what !== 'newcomer' || market.now >= START + NEWCOMERS_AT * DAYS * DAY_MS
 }
 
 function voteAndReview(random: Random, world: World, purchase: Purchase): void {

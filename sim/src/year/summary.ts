@@ -1,6 +1,7 @@
 import { PRODUCT_TYPES, type ProductType } from '@referrer/ranking'
 import type { Agent, Purchase } from '../records.ts'
 import { table, usdc } from '../table.ts'
+import { detectionOf } from './detection.ts'
 import type { World } from './world.ts'
 
 /** Compares the ranks of honest and colluding agents. Flagged agents are left out. */
@@ -63,6 +64,7 @@ export function summaryOf(world: World): string {
     heldBack(world),
     '\nWhat buyers paid, in USDC, to the last unit\n',
     money(world),
+    detectionOf(world),
   ].join('\n')
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { connect, migrate, type Sql, startPostgres } from '@referrer/database'
 import { migrations } from '@referrer/service'
 import type { Market } from '../market.ts'
-import { compareFindings, compareProducts, compareRanks } from './compare.ts'
+import { compareFindings, compareProducts, compareRanks, compareSpent } from './compare.ts'
 import { createReplay, type Replay } from './replay.ts'
 
 /** Creates a temporary database, which `end` deletes. */
@@ -35,6 +35,7 @@ export function comparer(sql: Sql) {
       compared += await compareRanks(replay, market)
       if (!hasAll) return
       compared += (await compareProducts(replay, market)) + (await compareFindings(replay, market))
+      compared += await compareSpent(replay, market)
     },
     compared: () => compared,
   }

@@ -3,6 +3,7 @@ import { Market } from '../market.ts'
 import type { Random } from '../random.ts'
 import type { Agent, Owner, Product } from '../records.ts'
 import { THE_RULES } from '../rules.ts'
+import type { Design } from '../standings.ts'
 
 export const START = Date.UTC(2026, 0, 1)
 
@@ -25,7 +26,22 @@ export type Ring = { members: Agent[]; products: Product[] }
  */
 export type RingStyle = 'loud' | 'quiet'
 
+/**
+ * The part of honest shops that the operator has verified, and how standings are computed. `isIgnored`: ranks are
+ * computed as if no shop were verified.
+ */
+export type Trust = { verified: number; design?: Design; isIgnored?: boolean }
+
+/**
+ * Honest agents with little to show. A newcomer begins in the middle of the year. A niche reviewer only buys at one
+ * shop, which is verified or not.
+ */
+export type Role = { what: 'newcomer' } | { what: 'niche'; products: Product[]; isVerified: boolean }
+
 export type World = {
+  roles: Map<Agent, Role>
+  /** How many purchases an honest agent made until it got its first rank. Those without one are missing. */
+  coldStarts: Map<Agent, number>
   market: Market
   style: RingStyle
   honest: Agent[]
@@ -43,10 +59,19 @@ const COLLUDING = 0.1
 /** The size of each ring, as a share of all colluding agents. */
 const RING_SHARES = [0.02, 0.03, 0.05, 0.1, 0.2, 0.6]
 const RING_PRODUCTS = 0.15
+/** The part of the honest who are newcomers, and as many are niche reviewers. */
+const ROLES = 0.04
 const CASHBACKS = [0, 0, 1_000, 2_000, 3_000]
 
-export function createWorld(random: Random, { agents, products }: Scale, style: RingStyle): World {
-  const market = new Market(START, THE_RULES)
+export function createWorld(
+  random: Random,
+  { agents, products }: Scale,
+  style: RingStyle,
+  trust: Trust,
+): World {
+  const counts = !trust.isIgnored
+  const rules = { ...THE_RULES, standingCounts: counts, salesNeedCover: counts }
+  const market = new Market(START, rules, trust.design)
   let owners = 0
   const newOwner = (): Owner => ++owners
   const mint = (owner: Owner) => market.mint(owner, { cashbackBps: random.pick(CASHBACKS) })
@@ -81,9 +106,13 @@ export function createWorld(random: Random, { agents, products }: Scale, style: 
     // The shop belongs to a separate owner, so that the votes of members count there.
     ring.products.push(...list(newOwner(), count, 0.1, 0.4))
   }
+  let shops = 0
   while (market.products.length < products) {
     const count = Math.min(PRODUCTS_OF_MERCHANT, products - market.products.length)
-    list(newOwner(), count, 0.1, 1)
+    const [product] = list(newOwner(), count, 0.1, 1)
+    const isVerified = Math.floor((shops + 1) * trust.verified) > Math.floor(shops * trust.verified)
+    if (product && isVerified) market.verify(product.merchant)
+    shops++
   }
 
   const categories: Product[][] = Array.from({ length: Math.ceil(products / PRODUCTS_OF_CATEGORY) }, () => [])
@@ -92,5 +121,29 @@ export function createWorld(random: Random, { agents, products }: Scale, style: 
     if (!hidden.has(product)) categories[product.id % categories.length]?.push(product)
   }
   const ringOf = new Map(rings.flatMap((ring) => ring.members.map((member) => [member, ring] as const)))
-  return { market, style, honest, rings, ringOf, quality, categories }
+  const roles = rolesOf(market, honest, new Set(rings.flatMap((ring) => ring.products)))
+  return { roles, coldStarts: new Map(), market, style, honest, rings, ringOf, quality, categories }
+}
+
+/** The last honest agents have a role. */
+function rolesOf(market: Market, honest: readonly Agent[], ofRings: ReadonlySet<Product>): Map<Agent, Role> {
+  const shops = Map.groupBy(
+    market.products.filter((product) => !ofRings.has(product)),
+    ({ merchant }) => merchant,
+  )
+  const niches = [true, false].map((isVerified) =>
+    [...shops]
+      .filter(([merchant]) => market.standings.isVerified(merchant) === isVerified)
+      .map(([, of]) => of),
+  )
+  const count = Math.ceil(honest.length * ROLES)
+  const roles = honest.slice(-2 * count).map((agent, at): [Agent, Role] => {
+    const isVerified = at % 4 < 2
+    const products =
+      niches[isVerified ? 0 : 1]?.[Math.floor(at / 4) % (niches[isVerified ? 0 : 1]?.length || 1)]
+    return at % 2 === 0 || !products
+      ? [agent, { what: 'newcomer' }]
+      : [agent, { what: 'niche', products, isVerified }]
+  })
+  return new Map(roles)
 }

@@ -525,6 +525,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/standing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether standings count, and what they were last computed from
+         * @description Standings count from the day on which the operator verifies a first shop. While no shop is verified, everything counts in full. They are computed once a day, and again when the operator verifies shops or a verified shop is sold.
+         */
+        get: operations["getStanding"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/standing/owner/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The standing of an owner, and the spending it comes from
+         * @description Standings count from the day on which the operator verifies a first shop. While no shop is verified, everything counts in full.
+         */
+        get: operations["getStandingOwnerByAddress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/standing/shop/{merchant_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The standing of a shop, and the customers it comes from
+         * @description Standings count from the day on which the operator verifies a first shop. While no shop is verified, everything counts in full.
+         */
+        get: operations["getStandingShopByMerchantId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/standing/owners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The standings of all owners
+         * @description Ordered by address. Pages of different `pass` do not belong together.
+         */
+        get: operations["getStandingOwners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/standing/shops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The standings of all shops
+         * @description Ordered by `merchant_id`. Pages of different `pass` do not belong together.
+         */
+        get: operations["getStandingShops"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/standing/spending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What owners spent at shops that are not their own
+         * @description All that standings are computed from, ordered by owner and `merchant_id`. What has faded to 0 does not count. Purchases since the last computation are included.
+         */
+        get: operations["getStandingSpending"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/standing/verifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which shops the operator has verified, and why
+         * @description All decisions, oldest first; they are never changed. Standings rest on the shops whose last decision is a verification in force. While there is none, everything counts in full.
+         */
+        get: operations["getStandingVerifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/spending-limits": {
         parameters: {
             query?: never;
@@ -1568,6 +1708,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/shops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open shops, and whether they are verified, by ascending id */
+        get: operations["getAdminShops"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/shops/{merchant_id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a shop: standings rest on it
+         * @description It holds until it is withdrawn or the shop changes its owner. Standings are computed anew at once.
+         */
+        post: operations["postAdminShopsByMerchantIdVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/shops/{merchant_id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take the verification of a shop back
+         * @description Standings are computed anew at once.
+         */
+        post: operations["postAdminShopsByMerchantIdWithdraw"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/disputes": {
         parameters: {
             query?: never;
@@ -1711,6 +1908,83 @@ export interface paths {
         get: operations["getAdminDisputesByInternalId"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/rings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suspected rings: owners who buy and vote among themselves
+         * @description Found once a day while a shop is verified. Open ones first, of these the largest. Nothing follows from a suspicion: an admin flags the agents, or dismisses it.
+         */
+        get: operations["getAdminRings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/rings/{ring_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A suspected ring with its evidence: members and their agents, shops, who voted for whom */
+        get: operations["getAdminRingsByRingId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/rings/{ring_id}/votes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The votes inside a suspected ring, newest first
+         * @description By agents that the members still own.
+         */
+        get: operations["getAdminRingsByRingIdVotes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/rings/{ring_id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dismiss a suspicion
+         * @description The ring does not come back unless it grows by half.
+         */
+        post: operations["postAdminRingsByRingIdDismiss"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2364,6 +2638,10 @@ export interface components {
             flagged: boolean;
             /** @description Only when asked for. */
             explain?: {
+                /** @description How the rank follows from the parts, in words. */
+                how: string;
+                standing: components["schemas"]["RankStanding"];
+                cover: components["schemas"]["RankCover"];
                 repeat: components["schemas"]["RankExplanation"];
                 one_off: components["schemas"]["RankExplanation"];
             };
@@ -2375,7 +2653,25 @@ export interface components {
             commission_multiplier_bps: number;
             cold_start: boolean;
         };
-        /** @description The rank is (prior.gain + gain) / (prior.gain + prior.loss + gain + loss), if gain + loss is at least 0.5. */
+        /** @description Null: no shop is verified, and everything counts in full. */
+        RankStanding: {
+            /** @description How far the money of the agent’s owner went to verified shops, 0 to 1. Null: the owner has bought nothing, and its voice is 1. */
+            standing: number | null;
+            /** @description How much the evidence for the agent counts: (standing / 0.8)⁵, at most 1. */
+            voice: number;
+        } | null;
+        /** @description Of both types together. Null: no shop is verified, and nothing needs cover. */
+        RankCover: {
+            /** @description The money that speaks for the agent on the day of `as_of`, in base units: what buyers who agreed or voted for it paid at verified shops, and a part of what they spent at others, by the standing of the shop. It halves every 180 days. */
+            support: number;
+            /** @description The commission of all sales through its links as it would be at rank 1, on the same day. */
+            sales: number;
+            /** @description The support that covers the rank in full: 1.26 × (sales + ten full commissions, RANK_FULL_COMMISSION). */
+            needed: number;
+            /** @description (support / needed)², at most 1. */
+            cover: number;
+        } | null;
+        /** @description `evidence_rank` is (prior.gain + gain) / (prior.gain + prior.loss + gain + loss), if gain + loss is at least 0.5; `voiced_rank` is the same with gain × voice. If that is above P = prior.gain / (prior.gain + prior.loss), the rank is P + (voiced_rank − P) × cover, otherwise it is `voiced_rank`. */
         RankExplanation: {
             /**
              * Format: date
@@ -2391,6 +2687,10 @@ export interface components {
             gain: number;
             /** @description The sum of what contradicted reviews count. */
             loss: number;
+            /** @description The rank from the evidence alone. Null: gain + loss is less than 0.5. */
+            evidence_rank: number | null;
+            /** @description The same with gain × `standing.voice` instead of gain. Without standings it is `evidence_rank`. */
+            voiced_rank: number | null;
             evidence_total: number;
             /** @description Newest first; `limit` and `offset` select a page. */
             evidence: components["schemas"]["RankEvidence"][];
@@ -2406,12 +2706,171 @@ export interface components {
             weight: number;
             /** Format: date-time */
             happened_at: string;
+            /** @description Of a vote: how far the money of the voter’s owner went to verified shops when it voted, 0 to 1. Null: no shop was verified, or the owner had bought nothing before. */
+            voter_standing?: number | null;
+            /** @description Of a vote: how far the money of the shop’s customers went to verified shops, 0 to 1; 1 for a verified shop. Null: no shop was verified. */
+            shop_standing?: number | null;
             /** @description Its weight on the day of `as_of`: it halves every 180 days. */
             counts: number;
         };
         MeanRanks: {
             one_off: number;
             repeat: number;
+        };
+        StandingSummary: {
+            chain_id: number;
+            /** @description Whether standings count. Without a verified shop they do not, and everything counts in full. */
+            is_on: boolean;
+            /** @description The number of the last computation, from 1; null: there was none. */
+            pass: number | null;
+            day: string | null;
+            /** @description All purchases up to this block were counted, and perhaps some later ones. */
+            as_of_block: number | null;
+            computed_at: string | null;
+            verified_shops: number;
+            /** @description How many owners have a standing. */
+            owners: number;
+            /** @description How many shops have one. */
+            shops: number;
+        };
+        /** @description The standing of an owner is the mean over the shops where it bought, weighted by what it spent there. */
+        OwnerStanding: {
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            owner: string;
+            /** @description Whether standings count. Without a verified shop they do not, and everything counts in full. */
+            is_on: boolean;
+            /** @description The number of the last computation, from 1; null: there was none. */
+            pass: number | null;
+            /**
+             * Format: date
+             * @description The day (UTC) to which amounts have faded: they halve every 180 days.
+             */
+            day: string;
+            standing: number | null;
+            /** @description How much counts what the owner says; 1 if it has no standing. From 0 to 1. */
+            voice: number;
+            /** @description What it spent at all shops that are not its own, as of the day, in USDC base units. */
+            spent_total: number;
+            /** @description Where it spent most, at most 100 shops. What it bought since `day` is included. */
+            spent: {
+                merchant_id: number;
+                /** @description What the owner spent there, as of the day, in USDC base units. */
+                spent: number;
+                /** @description The part of `spent_total`. From 0 to 1. */
+                share: number;
+                shop_standing: number | null;
+                /** @description Whether the operator had verified the shop at the last computation. */
+                is_verified: boolean;
+            }[];
+        };
+        /** @description A verified shop has a standing of 1. Any other has four fifths of the mean over its customers, weighted by what they spent there; of each customer at most a tenth of its spending counts. */
+        ShopStanding: {
+            merchant_id: number;
+            /** @description Whether standings count. Without a verified shop they do not, and everything counts in full. */
+            is_on: boolean;
+            /** @description The number of the last computation, from 1; null: there was none. */
+            pass: number | null;
+            /**
+             * Format: date
+             * @description The day (UTC) to which amounts have faded: they halve every 180 days.
+             */
+            day: string;
+            standing: number | null;
+            /** @description Whether the operator had verified the shop at the last computation. */
+            is_verified: boolean;
+            /** @description The decision of the operator that holds now; null: the shop is not verified. */
+            verification: {
+                note: string;
+                /** Format: date-time */
+                decided_at: string;
+            } | null;
+            /** @description How much counts what was bought there; 1 if no shop is verified. From 0 to 1. */
+            ground: number;
+            revenue: number | null;
+            /** @description How many they are; null: it was not computed. */
+            customers: number | null;
+            /** @description Its largest customers, at most 100. What they bought since `day` is included. */
+            from: {
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                owner: string;
+                /** @description What the owner spent there, as of the day, in USDC base units. */
+                spent: number;
+                standing: number | null;
+            }[];
+        };
+        OwnerStandings: {
+            /** @description Whether standings count. Without a verified shop they do not, and everything counts in full. */
+            is_on: boolean;
+            /** @description The number of the last computation, from 1; null: there was none. */
+            pass: number | null;
+            owners: {
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                owner: string;
+                /** @description From 0 to 1. */
+                standing: number;
+            }[];
+            /** @description `after` of the next page; null: this is the last one. */
+            next: string | null;
+        };
+        ShopStandings: {
+            /** @description Whether standings count. Without a verified shop they do not, and everything counts in full. */
+            is_on: boolean;
+            /** @description The number of the last computation, from 1; null: there was none. */
+            pass: number | null;
+            shops: {
+                merchant_id: number;
+                /** @description From 0 to 1. */
+                standing: number;
+                /** @description Whether the operator had verified the shop at the last computation. */
+                is_verified: boolean;
+                /** @description As of the day of the computation, in USDC base units. */
+                revenue: number;
+                customers: number;
+            }[];
+            /** @description `after` of the next page; null: this is the last one. */
+            next: string | null;
+        };
+        SpendingEntries: {
+            /** @description Whether standings count. Without a verified shop they do not, and everything counts in full. */
+            is_on: boolean;
+            /** @description The number of the last computation, from 1; null: there was none. */
+            pass: number | null;
+            /**
+             * Format: date
+             * @description The day (UTC) to which amounts have faded: they halve every 180 days.
+             */
+            day: string;
+            spending: {
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                owner: string;
+                merchant_id: number;
+                /** @description What the owner spent there, as of the day, in USDC base units. */
+                spent: number;
+            }[];
+            /** @description `after` of the next page; null: this is the last one. */
+            next: string | null;
+        };
+        ShopVerifications: {
+            verifications: components["schemas"]["ShopVerification"][];
+            /** @description The `after` of the next page; null: this is the last. */
+            next_after: number | null;
+        };
+        ShopVerification: {
+            verification_id: number;
+            merchant_id: number;
+            /**
+             * @description Who owned the shop then. A decision does not hold for a later owner.
+             * @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed
+             */
+            owner: string;
+            /** @description False: the verification was withdrawn. */
+            is_verified: boolean;
+            /** @description Whether it is the last decision on the shop, and the shop still belongs to that owner. */
+            is_in_force: boolean;
+            /** @description Why. */
+            note: string;
+            /** Format: date-time */
+            decided_at: string;
         };
         SpendingLimit: {
             chain_id: number;
@@ -3342,6 +3801,37 @@ export interface components {
             agent_id: number;
             flagged: boolean;
         };
+        ShopCases: {
+            shops: components["schemas"]["ShopCase"][];
+            page: number;
+            limit: number;
+        };
+        ShopCase: {
+            merchant_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            owner: string;
+            purchases: number;
+            /** @description What buyers paid, in USDC base units. */
+            revenue_usdc: number;
+            /** @description Whether a verification is in force. */
+            is_verified: boolean;
+            /** @description Of the last decision; null: there is none. */
+            note: string | null;
+            decided_at: string | null;
+            decided_by: string | null;
+            /** @description In millionths, as last computed; null: no shop is verified, or nobody bought here. */
+            standing: number | null;
+        };
+        ShopDecision: {
+            merchant_id: number;
+            /** @description False: it was so already, and nothing was written. */
+            has_changed: boolean;
+            /** @description Whether a verification is in force. */
+            is_verified: boolean;
+            /** @description Of the last decision; null: there is none. */
+            note: string | null;
+            decided_at: string | null;
+        };
         Disputes: {
             disputes: components["schemas"]["Dispute"][];
             page: number;
@@ -3487,6 +3977,153 @@ export interface components {
                 owner: string | null;
                 review: components["schemas"]["Review"];
             }[];
+        };
+        Rings: {
+            rings: components["schemas"]["Ring"][];
+            page: number;
+            limit: number;
+        };
+        Ring: {
+            ring_id: number;
+            /**
+             * @description acted: all agents of its members are flagged. dismissed: an admin has found nothing wrong.
+             * @enum {string}
+             */
+            state: "open" | "acted" | "dismissed";
+            /** @description How many owners. */
+            members: number;
+            /** @description How many shops, none of them verified, they vote at. */
+            shops: number;
+            /** @description Votes of members for each other at these shops. */
+            votes_inside: number;
+            /** @description All votes of members, of the last 360 days. */
+            votes_all: number;
+            /** @description What members spent at these shops, faded, in USDC base units. */
+            spent_inside_usdc: number;
+            /** @description What members spent at all shops, faded, in USDC base units. */
+            spent_all_usdc: number;
+            /** @description The mean of the members, in millionths. */
+            standing: number;
+            /** Format: date-time */
+            first_vote_at: string;
+            /** Format: date-time */
+            last_vote_at: string;
+            /**
+             * Format: date-time
+             * @description When it was found for the first time.
+             */
+            found_at: string;
+            /**
+             * Format: date-time
+             * @description When it was found last.
+             */
+            seen_at: string;
+            /** @description Why it was dismissed, also if it is open again. */
+            note: string | null;
+            dismissed_at: string | null;
+            dismissed_by: string | null;
+        };
+        RingCase: {
+            ring_id: number;
+            /**
+             * @description acted: all agents of its members are flagged. dismissed: an admin has found nothing wrong.
+             * @enum {string}
+             */
+            state: "open" | "acted" | "dismissed";
+            /** @description How many owners. */
+            members: number;
+            /** @description How many shops, none of them verified, they vote at. */
+            shops: number;
+            /** @description Votes of members for each other at these shops. */
+            votes_inside: number;
+            /** @description All votes of members, of the last 360 days. */
+            votes_all: number;
+            /** @description What members spent at these shops, faded, in USDC base units. */
+            spent_inside_usdc: number;
+            /** @description What members spent at all shops, faded, in USDC base units. */
+            spent_all_usdc: number;
+            /** @description The mean of the members, in millionths. */
+            standing: number;
+            /** Format: date-time */
+            first_vote_at: string;
+            /** Format: date-time */
+            last_vote_at: string;
+            /**
+             * Format: date-time
+             * @description When it was found for the first time.
+             */
+            found_at: string;
+            /**
+             * Format: date-time
+             * @description When it was found last.
+             */
+            seen_at: string;
+            /** @description Why it was dismissed, also if it is open again. */
+            note: string | null;
+            dismissed_at: string | null;
+            dismissed_by: string | null;
+            /** @description The members with the most votes first, at most 500. */
+            owners: {
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                owner: string;
+                standing: number | null;
+                /** @description For other members. */
+                votes_cast: number;
+                /** @description From other members. */
+                votes_got: number;
+                /** @description That it owns now, at most 20. */
+                agents: {
+                    agent_id: number;
+                    flagged: boolean;
+                }[];
+            }[];
+            /** @description The shops with the most votes first, at most 100. */
+            places: {
+                merchant_id: number;
+                owner: string | null;
+                standing: number | null;
+                votes: number;
+                /** @description What members spent here, faded, in USDC base units. */
+                spent_usdc: number;
+            }[];
+            /** @description Who voted for whom, the most votes first, at most 1000. */
+            pairs: {
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                voter: string;
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                author: string;
+                votes: number;
+            }[];
+        };
+        RingVotes: {
+            votes: components["schemas"]["RingVote"][];
+            page: number;
+            limit: number;
+        };
+        RingVote: {
+            /** Format: date-time */
+            cast_at: string;
+            voter_agent_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            voter: string;
+            author_agent_id: number;
+            /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+            author: string;
+            merchant_id: number;
+            /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+            product_id: string;
+            /** @description The review that was voted for. */
+            internal_id: number;
+            reasoning: string;
+            /** @description In millionths. */
+            weight: number;
+        };
+        DismissedRing: {
+            ring_id: number;
+            /** @constant */
+            state: "dismissed";
+            /** Format: date-time */
+            dismissed_at: string;
         };
         ServiceReadiness: {
             /** @enum {string} */
@@ -4339,6 +4976,189 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MeanRanks"];
+                };
+            };
+        };
+    };
+    getStanding: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether standings count, and what they were last computed from */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StandingSummary"];
+                };
+            };
+        };
+    };
+    getStandingOwnerByAddress: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The owner. */
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The standing of an owner, and the spending it comes from */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnerStanding"];
+                };
+            };
+        };
+    };
+    getStandingShopByMerchantId: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                merchant_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The standing of a shop, and the customers it comes from */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopStanding"];
+                };
+            };
+        };
+    };
+    getStandingOwners: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description How many, 1 to 1000. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The standings of all owners */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnerStandings"];
+                };
+            };
+        };
+    };
+    getStandingShops: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: number;
+                /** @description How many, 1 to 1000. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The standings of all shops */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopStandings"];
+                };
+            };
+        };
+    };
+    getStandingSpending: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description How many, 1 to 1000. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What owners spent at shops that are not their own */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpendingEntries"];
+                };
+            };
+        };
+    };
+    getStandingVerifications: {
+        parameters: {
+            query?: {
+                /** @description The `verification_id` to continue after. */
+                after?: number;
+                /** @description How many, 1 to 500. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Which shops the operator has verified, and why */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopVerifications"];
                 };
             };
         };
@@ -5949,6 +6769,103 @@ export interface operations {
             };
         };
     };
+    getAdminShops: {
+        parameters: {
+            query?: {
+                /** @description Which ones. */
+                state?: "all" | "verified" | "unverified";
+                /** @description Only this one. */
+                merchant_id?: number;
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many a page: 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Open shops, and whether they are verified, by ascending id */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopCases"];
+                };
+            };
+        };
+    };
+    postAdminShopsByMerchantIdVerify: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The shop. */
+                merchant_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why. Everybody can read it. */
+                    note: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Verify a shop: standings rest on it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopDecision"];
+                };
+            };
+        };
+    };
+    postAdminShopsByMerchantIdWithdraw: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The shop. */
+                merchant_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why. Everybody can read it. */
+                    note: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Take the verification of a shop back */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopDecision"];
+                };
+            };
+        };
+    };
     getAdminDisputes: {
         parameters: {
             query?: {
@@ -6185,6 +7102,124 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DisputeCase"];
+                };
+            };
+        };
+    };
+    getAdminRings: {
+        parameters: {
+            query?: {
+                /** @description Which ones. */
+                state?: "all" | "open" | "acted" | "dismissed";
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many a page: 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Suspected rings: owners who buy and vote among themselves */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rings"];
+                };
+            };
+        };
+    };
+    getAdminRingsByRingId: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The ring. */
+                ring_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A suspected ring with its evidence: members and their agents, shops, who voted for whom */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RingCase"];
+                };
+            };
+        };
+    };
+    getAdminRingsByRingIdVotes: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many a page: 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The ring. */
+                ring_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The votes inside a suspected ring, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RingVotes"];
+                };
+            };
+        };
+    };
+    postAdminRingsByRingIdDismiss: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The ring. */
+                ring_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why. For the eyes of admins only. */
+                    note: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Dismiss a suspicion */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DismissedRing"];
                 };
             };
         };

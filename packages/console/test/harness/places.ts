@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestSandbox } from '../../../../sandbox/test/sandbox.ts'
+import { suspectRing } from './suspicion.ts'
 
 export type Account = TestSandbox['state']['accounts'][number]
 
@@ -32,13 +33,17 @@ export function routesOfSources(): string[] {
   return [...new Set(paths.map(([, path]) => path as string))].sort()
 }
 
-export async function placesOf({ state, account }: Pick<TestSandbox, 'state' | 'account'>): Promise<Place[]> {
+export async function placesOf(
+  sandbox: Pick<TestSandbox, 'state' | 'account' | 'directory'>,
+): Promise<Place[]> {
+  const { state, account } = sandbox
   const get = async (path: string) => (await fetch(`${state.baseUrl}${path}`)).json()
   const [merchant, admin] = (['merchant', 'admin'] as const).map(account) as [Account, Account]
-  const [{ purchases }, { products }, { agents }] = await Promise.all([
+  const [{ purchases }, { products }, { agents }, ringId] = await Promise.all([
     get('/v1/activity?limit=100') as Promise<{ purchases: Purchase[] }>,
     get(`/v1/product?merchant_id=${merchant.merchantId}&limit=1`),
     get('/v1/leaderboard?limit=1') as Promise<{ agents: { agent_id: number }[] }>,
+    suspectRing(sandbox),
   ])
   const ownerOf = ({ buyer_agent_id }: Purchase) =>
     state.accounts.find(({ agentId }) => agentId !== undefined && agentId === buyer_agent_id)
@@ -85,6 +90,9 @@ export async function placesOf({ state, account }: Pick<TestSandbox, 'state' | '
     { route: '/operator/proofs', path: '/operator/proofs', as: admin },
     { route: '/operator/disputes', path: '/operator/disputes', as: admin },
     { route: '/operator/agents', path: '/operator/agents', as: admin },
+    { route: '/operator/shops', path: '/operator/shops', as: admin },
+    { route: '/operator/rings', path: '/operator/rings', as: admin },
+    { route: '/operator/rings/$ringId', path: `/operator/rings/${ringId}`, as: admin },
     { route: '/operator/checklists', path: '/operator/checklists', as: admin },
   ]
 }

@@ -8,11 +8,11 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startChild, until } from '../../test/processes.ts'
 import { connect } from '../connect.ts'
+import { copyIn, copyOut } from '../copy.ts'
 import type { MigrationSet } from '../migration-files.ts'
 import type { Sql } from '../sql.ts'
 import { freshDatabase, type TestDatabase } from '../testing.ts'
 import { backUp } from './back-up.ts'
-import { copyIn, copyOut } from './copy.ts'
 import { restore } from './restore.ts'
 import { verifyBackup } from './verify.ts'
 
@@ -198,6 +198,25 @@ describe('a backup', () => {
     })
     expect(answer).toEqual([{ one: 1 }])
   })
+
+  it.each([800, 1_200])(
+    'that is given up when all %i rows have come but are not read ends at once',
+    async (rows) => {
+      const sql = await fresh()
+      await sql.unsafe(
+        `CREATE TABLE short AS SELECT repeat(md5(n::text), 2) AS text FROM generate_series(1, ${rows}) n`,
+      )
+      const answer = await sql.begin(async (tx) => {
+        for await (const _ of copyOut(tx, { table: 'short', columns: ['text'] })) {
+          // Another connection has answered meanwhile: the rest has come, too.
+          for (let count = 0; count < 5; count++) await sql`SELECT 1`
+          break
+        }
+        return tx`SELECT 1 AS one`
+      })
+      expect(answer).toEqual([{ one: 1 }])
+    },
+  )
 
   it('that is given up as its connection breaks ends too', async () => {
     const sql = await fresh()

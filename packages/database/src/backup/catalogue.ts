@@ -1,7 +1,8 @@
 // What there is to back up: the schemas that our migrations create, with all their tables and sequences.
+
+import type { Columns } from '../copy.ts'
 import type { Migration } from '../migration-files.ts'
 import type { Queryable } from '../sql.ts'
-import type { Columns } from './copy.ts'
 
 export interface Sequence {
   /** `schema.sequence`, quoted where it must be. */

@@ -1,7 +1,8 @@
 // The form of a backup file: a line that says what it is, a zstd stream of sections, and the SHA-256 of all bytes before it. A section is
 // a letter, a length of four bytes, and as many bytes.
+
+import type { Columns } from '../copy.ts'
 import type { Sequence } from './catalogue.ts'
-import type { Columns } from './copy.ts'
 import type { Sum } from './digest.ts'
 
 export const FORMAT = 1

@@ -25,7 +25,8 @@ Environment: that of the service (referrer serve --help).
         const { chainId } = chain
         const rpc = createRpcPool({ chainId, urls: chain.rpcUrls.map((url) => url.reveal()), fetch })
         const tell = (line: string) => print(`chain ${chainId}: ${line}\n`)
-        await recomputeRanks(sql, { config: chain, rpc, attestation: undefined }, new Date(), tell)
+        const terms = { now: new Date(), fullCommission: config.fullCommission }
+        await recomputeRanks(sql, { config: chain, rpc, attestation: undefined }, terms, tell)
       }
     })
     return 0

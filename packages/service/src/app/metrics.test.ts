@@ -3,7 +3,7 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { embedIntent } from '../discovery/embeddings/intents.ts'
 import { followed, testConfig, testContext } from '../doors/http/testing.ts'
-import type { Context, SenderHealth } from '../kit/context.ts'
+import type { Chain, Context, SenderHealth } from '../kit/context.ts'
 import { migrations } from '../machinery/db/migrations.ts'
 import { createMetrics } from './metrics.ts'
 import { parseExposition } from './parse-exposition.ts'
@@ -49,6 +49,19 @@ describe('GET /metrics', () => {
     expect(metrics.get('referrer_texts_to_embed{embedder="long"}')).toBe(10_000)
     expect(metrics.get('referrer_texts_to_embed{embedder="short"}')).toBe(10)
     expect(metrics.get('referrer_database_up')).toBe(1)
+  })
+
+  it('tells of the last computation of standings, and nothing where there was none', async () => {
+    const chains = new Map([[31_337, { rpc: { health: () => [] } } as unknown as Chain]])
+    expect([...(await render({ chains })).keys()].filter((name) => name.includes('standing'))).toEqual([])
+    await sql`
+      INSERT INTO market.standing_passes (chain_id, pass, day, as_of_block, verification_id, verified, owners, shops, computed_at, took_ms)
+      SELECT 31337, n, n, 0, 0, n * 2, n * 100, 0, to_timestamp(n * 1000), n * 1500 FROM generate_series(1, 2) AS n`
+    const metrics = await render({ clock: () => 2_060_000, chains })
+    expect(metrics.get('referrer_standing_age_seconds{chain="31337"}')).toBe(60)
+    expect(metrics.get('referrer_standing_pass_seconds{chain="31337"}')).toBe(3)
+    expect(metrics.get('referrer_standing_counted{chain="31337",what="owners"}')).toBe(200)
+    expect(metrics.get('referrer_standing_counted{chain="31337",what="verified shops"}')).toBe(4)
   })
 
   it('tells how chains, sender and workers are', async () => {

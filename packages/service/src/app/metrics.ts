@@ -9,6 +9,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { countPendingChanges } from '../derived/following/following.ts'
 import { countNotices, oldestNoticeSeconds } from '../derived/notices/figures.ts'
 import { oracleFigures } from '../derived/oracle/figures.ts'
+import { standingFigures } from '../derived/standing/figures.ts'
 import { countIntents } from '../discovery/embeddings/intents.ts'
 import { countTexts } from '../discovery/embeddings/store.ts'
 import { addSearchFigures } from '../discovery/memory-index/figures.ts'
@@ -99,6 +100,18 @@ export function createMetrics(context: Context): Metrics {
     'Since when the first unsettled escrow could have been settled',
     ['chain'],
   )
+  const standingAge = gauge(
+    'standing_age_seconds',
+    'Age of the last computation of standings; none where no shop was ever verified. Above a day it is late: the log says why',
+    ['chain'],
+  )
+  const standingTook = gauge('standing_pass_seconds', 'How long the last computation of standings took', [
+    'chain',
+  ])
+  const standingCounts = gauge('standing_counted', 'Owners and verified shops of the last computation', [
+    'chain',
+    'what',
+  ])
   const texts = gauge('texts_to_embed', `Texts that a model has yet to embed, ${capped}`, ['embedder'])
   const textsOldest = gauge(
     'texts_to_embed_oldest_due_seconds',
@@ -184,6 +197,7 @@ export function createMetrics(context: Context): Metrics {
       context.chainHealth(),
       oracleFigures(context),
       countPendingChanges(context),
+      standingFigures(context),
       countTexts(context.sql),
       // Without a messenger nobody sends what is due.
       context.config.messenger && oldestNoticeSeconds(context),
@@ -197,13 +211,16 @@ export function createMetrics(context: Context): Metrics {
       changes,
       decisions,
       dueOldest,
+      standingAge,
+      standingTook,
+      standingCounts,
       texts,
       textsOldest,
       noticesOldest,
       ...chainGauges,
     ]
     try {
-      const [transactions, chains, oracle, announced, queued, oldestNotice] = await askDatabase()
+      const [transactions, chains, oracle, announced, standings, queued, oldestNotice] = await askDatabase()
       // Series that no longer exist must disappear.
       for (const each of gauges) each.reset()
       for (const { chainId, state, count, oldestSeconds } of transactions) {
@@ -215,6 +232,12 @@ export function createMetrics(context: Context): Metrics {
         dueOldest.set({ chain }, oldestDueSeconds)
       }
       for (const { chainId: chain, count } of announced) changes.set({ chain }, count)
+      for (const { chainId: chain, ageSeconds, tookSeconds, owners, verified } of standings) {
+        standingAge.set({ chain }, ageSeconds)
+        standingTook.set({ chain }, tookSeconds)
+        standingCounts.set({ chain, what: 'owners' }, owners)
+        standingCounts.set({ chain, what: 'verified shops' }, verified)
+      }
       for (const { embedder, count, oldestDueSeconds } of queued) {
         texts.set({ embedder }, count)
         textsOldest.set({ embedder }, oldestDueSeconds)

@@ -1,5 +1,7 @@
 import { oracleRoutes } from '../derived/oracle/http.ts'
 import { rankRoutes } from '../derived/ranks/http.ts'
+import { ringRoutes } from '../derived/rings/http.ts'
+import { standingRoutes } from '../derived/standing/http.ts'
 import { discoveryRoutes } from '../discovery/answers/http.ts'
 import { resourceRoutes } from '../discovery/resources/http.ts'
 import { consoleRoutes } from '../doors/auth/console.ts'
@@ -23,6 +25,7 @@ import { proofRoutes } from '../market/proofs/http.ts'
 import { reviewableRoutes } from '../market/reviewable/http.ts'
 import { reviewRoutes } from '../market/reviews/http.ts'
 import { spendingRoutes } from '../market/spending/http.ts'
+import { verificationRoutes } from '../market/verifications/http.ts'
 import { voteRoutes } from '../market/votes/http.ts'
 import { activityRoutes } from '../views/activity/http.ts'
 import { agentViewRoutes } from '../views/agents/http.ts'
@@ -49,6 +52,8 @@ export const routes: readonly Route[] = [
   ...escrowRoutes,
   ...oracleRoutes,
   ...rankRoutes,
+  ...standingRoutes,
+  ...verificationRoutes,
   ...spendingRoutes,
   ...intentRoutes,
   ...messengerRoutes,
@@ -72,4 +77,5 @@ export const routes: readonly Route[] = [
   ...sandboxRoutes,
   ...adminRoutes,
   ...operatorRoutes,
+  ...ringRoutes,
 ]

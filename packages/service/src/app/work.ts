@@ -7,6 +7,8 @@ import { opinionsFollower } from '../derived/opinions/follow.ts'
 import { oracleFollower } from '../derived/oracle/follow.ts'
 import { catchUpReleases, settleEscrows } from '../derived/oracle/schedule.ts'
 import { ranksFollower } from '../derived/ranks/follow.ts'
+import { searchRings } from '../derived/rings/schedule.ts'
+import { standingFollower } from '../derived/standing/follow.ts'
 import { embeddingWorker, queryModelWorker, sweepEmbedders } from '../discovery/embeddings/worker.ts'
 import { searchWorker } from '../discovery/memory-index/client.ts'
 import { postgresSearchWorker } from '../discovery/postgres-index/source.ts'
@@ -46,11 +48,14 @@ export function marketWork(context: Context): Work {
       sweepEmbedders(context),
       refreshOffers(context),
       sweepNotices(context),
+      searchRings(context),
     ],
     followers: [
       opinionsFollower,
       oracleFollower(context),
-      ranksFollower,
+      // Before the ranks, which use the standings of the day.
+      standingFollower(context),
+      ranksFollower(context.config),
       listingsFollower(context),
       // Also without a messenger: when one is added, reminders of earlier purchases are due all the same.
       noticesFollower,

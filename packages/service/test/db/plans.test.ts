@@ -1,9 +1,20 @@
 import type { Sql, Transaction } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
+import { inflationOf } from '@referrer/ranking'
 import { keyOf } from '@referrer/search'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dueHosts, takeDue } from '../../src/derived/offers/store.ts'
 import { meanRanksOf, ranksOf } from '../../src/derived/ranks/store.ts'
+import {
+  customersOf,
+  entriesAfter,
+  ownersAfter,
+  shopOf,
+  shopsAfter,
+  spentBy as spentByOwner,
+  standingOfOwner,
+} from '../../src/derived/standing/reads.ts'
+import { horizonOf, lastPass } from '../../src/derived/standing/store.ts'
 import { bestRanked, findOpen, findShortlisted } from '../../src/discovery/answers/store.ts'
 import { endpointsOf } from '../../src/discovery/resources/store.ts'
 import type { Context } from '../../src/kit/context.ts'
@@ -87,6 +98,7 @@ beforeAll(async () => {
   await listAll(database.sql)
   await queueMuch(database.sql)
   await tellMuch(database.sql)
+  await spendMuch(database.sql)
   onePurchase = await settleOne(database.sql)
   await database.sql`UPDATE market.agents SET flagged = true WHERE agent_id % 5000 = 0`
   await database.sql`VACUUM ANALYZE market.agents, market.daily_sales`
@@ -198,6 +210,26 @@ async function tellMuch(sql: Sql): Promise<void> {
     SELECT chain_id, merchant_id, product_id, 1, 1, 500000, 0 FROM market.products`
   await sql`INSERT INTO market.opinion_totals SELECT n, 1, 1, 1, 500000 FROM generate_series(1, 1000) AS n`
   await sql`VACUUM ANALYZE market.opinion_days, market.product_totals, market.opinion_totals`
+}
+
+/** An owner has bought at thousands of shops, and one shop has thousands of customers. */
+async function spendMuch(sql: Sql): Promise<void> {
+  const account = sql`decode(lpad(to_hex(n), 40, '0'), 'hex')`
+  await sql`
+    INSERT INTO market.spent_at_shops (chain_id, owner, merchant_id, spent)
+    SELECT ${CHAIN}::bigint, ${account}, ${merchant}::bigint, ${inflationOf(0)}::numeric * (n % 1000 + 1) FROM generate_series(1, ${ROWS}::bigint) AS n
+    UNION ALL SELECT ${CHAIN}::bigint, ${account}, n % 5000 + 10, ${inflationOf(0)}::numeric FROM generate_series(1, ${ROWS}::bigint) AS n
+    UNION ALL SELECT ${CHAIN}::bigint, ${owner}::bytea, n, ${inflationOf(0)}::numeric * n
+    FROM generate_series(${ROWS}::bigint, ${ROWS + MANY - 1}::bigint) AS n`
+  await sql`INSERT INTO market.owner_standings SELECT ${CHAIN}, ${account}, 1 FROM generate_series(1, ${ROWS}::bigint) AS n`
+  await sql`INSERT INTO market.shop_standings SELECT ${CHAIN}, n, 1, false FROM generate_series(1, ${ROWS}::bigint) AS n`
+  await sql`
+    INSERT INTO market.standing_passes SELECT ${CHAIN}, n, n, 1, 0, 1, 1, 1, now(), 1 FROM generate_series(1, 5000) AS n`
+  await sql`
+    INSERT INTO market.shop_verifications (chain_id, merchant_id, owner, is_verified, note, decided_by, decided_at)
+    SELECT ${CHAIN}, n, ''::bytea, true, '', ''::bytea, now() FROM generate_series(1, ${ROWS}::bigint) AS n`
+  await sql`
+    VACUUM ANALYZE market.spent_at_shops, market.owner_standings, market.shop_standings, market.standing_passes, market.shop_verifications`
 }
 
 async function settleOne(sql: Sql): Promise<EscrowRow> {
@@ -652,6 +684,24 @@ const reads: Record<string, Read> = {
     size: 50,
     read: (sql) =>
       buyerReviewsOf(sql, CHAIN, { merchantId: 1n, productId: productId(1), without: 0n, limit: 50 }),
+  },
+  'the last computation of standings': { size: 1, read: (sql) => lastPass(sql, CHAIN) },
+  'what a computation of standings waits for': { size: 1, read: (sql) => horizonOf(sql, CHAIN) },
+  'the spending of an owner at thousands of shops': {
+    size: MANY + 100,
+    read: (sql) => spentByOwner(sql, CHAIN, { owner, day: 0, most: 100 }),
+  },
+  'the largest customers of a shop with thousands': {
+    size: 100,
+    read: (sql) => customersOf(sql, CHAIN, { merchantId: merchant, day: 0, most: 100 }),
+  },
+  'the standing of an owner': { size: 1, read: (sql) => standingOfOwner(sql, CHAIN, owner) },
+  'the standing of a shop': { size: 1, read: (sql) => shopOf(sql, CHAIN, merchant) },
+  'a page of the standings of owners': { size: 101, read: (sql) => ownersAfter(sql, CHAIN, owner, 101) },
+  'a page of the standings of shops': { size: 101, read: (sql) => shopsAfter(sql, CHAIN, 20_000n, 101) },
+  'a page of all spending': {
+    size: 101,
+    read: (sql) => entriesAfter(sql, CHAIN, { after: { owner, merchant_id: 9n }, day: 0, most: 101 }),
   },
   'how many agents there are': { size: 1, read: (sql) => countAgents(sql, CHAIN) },
   'how many merchants there are': { size: 1, read: (sql) => countMerchants(sql, CHAIN) },

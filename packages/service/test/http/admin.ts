@@ -2,6 +2,7 @@ import { Writable } from 'node:stream'
 import { registerIdentity } from '@referrer/contracts/local'
 import { createLog } from '@referrer/process'
 import type { LocalAccount } from 'viem'
+import type { Overrides } from '../../src/app/service.ts'
 import { must, sessionOf } from './caller.ts'
 import { startTestMarket, type TestMarket } from './market.ts'
 
@@ -19,7 +20,7 @@ export interface AdminDesk {
   logged: Record<string, unknown>[]
 }
 
-export async function startAdminDesk(): Promise<AdminDesk> {
+export async function startAdminDesk(overrides: Overrides = {}): Promise<AdminDesk> {
   const logged: Record<string, unknown>[] = []
   const destination = new Writable({
     write(line, _encoding, done) {
@@ -27,7 +28,10 @@ export async function startAdminDesk(): Promise<AdminDesk> {
       done()
     },
   })
-  const m = await startTestMarket({ chainIds: CHAINS, overrides: { log: createLog('info', destination) } })
+  const m = await startTestMarket({
+    chainIds: CHAINS,
+    overrides: { log: createLog('info', destination), ...overrides },
+  })
   const { admin, reviewer } = m.market.accounts
   // The first identity has the id 0, which some routes refuse.
   await registerIdentity(m.market, admin)

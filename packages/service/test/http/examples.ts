@@ -43,7 +43,8 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
     refLink,
     endpointUrl,
   } = m
-  const { describe, proofBody, newProof, newReview, newVotes, contradicted, disputed, intentBody } = m
+  const { describe, proofBody, newProof, newReview, newVotes, contradicted, disputed, newRing, intentBody } =
+    m
   const { merchant, reviewer, buyer, walletBuyer } = market.accounts
   const tokenOf = (account: LocalAccount) => sessionOf(call, account)
   const pledge = (bps: number) => pledgeBody({ agentId: reviewerAgentId, bps })
@@ -109,6 +110,12 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
     'GET /v1/escrow/{id}/decisions': () => ({ path: `/v1/escrow/${escrowId}/decisions` }),
     'GET /v1/review-rank/{id}': () => asReviewer(`/v1/review-rank/${reviewerAgentId}`),
     'GET /v1/stats/mean-rank': () => ({ path: '/v1/stats/mean-rank' }),
+    'GET /v1/standing': () => ({ path: '/v1/standing' }),
+    'GET /v1/standing/owner/{address}': () => ({ path: `/v1/standing/owner/${buyer.address}` }),
+    'GET /v1/standing/shop/{merchant_id}': () => ({ path: `/v1/standing/shop/${shop.merchantId}` }),
+    'GET /v1/standing/owners': () => ({ path: '/v1/standing/owners' }),
+    'GET /v1/standing/shops': () => ({ path: '/v1/standing/shops' }),
+    'GET /v1/standing/spending': () => ({ path: '/v1/standing/spending' }),
     'POST /v1/spending-limits': () => ({
       path: '/v1/spending-limits',
       as: reviewer,
@@ -255,6 +262,23 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
     }),
     'POST /admin/agents/{id}/flag': () => asAdmin(`/admin/agents/${buyerAgentId}/flag`),
     'POST /admin/agents/{id}/unflag': () => asAdmin(`/admin/agents/${buyerAgentId}/unflag`),
+    'GET /admin/shops': () => asAdmin('/admin/shops'),
+    'POST /admin/shops/{merchant_id}/verify': () => ({
+      ...asAdmin(`/admin/shops/${shop.merchantId}/verify`),
+      body: { note: 'Sells what it says' },
+    }),
+    'POST /admin/shops/{merchant_id}/withdraw': () => ({
+      ...asAdmin(`/admin/shops/${shop.merchantId}/withdraw`),
+      body: { note: 'It has closed' },
+    }),
+    'GET /v1/standing/verifications': () => ({ path: '/v1/standing/verifications' }),
+    'GET /admin/rings': () => asAdmin('/admin/rings'),
+    'GET /admin/rings/{ring_id}': async () => asAdmin(`/admin/rings/${await newRing()}`),
+    'GET /admin/rings/{ring_id}/votes': async () => asAdmin(`/admin/rings/${await newRing()}/votes`),
+    'POST /admin/rings/{ring_id}/dismiss': async () => ({
+      ...asAdmin(`/admin/rings/${await newRing()}/dismiss`),
+      body: { note: 'They are a family' },
+    }),
     'GET /admin/disputes': () => asAdmin('/admin/disputes'),
     'POST /admin/disputes/{internal_id}/resolve': async () => ({
       ...asAdmin(`/admin/disputes/${await disputed()}/resolve`),

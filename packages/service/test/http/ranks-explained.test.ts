@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createHistory, type History } from '../../src/derived/ranks/testing.ts'
+import { createHistory, type History, type Product } from '../../src/derived/ranks/testing.ts'
 import { NO_WORK, startTestMarket, type TestMarket } from './market.ts'
 import { beginDay } from './town.ts'
 
@@ -10,6 +10,7 @@ const [AUTHOR, FLAGGED, EMPTY, VOTER] = [1_001, 1_002, 1_003, 1_010]
 let m: TestMarket
 let h: History
 let reviews: bigint[]
+let oneOffProduct: Product
 
 beforeAll(async () => {
   m = await startTestMarket({ overrides: NO_WORK })
@@ -19,6 +20,7 @@ beforeAll(async () => {
   for (const agent of [AUTHOR, FLAGGED, EMPTY]) await h.agent(agent, agent)
   for (let voter = VOTER; voter < VOTER + 6; voter += 1) await h.agent(voter, voter)
   const [repeat, oneOff] = [await h.product(0, 1_900), await h.product(1, 1_900)]
+  oneOffProduct = oneOff
   const vote = async (voter: number, review: bigint, weight: number) =>
     h.cast(await h.buy(repeat, voter), voter, [review], { weight })
   reviews = [await h.review(AUTHOR, repeat), await h.review(AUTHOR, oneOff)]
@@ -84,7 +86,16 @@ describe('the explanation of a rank', () => {
   it('tells each piece of evidence, the newest first', async () => {
     const { body } = await ask(AUTHOR, '?explain=1')
     const { repeat, one_off } = body.explain
-    expect(Object.keys(repeat)).toEqual(['as_of', 'prior', 'gain', 'loss', 'evidence_total', 'evidence'])
+    expect(Object.keys(repeat)).toEqual([
+      'as_of',
+      'prior',
+      'gain',
+      'loss',
+      'evidence_rank',
+      'voiced_rank',
+      'evidence_total',
+      'evidence',
+    ])
     expect(repeat).toMatchObject({ prior: { gain: 6, loss: 6 }, loss: 0, evidence_total: 7 })
     expect(one_off).toMatchObject({ prior: { gain: 5, loss: 7 }, evidence_total: 2 })
     expect(repeat.as_of).toBe(new Date(h.clock.now).toISOString().slice(0, 10))
@@ -99,6 +110,8 @@ describe('the explanation of a rank', () => {
       kind: 'vote',
       review_id: Number(reviews[0]),
       voter_agent_id: VOTER + 5,
+      voter_standing: null,
+      shop_standing: null,
       weight: 0.382_715,
       happened_at: expect.any(String),
       counts: expect.any(Number),
@@ -124,6 +137,8 @@ describe('the explanation of a rank', () => {
       prior: { gain: 5, loss: 7 },
       gain: 0,
       loss: 0,
+      evidence_rank: null,
+      voiced_rank: null,
       evidence_total: 0,
       evidence: [],
     })
@@ -133,6 +148,16 @@ describe('the explanation of a rank', () => {
       repeat: { rank: 0 },
       explain: { repeat: { evidence_total: 1 } },
     })
+  })
+
+  it('says that everything counts in full while no shop is verified', async () => {
+    const { repeat, explain } = (await ask(AUTHOR, '?explain=true')).body
+    expect(explain).toMatchObject({
+      how: expect.stringMatching(/^No shop is verified/),
+      standing: null,
+      cover: null,
+    })
+    expect(explain.repeat).toMatchObject({ evidence_rank: repeat.rank, voiced_rank: repeat.rank })
   })
 
   it('takes a limit from 1 to 500 and an offset from 0, and refuses what is no number', async () => {
@@ -160,5 +185,45 @@ describe('the explanation of a rank', () => {
       expect((await ask(AUTHOR, query)).text, query).toBe(plain)
     const { explain: _, ...rest } = JSON.parse((await ask(AUTHOR, '?explain=true')).text)
     expect(JSON.stringify(rest)).toBe(plain)
+  })
+
+  it('shows the standing, the voice and the cover that lower the rank when shops are verified', async () => {
+    const owner = 1_001
+    const oldLink = await h.review(EMPTY, oneOffProduct)
+    const voted = await h.review(AUTHOR, await h.product(0, 1_900))
+    // The shop sells through the author's link for 3,000,000 of commission at rank 1.
+    await h.buy(await h.product(0, 1_900), VOTER, {
+      link: reviews[0] ?? 0n,
+      price: 60_000_000n,
+      commission: 3_000_000n,
+    })
+    const purchase = await h.buy(await h.product(0, 1_900), VOTER + 1, { link: oldLink })
+    await h.cast(purchase, VOTER + 1, [voted], { weight: 900_000, supports: true })
+    await m.sql`
+      UPDATE market.votes SET voter_standing = 700000, shop_standing = 500000 WHERE review_internal_id = ${voted}`
+    await h.stand({
+      owners: { [owner]: 600_000 },
+      shops: { 1900: { standing: 1_000_000, isVerified: true } },
+    })
+    await h.follow()
+    const { repeat, explain } = (await ask(AUTHOR, '?explain=true')).body
+    const voice = (0.6 / 0.8) ** 5
+    expect(explain.how).toMatch(/^Shops are verified/)
+    expect(explain.standing).toEqual({ standing: 0.6, voice: expect.closeTo(voice, 5) })
+    const { gain, loss, prior, evidence_rank, voiced_rank } = explain.repeat
+    expect(evidence_rank).toBeCloseTo((prior.gain + gain) / (prior.gain + prior.loss + gain + loss), 9)
+    const voiced = gain * explain.standing.voice
+    expect(voiced_rank).toBeCloseTo((prior.gain + voiced) / (prior.gain + prior.loss + voiced + loss), 9)
+    expect(explain.cover).toEqual({
+      support: expect.any(Number),
+      sales: expect.any(Number),
+      needed: expect.closeTo(1.26 * (explain.cover.sales + 100_000), 6),
+      cover: expect.closeTo((explain.cover.support / explain.cover.needed) ** 2, 9),
+    })
+    expect(explain.cover.sales).toBeCloseTo(3_000_000, 3)
+    expect(explain.cover.cover).toBeGreaterThan(0)
+    expect(explain.cover.cover).toBeLessThan(1)
+    expect(repeat.rank).toBeCloseTo(0.5 + (voiced_rank - 0.5) * explain.cover.cover, 9)
+    expect(explain.repeat.evidence[0]).toMatchObject({ voter_standing: 0.7, shop_standing: 0.5 })
   })
 })

@@ -127,6 +127,8 @@ describe('a rank that is explained', () => {
       kind: 'vote',
       review_id: review.internalId,
       voter_agent_id: Number(voters[at].agentId),
+      voter_standing: null,
+      shop_standing: null,
       weight,
     })
     const pieces = ({ evidence }: Explanation) =>

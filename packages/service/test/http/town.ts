@@ -11,6 +11,7 @@ import { ContentHash } from '@referrer/protocol'
 import { type LocalAccount, numberToHex, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
+import type { Overrides } from '../../src/app/service.ts'
 import { until } from '../../src/machinery/workers/testing.ts'
 import { call } from '../calls.ts'
 import { must, sessionOf } from './caller.ts'
@@ -57,8 +58,8 @@ export function beginDay({ clock }: Pick<TestMarket, 'clock'>): void {
   clock.aheadMs = DAY_MS - (Date.now() % DAY_MS) + 60_000
 }
 
-export async function startTown(): Promise<Town> {
-  const m = await startTestMarket()
+export async function startTown(overrides?: Overrides): Promise<Town> {
+  const m = await startTestMarket(overrides && { overrides })
   beginDay(m)
   // The first identity has the id 0, which some routes refuse.
   await registerIdentity(m.market, m.market.accounts.stranger)

@@ -9,6 +9,9 @@ import {
   registerIdentity,
 } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
+import { storeSearch } from '../../src/derived/rings/found-store.ts'
+import { ringOf, searchOn } from '../../src/derived/rings/testing.ts'
+import { bytesOf } from '../../src/machinery/db/bytes.ts'
 import { must, sessionOf } from './caller.ts'
 import { voteBody } from './commitments.ts'
 import {
@@ -53,6 +56,8 @@ export interface Traded extends TestMarket {
   contradicted(): Promise<bigint>
   /** The review, by its internal id, in the state in which an admin may end the dispute. */
   disputed(): Promise<number>
+  /** A suspected ring of the reviewer and the buyer that nobody has dismissed. */
+  newRing(): Promise<number>
   /** An intent that nobody has queued yet. */
   intentBody(): Record<string, unknown>
 }
@@ -177,6 +182,13 @@ export async function startTradedMarket(chainIds = [31_337, 1_337]): Promise<Tra
     await m.sql`UPDATE market.reviews SET comparison_outcome = 'contradicted' WHERE internal_id = ${ofShop.internalId}`
     return ofShop.reviewId
   }
+  async function newRing(): Promise<number> {
+    await m.sql`DELETE FROM market.rings`
+    const owners = [reviewer, buyer].map(({ address }) => bytesOf(address))
+    await storeSearch(m.sql, searchOn(m.chainId), [ringOf(owners, BigInt(shop.merchantId))])
+    const [ring] = await m.sql<{ ring_id: bigint }[]>`SELECT ring_id FROM market.rings`
+    return Number(ring?.ring_id)
+  }
   async function disputed(): Promise<number> {
     await m.sql`UPDATE market.reviews SET comparison_outcome = 'disputed' WHERE internal_id = ${ofShop.internalId}`
     return ofShop.internalId
@@ -210,6 +222,7 @@ export async function startTradedMarket(chainIds = [31_337, 1_337]): Promise<Tra
     newVotes,
     contradicted,
     disputed,
+    newRing,
     intentBody,
     async close() {
       await m.close()

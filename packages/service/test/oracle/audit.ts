@@ -232,10 +232,16 @@ async function auditMoney({ market }: Audited, events: ChainEvent[]): Promise<vo
   })
 }
 
+/** The service's own default. */
+const FULL = 10_000n
+
 const DERIVED = [
   'market.rank_evidence',
   'market.rank_totals',
   'market.review_ranks',
+  'market.counted_purchases',
+  'market.counted_votes',
+  'market.spent_at_shops',
   'market.opinions',
   'market.product_totals',
   'market.merchant_totals',
@@ -257,7 +263,7 @@ async function auditRanks(sql: Sql, chainId: number): Promise<void> {
     { day: number }[]
   >`SELECT day FROM market.opinion_totals WHERE chain_id = ${chainId}`
   const now = new Date((day?.day ?? 0) * 86_400_000 + 1)
-  await recomputeRanks(sql, { config: { chainId } } as Chain, now, () => {})
+  await recomputeRanks(sql, { config: { chainId } } as Chain, { now, fullCommission: FULL }, () => {})
   const anew = await read()
   expect(
     DERIVED.flatMap((table) => differences(table, anew.get(table) ?? [], kept.get(table) ?? [])),

@@ -27,7 +27,8 @@ const voteColumns = (sql: Queryable) => sql`
   v.author_agent_id AS "agentId", 'vote' AS kind, v.review_internal_id AS "reviewId", '' AS product,
   v.voter_owner AS "voterOwner", v.voter_agent_id AS "voterAgentId", v.ballot_id AS source, v.weight, v.cast_at AS "happenedAt"`
 
-const voteHolds = (sql: Queryable) => sql`(
+/** Whether a vote counts at all, whatever it weighs. */
+export const voteHolds = (sql: Queryable) => sql`(
   r.internal_id IS NOT NULL
   AND NOT EXISTS (
     SELECT FROM market.agents AS a WHERE (a.chain_id, a.agent_id) = (v.chain_id, v.voter_agent_id) AND a.flagged)
@@ -37,6 +38,21 @@ const voteHolds = (sql: Queryable) => sql`(
       AND e.contract = b.contract AND e.buyer_agent_id = v.voter_agent_id))`
 
 type Row = Piece & { holds: boolean }
+
+/** The ids of these ballots and of the ballots for these purchases, as SQL. */
+export const ballotsLookedAt = (
+  sql: Queryable,
+  chainId: number,
+  ballotIds: readonly bigint[],
+  payments: readonly Payment[],
+) => sql`
+  SELECT unnest(${[...ballotIds]}::bigint[]) AS ballot_id
+  UNION SELECT b.ballot_id
+  FROM unnest(
+    ${payments.map(({ contract }) => contract)}::bytea[],
+    ${payments.map(({ payer }) => payer)}::bytea[],
+    ${payments.map(({ nonce }) => nonce)}::bytea[]) AS p (contract, payer, nonce)
+  JOIN market.ballots AS b ON b.chain_id = ${chainId} AND (b.payer, b.nonce, b.contract) = (p.payer, p.nonce, p.contract)`
 
 /** The votes of these ballots and of the ballots for these purchases. */
 export async function lookAtVotes(
@@ -48,13 +64,7 @@ export async function lookAtVotes(
   if (ballotIds.length + payments.length === 0) return []
   const rows = await sql<Row[]>`
     WITH looked AS (
-      SELECT unnest(${[...ballotIds]}::bigint[]) AS ballot_id
-      UNION SELECT b.ballot_id
-      FROM unnest(
-        ${payments.map(({ contract }) => contract)}::bytea[],
-        ${payments.map(({ payer }) => payer)}::bytea[],
-        ${payments.map(({ nonce }) => nonce)}::bytea[]) AS p (contract, payer, nonce)
-      JOIN market.ballots AS b ON b.chain_id = ${chainId} AND (b.payer, b.nonce, b.contract) = (p.payer, p.nonce, p.contract)
+      ${ballotsLookedAt(sql, chainId, ballotIds, payments)}
     )
     SELECT ${voteColumns(sql)}, r.owner, r.product_type AS type, ${voteHolds(sql)} AS holds
     FROM looked JOIN market.ballots AS b USING (ballot_id) JOIN market.votes AS v USING (ballot_id)

@@ -13,6 +13,21 @@ type Review = {
   comparison_outcome: string
   opinion_size: number | null
   opinion_weight: number | null
+  opinion_agrees: boolean | null
+}
+
+type Escrow = {
+  escrow_id: Id
+  nonce: Buffer
+  payer: Buffer
+  buyer_agent_id: Id | null
+  buyer_owner: Buffer | null
+  merchant_id: Id
+  product_id: Buffer
+  review_id: Id
+  price: bigint
+  commission: bigint
+  deposited_at: Date
 }
 
 /** All rows of a chain. */
@@ -21,13 +36,27 @@ export async function readRecords(sql: Sql, chainId: number) {
     sql.unsafe<T[]>(`SELECT * FROM ${table} WHERE chain_id = $1`, [chainId])
   return {
     reviews: await of<Review>('market.reviews'),
-    onChain: await of<{ internal_id: Id; review_id: Id; published_at: Date }>('chain.reviews'),
+    onChain: await of<{
+      internal_id: Id
+      review_id: Id
+      agent_id: Id
+      merchant_id: Id
+      product_id: Buffer
+      proof_kind: number
+      proof_id: Id
+      published_at: Date
+    }>('chain.reviews'),
     products: await of<{ merchant_id: Id; product_id: Buffer; product_type: number }>('chain.products'),
     identities: await of<{ agent_id: Id; owner: Buffer }>('chain.identities'),
     agents: await of<{ agent_id: Id; flagged: boolean }>('market.agents'),
-    escrows: await of<{ nonce: Buffer; buyer_agent_id: Id | null; merchant_id: Id; product_id: Buffer }>(
-      'chain.escrows',
+    owners: await of<{ block_number: bigint; agent_id: Id; to_owner: Buffer; changed_at: Date }>(
+      'chain.ownership_changes',
     ),
+    escrows: await of<Escrow>('chain.escrows'),
+    counted: await of<{ nonce: Buffer; commission_bps: number }>('market.counted_purchases'),
+    passes: await of<{ pass: bigint; verified: number }>('market.standing_passes'),
+    standings: await of<{ owner: Buffer; standing: number }>('market.owner_standings'),
+    shops: await of<{ merchant_id: Id; standing: number; is_verified: boolean }>('market.shop_standings'),
     ballots: await of<{ ballot_id: Id; nonce: Buffer }>('market.ballots'),
     votes: await of<{
       ballot_id: Id
@@ -36,6 +65,7 @@ export async function readRecords(sql: Sql, chainId: number) {
       author_agent_id: Id
       voter_owner: Buffer
       weight: number
+      supports: boolean | null
       cast_at: Date
     }>('market.votes'),
     findings: await of<{ finding_id: Id; internal_id: Id; outcome: string; size: number; found_at: Date }>(
@@ -138,27 +168,139 @@ export function countedBy(records: Records): Counted[] {
   return [...counted, ...taken.map(({ mine }) => mine)]
 }
 
+/** Money that counts: the spending of `owner` at `shop`, or the sales and the supporters' money of an author there. */
+export interface Money {
+  spent: { owner: string; shop: Id; amount: number }[]
+  authors: { agent: Id; owner: string; shop: Id; sales: number; paid: number; spent: number }[]
+}
+
+const dayOfDate = (at: Date) => Math.floor(at.getTime() / 86_400_000)
+
+/** The money of all purchases and votes, faded to a day. `full` is the commission that counts in full. */
+export function moneyBy(records: Records, day: number, full: number): Money {
+  const { reviews, onChain, agents, escrows, ballots, votes, owners, counted, identities } = records
+  const money: Money = { spent: [], authors: [] }
+  const recordOf = (internal: Id | undefined) => reviews.find(({ internal_id }) => internal_id === internal)
+  const isPublished = (row: Review | undefined) =>
+    row !== undefined &&
+    row.content !== null &&
+    row.author_owner !== null &&
+    onChain.some(({ internal_id }) => internal_id === row.internal_id)
+  const isFlagged = (agent: Id | null) => agents.some((row) => row.agent_id === agent && row.flagged)
+  const faded = (amount: number, at: Date) => amount * 0.5 ** ((day - dayOfDate(at)) / 180)
+  const ownerAt = (agent: Id, at: Date) => {
+    const [then] = owners
+      .filter((row) => row.agent_id === agent && row.changed_at <= at)
+      .sort((a, b) => compare(b.block_number, a.block_number))
+    return then?.to_owner ?? identities.find(({ agent_id }) => agent_id === agent)?.owner
+  }
+  const author = (row: Review, escrow: Escrow, sales: number, parts: number) => {
+    const net = Number(escrow.price - escrow.commission)
+    const part = (amount: number) =>
+      parts === 0 ? 0 : faded(Math.floor(amount / parts), escrow.deposited_at)
+    const same = { agent: row.agent_id, shop: escrow.merchant_id }
+    const seller = nameOf(ownerAt(row.agent_id, escrow.deposited_at))
+    money.authors.push({
+      ...same,
+      owner: seller,
+      sales: faded(sales, escrow.deposited_at),
+      paid: 0,
+      spent: 0,
+    })
+    money.authors.push({
+      ...same,
+      owner: nameOf(row.author_owner),
+      sales: 0,
+      paid: part(net),
+      spent: part(Math.min(net, 30 * full)),
+    })
+  }
+
+  for (const escrow of escrows) {
+    const at = escrow.deposited_at
+    const net = Number(escrow.price - escrow.commission)
+    const owner = nameOf(escrow.buyer_owner ?? escrow.payer)
+    const shopOwner = ownerAt(escrow.merchant_id, at)
+    const isOwn = [owner, nameOf(escrow.payer)].includes(nameOf(shopOwner))
+    const amount = Math.min(net, 30 * full)
+    if (!isOwn && amount > 0) money.spent.push({ owner, shop: escrow.merchant_id, amount: faded(amount, at) })
+
+    const link = recordOf(onChain.find(({ review_id }) => review_id === escrow.review_id)?.internal_id)
+    if (!link || !isPublished(link)) continue
+    const bps = counted.find(({ nonce }) => nonce.equals(escrow.nonce))?.commission_bps ?? Number.NaN
+    const [said] = onChain
+      .filter(
+        (row) =>
+          row.proof_kind === 2 &&
+          row.proof_id === escrow.escrow_id &&
+          row.agent_id === escrow.buyer_agent_id &&
+          productOf(row) === productOf(escrow) &&
+          row.published_at >= at &&
+          isPublished(recordOf(row.internal_id)),
+      )
+      .sort((a, b) => compare(a.review_id, b.review_id))
+    const agrees = !isFlagged(escrow.buyer_agent_id) && recordOf(said?.internal_id)?.opinion_agrees
+    author(link, escrow, Math.floor((Number(escrow.price) * bps) / 10_000), agrees ? 2 : 0)
+  }
+
+  for (const vote of votes) {
+    const ballot = ballots.find(({ ballot_id }) => ballot_id === vote.ballot_id)
+    const escrow = escrows.find(({ nonce }) => ballot && nonce.equals(ballot.nonce))
+    const review = recordOf(vote.review_internal_id)
+    if (!escrow || !review || !isPublished(review) || isFlagged(vote.voter_agent_id)) continue
+    if (escrow.buyer_agent_id !== vote.voter_agent_id) continue
+    const onBallot = votes.filter(({ ballot_id }) => ballot_id === vote.ballot_id).length
+    author(review, escrow, 0, (vote.supports ?? vote.weight > 0) ? 2 * onBallot : 0)
+  }
+  return money
+}
+
 /** The ranks of agents on a day (counted from 1970-01-01). */
-export function ranksBy(records: Records, counted: readonly Counted[], day: number) {
+export function ranksBy(
+  records: Records,
+  counted: readonly Counted[],
+  money: Money,
+  { day, full }: { day: number; full: number },
+) {
   const ranks = new Map<Id, { repeat: number | null; one_off: number | null }>()
+  const newest = records.passes.toSorted((a, b) => compare(b.pass, a.pass))[0]
+  const isOn = newest !== undefined && newest.verified > 0
   for (const { agent_id, owner } of records.identities) {
     const mine = counted.filter((one) => one.agent === agent_id && one.owner === nameOf(owner))
     if (mine.length === 0) continue
     const isFlagged = records.agents.some((row) => row.agent_id === agent_id && row.flagged)
+    const standing = records.standings.find((row) => row.owner.equals(owner))?.standing ?? 1_000_000
+    const voice = isOn ? fifthPower(standing) : 1
+    const own = money.authors.filter((one) => one.agent === agent_id && one.owner === nameOf(owner))
+    const sales = own.reduce((sum, one) => sum + one.sales, 0)
+    const support = own.reduce((sum, one) => {
+      const shop = records.shops.find(({ merchant_id }) => merchant_id === one.shop)
+      return sum + (shop?.is_verified ? one.paid : (one.spent * (shop?.standing ?? 0)) / 4e6)
+    }, 0)
     const rank = (type: number, gain0: number, loss0: number) => {
       const sum = (isLoss: boolean) =>
         mine
           .filter((one) => one.type === type && (one.kind === 'contradicted') === isLoss)
-          .reduce((all, { weight, at }) => {
-            const age = day - Math.floor(at.getTime() / 86_400_000)
-            return all + (weight / 1e6) * 0.5 ** (age / 180)
-          }, 0)
-      const [gain, loss] = [sum(false), sum(true)]
-      return isFlagged || gain + loss < 0.5 ? null : (gain0 + gain) / (gain0 + loss0 + gain + loss)
+          .reduce((all, { weight, at }) => all + (weight / 1e6) * 0.5 ** ((day - dayOfDate(at)) / 180), 0)
+      const [gain, loss] = [sum(false) * voice, sum(true)]
+      if (isFlagged || gain + loss < 0.5) return null
+      const [plain, prior] = [(gain0 + gain) / (gain0 + loss0 + gain + loss), gain0 / (gain0 + loss0)]
+      if (!isOn || plain <= prior) return plain
+      return prior + (plain - prior) * Math.min(1, support / (1.26 * (sales + 10 * full))) ** 2
     }
     ranks.set(agent_id, { repeat: rank(0, 6, 6), one_off: rank(1, 5, 7) })
   }
   return ranks
+}
+
+/** Of the standing, from four fifths on in full; each product is rounded down to millionths. */
+function fifthPower(standing: number): number {
+  const part = Math.min(1e6, Math.floor((standing * 1e6) / 800_000))
+  let power = part
+  for (const by of [part, 'square', part] as const) {
+    power = Math.floor((power * (by === 'square' ? power : by)) / 1e6)
+  }
+  return power / 1e6
 }
 
 /** The ranks of products in millionths, by name, with the stored mean of the day. */

@@ -42,6 +42,7 @@ const TAGS = {
   'Cashback rate': 'How much of a commission goes back to buyers.',
   'Earnings and escrows': 'What a purchase pays to whom, and when.',
   Ranks: 'What an agent’s word weighs.',
+  Standing: 'Whose money goes to verified shops.',
   'Spending limits': 'What an owner’s agents may spend.',
   Intents: 'What an owner asks agents to do.',
   Sessions: 'Sign once for many requests.',

@@ -92,7 +92,11 @@ describe('the last migrations', () => {
     expect(rows['market.reviews']).toHaveLength(2 * ROWS)
     await migrate(grown.sql, migrations)
     const after = await contents(grown.sql, before)
-    expect(after).toEqual(rows)
+    // Migrations may queue changes for the followers, and take none away.
+    const { 'market.pending_changes': queued = [], ...kept } = after
+    const { 'market.pending_changes': waiting = [], ...rest } = rows
+    expect(kept).toEqual(rest)
+    expect(queued).toEqual(expect.arrayContaining(waiting))
     expect(rows['market.link_codes']).toHaveLength(1)
   })
 

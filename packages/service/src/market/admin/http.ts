@@ -4,10 +4,12 @@ import { adminChecklistRoutes } from './checklists.ts'
 import { adminDeadLetterRoutes } from './dead-letters.ts'
 import { adminDisputeRoutes } from './disputes.ts'
 import { adminProofRoutes } from './proofs.ts'
+import { adminShopRoutes } from './shops.ts'
 
 export const adminRoutes: Route[] = [
   ...adminProofRoutes,
   ...adminAgentRoutes,
+  ...adminShopRoutes,
   ...adminDisputeRoutes,
   ...adminChecklistRoutes,
   ...adminDeadLetterRoutes,

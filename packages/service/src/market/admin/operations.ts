@@ -7,6 +7,7 @@ import { flagAgent } from '../agents/store.ts'
 import { removeChecklist, saveChecklist } from '../checklists/store.ts'
 import { type Decision, decideProof } from '../proofs/store.ts'
 import { resolveDispute } from '../reviews/disputes.ts'
+import { decideShop, type Outcome } from '../verifications/store.ts'
 
 export interface Admin {
   context: Context
@@ -62,6 +63,24 @@ export async function resolve(
   })
 }
 
+/** Verifies a shop or takes it back. A decision for the state that it has already changes nothing. */
+export async function decideOnShop(
+  { context, chain, caller }: AdminOfChain,
+  merchantId: bigint,
+  { isVerified, note }: { isVerified: boolean; note: string },
+): Promise<Exclude<Outcome, 'unknown'>> {
+  const { sql, clock } = context
+  const { chainId } = chain.config
+  const decision = { isVerified, note, by: bytesOf(caller), at: new Date(clock()) }
+  const outcome = await decideShop(sql, chainId, merchantId, decision)
+  if (outcome === 'unknown') throw new MarketError('not found', `there is no merchant ${merchantId}`)
+  if (outcome.hasChanged) {
+    const action = isVerified ? 'shop verified' : 'verification withdrawn'
+    logAction({ context, caller }, action, { chainId, merchantId })
+  }
+  return outcome
+}
+
 /** Creates or replaces the checklist of a category; returns the time. */
 export async function authorChecklist(
   { context, caller }: Admin,
@@ -79,7 +98,8 @@ export async function dropChecklist({ context, caller }: Admin, category: string
   logAction({ context, caller }, 'checklist removed', { category })
 }
 
-function logAction(
+/** Writes a decision of an admin into the log. */
+export function logAction(
   { context, caller }: Admin,
   action: string,
   about: Record<string, bigint | number | string>,

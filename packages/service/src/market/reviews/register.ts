@@ -1,7 +1,6 @@
 import { RpcError, readContract } from '@referrer/chain'
 import { ContentHash } from '@referrer/protocol'
 import { reviewRegistryAbi } from '@referrer/protocol/abi'
-import { opinionWeight, sizeOf } from '@referrer/ranking'
 import type { Hex } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
 import { hex } from '../../kit/json-values.ts'
@@ -15,6 +14,7 @@ import { findLinked, lockEndpoint } from '../ref-tokens/store.ts'
 import { authorRankOf, lockFor, tokenOf } from '../ref-tokens/token.ts'
 import { type EscrowKey, nameOf, votesMissing } from '../votes/gate.ts'
 import { checkText, parseContent, satisfactionOf } from './content.ts'
+import { writeOpinion } from './opinions.ts'
 import { checkCategory, reviewSchemas } from './schemas.ts'
 import {
   findPurchases,
@@ -22,7 +22,6 @@ import {
   lockText,
   type Purchase,
   type RegistrableReview,
-  writeOpinion,
   writeText,
 } from './store.ts'
 
@@ -202,7 +201,7 @@ interface NewText {
 
 /**
  * Stores the text, creates its ref link and returns the link's token, unless that is left to another process. The first text of a buyer's review also becomes an opinion, whose
- * weight is fixed now from the author's rank and the size of the purchase.
+ * weight and support are fixed now.
  */
 function attach(
   context: Context,
@@ -222,8 +221,11 @@ function attach(
       if (!linked || !(await writeText(tx, internalId, text)))
         throw refused('conflict', `review ${reviewId} has just changed on-chain — retry`)
       if (purchase && now?.known_hash === null) {
-        const size = sizeOf(purchase.commission, context.config.fullCommission)
-        await writeOpinion(tx, internalId, { size, weight: opinionWeight(authorRankOf(linked), size) })
+        const authorOwner = now.author_owner ?? Buffer.alloc(0)
+        await writeOpinion(tx, { chainId, internalId, authorOwner }, purchase, {
+          rank: authorRankOf(linked),
+          fullCommission: context.config.fullCommission,
+        })
       }
       const made = await writeOrLeave(tx, chain, [linked], () => tokenOf(context, chain, endpoint, linked))
       return { token: made?.[0]?.token ?? null, isLeft: made === undefined }

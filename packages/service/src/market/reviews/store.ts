@@ -154,14 +154,18 @@ export async function findRegistrable(
   return row
 }
 
+export type LockedText = {
+  known_hash: Buffer | null
+  ref_token: string | null
+  /** The author's owner at publication. */
+  author_owner: Buffer | null
+}
+
 /** Locks the review's row until the transaction ends, and reads the hash of its text. */
-export async function lockText(
-  tx: Transaction,
-  internalId: bigint,
-): Promise<{ known_hash: Buffer | null; ref_token: string | null } | undefined> {
+export async function lockText(tx: Transaction, internalId: bigint): Promise<LockedText | undefined> {
   await tx`SELECT FROM market.reviews WHERE internal_id = ${internalId} FOR UPDATE`
-  const [row] = await tx<{ known_hash: Buffer | null; ref_token: string | null }[]>`
-    SELECT CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash, ${token(tx)} AS ref_token
+  const [row] = await tx<LockedText[]>`
+    SELECT m.author_owner, CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash, ${token(tx)} AS ref_token
     FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id) WHERE m.internal_id = ${internalId}`
   return row
 }
@@ -182,19 +186,6 @@ export async function writeText(tx: Transaction, internalId: bigint, text: Text)
   return count > 0
 }
 
-/** Stores the size and weight of a buyer's opinion, in millionths. A merchant's reviews of its own products are no opinions. */
-export async function writeOpinion(
-  tx: Transaction,
-  internalId: bigint,
-  { size, weight }: { size: number; weight: number },
-): Promise<void> {
-  await tx`
-    UPDATE market.reviews AS m SET opinion_size = ${size}, opinion_weight = ${weight}
-    WHERE m.internal_id = ${internalId} AND NOT EXISTS (
-      SELECT FROM chain.identities AS merchant
-      WHERE merchant.chain_id = m.chain_id AND merchant.agent_id = m.merchant_id AND merchant.owner = m.author_owner)`
-}
-
 export type Purchase = {
   contract: Buffer
   escrow_id: bigint
@@ -202,6 +193,7 @@ export type Purchase = {
   buyer_agent_id: bigint | null
   merchant_id: bigint
   product_id: Buffer
+  price: bigint
   commission: bigint
   deposited_at: Date
 }
@@ -209,6 +201,6 @@ export type Purchase = {
 /** The purchases with this escrow id, newest first. Each deployment of the escrow contract counts from 1, so there can be several. */
 export function findPurchases(sql: Queryable, chainId: number, escrowId: bigint): Promise<Purchase[]> {
   return sql<Purchase[]>`
-    SELECT contract, escrow_id, buyer_agent_id, merchant_id, product_id, commission, deposited_at FROM chain.escrows
+    SELECT contract, escrow_id, buyer_agent_id, merchant_id, product_id, price, commission, deposited_at FROM chain.escrows
     WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} ORDER BY deposited_at DESC`
 }

@@ -8,6 +8,7 @@ import { bytesOf } from '../../machinery/db/bytes.ts'
 import { despiteDeadlock } from '../../machinery/db/deadlock.ts'
 import { type Proof, proposeCommitment, requireSigned, type Terms } from '../commitments/operations.ts'
 import { nameOf, votesNeeded } from './gate.ts'
+import { findStandings } from './standings.ts'
 import {
   findVotable,
   findVotableReviews,
@@ -15,7 +16,7 @@ import {
   type VotablePurchase,
   type VotableReview,
 } from './store.ts'
-import { weightOf } from './weight.ts'
+import { WORTHLESS, worthOf } from './weight.ts'
 
 export const MOST_VOTES = 3
 /** Length limit in characters (code points). */
@@ -48,7 +49,11 @@ export async function castVotes(context: Context, chain: Chain, ballot: Ballot, 
   const signed = await requireSigned(context, chain, 'VoteCommitment', terms, proof)
   const purchase = await purchaseOf(context, chainId, ballot)
   if (purchase.has_voted) throw alreadyVoted(ballot)
-  const reviews = await votedReviews(context, chainId, ballot, purchase)
+  const voterOwner = bytesOf(signed.owner)
+  const [reviews, standings] = await Promise.all([
+    votedReviews(context, chainId, ballot, purchase),
+    findStandings(context.sql, chainId, { owner: voterOwner, merchantId: purchase.merchant_id }),
+  ])
   const authorOwners = await ownersOf(chain, reviews)
   const votes = reviews.map((review, at) => {
     const authorOwner = authorOwners[at]
@@ -60,7 +65,9 @@ export async function castVotes(context: Context, chain: Chain, ballot: Ballot, 
       reasoning: ballot.votes[at]?.reasoning ?? '',
       authorAgentId: review.agent_id,
       qualifies,
-      weight: qualifies && isFirst ? weightOf(context.config, purchase, [signed.owner, authorOwner]) : 0,
+      ...(qualifies && isFirst
+        ? worthOf(context.config, purchase, standings, [signed.owner, authorOwner])
+        : WORTHLESS),
     }
   })
   if (!votes.some(({ qualifies }) => qualifies)) await requireNoneNeeded(context, chainId, purchase)
@@ -68,7 +75,9 @@ export async function castVotes(context: Context, chain: Chain, ballot: Ballot, 
   const cast = {
     purchase,
     voterAgentId: ballot.agentId,
-    voterOwner: bytesOf(signed.owner),
+    voterOwner,
+    voterStanding: standings.isOn ? standings.owner : null,
+    shopStanding: standings.isOn ? standings.shop : null,
     votesHash: bytesOf(terms.votesHash),
     commitmentNonce: bytesOf(signed.nonce),
     expiry: signed.expiry,

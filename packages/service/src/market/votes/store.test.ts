@@ -26,6 +26,8 @@ const ballotOf = (purchase: VotablePurchase, reasonings: string[]): NewBallot =>
   purchase,
   voterAgentId: 7n,
   voterOwner: Buffer.alloc(20, 7),
+  voterStanding: 250_000,
+  shopStanding: null,
   votesHash: Buffer.alloc(32),
   commitmentNonce: Buffer.alloc(32),
   expiry: 1,
@@ -37,11 +39,12 @@ const ballotOf = (purchase: VotablePurchase, reasonings: string[]): NewBallot =>
     authorAgentId: 8n,
     qualifies: at > 0,
     weight: at,
+    supports: at > 1,
   })),
 })
 
 const votesOf = ({ payer }: VotablePurchase) => database.sql`
-  SELECT v.position, v.reasoning, v.review_internal_id, v.qualifies, v.weight
+  SELECT v.position, v.reasoning, v.review_internal_id, v.qualifies, v.weight, v.supports, v.voter_standing, v.shop_standing
   FROM market.votes AS v JOIN market.ballots AS b USING (ballot_id) WHERE b.payer = ${payer} ORDER BY v.position`
 
 describe('the votes of a purchase', () => {
@@ -60,6 +63,9 @@ describe('the votes of a purchase', () => {
         review_internal_id: BigInt(1 + at),
         qualifies: at > 0,
         weight: at,
+        supports: at > 1,
+        voter_standing: 250_000,
+        shop_standing: null,
       })),
     )
     expect((await purchasesOf(5n))[0].has_voted).toBe(true)

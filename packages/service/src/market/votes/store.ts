@@ -70,12 +70,17 @@ export interface NewVote {
   qualifies: boolean
   /** Weight in millionths. */
   weight: number
+  /** Whether the money of the purchase speaks for the author. */
+  supports: boolean
 }
 
 export interface NewBallot {
   purchase: Pick<VotablePurchase, 'contract' | 'escrow_id' | 'payer' | 'nonce'>
   voterAgentId: bigint
   voterOwner: Buffer
+  /** In millionths; null: see the columns. */
+  voterStanding: number | null
+  shopStanding: number | null
   votesHash: Buffer
   commitmentNonce: Buffer
   expiry: number
@@ -98,15 +103,16 @@ export async function insertBallot(sql: Queryable, chainId: number, ballot: NewB
       RETURNING ballot_id
     )
     INSERT INTO market.votes (ballot_id, review_internal_id, position, reasoning, chain_id, voter_agent_id, author_agent_id,
-      voter_owner, qualifies, weight, cast_at)
+      voter_owner, qualifies, weight, supports, voter_standing, shop_standing, cast_at)
     SELECT b.ballot_id, v.review, v.position, v.reasoning, ${chainId}, ${voterAgentId}, v.author, ${ballot.voterOwner},
-      v.qualifies, v.weight, ${at}
+      v.qualifies, v.weight, v.supports, ${ballot.voterStanding}::integer, ${ballot.shopStanding}::integer, ${at}
     FROM ballot AS b, unnest(
       ${votes.map(({ internalId }) => internalId)}::bigint[],
       ${votes.map(({ reasoning }) => reasoning)}::text[],
       ${votes.map(({ authorAgentId }) => authorAgentId)}::bigint[],
       ${votes.map(({ qualifies }) => qualifies)}::boolean[],
-      ${votes.map(({ weight }) => weight)}::integer[]
-    ) WITH ORDINALITY AS v (review, reasoning, author, qualifies, weight, position)`
+      ${votes.map(({ weight }) => weight)}::integer[],
+      ${votes.map(({ supports }) => supports)}::boolean[]
+    ) WITH ORDINALITY AS v (review, reasoning, author, qualifies, weight, supports, position)`
   return count > 0
 }

@@ -1,7 +1,8 @@
 import { type Address, getAddress } from 'viem'
 import { describe, expect, it } from 'vitest'
+import type { Standings } from './standings.ts'
 import type { VotablePurchase } from './store.ts'
-import { weightOf } from './weight.ts'
+import { worthOf } from './weight.ts'
 
 const account = (digit: string) => getAddress(`0x${digit.repeat(40)}`)
 const [BUYER, AUTHOR, MERCHANT] = [account('a'), account('b'), account('c')] as const
@@ -24,8 +25,14 @@ const purchase: VotablePurchase = {
   has_voted: false,
 }
 
+const OFF: Standings = { isOn: false, owner: null, shop: 0 }
+const on = (owner: number | null, shop: number): Standings => ({ isOn: true, owner, shop })
+
 const weight = (change: Partial<VotablePurchase> = {}, buyer: Address = BUYER, author: Address = AUTHOR) =>
-  weightOf({ fullCommission: FULL }, { ...purchase, ...change }, [buyer, author])
+  worthOf({ fullCommission: FULL }, { ...purchase, ...change }, OFF, [buyer, author]).weight
+/** What a vote is worth of an agent with rank 1. */
+const worth = (standings: Standings, change: Partial<VotablePurchase> = {}, buyer = BUYER) =>
+  worthOf({ fullCommission: FULL }, { ...purchase, buyer_rank: 1, ...change }, standings, [buyer, AUTHOR])
 
 describe('the weight of a vote', () => {
   it('goes from a quarter to one with the rank of the buyer', () => {
@@ -53,5 +60,30 @@ describe('the weight of a vote', () => {
     expect(weight({}, MERCHANT)).toBe(0)
     expect(weight({}, BUYER, MERCHANT)).toBe(0)
     expect(weight({ merchant_owner: null }, MERCHANT)).toBe(625_000)
+  })
+
+  it('follows the standing of the buyer’s owner, and of the shop', () => {
+    expect(worth(on(800_000, 400_000)).weight).toBe(1_000_000)
+    expect(worth(on(400_000, 1_000_000)).weight).toBe(31_250)
+    expect(worth(on(800_000, 100_000)).weight).toBe(250_000)
+    expect(worth(on(0, 1_000_000)).weight).toBe(0)
+    expect(worth(on(1_000_000, 0)).weight).toBe(0)
+  })
+
+  it('follows the standing of the shop alone when the owner had bought nothing before', () => {
+    expect(worth(on(null, 1_000_000)).weight).toBe(1_000_000)
+    expect(worth(on(null, 400_000)).weight).toBe(31_250)
+  })
+})
+
+describe('a vote supports its author', () => {
+  it('whatever it weighs: without commission, and without standing', () => {
+    expect(worth(OFF, { commission: 0n })).toEqual({ weight: 0, supports: true })
+    expect(worth(on(0, 0))).toEqual({ weight: 0, supports: true })
+  })
+
+  it('not when the buyer is flagged or sells the product', () => {
+    expect(worth(OFF, { is_buyer_flagged: true }).supports).toBe(false)
+    expect(worth(OFF, {}, MERCHANT).supports).toBe(false)
   })
 })

@@ -37,13 +37,19 @@ function useFlag() {
       }),
     onSuccess: async ({ agent_id, flagged }) => {
       announce(`Agent ${agent_id} is ${flagged ? 'flagged' : 'not flagged any more'}`)
-      await queries.invalidateQueries({ queryKey: ['/admin/agents'] })
+      await Promise.all(
+        ['/admin/agents', '/admin/rings', '/admin/rings/{ring_id}'].map((route) =>
+          queries.invalidateQueries({ queryKey: [route] }),
+        ),
+      )
     },
   })
 }
 
+/** Other pages link here with the agent that is to be flagged. */
 function FlagForm() {
-  const [text, setText] = useState('')
+  const { agent } = flagsRoute.useSearch()
+  const [text, setText] = useState(agent === undefined ? '' : String(agent))
   const [isAsking, setAsking] = useState(false)
   const [isChecked, setChecked] = useState(false)
   const { mutate, isPending, error } = useFlag()

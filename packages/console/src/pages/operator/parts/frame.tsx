@@ -11,6 +11,8 @@ const PAGES = [
   ['/operator/proofs', 'Proofs'],
   ['/operator/disputes', 'Disputes'],
   ['/operator/agents', 'Flags'],
+  ['/operator/shops', 'Shops'],
+  ['/operator/rings', 'Rings'],
   ['/operator/checklists', 'Checklists'],
 ] as const
 

@@ -1,8 +1,8 @@
 // COPY as streams, on the connection of a transaction.
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Query } from '../session.ts'
-import type { Transaction } from '../sql.ts'
+import type { Query } from './session.ts'
+import type { Transaction } from './sql.ts'
 
 export interface Columns {
   /** `schema.table`, quoted where it must be. */
@@ -14,16 +14,27 @@ export interface Columns {
 const listed = ({ table, columns }: Columns) => `${table} (${columns.join(', ')})`
 
 /** The rows of a table as text, a line each, as Postgres sends them: the stream holds the server back. */
-export async function* copyOut(tx: Transaction, from: Columns): AsyncGenerator<Buffer> {
-  const stream: Readable = await tx.unsafe(`copy ${listed(from)} to stdout`).readable()
+export const copyOut = (tx: Transaction, from: Columns): AsyncGenerator<Buffer> =>
+  outOf(tx, `copy ${listed(from)} to stdout`)
+
+/** The rows of a query in the binary format of COPY. The query takes no parameters. */
+export const copyQueryOut = (tx: Transaction, query: string): AsyncGenerator<Buffer> =>
+  outOf(tx, `copy (${query}) to stdout (format binary)`)
+
+async function* outOf(tx: Transaction, statement: string): AsyncGenerator<Buffer> {
+  const stream: Readable = await tx.unsafe(statement).readable()
   try {
     yield* stream as AsyncIterable<Buffer>
   } finally {
     // The driver pauses its socket when rows come too fast, and resumes it when more are read: never, when these were the last.
-    if (stream.errored?.name === 'AbortError') await discardRest(stream)
+    if (stream.errored?.name === 'AbortError' && !hasAllRows(stream)) await discardRest(stream)
     else stream._read(0)
   }
 }
+
+/** Whether the last row has come, read or not: then there is no end to wait for. */
+const hasAllRows = (stream: Readable) =>
+  (stream as Readable & { _readableState: { ended: boolean } })._readableState.ended
 
 /** A connection answers again only when all rows of its copy have come. The driver destroys the stream of a connection that is lost. */
 function discardRest(stream: Readable): Promise<void> {
@@ -40,8 +51,12 @@ function discardRest(stream: Readable): Promise<void> {
   })
 }
 
-/** Resolves when the server has taken all of them. */
-export async function copyIn(tx: Transaction, into: Columns, rows: AsyncIterable<Buffer>): Promise<void> {
+/** Rows as text, a line each. Resolves when the server has taken all of them. */
+export async function copyIn(
+  tx: Transaction,
+  into: Columns,
+  rows: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<void> {
   const copying = tx.unsafe(`copy ${listed(into)} from stdin`)
   const stream: Writable = await copying.writable()
   const query = copying as unknown as Query
