@@ -154,9 +154,9 @@ export const variables = {
     '10000',
   ),
   EMBEDDER: withDefault(
-    Read.oneOf('local', 'endpoint', 'off'),
-    'what makes vectors of texts for discovery: local, the model that comes with the service; endpoint, see below; off, words alone',
-    'local',
+    Read.oneOf('learned', 'local', 'endpoint', 'off'),
+    "what makes vectors of texts for discovery: learned, word vectors learned from the market's own texts; local, a model of English that comes with the service; endpoint, see below; off, words alone",
+    'learned',
   ),
   EMBEDDINGS_URL: optional(
     Read.baseUrl,
@@ -301,7 +301,7 @@ const accountOf = (key: Secret<Hex> | undefined, address: Address | undefined): 
 
 function embedderOf(values: Values<typeof variables>): EmbedderConfig | undefined {
   if (values.EMBEDDER === 'off') return undefined
-  if (values.EMBEDDER === 'local') return { kind: 'local' }
+  if (values.EMBEDDER !== 'endpoint') return { kind: values.EMBEDDER }
   const { EMBEDDINGS_URL: url = '', EMBEDDINGS_MODEL: model = '' } = values
   return { kind: 'endpoint', url, model, dims: values.EMBEDDINGS_DIMENSIONS, key: values.EMBEDDINGS_KEY }
 }

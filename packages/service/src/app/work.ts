@@ -9,6 +9,7 @@ import { catchUpReleases, settleEscrows } from '../derived/oracle/schedule.ts'
 import { ranksFollower } from '../derived/ranks/follow.ts'
 import { searchRings } from '../derived/rings/schedule.ts'
 import { standingFollower } from '../derived/standing/follow.ts'
+import { learnSchedule } from '../discovery/embeddings/learn.ts'
 import { embeddingWorker, queryModelWorker, sweepEmbedders } from '../discovery/embeddings/worker.ts'
 import { searchWorker } from '../discovery/memory-index/client.ts'
 import { postgresSearchWorker } from '../discovery/postgres-index/source.ts'
@@ -46,6 +47,7 @@ export function marketWork(context: Context): Work {
       settleEscrows(context),
       catchUpReleases(context),
       sweepEmbedders(context),
+      ...(context.config.embedder?.kind === 'learned' ? [learnSchedule(context)] : []),
       refreshOffers(context),
       sweepNotices(context),
       searchRings(context),
@@ -72,7 +74,7 @@ const searchOf = (context: Context) =>
   context.config.discoveryIndex === 'memory' ? searchWorker(context) : postgresSearchWorker(context)
 
 /** Where no worker embeds texts, questions are still embedded. */
-const queryModelOf = (context: Context) =>
-  context.config.roles.has('api') && context.config.embedder?.kind === 'local'
-    ? [queryModelWorker(context)]
-    : []
+function queryModelOf(context: Context) {
+  const { roles, embedder } = context.config
+  return roles.has('api') && embedder && embedder.kind !== 'endpoint' ? [queryModelWorker(context)] : []
+}

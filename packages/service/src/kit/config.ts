@@ -98,7 +98,11 @@ export interface WebhookConfig {
   link: string
 }
 
-/** The embedding model that comes with the service, or one behind an OpenAI-compatible endpoint. */
+/**
+ * Word vectors learned from the market's own texts, the embedding model that comes with the service, or one behind an
+ * OpenAI-compatible endpoint.
+ */
 export type EmbedderConfig =
+  | { kind: 'learned' }
   | { kind: 'local' }
   | { kind: 'endpoint'; url: string; model: string; dims: number; key: Secret | undefined }

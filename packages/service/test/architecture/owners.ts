@@ -66,7 +66,12 @@ export const OWNERS: Record<string, readonly string[]> = {
   'derived/notices': ['market.notices'],
   'derived/offers': ['market.offers'],
   'derived/texts': ['market.texts_to_embed'],
-  'discovery/embeddings': ['market.embedders', 'market.product_vectors', 'market.review_vectors'],
+  'discovery/embeddings': [
+    'market.embedders',
+    'market.product_vectors',
+    'market.review_vectors',
+    'market.word_vectors',
+  ],
   'discovery/memory-index': ['market.vector_cells'],
   'doors/auth': ['market.seen_requests', 'market.sessions'],
 }

@@ -2,16 +2,26 @@ import type { EmbedderConfig } from '../../kit/config.ts'
 import { type Context, oncePerProcess } from '../../kit/context.ts'
 import type { Embedder } from './embedder.ts'
 import { createEndpoint } from './endpoint.ts'
-import { endpointId, LOCAL, readEndpointId } from './ids.ts'
+import { COMMON, endpointId, isLearnedId, LOCAL, NEWEST_LEARNED, readEndpointId } from './ids.ts'
 import { createLocal } from './local.ts'
+import { wordModels } from './words.ts'
 
-/** The id of the configured model; undefined: none is configured. */
-export const configuredId = (config: EmbedderConfig | undefined): string | undefined =>
-  config && (config.kind === 'local' ? LOCAL.id : endpointId(config))
+/** The id of the configured model, or `NEWEST_LEARNED`; undefined: none is configured. */
+export function configuredId(config: EmbedderConfig | undefined): string | undefined {
+  if (config?.kind === 'learned') return NEWEST_LEARNED
+  return config && (config.kind === 'local' ? LOCAL.id : endpointId(config))
+}
+
+export const isWordsId = (id: string) => id === COMMON.id || isLearnedId(id)
 
 /** A model by its id: the configured one or an earlier one. Undefined: this configuration cannot reach it. */
-export function embedderOf(context: Context, id: string): Embedder | undefined {
+export async function embedderOf(context: Context, id: string): Promise<Embedder | undefined> {
+  if (isWordsId(id)) return wordModels(context).load(id)
   if (id === LOCAL.id) return localEmbedder(context)
+  return endpointOf(context, id)
+}
+
+function endpointOf(context: Context, id: string): Embedder | undefined {
   const endpoints = endpointsOf(context)
   const known = endpoints.get(id)
   if (known) return known

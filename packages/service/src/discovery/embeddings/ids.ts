@@ -3,11 +3,27 @@
 /** The version is that of the model's npm package. */
 export const LOCAL = { id: 'local/model-embeddings-en@0.2.0', dims: 512 } as const
 
-const PREFIX = 'endpoint/'
+/** The word vectors that come with the service. The version must change with them. */
+export const COMMON = { id: 'common/1@64', dims: 64 } as const
 
-export const isEndpointId = (id: string) => id.startsWith(PREFIX)
+/** In place of an id: the newest word vectors that were learned from the market, the common ones until there are some. */
+export const NEWEST_LEARNED = 'learned'
 
-export const endpointId = ({ model, dims }: { model: string; dims: number }) => `${PREFIX}${model}@${dims}`
+/** The format of word vectors that this version writes and reads: their first bytes. */
+export const WORDS_FORMAT = 'RWV1'
+
+const LEARNED_PREFIX = 'learned/'
+
+export const isLearnedId = (id: string) => id.startsWith(LEARNED_PREFIX)
+
+export const learnedId = (number: bigint, dims: number) => `${LEARNED_PREFIX}${number}@${dims}`
+
+const ENDPOINT_PREFIX = 'endpoint/'
+
+export const isEndpointId = (id: string) => id.startsWith(ENDPOINT_PREFIX)
+
+export const endpointId = ({ model, dims }: { model: string; dims: number }) =>
+  `${ENDPOINT_PREFIX}${model}@${dims}`
 
 /** The model and the dimensions in an id made by `endpointId`. */
 export function readEndpointId(id: string): { model: string; dims: number } | undefined {

@@ -5,7 +5,8 @@ import { LRUCache } from 'lru-cache'
 import { cut } from '../../derived/texts/text.ts'
 import { type Context, oncePerProcess } from '../../kit/context.ts'
 import { type Embedder, EmbeddingFailed } from './embedder.ts'
-import { embedderOf } from './embedders.ts'
+import { embedderOf, isWordsId } from './embedders.ts'
+import { wordModels } from './words.ts'
 
 /** A request waits this long for its vector, then is answered by words alone. */
 const TIMEOUT_MS = 150
@@ -19,8 +20,11 @@ const MOST_UNDER_WAY = 256
 const MOST_FAILURES = 5
 const PAUSE_MS = 1_000
 
-/** Intents whose vector was in the cache, came in time, came too late, failed, or was not requested. */
-type Outcome = 'kept' | 'embedded' | 'late' | 'failed' | 'skipped'
+/**
+ * Intents whose vector was in the cache, came in time, came too late, failed, or was not requested, and intents of
+ * which the model knows no word.
+ */
+type Outcome = 'kept' | 'embedded' | 'late' | 'failed' | 'skipped' | 'unknown'
 
 interface Intents {
   counts: Record<Outcome, number>
@@ -33,9 +37,36 @@ export async function embedIntent(
   intent: string,
   embedderId: string,
 ): Promise<Vector | undefined> {
-  const embedder = embedderOf(context, embedderId)
+  if (isWordsId(embedderId)) return embedWords(context, intent, embedderId)
+  const embedder = await embedderOf(context, embedderId)
   return embedder && intentsOf(context).embed(intent, embedder)
 }
+
+/** Word vectors answer at once; only their first intent may have to wait until they are loaded. */
+async function embedWords(context: Context, intent: string, id: string): Promise<Vector | undefined> {
+  const { counts } = intentsOf(context)
+  const text = readable(intent)
+  if (text === '') return undefined
+  const words =
+    wordModels(context).loaded(id) ??
+    (await withTimeout(TIMEOUT_MS, loadOrLog(context, id), () => 'late' as const))
+  if (words === undefined || words === 'late') {
+    counts[words ?? 'failed'] += 1
+    return undefined
+  }
+  const vector = words.embedNow(text)
+  const isKnown = vector.some((value) => value !== 0)
+  counts[isKnown ? 'embedded' : 'unknown'] += 1
+  return isKnown ? vector : undefined
+}
+
+const loadOrLog = (context: Context, id: string) =>
+  wordModels(context)
+    .load(id)
+    .catch((err) => {
+      context.log.debug({ err, embedder: id }, 'word vectors were not loaded')
+      return undefined
+    })
 
 export const countIntents = (context: Context): Readonly<Record<Outcome, number>> => intentsOf(context).counts
 
@@ -43,7 +74,7 @@ const intentsOf = oncePerProcess(({ log }): Intents => {
   const kept = new LRUCache<string, Vector>({ max: MOST_KEPT })
   const underWay = new Map<string, Promise<Vector | undefined>>()
   const breakers = new Map<string, Breaker>()
-  const counts = { kept: 0, embedded: 0, late: 0, failed: 0, skipped: 0 }
+  const counts = { kept: 0, embedded: 0, late: 0, failed: 0, skipped: 0, unknown: 0 }
 
   async function ask(key: string, text: string, embedder: Embedder, breaker: Breaker) {
     // A late answer counts as a failure, even if it arrives, because nobody waited for it.

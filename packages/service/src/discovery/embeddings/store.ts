@@ -5,11 +5,24 @@ import { isInUse, lockQueue, queueEverything, removeTexts, type Taken } from '..
 import type { ProductOfChain } from '../../kit/keys.ts'
 import { COUNTED } from '../../machinery/db/counts.ts'
 import type { Embedder } from './embedder.ts'
-import { isEndpointId, LOCAL } from './ids.ts'
+import { COMMON, isEndpointId, LOCAL, NEWEST_LEARNED, WORDS_FORMAT } from './ids.ts'
 
 /** Vectors of an unused model are deleted after this many days; until then it costs little to return to that model. */
 const KEPT_DAYS = 7
+/** Nobody returns to learned word vectors after there are newer ones. An index may take hours to take these up. */
+const KEPT_OLD_WORDS_DAYS = 1
 const DELETED_AT_ONCE = 5_000
+
+/** The id of the configured model. Of learned word vectors that changes with every lesson. */
+export async function configuredEmbedder(
+  sql: Queryable,
+  configured: string | undefined,
+): Promise<string | undefined> {
+  if (configured !== NEWEST_LEARNED) return configured
+  const [newest] = await sql<{ embedder_id: string }[]>`
+    SELECT embedder_id FROM market.word_vectors WHERE format = ${WORDS_FORMAT} ORDER BY number DESC LIMIT 1`
+  return newest?.embedder_id ?? COMMON.id
+}
 
 /**
  * The model that serves requests: the configured one if it has embedded everything; else the usable one that did so
@@ -17,13 +30,16 @@ const DELETED_AT_ONCE = 5_000
  */
 export async function servingEmbedder(
   sql: Queryable,
-  configured: string | undefined,
+  wanted: string | undefined,
 ): Promise<string | undefined> {
+  const configured = await configuredEmbedder(sql, wanted)
   if (configured === undefined) return undefined
   const [row] = await sql<{ embedder_id: string }[]>`
     SELECT embedder_id FROM market.embedders
-    WHERE ready_at IS NOT NULL
-      AND (embedder_id = ${LOCAL.id} OR (${isEndpointId(configured)} AND starts_with(embedder_id, 'endpoint/')))
+    WHERE ready_at IS NOT NULL AND (
+      embedder_id IN (${LOCAL.id}, ${COMMON.id})
+      OR embedder_id IN (SELECT embedder_id FROM market.word_vectors WHERE format = ${WORDS_FORMAT})
+      OR (${isEndpointId(configured)} AND starts_with(embedder_id, 'endpoint/')))
     ORDER BY embedder_id = ${configured} DESC, ready_at DESC, embedder_id LIMIT 1`
   return row?.embedder_id ?? configured
 }
@@ -41,11 +57,19 @@ export async function useEmbedder(sql: Sql, { id, dims }: Pick<Embedder, 'id' | 
     await lockQueue(tx)
     // Another replica may have done it while this one waited for the lock.
     if (await staysInUse(tx, id)) return
-    await tx`
-      INSERT INTO market.embedders (embedder_id, dims) VALUES (${id}, ${dims})
-      ON CONFLICT (embedder_id) DO UPDATE SET used_at = now()`
-    await queueEverything(tx, id)
+    await addEmbedder(tx, { id, dims })
   })
+}
+
+/** The caller has locked the queue. */
+export async function addEmbedder(
+  tx: Transaction,
+  { id, dims }: Pick<Embedder, 'id' | 'dims'>,
+): Promise<void> {
+  await tx`
+    INSERT INTO market.embedders (embedder_id, dims) VALUES (${id}, ${dims})
+    ON CONFLICT (embedder_id) DO UPDATE SET used_at = now()`
+  await queueEverything(tx, id)
 }
 
 async function staysInUse(sql: Queryable, id: string): Promise<boolean> {
@@ -91,7 +115,9 @@ export async function writeVectors(
     if (subject.what === 'review') ofReviews.push({ internalId: subject.internalId, hash, vector })
     else {
       const { chainId, product } = subject
-      ofProducts.set(chainId, [...(ofProducts.get(chainId) ?? []), { product, hash, vector }])
+      const ofChain = ofProducts.get(chainId) ?? []
+      ofProducts.set(chainId, ofChain)
+      ofChain.push({ product, hash, vector })
     }
   }
   for (const [chainId, written] of ofProducts) {
@@ -127,8 +153,11 @@ export async function deleteUnused(sql: Sql): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [unused] = await tx<{ embedder_id: string }[]>`
       UPDATE market.embedders SET ready_at = NULL WHERE embedder_id = (
-        SELECT embedder_id FROM market.embedders WHERE used_at < now() - make_interval(days => ${KEPT_DAYS})
-        ORDER BY embedder_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+        SELECT embedder_id FROM market.embedders LEFT JOIN market.word_vectors AS w USING (embedder_id)
+        WHERE used_at < now() - make_interval(days => CASE
+          WHEN w.number < (SELECT max(number) FROM market.word_vectors) THEN ${KEPT_OLD_WORDS_DAYS}::integer
+          ELSE ${KEPT_DAYS}::integer END)
+        ORDER BY embedder_id LIMIT 1 FOR NO KEY UPDATE OF embedders SKIP LOCKED)
       RETURNING embedder_id`
     if (!unused) return false
     for (const table of ['texts_to_embed', 'product_vectors', 'review_vectors', 'vector_cells']) {

@@ -7,11 +7,11 @@ import type { Schedule } from '../../machinery/workers/schedule.ts'
 import { embedSome } from './embed-some.ts'
 import { type Embedder, EmbeddingFailed } from './embedder.ts'
 import { configuredId, embedderOf, localEmbedder } from './embedders.ts'
-import { deleteUnused, noteReady, servingEmbedder, useEmbedder } from './store.ts'
+import { configuredEmbedder, deleteUnused, noteReady, servingEmbedder, useEmbedder } from './store.ts'
 
 const POLL_MS = 500
 /** How often the worker checks which models are needed, and reports them as in use. */
-const LOOK_MS = 30_000
+const LOOK_MS = 5_000
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 }
 /** Upper limit for a `Retry-After`. */
 const LONGEST_PAUSE_MS = 600_000
@@ -32,15 +32,31 @@ export const embeddingWorker = (context: Context): Worker => ({
   },
 })
 
-/** Holds the local model ready for questions, in a process that embeds no texts. */
+/** Holds models of this process ready for questions, in a process that embeds no texts. */
 export const queryModelWorker = (context: Context): Worker => ({
   name: 'query model',
-  async run(signal) {
-    localEmbedder(context).warm()
-    if (!signal.aborted) await once(signal, 'abort')
+  async run(signal, frame) {
+    if (context.config.embedder?.kind === 'learned') await keepLoaded(context, signal, frame)
+    else {
+      localEmbedder(context).warm()
+      if (!signal.aborted) await once(signal, 'abort')
+    }
     await localEmbedder(context).close()
   },
 })
+
+/** Loads new word vectors while the former ones serve, so that no question has to wait for them. */
+async function keepLoaded(context: Context, signal: AbortSignal, frame: Frame): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      for (const id of new Set(Object.values(await idsInUse(context)))) await embedderOf(context, id)
+      frame.working()
+    } catch (error) {
+      frame.failing(error)
+    }
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+  }
+}
 
 async function keepUp(
   context: Context,
@@ -78,20 +94,23 @@ export function pauseAfter(error: unknown, failures: number, random: () => numbe
 
 /** The models to embed with; reports them as in use. Empty: no texts are embedded. */
 async function modelsInUse(context: Context): Promise<Partial<Record<Role, Embedder>>> {
-  const { sql, config } = context
-  const configured = configuredId(config.embedder)
-  const serving = await servingEmbedder(sql, configured)
+  const ids = await idsInUse(context)
   const models: Partial<Record<Role, Embedder>> = {}
-  for (const [role, id] of [
-    ['configured', configured],
-    ['serving', serving],
-  ] as const) {
-    const embedder = id === undefined ? undefined : embedderOf(context, id)
+  for (const role of ROLES) {
+    const id = ids[role]
+    const embedder = id === undefined ? undefined : await embedderOf(context, id)
     if (!embedder || Object.values(models).includes(embedder)) continue
-    await useEmbedder(sql, embedder)
+    await useEmbedder(context.sql, embedder)
     models[role] = embedder
   }
   return models
+}
+
+async function idsInUse({ sql, config }: Context): Promise<Partial<Record<Role, string>>> {
+  const wanted = configuredId(config.embedder)
+  const configured = await configuredEmbedder(sql, wanted)
+  const serving = await servingEmbedder(sql, wanted)
+  return configured === undefined || serving === undefined ? {} : { configured, serving }
 }
 
 /** Reports the worker as failing while at least one of its models fails. */
