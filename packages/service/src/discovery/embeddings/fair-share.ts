@@ -6,14 +6,17 @@ export interface FairShare {
   kept: number
 }
 
-/** No owner teaches more than this part of all lessons. The next one is for a market with few owners. */
-const SHARES = [0.1, 0.5, 1]
+/** The part of all lessons that one owner may teach at most. The larger ones are for markets with few owners. */
+const SHARES = [0.01, 0.1, 0.5] as const
 /** So few products of an owner always teach. */
 const FEW = 20
+/** A larger share is allowed where it gives more than so many times as many lessons. */
+const MUCH_MORE = 2
 
 /**
- * The share of an owner, by the numbers of products of all owners: the strictest that leaves `enough` lessons. It
- * depends on what the others have, so that somebody who floods the market with products gains nothing.
+ * The share of an owner, by the numbers of products of all owners: the smallest that leaves `enough` lessons and not
+ * much fewer than the next. It depends on what the others have, so that somebody who floods the market with products
+ * gains nothing. Where all of this is not enough, everybody teaches everything.
  */
 export function fairShare(
   sizes: Iterable<number>,
@@ -22,17 +25,17 @@ export function fairShare(
   const numbers = [...sizes]
   const total = (most: number) => numbers.reduce((sum, size) => sum + Math.min(size, most), 0)
   const largest = numbers.reduce((a, b) => Math.max(a, b), 0)
-  let most = 0
-  let lessons = 0
-  for (const share of SHARES) {
-    most = Math.max(
+  const tried = SHARES.map((share) => {
+    const most = Math.max(
       FEW,
       largestWhere(largest, (candidate) => candidate <= share * total(candidate)),
     )
-    lessons = total(most)
-    if (lessons >= enough) break
-  }
-  return { most, kept: lessons > all ? all / lessons : 1 }
+    return { most, lessons: total(most) }
+  })
+  const chosen = tried.find(
+    ({ lessons }, at) => lessons >= enough && MUCH_MORE * lessons >= (tried[at + 1]?.lessons ?? 0),
+  ) ?? { most: Math.max(FEW, largest), lessons: total(largest) }
+  return { most: chosen.most, kept: chosen.lessons > all ? all / chosen.lessons : 1 }
 }
 
 /** The largest whole number up to `end` that passes; with a number all smaller ones pass. */

@@ -106,3 +106,35 @@ export async function listProduct(
     VALUES (${chainId}, ${merchantId}, ${productId}, true, 0, ${internalId === undefined ? [] : [internalId]}::bigint[], '')`
   return { merchantId, productId, internalId }
 }
+
+/** A product to learn from. Owners are numbered; each has one merchant, of the same number. */
+export interface Taught {
+  owner: number
+  name: string
+  description?: string
+}
+
+let taught = 0
+
+/** Products of many owners that are open, written at once. */
+export async function teach(sql: Sql, chainId: number, products: readonly Taught[]): Promise<void> {
+  const keys = products.map(() => {
+    taught += 1
+    return Buffer.from(String(taught).padStart(64, '0'), 'hex')
+  })
+  const owners = products.map(({ owner }) => BigInt(owner))
+  await sql.begin(async (tx) => {
+    await tx`SELECT set_config('indexer.block', 'final', true)`
+    await tx`
+      INSERT INTO chain.identities (chain_id, agent_id, owner, wallet, uri, minted_at)
+      SELECT DISTINCT ${chainId}::bigint, number, substring(sha256(number::text::bytea) FOR 20), '\\x'::bytea, '', now()
+      FROM unnest(${owners}::bigint[]) AS number ON CONFLICT DO NOTHING`
+    await tx`
+      INSERT INTO market.products (chain_id, merchant_id, product_id, name, description)
+      SELECT ${chainId}, * FROM unnest(${owners}::bigint[], ${keys}::bytea[],
+        ${products.map(({ name }) => name)}::text[], ${products.map(({ description = '' }) => description)}::text[])`
+    await tx`
+      INSERT INTO market.listings (chain_id, merchant_id, product_id, is_open, review_count, shortlist, evidence)
+      SELECT ${chainId}, owner, key, true, 0, '{}', '' FROM unnest(${owners}::bigint[], ${keys}::bytea[]) AS k (owner, key)`
+  })
+}

@@ -21,13 +21,15 @@ const ROLES = ['configured', 'serving'] as const
 type Role = (typeof ROLES)[number]
 
 /** Embeds the queued texts. Replicas share the queue, and the two models do not wait for each other. */
-export const embeddingWorker = (context: Context): Worker => ({
+export const embeddingWorker = (context: Context, lookMs = LOOK_MS): Worker => ({
   name: 'embeddings',
   async run(signal, frame) {
     const { embedder } = context.config
     if (embedder?.kind === 'local') localEmbedder(context).warm()
     const tell = failureReporter(frame)
-    await Promise.all(ROLES.map((role) => keepUp(context, role, signal, (error) => tell(role, error))))
+    await Promise.all(
+      ROLES.map((role) => keepUp(context, { role, lookMs, signal, tell: (error) => tell(role, error) })),
+    )
     await localEmbedder(context).close()
   },
 })
@@ -58,12 +60,14 @@ async function keepLoaded(context: Context, signal: AbortSignal, frame: Frame): 
   }
 }
 
-async function keepUp(
-  context: Context,
-  role: Role,
-  signal: AbortSignal,
-  tell: (error: unknown) => void,
-): Promise<void> {
+interface Keeping {
+  role: Role
+  lookMs: number
+  signal: AbortSignal
+  tell: (error: unknown) => void
+}
+
+async function keepUp(context: Context, { role, lookMs, signal, tell }: Keeping): Promise<void> {
   let embedder: Embedder | undefined
   let lookAt = 0
   let failures = 0
@@ -72,7 +76,7 @@ async function keepUp(
     try {
       if (performance.now() >= lookAt) {
         embedder = (await modelsInUse(context))[role]
-        lookAt = performance.now() + LOOK_MS
+        lookAt = performance.now() + lookMs
       }
       if (embedder && (await embedSome(context, embedder, signal))) pause = 0
       else if (embedder) await noteReady(context.sql, embedder.id)
