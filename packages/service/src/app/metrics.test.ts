@@ -1,6 +1,7 @@
 import type { Sql } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMON, WORDS_FORMAT } from '../discovery/embeddings/ids.ts'
 import { embedIntent } from '../discovery/embeddings/intents.ts'
 import { followed, testConfig, testContext } from '../doors/http/testing.ts'
 import type { Chain, Context, SenderHealth } from '../kit/context.ts'
@@ -142,6 +143,30 @@ describe('GET /metrics', () => {
     expect(seen.get('referrer_texts_to_embed{embedder="endpoint/large@4"}')).toBe(0)
     expect(seen.get('referrer_intent_vectors_total{outcome="failed"}')).toBe(1)
     expect(seen.get('referrer_intent_vectors_total{outcome="kept"}')).toBe(0)
+  })
+
+  it('tells which models there are, and about the word vectors that were learned', async () => {
+    await sql`TRUNCATE market.embedders CASCADE`
+    const { context } = testContext(sql, { config: testConfig({ EMBEDDER: 'learned' }) })
+    const metrics = createMetrics(context)
+    const before = parseExposition(await metrics.render())
+    expect(before.get(`referrer_embedder{embedder="${COMMON.id}",role="configured"}`)).toBe(1)
+    expect(before.get(`referrer_embedder{embedder="${COMMON.id}",role="serving"}`)).toBe(1)
+    await sql`
+      INSERT INTO market.embedders (embedder_id, dims, ready_at)
+      VALUES (${COMMON.id}, ${COMMON.dims}, now()), ('learned/5@9', 9, NULL)`
+    await sql`
+      INSERT INTO market.word_vectors (number, embedder_id, format, products, lessons, terms, took_ms, learned_at, body)
+      VALUES (5, 'learned/5@9', ${WORDS_FORMAT}, 2000, 1234, 10, 2500, now() - interval '1 hour', '')`
+    const seen = parseExposition(await metrics.render())
+    expect(seen.get('referrer_embedder{embedder="learned/5@9",role="configured"}')).toBe(1)
+    expect(seen.get(`referrer_embedder{embedder="${COMMON.id}",role="serving"}`)).toBe(1)
+    expect(seen.get(`referrer_embedder{embedder="${COMMON.id}",role="configured"}`)).toBeUndefined()
+    expect(seen.get('referrer_word_vectors_lessons{embedder="learned/5@9"}')).toBe(1_234)
+    expect(seen.get('referrer_word_vectors_learning_seconds{embedder="learned/5@9"}')).toBe(2.5)
+    expect(seen.get('referrer_word_vectors_age_seconds{embedder="learned/5@9"}')).toBeGreaterThanOrEqual(
+      3_600,
+    )
   })
 
   it('is there while the database is not', async () => {

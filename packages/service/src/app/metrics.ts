@@ -10,6 +10,7 @@ import { countPendingChanges } from '../derived/following/following.ts'
 import { countNotices, oldestNoticeSeconds } from '../derived/notices/figures.ts'
 import { oracleFigures } from '../derived/oracle/figures.ts'
 import { standingFigures } from '../derived/standing/figures.ts'
+import { embedderFigures } from '../discovery/embeddings/figures.ts'
 import { countIntents } from '../discovery/embeddings/intents.ts'
 import { countTexts } from '../discovery/embeddings/store.ts'
 import { addSearchFigures } from '../discovery/memory-index/figures.ts'
@@ -118,6 +119,20 @@ export function createMetrics(context: Context): Metrics {
     'How long the longest due text waits for its model. If it grows, look at the worker `embeddings` and at the endpoint of the model',
     ['embedder'],
   )
+  const embedders = gauge(
+    'embedder',
+    '1 for the model that is configured and for the one that serves. They differ while the configured one embeds everything',
+    ['embedder', 'role'],
+  )
+  const learnedAge = gauge(
+    'word_vectors_age_seconds',
+    'Age of the newest word vectors that were learned from the market; none before the first',
+    ['embedder'],
+  )
+  const learnedLessons = gauge('word_vectors_lessons', 'How many products they were learned from', [
+    'embedder',
+  ])
+  const learnedTook = gauge('word_vectors_learning_seconds', 'How long it took to learn them', ['embedder'])
   const intents = counter(
     'intent_vectors_total',
     'Intents in this process by where their vectors came from, or why there was none',
@@ -199,6 +214,7 @@ export function createMetrics(context: Context): Metrics {
       countPendingChanges(context),
       standingFigures(context),
       countTexts(context.sql),
+      embedderFigures(context),
       // Without a messenger nobody sends what is due.
       context.config.messenger && oldestNoticeSeconds(context),
     ]),
@@ -216,11 +232,16 @@ export function createMetrics(context: Context): Metrics {
       standingCounts,
       texts,
       textsOldest,
+      embedders,
+      learnedAge,
+      learnedLessons,
+      learnedTook,
       noticesOldest,
       ...chainGauges,
     ]
     try {
-      const [transactions, chains, oracle, announced, standings, queued, oldestNotice] = await askDatabase()
+      const [transactions, chains, oracle, announced, standings, queued, { models, learned }, oldestNotice] =
+        await askDatabase()
       // Series that no longer exist must disappear.
       for (const each of gauges) each.reset()
       for (const { chainId, state, count, oldestSeconds } of transactions) {
@@ -241,6 +262,13 @@ export function createMetrics(context: Context): Metrics {
       for (const { embedder, count, oldestDueSeconds } of queued) {
         texts.set({ embedder }, count)
         textsOldest.set({ embedder }, oldestDueSeconds)
+      }
+      for (const model of models) embedders.set({ ...model }, 1)
+      if (learned) {
+        const { embedder, ageSeconds, lessons, tookSeconds } = learned
+        learnedAge.set({ embedder }, ageSeconds)
+        learnedLessons.set({ embedder }, lessons)
+        learnedTook.set({ embedder }, tookSeconds)
       }
       if (oldestNotice !== undefined) noticesOldest.set(oldestNotice)
       tellOfChains(chains)

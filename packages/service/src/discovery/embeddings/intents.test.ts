@@ -3,6 +3,7 @@ import { quantize } from '@referrer/search'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { testContext } from '../../doors/http/testing.ts'
 import type { Context } from '../../kit/context.ts'
+import { COMMON } from './ids.ts'
 import { countIntents, embedIntent } from './intents.ts'
 import { type EmbeddingServer, endpointConfig, gate, startEmbeddingServer, vectorOf } from './testing.ts'
 
@@ -34,7 +35,7 @@ it('asks once for an intent, however it is written', async () => {
   expect(await embed('  weather\n\tin   Europe ')).toEqual(vector)
   expect(await embed('ｗeather in Europe')).toEqual(vector)
   expect(inputs()).toEqual([['weather in Europe']])
-  expect(countIntents(context)).toEqual({ kept: 2, embedded: 1, late: 0, failed: 0, skipped: 0 })
+  expect(countIntents(context)).toEqual({ kept: 2, embedded: 1, late: 0, failed: 0, skipped: 0, unknown: 0 })
 })
 
 it('looks at the first thousand characters, and at nothing in a blank one', async () => {
@@ -55,6 +56,26 @@ it('has none of a model that cannot be asked', async () => {
   context = testContext(NO_DATABASE).context
   expect(await embed('weather')).toBeUndefined()
   expect(server.asked).toEqual([])
+})
+
+it('has the vector of word vectors at once, and none where no word is known', async () => {
+  const vector = await embed('car', COMMON.id)
+  expect(vector).toHaveLength(COMMON.dims)
+  expect(vector?.some((value) => value !== 0)).toBe(true)
+  expect(await embed('qzxjv', COMMON.id)).toBeUndefined()
+  expect(await embed('  ', COMMON.id)).toBeUndefined()
+  expect(countIntents(context)).toMatchObject({ embedded: 1, unknown: 1, kept: 0, late: 0, failed: 0 })
+})
+
+it('does without word vectors that cannot be read, or not in time, and asks for them again', async () => {
+  const broken = { ...context, sql: (() => Promise.reject(new Error('down'))) as unknown as Sql }
+  expect(await embedIntent(broken, 'car', 'learned/1@4')).toBeUndefined()
+  expect(countIntents(broken)).toMatchObject({ failed: 1, late: 0 })
+  const silent = { ...context, sql: (() => new Promise(() => {})) as unknown as Sql }
+  const asked = embedIntent(silent, 'car', 'learned/1@4')
+  await vi.advanceTimersByTimeAsync(150)
+  expect(await asked).toBeUndefined()
+  expect(countIntents(silent)).toMatchObject({ failed: 0, late: 1 })
 })
 
 it('asks once for all who wait for the same', async () => {

@@ -136,5 +136,9 @@ export async function teach(sql: Sql, chainId: number, products: readonly Taught
     await tx`
       INSERT INTO market.listings (chain_id, merchant_id, product_id, is_open, review_count, shortlist, evidence)
       SELECT ${chainId}, owner, key, true, 0, '{}', '' FROM unnest(${owners}::bigint[], ${keys}::bytea[]) AS k (owner, key)`
+    // They are not on the chain: a worker that follows changes would close them.
+    await tx`
+      DELETE FROM market.pending_changes
+      WHERE chain_id = ${chainId} AND (product_id = ANY(${keys}::bytea[]) OR (what = 'agent' AND subject = ANY(${owners}::bigint[])))`
   })
 }
