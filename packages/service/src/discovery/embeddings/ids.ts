@@ -4,7 +4,7 @@
 export const LOCAL = { id: 'local/model-embeddings-en@0.2.0', dims: 512 } as const
 
 /** The word vectors that come with the service. The version must change with them. */
-export const COMMON = { id: 'common/1@64', dims: 64 } as const
+export const COMMON = { id: 'common/1@96', dims: 96 } as const
 
 /** In place of an id: the newest word vectors that were learned from the market, the common ones until there are some. */
 export const NEWEST_LEARNED = 'learned'

@@ -108,7 +108,8 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
       const { promise, resolve } = Promise.withResolvers<Hit[] | undefined>()
       asked.set(id, resolve)
       underWay.add(id)
-      to.postMessage({ find: id, chainId, question } satisfies ToThread)
+      const { embedderId } = state.standing
+      to.postMessage({ find: id, chainId, question, embedderId } satisfies ToThread)
       const hits = await withTimeout(TIMEOUT_MS, promise)
       asked.delete(id)
       state.onFind((performance.now() - begun) / 1_000)

@@ -2,6 +2,7 @@
 // memory.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Queryable, type Sql } from '@referrer/database'
+import type { Hit, Question } from '@referrer/search'
 import { type Backoff, backoffMs } from '../../machinery/workers/backoff.ts'
 import { Catalogues } from './catalogues.ts'
 import { createCellKeeper } from './cells.ts'
@@ -14,8 +15,8 @@ const POLLS_TO_VECTORS = 240
 const BACKOFF: Backoff = { firstMs: 200, maxMs: 5_000 }
 
 export interface Following {
-  /** Undefined until everything has been loaded once. */
-  readonly catalogues: Catalogues | undefined
+  /** `embedderId`: the model of the question's vector. Undefined until everything has been loaded once. */
+  find(chainId: number, question: Question, embedderId: string | undefined): Hit[] | undefined
   /** Ends when the signal is aborted. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -34,6 +35,8 @@ export function createFollowing({
   onFailed,
 }: FollowingOptions): Following {
   let catalogues: Catalogues | undefined
+  /** Those of the model before, for questions that were embedded before the new model was announced. */
+  let former: Catalogues | undefined
   let loadSeconds = 0
   let vectors = new Map<number, number>()
   const cells = createCellKeeper(databaseUrl, onFailed)
@@ -43,14 +46,17 @@ export function createFollowing({
     const begun = performance.now()
     const model = await servingModel(sql, configuredId)
     let followedAt = begun
-    catalogues = await Catalogues.load(sql, chainIds, model, async () => {
+    const loaded = await Catalogues.load(sql, chainIds, model, async () => {
       signal.throwIfAborted()
       if (!isLive || performance.now() - followedAt < pollMs) return
       await catalogues?.follow(sql)
       onPolled(standing())
       followedAt = performance.now()
     })
+    former = catalogues
+    catalogues = loaded
     loadSeconds = (performance.now() - begun) / 1_000
+    onPolled(standing())
     await lookAtVectors(sql)
   }
 
@@ -69,6 +75,7 @@ export function createFollowing({
     for (let poll = 1; !signal.aborted; poll += 1) {
       onPolled(standing())
       await sleep(pollMs, undefined, { signal }).catch(() => {})
+      former = undefined
       await catalogues?.follow(sql)
       if (poll % POLLS_TO_MODEL === 0) await followModel(sql, signal)
       if (poll % POLLS_TO_VECTORS === 0) await lookAtVectors(sql)
@@ -96,8 +103,10 @@ export function createFollowing({
   }
 
   return {
-    get catalogues() {
-      return catalogues
+    find(chainId, question, embedderId) {
+      const fit = [catalogues, former].find((each) => each?.model.embedderId === embedderId)
+      // Vectors of two models cannot be compared, even if they have the same length.
+      return fit?.find(chainId, question) ?? catalogues?.find(chainId, { ...question, vector: undefined })
     },
     async run(signal) {
       let failures = 0

@@ -9,7 +9,9 @@ export interface ThreadData {
   pollMs: number
 }
 
-export type ToThread = { find: number; chainId: number; question: Question } | { stop: true }
+export type ToThread =
+  /** `embedderId`: the model of the question's vector. */
+  { find: number; chainId: number; question: Question; embedderId: string | undefined } | { stop: true }
 
 export type FromThread =
   /** Undefined: nothing is loaded yet. */

@@ -16,9 +16,9 @@ const following = createFollowing({
   onFailed: (error) => tell({ failed: errorText(error) }),
 })
 
-function answer(find: number, chainId: number, question: Question): void {
+function answer(find: number, chainId: number, question: Question, embedderId: string | undefined): void {
   try {
-    tell({ found: find, hits: following.catalogues?.find(chainId, question) })
+    tell({ found: find, hits: following.find(chainId, question, embedderId) })
   } catch (error) {
     tell({ found: find, hits: undefined })
     tell({ failed: errorText(error) })
@@ -27,7 +27,7 @@ function answer(find: number, chainId: number, question: Question): void {
 
 port.on('message', (message: ToThread) => {
   if ('stop' in message) stop.abort(new Error('the service stops'))
-  else answer(message.find, message.chainId, message.question)
+  else answer(message.find, message.chainId, message.question, message.embedderId)
 })
 
 await following.run(stop.signal)
