@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { readConfig, rebuildListings } from '@referrer/service'
+import { outdateWords, readConfig, rebuildListings } from '@referrer/service'
 import type { Command } from '../command.ts'
 import { withRecords } from '../records.ts'
 
@@ -8,7 +8,9 @@ export const discoveryRebuild: Command = {
   summary: 'makes all listings of discovery anew from the records',
   help: () => `Makes anew, from the records, what discovery shows of all products: which are open, their reviews, and what these say.
 
-Usage: referrer discovery rebuild
+Usage: referrer discovery rebuild [--learn]
+
+  --learn   have the service learn new word vectors from the market afterwards (EMBEDDER=learned), within ten minutes
 
 The service may run meanwhile; whoever searches sees the listings of before until the new ones are there. Vectors and prices stay: they are
 looked at again, and made anew where they are of another text or endpoint.
@@ -16,7 +18,7 @@ looked at again, and made anew where they are of another text or endpoint.
 Environment: that of the service (referrer serve --help).
 `,
   async run(args, { env, print }) {
-    parseArgs({ args })
+    const { values } = parseArgs({ args, options: { learn: { type: 'boolean', default: false } } })
     const config = readConfig(env)
     await withRecords(config, async ({ sql }) => {
       for (const { chainId } of config.chains) {
@@ -26,6 +28,7 @@ Environment: that of the service (referrer serve --help).
         })
         tell(`${count} products`)
       }
+      if (values.learn) await outdateWords(sql)
     })
     return 0
   },

@@ -263,7 +263,7 @@ export function createMetrics(context: Context): Metrics {
         texts.set({ embedder }, count)
         textsOldest.set({ embedder }, oldestDueSeconds)
       }
-      for (const model of models) embedders.set({ ...model }, 1)
+      for (const { embedder, role } of models) embedders.set({ embedder, role }, 1)
       if (learned) {
         const { embedder, ageSeconds, lessons, tookSeconds } = learned
         learnedAge.set({ embedder }, ageSeconds)

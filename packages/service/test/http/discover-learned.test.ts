@@ -100,7 +100,6 @@ describe('a market in another language than English', () => {
     const taken = (async () => {
       const id = await learn()
       await until(() => isReady(id), 'the new word vectors to be ready')
-
       await until(() => searchIndex(m.service.context).embedderId === id, 'the index to have them')
       return id
     })().finally(() => {
