@@ -141,6 +141,15 @@ describe('GET /metrics', () => {
     const seen = parseExposition(await metrics.render())
     expect(seen.get('referrer_texts_to_embed{embedder="endpoint/small@4"}')).toBe(3)
     expect(seen.get('referrer_texts_to_embed{embedder="endpoint/large@4"}')).toBe(0)
+    // Of a model that was replaced nobody waits for the rest; while no process embeds at all, everybody does.
+    await sql`UPDATE market.embedders SET used_at = now() - interval '11 minutes' WHERE embedder_id = 'endpoint/small@4'`
+    expect(
+      parseExposition(await metrics.render()).get('referrer_texts_to_embed{embedder="endpoint/small@4"}'),
+    ).toBeUndefined()
+    await sql`UPDATE market.embedders SET used_at = now() - interval '20 minutes'`
+    expect(
+      parseExposition(await metrics.render()).get('referrer_texts_to_embed{embedder="endpoint/small@4"}'),
+    ).toBe(3)
     expect(seen.get('referrer_intent_vectors_total{outcome="failed"}')).toBe(1)
     expect(seen.get('referrer_intent_vectors_total{outcome="kept"}')).toBe(0)
   })

@@ -1,4 +1,4 @@
-// Discovery with the included model.
+// Discovery with the word vectors that come with the service.
 import { type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Answer } from './caller.ts'
@@ -12,7 +12,7 @@ let bakery: Product
 let garage: Product
 
 beforeAll(async () => {
-  m = await startFinding({ EMBEDDER: 'local' })
+  m = await startFinding({ EMBEDDER: 'learned' })
   beginDay(m)
   const { reviewer } = m.market.accounts
   ;[bakery, garage] = (await sellAll(m, await openRecorded(m), [

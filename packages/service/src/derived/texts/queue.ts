@@ -10,7 +10,7 @@ const CLAIMED_SECONDS = 60
  * A model counts as in use for this long after a service last reported it. When it is reported again, everything it
  * missed is queued.
  */
-const IN_USE_MINUTES = 10
+export const IN_USE_MINUTES = 10
 
 export const isInUse = (sql: Queryable) => sql`used_at > now() - make_interval(mins => ${IN_USE_MINUTES})`
 

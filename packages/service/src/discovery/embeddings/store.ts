@@ -1,7 +1,14 @@
 import type { Queryable, Sql, Transaction } from '@referrer/database'
 import type { Vector } from '@referrer/search'
 import { touchListings } from '../../derived/listings/store.ts'
-import { isInUse, lockQueue, queueEverything, removeTexts, type Taken } from '../../derived/texts/queue.ts'
+import {
+  IN_USE_MINUTES,
+  isInUse,
+  lockQueue,
+  queueEverything,
+  removeTexts,
+  type Taken,
+} from '../../derived/texts/queue.ts'
 import type { ProductOfChain } from '../../kit/keys.ts'
 import { COUNTED } from '../../machinery/db/counts.ts'
 import type { Embedder } from './embedder.ts'
@@ -86,7 +93,10 @@ export async function noteReady(sql: Queryable, embedderId: string): Promise<voi
       AND NOT EXISTS (SELECT FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id)`
 }
 
-/** The number of queued texts by model, counted up to a limit, and for how long the longest due one waits. */
+/**
+ * The number of queued texts by model, counted up to a limit, and for how long the longest due one waits. Nobody waits
+ * for a model that is not in use any more while another one is.
+ */
 export const countTexts = (sql: Queryable) => sql<
   { embedder: string; count: number; oldestDueSeconds: number }[]
 >`
@@ -94,7 +104,7 @@ export const countTexts = (sql: Queryable) => sql<
     SELECT count(*)::integer FROM (
       SELECT FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id LIMIT ${COUNTED}) AS counted) AS count, coalesce(greatest(0, extract(epoch FROM now() - (
     SELECT min(due_at) FROM market.texts_to_embed AS t WHERE t.embedder_id = e.embedder_id)))::float8, 0) AS "oldestDueSeconds"
-  FROM market.embedders AS e`
+  FROM market.embedders AS e WHERE used_at > (SELECT max(used_at) FROM market.embedders) - make_interval(mins => ${IN_USE_MINUTES})`
 
 export interface Embedded {
   taken: Taken

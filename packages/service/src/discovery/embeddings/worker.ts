@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../../kit/context.ts'
 import { backoffMs } from '../../machinery/workers/backoff.ts'
@@ -7,6 +6,7 @@ import type { Schedule } from '../../machinery/workers/schedule.ts'
 import { embedSome } from './embed-some.ts'
 import { type Embedder, EmbeddingFailed } from './embedder.ts'
 import { configuredId, embedderOf, localEmbedder } from './embedders.ts'
+import { LOCAL } from './ids.ts'
 import { configuredEmbedder, deleteUnused, noteReady, servingEmbedder, useEmbedder } from './store.ts'
 
 const POLL_MS = 500
@@ -24,8 +24,6 @@ type Role = (typeof ROLES)[number]
 export const embeddingWorker = (context: Context, lookMs = LOOK_MS): Worker => ({
   name: 'embeddings',
   async run(signal, frame) {
-    const { embedder } = context.config
-    if (embedder?.kind === 'local') localEmbedder(context).warm()
     const tell = failureReporter(frame)
     await Promise.all(
       ROLES.map((role) => keepUp(context, { role, lookMs, signal, tell: (error) => tell(role, error) })),
@@ -34,24 +32,20 @@ export const embeddingWorker = (context: Context, lookMs = LOOK_MS): Worker => (
   },
 })
 
-/** Holds models of this process ready for questions, in a process that embeds no texts. */
+/** Holds models ready for questions, in a process that embeds no texts. */
 export const queryModelWorker = (context: Context): Worker => ({
   name: 'query model',
   async run(signal, frame) {
-    if (context.config.embedder?.kind === 'learned') await keepLoaded(context, signal, frame)
-    else {
-      localEmbedder(context).warm()
-      if (!signal.aborted) await once(signal, 'abort')
-    }
+    await keepLoaded(context, signal, frame)
     await localEmbedder(context).close()
   },
 })
 
-/** Loads new word vectors while the former ones serve, so that no question has to wait for them. */
+/** Loads a new model while the former one serves, so that no question has to wait for it. */
 async function keepLoaded(context: Context, signal: AbortSignal, frame: Frame): Promise<void> {
   while (!signal.aborted) {
     try {
-      for (const id of new Set(Object.values(await idsInUse(context)))) await embedderOf(context, id)
+      for (const id of new Set(Object.values(await idsInUse(context)))) await load(context, id)
       frame.working()
     } catch (error) {
       frame.failing(error)
@@ -102,12 +96,18 @@ async function modelsInUse(context: Context): Promise<Partial<Record<Role, Embed
   const models: Partial<Record<Role, Embedder>> = {}
   for (const role of ROLES) {
     const id = ids[role]
-    const embedder = id === undefined ? undefined : await embedderOf(context, id)
+    const embedder = id === undefined ? undefined : await load(context, id)
     if (!embedder || Object.values(models).includes(embedder)) continue
     await useEmbedder(context.sql, embedder)
     models[role] = embedder
   }
   return models
+}
+
+/** Loads a model before the first question needs it. */
+async function load(context: Context, id: string): Promise<Embedder | undefined> {
+  if (id === LOCAL.id && context.config.roles.has('api')) localEmbedder(context).warm()
+  return embedderOf(context, id)
 }
 
 async function idsInUse({ sql, config }: Context): Promise<Partial<Record<Role, string>>> {
