@@ -16,7 +16,7 @@ const MEGABYTE = 1_048_576
 /** Postgres needs about this much to stay alive, and this much to grow for a while. */
 const LEAST_DISK = 500 * MEGABYTE
 const ENOUGH_DISK = 5_000 * MEGABYTE
-/** A model takes up to 300 MB beside the service itself: the local one always, word vectors while they are learned. */
+/** Beside the service itself the local model takes 300 MB, and learning from 200,000 products 475 MB for some minutes. */
 const ENOUGH_MEMORY = 700 * MEGABYTE
 
 export function checkMachine(
@@ -129,7 +129,7 @@ function judgeMemory(): Verdict<undefined> {
   return free < ENOUGH_MEMORY
     ? warning(
         says,
-        'a model needs up to 300 MB beside the service: add memory, or set EMBEDDER=endpoint or off',
+        'a model needs 300 to 500 MB beside the service: add memory, or set EMBEDDER=endpoint or off',
       )
     : fine(says)
 }

@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import { Worker as Thread } from 'node:worker_threads'
 import type { Sql } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { Secret } from '@referrer/process'
 import { commonWords, cosine, type Vector } from '@referrer/search'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { lockQueue } from '../../derived/texts/queue.ts'
 import { testConfig, testContext } from '../../doors/http/testing.ts'
 import type { Context } from '../../kit/context.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
@@ -274,29 +274,56 @@ describe('a lesson', () => {
     expect((await sql`SELECT FROM market.embedders`).count).toBe(0)
     expect((await sql`SELECT FROM market.texts_to_embed`).count).toBe(0)
   }
-  /** The real thread; the test ends it when it has begun to learn. */
-  const spawnAnd = (act: (thread: Thread) => void) => (workerData: LearnData) => {
-    const thread = new Thread(new URL('./learn-thread.ts', import.meta.url), { workerData })
-    thread.on('message', ({ step }) => step === 'learning' && act(thread))
-    return thread
+  const spawn = (workerData: LearnData) =>
+    new Thread(new URL('./learn-thread.ts', import.meta.url), { workerData })
+  /** Begins a lesson, and acts when it has learned and is about to store. */
+  async function whenStoring(begin: () => Promise<unknown>, act: () => void): Promise<unknown> {
+    const isHeldUp = async () =>
+      (
+        await sql`
+        SELECT FROM pg_locks JOIN pg_database AS d ON d.oid = pg_locks.database
+        WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`
+      ).count > 0
+    return sql.begin(async (tx) => {
+      await lockQueue(tx)
+      const failed = begin().then(
+        () => undefined,
+        (error) => error,
+      )
+      await until(isHeldUp, 'the lesson to be stored')
+      act()
+      return failed
+    })
   }
+  const isOver = () =>
+    until(
+      async () =>
+        (
+          await sql`SELECT FROM pg_stat_activity WHERE application_name = 'referrer learning' AND datname = current_database()`
+        ).count === 0,
+      'its connection to end',
+    )
 
   it('that dies in the middle leaves nothing, fails, and is repeated later', async () => {
     const clock = { now: Date.now() }
     const { context } = contextOf()
     await teach(sql, CHAIN, products(LEAST))
-    let lessons = 0
-    const spawn = spawnAnd((thread) => {
-      lessons += 1
-      if (lessons === 1) void thread.terminate()
-    })
-    const schedule = learnSchedule({ ...context, clock: () => clock.now }, { ...SMALL, spawn })
-    await expect(schedule.run({ signal: never, sql })).rejects.toThrow('ended without a result')
+    const threads: Thread[] = []
+    const noted = (data: LearnData) => {
+      const thread = spawn(data)
+      threads.push(thread)
+      return thread
+    }
+    const schedule = learnSchedule({ ...context, clock: () => clock.now }, { ...SMALL, spawn: noted })
+    const run = () => schedule.run({ signal: never, sql })
+    const failure = await whenStoring(run, () => void threads[0]?.terminate())
+    expect(String(failure)).toContain('ended without a result')
+    await isOver()
     await nothingIsLeft()
-    await schedule.run({ signal: never, sql })
-    expect(lessons).toBe(1)
+    await run()
+    expect(threads).toHaveLength(1)
     clock.now += 60_000
-    await schedule.run({ signal: never, sql })
+    await run()
     expect(await newest()).toBeDefined()
   })
 
@@ -304,13 +331,12 @@ describe('a lesson', () => {
     const { context } = contextOf()
     await teach(sql, CHAIN, products(LEAST))
     const stop = new AbortController()
-    let ended: Promise<unknown> | undefined
-    const spawn = spawnAnd((thread) => {
-      ended ??= once(thread, 'exit')
-      stop.abort(new Error('the service stops'))
-    })
-    await expect(learn(context, { ...SMALL, spawn }, stop.signal)).rejects.toThrow('the service stops')
-    await ended
+    const failure = await whenStoring(
+      () => learn(context, SMALL, stop.signal),
+      () => stop.abort(new Error('the service stops')),
+    )
+    expect(String(failure)).toContain('the service stops')
+    await isOver()
     await nothingIsLeft()
   })
 
@@ -318,12 +344,12 @@ describe('a lesson', () => {
     await teach(sql, CHAIN, products(LEAST))
     const events: string[] = []
     let lessons = 0
-    const spawn = (workerData: LearnData) => {
+    const counted = (data: LearnData) => {
       lessons += 1
-      return new Thread(new URL('./learn-thread.ts', import.meta.url), { workerData })
+      return spawn(data)
     }
     for (const holder of ['one', 'two']) {
-      const schedules = [learnSchedule(contextOf().context, { ...SMALL, spawn })]
+      const schedules = [learnSchedule(contextOf().context, { ...SMALL, spawn: counted })]
       const options = {
         sql,
         schedules,
