@@ -74,10 +74,15 @@ describe('the parts of a product’s score', () => {
   const key = (at: number) => keyOf(1n, productId(at))
   const anyHit = fc.record({ words: unit, near: unit })
   const anyProduct = fc.record({ hit: fc.option(anyHit, { nil: undefined }), rank: unit })
+  const anyOther = fc.record({ hit: fc.constant(undefined), rank: unit })
+  const anyProducts = fc.oneof(
+    fc.array(anyProduct, { maxLength: 20 }),
+    fc.array(anyOther, { minLength: 1, maxLength: 20 }),
+  )
 
   it('add up to it, and the match is that of words and vectors', () => {
     fc.assert(
-      fc.property(fc.array(anyProduct, { maxLength: 20 }), unit, (products, share) => {
+      fc.property(anyProducts, unit, (products, share) => {
         const hits = products.flatMap(({ hit, rank }, at): ExplainedHit[] => {
           if (!hit) return []
           const intentMatch = (1 - share) * hit.words + share * hit.near
