@@ -133,12 +133,7 @@ describe('an answer', () => {
       [1, 'highlight', 'second of the rest', 'rank'],
       [3, 'newcomer', 'best of the authors without a rank', 'base_rate'],
       [4, 'dissent', 'best of the minority: reviews are mostly good', 'rank'],
-      [
-        6,
-        'excluded',
-        'its author belongs to the owner of the shop, or did when it was published',
-        'base_rate',
-      ],
+      [6, 'excluded', 'its author belongs, or belonged, to the owner of the shop', 'base_rate'],
       [2, 'overflow', 'third of the rest', 'rank'],
       [5, 'overflow', 'fourth of the rest', 'base_rate'],
     ])

@@ -138,7 +138,7 @@ describe('a slot', () => {
       [2, 'highlight', 'second of the rest'],
       [4, 'newcomer', 'best of the authors without a rank'],
       [5, 'dissent', 'best of the minority: reviews are mostly good'],
-      [6, 'excluded', 'its author belongs to the owner of the shop, or did when it was published'],
+      [6, 'excluded', 'its author belongs, or belonged, to the owner of the shop'],
       [7, 'excluded', 'its author was sold within the last 7 days'],
       [3, 'overflow', 'third of the rest'],
       [8, 'overflow', 'fourth of the rest'],

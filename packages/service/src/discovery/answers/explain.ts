@@ -85,7 +85,7 @@ function reasonOf({ slot, reason }: Entry, place: number, side: number): string 
       return `best of the minority: reviews are mostly ${side > 0 ? 'good' : 'bad'}`
     case 'excluded':
       return reason === 'self_review'
-        ? 'its author belongs to the owner of the shop, or did when it was published'
+        ? 'its author belongs, or belonged, to the owner of the shop'
         : 'its author was sold within the last 7 days'
     default:
       return `${ordinal(place)} of the rest`
