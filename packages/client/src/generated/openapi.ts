@@ -2314,7 +2314,7 @@ export interface components {
                 weight: number;
                 /** @description One of these suffices. Empty: no product uses the word. */
                 read_as: {
-                    text: string;
+                    meant: string;
                     /** @enum {string} */
                     how: "as_written" | "joined" | "split" | "misspelt" | "only_in_reviews";
                     /** @description How likely this was meant, 0 to 1. */

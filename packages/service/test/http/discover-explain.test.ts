@@ -171,7 +171,7 @@ describe('a question', () => {
     expect(
       words.map(({ word, read_as }: Answer['body']) => [
         word,
-        ...read_as.map(({ how, text, likeness }: Answer['body']) => `${how} ${text} ${likeness}`),
+        ...read_as.map(({ how, meant, likeness }: Answer['body']) => `${how} ${meant} ${likeness}`),
       ]),
     ).toEqual([
       ['wether', 'misspelt weather 0.8'],

@@ -27,7 +27,7 @@ const wordsOf = ({ words, fillers, beyond }: Reading) => ({
   words: words.map(({ word, weight, ways }) => ({
     word,
     weight,
-    read_as: ways.map(({ text, how, likeness }) => ({ text, how, likeness })),
+    read_as: ways.map(({ text, how, likeness }) => ({ meant: text, how, likeness })),
   })),
   fillers,
   ...(beyond.length > 0 && { beyond }),

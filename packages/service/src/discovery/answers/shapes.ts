@@ -71,7 +71,7 @@ const QuestionWhy = z
           read_as: z
             .array(
               z.object({
-                text: z.string(),
+                meant: z.string(),
                 how: z.enum(['as_written', 'joined', 'split', 'misspelt', 'only_in_reviews']),
                 likeness: z.number().meta({ about: 'How likely this was meant, 0 to 1.' }),
               }),
