@@ -16,18 +16,20 @@ const following = createFollowing({
   onFailed: (error) => tell({ failed: errorText(error) }),
 })
 
-function answer(find: number, chainId: number, question: Question): void {
+function answer(find: number, chainId: number, question: Question, isExplained: boolean): void {
   try {
-    tell({ found: find, hits: following.catalogues?.find(chainId, question) })
+    const { catalogues } = following
+    const found = isExplained ? catalogues?.explain(chainId, question) : catalogues?.find(chainId, question)
+    tell({ found: find, answer: found })
   } catch (error) {
-    tell({ found: find, hits: undefined })
+    tell({ found: find, answer: undefined })
     tell({ failed: errorText(error) })
   }
 }
 
 port.on('message', (message: ToThread) => {
   if ('stop' in message) stop.abort(new Error('the service stops'))
-  else answer(message.find, message.chainId, message.question)
+  else answer(message.find, message.chainId, message.question, message.isExplained)
 })
 
 await following.run(stop.signal)
