@@ -59,6 +59,28 @@ const question = fc.record({
   limit: fc.integer({ min: 1, max: 8 }),
 })
 
+describe('an explained answer', () => {
+  it('has the hits of the plain one, with parts that make up the match', () => {
+    fc.assert(
+      fc.property(fc.array(anyProduct, { maxLength: 20 }), question, (products, asked) => {
+        const catalogue = catalogueOf(products)
+        const { hits, share, reading } = catalogue.explain(asked)
+        expect(hits.map(({ key, intentMatch, rank }) => ({ key, intentMatch, rank }))).toEqual(
+          catalogue.find(asked),
+        )
+        for (const { intentMatch, words, near } of hits) {
+          expect(Math.abs((1 - share) * words + share * near - intentMatch)).toBeLessThan(1e-12)
+        }
+        const isCompared = asked.vector?.some((value) => value !== 0) ?? false
+        expect(share > 0).toBe(isCompared)
+        const said = new Set(asked.intent.split(' ').filter((each) => each !== ''))
+        const told = [...reading.words.map((each) => each.word), ...reading.fillers, ...reading.beyond]
+        expect(new Set(told)).toEqual(said)
+      }),
+    )
+  })
+})
+
 describe('a catalogue', () => {
   it('gives the same answers whatever came and went before', () => {
     fc.assert(

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { Best } from './best.ts'
 import type { Cells } from './cells.ts'
-import { type Wish, wishesOf } from './question.ts'
+import { type Reading, type ReadWord, readingOf, type Wish, wishesOf } from './question.ts'
 import { type Aim, aimAt, GUIDES, intentMatch, nearness, productScore, wordMatch } from './ranker.ts'
 import { ANY, SlotTable } from './slot-table.ts'
 import { TermIndex } from './term-index.ts'
@@ -43,6 +43,22 @@ export interface Hit {
   /** How well the product matches the query, from 0 to 1; filters do not change it. */
   intentMatch: number
   rank: number
+}
+
+/** A hit with the parts of its match: (1 − share) × words + share × near. */
+export interface ExplainedHit extends Hit {
+  /** The share of what was asked for that the product has in words. */
+  words: number
+  /** How near its vector is; 0 without one. */
+  near: number
+}
+
+/** The answer of a catalogue, and how it came about. */
+export interface Explained {
+  hits: ExplainedHit[]
+  /** The share of the vector in a match; 0: no vectors were compared. */
+  share: number
+  reading: Reading
 }
 
 /** Up to this many products, all are scored without an index. */
@@ -103,8 +119,23 @@ export class Catalogue {
   }
 
   /** The hits, best first; ties are broken by key. */
-  find({ intent, vector, category, ceiling, limit }: Question): Hit[] {
-    const wishes = this.#read(intent)
+  find(question: Question): Hit[] {
+    return this.#search(question, this.#read(question.intent)).hits
+  }
+
+  /** The same hits, with their parts and how the query was read. */
+  explain(question: Question): Explained {
+    const words = this.#read(question.intent)
+    const { hits, share, partsOf } = this.#search(question, words)
+    return {
+      hits: hits.map((hit) => ({ ...hit, ...partsOf(hit.key) })),
+      share,
+      reading: readingOf(question.intent, words),
+    }
+  }
+
+  #search({ vector, category, ceiling, limit }: Question, words: readonly ReadWord[]) {
+    const wishes = this.#numbered(words)
     const match = this.#matches(wishes)
     const most = Math.max(BY_WORDS, 2 * limit)
     const everything = this.size <= FEW ? [...this.#entries.values()].map(({ slot }) => slot) : undefined
@@ -126,9 +157,11 @@ export class Catalogue {
         slots.add(slot)
     }
     const hits: Hit[] = []
+    const share = aim?.share ?? 0
+    const near = (slot: number) =>
+      aim === undefined ? 0 : nearness(this.#vectors.cosine(slot, aim.vector, length))
     for (const slot of slots) {
-      const near = aim === undefined ? 0 : nearness(this.#vectors.cosine(slot, aim.vector, length))
-      const whole = intentMatch(match(slot), near, aim?.share ?? 0)
+      const whole = intentMatch(match(slot), near(slot), share)
       if (whole > 0)
         hits.push({
           key: this.#slotTable.keys[slot] as string,
@@ -137,7 +170,12 @@ export class Catalogue {
         })
     }
     const score = (hit: Hit) => productScore(hit.intentMatch, hit.rank)
-    return hits.sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1)).slice(0, limit)
+    const best = hits.sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1)).slice(0, limit)
+    const partsOf = (key: string) => {
+      const { slot } = this.#entries.get(key) as Entry
+      return { words: match(slot), near: near(slot) }
+    }
+    return { hits: best, share, partsOf }
   }
 
   /** The share of the query that a slot matches by words, cached per slot. */
@@ -166,17 +204,25 @@ export class Catalogue {
     return aimAt(vector, guides)
   }
 
-  #read(intent: string): Wish<number>[] {
-    const { terms, spelling } = this.#termIndex
-    const vocabulary = {
+  #read(intent: string): ReadWord[] {
+    const { spelling } = this.#termIndex
+    return wishesOf(intent, {
       size: this.size,
       users: (term: string) => this.#termIndex.users(term),
       heard: (term: string) => this.#termIndex.heard(term),
       similar: (word: string) => spelling.similar(word),
-    }
-    return wishesOf(intent, vocabulary).map(({ weight, ways }) => ({
+    })
+  }
+
+  /** The same wishes with the numbers of their terms. */
+  #numbered(words: readonly ReadWord[]): Wish<number>[] {
+    const { terms } = this.#termIndex
+    return words.map(({ weight, ways }) => ({
       weight,
-      ways: ways.map((way) => ({ ...way, terms: way.terms.flatMap((text) => terms.get(text) ?? []) })),
+      ways: ways.map((way) => ({
+        likeness: way.likeness,
+        terms: way.terms.flatMap((text) => terms.get(text) ?? []),
+      })),
     }))
   }
 }

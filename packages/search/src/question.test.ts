@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Vocabulary, wishesOf, wordsThatMatter } from './question.ts'
+import { readingOf, type Vocabulary, wishesOf, wordsThatMatter } from './question.ts'
 import { Spelling } from './spelling.ts'
 import { stemOf, wordsOf } from './text.ts'
 
@@ -92,6 +92,47 @@ describe('wishes', () => {
   it('miss a word that nobody uses as much as the others are worth', () => {
     const [known, unknown] = wishesOf('lamp zzzzzz', vocabulary)
     expect(unknown?.weight).toBe(known?.weight)
+  })
+
+  describe('and how they were read', () => {
+    const readAs = (intent: string) =>
+      wishesOf(intent, vocabulary).map(({ word, ways }) => [
+        word,
+        ...ways.map(({ how, text, likeness }) => `${how} ${text} ${likeness}`),
+      ])
+
+    it('is told of each word, with the words before stemming', () => {
+      expect(readAs('head set')).toEqual([
+        ['head', 'as_written head 1', 'joined headset 0.8'],
+        ['set', 'joined headset 0.8'],
+      ])
+      expect(readAs('smartwatch')).toEqual([['smartwatch', 'split smart watch 0.8']])
+      expect(readAs('gamig keyboards')).toEqual([
+        ['gamig', 'misspelt gaming 0.8'],
+        ['keyboards', 'as_written keyboards 1'],
+      ])
+      expect(readAs('gamer')).toEqual([['gamer', 'only_in_reviews gamer 1']])
+      expect(readAs('zzzzzz')).toEqual([['zzzzzz']])
+    })
+
+    const leftOut = (intent: string) => {
+      const { fillers, beyond } = readingOf(intent, wishesOf(intent, vocabulary))
+      return { fillers, beyond }
+    }
+
+    it('says which were left out, each once: fillers, and those after the 32nd', () => {
+      expect(leftOut('I need a lamp, I really need a lamp for the keyboard')).toEqual({
+        fillers: ['i', 'need', 'a', 'really', 'for', 'the'],
+        beyond: [],
+      })
+      const many = Array.from({ length: 34 }, (_, at) => `word${at}`)
+      expect(leftOut(many.join(' '))).toEqual({ fillers: [], beyond: ['word32', 'word33'] })
+    })
+
+    it('leaves nothing out of a short question', () => {
+      expect(leftOut('xbox one')).toEqual({ fillers: [], beyond: [] })
+      expect(leftOut('')).toEqual({ fillers: [], beyond: [] })
+    })
   })
 })
 

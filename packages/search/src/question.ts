@@ -35,6 +35,31 @@ export interface Way<Term = string> {
   likeness: number
 }
 
+/** A word of the query that counts, with all the ways to read it. */
+export interface ReadWord extends Wish {
+  word: string
+  ways: ReadWay[]
+}
+
+interface ReadWay extends Way {
+  how: How
+  /** The word or words that it was read as, before stemming. */
+  text: string
+}
+
+/** `only_in_reviews`: as written, but no product says it of itself. */
+export type How = 'as_written' | 'joined' | 'split' | 'misspelt' | 'only_in_reviews'
+
+/** How a query was read, for those who ask. */
+export interface Reading {
+  /** In the order of the query; words with the same stem are one. */
+  words: readonly ReadWord[]
+  /** Words that say nothing of what is wanted. */
+  fillers: string[]
+  /** Words after the last one that counts. */
+  beyond: string[]
+}
+
 const CHARACTERS = 1000
 const WISHES = 32
 const MISSPELT = 8
@@ -60,8 +85,7 @@ interface Said {
 
 /** The significant words, each once with its weight. Circumstances come after the thing itself: "a lamp | for my desk". */
 export function wordsThatMatter(intent: string): Said[] {
-  const start = [...intent.slice(0, 2 * CHARACTERS)].slice(0, CHARACTERS).join('')
-  const pieces = fold(start).match(PIECE) ?? []
+  const pieces = piecesOf(intent)
   const words = pieces.filter((piece) => WORD.test(piece))
   const conversational = words.filter(isFiller).length > 1
   const said = new Map<string, number>()
@@ -77,35 +101,56 @@ export function wordsThatMatter(intent: string): Said[] {
   return [...said].slice(0, WISHES).map(([word, weight]) => ({ word, weight }))
 }
 
+/** The words and punctuation marks of an intent. */
+function piecesOf(intent: string): string[] {
+  const start = [...intent.slice(0, 2 * CHARACTERS)].slice(0, CHARACTERS).join('')
+  return fold(start).match(PIECE) ?? []
+}
+
+/** What became of the words of an intent, of which these count. */
+export function readingOf(intent: string, words: readonly ReadWord[]): Reading {
+  const counted = new Set(wordsThatMatter(intent).map(({ word }) => word))
+  const said = new Set(piecesOf(intent).filter((piece) => WORD.test(piece)))
+  const leftOut = [...said].filter((word) => !counted.has(word))
+  return {
+    words,
+    fillers: leftOut.filter(isFiller),
+    beyond: leftOut.filter((word) => !isFiller(word)),
+  }
+}
+
 /** The concepts of a query, in terms that products use. */
-export function wishesOf(intent: string, vocabulary: Vocabulary): Wish[] {
+export function wishesOf(intent: string, vocabulary: Vocabulary): ReadWord[] {
   const said = wordsThatMatter(intent)
-  const wishes = new Map<string, Wish>()
+  const wishes = new Map<string, ReadWord>()
   let misspelt = 0
   said.forEach(({ word, weight }, i) => {
     const term = stemOf(word)
     if (wishes.has(term)) return
-    const ways: Way[] = vocabulary.users(term) > 0 ? [{ terms: [term], likeness: 1 }] : []
-    for (const joined of [joinedWith(said[i - 1]?.word, word), joinedWith(word, said[i + 1]?.word)]) {
-      if (joined !== undefined && vocabulary.users(joined) > 0)
-        ways.push({ terms: [joined], likeness: OTHERWISE })
+    const ways: ReadWay[] =
+      vocabulary.users(term) > 0 ? [{ terms: [term], likeness: 1, how: 'as_written', text: word }] : []
+    for (const text of [joinedWith(said[i - 1]?.word, word), joinedWith(word, said[i + 1]?.word)]) {
+      const joined = text === undefined ? undefined : stemOf(text)
+      if (text !== undefined && joined !== undefined && vocabulary.users(joined) > 0)
+        ways.push({ terms: [joined], likeness: OTHERWISE, how: 'joined', text })
     }
     if (ways.every((way) => usersOf(way, vocabulary) < RARE) && misspelt < MISSPELT) {
       misspelt += 1
       ways.push(...meantWith(word, ways, vocabulary))
     }
-    if (vocabulary.users(term) === 0 && vocabulary.heard(term) > 0) ways.push({ terms: [term], likeness: 1 })
-    wishes.set(term, { weight: weight * informationOf(ways, vocabulary), ways })
+    if (vocabulary.users(term) === 0 && vocabulary.heard(term) > 0)
+      ways.push({ terms: [term], likeness: 1, how: 'only_in_reviews', text: word })
+    wishes.set(term, { word, weight: weight * informationOf(ways, vocabulary), ways })
   })
   return withUnknown([...wishes.values()])
 }
 
 function joinedWith(before: string | undefined, after: string | undefined): string | undefined {
-  return before === undefined || after === undefined ? undefined : stemOf(before + after)
+  return before === undefined || after === undefined ? undefined : before + after
 }
 
 /** Alternatives for a rare word: a misspelt word, or two words in one. */
-function meantWith(word: string, known: readonly Way[], vocabulary: Vocabulary): Way[] {
+function meantWith(word: string, known: readonly Way[], vocabulary: Vocabulary): ReadWay[] {
   const similar = vocabulary.similar(word)
   if (known.length > 0) {
     const used = Math.max(...known.map((way) => usersOf(way, vocabulary)))
@@ -118,21 +163,27 @@ function meantWith(word: string, known: readonly Way[], vocabulary: Vocabulary):
   ]
 }
 
-const asWay = ({ word, likeness }: Similar): Way => ({ terms: [stemOf(word)], likeness })
+const asWay = ({ word, likeness }: Similar): ReadWay => ({
+  terms: [stemOf(word)],
+  likeness,
+  how: 'misspelt',
+  text: word,
+})
 
 const usersOf = ({ terms }: Way, vocabulary: Vocabulary): number =>
   Math.min(...terms.map((term) => vocabulary.users(term)))
 
 /** Joins neighbouring words: "smartwatch" for "smart watch", "iphone7" for "iPhone 7". */
-function splits(word: string, vocabulary: Vocabulary): Way[] {
-  const ways: Way[] = []
+function splits(word: string, vocabulary: Vocabulary): ReadWay[] {
+  const ways: ReadWay[] = []
   if (word.length > LONGEST_PARTED) return ways
   for (let at = 1; at < word.length; at += 1) {
     const parts = [word.slice(0, at), word.slice(at)] as const
     const atDigit = /\p{N}/u.test(word[at - 1] ?? '') !== /\p{N}/u.test(word[at] ?? '')
     if (!atDigit && Math.min(parts[0].length, parts[1].length) < 3) continue
     const terms = parts.map(stemOf)
-    if (terms.every((term) => vocabulary.users(term) > 0)) ways.push({ terms, likeness: OTHERWISE })
+    if (terms.every((term) => vocabulary.users(term) > 0))
+      ways.push({ terms, likeness: OTHERWISE, how: 'split', text: parts.join(' ') })
   }
   return ways
 }
@@ -152,7 +203,7 @@ const information = (holders: number, size: number): number =>
   Math.log(1 + (size - holders + 0.5) / (holders + 0.5))
 
 /** A word that no product uses gets the average weight of the others. */
-function withUnknown(wishes: Wish[]): Wish[] {
+function withUnknown(wishes: ReadWord[]): ReadWord[] {
   const known = wishes.filter((wish) => wish.ways.length > 0)
   const average = known.length === 0 ? 0 : known.reduce((sum, wish) => sum + wish.weight, 0) / known.length
   return wishes.map((wish) => (wish.ways.length > 0 ? wish : { ...wish, weight: average }))

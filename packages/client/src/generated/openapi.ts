@@ -2192,6 +2192,7 @@ export interface components {
             checklists?: {
                 [key: string]: string[];
             };
+            explain?: components["schemas"]["QuestionExplanation"];
         };
         DiscoveredProduct: {
             merchant_id: number;
@@ -2215,6 +2216,7 @@ export interface components {
             category?: string;
             /** @description Highlights, newcomer, dissent, then excluded ones, then overflow. Null: nothing to show. */
             reviews: components["schemas"]["SlateEntry"][] | null;
+            explain?: components["schemas"]["ProductExplanation"];
         };
         SlateEntry: {
             /** @enum {string} */
@@ -2244,6 +2246,96 @@ export interface components {
             relevance: number;
             /** @description 0.5 × `author_rank` + 0.35 × `relevance` + 0.15 × freshness. */
             score: number;
+            explain?: components["schemas"]["ReviewExplanation"];
+        };
+        /** @description The three `contributes` add up to `score`. */
+        ReviewExplanation: {
+            /** @description Why it has its slot, such as “best of the authors without a rank” or “third of the rest”: those that are left after newcomer and dissent, best first. */
+            slot_because: string;
+            author_rank: {
+                /**
+                 * @description `base_rate`: the author has no rank yet. `flagged`: a flagged author counts 0.
+                 * @enum {string}
+                 */
+                from: "rank" | "base_rate" | "flagged";
+                value: number;
+                weight: number;
+                /** @description `weight` × `value`. */
+                contributes: number;
+            };
+            relevance: {
+                value: number;
+                weight: number;
+                /** @description `weight` × `value`. */
+                contributes: number;
+            };
+            freshness: {
+                /** @description Days of UTC since it was published. */
+                days: number;
+                value: number;
+                weight: number;
+                /** @description `weight` × `value`. */
+                contributes: number;
+            };
+        };
+        /** @description The two `contributes` add up to `product_score`. The weights are 0.7 and 0.3, or 0 and 1 when nothing matched. */
+        ProductExplanation: {
+            /**
+             * @description All but `matches`: it is here by its rank, because fewer products matched than were asked for, none did, or the index could not be asked.
+             * @enum {string}
+             */
+            shown_because: "matches" | "filled_up_by_rank" | "nothing_matched" | "index_not_available";
+            /** @description `value` is (1 − share) × words + share × near. */
+            intent_match: {
+                /** @description The share of what was asked for that it has in words, 0 to 1. */
+                words: number;
+                /** @description How near its vector is, 0 to 1; 0 without one. */
+                near: number;
+                /** @description The share of `near`; 0: no vectors were compared. */
+                share: number;
+                value: number;
+                weight: number;
+                /** @description `weight` × `value`. */
+                contributes: number;
+            };
+            product_rank: {
+                value: number;
+                weight: number;
+                /** @description `weight` × `value`. */
+                contributes: number;
+            };
+        };
+        /** @description How the question was read. */
+        QuestionExplanation: {
+            /** @description The words that counted. Left out when the index was not available. */
+            words?: {
+                word: string;
+                /** @description Rarer words weigh more, circumstances half. One that no product uses weighs as the others do on average. */
+                weight: number;
+                /** @description One of these suffices. Empty: no product uses the word. */
+                read_as: {
+                    meant: string;
+                    /** @enum {string} */
+                    how: "as_written" | "joined" | "split" | "misspelt" | "only_in_reviews";
+                    /** @description How likely this was meant, 0 to 1. */
+                    likeness: number;
+                }[];
+            }[];
+            /** @description Words that were left out because they do not say what is wanted. */
+            fillers?: string[];
+            /** @description Words after the 32nd, which do not count. */
+            beyond?: string[];
+            vectors: {
+                /** @description Whose vectors were compared; null: none. */
+                model: string | null;
+                /** @description The share of the vectors in `intent_match`, beside the words. */
+                share: number;
+                /**
+                 * @description Why the share is 0: the index has no vectors, the vector of the intent failed or came too late, it is of another model than those of the index, or the index could not be asked.
+                 * @enum {string}
+                 */
+                because?: "no_model" | "no_vector" | "not_comparable" | "index_not_available";
+            };
         };
         AgentList: {
             agents: components["schemas"]["AgentEntry"][];
@@ -4375,6 +4467,8 @@ export interface operations {
                 max_products?: number;
                 /** @description Exactly `true`: also the lower-ranked reviews, as `overflow`. */
                 include_all?: string;
+                /** @description Exactly `true`: also how the question was read, and the parts of all scores. */
+                explain?: string;
                 /** @description The chain; left out, the default chain. */
                 chain_id?: number;
             };

@@ -1,4 +1,4 @@
-import type { Hit, Question, Vector } from '@referrer/search'
+import type { Explained, Hit, Question, Vector } from '@referrer/search'
 
 /** A search index that finds products for an intent. */
 export interface Source {
@@ -6,6 +6,8 @@ export interface Source {
   readonly embedderId: string | undefined
   /** Best first; undefined: it cannot answer at the moment. */
   find(chainId: number, question: Question): Promise<Hit[] | undefined>
+  /** The same, with how it came about. */
+  explain(chainId: number, question: Question): Promise<Explained | undefined>
 }
 
 /** A source with the function that embeds its intents. */

@@ -59,6 +59,24 @@ it('has the same answer, byte by byte, however often it is asked', async () => {
   for (let again = 0; again < 20; again += 1) expect((await understood(QUERY)).text).toBe(text)
 })
 
+it('explains what vectors add, and whose they are', async () => {
+  const { body } = await understood(`${QUERY}&explain=true`)
+  const { model, share, because } = body.explain.vectors
+  expect([typeof model, because]).toEqual(['string', undefined])
+  expect(share).toBeGreaterThan(0)
+  const [{ product_score, sub_scores, explain, reviews }] = body.products
+  const { intent_match, product_rank } = explain
+  expect(intent_match).toMatchObject({ words: 0, share, value: sub_scores.intent_match })
+  expect(intent_match.near).toBeGreaterThan(0)
+  expect(share * intent_match.near).toBeCloseTo(sub_scores.intent_match, 12)
+  expect(intent_match.contributes + product_rank.contributes).toBeCloseTo(product_score, 12)
+  for (const { score, relevance, explain } of reviews) {
+    expect(explain.relevance).toEqual({ value: relevance, weight: 0.35, contributes: 0.35 * relevance })
+    const parts = [explain.author_rank, explain.relevance, explain.freshness]
+    expect(parts.reduce((sum, { contributes }) => sum + contributes, 0)).toBeCloseTo(score, 12)
+  }
+})
+
 it('finds by words and meaning together', async () => {
   const query = `intent=${encodeURIComponent('something for breakfast, bread or rolls')}`
   const { body } = await foundWhere(m, query, ({ products: [first] }) => first.sub_scores.intent_match > 0)

@@ -68,7 +68,7 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
     'GET /v1/proof/{id}': async () => asReviewer(`/v1/proof/${await newProof()}?agent_id=${reviewerAgentId}`),
     'GET /v1/discover': async () => {
       await rebuildListings(m.sql, m.chainId, new Date())
-      return { path: '/v1/discover?intent=product&include_all=true' }
+      return { path: '/v1/discover?intent=product&include_all=true&explain=true' }
     },
     'GET /v1/agent': () => ({ path: '/v1/agent' }),
     'GET /v1/agent/{id}': () => ({ path: `/v1/agent/${reviewerAgentId}` }),

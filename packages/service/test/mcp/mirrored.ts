@@ -174,6 +174,13 @@ export const MIRRORS: Mirror[] = [
     { products: [expect.objectContaining({ reviews: some })] },
   ],
   [
+    'products for a need, explained',
+    'discover_products',
+    () => ({ intent: 'product', explain: true, max_products: 1 }),
+    () => ['/v1/discover?intent=product&explain=true&max_products=1'],
+    { products: [expect.objectContaining({ explain: expect.anything() })], explain: expect.anything() },
+  ],
+  [
     'a page of all reviews',
     'list_reviews',
     () => ({ page: 1, limit: 1 }),

@@ -29,6 +29,8 @@ const OURS = [
     'hints',
   ],
   ...['problem', 'schema_name', 'schema'],
+  // Of an explained search. `meant` is a word of the caller, or one of products that differs in two letters at most.
+  ...['slot_because', 'word', 'meant', 'model'],
 ]
 
 let m: Traded
@@ -67,7 +69,7 @@ beforeAll(async () => {
   await exampleOf(m, 'GET /v1/discover')
   const { ref_link } = await must(m.call('GET', `/v1/review-internal/${internalId}`))
   calls = {
-    discover_products: { intent: MARK, include_all: true },
+    discover_products: { intent: MARK, include_all: true, explain: true },
     resolve_ref_link: { ref_link },
     get_agent_context: { agent_id: m.buyerAgentId },
     get_reviewable_products: { agent_id: m.buyerAgentId, needs_review: true },

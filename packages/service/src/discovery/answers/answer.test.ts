@@ -151,7 +151,7 @@ describe('an intent', () => {
       asked = question
       return []
     }
-    await market.ask({ source: { embedderId: MODEL, find }, embed }, { intent, category: 'api', ceiling: 7 })
+    await market.ask({ source: { ...sourceOf([]), find }, embed }, { intent, category: 'api', ceiling: 7 })
     return asked
   }
 
@@ -193,6 +193,7 @@ describe('an intent', () => {
         questions.push(question)
         return []
       },
+      explain: async () => undefined,
     }
     const embed = async () => {
       embedderId = 'test/other@1'

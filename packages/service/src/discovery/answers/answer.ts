@@ -1,13 +1,14 @@
 // Answers one discovery request.
 import { createTurns } from '@referrer/net'
 import { PRODUCT_TYPES, type ProductType } from '@referrer/ranking'
-import { cosine, type Hit, type Vector } from '@referrer/search'
+import { cosine, type Explained, type Hit, type Vector } from '@referrer/search'
 import { cut } from '../../derived/texts/text.ts'
 import { type Context, oncePerProcess } from '../../kit/context.ts'
 import { findReviewRecords } from '../../market/reviews/store.ts'
 import type { Search } from '../source.ts'
 import { briefOf } from './brief.ts'
 import { type Chosen, chooseProducts } from './choose.ts'
+import { explainProducts, explainQuestion, explainSlate, type NoVectors } from './explain.ts'
 import { discoveryJson, type Shown } from './json.ts'
 import { Shortlists } from './shortlists.ts'
 import { type Candidate, type Entry, slateOf } from './slate.ts'
@@ -23,12 +24,23 @@ export interface Asked extends Filters {
   includeAll: boolean
   /** Whether the answer is for a language model and must stay short: see `brief.ts`. */
   isBrief: boolean
+  /** Whether to say how the question was read and what the scores are made of. */
+  explain?: boolean
 }
 
 /** An intent as a vector, and the model that made it. */
 interface Meaning {
   vector: Vector
   embedderId: string
+}
+
+interface Searched {
+  hits: readonly Hit[]
+  meaning: Meaning | undefined
+  /** Undefined: nobody asked for it, or the index is not available. */
+  explained: Explained | undefined
+  /** Why there was no vector to compare. */
+  noVectors: NoVectors | undefined
 }
 
 /** The rest of a longer intent is ignored. */
@@ -45,7 +57,8 @@ const LARGE_AT_ONCE = 4
 export async function answerTo(context: Context, search: Search, asked: Asked): Promise<string> {
   // Postgres cannot store this character, so no category contains it.
   if (asked.category?.includes('\0')) return discoveryJson(context, asked.chainId, [], new Map())
-  const { hits, meaning } = await searchFor(search, asked)
+  const searched = await searchFor(search, asked)
+  const { hits, meaning } = searched
   const shortlists = new Shortlists(context.sql, asked.chainId, meaning?.embedderId)
   // Prefetch: usually the first hits are the products that are shown. If it fails, the read below tries again.
   const [chosen] = await Promise.all([
@@ -53,54 +66,77 @@ export async function answerTo(context: Context, search: Search, asked: Asked): 
     shortlists.read(hits.slice(0, asked.most).map(({ key }) => ({ key }))).catch(() => {}),
   ])
   await shortlists.read(chosen)
-  const products = withSlates(context, asked, chosen, shortlists, meaning)
+  const products = withSlates(context, asked, chosen, shortlists, searched)
   const entries = products.flatMap(({ entries }) => entries)
   const ids = entries.map(({ internalId }) => internalId)
   const short = entries.filter((entry) => isShort(entry, asked)).map(({ internalId }) => internalId)
   const write = async () => {
     const rows = ids.length === 0 ? [] : await findReviewRecords(context.sql, ids, short)
     const reviews = new Map(rows.map((row) => [row.internal_id, row]))
-    return discoveryJson(context, asked.chainId, products, reviews)
+    const explain = asked.explain
+      ? explainQuestion(searched.explained, meaning?.embedderId, searched.noVectors)
+      : undefined
+    return discoveryJson(context, asked.chainId, products, reviews, explain)
   }
   return ids.length > MANY_TEXTS ? inTurns(context)(write) : write()
 }
 
 /** There can be many excluded and overflow reviews, so their texts are shortened. */
-const isShort = ({ slot }: Entry, { isBrief }: Asked) => isBrief || slot === 'excluded' || slot === 'overflow'
+const isShort = (entry: Entry, { isBrief }: Asked) => isBrief || !isOnSlate(entry)
+
+const isOnSlate = ({ slot }: Entry) => slot !== 'excluded' && slot !== 'overflow'
 
 const inTurns = oncePerProcess(() => createTurns(LARGE_AT_ONCE))
 
 async function searchFor(
   { source, embed }: Search,
   { chainId, most, category, ceiling, ...asked }: Asked,
-): Promise<{ hits: Hit[]; meaning: Meaning | undefined }> {
+): Promise<Searched> {
   const intent = cut(asked.intent, INTENT_CHARACTERS).replaceAll('\0', ' ')
-  if (intent.trim() === '') return { hits: [], meaning: undefined }
+  if (intent.trim() === '') {
+    const explained = { hits: [], share: 0, reading: { words: [], fillers: [], beyond: [] } }
+    return { hits: [], meaning: undefined, explained, noVectors: 'no_vector' }
+  }
   const { embedderId } = source
   const vector = embedderId === undefined ? undefined : await embed(intent, embedderId)
   // If the source has switched to another model meanwhile, the vectors cannot be compared and words alone decide.
   const comparable = source.embedderId === embedderId ? vector : undefined
-  const limit = most + SPARE
-  const hits = await source.find(chainId, { intent, vector: comparable, category, ceiling, limit })
+  const question = { intent, vector: comparable, category, ceiling, limit: most + SPARE }
+  const explained = asked.explain ? await source.explain(chainId, question) : undefined
+  const hits = asked.explain ? explained?.hits : await source.find(chainId, question)
   const meaning = vector && embedderId !== undefined ? { vector, embedderId } : undefined
-  return { hits: hits ?? [], meaning }
+  const noVectors = embedderId === undefined ? 'no_model' : vector === undefined ? 'no_vector' : undefined
+  return { hits: hits ?? [], meaning, explained, noVectors }
 }
 
 function withSlates(
   { clock }: Context,
-  { includeAll, isBrief }: Asked,
+  { includeAll, isBrief, explain }: Asked,
   products: readonly Chosen[],
   shortlists: Shortlists,
-  meaning: Meaning | undefined,
+  { meaning, explained }: Searched,
 ): Shown[] {
   const now = new Date(clock())
+  const explanations = explain ? explainProducts(products, explained) : undefined
   return products.map((product) => {
     const type = PRODUCT_TYPES[product.row.product_type] ?? 'repeat'
     const rows = shortlists.of(product.key)
     const candidates = rows.map((review) => candidateOf(review, type, meaning))
-    const { entries, meanAuthorRank } = slateOf(candidates, type, now)
+    const slate = slateOf(candidates, type, now)
+    const { entries, meanAuthorRank } = slate
     const shown = includeAll ? entries : entries.filter(({ slot }) => slot !== 'overflow')
-    return { ...product, meanAuthorRank, ...(isBrief ? briefOf(shown, rows) : { entries: shown }) }
+    return {
+      ...product,
+      meanAuthorRank,
+      ...(isBrief ? briefOf(shown, rows) : { entries: shown }),
+      ...(explanations && {
+        explain: {
+          product: explanations.get(product.key),
+          // For a model, `excluded_reason` says enough of those that are not on the slate.
+          reviews: explainSlate(isBrief ? { ...slate, entries: entries.filter(isOnSlate) } : slate),
+        },
+      }),
+    }
   })
 }
 

@@ -81,7 +81,10 @@ describe('products', () => {
 
   it.each([
     ['nothing is found', sourceOf([])],
-    ['the source cannot tell', { embedderId: undefined, find: async () => undefined }],
+    [
+      'the source cannot tell',
+      { embedderId: undefined, find: async () => undefined, explain: async () => undefined },
+    ],
     ['all that is found is closed by now', sourceOf([[9, 1]])],
   ] satisfies [string, Source][])('go by rank alone when %s', async (_, source) => {
     await market.product(1, { rank: 0.2 })

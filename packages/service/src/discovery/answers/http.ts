@@ -20,6 +20,14 @@ const ceiling = z
     shown: { type: 'integer', minimum: 0 },
   })
 
+/** Anything but `true` is ignored. */
+const exactlyTrue = (about: string) =>
+  z
+    .any()
+    .optional()
+    .transform((value) => value === 'true')
+    .meta({ about, shown: { type: 'string', default: 'false' } })
+
 export const discoveryRoutes: Route[] = [
   route({
     method: 'GET',
@@ -40,14 +48,8 @@ export const discoveryRoutes: Route[] = [
       category: optional(z.string().meta({ about: 'Only products of exactly this category.' })),
       price_ceiling: ceiling,
       max_products: integer(DEFAULT_PRODUCTS, 'How many, 1 to 20; anything else is 5.', productsWanted),
-      include_all: z
-        .any()
-        .optional()
-        .transform((value) => value === 'true')
-        .meta({
-          about: 'Exactly `true`: also the lower-ranked reviews, as `overflow`.',
-          shown: { type: 'string', default: 'false' },
-        }),
+      include_all: exactlyTrue('Exactly `true`: also the lower-ranked reviews, as `overflow`.'),
+      explain: exactlyTrue('Exactly `true`: also how the question was read, and the parts of all scores.'),
     }),
     takesChain: true,
     response: Discovery,
@@ -59,6 +61,7 @@ export const discoveryRoutes: Route[] = [
         most: query.max_products,
         includeAll: query.include_all,
         isBrief: false,
+        explain: query.explain,
       }),
   }),
 ]

@@ -29,6 +29,7 @@ Errors: "intent is required" — say in words what is wanted. "rate limited" —
       ).optional(),
       max_products: integer(DEFAULT_PRODUCTS, 'How many, 1 to 20; anything else is 5.', productsWanted),
       include_all: flag('Whether to show lower-ranked reviews too, as slot "overflow".'),
+      explain: flag('Whether to show how the question was read and what the scores are made of.'),
     }),
     output: BriefDiscovery,
     isReadOnly: true,
@@ -41,6 +42,7 @@ Errors: "intent is required" — say in words what is wanted. "rate limited" —
         most: input.max_products,
         includeAll: input.include_all,
         isBrief: true,
+        explain: input.explain,
       }),
   }),
 ]

@@ -9,6 +9,98 @@ const MOST_PRODUCTS = 20
 export const productsWanted = (number: number) =>
   number < 1 || number > MOST_PRODUCTS ? DEFAULT_PRODUCTS : number
 
+const part = {
+  value: z.number(),
+  weight: z.number(),
+  contributes: z.number().meta({ about: '`weight` × `value`.' }),
+}
+const Part = z.object(part)
+
+const ReviewWhy = z
+  .object({
+    slot_because: z.string().meta({
+      about:
+        'Why it has its slot, such as “best of the authors without a rank” or “third of the rest”: those that are left after newcomer and dissent, best first.',
+    }),
+    author_rank: z.object({
+      from: z.enum(['rank', 'base_rate', 'flagged']).meta({
+        about: '`base_rate`: the author has no rank yet. `flagged`: a flagged author counts 0.',
+      }),
+      ...part,
+    }),
+    relevance: Part,
+    freshness: z.object({
+      days: wholeNumber.meta({ about: 'Days of UTC since it was published.' }),
+      ...part,
+    }),
+  })
+  .meta({ id: 'ReviewExplanation', about: 'The three `contributes` add up to `score`.' })
+
+const ProductWhy = z
+  .object({
+    shown_because: z.enum(['matches', 'filled_up_by_rank', 'nothing_matched', 'index_not_available']).meta({
+      about:
+        'All but `matches`: it is here by its rank, because fewer products matched than were asked for, none did, or the index could not be asked.',
+    }),
+    intent_match: z
+      .object({
+        words: z.number().meta({ about: 'The share of what was asked for that it has in words, 0 to 1.' }),
+        near: z.number().meta({ about: 'How near its vector is, 0 to 1; 0 without one.' }),
+        share: z.number().meta({ about: 'The share of `near`; 0: no vectors were compared.' }),
+        ...part,
+      })
+      .meta({ about: '`value` is (1 − share) × words + share × near.' }),
+    product_rank: Part,
+  })
+  .meta({
+    id: 'ProductExplanation',
+    about:
+      'The two `contributes` add up to `product_score`. The weights are 0.7 and 0.3, or 0 and 1 when nothing matched.',
+  })
+
+const QuestionWhy = z
+  .object({
+    words: z
+      .array(
+        z.object({
+          word: z.string(),
+          weight: z.number().meta({
+            about:
+              'Rarer words weigh more, circumstances half. One that no product uses weighs as the others do on average.',
+          }),
+          read_as: z
+            .array(
+              z.object({
+                meant: z.string(),
+                how: z.enum(['as_written', 'joined', 'split', 'misspelt', 'only_in_reviews']),
+                likeness: z.number().meta({ about: 'How likely this was meant, 0 to 1.' }),
+              }),
+            )
+            .meta({ about: 'One of these suffices. Empty: no product uses the word.' }),
+        }),
+      )
+      .optional()
+      .meta({ about: 'The words that counted. Left out when the index was not available.' }),
+    fillers: z
+      .array(z.string())
+      .optional()
+      .meta({ about: 'Words that were left out because they do not say what is wanted.' }),
+    beyond: z.array(z.string()).optional().meta({ about: 'Words after the 32nd, which do not count.' }),
+    vectors: z.object({
+      model: z.string().nullable().meta({ about: 'Whose vectors were compared; null: none.' }),
+      share: z.number().meta({ about: 'The share of the vectors in `intent_match`, beside the words.' }),
+      because: z.enum(['no_model', 'no_vector', 'not_comparable', 'index_not_available']).optional().meta({
+        about:
+          'Why the share is 0: the index has no vectors, the vector of the intent failed or came too late, it is of another model than those of the index, or the index could not be asked.',
+      }),
+    }),
+  })
+  .meta({ id: 'QuestionExplanation', about: 'How the question was read.' })
+
+export type ReviewExplanation = z.infer<typeof ReviewWhy>
+export type ProductExplanation = z.infer<typeof ProductWhy>
+export type QuestionExplanation = z.infer<typeof QuestionWhy>
+
 const Entry = z
   .object({
     slot: z.enum(['highlight', 'newcomer', 'dissent', 'excluded', 'overflow']),
@@ -27,6 +119,7 @@ const Entry = z
     }),
     relevance: z.number().meta({ about: 'How well it matches the intent, from 0 to 1; 0 if unknown.' }),
     score: z.number().meta({ about: '0.5 × `author_rank` + 0.35 × `relevance` + 0.15 × freshness.' }),
+    explain: ReviewWhy.optional(),
   })
   .meta({ id: 'SlateEntry' })
 
@@ -49,6 +142,7 @@ const Product = z
     reviews: z.array(Entry).nullable().meta({
       about: 'Highlights, newcomer, dissent, then excluded ones, then overflow. Null: nothing to show.',
     }),
+    explain: ProductWhy.optional(),
   })
   .meta({ id: 'DiscoveredProduct' })
 
@@ -71,6 +165,7 @@ const discoveryOf = <T extends z.ZodType>(product: T) =>
     checklists: z.record(z.string(), z.array(z.string())).optional().meta({
       about: 'What to check in the categories of the products, where an admin has written a checklist.',
     }),
+    explain: QuestionWhy.optional(),
   })
 
 export const Discovery = discoveryOf(Product).meta({ id: 'Discovery' })

@@ -73,7 +73,7 @@ describe('a slate', () => {
   })
 
   it('of nothing is empty', () => {
-    expect(slate()).toEqual({ entries: [], meanAuthorRank: undefined })
+    expect(slate()).toEqual({ entries: [], side: 0, meanAuthorRank: undefined })
   })
 
   it('tells why a review is not among the first, and nothing of the others', () => {

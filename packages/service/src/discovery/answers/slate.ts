@@ -29,18 +29,29 @@ export interface Entry {
   /** Why the review is excluded or in the overflow. */
   reason: string | undefined
   authorRank: number
+  /** Where `authorRank` comes from: an author without a rank has the base rate, a flagged one 0. */
+  rankFrom: 'rank' | 'base_rate' | 'flagged'
   relevance: number
+  /** Days since publication. */
+  ageDays: number
+  /** From 0 to 1, by age. */
+  freshness: number
   score: number
 }
 
 export interface Slate {
   /** In display order; overflow comes last. */
   entries: Entry[]
+  /** 1 if the reviews are good on the whole, −1 if they are bad, else 0. */
+  side: number
   /** Undefined: no author has a rank. */
   meanAuthorRank: number | undefined
 }
 
-type Scored = Candidate & Pick<Entry, 'authorRank' | 'score'>
+type Scored = Candidate & Omit<Entry, 'slot' | 'reason'>
+
+/** What counts how much in the score of a review. */
+export const WEIGHTS = { authorRank: 0.5, relevance: 0.35, freshness: 0.15 }
 
 const HIGHLIGHTS = 2
 const BELOW = 'below ranking threshold'
@@ -57,8 +68,8 @@ export function slateOf(candidates: readonly Candidate[], type: ProductType, now
   }
 
   const newcomer = takeBest(({ flagged, rank }) => !flagged && rank === null)
-  const others = -sideOf(heard)
-  const dissent = takeBest((review) => others !== 0 && sideOf([review]) === others)
+  const side = sideOf(heard)
+  const dissent = takeBest((review) => side !== 0 && sideOf([review]) === -side)
   const rest = [...left]
   return {
     entries: [
@@ -71,6 +82,7 @@ export function slateOf(candidates: readonly Candidate[], type: ProductType, now
       }),
       ...rest.slice(HIGHLIGHTS).map((review) => entryOf(review, 'overflow', BELOW)),
     ],
+    side,
     meanAuthorRank: meanRankOf(heard),
   }
 }
@@ -78,10 +90,13 @@ export function slateOf(candidates: readonly Candidate[], type: ProductType, now
 function scoredOf(candidate: Candidate, type: ProductType, now: Date): Scored {
   const { flagged, rank, relevance, publishedAt } = candidate
   const authorRank = effectiveRank(flagged, rank) ?? BASE_RATES[type]
+  const rankFrom = flagged ? 'flagged' : rank === null ? 'base_rate' : 'rank'
   // Counted in whole days, so that the same request gets the same answer all day.
-  const age = Math.max(dayOf(now) - dayOf(publishedAt), 0)
-  const freshness = 2 ** (-age / HALF_LIFE_DAYS)
-  return { ...candidate, authorRank, score: 0.5 * authorRank + 0.35 * relevance + 0.15 * freshness }
+  const ageDays = Math.max(dayOf(now) - dayOf(publishedAt), 0)
+  const freshness = 2 ** (-ageDays / HALF_LIFE_DAYS)
+  const score =
+    WEIGHTS.authorRank * authorRank + WEIGHTS.relevance * relevance + WEIGHTS.freshness * freshness
+  return { ...candidate, authorRank, rankFrom, ageDays, freshness, score }
 }
 
 const bestFirst = (a: Scored, b: Scored) => b.score - a.score || (a.internalId < b.internalId ? -1 : 1)
@@ -112,7 +127,7 @@ function meanRankOf(reviews: readonly Candidate[]): number | undefined {
 }
 
 const entryOf = (
-  { internalId, authorRank, relevance, score }: Scored,
+  { internalId, authorRank, rankFrom, relevance, ageDays, freshness, score }: Scored,
   slot: Slot,
   reason?: string,
-): Entry => ({ internalId, slot, reason, authorRank, relevance, score })
+): Entry => ({ internalId, slot, reason, authorRank, rankFrom, relevance, ageDays, freshness, score })

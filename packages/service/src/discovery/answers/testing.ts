@@ -55,12 +55,19 @@ export type Answer = {
 
 /** A source that finds these products, best first. */
 export function sourceOf(hits: readonly [product: number, intentMatch: number][]): Source {
+  const found = hits.map(([number, intentMatch]) => ({
+    key: keyOf(1n, productId(number)),
+    intentMatch,
+    rank: 0.5,
+  }))
   return {
     embedderId: MODEL,
-    find: async (_chainId, { limit }) =>
-      hits
-        .slice(0, limit)
-        .map(([number, intentMatch]) => ({ key: keyOf(1n, productId(number)), intentMatch, rank: 0.5 })),
+    find: async (_chainId, { limit }) => found.slice(0, limit),
+    explain: async (_chainId, { limit }) => ({
+      hits: found.slice(0, limit).map((hit) => ({ ...hit, words: hit.intentMatch, near: 0 })),
+      share: 0,
+      reading: { words: [], fillers: [], beyond: [] },
+    }),
   }
 }
 

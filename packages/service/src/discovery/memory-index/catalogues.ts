@@ -1,7 +1,7 @@
 // The searchable products by chain: one catalogue for each, loaded together and updated together.
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Queryable } from '@referrer/database'
-import { Catalogue, type Hit, type Question, readCells } from '@referrer/search'
+import { Catalogue, type Explained, type Hit, type Question, readCells } from '@referrer/search'
 import {
   changedProducts,
   currentSnapshot,
@@ -79,10 +79,16 @@ export class Catalogues {
   }
 
   find(chainId: number, question: Question): Hit[] {
-    const { vector } = question
-    // A vector of another model cannot be compared; words alone decide.
-    const isFit = vector?.length === this.model.dims
-    return this.#byChain.get(chainId)?.find(isFit ? question : { ...question, vector: undefined }) ?? []
+    return this.#byChain.get(chainId)?.find(this.#comparable(question)) ?? []
+  }
+
+  explain(chainId: number, question: Question): Explained | undefined {
+    return this.#byChain.get(chainId)?.explain(this.#comparable(question))
+  }
+
+  /** A vector of another model cannot be compared; words alone decide. */
+  #comparable(question: Question): Question {
+    return question.vector?.length === this.model.dims ? question : { ...question, vector: undefined }
   }
 
   sizes(): { chainId: number; products: number }[] {

@@ -1,7 +1,7 @@
 // The client of the search thread, and the worker that keeps the thread running.
 import { Worker as Thread } from 'node:worker_threads'
 import { withTimeout } from '@referrer/process'
-import type { Hit, Question } from '@referrer/search'
+import type { Explained, Hit, Question } from '@referrer/search'
 import { type Context, oncePerProcess } from '../../kit/context.ts'
 import { Bell } from '../../machinery/workers/bell.ts'
 import type { Frame, Worker } from '../../machinery/workers/frame.ts'
@@ -23,6 +23,7 @@ export interface SearchIndex {
   readonly embedderId: string | undefined
   /** Undefined: not loaded, too many questions are pending, or no answer in time. Never rejects. */
   find(chainId: number, question: Question): Promise<Hit[] | undefined>
+  explain(chainId: number, question: Question): Promise<Explained | undefined>
 }
 
 /** The state of a search index. */
@@ -58,7 +59,7 @@ export function searchWorker(context: Context, pollMs = POLL_MS): Worker {
 }
 
 function createSearch({ config, databaseUrl, chains }: Context): Search {
-  const asked = new Map<number, (hits: Hit[] | undefined) => void>()
+  const asked = new Map<number, (answer: Hit[] | Explained | undefined) => void>()
   /** Questions that the thread has not answered yet, including those that timed out. */
   const underWay = new Set<number>()
   let thread: Thread | undefined
@@ -77,7 +78,7 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
   function onMessage(message: FromThread, frame: Frame): void {
     if ('found' in message) {
       underWay.delete(message.found)
-      asked.get(message.found)?.(message.hits)
+      asked.get(message.found)?.(message.answer)
     } else if ('failed' in message) frame.failing(new Error(message.failed))
     else {
       state.standing = message.polled
@@ -95,26 +96,29 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
     for (const answer of asked.values()) answer(undefined)
   }
 
+  async function ask(chainId: number, question: Question, isExplained: boolean) {
+    const to = thread
+    if (!to || !state.standing || underWay.size >= MOST_UNDER_WAY) return undefined
+    const begun = performance.now()
+    const id = ++questions
+    const { promise, resolve } = Promise.withResolvers<Hit[] | Explained | undefined>()
+    asked.set(id, resolve)
+    underWay.add(id)
+    const { embedderId } = state.standing
+    to.postMessage({ find: id, chainId, question, embedderId, isExplained } satisfies ToThread)
+    const answer = await withTimeout(TIMEOUT_MS, promise)
+    asked.delete(id)
+    state.onFind((performance.now() - begun) / 1_000)
+    return answer
+  }
+
   return {
     state,
     get embedderId() {
       return state.standing?.embedderId
     },
-    async find(chainId, question) {
-      const to = thread
-      if (!to || !state.standing || underWay.size >= MOST_UNDER_WAY) return undefined
-      const begun = performance.now()
-      const id = ++questions
-      const { promise, resolve } = Promise.withResolvers<Hit[] | undefined>()
-      asked.set(id, resolve)
-      underWay.add(id)
-      const { embedderId } = state.standing
-      to.postMessage({ find: id, chainId, question, embedderId } satisfies ToThread)
-      const hits = await withTimeout(TIMEOUT_MS, promise)
-      asked.delete(id)
-      state.onFind((performance.now() - begun) / 1_000)
-      return hits
-    },
+    find: (chainId, question) => ask(chainId, question, false) as Promise<Hit[] | undefined>,
+    explain: (chainId, question) => ask(chainId, question, true) as Promise<Explained | undefined>,
     async run(signal, frame, pollMs) {
       const workerData: ThreadData = {
         databaseUrl: databaseUrl.reveal(),

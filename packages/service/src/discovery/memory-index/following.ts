@@ -2,7 +2,6 @@
 // memory.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Queryable, type Sql } from '@referrer/database'
-import type { Hit, Question } from '@referrer/search'
 import { type Backoff, backoffMs } from '../../machinery/workers/backoff.ts'
 import { Catalogues } from './catalogues.ts'
 import { createCellKeeper } from './cells.ts'
@@ -15,8 +14,11 @@ const POLLS_TO_VECTORS = 240
 const BACKOFF: Backoff = { firstMs: 200, maxMs: 5_000 }
 
 export interface Following {
-  /** `embedderId`: the model of the question's vector. Undefined until everything has been loaded once. */
-  find(chainId: number, question: Question, embedderId: string | undefined): Hit[] | undefined
+  /**
+   * The catalogues with the vectors of this model; the present ones if there are none. Undefined until everything has
+   * been loaded once.
+   */
+  cataloguesOf(embedderId: string | undefined): Catalogues | undefined
   /** Ends when the signal is aborted. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -103,11 +105,8 @@ export function createFollowing({
   }
 
   return {
-    find(chainId, question, embedderId) {
-      const fit = [catalogues, former].find((each) => each?.model.embedderId === embedderId)
-      // Vectors of two models cannot be compared, even if they have the same length.
-      return fit?.find(chainId, question) ?? catalogues?.find(chainId, { ...question, vector: undefined })
-    },
+    cataloguesOf: (embedderId) =>
+      [catalogues, former].find((each) => each?.model.embedderId === embedderId) ?? catalogues,
     async run(signal) {
       let failures = 0
       while (!signal.aborted) {

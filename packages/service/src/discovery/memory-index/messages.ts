@@ -1,5 +1,5 @@
 // Messages between the search thread and its client.
-import type { Hit, Question } from '@referrer/search'
+import type { Explained, Hit, Question } from '@referrer/search'
 
 export interface ThreadData {
   databaseUrl: string
@@ -11,11 +11,18 @@ export interface ThreadData {
 
 export type ToThread =
   /** `embedderId`: the model of the question's vector. */
-  { find: number; chainId: number; question: Question; embedderId: string | undefined } | { stop: true }
+  | {
+      find: number
+      chainId: number
+      question: Question
+      embedderId: string | undefined
+      isExplained: boolean
+    }
+  | { stop: true }
 
 export type FromThread =
   /** Undefined: nothing is loaded yet. */
-  | { found: number; hits: Hit[] | undefined }
+  | { found: number; answer: Hit[] | Explained | undefined }
   /** The index was up to date a moment ago. */
   | { polled: Standing }
   /** A poll or a search failed, with the reason. */

@@ -1,6 +1,5 @@
 // The search thread: searches run here so that they do not block the main thread.
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Question } from '@referrer/search'
 import { errorText } from '../../machinery/workers/errors.ts'
 import { createFollowing } from './following.ts'
 import type { FromThread, ThreadData, ToThread } from './messages.ts'
@@ -16,18 +15,25 @@ const following = createFollowing({
   onFailed: (error) => tell({ failed: errorText(error) }),
 })
 
-function answer(find: number, chainId: number, question: Question, embedderId: string | undefined): void {
+type Find = Exclude<ToThread, { stop: true }>
+
+function answer({ find, chainId, question, embedderId, isExplained }: Find): void {
   try {
-    tell({ found: find, hits: following.find(chainId, question, embedderId) })
+    const catalogues = following.cataloguesOf(embedderId)
+    // Vectors of two models cannot be compared, even if they have the same length.
+    const isFit = catalogues?.model.embedderId === embedderId
+    const asked = isFit ? question : { ...question, vector: undefined }
+    const found = isExplained ? catalogues?.explain(chainId, asked) : catalogues?.find(chainId, asked)
+    tell({ found: find, answer: found })
   } catch (error) {
-    tell({ found: find, hits: undefined })
+    tell({ found: find, answer: undefined })
     tell({ failed: errorText(error) })
   }
 }
 
 port.on('message', (message: ToThread) => {
   if ('stop' in message) stop.abort(new Error('the service stops'))
-  else answer(message.find, message.chainId, message.question, message.embedderId)
+  else answer(message)
 })
 
 await following.run(stop.signal)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Catalogues } from '../memory-index/catalogues.ts'
 import { servingModel } from '../memory-index/records.ts'
 import { asked } from '../memory-index/testing.ts'
-import { findProducts } from './find.ts'
+import { explainProducts, findProducts } from './find.ts'
 import { Keeper } from './keep.ts'
 import { prepareSchema } from './schema.ts'
 import { postgresSource, readIndexedChains, readIndexState } from './source.ts'
@@ -102,6 +102,27 @@ it.each<[string, Question]>([
 ])('finds by %s what the index in memory finds', async (_, question) => {
   const hits = await inPostgres(question)
   expect(rounded(hits)).toEqual(rounded(await inMemory(question)))
+})
+
+it.each<[string, Question]>([
+  ['words alone', asked('i need a wether forcast')],
+  ['words and a vector', asked('running smart watch zeppelin', { vector: vectorOf(5, 4) })],
+])('explains an answer by %s as the index in memory does', async (_, question) => {
+  const indexed = (await readIndexedChains(sql, [CHAIN])).get(CHAIN)
+  if (!indexed) throw new Error('the tables are not filled')
+  const explained = await explainProducts(sql, indexed, question, 30_000)
+  const catalogues = await Catalogues.load(sql, [CHAIN], await servingModel(sql, MODEL), async () => {})
+  const expected = catalogues.explain(CHAIN, question)
+  if (!expected) throw new Error('the chain is not loaded')
+  expect(explained.hits.length).toBeGreaterThan(0)
+  expect(explained.reading).toEqual(expected.reading)
+  expect(explained.share).toBeCloseTo(expected.share, 4)
+  expect(explained.hits.map(({ key }) => key)).toEqual(expected.hits.map(({ key }) => key))
+  for (const [at, { words, near, intentMatch }] of explained.hits.entries()) {
+    expect(words).toBeCloseTo(expected.hits[at]?.words ?? -1, 4)
+    expect(near).toBeCloseTo(expected.hits[at]?.near ?? -1, 3)
+    expect((1 - explained.share) * words + explained.share * near).toBeCloseTo(intentMatch, 12)
+  }
 })
 
 it('follows what is renamed, priced, closed and added', async () => {

@@ -3,6 +3,8 @@ import type { Sql, Transaction } from '@referrer/database'
 import {
   type Aim,
   aimAt,
+  type Explained,
+  type ExplainedHit,
   GUIDES,
   type Hit,
   intentMatch,
@@ -10,6 +12,8 @@ import {
   nearness,
   productScore,
   type Question,
+  type ReadWord,
+  readingOf,
   type Vector,
   type Wish,
   wordMatch,
@@ -37,6 +41,27 @@ export async function findProducts(
   question: Question,
   timeoutMs: number,
 ): Promise<Hit[]> {
+  const { hits } = await searchTables(sql, indexed, question, timeoutMs)
+  return hits.map(({ key, intentMatch, rank }) => ({ key, intentMatch, rank }))
+}
+
+/** The same, with how it came about. */
+export async function explainProducts(
+  sql: Sql,
+  indexed: IndexedChain,
+  question: Question,
+  timeoutMs: number,
+): Promise<Explained> {
+  const { hits, share, wishes } = await searchTables(sql, indexed, question, timeoutMs)
+  return { hits, share, reading: readingOf(question.intent, wishes) }
+}
+
+async function searchTables(
+  sql: Sql,
+  indexed: IndexedChain,
+  question: Question,
+  timeoutMs: number,
+): Promise<{ hits: ExplainedHit[]; share: number; wishes: readonly ReadWord[] }> {
   const { wishes, holders } = await readQuestion(sql, indexed, question.intent)
   const gains = gainsOf(wishes)
   const wanted: Wanted = { gains, anyOf: selectingTerms(gains, holders), vector: undefined }
@@ -45,16 +70,17 @@ export async function findProducts(
     await searchSettings(tx, timeoutMs)
     const aim = await aimOf(tx, indexed, question.vector, wanted, wordsOf)
     const rows = await readCandidates(tx, indexed, { ...wanted, vector: aim?.vector }, question)
-    const hits = rows.map((row) => ({
-      key: keyOfRow(row),
-      intentMatch: intentMatch(wordsOf(row), nearness(row.cosine ?? 0), aim?.share ?? 0),
-      rank: row.rank,
-    }))
+    const share = aim?.share ?? 0
+    const hits = rows.map((row) => {
+      const [words, near] = [wordsOf(row), nearness(row.cosine ?? 0)]
+      return { key: keyOfRow(row), intentMatch: intentMatch(words, near, share), rank: row.rank, words, near }
+    })
     const score = (hit: Hit) => productScore(hit.intentMatch, hit.rank)
-    return hits
+    const best = hits
       .filter((hit) => hit.intentMatch > 0)
       .sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1))
       .slice(0, question.limit)
+    return { hits: best, share, wishes }
   })
 }
 

@@ -2,12 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '@referrer/database'
 import { withTimeout } from '@referrer/process'
+import type { Question } from '@referrer/search'
 import { type Context, once, oncePerProcess } from '../../kit/context.ts'
 import type { Worker } from '../../machinery/workers/frame.ts'
 import { configuredId } from '../embeddings/embedders.ts'
 import type { Source } from '../source.ts'
 import type { IndexedChain } from './candidates.ts'
-import { findProducts } from './find.ts'
+import { explainProducts, findProducts } from './find.ts'
 import { keepTables } from './keep.ts'
 
 const POLL_MS = 250
@@ -22,22 +23,26 @@ interface State {
 
 const stateOf = oncePerProcess((): State => ({ chains: new Map() }))
 
+type Finding<T> = (sql: Sql, indexed: IndexedChain, question: Question, timeoutMs: number) => Promise<T>
+
 /** Never rejects: a failed or late search gives undefined. */
 export const postgresSource = once((context): Source => {
   const state = stateOf(context)
+  async function search<T>(chainId: number, question: Question, by: Finding<T>): Promise<T | undefined> {
+    const indexed = state.chains.get(chainId)
+    if (!indexed) return undefined
+    const found = by(context.sql, indexed, question, TIMEOUT_MS).catch((error) => {
+      context.log.warn({ err: error }, 'discovery could not search in Postgres')
+      return undefined
+    })
+    return withTimeout(TIMEOUT_MS, found)
+  }
   return {
     get embedderId() {
       return [...state.chains.values()].find(({ vectors }) => vectors)?.vectors?.embedderId
     },
-    async find(chainId, question) {
-      const indexed = state.chains.get(chainId)
-      if (!indexed) return undefined
-      const found = findProducts(context.sql, indexed, question, TIMEOUT_MS).catch((error) => {
-        context.log.warn({ err: error }, 'discovery could not search in Postgres')
-        return undefined
-      })
-      return withTimeout(TIMEOUT_MS, found)
-    },
+    find: (chainId, question) => search(chainId, question, findProducts),
+    explain: (chainId, question) => search(chainId, question, explainProducts),
   }
 })
 

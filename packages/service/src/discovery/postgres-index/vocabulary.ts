@@ -1,7 +1,7 @@
 // Looks up the words of a question in Postgres. Which words matter is known only after a look-up: an unknown word may
 // be two words, or a misspelling. So the question is interpreted again until it needs nothing unknown, usually twice.
 import type { Sql } from '@referrer/database'
-import { nearestWords, type Similar, type Wish, wishesOf } from '@referrer/search'
+import { nearestWords, type ReadWord, type Similar, wishesOf } from '@referrer/search'
 
 /** Two typing errors in a word of eight letters leave a fifth of its trigrams. */
 const LEAST_SIMILAR = 0.19
@@ -10,7 +10,7 @@ const SIMILAR = 100
 type Known = { users: number; heard: number }
 
 export interface Understood {
-  wishes: Wish[]
+  wishes: ReadWord[]
   /** The number of products that contain the term. */
   holders(term: string): number
 }
