@@ -19,8 +19,9 @@ import type { LearnData } from './learn-thread.ts'
 import { readLessons } from './lessons.ts'
 import { configuredEmbedder, servingEmbedder } from './store.ts'
 import { type Taught, teach } from './testing.ts'
+import { wordModels } from './words.ts'
 import { newestLearned, outdateWords } from './words-store.ts'
-import { embeddingWorker, sweepEmbedders } from './worker.ts'
+import { embeddingWorker, queryModelWorker, sweepEmbedders } from './worker.ts'
 
 const CHAIN = 7
 const LEAST = 605
@@ -240,6 +241,18 @@ describe('new word vectors', () => {
     const later = contextOf().context
     await embedderOf(later, id)
     expect(await embedIntent(later, wordOf(0, 0), id)).toEqual(before)
+  })
+
+  it('are loaded by a process that only answers, before they serve', async () => {
+    const { context } = contextOf({ ROLES: 'api' })
+    running.push(startWorkers({ workers: [queryModelWorker(context)], onEvent() {} }))
+    await until(() => wordModels(context).loaded(COMMON.id), 'the common ones')
+    await sql`INSERT INTO market.embedders (embedder_id, dims, ready_at) VALUES (${COMMON.id}, ${COMMON.dims}, now())`
+    await teach(sql, CHAIN, products(LEAST))
+    await learn(contextOf().context)
+    const id = (await newest()) ?? ''
+    await until(() => wordModels(context).loaded(id), 'the learned ones')
+    expect(await isServing(id)).toBe(false)
   })
 
   it('of another format are left to the version that wrote them', async () => {
