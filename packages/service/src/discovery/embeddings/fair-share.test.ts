@@ -8,6 +8,7 @@ it('lets everybody teach all where nobody has much more than others', () => {
   expect(fairShare(owners(1_000, 30), LIMITS)).toEqual({ most: 30, kept: 1 })
   expect(fairShare(owners(10, 10_000), LIMITS)).toEqual({ most: 10_000, kept: 1 })
   expect(fairShare(owners(3, 10_000), LIMITS)).toEqual({ most: 10_000, kept: 1 })
+  expect(fairShare(owners(60, 1_000), LIMITS)).toEqual({ most: 1_000, kept: 1 })
 })
 
 it('lets one owner teach a hundredth at most, however much it has', () => {
