@@ -19,5 +19,5 @@ CREATE TABLE market.word_vectors (
 -- Not compressed, so that a part can be read without the rest.
 ALTER TABLE market.word_vectors ALTER COLUMN body SET STORAGE EXTERNAL;
 
--- Tells how many texts have changed since then.
-CREATE INDEX products_by_description ON market.products (described_at);
+-- Tells how many texts have changed since then. With very many products it can be created before, CONCURRENTLY.
+CREATE INDEX IF NOT EXISTS products_by_description ON market.products (described_at);
