@@ -47,7 +47,7 @@ it('gives the slots of what is gone to others, and forgets their terms', () => {
   for (let at = 1; at < 1_000; at += 1) {
     const next = add(`lamp ${at}`)
     words.remove(slot)
-    slotTable.remove(slot, '')
+    slotTable.remove(slot)
     slot = next
   }
   expect(slotTable.keys.length).toBeLessThan(10)

@@ -1,7 +1,7 @@
 // Reads what owners spent at shops into arrays of numbers: ten million entries take 120 MB, and no objects.
 import { copyQueryOut, type Transaction } from '@referrer/database'
 import { inflationOf, type Spending } from '@referrer/ranking'
-import { readRows } from './binary-rows.ts'
+import { readRows } from '../../machinery/db/binary-rows.ts'
 
 /** The arithmetic is exact up to this amount of an entry. More counts as so much: 8,589 USDC at one shop. */
 export const MOST_SPENT = 2 ** 33

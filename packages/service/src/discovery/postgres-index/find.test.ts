@@ -1,9 +1,8 @@
 import type { Sql } from '@referrer/database'
 import { type Hit, type Question, quantize } from '@referrer/search'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Catalogues } from '../memory-index/catalogues.ts'
 import { servingModel } from '../memory-index/records.ts'
-import { asked } from '../memory-index/testing.ts'
+import { asked, loadCatalogues } from '../memory-index/testing.ts'
 import { findProducts } from './find.ts'
 import { Keeper } from './keep.ts'
 import { prepareSchema } from './schema.ts'
@@ -74,7 +73,7 @@ async function inPostgres(question: Question): Promise<Hit[]> {
 }
 
 async function inMemory(question: Question): Promise<Hit[]> {
-  const catalogues = await Catalogues.load(sql, [CHAIN], await servingModel(sql, MODEL), async () => {})
+  const catalogues = await loadCatalogues(sql, [CHAIN], await servingModel(sql, MODEL))
   return catalogues.find(CHAIN, question)
 }
 
