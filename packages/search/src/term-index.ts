@@ -2,6 +2,7 @@ import { Best } from './best.ts'
 import { type Fields, Reader } from './document.ts'
 import { Lists } from './lists.ts'
 import { Numbers } from './numbers.ts'
+import { Packing } from './packing.ts'
 import type { Wish } from './question.ts'
 import { productScore } from './ranker.ts'
 import type { Filter, Slots, SlotTable } from './slot-table.ts'
@@ -46,8 +47,10 @@ export class TermIndex {
   readonly #users = new Lists()
   /** The forward index: the terms of each slot as term × USE + score, ascending; at most 2^24 terms. */
   readonly #uses = new Lists()
-  /** The words of each slot that the spelling index counts. */
+  /** The words of each slot that the spelling index counts, packed: they are read only when the slot changes. */
   readonly #spelt = new Lists()
+  readonly #packing = new Packing()
+  readonly #oldSpelt = new Numbers()
   readonly #newUses = new Numbers()
   readonly #newSpelt = new Numbers()
   #slots = 0
@@ -81,7 +84,7 @@ export class TermIndex {
     uses.length = spelt.length = 0
     const words = this.#reader.read(fields, (term, worth) => uses.push(term * USE + worth))
     for (const word of words) if (this.spelling.counts(word)) spelt.push(word)
-    this.#change(slot, uses.view().sort(), spelt.view())
+    this.#change(slot, uses.view().sort(), spelt.view().sort())
     this.#slots = Math.max(this.#slots, slot + 1)
   }
 
@@ -129,8 +132,8 @@ export class TermIndex {
   #change(slot: number, uses: Uint32Array, spelt: Uint32Array): void {
     // Before any word is forgotten with its term; words that stay are counted all the time.
     this.spelling.add(spelt)
-    this.spelling.remove(this.#spelt.of(slot))
-    this.#spelt.put(slot, spelt)
+    this.spelling.remove(this.#packing.unpack(this.#spelt.of(slot), this.#oldSpelt))
+    this.#spelt.put(slot, this.#packing.pack(spelt))
     if (!this.#isFilling) this.#changeUsers(slot, uses)
     this.#uses.put(slot, uses)
   }

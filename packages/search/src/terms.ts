@@ -20,6 +20,12 @@ export const WORTH_OF_STEP = STARTS.map((start, step) => (start + (STARTS[step +
 const NONE = -1
 const decoder = new TextDecoder()
 
+function isSame(bytes: Uint8Array, start: number, end: number, other: number, otherEnd: number): boolean {
+  if (end - start !== otherEnd - other) return false
+  for (let i = 0; i < end - start; i += 1) if (bytes[start + i] !== bytes[other + i]) return false
+  return true
+}
+
 /** All terms (stems) in use and the words that they were made of, both with numbers. */
 export class Terms implements WordReader {
   readonly words = new StringTable()
@@ -56,6 +62,8 @@ export class Terms implements WordReader {
     const isAscii = utf8.length === text.length
     if (!isAscii) utf8.set(fold(text))
     const { bytes, length } = utf8
+    // Words of reviews are repeated one after the other: the same word is not looked up again.
+    let [before, beforeStart, beforeEnd, beforeHash] = [NONE, 0, 0, 0]
     for (let at = 0; at < length; ) {
       const start = at
       let hash = HASH_SEED
@@ -72,11 +80,18 @@ export class Terms implements WordReader {
         if (more === 0) break
         for (const end = at + more; at < end; at += 1) hash = hashed(hash, bytes[at] as number)
       }
-      if (at === start) at += 1
-      else {
-        const word = this.words.find(bytes, start, at, mixed(hash))
-        into.push(word === NONE ? this.#add(decoder.decode(bytes.subarray(start, at))) : word)
+      if (at === start) {
+        at += 1
+        continue
       }
+      if (hash !== beforeHash || !isSame(bytes, beforeStart, beforeEnd, start, at)) {
+        const word = this.words.find(bytes, start, at, mixed(hash))
+        before = word === NONE ? this.#add(decoder.decode(bytes.subarray(start, at))) : word
+        beforeHash = hash
+      }
+      into.push(before)
+      beforeStart = start
+      beforeEnd = at
     }
   }
 

@@ -31,9 +31,10 @@ export async function readSpending(
   const query = `
     SELECT owner, string_agg(int8send(merchant_id) || int8send(least(div(spent, ${inflation}), ${MOST_SPENT})::bigint), '')
     FROM market.spent_at_shops WHERE chain_id = ${chainId} AND spent >= ${inflation} GROUP BY owner ORDER BY owner`
-  await readRows(copyQueryOut(tx, query), ([owner, entries]) => {
-    if (owner?.length !== BYTES_OF_OWNER || !entries) throw new Error('an owner is not an address')
-    collector.add(owner, entries)
+  await readRows(copyQueryOut(tx, query), (row) => {
+    const owner = row.bytes(0)
+    if (owner.length !== BYTES_OF_OWNER) throw new Error('an owner is not an address')
+    collector.add(owner, row.bytes(1))
   })
   return collector.end()
 }

@@ -171,10 +171,9 @@ export async function readOpenProducts(
         ORDER BY merchant_id, product_id LIMIT ${most}
       ) AS l ${about(embedderId)}
       ORDER BY l.merchant_id, l.product_id`
-    await readRows(paced(copyQueryOut(sql as Transaction, query)), (fields) => {
+    await readRows(paced(copyQueryOut(sql as Transaction, query)), (row) => {
       read += 1
-      const row = new BinaryRow(fields)
-      after = { merchantId: row.bigint(0), productId: row.bytes(1).toString('hex') }
+      after = { merchantId: row.bigint(0), productId: row.hex(1) }
       if (!row.boolean(2)) return
       const [price, vector] = [row.float(8), row.bytes(10)]
       onProduct({
@@ -190,30 +189,6 @@ export async function readOpenProducts(
           vector.length > 0 ? new Int8Array(vector.buffer, vector.byteOffset, vector.length) : undefined,
       })
     })
-  }
-}
-
-class BinaryRow {
-  readonly #fields: readonly Buffer[]
-
-  constructor(fields: readonly Buffer[]) {
-    this.#fields = fields
-  }
-
-  bytes(place: number): Buffer {
-    return this.#fields[place] as Buffer
-  }
-  bigint(place: number): bigint {
-    return this.bytes(place).readBigInt64BE()
-  }
-  float(place: number): number {
-    return this.bytes(place).readDoubleBE()
-  }
-  boolean(place: number): boolean {
-    return this.bytes(place)[0] === 1
-  }
-  text(place: number): string {
-    return this.bytes(place).toString()
   }
 }
 
