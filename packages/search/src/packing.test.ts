@@ -13,6 +13,7 @@ it('unpacks what was packed', () => {
       const packed = packing.pack(ascending).slice()
       expect(packing.unpack(packed, into)).toEqual(ascending)
     }),
+    { examples: [[[0, 127, 255, 384, 16_768, 33_151, 2 ** 21, 2 ** 32 - 1]]] },
   )
 })
 
