@@ -4,6 +4,7 @@ import { grown } from './numbers.ts'
 const ROOM_BITS = 20
 const ROOM = 2 ** ROOM_BITS
 const OFFSET = ROOM - 1
+const LEAST_ROOM = 2 ** 10
 const LARGE = ROOM / 16
 const LENGTH_BITS = 24
 const LENGTH = 2 ** LENGTH_BITS - 1
@@ -11,20 +12,20 @@ const LENGTH = 2 ** LENGTH_BITS - 1
 const LEAST_FILLED = 1 / 4
 const NONE = new Uint32Array(0)
 
-/** Blocks have 1 to 8 places, then four sizes for each power of two: 10, 12, 14, 16, 20, … A list that fits wastes little. */
-const ONE_BY_ONE = 8
+/** Blocks have 1 to 16 places, then there are eight sizes for each power of two: 18, 20, …, 32, 36, … A list that fits wastes little. */
+const ONE_BY_ONE = 16
 
 /** The smallest size of block with so many places. */
 function sizeFor(places: number): number {
   if (places <= ONE_BY_ONE) return places
   const power = 31 - Math.clz32(places - 1)
-  return ONE_BY_ONE + 4 * (power - 3) + 1 + (((places - 1) >>> (power - 2)) & 3)
+  return ONE_BY_ONE + 8 * (power - 4) + 1 + (((places - 1) >>> (power - 3)) & 7)
 }
 
 const PLACES = Float64Array.from({ length: sizeFor(LENGTH) + 1 }, (_, size) => {
   if (size <= ONE_BY_ONE) return size
-  const [power, quarter] = [3 + ((size - ONE_BY_ONE - 1) >> 2), (size - ONE_BY_ONE - 1) & 3]
-  return Math.min(LENGTH, 2 ** power * (1 + (quarter + 1) / 4))
+  const [power, eighth] = [4 + ((size - ONE_BY_ONE - 1) >> 3), (size - ONE_BY_ONE - 1) & 7]
+  return Math.min(LENGTH, 2 ** power * (1 + (eighth + 1) / 8))
 })
 
 /**
@@ -36,9 +37,11 @@ export class Lists {
   #heads = new Uint32Array(1024)
   #arrays: Uint32Array[] = []
   /** Free blocks, by their size. */
-  #free: number[][] = Array.from(PLACES, () => [])
+  #free: number[][] = []
   #filling = 0
-  #filled = ROOM
+  #filled = LEAST_ROOM
+  /** The length of the array that is being filled: the first ones are short, for those who have little. */
+  #room = LEAST_ROOM
   /** How many times as large a block a full list gets: while everything is new, lists are still far from their length. */
   #growth = 2
 
@@ -125,8 +128,8 @@ export class Lists {
   pack(): void {
     const old = this.#arrays
     this.#arrays = []
-    this.#free = Array.from(PLACES, () => [])
-    this.#filled = ROOM
+    this.#free = []
+    this.#filled = this.#room = LEAST_ROOM
     this.#growth = 1.25
     for (let list = 0; 2 * list < this.#heads.length; list += 1) {
       const length = this.length(list)
@@ -170,8 +173,9 @@ export class Lists {
   #block(size: number): number {
     const length = PLACES[size] as number
     if (length > LARGE) return ROOM * (this.#arrays.push(new Uint32Array(length)) - 1)
-    if (this.#filled + length > ROOM) {
-      this.#filling = this.#arrays.push(new Uint32Array(ROOM)) - 1
+    if (this.#filled + length > this.#room) {
+      this.#room = Math.max(length, Math.min(ROOM, 2 * this.#room))
+      this.#filling = this.#arrays.push(new Uint32Array(this.#room)) - 1
       this.#filled = 0
     }
     this.#filled += length
@@ -179,7 +183,8 @@ export class Lists {
   }
 
   #release(block: number, size: number): void {
-    this.#free[size]?.push(block)
+    this.#free[size] ??= []
+    this.#free[size].push(block)
   }
 
   #makeHeads(list: number): void {

@@ -17,8 +17,8 @@ const RESCORED = 500
 const ENTRIES_A_LOOK = 20
 const MOST_ROUNDS = 2 ** 31 - 1
 const USE = 256
-/** How many slots are read in a millisecond or so. */
-const SLOTS_A_TURN = 1_000
+/** How many slots are read in a few milliseconds. */
+const SLOTS_A_TURN = 250
 const NONE = new Uint32Array(0)
 
 export interface Search {

@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { copyQueryOut, type Queryable, type Transaction } from '@referrer/database'
 import type { Product } from '@referrer/search'
-import { keyOf } from '@referrer/search'
+import { keyOf, readKey } from '@referrer/search'
 import { readRows } from '../../machinery/db/binary-rows.ts'
 import { servingEmbedder } from '../embeddings/store.ts'
 
@@ -156,35 +156,37 @@ export async function readOpenProducts(
   embedderId: string | undefined,
   { most, onProduct, onPage }: { most: number; onProduct(product: Product): void; onPage(): Promise<void> },
 ): Promise<void> {
-  let after = { merchantId: -1n, productId: '' }
+  let last: string | undefined
   for (let read = most; read === most; await onPage()) {
     read = 0
-    // A COPY takes no parameters.
+    const after = last === undefined ? { merchantId: -1n, productId: Buffer.alloc(0) } : readKey(last)
+    // A COPY takes no parameters. The first field is the key, as `keyOf` makes it: read at once it is one string, and not one of parts.
     const query = `
-      SELECT l.merchant_id, l.product_id, about.name IS NOT NULL, coalesce(about.name, ''), coalesce(about.category, ''),
-        coalesce(about.description, ''), l.evidence, coalesce(about.rank, 0), coalesce(about.price, -1), coalesce(about.min_price, 0),
+      SELECT int8send(l.merchant_id) || l.product_id, about.name IS NOT NULL, coalesce(about.name, ''), coalesce(about.category, ''),
+        coalesce(about.description, ''), l.evidence, coalesce(about.rank, 0)::float8, coalesce(about.price, -1), coalesce(about.min_price, 0),
         coalesce(about.vector, '')
       FROM (
         SELECT * FROM market.listings
         WHERE chain_id = ${BigInt(chainId)} AND is_open
-          AND (merchant_id, product_id) > (${after.merchantId}, '\\x${after.productId}'::bytea)
+          AND (merchant_id, product_id) > (${after.merchantId}, '\\x${after.productId.toString('hex')}'::bytea)
         ORDER BY merchant_id, product_id LIMIT ${most}
       ) AS l ${about(embedderId)}
       ORDER BY l.merchant_id, l.product_id`
     await readRows(paced(copyQueryOut(sql as Transaction, query)), (row) => {
       read += 1
-      after = { merchantId: row.bigint(0), productId: row.hex(1) }
-      if (!row.boolean(2)) return
-      const [price, vector] = [row.float(8), row.bytes(10)]
+      const key = row.hex(0)
+      last = key
+      if (!row.boolean(1)) return
+      const [price, vector] = [row.float(7), row.bytes(9)]
       onProduct({
-        key: keyOf(after.merchantId, `0x${after.productId}`),
-        name: row.text(3),
-        category: row.text(4),
-        description: row.text(5),
-        evidence: row.text(6),
-        rank: row.float(7),
+        key,
+        name: row.text(2),
+        category: row.text(3),
+        description: row.text(4),
+        evidence: row.text(5),
+        rank: row.float(6),
         price: price < 0 ? undefined : price,
-        leastPrice: row.float(9),
+        leastPrice: row.float(8),
         vector:
           vector.length > 0 ? new Int8Array(vector.buffer, vector.byteOffset, vector.length) : undefined,
       })
