@@ -1,9 +1,8 @@
 import type { Sql } from '@referrer/database'
 import { type Hit, type Question, quantize } from '@referrer/search'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Catalogues } from '../memory-index/catalogues.ts'
 import { servingModel } from '../memory-index/records.ts'
-import { asked } from '../memory-index/testing.ts'
+import { asked, loadCatalogues } from '../memory-index/testing.ts'
 import { explainProducts, findProducts } from './find.ts'
 import { Keeper } from './keep.ts'
 import { prepareSchema } from './schema.ts'
@@ -74,7 +73,7 @@ async function inPostgres(question: Question): Promise<Hit[]> {
 }
 
 async function inMemory(question: Question): Promise<Hit[]> {
-  const catalogues = await Catalogues.load(sql, [CHAIN], await servingModel(sql, MODEL), async () => {})
+  const catalogues = await loadCatalogues(sql, [CHAIN], await servingModel(sql, MODEL))
   return catalogues.find(CHAIN, question)
 }
 
@@ -111,7 +110,7 @@ it.each<[string, Question]>([
   const indexed = (await readIndexedChains(sql, [CHAIN])).get(CHAIN)
   if (!indexed) throw new Error('the tables are not filled')
   const explained = await explainProducts(sql, indexed, question, 30_000)
-  const catalogues = await Catalogues.load(sql, [CHAIN], await servingModel(sql, MODEL), async () => {})
+  const catalogues = await loadCatalogues(sql, [CHAIN], await servingModel(sql, MODEL))
   const expected = catalogues.explain(CHAIN, question)
   if (!expected) throw new Error('the chain is not loaded')
   expect(explained.hits.length).toBeGreaterThan(0)
