@@ -24,6 +24,7 @@ const MODEL = 'endpoint/test@8'
 const OTHER_MODEL = 'endpoint/other@4'
 const DIMS = 8
 const never = new AbortController().signal
+const progress = () => {}
 
 const THINGS = ['forecast', 'headphones', 'translation', 'route', 'invoice', 'smartwatch', 'recipe', 'chart']
 const KINDS = ['Weather', 'Wireless', 'German', 'Bicycle', 'Paper', 'Running', 'Vegan', 'Tidal']
@@ -60,7 +61,7 @@ beforeAll(async () => {
   await prepareSchema(sql)
   await useModel(sql, MODEL, DIMS)
   await list(sql, CHAIN, MODEL, corpus)
-  keeper = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL })
+  keeper = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL, progress })
   await keeper.loadAll(never)
 })
 afterAll(() => database?.close())
@@ -136,7 +137,7 @@ it('follows what is renamed, priced, closed and added', async () => {
 
 it('forgets what was closed while nobody kept the tables', async () => {
   await closeListing(sql, CHAIN, 3)
-  const next = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL })
+  const next = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL, progress })
   await next.loadAll(never)
   const hits = await inPostgres(asked('german forecast', { vector: vectorOf(0, 2), limit: 100 }))
   expect(hits.map(({ key }) => key)).not.toContain(keyOfListed(3))
@@ -209,7 +210,7 @@ it('answers with the vectors of another model as soon as all of them are there',
   )
   const other = new Keeper(
     { sql, transaction: (work) => sql.begin(work) as ReturnType<typeof work> },
-    { chainIds: [CHAIN], configuredId: OTHER_MODEL },
+    { chainIds: [CHAIN], configuredId: OTHER_MODEL, progress },
   )
   expect((await indexed())?.vectors?.embedderId).toBe(MODEL)
   await other.loadAll(never)
