@@ -72,7 +72,7 @@ export async function createMarket(
   const rows = () => staged(items, { count, hasReviews, every, intents })
   // All rows were filled in by one transaction.
   if ((await sql`SELECT FROM market.listings LIMIT 1`).length > 0) {
-    for (const _ of rows()) continue
+    for (const _ of rows());
     await sql`UPDATE market.embedders SET used_at = now()`
     return { databaseUrl, sql, products: count, intents }
   }

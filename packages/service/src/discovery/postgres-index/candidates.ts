@@ -62,9 +62,9 @@ export async function searchSettings(tx: Transaction, timeoutMs: number): Promis
       set_config('hnsw.max_scan_tuples', ${`${VECTORS_PASSED}`}, true)`
 }
 
-const CANDIDATE = (tx: Transaction) => tx`c.slot, d.merchant_id, d.product_id, p.rank, d.uses`
-const JOINED = (tx: Transaction) => tx`
-  JOIN search.products AS p ON p.slot = c.slot JOIN search.documents AS d ON d.slot = c.slot`
+/** LATERAL … LIMIT 1 forces an index lookup per row; with plain joins the planner may scan whole tables. */
+const documented = (tx: Transaction) => tx`
+  CROSS JOIN LATERAL (SELECT merchant_id, product_id, uses FROM search.documents AS d WHERE d.slot = c.slot LIMIT 1) AS d`
 
 const passing = (tx: Transaction, { category, ceiling, groups }: Filter) => tx`
   ${category === undefined ? tx`` : tx`AND lists @> ARRAY[${category}::integer]`}
@@ -73,7 +73,7 @@ const passing = (tx: Transaction, { category, ceiling, groups }: Filter) => tx`
 
 /** Products that pass the filter, which must have a category or a group. */
 export const readAll = (tx: Transaction, filter: Filter, most: number) => tx<CandidateRow[]>`
-  SELECT ${CANDIDATE(tx)} FROM (SELECT slot FROM search.products WHERE true ${passing(tx, filter)} LIMIT ${most}) AS c ${JOINED(tx)}`
+  SELECT c.*, d.* FROM (SELECT slot, rank FROM search.products WHERE true ${passing(tx, filter)} LIMIT ${most}) AS c ${documented(tx)}`
 
 /**
  * The best by approximate score of the products in the lists of `read`. The lists of `rest` add no candidates, but
@@ -97,15 +97,15 @@ export async function readBest(
       SELECT slot, rank FROM search.products
       WHERE lists @> ARRAY[l.list] AND lists && ${read.map(({ list }) => list)}::integer[] ${found} LIMIT ${entries}) AS e`
   return tx<CandidateRow[]>`
-    SELECT ${CANDIDATE(tx)} FROM (
-      SELECT slot FROM (
+    SELECT c.*, d.* FROM (
+      SELECT slot, rank FROM (
         SELECT e.slot, e.rank, l.gain FROM ${columns(read)} CROSS JOIN LATERAL (
           SELECT slot, rank FROM search.products WHERE lists @> ARRAY[l.list] ${found} LIMIT ${entries}) AS e
         ${completed}
       ) AS entry
       GROUP BY slot, rank ORDER BY ${productScore(1, 0)}::float8 * sum(gain) + ${productScore(0, 1)}::float8 * rank DESC
       LIMIT ${most}
-    ) AS c ${JOINED(tx)}`
+    ) AS c ${documented(tx)}`
 }
 
 /** The nearest products that pass the filter. With `isNarrow` all of these are compared, else the index is followed. */
@@ -119,17 +119,17 @@ export function readNearest(
   const { category, ceiling } = filter
   const most = Math.max(BY_VECTOR, limit)
   const nearest = isNarrow
-    ? // The sum keeps the planner from following the index.
-      tx`
-    SELECT v.slot, (v.vector <=> ${asked}) + 0 AS distance
-    FROM (SELECT slot FROM search.products WHERE true ${passing(tx, filter)} OFFSET 0) AS passed JOIN ${tableOf(tx, table)} AS v USING (slot)
+    ? tx`
+    SELECT slot, distance FROM (SELECT slot FROM search.products WHERE true ${passing(tx, filter)} OFFSET 0) AS passed
+    CROSS JOIN LATERAL (SELECT v.vector <=> ${asked} AS distance FROM ${tableOf(tx, table)} AS v WHERE v.slot = passed.slot LIMIT 1) AS v
     ORDER BY distance LIMIT ${most}`
     : tx`
     SELECT slot, vector <=> ${asked} AS distance FROM ${tableOf(tx, table)}
     WHERE true ${category === undefined ? tx`` : tx`AND category = ${category}::integer`} ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}
     ORDER BY vector <=> ${asked} LIMIT ${most}`
   return tx<(CandidateRow & { cosine: number })[]>`
-    SELECT ${CANDIDATE(tx)}, 1 - c.distance AS cosine FROM (${nearest}) AS c ${JOINED(tx)}`
+    SELECT c.slot, 1 - c.distance AS cosine, p.*, d.* FROM (${nearest}) AS c
+    CROSS JOIN LATERAL (SELECT rank FROM search.products AS p WHERE p.slot = c.slot LIMIT 1) AS p ${documented(tx)}`
 }
 
 /** By slot; products without a vector are left out. */

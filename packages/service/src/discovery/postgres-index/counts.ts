@@ -56,4 +56,6 @@ export async function countAll(tx: Transaction): Promise<void> {
     WHERE w.number = all_words.number`
   await tx`
     UPDATE search.catalogues AS c SET size = (SELECT count(*) FROM search.products AS p WHERE p.chain_id = c.chain_id)`
+  // Autovacuum would come too late: without statistics the first searches scan whole tables.
+  await tx`ANALYZE search.documents, search.terms, search.lengths`
 }

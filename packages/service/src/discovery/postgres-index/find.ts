@@ -11,8 +11,8 @@ import {
   productScore,
   type Question,
   type Vector,
-  WORTH_OF_STEP,
   type Wish,
+  WORTH_OF_STEP,
   wordMatch,
 } from '@referrer/search'
 import {
@@ -38,7 +38,7 @@ const FEW = 1_000
 const NARROW = 5_000
 const BY_WORDS = 150
 /** How many of the best by approximate score are scored exactly. */
-const RESCORED = 500
+const RESCORED = 300
 /** Lists add candidates until they have this many entries together. */
 const ENTRIES = 10_000
 /** Of the lists that only complete scores, those that add the most. */
@@ -95,7 +95,11 @@ async function find(
       : await Promise.all([
           isFew
             ? []
-            : readNearest(tx, vectors, aim.vector, { filter, isNarrow: most <= NARROW, limit: question.limit }),
+            : readNearest(tx, vectors, aim.vector, {
+                filter,
+                isNarrow: most <= NARROW,
+                limit: question.limit,
+              }),
           readCosines(
             tx,
             vectors,
@@ -122,7 +126,11 @@ interface Scope {
   most: number
 }
 
-function scopeOf({ size, ranks, costs }: IndexedChain, { category }: Understood, { ceiling }: Question): Scope {
+function scopeOf(
+  { size, ranks, costs }: IndexedChain,
+  { category }: Understood,
+  { ceiling }: Question,
+): Scope {
   const groups: number[][] = []
   let most = size
   if (ceiling !== undefined) {
@@ -131,7 +139,7 @@ function scopeOf({ size, ranks, costs }: IndexedChain, { category }: Understood,
     const cheap = costs.slice(0, end + 1)
     most = Math.min(most, total(cheap))
     // Reading that many lists at once takes time: only where these leave few products it is worth it.
-    if (20 * total(cheap) < size || most <= FEW) groups.push(listed(cheap))
+    if (20 * total(cheap) < size || most <= NARROW) groups.push(listed(cheap))
   }
   if (category !== undefined) most = Math.min(most, category.lengths[0] ?? 0)
   else if (groups.length === 0 && most <= FEW) groups.push(listed(ranks))
@@ -140,7 +148,8 @@ function scopeOf({ size, ranks, costs }: IndexedChain, { category }: Understood,
 }
 
 const total = (classes: readonly Class[]) => classes.reduce((sum, { entries }) => sum + entries, 0)
-const listed = (classes: readonly Class[]) => classes.flatMap(({ list, entries }) => (entries > 0 ? list : []))
+const listed = (classes: readonly Class[]) =>
+  classes.flatMap(({ list, entries }) => (entries > 0 ? list : []))
 
 /** A vector of another model or one of zeros is left out: words alone decide. */
 const isFit = (vector: Vector | undefined, dims: number) =>
@@ -182,7 +191,9 @@ async function bestByWords(search: Search, filter: Filter, share: number): Promi
     const few = split(gains, share * best.share)
     const long = few.read.includes(next) ? few.read : [...few.read, next]
     const others = few.rest.filter((gain) => gain !== next)
-    rows.push(...(await readLists(search, long, others, { ...filter, groups: [...filter.groups, best.lists] })))
+    rows.push(
+      ...(await readLists(search, long, others, { ...filter, groups: [...filter.groups, best.lists] })),
+    )
   }
   const score = ({ words, rank }: Candidate) => productScore(words, rank)
   const candidates = [...new Map(rows.map((row) => [row.slot, row])).values()].map(measured(wishes))

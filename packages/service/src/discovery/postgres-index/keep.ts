@@ -1,6 +1,6 @@
 // Keeps the schema `search` up to date with the market, in one replica at a time: compares everything once, then
-// follows changes. After a lost connection it starts again with everything, because the next one may lead to another
-// server with another history.
+// follows changes. Another replica, or this one after a lost connection, goes on where the tables say they are; on
+// another server it compares everything, because that has another history.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Leadership, lead } from '@referrer/chain'
 import type { Sql } from '@referrer/database'
@@ -16,8 +16,9 @@ import {
 import { type Build, buildIndex } from './build.ts'
 import { countAll } from './counts.ts'
 import { dropOtherVectors, ensureVectors, finishVectors, type VectorTable } from './models.ts'
-import { Numbers } from './numbers.ts'
 import { prepareSchema } from './schema.ts'
+import { readStanding, storeStanding } from './standing.ts'
+import { Texts } from './texts.ts'
 import { closedProducts, type Writing, writeProducts } from './write.ts'
 
 const ROWS_AT_ONCE = 200
@@ -26,6 +27,8 @@ const ROWS_AT_FIRST = 1_000
 const PROGRESS_ROWS = 50_000
 /** The serving model is checked once in this many polls. */
 const POLLS_TO_MODEL = 4
+/** Where it stands is stored once in this many polls. */
+const POLLS_TO_STORE = 40
 /** After this many polls no replica reads the vectors of the former model any more. */
 const POLLS_TO_DROP = 40
 
@@ -46,7 +49,7 @@ export async function keepTables(options: KeepOptions, signal: AbortSignal): Pro
   const work = async (leadership: Leadership) => {
     await prepareSchema(leadership.sql)
     const keeper = new Keeper(leadership, options)
-    await keeper.loadAll(signal)
+    await keeper.start(signal)
     while (!signal.aborted) {
       onKept()
       await sleep(options.pollMs, undefined, { signal }).catch(() => {})
@@ -74,7 +77,7 @@ export class Keeper {
   readonly #chainIds: readonly number[]
   readonly #configuredId: string | undefined
   readonly #build: Build
-  readonly #numbers = { terms: new Numbers('term'), words: new Numbers('word') }
+  readonly #texts = new Texts()
   #kept: Kept | undefined
   #polls = 0
 
@@ -89,11 +92,17 @@ export class Keeper {
     this.#configuredId = configuredId
   }
 
-  /**
-   * Compares everything, with the vectors of the serving model. Meanwhile the former tables keep answering and are
-   * kept up to date.
-   */
-  async loadAll(signal: AbortSignal): Promise<void> {
+  /** Goes on where the tables stand, or compares everything. */
+  async start(signal: AbortSignal): Promise<void> {
+    const { embedderId, dims, tables } = await this.#prepare()
+    const snapshot = await readStanding(this.#sql, this.#chainIds, embedderId)
+    if (snapshot === undefined) return this.loadAll(signal)
+    this.#kept = { embedderId, dims, tables, isCounting: true, snapshot }
+    await this.#follow(this.#kept)
+  }
+
+  /** The tables of the serving model. */
+  async #prepare(): Promise<Pick<Kept, 'embedderId' | 'dims' | 'tables'>> {
     const sql = this.#sql
     const { embedderId, dims } = await servingModel(sql, this.#configuredId)
     const tables = new Map<number, VectorTable>()
@@ -103,16 +112,38 @@ export class Keeper {
         tables.set(chainId, await ensureVectors(sql, chainId, { embedderId, dims }))
       }
     }
+    return { embedderId, dims, tables }
+  }
+
+  /**
+   * Compares everything, with the vectors of the serving model. Meanwhile the former tables keep answering and are
+   * kept up to date.
+   */
+  async loadAll(signal: AbortSignal): Promise<void> {
+    const sql = this.#sql
+    const { embedderId, dims, tables } = await this.#prepare()
     const isFirst = !(await this.#isReady())
-    const next: Kept = { embedderId, dims, tables, isCounting: !isFirst, snapshot: await currentSnapshot(sql) }
+    const next: Kept = {
+      embedderId,
+      dims,
+      tables,
+      isCounting: !isFirst,
+      snapshot: await currentSnapshot(sql),
+    }
     for (const chainId of this.#chainIds) {
       let written = 0
-      for await (const rows of openProducts(sql, chainId, embedderId, isFirst ? ROWS_AT_FIRST : ROWS_AT_ONCE)) {
+      for await (const rows of openProducts(
+        sql,
+        chainId,
+        embedderId,
+        isFirst ? ROWS_AT_FIRST : ROWS_AT_ONCE,
+      )) {
         signal.throwIfAborted()
         await this.#write(rows, next)
         if (this.#kept) await this.#follow(this.#kept)
         written += rows.length
-        if (written % PROGRESS_ROWS < rows.length) this.#build.progress(`chain ${chainId}: ${written} products`)
+        if (written % PROGRESS_ROWS < rows.length)
+          this.#build.progress(`chain ${chainId}: ${written} products`)
       }
       await this.#dropClosed(chainId, next)
     }
@@ -137,6 +168,7 @@ export class Keeper {
     for (const table of tables.values()) await finishVectors(sql, table, this.#build)
     await this.#follow(next)
     await sql`UPDATE search.catalogues SET is_ready = true WHERE chain_id = ANY(${[...this.#chainIds]}::bigint[])`
+    await storeStanding(sql, this.#chainIds, next)
     this.#kept = next
     this.#polls = 0
   }
@@ -153,6 +185,9 @@ export class Keeper {
     await this.#follow(this.#kept)
     this.#polls += 1
     if (this.#polls === POLLS_TO_DROP) await dropOtherVectors(this.#sql, [...this.#kept.tables.values()])
+    if (this.#polls % POLLS_TO_STORE === 0) {
+      await storeStanding(this.#sql, this.#chainIds, this.#kept)
+    }
     if (this.#polls % POLLS_TO_MODEL !== 0) return
     const { embedderId, dims } = await servingModel(this.#sql, this.#configuredId)
     if (embedderId !== this.#kept.embedderId || dims !== this.#kept.dims) await this.loadAll(signal)
@@ -192,6 +227,6 @@ export class Keeper {
   }
 
   #writing(chainId: number, { tables, isCounting }: Kept): Writing {
-    return { vectors: tables.get(chainId), ...this.#numbers, isCounting }
+    return { vectors: tables.get(chainId), texts: this.#texts, isCounting }
   }
 }

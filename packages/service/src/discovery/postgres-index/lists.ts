@@ -26,8 +26,7 @@ export interface NamedList {
 
 /** No word starts with such a character: words consist of letters and digits. */
 export function listOfCategory(category: string): NamedList {
-  const name =
-    category.length < LONGEST_TERM ? category : createHash('sha256').update(category).digest('hex')
+  const name = category.length < LONGEST_TERM ? category : createHash('sha256').update(category).digest('hex')
   return { term: `=${name}`, step: 0 }
 }
 

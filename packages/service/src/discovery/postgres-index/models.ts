@@ -52,7 +52,10 @@ export async function finishVectors(sql: Sql, { id, dims }: VectorTable, build: 
     using: 'hnsw (vector halfvec_cosine_ops)',
     rowBytes: 2 * dims + 700,
   })
-  await sql`UPDATE search.models SET is_ready = true WHERE id = ${id}`
+  // Only one model is kept up to date.
+  await sql`
+    UPDATE search.models SET is_ready = (id = ${id})
+    WHERE chain_id = (SELECT chain_id FROM search.models WHERE id = ${id})`
 }
 
 /** Drops the vectors of models that do not serve any more. */

@@ -23,7 +23,10 @@ const TABLES = `
     chain_id bigint  PRIMARY KEY,
     size     integer NOT NULL DEFAULT 0,
     -- Everything has been written once.
-    is_ready boolean NOT NULL DEFAULT false
+    is_ready boolean NOT NULL DEFAULT false,
+    -- What the tables were made with (see standing.ts), and the snapshot up to which changes are in them.
+    made_with text,
+    snapshot  text
   );
 
   -- What a search reads of every entry of a list. Only lists are indexed, so that a new rank does not touch the index.

@@ -1,7 +1,7 @@
 // Looks up the words of a question in Postgres. Which words matter is known only after a look-up: an unknown word may
 // be two words, or a misspelling. So the question is interpreted again until it needs nothing unknown, usually twice.
 import type { Sql } from '@referrer/database'
-import { canBeMisspelt, nearestWords, STEPS, type Similar, type Wish, wishesOf } from '@referrer/search'
+import { canBeMisspelt, nearestWords, type Similar, STEPS, type Wish, wishesOf } from '@referrer/search'
 import { listOf } from './lists.ts'
 
 /** Two typing errors in a word of eight letters leave a fifth of its trigrams. */
@@ -44,7 +44,8 @@ export async function readQuestion(
     const wishes = wishesOf(intent, {
       size: chain.size,
       // Until its count is known, a word is assumed to be common.
-      users: (term) => lookUp(term)?.reduce((sum, length, step) => (step > 0 ? sum + length : sum), 0) ?? chain.size,
+      users: (term) =>
+        lookUp(term)?.reduce((sum, length, step) => (step > 0 ? sum + length : sum), 0) ?? chain.size,
       heard: (term) => lookUp(term)?.[0] ?? 0,
       similar(word) {
         if (!canBeMisspelt(word)) return []
@@ -58,7 +59,10 @@ export async function readQuestion(
       return {
         wishes: wishes.map(({ weight, ways }) => ({
           weight,
-          ways: ways.map((way) => ({ ...way, terms: way.terms.flatMap((term) => known.get(term)?.number ?? []) })),
+          ways: ways.map((way) => ({
+            ...way,
+            terms: way.terms.flatMap((term) => known.get(term)?.number ?? []),
+          })),
         })),
         lengths: (term) => byNumber.get(term) ?? NONE.lengths,
         category: category === undefined ? undefined : known.get(category),
@@ -89,7 +93,10 @@ type TermRow = { term: string; number: number; list: number | null; entries: num
 function knownOf(rows: readonly TermRow[]): Known {
   const { number } = rows[0] as TermRow
   const entries = new Map(rows.map(({ list, entries }) => [list, entries ?? 0]))
-  return { number, lengths: Array.from({ length: STEPS }, (_, step) => entries.get(listOf(number, step)) ?? 0) }
+  return {
+    number,
+    lengths: Array.from({ length: STEPS }, (_, step) => entries.get(listOf(number, step)) ?? 0),
+  }
 }
 
 export const readTerms = (sql: Sql, chainId: number, terms: readonly string[]) => sql<TermRow[]>`

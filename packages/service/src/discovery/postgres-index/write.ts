@@ -1,13 +1,11 @@
 // Writes products into the schema `search`. Only differences are written, so comparing everything again is cheap.
 import { createHash } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Queryable, Transaction } from '@referrer/database'
-import { canBeMisspelt, documentOf, keyOf, type Product, stepOf } from '@referrer/search'
+import { documentOf, keyOf, type Product, stepOf } from '@referrer/search'
 import { columns, integers } from './columns.ts'
 import { Counts, writeCounts } from './counts.ts'
 import {
   costOf,
-  LONGEST_TERM,
   listOf,
   listOfCategory,
   listOfCost,
@@ -16,18 +14,15 @@ import {
   type NamedList,
 } from './lists.ts'
 import type { VectorTable } from './models.ts'
-import type { Numbers } from './numbers.ts'
+import type { Text, Texts } from './texts.ts'
 import { packUses } from './uses.ts'
 import { writeVectors } from './write-vectors.ts'
-
-/** Texts are processed in slices of this length, so that requests are not blocked longer. */
-const SLICE_MS = 5
 
 /**
  * Part of each text hash: the terms of a sample with all kinds of words, and the steps. When the term extraction
  * changes, the hashes change and all texts are processed again.
  */
-const TEXT_READER = JSON.stringify([
+export const TEXT_READER = JSON.stringify([
   Array.from({ length: 256 }, (_, worth) => stepOf(worth)),
   ...documentOf({
     name: 'Größe XL-42 running shoes',
@@ -46,13 +41,11 @@ type KeptRow = {
   text_hash: Buffer
 }
 type OldRow = { lists: number[]; spelt: number[] }
-type Text = { worths: [string, number][]; spelt: string[] }
 type Row = { slot: number; product: Product; hash: Buffer; lists: number[]; uses: Buffer; spelt: number[] }
 
 export interface Writing {
   vectors: VectorTable | undefined
-  terms: Numbers
-  words: Numbers
+  texts: Texts
   /** False: everything is counted at the end. */
   isCounting: boolean
 }
@@ -66,7 +59,7 @@ export async function writeProducts(
   chainId: number,
   keys: readonly string[],
   found: readonly Product[],
-  { vectors, terms, words, isCounting }: Writing,
+  { vectors, texts, isCounting }: Writing,
 ): Promise<void> {
   const kept = await keptProducts(tx, chainId, keys)
   const open = new Set(found.map(({ key }) => key))
@@ -83,29 +76,23 @@ export async function writeProducts(
   }
   const slotOf = ({ key }: Product) => slots.get(key) as number
 
-  const texts = await readTexts(unread)
-  const numberOf = await terms.of(tx, chainId, termsOf(found, texts, [...kept.values()]))
-  const wordOf = await words.of(
-    tx,
-    chainId,
-    texts.flatMap(({ spelt }) => spelt),
-  )
+  const read = await texts.read(tx, chainId, unread)
+  const numberOf = await texts.terms.of(tx, chainId, filtersOf(found, [...kept.values()]))
   const listIn = ({ term, step }: NamedList) => listOf(numberOf(term), step)
   const rows = unread.map((product, index): Row => {
-    const { worths, spelt } = texts[index] as Text
-    const numbered = worths.map(([term, worth]) => [numberOf(term), worth] as const)
+    const { worths, spelt } = read[index] as Text
     return {
       slot: slotOf(product),
       product,
       hash: hashes.get(product.key) ?? Buffer.alloc(0),
       lists: [
-        ...numbered.map(([term, worth]) => listOfWorth(term, worth)),
+        ...worths.map(([term, worth]) => listOfWorth(term, worth)),
         listIn(listOfCategory(product.category)),
         listIn(listOfRank(product.rank)),
         listIn(listOfCost(costOf(product))),
       ],
-      uses: packUses(numbered),
-      spelt: spelt.map(wordOf),
+      uses: packUses(worths),
+      spelt,
     }
   })
   const moves = moved.map((product): Move => {
@@ -151,15 +138,11 @@ const hashOf = ({ name, category, description, evidence }: Product) =>
 const hasRankAndCost = (product: Product, row: KeptRow | undefined) =>
   row?.rank === product.rank && row.cost === costOf(product)
 
-/** All terms whose numbers are needed. */
-function* termsOf(
-  found: readonly Product[],
-  texts: readonly Text[],
-  kept: readonly KeptRow[],
-): Generator<string> {
-  for (const { worths } of texts) for (const [term] of worths) yield term
+/** The terms of categories, ranks and costs. */
+function* filtersOf(found: readonly Product[], kept: readonly KeptRow[]): Generator<string> {
   for (const { category } of found) yield listOfCategory(category).term
-  for (const { rank, cost } of [...kept, ...found.map((product) => ({ rank: product.rank, cost: costOf(product) }))]) {
+  const present = found.map((product) => ({ rank: product.rank, cost: costOf(product) }))
+  for (const { rank, cost } of [...kept, ...present]) {
     yield listOfRank(rank).term
     yield listOfCost(cost).term
   }
@@ -202,21 +185,6 @@ async function oldRows(tx: Transaction, slots: readonly number[]): Promise<OldRo
   return tx<OldRow[]>`
     SELECT p.lists, d.spelt FROM search.products AS p JOIN search.documents AS d USING (slot)
     WHERE p.slot = ANY(${[...slots]}::integer[])`
-}
-
-/** In slices, because it runs in the process that answers requests. */
-async function readTexts(products: readonly Product[]): Promise<Text[]> {
-  const texts: Text[] = []
-  let begun = performance.now()
-  for (const product of products) {
-    const { worths, words } = documentOf(product)
-    const kept = [...worths].filter(([term, worth]) => worth > 0 && term.length <= LONGEST_TERM)
-    texts.push({ worths: kept, spelt: [...words].filter(canBeMisspelt) })
-    if (performance.now() - begun < SLICE_MS) continue
-    await turn()
-    begun = performance.now()
-  }
-  return texts
 }
 
 async function remove(tx: Transaction, slots: readonly number[]): Promise<void> {
