@@ -23,6 +23,7 @@ export async function buildIndex(sql: Sql, { progress }: Build, index: Index): P
   const [known] = await sql`SELECT FROM pg_class WHERE oid = to_regclass(${`search.${index.name}`})`
   if (known) return
   const begun = performance.now()
+  progress(`building the index ${index.name}: pg_stat_progress_create_index shows how far it is`)
   try {
     await create(sql, index, true)
   } catch (error) {

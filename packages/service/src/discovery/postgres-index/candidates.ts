@@ -88,19 +88,20 @@ export async function readBest(
   const columns = (gains: readonly Gain[]) =>
     tx`unnest(${gains.map(({ list }) => list)}::integer[], ${gains.map(({ gain }) => gain)}::float8[]) AS l (list, gain)`
   const found = passing(tx, filter)
+  // The lists are read in their order until there are enough entries, so a wrong guess of their number does no harm.
   const completed =
     rest.length === 0
       ? tx``
       : tx`
     UNION ALL
-    SELECT e.slot, e.rank, l.gain FROM ${columns(rest)} CROSS JOIN LATERAL (
+    (SELECT e.slot, e.rank, l.gain FROM ${columns(rest)} CROSS JOIN LATERAL (
       SELECT slot, rank FROM search.products
-      WHERE lists @> ARRAY[l.list] AND lists && ${read.map(({ list }) => list)}::integer[] ${found} LIMIT ${entries}) AS e`
+      WHERE lists @> ARRAY[l.list] AND lists && ${read.map(({ list }) => list)}::integer[] ${found}) AS e LIMIT ${entries})`
   return tx<CandidateRow[]>`
     SELECT c.*, d.* FROM (
       SELECT slot, rank FROM (
-        SELECT e.slot, e.rank, l.gain FROM ${columns(read)} CROSS JOIN LATERAL (
-          SELECT slot, rank FROM search.products WHERE lists @> ARRAY[l.list] ${found} LIMIT ${entries}) AS e
+        (SELECT e.slot, e.rank, l.gain FROM ${columns(read)} CROSS JOIN LATERAL (
+          SELECT slot, rank FROM search.products WHERE lists @> ARRAY[l.list] ${found}) AS e LIMIT ${entries})
         ${completed}
       ) AS entry
       GROUP BY slot, rank ORDER BY ${productScore(1, 0)}::float8 * sum(gain) + ${productScore(0, 1)}::float8 * rank DESC

@@ -40,9 +40,9 @@ const BY_WORDS = 150
 /** How many of the best by approximate score are scored exactly. */
 const RESCORED = 300
 /** Lists add candidates until they have this many entries together. */
-const ENTRIES = 10_000
-/** Of the lists that only complete scores, those that add the most. */
-const COMPLETING = 32
+const ENTRIES = 5_000
+/** Of the lists that only complete scores, those that add the most; each costs as much as a thousand entries. */
+const COMPLETING = 6
 
 const EVERYTHING: Filter = { category: undefined, ceiling: undefined, groups: [] }
 
@@ -87,7 +87,8 @@ async function find(
   const aim = isNear ? await aimOf(tx, vectors, question.vector as Vector, found) : undefined
   let candidates = found
   if (isFew) candidates = await read(search, readAll(tx, filter, 2 * FEW))
-  else if (isFiltered) candidates = await bestByWords(search, filter, most / indexed.size)
+  // What people ask for in a category are often words of that category: more products pass than by chance.
+  else if (isFiltered) candidates = await bestByWords(search, filter, Math.sqrt(most / indexed.size))
 
   const [near, cosines] =
     aim === undefined || vectors === undefined
