@@ -44,7 +44,8 @@ export async function writeCounts(
 /** Counts everything again. Much faster than counting with every write, for the first load. */
 export async function countAll(tx: Transaction): Promise<void> {
   await tx`SELECT set_config('statement_timeout', '0', true), set_config('work_mem', '256MB', true)`
-  await tx`TRUNCATE search.lengths`
+  // Not TRUNCATE: searches in other chains go on meanwhile.
+  await tx`DELETE FROM search.lengths`
   await tx`
     INSERT INTO search.lengths (list, entries)
     SELECT list, count(*) FROM search.products CROSS JOIN unnest(lists) AS list GROUP BY list`
