@@ -109,6 +109,9 @@ export async function readBest(
     ) AS c ${documented(tx)}`
 }
 
+/** As a subquery, which is evaluated once; a cast would parse the text again for every row. */
+const parsed = (tx: Transaction, vector: Vector) => tx`(SELECT ${vectorText(vector)}::text::halfvec)`
+
 /** The nearest products that pass the filter. With `isNarrow` all of these are compared, else the index is followed. */
 export function readNearest(
   tx: Transaction,
@@ -116,7 +119,7 @@ export function readNearest(
   vector: Vector,
   { filter, isNarrow, limit }: { filter: Filter; isNarrow: boolean; limit: number },
 ) {
-  const asked = tx`${vectorText(vector)}::text::halfvec`
+  const asked = parsed(tx, vector)
   const { category, ceiling } = filter
   const most = Math.max(BY_VECTOR, limit)
   const nearest = isNarrow
@@ -142,7 +145,7 @@ export async function readCosines(
 ): Promise<Map<number, number>> {
   if (slots.length === 0) return new Map()
   const rows = await tx<{ slot: number; cosine: number }[]>`
-    SELECT slot, 1 - (vector <=> ${vectorText(vector)}::text::halfvec) AS cosine FROM ${tableOf(tx, table)}
+    SELECT slot, 1 - (vector <=> ${parsed(tx, vector)}) AS cosine FROM ${tableOf(tx, table)}
     WHERE slot = ANY(${[...slots]}::integer[])`
   return new Map(rows.map(({ slot, cosine }) => [slot, cosine]))
 }
