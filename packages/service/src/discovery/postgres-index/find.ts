@@ -77,9 +77,18 @@ async function find(
   { filter, most }: Scope,
 ): Promise<Hit[]> {
   const gains = gainsOf(wishes, lengths)
-  const search: Search = { tx, indexed, gains, wishes, limit: Math.max(BY_WORDS, 2 * question.limit) }
   const isFew = most <= FEW
   const isFiltered = question.category !== undefined || question.ceiling !== undefined
+  // With filters the lists are read twice: without them for the guides, then with them.
+  const entries = isFiltered ? ENTRIES / 2 : ENTRIES
+  const search: Search = {
+    tx,
+    indexed,
+    gains,
+    wishes,
+    entries,
+    limit: Math.max(BY_WORDS, 2 * question.limit),
+  }
   const { vectors } = indexed
   const isNear = vectors !== undefined && isFit(question.vector, vectors.dims)
 
@@ -161,6 +170,8 @@ interface Search {
   indexed: IndexedChain
   gains: readonly Gain[]
   wishes: readonly Wish<number>[]
+  /** How many entries of lists are read. */
+  entries: number
   limit: number
 }
 
@@ -182,14 +193,14 @@ const bestOfAll = (search: Search): Promise<Candidate[]> => {
 
 /** The best by words among those that pass the filter, which are about this share of all. */
 async function bestByWords(search: Search, filter: Filter, share: number): Promise<Candidate[]> {
-  const { indexed, gains, limit, wishes } = search
-  const { read: short, rest } = split(gains, share)
+  const { indexed, gains, entries, limit, wishes } = search
+  const { read: short, rest } = split(gains, share, entries)
   const rows = [...(await readLists(search, short, rest, filter))]
   const [next] = rest
   if (next && short.reduce((sum, { length }) => sum + share * length, 0) < limit) {
     // The remaining lists are too long to be read: of their products, those of the best ranks are.
-    const best = bestRanks(indexed, next.length * share)
-    const few = split(gains, share * best.share)
+    const best = bestRanks(indexed, next.length * share, entries)
+    const few = split(gains, share * best.share, entries)
     const long = few.read.includes(next) ? few.read : [...few.read, next]
     const others = few.rest.filter((gain) => gain !== next)
     rows.push(
@@ -205,16 +216,16 @@ const readLists = (search: Search, lists: readonly Gain[], rest: readonly Gain[]
   lists.length === 0
     ? []
     : readBest(search.tx, { read: lists, rest: rest.slice(0, COMPLETING) }, filter, {
-        entries: ENTRIES,
+        entries: search.entries,
         most: Math.max(RESCORED, search.limit),
       })
 
 /** The lists that are read, by what they add, and those that would be too much. */
-function split(gains: readonly Gain[], share: number): { read: Gain[]; rest: Gain[] } {
+function split(gains: readonly Gain[], share: number, most: number): { read: Gain[]; rest: Gain[] } {
   const [read, rest]: [Gain[], Gain[]] = [[], []]
   let entries = 0
   for (const gain of gains) {
-    if (entries + share * gain.length > ENTRIES) rest.push(gain)
+    if (entries + share * gain.length > most) rest.push(gain)
     else {
       entries += share * gain.length
       read.push(gain)
@@ -224,11 +235,15 @@ function split(gains: readonly Gain[], share: number): { read: Gain[]; rest: Gai
 }
 
 /** The highest classes of ranks that leave as many of so many products as can be read; at least one. */
-function bestRanks({ ranks, size }: IndexedChain, products: number): { lists: number[]; share: number } {
+function bestRanks(
+  { ranks, size }: IndexedChain,
+  products: number,
+  most: number,
+): { lists: number[]; share: number } {
   const lists: number[] = []
   let entries = 0
   for (const { list, entries: more } of ranks.toReversed()) {
-    if (lists.length > 0 && ((entries + more) / size) * products > ENTRIES) break
+    if (lists.length > 0 && ((entries + more) / size) * products > most) break
     entries += more
     if (more > 0) lists.push(list)
   }
