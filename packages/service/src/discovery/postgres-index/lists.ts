@@ -11,7 +11,6 @@ const CLASSES = 64
 const CLASSES_BELOW_DOUBLE = 1.5
 
 export const listOf = (term: number, step: number): number => term * STEPS + step
-export const termOfList = (list: number): number => Math.floor(list / STEPS)
 export const listOfWorth = (term: number, worth: number): number => listOf(term, stepOf(worth))
 
 /** The price or, if unknown, the lowest possible price: the value that price filters compare. */
