@@ -1,10 +1,15 @@
 import { connect, type PostgresServer, type Sql } from '@referrer/database'
 
-/** A new database on a server. Returns its URL. */
-export async function createDatabase(server: PostgresServer, name: string): Promise<string> {
+/** A new database on a server, or with `isKept` the one of this name. Returns its URL. */
+export async function createDatabase(
+  server: Pick<PostgresServer, 'url'>,
+  name: string,
+  isKept = false,
+): Promise<string> {
   const admin = connect(server.url, { max: 1, name: 'bench' })
   try {
-    await admin.unsafe(`CREATE DATABASE ${name}`)
+    const { count } = await admin`SELECT FROM pg_database WHERE datname = ${name}`
+    if (!isKept || count === 0) await admin.unsafe(`CREATE DATABASE ${name}`)
     // The pages that others dirtied are written now, and not while this database is measured.
     await admin.unsafe('CHECKPOINT')
   } finally {

@@ -6,6 +6,8 @@ import { interrupt } from './processes.ts'
 
 export interface StageOptions {
   settings?: StartOptions['settings']
+  /** A server that is there already, instead of one of its own. */
+  url?: string | undefined
   /** Keep the directory, and print where it is. */
   keep?: boolean
 }
@@ -14,7 +16,7 @@ export interface StageOptions {
 export async function withPostgres(
   name: string,
   work: (postgres: PostgresServer, directory: string) => Promise<void>,
-  { settings, keep = false }: StageOptions = {},
+  { settings, url, keep = false }: StageOptions = {},
 ): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt)
   warnIfBusy()
@@ -22,10 +24,10 @@ export async function withPostgres(
   try {
     // Postgres does not run as root: the user that it runs as must reach its directory.
     chmodSync(directory, 0o711)
-    const postgres = await startPostgres({
-      directory: join(directory, 'postgres'),
-      ...(settings && { settings }),
-    })
+    const postgres =
+      url === undefined
+        ? await startPostgres({ directory: join(directory, 'postgres'), ...(settings && { settings }) })
+        : { url, stop: async () => {} }
     try {
       await work(postgres, directory)
     } finally {

@@ -10,6 +10,7 @@ import {
   fillVectors,
   listingRows,
   merchantOf,
+  REVIEWS_EACH,
   recordRows,
   reviewRows,
   reviewTextRows,
@@ -46,6 +47,10 @@ export interface Life {
   intents: number
   /** False: the market has nothing but products, all on sale and ranked alike. */
   hasReviews: boolean
+  /** For each product. */
+  reviewsEach?: number
+  /** Uses the database again if it has been filled before. */
+  isKept?: boolean
 }
 
 /** Of ten questions one names a category, and one a price. */
@@ -55,27 +60,34 @@ const COPY_BYTES = 1_000_000
 
 /** A market with these goods, each with reviews and vectors, and questions about some of them. */
 export async function createMarket(
-  server: PostgresServer,
+  server: Pick<PostgresServer, 'url'>,
   { name, count, items }: Goods,
-  { embedderId, intents: wanted, hasReviews }: Life,
+  { embedderId, intents: wanted, hasReviews, reviewsEach = REVIEWS_EACH, isKept = false }: Life,
 ): Promise<Market> {
-  const databaseUrl = await createDatabase(server, name)
+  const databaseUrl = await createDatabase(server, name, isKept)
   const sql = connectPatiently(databaseUrl, 8)
   await migrate(sql, migrations)
   const intents: Intent[] = []
+  const every = Math.max(1, Math.floor(count / wanted))
+  const rows = () => staged(items, { count, hasReviews, every, intents })
+  // All rows were filled in by one transaction.
+  if ((await sql`SELECT FROM market.listings LIMIT 1`).length > 0) {
+    for (const _ of rows());
+    await sql`UPDATE market.embedders SET used_at = now()`
+    return { databaseUrl, sql, products: count, intents }
+  }
   await sql.begin(async (tx) => {
     // Without triggers: what is filled in is not followed.
     await tx`SET LOCAL session_replication_role = replica`
     await withoutIndexes(tx, async () => {
       await tx.unsafe(STAGE)
       const stage = await tx.unsafe('COPY stage FROM STDIN').writable()
-      const every = Math.max(1, Math.floor(count / wanted))
-      await write(stage, staged(items, { count, hasReviews, every, intents }))
+      await write(stage, rows())
       const texts = await tx.unsafe('COPY review_texts FROM STDIN').writable()
       await write(texts, reviewTextRows())
-      const reviews = hasReviews ? reviewRows(CHAIN_ID, count) : listingRows(CHAIN_ID)
+      const reviews = hasReviews ? reviewRows(CHAIN_ID, count, reviewsEach) : listingRows(CHAIN_ID)
       for (const statement of [...recordRows(CHAIN_ID, count), ...reviews]) await tx.unsafe(statement)
-      if (embedderId !== undefined) await fillVectors(tx, CHAIN_ID, embedderId)
+      if (embedderId !== undefined) await fillVectors(tx, CHAIN_ID, embedderId, reviewsEach)
       await tx.unsafe('DROP TABLE stage, review_texts')
     })
   })

@@ -33,14 +33,24 @@ export type Measured = {
   plain: Times
 }
 
-export type Stage = { directory: string; embedder: { url: string }; progress(line: string): void }
+export type Index = 'memory' | 'postgres'
+export type Stage = {
+  directory: string
+  embedder: { url: string }
+  index: Index
+  progress(line: string): void
+}
 
 export async function measure(market: Market, stage: Stage): Promise<Measured> {
   const { sql, products } = market
   const name = `${products} products`
   const start = async () => {
     const begun = performance.now()
-    const server = await startService({ name, ...market, directory: stage.directory }, stage.embedder)
+    const settings = { DISCOVERY_INDEX: stage.index }
+    const server = await startService(
+      { name, ...market, directory: stage.directory, settings },
+      stage.embedder,
+    )
     await orStop(server, indexed(server, market.intents[0] ?? { text: '' }))
     return { server, ms: performance.now() - begun, cpuMs: server.process.cpuSeconds() * 1_000 }
   }
@@ -48,7 +58,9 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
   stage.progress(`${name}: first start`)
   const first = await start()
   const grouped = async () =>
-    products < GROUPED_FROM || (await sql`SELECT FROM market.vector_cells`).length > 0
+    stage.index === 'postgres' ||
+    products < GROUPED_FROM ||
+    (await sql`SELECT FROM market.vector_cells`).length > 0
   await orStop(first.server, until(grouped, 'nothing was grouped'))
   await first.server.process.stop()
 

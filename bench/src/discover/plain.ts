@@ -6,6 +6,7 @@ export async function indexPlainly(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`SET LOCAL statement_timeout = 0`
     await tx`SET LOCAL maintenance_work_mem = '512MB'`
+    await tx`DROP TABLE IF EXISTS plain`
     await tx.unsafe(`
       CREATE UNLOGGED TABLE plain AS
       SELECT p.merchant_id, p.product_id, p.category, coalesce(o.price, c.min_price) AS price,

@@ -12,7 +12,7 @@ const ENDPOINT = `'https://shop.example/' || n`
 /** A tenth of the merchants belongs to the owner of an agent: this one. */
 const seller = (merchant: string, agents: number) => `1 + ${merchant} * 31 % ${agents}`
 /** The number of a product's review. */
-const reviewId = (r: string) => `(n - 1) * ${REVIEWS_EACH} + ${r} + 1`
+const reviewId = (r: string, each: number) => `(n - 1) * ${each} + ${r} + 1`
 
 /** What is sent row by row; all else is made of it. */
 export const STAGE = `
@@ -74,8 +74,8 @@ export function recordRows(chainId: number, products: number): string[] {
   ]
 }
 
-/** Ten for each product, with what the workers keep of them. */
-export function reviewRows(chainId: number, products: number): string[] {
+/** So many for each product, with what the workers keep of them; a product is known by the words of ten in any case. */
+export function reviewRows(chainId: number, products: number, each: number): string[] {
   const agents = agentsOf(products)
   return [
     // The first review of a product is the seller's own where it can be.
@@ -84,22 +84,22 @@ export function reviewRows(chainId: number, products: number): string[] {
      OVERRIDING SYSTEM VALUE
      SELECT id, ${chainId}, author, merchant_id, product_id, hash, 2, id, 100, content, hash, satisfaction, ${account('author')},
        ${token('id')}, id
-     FROM stage CROSS JOIN generate_series(0, ${REVIEWS_EACH - 1}) AS r
+     FROM stage CROSS JOIN generate_series(0, ${each - 1}) AS r
      CROSS JOIN LATERAL (
-       SELECT ${reviewId('r')} AS id,
+       SELECT ${reviewId('r', each)} AS id,
          CASE WHEN r = 0 AND merchant_id % 10 = 0 THEN ${seller('merchant_id', agents)} ELSE 1 + (n * 7919 + r * 1009) % ${agents} END AS author
      ) AS chosen
      CROSS JOIN LATERAL (SELECT ${hash('id')} AS hash) AS hashed
      JOIN review_texts AS t ON t.theme = stage.theme % ${THEMES} AND t.place = (n + r) % ${TEXTS}`,
-    `SELECT setval(pg_get_serial_sequence('market.reviews', 'internal_id'), ${products * REVIEWS_EACH})`,
+    `SELECT setval(pg_get_serial_sequence('market.reviews', 'internal_id'), ${products * each})`,
     `INSERT INTO chain.reviews
      SELECT chain_id, internal_id, internal_id, agent_id, merchant_id, product_id, content_hash, 2, proof_id,
        now() - internal_id * 7919 % 400 * interval '1 day'
      FROM market.reviews`,
-    `INSERT INTO market.product_reviews SELECT ${chainId}, merchant_id, product_id, ${REVIEWS_EACH} FROM stage`,
+    `INSERT INTO market.product_reviews SELECT ${chainId}, merchant_id, product_id, ${each} FROM stage`,
     `INSERT INTO market.listings (chain_id, merchant_id, product_id, is_open, review_count, shortlist, evidence)
-     SELECT ${chainId}, merchant_id, product_id, is_open, ${REVIEWS_EACH},
-       ARRAY(SELECT ${reviewId('r')} FROM generate_series(0, ${REVIEWS_EACH - 1}) AS r), evidence
+     SELECT ${chainId}, merchant_id, product_id, is_open, ${each},
+       ARRAY(SELECT ${reviewId('r', each)} FROM generate_series(0, ${each - 1}) AS r), evidence
      FROM stage JOIN review_texts AS t ON t.theme = stage.theme % ${THEMES} AND t.place = n % ${TEXTS}`,
   ]
 }
@@ -111,7 +111,12 @@ export const listingRows = (chainId: number): string[] => [
 ]
 
 /** Where the workers would have put them; a review lies where its product does. */
-export async function fillVectors(tx: Transaction, chainId: number, embedderId: string): Promise<void> {
+export async function fillVectors(
+  tx: Transaction,
+  chainId: number,
+  embedderId: string,
+  each: number,
+): Promise<void> {
   await tx`INSERT INTO market.embedders (embedder_id, dims, ready_at) VALUES (${embedderId}, ${DIMS}, now())`
   await tx`
     INSERT INTO market.product_vectors (embedder_id, chain_id, merchant_id, product_id, text_hash, vector)
@@ -119,5 +124,5 @@ export async function fillVectors(tx: Transaction, chainId: number, embedderId: 
   await tx`
     INSERT INTO market.review_vectors (embedder_id, internal_id, text_hash, vector)
     SELECT ${embedderId}, m.internal_id, m.content_hash, p.vector
-    FROM market.reviews AS m JOIN stage AS p ON p.n = (m.internal_id - 1) / ${REVIEWS_EACH} + 1`
+    FROM market.reviews AS m JOIN stage AS p ON p.n = (m.internal_id - 1) / ${each} + 1`
 }

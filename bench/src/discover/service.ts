@@ -6,7 +6,8 @@ import { DIMS } from './vectors.ts'
 
 /** Polling more often would slow down what is waited for. */
 const POLL_MS = 200
-const PATIENCE_MS = 600_000
+/** The first load of a million products into Postgres takes the longest. */
+const PATIENCE_MS = 3_600_000
 
 /** The service as it is deployed, behind a proxy that tells who asks. */
 export const startService = (

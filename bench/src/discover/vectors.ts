@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { Random } from '../index/random.ts'
 
-export const DIMS = 512
+/** About as many as the model has that is learned from a market's own words. */
+export const DIMS = 200
 /** Within a theme there are kinds, and within a kind everything differs a little. */
 export const KINDS = 20
 const KIND_SPREAD = 0.8

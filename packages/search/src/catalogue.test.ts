@@ -247,6 +247,24 @@ describe('a large catalogue', () => {
     for (const each of questions) expect(other.find(each)).toEqual(catalogue.find(each))
   })
 
+  it('answers the same when it was filled at once, with products that changed or left meanwhile', async () => {
+    const other = new Catalogue()
+    other.start()
+    other.put(product('99999', { name: 'lamp desk gone' }))
+    for (const each of many) other.put({ ...each, name: `${each.name} former` })
+    for (const each of many) other.put(each)
+    other.drop('99999')
+    await other.finish(async () => {})
+    expect(other.size).toBe(catalogue.size)
+    for (const each of [...questions, ask('former'), ask('gone')])
+      expect(other.find(each)).toEqual(catalogue.find(each))
+    const [first, ...rest] = many as [Product, ...Product[]]
+    other.drop(first.key)
+    other.put(product('00001', { name: 'lamp desk' }))
+    const changed = catalogueOf([...rest.slice(1), product('00001', { name: 'lamp desk' })])
+    for (const each of questions) expect(other.find(each)).toEqual(changed.find(each))
+  })
+
   it('finds the one product that is called so, also under filters', () => {
     for (const more of [{}, { category: 'home' }, { ceiling: 34 }]) {
       expect(catalogue.find(ask('m1234', more))[0]?.key).toBe('01234')

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { Best } from './best.ts'
 import type { Cells } from './cells.ts'
 import { type Reading, type ReadWord, readingOf, type Wish, wishesOf } from './question.ts'
@@ -68,50 +67,53 @@ const NARROW = 16_000
 const BY_WORDS = 150
 const BY_VECTOR = 50
 
-interface Entry {
-  slot: number
-  category: string
-  text: string
-}
-
 /** The products of one chain. The answers depend only on the products, not on the order of updates. */
 export class Catalogue {
-  readonly #entries = new Map<string, Entry>()
+  readonly #slots = new Map<string, number>()
   readonly #slotTable = new SlotTable()
   readonly #termIndex = new TermIndex(this.#slotTable)
   readonly #vectors = new Vectors(this.#slotTable)
 
   get size(): number {
-    return this.#entries.size
+    return this.#slots.size
   }
 
   /** Adds or updates a product; only what changed is indexed again. */
   put(product: Product): void {
-    const { key, name, category, description, evidence, rank, price, leastPrice, vector } = product
-    const text = hash('sha256', `${name}\0${category}\0${description}\0${evidence}`, 'base64')
-    let entry = this.#entries.get(key)
-    if (entry !== undefined && entry.category !== category) {
+    const { key, category, rank, price, leastPrice, vector } = product
+    let slot = this.#slots.get(key)
+    if (slot !== undefined && this.#slotTable.category(slot) !== category) {
       this.drop(key)
-      entry = undefined
+      slot = undefined
     }
-    if (entry === undefined) {
-      entry = { slot: this.#slotTable.add(key, category, rank, price ?? leastPrice), category, text: '' }
-      this.#entries.set(key, entry)
-    } else this.#slotTable.update(entry.slot, rank, price ?? leastPrice)
-    if (entry.text !== text) {
-      this.#termIndex.put(entry.slot, product)
-      entry.text = text
-    }
-    if (!same(this.#vectors.get(entry.slot), vector)) this.#vectors.set(entry.slot, vector)
+    if (slot === undefined) {
+      slot = this.#slotTable.add(key, category, rank, price ?? leastPrice)
+      this.#slots.set(key, slot)
+    } else this.#slotTable.update(slot, rank, price ?? leastPrice)
+    this.#termIndex.put(slot, product)
+    if (!same(this.#vectors.get(slot), vector)) this.#vectors.set(slot, vector)
   }
 
   drop(key: string): void {
-    const entry = this.#entries.get(key)
-    if (entry === undefined) return
-    this.#entries.delete(key)
-    this.#vectors.set(entry.slot, undefined)
-    this.#termIndex.remove(entry.slot)
-    this.#slotTable.remove(entry.slot, entry.category)
+    const slot = this.#slots.get(key)
+    if (slot === undefined) return
+    this.#slots.delete(key)
+    this.#vectors.set(slot, undefined)
+    this.#termIndex.remove(slot)
+    this.#slotTable.remove(slot)
+  }
+
+  /** To be called before much is added. Nothing is found until it is finished. */
+  start(): void {
+    this.#termIndex.start()
+  }
+
+  /** `turn` is called every few milliseconds, and awaited. */
+  async finish(turn: () => Promise<void>): Promise<void> {
+    await this.#termIndex.finish(turn)
+    this.#slotTable.pack()
+    this.#termIndex.pack()
+    this.#vectors.pack()
   }
 
   useCells(cells: Cells | undefined): void {
@@ -138,7 +140,7 @@ export class Catalogue {
     const wishes = this.#numbered(words)
     const match = this.#matches(wishes)
     const most = Math.max(BY_WORDS, 2 * limit)
-    const everything = this.size <= FEW ? [...this.#entries.values()].map(({ slot }) => slot) : undefined
+    const everything = this.size <= FEW ? Uint32Array.from(this.#slots.values()) : undefined
     const found =
       everything ?? this.#termIndex.candidates(wishes, { filter: ANY, most, among: undefined, match })
     const aim = vector === undefined || lengthOf(vector) === 0 ? undefined : this.#aim(vector, found, match)
@@ -172,7 +174,7 @@ export class Catalogue {
     const score = (hit: Hit) => productScore(hit.intentMatch, hit.rank)
     const best = hits.sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1)).slice(0, limit)
     const partsOf = (key: string) => {
-      const { slot } = this.#entries.get(key) as Entry
+      const slot = this.#slots.get(key) as number
       return { words: match(slot), near: near(slot) }
     }
     return { hits: best, share, partsOf }

@@ -1,4 +1,4 @@
-import { grown } from './numbers.ts'
+import { grown, Numbers } from './numbers.ts'
 import { stemOf, wordsOf } from './text.ts'
 
 export interface Fields {
@@ -32,88 +32,127 @@ export interface Document {
   words: Set<string>
 }
 
+/** Reads words, each known by a number. */
+export interface WordReader {
+  /** Appends the words of a text, in its order. */
+  read(text: string, into: Numbers): void
+  /** The number of the term (stem) of a word. */
+  termOf(word: number): number
+}
+
 export function documentOf(fields: Fields): Document {
-  const stems: string[] = []
-  const numbers = new Map<string, number>()
-  const reader = new Reader((word) => {
-    const stem = stemOf(word)
-    const number = numbers.get(stem) ?? stems.push(stem) - 1
-    numbers.set(stem, number)
-    return number
+  const words = new Numbering()
+  const stems = new Numbering()
+  const reader = new Reader({
+    read(text, into) {
+      for (const word of wordsOf(text)) into.push(words.of(word))
+    },
+    termOf: (word) => stems.of(stemOf(words.all[word] as string)),
   })
   const worths = new Map<string, number>()
-  const words = reader.read(fields, (term, worth) => worths.set(stems[term] as string, worth))
-  return { worths, words }
+  const own = reader.read(fields, (term, worth) => worths.set(stems.all[term] as string, worth))
+  return { worths, words: new Set(Array.from(own, (word) => words.all[word] as string)) }
+}
+
+class Numbering {
+  readonly all: string[] = []
+  readonly #numbers = new Map<string, number>()
+
+  of(text: string): number {
+    const known = this.#numbers.get(text)
+    if (known !== undefined) return known
+    this.#numbers.set(text, this.all.length)
+    return this.all.push(text) - 1
+  }
 }
 
 /** Scores the terms of a product by BM25F with fixed reference lengths, so that a score does not depend on other products. */
 export class Reader {
-  readonly #termOf: (word: string) => number
-  /** By term, for the product that is being read. */
-  #weights = new Float64Array(1024)
-  #times = new Uint32Array(1024)
+  readonly #words: WordReader
+  readonly #read = new Numbers()
+  readonly #terms = new Numbers()
+  readonly #own = new Numbers()
+  /** Two numbers for each term, of the product that is being read: its weight, and how often it is in the evidence. */
+  #scores = new Float64Array(256)
+  /** By word: the last reading in which it was in the own text. */
+  #seenIn = new Float64Array(256)
+  #readings = 0
 
-  /** `termOf` returns the number of the term (stem) of a word. */
-  constructor(termOf: (word: string) => number) {
-    this.#termOf = termOf
+  constructor(words: WordReader) {
+    this.#words = words
   }
 
-  /** Calls `use` with each term and its score. Returns the words of name, category and description. */
-  read(fields: Fields, use: (term: number, worth: number) => void): Set<string> {
-    const own = new Set<string>()
-    const terms: number[] = []
-    for (const [text, { weight, usual }] of [
-      [fields.name, NAME],
-      [fields.category, CATEGORY],
-      [fields.description, DESCRIPTION],
-    ] as const) {
-      const words = wordsOf(text)
-      const each = weight / (1 - LENGTH_SHARE + LENGTH_SHARE * (words.length / usual))
-      for (const word of words) {
-        own.add(word)
-        this.#add(this.#termOf(word), each, terms)
-      }
-    }
-    for (const term of this.#heardIn(fields.evidence)) {
-      const times = this.#times[term] as number
-      this.#times[term] = 0
-      this.#add(term, EVIDENCE_MOST * (times / (times + 1)), terms)
-    }
-    for (const term of terms) {
-      const weight = this.#weights[term] as number
-      this.#weights[term] = 0
+  /**
+   * Calls `use` with each term and its score. Returns the words of name, category and description, each once; they are valid until the next
+   * call.
+   */
+  read(fields: Fields, use: (term: number, worth: number) => void): Uint32Array {
+    this.#readings += 1
+    this.#terms.length = this.#own.length = 0
+    this.#readOwn(fields.name, NAME)
+    this.#readOwn(fields.category, CATEGORY)
+    this.#readOwn(fields.description, DESCRIPTION)
+    this.#readEvidence(fields.evidence)
+    for (let i = 0; i < this.#terms.length; i += 1) {
+      const term = this.#terms.array[i] as number
+      const weight = this.#scores[2 * term] as number
+      this.#scores[2 * term] = 0
       use(term, worthOf(weight))
     }
-    return own
+    return this.#own.view()
   }
 
-  #add(term: number, weight: number, terms: number[]): void {
-    this.#makeRoom(term)
-    const before = this.#weights[term] as number
-    if (before === 0) terms.push(term)
-    this.#weights[term] = before + weight
-  }
-
-  /** The terms of the review text; their frequencies are in `#times`. */
-  #heardIn(evidence: string): number[] {
-    const heard: number[] = []
-    let before = ''
-    let term = 0
-    for (const word of wordsOf(evidence)) {
-      // Repeated words mostly stand next to each other, so the last term is reused.
-      if (word !== before) term = this.#termOf(word)
-      before = word
+  #readOwn(text: string, { weight, usual }: { weight: number; usual: number }): void {
+    const words = this.#wordsOf(text)
+    const each = weight / (1 - LENGTH_SHARE + LENGTH_SHARE * (words.length / usual))
+    for (let i = 0; i < words.length; i += 1) {
+      const word = words.array[i] as number
+      if (word >= this.#seenIn.length) this.#seenIn = grown(this.#seenIn, new Float64Array(2 * word))
+      if (this.#seenIn[word] !== this.#readings) {
+        this.#seenIn[word] = this.#readings
+        this.#own.push(word)
+      }
+      const term = this.#words.termOf(word)
       this.#makeRoom(term)
-      const times = this.#times[term] as number
-      if (times === 0) heard.push(term)
-      this.#times[term] = times + 1
+      this.#add(term, each)
     }
-    return heard
+  }
+
+  #readEvidence(evidence: string): void {
+    const words = this.#wordsOf(evidence)
+    // The terms replace their words, each once.
+    let heard = 0
+    for (let i = 0; i < words.length; i += 1) {
+      const term = this.#words.termOf(words.array[i] as number)
+      this.#makeRoom(term)
+      const times = this.#scores[2 * term + 1] as number
+      if (times === 0) {
+        words.array[heard] = term
+        heard += 1
+      }
+      this.#scores[2 * term + 1] = times + 1
+    }
+    for (let i = 0; i < heard; i += 1) {
+      const term = words.array[i] as number
+      const times = this.#scores[2 * term + 1] as number
+      this.#scores[2 * term + 1] = 0
+      this.#add(term, EVIDENCE_MOST * (times / (times + 1)))
+    }
+  }
+
+  #wordsOf(text: string): Numbers {
+    this.#read.length = 0
+    this.#words.read(text, this.#read)
+    return this.#read
+  }
+
+  #add(term: number, weight: number): void {
+    const before = this.#scores[2 * term] as number
+    if (before === 0) this.#terms.push(term)
+    this.#scores[2 * term] = before + weight
   }
 
   #makeRoom(term: number): void {
-    if (term < this.#weights.length) return
-    this.#weights = grown(this.#weights, new Float64Array(2 * term))
-    this.#times = grown(this.#times, new Uint32Array(2 * term))
+    if (2 * term >= this.#scores.length) this.#scores = grown(this.#scores, new Float64Array(4 * term))
   }
 }

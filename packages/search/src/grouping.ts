@@ -1,37 +1,44 @@
-/** Groups of slots; each slot is in at most one group. */
-export class Grouping<Group> {
-  readonly #members = new Map<Group, number[]>()
-  readonly #group: (Group | undefined)[] = []
-  /** The position of a slot in its group, for removal in constant time. */
-  readonly #place: number[] = []
+import { Lists } from './lists.ts'
+import { grown } from './numbers.ts'
 
-  /** The slots of a group, unordered. */
-  of(group: Group): readonly number[] {
-    return this.#members.get(group) ?? []
+/** Groups of slots, known by small numbers; each slot is in at most one group. */
+export class Grouping {
+  readonly #members = new Lists()
+  /** The group of a slot + 1; 0 when it is in none. */
+  #group = new Uint32Array(1024)
+  /** The position of a slot in its group, for removal in constant time. */
+  #place = new Uint32Array(1024)
+
+  /** The slots of a group, unordered; a view that is valid until the next change. */
+  of(group: number): Uint32Array {
+    return this.#members.of(group)
   }
 
   has(slot: number): boolean {
-    return this.#group[slot] !== undefined
+    return (this.#group[slot] ?? 0) > 0
   }
 
-  put(slot: number, group: Group): void {
+  put(slot: number, group: number): void {
+    if (this.#group[slot] === group + 1) return
     this.remove(slot)
-    const members = this.#members.get(group)
-    this.#group[slot] = group
-    this.#place[slot] = members?.length ?? 0
-    if (members === undefined) this.#members.set(group, [slot])
-    else members.push(slot)
+    if (slot >= this.#group.length) {
+      this.#group = grown(this.#group, new Uint32Array(2 * slot))
+      this.#place = grown(this.#place, new Uint32Array(2 * slot))
+    }
+    this.#group[slot] = group + 1
+    this.#place[slot] = this.#members.length(group)
+    this.#members.push(group, slot)
   }
 
   remove(slot: number): void {
-    const group = this.#group[slot]
-    if (group === undefined) return
-    this.#group[slot] = undefined
-    const members = this.#members.get(group) as number[]
-    const last = members.pop() as number
-    if (members.length === 0) this.#members.delete(group)
-    if (last === slot) return
-    members[this.#place[slot] as number] = last
-    this.#place[last] = this.#place[slot] as number
+    if (!this.has(slot)) return
+    const place = this.#place[slot] as number
+    const last = this.#members.takeAt((this.#group[slot] as number) - 1, place)
+    this.#group[slot] = 0
+    this.#place[last] = place
+  }
+
+  pack(): void {
+    this.#members.pack()
   }
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { grown } from './numbers.ts'
+import { Numbers } from './numbers.ts'
 import { dominantSubspace, type Sparse } from './subspace.ts'
 import { kept } from './text.ts'
 import { damped, type Part, type TermVector, termCounts, WordVectors } from './word-vectors.ts'
@@ -85,9 +85,9 @@ interface Counted {
   users: number[]
   /** Where the entries of each lesson start. */
   starts: number[]
-  /** The term and the number of times of each entry. */
+  /** The term of each entry, and how often it occurs, in halves. */
   entries: Numbers
-  times: Numbers
+  halves: Numbers
 }
 
 /** The same text counts once, whoever repeats it. */
@@ -99,7 +99,7 @@ function countTerms(lessons: Iterable<Lesson>): Counted {
     users: [],
     starts: [0],
     entries: new Numbers(),
-    times: new Numbers(),
+    halves: new Numbers(),
   }
   const seen = new Set<string>()
   for (const { name, category, description, evidence } of lessons) {
@@ -113,7 +113,7 @@ function countTerms(lessons: Iterable<Lesson>): Counted {
       ids.set(counted.terms[id] as string, id)
       counted.users[id] = (counted.users[id] ?? 0) + 1
       counted.entries.push(id)
-      counted.times.push(times)
+      counted.halves.push(2 * times)
     }
     counted.starts.push(counted.entries.length)
     counted.size += 1
@@ -123,7 +123,7 @@ function countTerms(lessons: Iterable<Lesson>): Counted {
 
 /** Tf-idf, with rows of length 1. */
 function matrixOf(
-  { size, terms, users, starts, entries, times }: Counted,
+  { size, terms, users, starts, entries, halves }: Counted,
   chosen: readonly number[],
 ): Sparse {
   const places = new Int32Array(terms.length).fill(-1)
@@ -137,10 +137,10 @@ function matrixOf(
   for (let r = 0; r < size; r += 1) {
     let square = 0
     for (let at = starts[r] as number; at < (starts[r + 1] as number); at += 1) {
-      const id = entries.at(at)
+      const id = entries.array[at] as number
       const place = places[id] as number
       if (place < 0) continue
-      const weight = damped(times.at(at)) * information(users[id] as number, size)
+      const weight = damped((halves.array[at] as number) / 2) * information(users[id] as number, size)
       column[end] = place
       value[end] = weight
       square += weight * weight
@@ -150,20 +150,4 @@ function matrixOf(
     rows[r + 1] = end
   }
   return { rows: size, columns: chosen.length, starts: rows, column, value }
-}
-
-/** A list of numbers in one array that grows. */
-class Numbers {
-  #values = new Float32Array(1024)
-  length = 0
-
-  push(value: number): void {
-    if (this.length === this.#values.length)
-      this.#values = grown(this.#values, new Float32Array(2 * this.length))
-    this.#values[this.length++] = value
-  }
-
-  at(place: number): number {
-    return this.#values[place] as number
-  }
 }

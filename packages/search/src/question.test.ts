@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readingOf, type Vocabulary, wishesOf, wordsThatMatter } from './question.ts'
-import { Spelling } from './spelling.ts'
+import { canBeMisspelt, Spelling } from './spelling.ts'
+import { StringTable } from './string-table.ts'
 import { stemOf, wordsOf } from './text.ts'
 
 const words = (intent: string) => wordsThatMatter(intent).map(({ word }) => word)
@@ -51,8 +52,12 @@ describe('wishes', () => {
   ]
   const often = (term: string) =>
     used.some((word) => stemOf(word) === term) ? (term === 'lmap' ? 1 : 100) : 0
-  const spelling = new Spelling()
-  for (const word of used) for (let i = 0; i < often(stemOf(word)); i += 1) spelling.add([word])
+  const words = new StringTable()
+  const spelling = new Spelling(words)
+  for (const word of used) {
+    const number = Uint32Array.of(words.add(word))
+    if (canBeMisspelt(word)) for (let i = 0; i < often(stemOf(word)); i += 1) spelling.add(number)
+  }
   const vocabulary: Vocabulary = {
     size: 1000,
     users: often,
@@ -137,9 +142,14 @@ describe('wishes', () => {
 })
 
 describe('spelling', () => {
+  const words = new StringTable()
+  const numbersOf = (texts: readonly string[]) =>
+    Uint32Array.from(texts, (text) => (words.get(text) < 0 ? words.add(text) : words.get(text)))
+
   it('forgets a word when the last product that used it is gone', () => {
-    const spelling = new Spelling()
-    const [first, second] = [spelling.add(['lantern']), spelling.add(['lantern', 'lanterns'])]
+    const spelling = new Spelling(words)
+    const [first, second] = [numbersOf(['lantern']), numbersOf(['lantern', 'lanterns'])]
+    for (const each of [first, second]) spelling.add(each)
     spelling.remove(first)
     expect(spelling.similar('lantrn').map(({ word }) => word)).toEqual(['lantern'])
     spelling.remove(second)
@@ -147,8 +157,8 @@ describe('spelling', () => {
   })
 
   it('prefers the same first letter, then the commoner word, then the alphabet', () => {
-    const spelling = new Spelling()
-    for (const word of ['bolt', 'colt', 'cold', 'cold', 'cord', 'cola']) spelling.add([word])
+    const spelling = new Spelling(words)
+    for (const word of ['bolt', 'colt', 'cold', 'cold', 'cord', 'cola']) spelling.add(numbersOf([word]))
     expect(spelling.similar('colr').map(({ word }) => word)).toEqual(['cold', 'cola', 'colt'])
   })
 })

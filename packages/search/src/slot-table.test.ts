@@ -36,7 +36,7 @@ it('knows where all is that a question admits, whatever came and went', () => {
             slotTable.update(slot, 0.5, each.cost)
             item.cost = each.cost
           } else {
-            slotTable.remove(slot, item.category)
+            slotTable.remove(slot)
             there.delete(slot)
           }
         }

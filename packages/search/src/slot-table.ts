@@ -1,5 +1,9 @@
 import { Grouping } from './grouping.ts'
-import { grown } from './numbers.ts'
+import { grown, Numbers } from './numbers.ts'
+import { StringTable } from './string-table.ts'
+
+/** A view, valid until the next change. */
+export type Slots = Uint32Array
 
 /** The filter of a query. */
 export interface Filter {
@@ -11,6 +15,8 @@ export interface Filter {
 /** Passes every product. */
 export const ANY: Filter = { category: 0, ceiling: Number.POSITIVE_INFINITY }
 
+const NOBODY = -1
+
 /** Assigns each product a slot (a small number) and keeps the fields that filters and ranking use. */
 export class SlotTable {
   readonly keys: string[] = []
@@ -18,10 +24,10 @@ export class SlotTable {
   #costs = new Float64Array(1024)
   /** The number of the category; 0 when the slot is free. */
   #category = new Int32Array(1024)
-  readonly #numbers = new Map<string, number>()
-  #numbersSoFar = 0
-  readonly #byCategory = new Grouping<string>()
-  readonly #byCost = new Grouping<number>()
+  /** The categories in use, by their number + 1. */
+  readonly #categories = new StringTable()
+  readonly #byCategory = new Grouping()
+  readonly #byCost = new Grouping()
   readonly #free: number[] = []
   #next = 0
 
@@ -33,10 +39,10 @@ export class SlotTable {
       this.#category = grown(this.#category, new Int32Array(2 * slot))
     }
     this.keys[slot] = key
-    const number = this.#numbers.get(category) ?? ++this.#numbersSoFar
-    this.#numbers.set(category, number)
-    this.#category[slot] = number
-    this.#byCategory.put(slot, category)
+    const known = this.#categories.get(category)
+    const number = known < 0 ? this.#categories.add(category) : known
+    this.#category[slot] = number + 1
+    this.#byCategory.put(slot, number)
     this.update(slot, rank, cost)
     return slot
   }
@@ -48,12 +54,18 @@ export class SlotTable {
   }
 
   /** Frees the slot: no query finds the product any more. */
-  remove(slot: number, category: string): void {
+  remove(slot: number): void {
+    const number = (this.#category[slot] as number) - 1
     this.#category[slot] = 0
     this.#byCost.remove(slot)
     this.#byCategory.remove(slot)
-    if (this.#byCategory.of(category).length === 0) this.#numbers.delete(category)
+    if (this.#byCategory.of(number).length === 0) this.#categories.remove(number)
+    this.keys[slot] = ''
     this.#free.push(slot)
+  }
+
+  category(slot: number): string {
+    return this.#categories.text((this.#category[slot] as number) - 1)
   }
 
   rank(slot: number): number {
@@ -62,7 +74,7 @@ export class SlotTable {
 
   filter(category: string | undefined, ceiling: number | undefined): Filter {
     return {
-      category: category === undefined ? ANY.category : (this.#numbers.get(category) ?? -1),
+      category: category === undefined ? ANY.category : this.#categories.get(category) + 1 || NOBODY,
       ceiling: ceiling ?? ANY.ceiling,
     }
   }
@@ -73,26 +85,28 @@ export class SlotTable {
   }
 
   /** A superset of the slots that pass the filter; undefined when it has more than `most`. */
-  among(
-    category: string | undefined,
-    ceiling: number | undefined,
-    most: number,
-  ): readonly number[] | undefined {
+  among(category: string | undefined, ceiling: number | undefined, most: number): Slots | undefined {
     if (category !== undefined) {
-      const slots = this.#byCategory.of(category)
+      const slots = this.#byCategory.of(this.#categories.get(category))
       if (slots.length <= most) return slots
     }
     return ceiling === undefined ? undefined : this.#upTo(ceiling, most)
   }
 
-  #upTo(ceiling: number, most: number): number[] | undefined {
-    const slots: number[] = []
+  /** To be called after much has been added. */
+  pack(): void {
+    this.#byCategory.pack()
+    this.#byCost.pack()
+  }
+
+  #upTo(ceiling: number, most: number): Slots | undefined {
+    const slots = new Numbers()
     for (let cost = 0; cost <= costClass(ceiling); cost += 1) {
       const dearer = this.#byCost.of(cost)
       if (slots.length + dearer.length > most) return undefined
       for (const slot of dearer) slots.push(slot)
     }
-    return slots
+    return slots.view()
   }
 }
 

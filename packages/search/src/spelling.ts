@@ -1,5 +1,7 @@
+import { Lists } from './lists.ts'
+import { grown } from './numbers.ts'
 import type { Similar } from './question.ts'
-import { kept } from './text.ts'
+import type { StringTable } from './string-table.ts'
 
 const SHORTEST = 4
 const LONGEST = 24
@@ -13,26 +15,45 @@ const LETTERS = /^\p{L}+$/u
 
 /** A spelling index: finds the words of products that share bigrams with a given word. */
 export class Spelling {
-  readonly #sharing = new Map<string, number[]>()
-  readonly #words: string[] = []
-  /** How many products use each word. */
-  readonly #users: number[] = []
-  readonly #ids = new Map<string, number>()
-  readonly #free: number[] = []
+  readonly #words: StringTable
+  /** By word: how many products use it in their own text. */
+  #users = new Uint32Array(1024)
+  /** The words that share a pair of letters, by the number of the pair. */
+  readonly #sharing = new Lists()
+  readonly #pairs = new Map<number, number>()
   #shared = new Uint8Array(1024)
 
-  /** Adds the words of a product. Returns the handle for `remove`. */
-  add(words: Iterable<string>): Uint32Array {
-    const ids: number[] = []
-    for (const word of words) if (canBeMisspelt(word)) ids.push(this.#use(word))
-    return Uint32Array.from(ids)
+  /** The words are known by their numbers in this table. */
+  constructor(words: StringTable) {
+    this.#words = words
   }
 
-  remove(ids: Uint32Array): void {
-    for (const id of ids) {
-      const users = (this.#users[id] as number) - 1
-      this.#users[id] = users
-      if (users === 0) this.#forget(id)
+  /** Whether a word is worth counting. */
+  counts(word: number): boolean {
+    return (this.#users[word] ?? 0) > 0 || canBeMisspelt(this.#words.text(word))
+  }
+
+  /** Counts one more product that uses these words. */
+  add(words: Uint32Array): void {
+    for (const word of words) {
+      if (word >= this.#users.length) {
+        this.#users = grown(this.#users, new Uint32Array(2 * word))
+        this.#shared = new Uint8Array(2 * word)
+      }
+      const users = (this.#users[word] as number) + 1
+      this.#users[word] = users
+      if (users > 1) continue
+      for (const pair of pairsOf(this.#words.text(word))) this.#sharing.push(this.#numberOf(pair), word)
+    }
+  }
+
+  /** Counts one product less. */
+  remove(words: Uint32Array): void {
+    for (const word of words) {
+      const users = (this.#users[word] as number) - 1
+      this.#users[word] = users
+      if (users > 0) continue
+      for (const pair of pairsOf(this.#words.text(word))) this.#sharing.take(this.#numberOf(pair), word)
     }
   }
 
@@ -42,7 +63,7 @@ export class Spelling {
       const near = this.#candidates(word, mistakes)
       const found = nearestWords(
         word,
-        near.map((id) => ({ word: this.#words[id] as string, users: this.#users[id] as number })),
+        near.map((id) => ({ word: this.#words.text(id), users: this.#users[id] as number })),
         mistakes,
       )
       if (found.length > 0) return found
@@ -50,53 +71,38 @@ export class Spelling {
     return []
   }
 
-  #use(word: string): number {
-    const known = this.#ids.get(word)
-    if (known !== undefined) {
-      this.#users[known] = (this.#users[known] as number) + 1
-      return known
-    }
-    const id = this.#free.pop() ?? this.#words.length
-    const own = kept(word)
-    this.#words[id] = own
-    this.#users[id] = 1
-    this.#ids.set(own, id)
-    if (id >= this.#shared.length) this.#shared = new Uint8Array(2 * this.#shared.length)
-    for (const pair of pairsOf(word)) {
-      const sharing = this.#sharing.get(pair)
-      if (sharing === undefined) this.#sharing.set(pair, [id])
-      else sharing.push(id)
-    }
-    return id
+  pack(): void {
+    this.#sharing.pack()
   }
 
-  #forget(id: number): void {
-    const word = this.#words[id] as string
-    this.#ids.delete(word)
-    this.#free.push(id)
-    for (const pair of pairsOf(word)) {
-      const sharing = this.#sharing.get(pair) as number[]
-      const last = sharing.pop() as number
-      if (sharing.length === 0) this.#sharing.delete(pair)
-      else if (last !== id) sharing[sharing.indexOf(id)] = last
-    }
+  /** A pair keeps its number: there are not many of them. */
+  #numberOf(pair: number): number {
+    const known = this.#pairs.get(pair)
+    if (known !== undefined) return known
+    const number = this.#pairs.size
+    this.#pairs.set(pair, number)
+    return number
   }
 
   #candidates(word: string, most: number): number[] {
     const pairs = pairsOf(word)
     const enough = Math.max(1, pairs.length - PAIRS_LOST * most)
-    const touched: number[] = []
+    const shared = this.#shared
+    const lists = pairs.flatMap((pair) => {
+      const number = this.#pairs.get(pair)
+      return number === undefined ? [] : [this.#sharing.of(number)]
+    })
     const candidates: number[] = []
-    for (const pair of pairs) {
-      for (const id of this.#sharing.get(pair) ?? []) {
-        const shared = (this.#shared[id] as number) + 1
-        this.#shared[id] = shared
-        if (shared === 1) touched.push(id)
-        if (shared === enough) candidates.push(id)
+    for (const list of lists) {
+      for (let i = 0; i < list.length; i += 1) {
+        const id = list[i] as number
+        const count = (shared[id] as number) + 1
+        shared[id] = count
+        if (count === enough) candidates.push(id)
       }
     }
-    for (const id of touched) this.#shared[id] = 0
-    return candidates.filter((id) => Math.abs((this.#words[id] as string).length - word.length) <= most)
+    for (const list of lists) for (let i = 0; i < list.length; i += 1) shared[list[i] as number] = 0
+    return candidates.filter((id) => Math.abs(this.#words.text(id).length - word.length) <= most)
   }
 }
 
@@ -129,12 +135,20 @@ const mistakesIn = (word: string): number => (word.length >= TWO_FROM ? 2 : 1)
 export const canBeMisspelt = (word: string): boolean =>
   word.length >= SHORTEST && word.length <= LONGEST && LETTERS.test(word)
 
-/** The distinct bigrams of a word, including its start and end. */
-function pairsOf(word: string): string[] {
-  const padded = `^${word}$`
-  const pairs = new Set<string>()
-  for (let i = 0; i + 1 < padded.length; i += 1) pairs.add(padded.slice(i, i + 2))
-  return [...pairs]
+const START = '^'.charCodeAt(0)
+const END = '$'.charCodeAt(0)
+
+/** The distinct bigrams of a word, including its start and end, as first × 2^16 + second. */
+function pairsOf(word: string): number[] {
+  const pairs: number[] = []
+  let before = START
+  for (let i = 0; i <= word.length; i += 1) {
+    const code = i < word.length ? word.charCodeAt(i) : END
+    const pair = before * 2 ** 16 + code
+    if (!pairs.includes(pair)) pairs.push(pair)
+    before = code
+  }
+  return pairs
 }
 
 /** Rows of the table below, reused because the distance is computed for thousands of words. */

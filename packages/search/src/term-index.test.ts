@@ -47,12 +47,25 @@ it('gives the slots of what is gone to others, and forgets their terms', () => {
   for (let at = 1; at < 1_000; at += 1) {
     const next = add(`lamp ${at}`)
     words.remove(slot)
-    slotTable.remove(slot, '')
+    slotTable.remove(slot)
     slot = next
   }
   expect(slotTable.keys.length).toBeLessThan(10)
   expect(words.terms.get('998')).toBeUndefined()
   expect(words.users('999')).toBe(1)
+})
+
+it('forgets what nobody uses any more when it has been filled', async () => {
+  const slotTable = new SlotTable()
+  const index = new TermIndex(slotTable)
+  index.start()
+  const slot = slotTable.add('a', '', 0.5, 0)
+  for (const name of ['former lamp', 'lamp'])
+    index.put(slot, { name, category: '', description: '', evidence: '' })
+  await index.finish(async () => {})
+  expect(index.terms.get('former')).toBeUndefined()
+  expect(index.terms.words.get('former')).toBe(-1)
+  expect(index.users('lamp')).toBe(1)
 })
 
 it('looks up few terms for a word that goes on and on', () => {

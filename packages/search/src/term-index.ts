@@ -1,9 +1,11 @@
 import { Best } from './best.ts'
 import { type Fields, Reader } from './document.ts'
 import { Lists } from './lists.ts'
+import { Numbers } from './numbers.ts'
+import { Packing } from './packing.ts'
 import type { Wish } from './question.ts'
 import { productScore } from './ranker.ts'
-import type { Filter, SlotTable } from './slot-table.ts'
+import type { Filter, Slots, SlotTable } from './slot-table.ts'
 import { Spelling } from './spelling.ts'
 import { HEARD, STEPS, stepOf, Terms, WORTH_OF_STEP } from './terms.ts'
 
@@ -15,6 +17,8 @@ const RESCORED = 500
 const ENTRIES_A_LOOK = 20
 const MOST_ROUNDS = 2 ** 31 - 1
 const USE = 256
+/** How many slots are read in a few milliseconds. */
+const SLOTS_A_TURN = 250
 const NONE = new Uint32Array(0)
 
 export interface Search {
@@ -22,7 +26,7 @@ export interface Search {
   /** The number of candidates to return. */
   most: number
   /** A superset of the slots that pass the filter; undefined for all. */
-  among: readonly number[] | undefined
+  among: Slots | undefined
   match(slot: number): number
 }
 
@@ -36,16 +40,21 @@ interface Gain {
 /** The inverted index (slots by term) and the forward index (terms by slot). */
 export class TermIndex {
   readonly terms = new Terms()
-  readonly spelling = new Spelling()
+  readonly spelling = new Spelling(this.terms.words)
   readonly #slotTable: SlotTable
-  readonly #reader = new Reader(this.terms.ofWord)
+  readonly #reader = new Reader(this.terms)
   /** The inverted index: for each term one posting list per score class. */
   readonly #users = new Lists()
   /** The forward index: the terms of each slot as term × USE + score, ascending; at most 2^24 terms. */
   readonly #uses = new Lists()
-  /** The handles of each slot in the spelling index. */
+  /** The words of each slot that the spelling index counts, packed: they are read only when the slot changes. */
   readonly #spelt = new Lists()
+  readonly #packing = new Packing()
+  readonly #oldSpelt = new Numbers()
+  readonly #newUses = new Numbers()
+  readonly #newSpelt = new Numbers()
   #slots = 0
+  #isFilling = false
   #scores = new Float32Array(1024)
   #seen = new Int32Array(1024)
   #round = 0
@@ -71,10 +80,11 @@ export class TermIndex {
 
   /** Adds or updates a slot; posting lists that already contain it are left unchanged. */
   put(slot: number, fields: Fields): void {
-    const uses: number[] = []
+    const [uses, spelt] = [this.#newUses, this.#newSpelt]
+    uses.length = spelt.length = 0
     const words = this.#reader.read(fields, (term, worth) => uses.push(term * USE + worth))
-    const spelt = this.spelling.add(words)
-    this.#change(slot, Uint32Array.from(uses).sort(), spelt)
+    for (const word of words) if (this.spelling.counts(word)) spelt.push(word)
+    this.#change(slot, uses.view().sort(), spelt.view().sort())
     this.#slots = Math.max(this.#slots, slot + 1)
   }
 
@@ -82,7 +92,53 @@ export class TermIndex {
     this.#change(slot, NONE, NONE)
   }
 
+  /** To be called after much has been added. */
+  pack(): void {
+    this.spelling.pack()
+  }
+
+  /** Until `finish`, only the forward index is kept; the inverted one is made of it at once, which is cheaper than entry by entry. */
+  start(): void {
+    this.#isFilling = true
+  }
+
+  /** `turn` is called now and then, and awaited. */
+  async finish(turn: () => Promise<void>): Promise<void> {
+    const lengths = new Uint32Array(STEPS * this.terms.end)
+    await this.#eachUse(turn, (list) => {
+      lengths[list] = (lengths[list] as number) + 1
+    })
+    for (let list = 0; list < lengths.length; list += 1) this.#users.reserve(list, lengths[list] as number)
+    await this.#eachUse(turn, (list, slot) => {
+      const left = (lengths[list] as number) - 1
+      lengths[list] = left
+      this.#users.array(list)[this.#users.start(list) + left] = slot
+    })
+    for (const term of this.terms.all()) if (!this.#isUsed(term)) this.terms.forget(term)
+    this.#isFilling = false
+  }
+
+  async #eachUse(turn: () => Promise<void>, look: (list: number, slot: number) => void): Promise<void> {
+    for (let slot = 0; slot < this.#slots; slot += 1) {
+      const length = this.#uses.length(slot)
+      if (length > 0) {
+        const [uses, start] = [this.#uses.array(slot), this.#uses.start(slot)]
+        for (let at = start; at < start + length; at += 1) look(listOf(uses[at] as number), slot)
+      }
+      if (slot % SLOTS_A_TURN === 0) await turn()
+    }
+  }
+
   #change(slot: number, uses: Uint32Array, spelt: Uint32Array): void {
+    // Before any word is forgotten with its term; words that stay are counted all the time.
+    this.spelling.add(spelt)
+    this.spelling.remove(this.#packing.unpack(this.#spelt.of(slot), this.#oldSpelt))
+    this.#spelt.put(slot, this.#packing.pack(spelt))
+    if (!this.#isFilling) this.#changeUsers(slot, uses)
+    this.#uses.put(slot, uses)
+  }
+
+  #changeUsers(slot: number, uses: Uint32Array): void {
     // Both are in ascending order, so one merge finds the differences.
     const before = this.#uses.of(slot).map(listOf)
     const left: number[] = []
@@ -93,14 +149,12 @@ export class TermIndex {
       if (before[at] === list) at += 1
       else this.#users.push(list, slot)
     }
-    for (const list of [...left, ...before.subarray(at)]) {
+    for (; at < before.length; at += 1) left.push(before[at] as number)
+    for (const list of left) {
       this.#users.take(list, slot)
       const term = Math.floor(list / STEPS)
       if (!this.#isUsed(term)) this.terms.forget(term)
     }
-    this.#uses.put(slot, uses)
-    this.spelling.remove(this.#spelt.of(slot))
-    this.#spelt.put(slot, spelt)
   }
 
   worth(slot: number, term: number): number {

@@ -1,5 +1,7 @@
-import { HEARSAY } from './document.ts'
-import { kept, stemOf } from './text.ts'
+import { HEARSAY, type WordReader } from './document.ts'
+import { grown, type Numbers } from './numbers.ts'
+import { HASH_SEED, hashed, mixed, StringTable, Utf8 } from './string-table.ts'
+import { bytesInWord, fold, newStemOf, PLAIN } from './text.ts'
 
 /** The lower bounds of the score classes, of 255: finer at the top, where names are. The first class is for terms of reviews only. */
 const STARTS = [0, HEARSAY + 1, 128, 170, 200, 220, 232, 241] as const
@@ -15,46 +17,110 @@ export const stepOf = (worth: number): number => STEP_OF[worth] as number
 /** The average score of each class, from 0 to 1. */
 export const WORTH_OF_STEP = STARTS.map((start, step) => (start + (STARTS[step + 1] ?? 256)) / 512)
 
-const WORDS_KNOWN = 200_000
+const NONE = -1
+const decoder = new TextDecoder()
 
-/** All terms in use, each with a number. */
-export class Terms {
-  readonly #numbers = new Map<string, number>()
-  readonly #texts: string[] = []
-  readonly #free: number[] = []
-  /** A cache of recent words. */
-  readonly #ofWord = new Map<string, number>()
+function isSame(bytes: Uint8Array, start: number, end: number, other: number, otherEnd: number): boolean {
+  if (end - start !== otherEnd - other) return false
+  for (let i = 0; i < end - start; i += 1) if (bytes[start + i] !== bytes[other + i]) return false
+  return true
+}
 
-  get(text: string): number | undefined {
-    return this.#numbers.get(text)
+/** All terms (stems) in use and the words that they were made of, both with numbers. */
+export class Terms implements WordReader {
+  readonly words = new StringTable()
+  readonly #stems = new StringTable()
+  readonly #text = new Utf8()
+  /** By word: its term, and the next word of the same term. */
+  #termOf = new Uint32Array(1024)
+  #next = new Int32Array(1024)
+  /** By term: one of its words. */
+  #first = new Int32Array(1024)
+
+  get(stem: string): number | undefined {
+    const term = this.#stems.get(stem)
+    return term === NONE ? undefined : term
   }
 
-  /** The term of a word; adds it when it is new. */
-  readonly ofWord = (word: string): number => {
-    const known = this.#ofWord.get(word)
-    if (known !== undefined) return known
-    const term = this.#ensure(stemOf(word))
-    if (this.#ofWord.size >= WORDS_KNOWN) this.#ofWord.clear()
-    this.#ofWord.set(kept(word), term)
-    return term
+  /** All terms have lower numbers. */
+  get end(): number {
+    return this.#stems.end
   }
 
-  /** Removes a term that no product uses. */
+  /** The numbers of all terms. */
+  all(): Iterable<number> {
+    return this.#stems.numbers()
+  }
+
+  termOf(word: number): number {
+    return this.#termOf[word] as number
+  }
+
+  /** Appends the words of a text, in its order; adds those that are new. */
+  read(text: string, into: Numbers): void {
+    const utf8 = this.#text.set(text)
+    const isAscii = utf8.length === text.length
+    if (!isAscii) utf8.set(fold(text))
+    const { bytes, length } = utf8
+    // Words of reviews are repeated one after the other: the same word is not looked up again.
+    let [before, beforeStart, beforeEnd, beforeHash] = [NONE, 0, 0, 0]
+    for (let at = 0; at < length; ) {
+      const start = at
+      let hash = HASH_SEED
+      while (at < length) {
+        const byte = bytes[at] as number
+        const plain = PLAIN[byte] as number
+        if (plain !== 0) {
+          bytes[at] = plain
+          hash = hashed(hash, plain)
+          at += 1
+          continue
+        }
+        const more = byte < 0x80 ? 0 : bytesInWord(bytes, at)
+        if (more === 0) break
+        for (const end = at + more; at < end; at += 1) hash = hashed(hash, bytes[at] as number)
+      }
+      if (at === start) {
+        at += 1
+        continue
+      }
+      if (hash !== beforeHash || !isSame(bytes, beforeStart, beforeEnd, start, at)) {
+        const word = this.words.find(bytes, start, at, mixed(hash))
+        before = word === NONE ? this.#add(decoder.decode(bytes.subarray(start, at))) : word
+        beforeHash = hash
+      }
+      into.push(before)
+      beforeStart = start
+      beforeEnd = at
+    }
+  }
+
+  /** Removes a term that no product uses, and its words. */
   forget(term: number): void {
-    this.#numbers.delete(this.#texts[term] as string)
-    this.#texts[term] = ''
-    this.#free.push(term)
-    // The number will be reused.
-    this.#ofWord.clear()
+    for (let word = this.#first[term] as number; word !== NONE; word = this.#next[word] as number)
+      this.words.remove(word)
+    this.#stems.remove(term)
   }
 
-  #ensure(text: string): number {
-    const known = this.#numbers.get(text)
-    if (known !== undefined) return known
-    const term = this.#free.pop() ?? this.#texts.length
-    const own = kept(text)
-    this.#texts[term] = own
-    this.#numbers.set(own, term)
+  #add(text: string): number {
+    const word = this.words.add(text)
+    if (word >= this.#termOf.length) {
+      this.#termOf = grown(this.#termOf, new Uint32Array(2 * word))
+      this.#next = grown(this.#next, new Int32Array(2 * word))
+    }
+    const term = this.#ensure(newStemOf(text))
+    this.#termOf[word] = term
+    this.#next[word] = this.#first[term] as number
+    this.#first[term] = word
+    return word
+  }
+
+  #ensure(stem: string): number {
+    const known = this.#stems.get(stem)
+    if (known !== NONE) return known
+    const term = this.#stems.add(stem)
+    if (term >= this.#first.length) this.#first = grown(this.#first, new Int32Array(2 * term))
+    this.#first[term] = NONE
     return term
   }
 }

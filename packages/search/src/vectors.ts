@@ -3,8 +3,8 @@ import { type Cells, Points } from './cells.ts'
 import { Grouping } from './grouping.ts'
 import { grown } from './numbers.ts'
 import { difference, reachOf, sketch, sketchLength } from './sketch.ts'
-import type { Filter, SlotTable } from './slot-table.ts'
-import { dot, lengthOf, type Vector } from './vector.ts'
+import type { Filter, Slots, SlotTable } from './slot-table.ts'
+import { dot, dotAt, lengthOf, type Vector } from './vector.ts'
 
 /** How many slots that pass the filter are compared by sketch, in the nearest cells. */
 const LOOKED_AT = 2_000
@@ -17,53 +17,61 @@ const CELLS_MEASURED = 48
 /** The embeddings of the products, grouped by cell, separately for each number of dimensions. */
 export class Vectors {
   readonly #slotTable: SlotTable
-  readonly #vectors: (Vector | undefined)[] = []
-  readonly #lengths: number[] = []
+  /** By slot: the dimensions of its vector; 0 when it has none. */
+  #dims = new Uint32Array(1024)
   readonly #kinds = new Map<number, Groups>()
 
   constructor(slotTable: SlotTable) {
     this.#slotTable = slotTable
   }
 
+  /** A view, valid until the next change. */
   get(slot: number): Vector | undefined {
-    return this.#vectors[slot]
+    return this.#kinds.get(this.#dims[slot] ?? 0)?.get(slot)
   }
 
   set(slot: number, vector: Vector | undefined): void {
-    const old = this.#vectors[slot]
-    if (old !== undefined) this.#kinds.get(old.length)?.remove(slot)
-    const length = vector === undefined ? 0 : lengthOf(vector)
-    // Copied, because the argument may be a view into a large buffer.
-    this.#vectors[slot] = vector === undefined || length === 0 ? undefined : new Int8Array(vector)
-    this.#lengths[slot] = length
-    if (vector !== undefined && length > 0) this.#kind(vector.length).add(slot, vector, length)
+    const dims = vector === undefined || dot(vector, vector) === 0 ? 0 : vector.length
+    if (slot >= this.#dims.length) {
+      if (dims === 0) return
+      this.#dims = grown(this.#dims, new Uint32Array(2 * slot))
+    }
+    const before = this.#dims[slot] as number
+    if (before !== dims) this.#kinds.get(before)?.remove(slot)
+    this.#dims[slot] = dims
+    if (vector !== undefined && dims > 0) this.#kind(dims).add(slot, vector)
   }
 
   cosine(slot: number, vector: Vector, length: number): number {
-    const own = this.#vectors[slot]
-    return own === undefined || own.length !== vector.length || length === 0
+    return this.#dims[slot] !== vector.length || length === 0
       ? 0
-      : dot(own, vector) / length / (this.#lengths[slot] as number)
+      : (this.#kinds.get(vector.length)?.cosine(slot, vector, length) ?? 0)
   }
 
   useCells(cells: Cells | undefined): void {
     for (const dims of new Set([...this.#kinds.keys(), ...(cells === undefined ? [] : [cells.dims])])) {
+      const old = this.#kinds.get(dims)
       const groups = new Groups(this.#slotTable, dims, cells?.dims === dims ? cells : undefined)
-      this.#vectors.forEach((vector, slot) => {
-        if (vector?.length === dims) groups.add(slot, vector, this.#lengths[slot] as number)
-      })
+      if (old !== undefined)
+        this.#dims.forEach((own, slot) => {
+          if (own === dims) groups.add(slot, old.get(slot))
+        })
       this.#kinds.set(dims, groups)
     }
   }
 
+  pack(): void {
+    for (const groups of this.#kinds.values()) groups.pack()
+  }
+
   /** The nearest slots to a vector, among all or among these. */
-  candidates(vector: Vector, filter: Filter, most: number, among: readonly number[] | undefined): Int32Array {
+  candidates(vector: Vector, filter: Filter, most: number, among: Slots | undefined): Int32Array {
     const length = lengthOf(vector)
     const best = new Best(most, this.#slotTable.keys)
     const groups = this.#kinds.get(vector.length)
     if (groups === undefined || length === 0) return best.slots()
     for (const slot of groups.near(vector, filter, Math.max(MEASURED, 2 * most), among))
-      best.offer(slot, this.cosine(slot, vector, length))
+      best.offer(slot, groups.cosine(slot, vector, length))
     return best.slots()
   }
 
@@ -76,11 +84,19 @@ export class Vectors {
   }
 }
 
-/** Slots by the cell of their vectors; without cells there is one group. */
+/** Vectors are stored in pieces of so many slots, so that nothing is copied when there are more. */
+const PIECE_BITS = 12
+const IN_PIECE = 2 ** PIECE_BITS - 1
+
+/** The vectors of one number of dimensions, and their slots by cell; without cells there is one group. */
 class Groups {
   readonly #slotTable: SlotTable
+  readonly #dims: number
+  readonly #pieces: Int8Array[] = []
+  /** The squared length of each vector. */
+  #squares = new Uint32Array(1024)
   readonly #points: Points | undefined
-  readonly #cells = new Grouping<number>()
+  readonly #cells = new Grouping()
   readonly #words: number
   readonly #asked: Int32Array
   #seen = new Int32Array(1024)
@@ -90,16 +106,33 @@ class Groups {
 
   constructor(slotTable: SlotTable, dims: number, cells: Cells | undefined) {
     this.#slotTable = slotTable
+    this.#dims = dims
     this.#points = cells === undefined || cells.points.length === 0 ? undefined : new Points(cells)
     this.#words = sketchLength(dims)
     this.#asked = new Int32Array(this.#words)
   }
 
-  add(slot: number, vector: Vector, length: number): void {
+  get(slot: number): Vector {
+    const start = (slot & IN_PIECE) * this.#dims
+    return this.#piece(slot).subarray(start, start + this.#dims)
+  }
+
+  cosine(slot: number, vector: Vector, length: number): number {
+    const own = dotAt(this.#piece(slot), (slot & IN_PIECE) * this.#dims, vector)
+    return own / length / Math.sqrt(this.#squares[slot] as number)
+  }
+
+  add(slot: number, vector: Vector): void {
+    const piece = slot >>> PIECE_BITS
+    this.#pieces[piece] ??= new Int8Array(this.#dims * (IN_PIECE + 1))
+    this.#pieces[piece].set(vector, (slot & IN_PIECE) * this.#dims)
+    if (slot >= this.#squares.length) this.#squares = grown(this.#squares, new Uint32Array(2 * slot))
+    const square = dot(vector, vector)
+    this.#squares[slot] = square
     const at = slot * this.#words
     const end = at + this.#words
     if (end > this.#sketches.length) this.#sketches = grown(this.#sketches, new Int32Array(2 * end))
-    sketch(vector, length, this.#points?.centre, this.#sketches, at)
+    sketch(vector, Math.sqrt(square), this.#points?.centre, this.#sketches, at)
     this.#cells.put(slot, this.#points?.nearest(vector, this.#sketches, at) ?? 0)
   }
 
@@ -107,8 +140,16 @@ class Groups {
     this.#cells.remove(slot)
   }
 
+  pack(): void {
+    this.#cells.pack()
+  }
+
+  #piece(slot: number): Int8Array {
+    return this.#pieces[slot >>> PIECE_BITS] as Int8Array
+  }
+
   /** The nearest slots by sketch: at least `least` if there are as many, and all that tie with the last. */
-  near(vector: Vector, filter: Filter, least: number, among: readonly number[] | undefined): number[] {
+  near(vector: Vector, filter: Filter, least: number, among: Slots | undefined): number[] {
     sketch(vector, lengthOf(vector), this.#points?.centre, this.#asked, 0)
     this.#count = 0
     if (among !== undefined)
@@ -134,7 +175,7 @@ class Groups {
     }
   }
 
-  #look(slots: readonly number[], filter: Filter): void {
+  #look(slots: Slots, filter: Filter): void {
     if (this.#count + slots.length > this.#seen.length) this.#makeRoom(this.#count + slots.length)
     const words = this.#words
     for (const slot of slots) {

@@ -151,5 +151,6 @@ export const CONSTANT: readonly string[] = ['market.secrets']
 /** Files whose statements get the table name from a value, and where these names are checked. */
 export const BY_VALUE: Record<string, string> = {
   'machinery/db/rows.ts': 'each `Table` of a mirror.ts names one, and is read as a write of that folder',
+  'discovery/postgres-index/numbers.ts': 'search.terms or search.words, made in schema.ts beside it',
   'discovery/postgres-index/write-vectors.ts': 'tables of the schema search, made in models.ts beside it',
 }

@@ -1,7 +1,7 @@
 // Reads what owners spent at shops into arrays of numbers: ten million entries take 120 MB, and no objects.
 import { copyQueryOut, type Transaction } from '@referrer/database'
 import { inflationOf, type Spending } from '@referrer/ranking'
-import { readRows } from './binary-rows.ts'
+import { readRows } from '../../machinery/db/binary-rows.ts'
 
 /** The arithmetic is exact up to this amount of an entry. More counts as so much: 8,589 USDC at one shop. */
 export const MOST_SPENT = 2 ** 33
@@ -31,9 +31,10 @@ export async function readSpending(
   const query = `
     SELECT owner, string_agg(int8send(merchant_id) || int8send(least(div(spent, ${inflation}), ${MOST_SPENT})::bigint), '')
     FROM market.spent_at_shops WHERE chain_id = ${chainId} AND spent >= ${inflation} GROUP BY owner ORDER BY owner`
-  await readRows(copyQueryOut(tx, query), ([owner, entries]) => {
-    if (owner?.length !== BYTES_OF_OWNER || !entries) throw new Error('an owner is not an address')
-    collector.add(owner, entries)
+  await readRows(copyQueryOut(tx, query), (row) => {
+    const owner = row.bytes(0)
+    if (owner.length !== BYTES_OF_OWNER) throw new Error('an owner is not an address')
+    collector.add(owner, row.bytes(1))
   })
   return collector.end()
 }

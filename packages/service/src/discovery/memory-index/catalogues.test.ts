@@ -3,9 +3,8 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createShops, type Shops } from '../../derived/listings/testing.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
-import { Catalogues } from './catalogues.ts'
 import { changedProducts, currentSnapshot } from './records.ts'
-import { asked } from './testing.ts'
+import { asked, loadCatalogues } from './testing.ts'
 
 const CHAIN = 1
 const MERCHANT = 900
@@ -26,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const load = (meanwhile = async () => {}) => Catalogues.load(sql, [CHAIN], WORDS_ALONE, meanwhile)
+const load = (meanwhile = async () => {}) => loadCatalogues(sql, [CHAIN], WORDS_ALONE, meanwhile)
 const namesAll = (name: string) =>
   sql.begin(async (tx) => {
     await tx`UPDATE market.products SET name = ${name} WHERE chain_id = ${CHAIN}`

@@ -8,12 +8,13 @@ import {
   keyOfRow,
   type ListedRow,
   type Model,
-  openProducts,
   productOf,
+  readOpenProducts,
   readPoints,
 } from './records.ts'
 
 const ROWS_AT_ONCE = 1_000
+const ROWS_A_PAGE = 5_000
 /** Rows are added in slices of this length, so that a search never waits longer. */
 const SLICE_MS = 5
 
@@ -51,11 +52,14 @@ export class Catalogues {
       if (points) catalogue.useCells(readCells(points))
     }
     const catalogues = new Catalogues(model, byChain, snapshot)
-    for (const chainId of chainIds) {
-      for await (const rows of openProducts(sql, chainId, model.embedderId, ROWS_AT_ONCE)) {
-        await catalogues.#put(rows)
-        await meanwhile()
-      }
+    for (const [chainId, catalogue] of byChain) {
+      catalogue.start()
+      await readOpenProducts(sql, chainId, model.embedderId, {
+        most: ROWS_A_PAGE,
+        onProduct: (product) => catalogue.put(product),
+        onPage: meanwhile,
+      })
+      await catalogue.finish(turn)
     }
     await catalogues.follow(sql)
     return catalogues

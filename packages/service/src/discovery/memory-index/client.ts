@@ -129,9 +129,8 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
       const started = new Thread(new URL('./thread.ts', import.meta.url), {
         workerData,
         name: 'search',
-        // Nearly everything read while loading stays alive. A larger young generation makes the garbage collector
-        // copy it less often.
-        resourceLimits: { maxYoungGenerationSizeMb: 128 },
+        // Rows that are read are gone at once. A large young generation would only keep the memory of them.
+        resourceLimits: { maxYoungGenerationSizeMb: 12 },
       })
       const bell = new Bell()
       let end: Error | undefined

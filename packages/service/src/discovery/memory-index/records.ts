@@ -1,8 +1,10 @@
 // What the search indexes read from the database. The column `changed_in` of a listing is the last transaction that
 // changed anything read here of its product.
-import type { Queryable } from '@referrer/database'
+import { setImmediate as turn } from 'node:timers/promises'
+import { copyQueryOut, type Queryable, type Transaction } from '@referrer/database'
 import type { Product } from '@referrer/search'
-import { keyOf } from '@referrer/search'
+import { keyOf, readKey } from '@referrer/search'
+import { readRows } from '../../machinery/db/binary-rows.ts'
 import { servingEmbedder } from '../embeddings/store.ts'
 
 /** The model whose vectors are loaded, and how they are grouped. */
@@ -83,21 +85,28 @@ export type ListedRow = {
   vector: Buffer | null
 }
 
+/** A string in SQL where there are no parameters. */
+const literal = (text: string): string => `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+
 /**
- * LATERAL … LIMIT 1 forces an index lookup per row; with plain joins the planner may scan whole tables for each page.
+ * What is read beside the listing `l`, with the vector of this model. LATERAL … LIMIT 1 forces an index lookup per row; with plain joins the
+ * planner may scan whole tables for each page.
  */
-const listed = (sql: Queryable, embedderId: string | undefined, page: ReturnType<Queryable>) => sql`
-  SELECT l.chain_id::float8 AS chain_id, l.merchant_id, l.product_id, l.changed_in::text AS changed_in, l.is_open, l.evidence, about.*
-  FROM (${page}) AS l LEFT JOIN LATERAL (
+const about = (embedderId: string | undefined) => `
+  LEFT JOIN LATERAL (
     SELECT p.name, p.category, p.description, p.rank, o.price::float8 AS price, c.min_price::float8 AS min_price, v.vector
     FROM market.products AS p
     JOIN chain.products AS c USING (chain_id, merchant_id, product_id)
     LEFT JOIN market.offers AS o
       ON (o.chain_id, o.merchant_id, o.product_id, o.endpoint_url) = (p.chain_id, p.merchant_id, p.product_id, p.endpoint_url)
     LEFT JOIN market.product_vectors AS v
-      ON (v.embedder_id, v.chain_id, v.merchant_id, v.product_id) = (${embedderId ?? ''}, p.chain_id, p.merchant_id, p.product_id)
+      ON (v.embedder_id, v.chain_id, v.merchant_id, v.product_id) = (${literal(embedderId ?? '')}, p.chain_id, p.merchant_id, p.product_id)
     WHERE l.is_open AND p.chain_id = l.chain_id AND p.merchant_id = l.merchant_id AND p.product_id = l.product_id LIMIT 1
   ) AS about ON true`
+
+const listed = (sql: Queryable, embedderId: string | undefined, page: ReturnType<Queryable>) => sql`
+  SELECT l.chain_id::float8 AS chain_id, l.merchant_id, l.product_id, l.changed_in::text AS changed_in, l.is_open, l.evidence, about.*
+  FROM (${page}) AS l ${sql.unsafe(about(embedderId))}`
 
 /** The snapshot of this moment. Everything that is not visible in it counts as a later change. */
 export async function currentSnapshot(sql: Queryable): Promise<string> {
@@ -134,6 +143,68 @@ export async function* openProducts(
     if (!last) return
     next = pageAfter(last)
     yield rows
+  }
+}
+
+/**
+ * Calls `onProduct` with each open product of a chain, in the order of their keys, and `onPage` after each `most` of them. The binary format
+ * spares reading numbers and vectors from text, and an object for each row.
+ */
+export async function readOpenProducts(
+  sql: Queryable,
+  chainId: number,
+  embedderId: string | undefined,
+  { most, onProduct, onPage }: { most: number; onProduct(product: Product): void; onPage(): Promise<void> },
+): Promise<void> {
+  let last: string | undefined
+  for (let read = most; read === most; await onPage()) {
+    read = 0
+    const after = last === undefined ? { merchantId: -1n, productId: Buffer.alloc(0) } : readKey(last)
+    // A COPY takes no parameters. The first field is the key, as `keyOf` makes it: read at once it is one string, and not one of parts.
+    const query = `
+      SELECT int8send(l.merchant_id) || l.product_id, about.name IS NOT NULL, coalesce(about.name, ''), coalesce(about.category, ''),
+        coalesce(about.description, ''), l.evidence, coalesce(about.rank, 0)::float8, coalesce(about.price, -1), coalesce(about.min_price, 0),
+        coalesce(about.vector, '')
+      FROM (
+        SELECT * FROM market.listings
+        WHERE chain_id = ${BigInt(chainId)} AND is_open
+          AND (merchant_id, product_id) > (${after.merchantId}, '\\x${after.productId.toString('hex')}'::bytea)
+        ORDER BY merchant_id, product_id LIMIT ${most}
+      ) AS l ${about(embedderId)}
+      ORDER BY l.merchant_id, l.product_id`
+    await readRows(paced(copyQueryOut(sql as Transaction, query)), (row) => {
+      read += 1
+      const key = row.hex(0)
+      last = key
+      if (!row.boolean(1)) return
+      const [price, vector] = [row.float(7), row.bytes(9)]
+      onProduct({
+        key,
+        name: row.text(2),
+        category: row.text(3),
+        description: row.text(4),
+        evidence: row.text(5),
+        rank: row.float(6),
+        price: price < 0 ? undefined : price,
+        leastPrice: row.float(8),
+        vector:
+          vector.length > 0 ? new Int8Array(vector.buffer, vector.byteOffset, vector.length) : undefined,
+      })
+    })
+  }
+}
+
+/** Rows are added in slices of this length, so that a search never waits longer. */
+const SLICE_MS = 5
+
+/** Lets others have their turn between the chunks: a stream that has enough to read would not. */
+async function* paced(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let begun = performance.now()
+  for await (const chunk of chunks) {
+    yield chunk
+    if (performance.now() - begun < SLICE_MS) continue
+    await turn()
+    begun = performance.now()
   }
 }
 

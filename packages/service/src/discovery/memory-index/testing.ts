@@ -4,7 +4,9 @@ import type { Hit, Question } from '@referrer/search'
 import { testConfig, testContext } from '../../doors/http/testing.ts'
 import type { Context } from '../../kit/context.ts'
 import { runAlone } from '../../machinery/workers/testing.ts'
+import { Catalogues } from './catalogues.ts'
 import { searchIndex, searchState, searchWorker } from './client.ts'
+import type { Model } from './records.ts'
 
 export const POLL_MS = 20
 
@@ -38,3 +40,18 @@ export function startReplica(context: Context) {
 export type Replica = ReturnType<typeof startReplica>
 
 export const keysOf = (hits: readonly Hit[] | undefined) => hits?.map(({ key }) => key)
+
+/** Loads catalogues on a connection of their own. */
+export async function loadCatalogues(
+  sql: Sql,
+  chainIds: readonly number[],
+  model: Model,
+  meanwhile = async () => {},
+): Promise<Catalogues> {
+  const session = await sql.reserve()
+  try {
+    return await Catalogues.load(session, chainIds, model, meanwhile)
+  } finally {
+    session.release()
+  }
+}

@@ -1,101 +1,163 @@
 // The queries for candidates, by words and by vector, under the same filters.
 import type { Transaction } from '@referrer/database'
-import { productScore, type Question, type Vector } from '@referrer/search'
-import { columns } from './columns.ts'
+import { productScore, type Vector } from '@referrer/search'
 import { tableOf, type VectorTable } from './models.ts'
 import { vectorText } from './write-vectors.ts'
 
-const BY_WORDS = 200
-const BY_VECTOR = 100
-/** The worth of a term for the tsvector weights D to A: the middle of each quarter. */
-const QUARTERS = [0.125, 0.375, 0.625, 0.875]
-/** ts_rank divides the weight of a single word by this constant (π²/6); multiplying undoes it. */
-const ALONE = 1.64493406685
+const BY_VECTOR = 50
+/** How many vectors are looked at, at most, when few pass the filters. */
+const VECTORS_PASSED = 10_000
+
+/** A class of ranks or costs: a list with its length. */
+export interface Class {
+  list: number
+  entries: number
+}
 
 /** A chain in the schema `search`. */
 export interface IndexedChain {
   chainId: number
   size: number
   vectors: VectorTable | undefined
+  /** The lowest first. */
+  ranks: readonly Class[]
+  costs: readonly Class[]
 }
 
-/** The search criteria for candidates. */
-export interface Wanted {
-  /** Each term that counts, with the score a product gains by it. */
-  gains: ReadonlyMap<string, number>
-  /** A candidate by words contains at least one of these terms. */
-  anyOf: readonly string[]
-  vector: Vector | undefined
+/** A list, and what it adds to the score of each product in it. */
+export interface Gain {
+  list: number
+  length: number
+  gain: number
 }
 
-export type Filters = Pick<Question, 'category' | 'ceiling' | 'limit'>
+/** What candidates must fulfil. */
+export interface Filter {
+  /** The list of the category. */
+  category: number | undefined
+  ceiling: number | undefined
+  /** In one of the lists of each group. */
+  groups: readonly (readonly number[])[]
+}
 
 export type CandidateRow = {
+  slot: number
   merchant_id: bigint
   product_id: Buffer
   rank: number
-  /** The worth of each term in `gains`, from 0 to 255. */
-  worths: number[]
-  cosine: number | null
+  uses: Buffer
 }
 
 /**
- * Settings for this transaction only. With `iterative_scan` the index scan continues until enough rows pass the
- * filters.
+ * Settings for this transaction only. The planner knows nothing of the lengths of single lists, so it is not asked
+ * whether to scan the table or to compile. With `iterative_scan` the index scan of vectors continues until enough rows
+ * pass the filters.
  */
 export async function searchSettings(tx: Transaction, timeoutMs: number): Promise<void> {
   await tx`
-    SELECT set_config('statement_timeout', ${`${timeoutMs}`}, true), set_config('hnsw.iterative_scan', 'strict_order', true),
-      set_config('hnsw.ef_search', ${`${2 * BY_VECTOR}`}, true)`
+    SELECT set_config('statement_timeout', ${`${timeoutMs}`}, true), set_config('jit', 'off', true),
+      set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
+      set_config('work_mem', '32MB', true), set_config('plan_cache_mode', 'force_generic_plan', true),
+      set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', ${`${2 * BY_VECTOR}`}, true),
+      set_config('hnsw.max_scan_tuples', ${`${VECTORS_PASSED}`}, true)`
 }
 
-const lexeme = (term: string) => `'${term}'`
+/** LATERAL … LIMIT 1 forces an index lookup per row; with plain joins the planner may scan whole tables. */
+const documented = (tx: Transaction) => tx`
+  CROSS JOIN LATERAL (SELECT merchant_id, product_id, uses FROM search.documents AS d WHERE d.slot = c.slot LIMIT 1) AS d`
 
-export async function readCandidates(
+const passing = (tx: Transaction, { category, ceiling, groups }: Filter) => tx`
+  ${category === undefined ? tx`` : tx`AND lists @> ARRAY[${category}::integer]`}
+  ${groups.reduce((all, group) => tx`${all} AND lists && ${[...group]}::integer[]`, tx``)}
+  ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}`
+
+/** Products that pass the filter, which must have a category or a group. */
+export const readAll = (tx: Transaction, filter: Filter, most: number) => tx<CandidateRow[]>`
+  SELECT c.*, d.* FROM (SELECT slot, rank FROM search.products WHERE true ${passing(tx, filter)} LIMIT ${most}) AS c ${documented(tx)}`
+
+/**
+ * The best by approximate score of the products in the lists of `read`. The lists of `rest` add no candidates, but
+ * complete the scores of those found.
+ */
+export async function readBest(
   tx: Transaction,
-  { chainId, vectors }: IndexedChain,
-  { gains, anyOf, vector }: Wanted,
-  { category, ceiling, limit }: Filters,
+  { read, rest }: { read: readonly Gain[]; rest: readonly Gain[] },
+  filter: Filter,
+  { entries, most }: { entries: number; most: number },
 ): Promise<CandidateRow[]> {
-  const isNear = vector !== undefined && vectors !== undefined
-  if (anyOf.length === 0 && !isNear) return []
-  const terms = [...gains.keys()]
-  const filter = tx`
-    ${category === undefined ? tx`` : tx`AND category = ${category}`} ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}`
-  const byWords = tx`
-    (SELECT merchant_id, product_id FROM search.products
-    WHERE chain_id = ${chainId} AND terms @@ ${anyOf.map(lexeme).join(' | ')}::text::tsquery ${filter}
-    ORDER BY ${productScore(1, 0)}::float8 * (
-        SELECT sum(gain * ${ALONE}::float8 * ts_rank(${QUARTERS}::float8[]::real[], terms, asked::tsquery))
-        FROM unnest(${terms.map(lexeme)}::text[], ${[...gains.values()]}::float8[]) AS a (asked, gain)
-      ) + ${productScore(0, 1)}::float8 * rank DESC, merchant_id, product_id
-    LIMIT ${Math.max(BY_WORDS, 2 * limit)})`
-  const asked = tx`${vector ? vectorText(vector) : ''}::text::halfvec`
-  const byVector = isNear
-    ? tx`
-    (SELECT merchant_id, product_id FROM ${tableOf(tx, vectors)} WHERE true ${filter}
-    ORDER BY vector <=> ${asked} LIMIT ${Math.max(BY_VECTOR, limit)})`
-    : tx``
+  const columns = (gains: readonly Gain[]) =>
+    tx`unnest(${gains.map(({ list }) => list)}::integer[], ${gains.map(({ gain }) => gain)}::float8[]) AS l (list, gain)`
+  const found = passing(tx, filter)
+  // The lists are read in their order until there are enough entries, so a wrong guess of their number does no harm.
+  const completed =
+    rest.length === 0
+      ? tx``
+      : tx`
+    UNION ALL
+    (SELECT e.slot, e.rank, l.gain FROM ${columns(rest)} CROSS JOIN LATERAL (
+      SELECT slot, rank FROM search.products
+      WHERE lists @> ARRAY[l.list] AND lists && ${read.map(({ list }) => list)}::integer[] ${found}) AS e LIMIT ${entries})`
   return tx<CandidateRow[]>`
-    SELECT p.merchant_id, p.product_id, p.rank,
-      ARRAY(SELECT coalesce((p.worths->>term)::integer, 0) FROM unnest(${terms}::text[]) WITH ORDINALITY AS a (term, at) ORDER BY at) AS worths,
-      ${isNear ? tx`1 - (v.vector <=> ${asked})` : tx`NULL::float8`} AS cosine
-    FROM (${anyOf.length > 0 ? byWords : tx``} ${anyOf.length > 0 && isNear ? tx`UNION` : tx``} ${byVector}) AS c
-    JOIN search.products AS p ON p.chain_id = ${chainId} AND (p.merchant_id, p.product_id) = (c.merchant_id, c.product_id)
-    ${isNear ? tx`LEFT JOIN ${tableOf(tx, vectors)} AS v ON (v.merchant_id, v.product_id) = (c.merchant_id, c.product_id)` : tx``}`
+    SELECT c.*, d.* FROM (
+      SELECT slot, rank FROM (
+        (SELECT e.slot, e.rank, l.gain FROM ${columns(read)} CROSS JOIN LATERAL (
+          SELECT slot, rank FROM search.products WHERE lists @> ARRAY[l.list] ${found}) AS e LIMIT ${entries})
+        ${completed}
+      ) AS entry
+      GROUP BY slot, rank ORDER BY ${productScore(1, 0)}::float8 * sum(gain) + ${productScore(0, 1)}::float8 * rank DESC
+      LIMIT ${most}
+    ) AS c ${documented(tx)}`
 }
 
-/** In the order of the keys; undefined: the product has no vector. */
+/** As a subquery, which is evaluated once; a cast would parse the text again for every row. */
+const parsed = (tx: Transaction, vector: Vector) => tx`(SELECT ${vectorText(vector)}::text::halfvec)`
+
+/** The nearest products that pass the filter. With `isNarrow` all of these are compared, else the index is followed. */
+export function readNearest(
+  tx: Transaction,
+  table: VectorTable,
+  vector: Vector,
+  { filter, isNarrow, limit }: { filter: Filter; isNarrow: boolean; limit: number },
+) {
+  const asked = parsed(tx, vector)
+  const { category, ceiling } = filter
+  const most = Math.max(BY_VECTOR, limit)
+  const nearest = isNarrow
+    ? tx`
+    SELECT slot, distance FROM (SELECT slot FROM search.products WHERE true ${passing(tx, filter)} OFFSET 0) AS passed
+    CROSS JOIN LATERAL (SELECT v.vector <=> ${asked} AS distance FROM ${tableOf(tx, table)} AS v WHERE v.slot = passed.slot LIMIT 1) AS v
+    ORDER BY distance LIMIT ${most}`
+    : tx`
+    SELECT slot, vector <=> ${asked} AS distance FROM ${tableOf(tx, table)}
+    WHERE true ${category === undefined ? tx`` : tx`AND category = ${category}::integer`} ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}
+    ORDER BY vector <=> ${asked} LIMIT ${most}`
+  return tx<(CandidateRow & { cosine: number })[]>`
+    SELECT c.slot, 1 - c.distance AS cosine, p.*, d.* FROM (${nearest}) AS c
+    CROSS JOIN LATERAL (SELECT rank FROM search.products AS p WHERE p.slot = c.slot LIMIT 1) AS p ${documented(tx)}`
+}
+
+/** By slot; products without a vector are left out. */
+export async function readCosines(
+  tx: Transaction,
+  table: VectorTable,
+  vector: Vector,
+  slots: readonly number[],
+): Promise<Map<number, number>> {
+  if (slots.length === 0) return new Map()
+  const rows = await tx<{ slot: number; cosine: number }[]>`
+    SELECT slot, 1 - (vector <=> ${parsed(tx, vector)}) AS cosine FROM ${tableOf(tx, table)}
+    WHERE slot = ANY(${[...slots]}::integer[])`
+  return new Map(rows.map(({ slot, cosine }) => [slot, cosine]))
+}
+
+/** By slot; products without a vector are left out. */
 export async function readVectors(
   tx: Transaction,
   table: VectorTable,
-  keys: readonly string[],
-): Promise<(Vector | undefined)[]> {
-  if (keys.length === 0) return []
-  const [merchantIds, productIds] = columns(keys)
-  const rows = await tx<{ vector: string | null }[]>`
-    SELECT v.vector::text AS vector
-    FROM unnest(${merchantIds}::bigint[], ${productIds}::bytea[]) WITH ORDINALITY AS k (merchant_id, product_id, at)
-    LEFT JOIN ${tableOf(tx, table)} AS v USING (merchant_id, product_id) ORDER BY at`
-  return rows.map(({ vector }) => (vector === null ? undefined : Int8Array.from(JSON.parse(vector))))
+  slots: readonly number[],
+): Promise<Map<number, Vector>> {
+  if (slots.length === 0) return new Map()
+  const rows = await tx<{ slot: number; vector: string }[]>`
+    SELECT slot, vector::text AS vector FROM ${tableOf(tx, table)} WHERE slot = ANY(${[...slots]}::integer[])`
+  return new Map(rows.map(({ slot, vector }) => [slot, Int8Array.from(JSON.parse(vector))]))
 }

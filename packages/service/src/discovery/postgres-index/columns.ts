@@ -1,4 +1,4 @@
-import { type Product, readKey } from '@referrer/search'
+import { readKey } from '@referrer/search'
 
 /** The ids of products as columns for `unnest`. */
 export const columns = (keys: readonly string[]) => {
@@ -6,5 +6,5 @@ export const columns = (keys: readonly string[]) => {
   return [ids.map(({ merchantId }) => merchantId), ids.map(({ productId }) => productId)] as const
 }
 
-/** The value that price filters compare: the price or, if unknown, the lowest possible price. */
-export const costOf = ({ price, leastPrice }: Product): number => price ?? leastPrice
+/** An array of integers as Postgres reads it, for an array of arrays in `unnest`. */
+export const integers = (numbers: readonly number[]): string => `{${numbers.join()}}`

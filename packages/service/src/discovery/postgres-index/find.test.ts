@@ -1,11 +1,12 @@
 import type { Sql } from '@referrer/database'
-import { type Hit, type Question, quantize } from '@referrer/search'
+import { type Hit, keyOf, type Question, quantize, readKey } from '@referrer/search'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Catalogues } from '../memory-index/catalogues.ts'
 import { servingModel } from '../memory-index/records.ts'
-import { asked } from '../memory-index/testing.ts'
+import { asked, loadCatalogues } from '../memory-index/testing.ts'
+import { type IndexedChain, readNearest, searchSettings } from './candidates.ts'
 import { explainProducts, findProducts } from './find.ts'
 import { Keeper } from './keep.ts'
+import type { VectorTable } from './models.ts'
 import { prepareSchema } from './schema.ts'
 import { postgresSource, readIndexedChains, readIndexState } from './source.ts'
 import {
@@ -20,10 +21,12 @@ import {
 } from './testing.ts'
 
 const CHAIN = 1
+const LARGE_CHAIN = 2
 const MODEL = 'endpoint/test@8'
 const OTHER_MODEL = 'endpoint/other@4'
 const DIMS = 8
 const never = new AbortController().signal
+const progress = () => {}
 
 const THINGS = ['forecast', 'headphones', 'translation', 'route', 'invoice', 'smartwatch', 'recipe', 'chart']
 const KINDS = ['Weather', 'Wireless', 'German', 'Bicycle', 'Paper', 'Running', 'Vegan', 'Tidal']
@@ -60,21 +63,24 @@ beforeAll(async () => {
   await prepareSchema(sql)
   await useModel(sql, MODEL, DIMS)
   await list(sql, CHAIN, MODEL, corpus)
-  keeper = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL })
+  keeper = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL, progress })
   await keeper.loadAll(never)
 })
 afterAll(() => database?.close())
 
 const transaction = <T>(work: Parameters<typeof sql.begin<T>>[1]) => sql.begin(work) as Promise<T>
 
-async function inPostgres(question: Question): Promise<Hit[]> {
-  const indexed = (await readIndexedChains(sql, [CHAIN])).get(CHAIN)
+async function chainOf(chainId: number): Promise<IndexedChain> {
+  const indexed = (await readIndexedChains(sql, [chainId])).get(chainId)
   if (!indexed) throw new Error('the tables are not filled')
-  return findProducts(sql, indexed, question, 30_000)
+  return indexed
 }
 
+const inPostgres = async (question: Question): Promise<Hit[]> =>
+  findProducts(sql, await chainOf(CHAIN), question, 30_000)
+
 async function inMemory(question: Question): Promise<Hit[]> {
-  const catalogues = await Catalogues.load(sql, [CHAIN], await servingModel(sql, MODEL), async () => {})
+  const catalogues = await loadCatalogues(sql, [CHAIN], await servingModel(sql, MODEL))
   return catalogues.find(CHAIN, question)
 }
 
@@ -111,7 +117,7 @@ it.each<[string, Question]>([
   const indexed = (await readIndexedChains(sql, [CHAIN])).get(CHAIN)
   if (!indexed) throw new Error('the tables are not filled')
   const explained = await explainProducts(sql, indexed, question, 30_000)
-  const catalogues = await Catalogues.load(sql, [CHAIN], await servingModel(sql, MODEL), async () => {})
+  const catalogues = await loadCatalogues(sql, [CHAIN], await servingModel(sql, MODEL))
   const expected = catalogues.explain(CHAIN, question)
   if (!expected) throw new Error('the chain is not loaded')
   expect(explained.hits.length).toBeGreaterThan(0)
@@ -157,27 +163,62 @@ it('follows what is renamed, priced, closed and added', async () => {
 
 it('forgets what was closed while nobody kept the tables', async () => {
   await closeListing(sql, CHAIN, 3)
-  const next = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL })
+  const next = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL, progress })
   await next.loadAll(never)
   const hits = await inPostgres(asked('german forecast', { vector: vectorOf(0, 2), limit: 100 }))
   expect(hits.map(({ key }) => key)).not.toContain(keyOfListed(3))
   keeper = next
 })
 
-it('counts words as if it had read everything anew', async () => {
+it('goes on where the tables stand, and compares everything on another server', async () => {
+  const lost = keyOfListed(20)
+  const question = asked('german translation', { limit: 100 })
+  const keys = async () => (await inPostgres(question)).map(({ key }) => key)
+  const restarted = async () => {
+    keeper = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL, progress })
+    await keeper.start(never)
+    return keys()
+  }
+  expect(await keys()).toEqual(expect.arrayContaining([lost, keyOfListed(19)]))
+  // What nobody changed is only missed by a keeper that compares everything.
+  await sql`
+    WITH gone AS (DELETE FROM search.documents WHERE product_id = ${readKey(lost).productId} RETURNING slot)
+    DELETE FROM search.products WHERE slot IN (SELECT slot FROM gone)`
+  await closeListing(sql, CHAIN, 19)
+  const followed = await restarted()
+  expect(followed).not.toContain(lost)
+  expect(followed).not.toContain(keyOfListed(19))
+  await sql`UPDATE search.catalogues SET made_with = 'another server'`
+  const compared = await restarted()
+  expect(compared).toContain(lost)
+  expect(compared).not.toContain(keyOfListed(19))
+})
+
+it('counts as if it had read everything anew', async () => {
   const counts = async () => [
-    await sql`SELECT term, users, heard FROM search.terms ORDER BY term COLLATE "C"`,
-    await sql`SELECT word, users FROM search.words ORDER BY word COLLATE "C"`,
+    await sql`
+      SELECT t.term, l.list - 8 * t.number AS step, l.entries FROM search.lengths AS l
+      JOIN search.terms AS t ON t.number = l.list / 8 ORDER BY t.term COLLATE "C", step`,
+    await sql`SELECT word, users FROM search.words WHERE users > 0 ORDER BY word COLLATE "C"`,
     await sql`SELECT chain_id, size FROM search.catalogues`,
   ]
+  await sql`UPDATE search.catalogues SET is_ready = false`
+  await keeper.loadAll(never)
+  await list(sql, CHAIN, MODEL, new Map([[40, { name: 'Barometer', rank: 0.9, leastPrice: 70_000 }]]))
+  await list(sql, CHAIN, MODEL, new Map([[41, { ...corpus.get(41), rank: 0.02, price: 9_000_000 }]]))
+  await closeListing(sql, CHAIN, 42)
+  await keeper.poll(never)
   const followed = await counts()
-  await sql`TRUNCATE search.catalogues, search.products, search.terms, search.words`
+  await sql`TRUNCATE search.catalogues, search.products, search.documents, search.terms, search.lengths, search.words, search.vectors_1`
+  keeper = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL, progress })
   await keeper.loadAll(never)
   expect(await counts()).toEqual(followed)
 })
 
 it('writes nothing where nothing differs', async () => {
-  const versions = () => sql`SELECT product_id, xmin::text FROM search.products ORDER BY product_id`
+  const versions = () => sql`
+    SELECT slot, p.xmin::text AS product, d.xmin::text AS document, v.xmin::text AS vector
+    FROM search.products AS p JOIN search.documents AS d USING (slot) LEFT JOIN search.vectors_1 AS v USING (slot) ORDER BY slot`
   const before = await versions()
   await keeper.loadAll(never)
   expect(await versions()).toEqual(before)
@@ -199,11 +240,56 @@ it('goes on along the index until enough pass the filters', async () => {
   )
   await list(sql, CHAIN, MODEL, many)
   await keeper.poll(never)
-  await sql`SELECT set_config('enable_seqscan', 'off', false), set_config('enable_sort', 'off', false)`
-  const hits = await inPostgres(asked('', { vector: vectorOf(2, 3), ceiling: 2, limit: 30 }))
-  await sql`RESET ALL`
-  const cheap = [...many].flatMap(([number, { price }]) => (price === 1 ? keyOfListed(number) : []))
-  expect(hits.map(({ key }) => key).filter((key) => cheap.includes(key))).toHaveLength(30)
+  const indexed = await chainOf(CHAIN)
+  const rows = await sql.begin(async (tx) => {
+    await searchSettings(tx, 30_000)
+    // With so few products, sorting all of them would be cheaper.
+    await tx`SELECT set_config('enable_sort', 'off', true)`
+    const filter = { category: undefined, ceiling: 2, groups: [] }
+    return readNearest(tx, indexed.vectors as VectorTable, vectorOf(2, 3), {
+      filter,
+      isNarrow: false,
+      limit: 30,
+    })
+  })
+  const cheap = new Set([...many].flatMap(([number, { price }]) => (price === 1 ? keyOfListed(number) : [])))
+  const found = rows.map(({ merchant_id, product_id }) => keyOf(merchant_id, product_id))
+  expect(found.filter((key) => cheap.has(key))).toHaveLength(30)
+})
+
+it('finds in lists, of more products than it would score one by one, what the index in memory finds', async () => {
+  const words = [...THINGS, ...KINDS, 'quiet', 'light', 'fast', 'cheap', 'solid', 'plain', 'blue', 'round']
+  const word = (number: number, salt: number) => words[(number * salt + (number >> 3)) % words.length] ?? ''
+  const products = new Map(
+    Array.from({ length: 1_200 }, (_, number): [number, Listed] => [
+      number + 1,
+      {
+        name: `${word(number, 3)} ${word(number, 7)} n${number}`,
+        category: `c${number % 7}`,
+        description: [11, 13, 17, 19].map((salt) => word(number, salt)).join(' '),
+        rank: ((number * 37) % 100) / 100,
+        price: 10 ** (number % 6),
+        vector: vectorOf(number % 8, number),
+      },
+    ]),
+  )
+  await list(sql, LARGE_CHAIN, MODEL, products)
+  const large = new Keeper({ sql, transaction }, { chainIds: [LARGE_CHAIN], configuredId: MODEL, progress })
+  await large.loadAll(never)
+  const questions = [
+    asked('quiet forecast'),
+    asked('solid blue headphones for running', { vector: vectorOf(1, 5) }),
+    asked('n77 route'),
+    asked('invoce in german'),
+    asked('vegan recipe', { category: 'c3' }),
+    asked('tidal chart', { ceiling: 100 }),
+    asked('fast bicycle', { category: 'c1', ceiling: 1_000, vector: vectorOf(3, 1) }),
+  ]
+  const catalogues = await loadCatalogues(sql, [LARGE_CHAIN], await servingModel(sql, MODEL))
+  for (const question of questions) {
+    const hits = await findProducts(sql, await chainOf(LARGE_CHAIN), question, 30_000)
+    expect(rounded(hits)).toEqual(rounded(catalogues.find(LARGE_CHAIN, question)))
+  }
 })
 
 it('cannot tell before the tables were looked at, nor when Postgres fails', async () => {
@@ -230,7 +316,7 @@ it('answers with the vectors of another model as soon as all of them are there',
   )
   const other = new Keeper(
     { sql, transaction: (work) => sql.begin(work) as ReturnType<typeof work> },
-    { chainIds: [CHAIN], configuredId: OTHER_MODEL },
+    { chainIds: [CHAIN], configuredId: OTHER_MODEL, progress },
   )
   expect((await indexed())?.vectors?.embedderId).toBe(MODEL)
   await other.loadAll(never)

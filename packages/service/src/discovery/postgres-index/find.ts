@@ -16,23 +16,44 @@ import {
   readingOf,
   type Vector,
   type Wish,
+  WORTH_OF_STEP,
   wordMatch,
 } from '@referrer/search'
 import {
   type CandidateRow,
+  type Class,
+  type Filter,
+  type Gain,
   type IndexedChain,
-  readCandidates,
+  readAll,
+  readBest,
+  readCosines,
+  readNearest,
   readVectors,
   searchSettings,
-  type Wanted,
 } from './candidates.ts'
-import { readQuestion } from './vocabulary.ts'
+import { listOf, listOfCategory, listOfCost, listsOf } from './lists.ts'
+import { worthIn } from './uses.ts'
+import { readQuestion, type Understood } from './vocabulary.ts'
 
-/**
- * Candidates are selected by the rarest terms. Once these may have selected this many products, the more common terms
- * only count in the score.
- */
-const ENOUGH_CANDIDATES = 50_000
+/** Up to this many products, all are scored. */
+const FEW = 1_000
+/** Up to this many, the vectors of all are compared. */
+const NARROW = 5_000
+const BY_WORDS = 150
+/** How many of the best by approximate score are scored exactly. */
+const RESCORED = 300
+/** Lists add candidates until they have this many entries together. */
+const ENTRIES = 5_000
+/** Of the lists that only complete scores, those that add the most; each costs as much as a thousand entries. */
+const COMPLETING = 6
+
+const EVERYTHING: Filter = { category: undefined, ceiling: undefined, groups: [] }
+
+interface Candidate extends CandidateRow {
+  key: string
+  words: number
+}
 
 /** Throws if it takes longer than `timeoutMs`. */
 export async function findProducts(
@@ -52,8 +73,13 @@ export async function explainProducts(
   question: Question,
   timeoutMs: number,
 ): Promise<Explained> {
-  const { hits, share, wishes } = await searchTables(sql, indexed, question, timeoutMs)
-  return { hits, share, reading: readingOf(question.intent, wishes) }
+  const { hits, share, words } = await searchTables(sql, indexed, question, timeoutMs)
+  return { hits, share, reading: readingOf(question.intent, words) }
+}
+
+interface Found {
+  hits: ExplainedHit[]
+  share: number
 }
 
 async function searchTables(
@@ -61,94 +87,239 @@ async function searchTables(
   indexed: IndexedChain,
   question: Question,
   timeoutMs: number,
-): Promise<{ hits: ExplainedHit[]; share: number; wishes: readonly ReadWord[] }> {
-  const { wishes, holders } = await readQuestion(sql, indexed, question.intent)
-  const gains = gainsOf(wishes)
-  const wanted: Wanted = { gains, anyOf: selectingTerms(gains, holders), vector: undefined }
-  const wordsOf = matcher(wishes, [...gains.keys()])
+): Promise<Found & { words: readonly ReadWord[] }> {
+  const { category } = question
+  const categoryTerm = category === undefined ? undefined : listOfCategory(category).term
+  const understood = await readQuestion(sql, indexed, question.intent, categoryTerm)
+  const scope = scopeOf(indexed, understood, question)
+  const { words } = understood
+  if (scope.most === 0) return { hits: [], share: 0, words }
   return sql.begin(async (tx) => {
     await searchSettings(tx, timeoutMs)
-    const aim = await aimOf(tx, indexed, question.vector, wanted, wordsOf)
-    const rows = await readCandidates(tx, indexed, { ...wanted, vector: aim?.vector }, question)
-    const share = aim?.share ?? 0
-    const hits = rows.map((row) => {
-      const [words, near] = [wordsOf(row), nearness(row.cosine ?? 0)]
-      return { key: keyOfRow(row), intentMatch: intentMatch(words, near, share), rank: row.rank, words, near }
-    })
-    const score = (hit: Hit) => productScore(hit.intentMatch, hit.rank)
-    const best = hits
-      .filter((hit) => hit.intentMatch > 0)
-      .sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1))
-      .slice(0, question.limit)
-    return { hits: best, share, wishes }
+    return { ...(await find(tx, indexed, question, understood, scope)), words }
   })
 }
 
-const keyOfRow = ({ merchant_id, product_id }: CandidateRow) => keyOf(merchant_id, product_id)
-
-type WordsOf = (row: CandidateRow) => number
-
-function matcher(wishes: readonly Wish[], terms: readonly string[]): WordsOf {
-  const places = new Map(terms.map((term, place) => [term, place]))
-  return ({ worths }) => wordMatch(wishes, (term) => (worths[places.get(term) ?? -1] ?? 0) / 255)
-}
-
-/**
- * Adjusts the vector by the best word matches of the whole catalogue. Undefined for a vector of another model or one
- * of zeros: words alone decide.
- */
-async function aimOf(
+async function find(
   tx: Transaction,
   indexed: IndexedChain,
-  vector: Vector | undefined,
-  wanted: Wanted,
-  wordsOf: WordsOf,
-): Promise<Aim | undefined> {
+  question: Question,
+  { wishes, lengths }: Understood,
+  { filter, most }: Scope,
+): Promise<Found> {
+  const gains = gainsOf(wishes, lengths)
+  const isFew = most <= FEW
+  const isFiltered = question.category !== undefined || question.ceiling !== undefined
+  // With filters the lists are read twice: without them for the guides, then with them.
+  const entries = isFiltered ? ENTRIES / 2 : ENTRIES
+  const search: Search = {
+    tx,
+    indexed,
+    gains,
+    wishes,
+    entries,
+    limit: Math.max(BY_WORDS, 2 * question.limit),
+  }
   const { vectors } = indexed
-  if (!vector || !vectors || vector.length !== vectors.dims || vector.every((value) => value === 0))
-    return undefined
-  const rows = await readCandidates(tx, indexed, wanted, {
-    category: undefined,
-    ceiling: undefined,
-    limit: GUIDES,
+  const isNear = vectors !== undefined && isFit(question.vector, vectors.dims)
+
+  const found = isNear || !isFiltered ? await bestOfAll(search) : []
+  const aim = isNear ? await aimOf(tx, vectors, question.vector as Vector, found) : undefined
+  let candidates = found
+  if (isFew) candidates = await read(search, readAll(tx, filter, 2 * FEW))
+  // What people ask for in a category are often words of that category: more products pass than by chance.
+  else if (isFiltered) candidates = await bestByWords(search, filter, Math.sqrt(most / indexed.size))
+
+  const [near, cosines] =
+    aim === undefined || vectors === undefined
+      ? [[], new Map<number, number>()]
+      : await Promise.all([
+          isFew
+            ? []
+            : readNearest(tx, vectors, aim.vector, {
+                filter,
+                isNarrow: most <= NARROW,
+                limit: question.limit,
+              }),
+          readCosines(
+            tx,
+            vectors,
+            aim.vector,
+            candidates.map(({ slot }) => slot),
+          ),
+        ])
+  for (const { slot, cosine } of near) cosines.set(slot, cosine)
+  const all = new Map([...candidates, ...near.map(measured(wishes))].map((each) => [each.slot, each]))
+  const share = aim?.share ?? 0
+  const hits = [...all.values()].map(({ slot, key, rank, words }): ExplainedHit => {
+    const near = nearness(cosines.get(slot) ?? 0)
+    return { key, intentMatch: intentMatch(words, near, share), rank, words, near }
   })
-  const guides = rows
-    .map((row) => ({ key: keyOfRow(row), words: wordsOf(row) }))
+  const score = (hit: Hit) => productScore(hit.intentMatch, hit.rank)
+  const best = hits
+    .filter((hit) => hit.intentMatch > 0)
+    .sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1))
+    .slice(0, question.limit)
+  return { hits: best, share }
+}
+
+interface Scope {
+  filter: Filter
+  /** At most this many products pass it. */
+  most: number
+}
+
+function scopeOf(
+  { size, ranks, costs }: IndexedChain,
+  { category }: Understood,
+  { ceiling }: Question,
+): Scope {
+  const groups: number[][] = []
+  let most = size
+  if (ceiling !== undefined) {
+    const { term, step } = listOfCost(ceiling)
+    const end = listsOf('cost').findIndex((list) => list.term === term && list.step === step)
+    const cheap = costs.slice(0, end + 1)
+    most = Math.min(most, total(cheap))
+    // Reading that many lists at once takes time: only where these leave few products it is worth it.
+    if (20 * total(cheap) < size || most <= NARROW) groups.push(listed(cheap))
+  }
+  if (category !== undefined) most = Math.min(most, category.lengths[0] ?? 0)
+  else if (groups.length === 0 && most <= FEW) groups.push(listed(ranks))
+  const list = category?.number === undefined ? undefined : listOf(category.number, 0)
+  return { filter: { category: list, ceiling, groups }, most }
+}
+
+const total = (classes: readonly Class[]) => classes.reduce((sum, { entries }) => sum + entries, 0)
+const listed = (classes: readonly Class[]) =>
+  classes.flatMap(({ list, entries }) => (entries > 0 ? list : []))
+
+/** A vector of another model or one of zeros is left out: words alone decide. */
+const isFit = (vector: Vector | undefined, dims: number) =>
+  vector?.length === dims && vector.some((value) => value !== 0)
+
+interface Search {
+  tx: Transaction
+  indexed: IndexedChain
+  gains: readonly Gain[]
+  wishes: readonly Wish<number>[]
+  /** How many entries of lists are read. */
+  entries: number
+  limit: number
+}
+
+const measured =
+  (wishes: readonly Wish<number>[]) =>
+  (row: CandidateRow): Candidate => ({
+    ...row,
+    key: keyOf(row.merchant_id, row.product_id),
+    words: wordMatch(wishes, (term) => worthIn(row.uses, term)),
+  })
+
+const read = async ({ wishes }: Search, rows: Promise<CandidateRow[]>) => (await rows).map(measured(wishes))
+
+const bestOfAll = (search: Search): Promise<Candidate[]> => {
+  const { tx, indexed } = search
+  if (indexed.size > FEW) return bestByWords(search, EVERYTHING, 1)
+  return read(search, readAll(tx, { ...EVERYTHING, groups: [listed(indexed.ranks)] }, 2 * FEW))
+}
+
+/** The best by words among those that pass the filter, which are about this share of all. */
+async function bestByWords(search: Search, filter: Filter, share: number): Promise<Candidate[]> {
+  const { indexed, gains, entries, limit, wishes } = search
+  const { read: short, rest } = split(gains, share, entries)
+  const rows = [...(await readLists(search, short, rest, filter))]
+  const [next] = rest
+  if (next && short.reduce((sum, { length }) => sum + share * length, 0) < limit) {
+    // The remaining lists are too long to be read: of their products, those of the best ranks are.
+    const best = bestRanks(indexed, next.length * share, entries)
+    const few = split(gains, share * best.share, entries)
+    const long = few.read.includes(next) ? few.read : [...few.read, next]
+    const others = few.rest.filter((gain) => gain !== next)
+    rows.push(
+      ...(await readLists(search, long, others, { ...filter, groups: [...filter.groups, best.lists] })),
+    )
+  }
+  const score = ({ words, rank }: Candidate) => productScore(words, rank)
+  const candidates = [...new Map(rows.map((row) => [row.slot, row])).values()].map(measured(wishes))
+  return candidates.sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1)).slice(0, limit)
+}
+
+const readLists = (search: Search, lists: readonly Gain[], rest: readonly Gain[], filter: Filter) =>
+  lists.length === 0
+    ? []
+    : readBest(search.tx, { read: lists, rest: rest.slice(0, COMPLETING) }, filter, {
+        entries: search.entries,
+        most: Math.max(RESCORED, search.limit),
+      })
+
+/** The lists that are read, by what they add, and those that would be too much. */
+function split(gains: readonly Gain[], share: number, most: number): { read: Gain[]; rest: Gain[] } {
+  const [read, rest]: [Gain[], Gain[]] = [[], []]
+  let entries = 0
+  for (const gain of gains) {
+    if (entries + share * gain.length > most) rest.push(gain)
+    else {
+      entries += share * gain.length
+      read.push(gain)
+    }
+  }
+  return { read, rest }
+}
+
+/** The highest classes of ranks that leave as many of so many products as can be read; at least one. */
+function bestRanks(
+  { ranks, size }: IndexedChain,
+  products: number,
+  most: number,
+): { lists: number[]; share: number } {
+  const lists: number[] = []
+  let entries = 0
+  for (const { list, entries: more } of ranks.toReversed()) {
+    if (lists.length > 0 && ((entries + more) / size) * products > most) break
+    entries += more
+    if (more > 0) lists.push(list)
+  }
+  return { lists, share: entries / size }
+}
+
+/** Adjusts the vector by the best word matches of the whole catalogue, without filters. */
+async function aimOf(
+  tx: Transaction,
+  vectors: NonNullable<IndexedChain['vectors']>,
+  vector: Vector,
+  found: readonly Candidate[],
+): Promise<Aim> {
+  const guides = found
     .filter(({ words }) => words > 0)
     .sort((a, b) => b.words - a.words || (a.key < b.key ? -1 : 1))
     .slice(0, GUIDES)
   const near = await readVectors(
     tx,
     vectors,
-    guides.map(({ key }) => key),
+    guides.map(({ slot }) => slot),
   )
   return aimAt(
     vector,
-    guides.map(({ words }, index) => ({ words, vector: near[index] })),
+    guides.map(({ words, slot }) => ({ words, vector: near.get(slot) })),
   )
 }
 
-/** The share of the whole score that a product gains by each term. */
-function gainsOf(wishes: readonly Wish[]): Map<string, number> {
+/** The lists of the question, those first that add the most to a score. */
+function gainsOf(wishes: readonly Wish<number>[], lengths: Understood['lengths']): Gain[] {
   const all = wishes.reduce((sum, { weight }) => sum + weight, 0)
-  const gains = new Map<string, number>()
+  const gains = new Map<number, Gain>()
   for (const { weight, ways } of wishes) {
     for (const { terms, likeness } of ways) {
-      const gain = (weight * likeness) / terms.length / all
-      for (const term of terms) gains.set(term, (gains.get(term) ?? 0) + gain)
+      for (const term of terms) {
+        for (const [step, worth] of WORTH_OF_STEP.entries()) {
+          const list = listOf(term, step)
+          const gain = (weight * likeness * worth) / terms.length / all + (gains.get(list)?.gain ?? 0)
+          const length = lengths(term)[step] ?? 0
+          if (length > 0) gains.set(list, { list, length, gain })
+        }
+      }
     }
   }
-  return gains
-}
-
-/** The terms by which candidates are selected. */
-function selectingTerms(gains: ReadonlyMap<string, number>, holders: (term: string) => number): string[] {
-  let named = 0
-  return [...gains.keys()]
-    .sort((a, b) => holders(a) - holders(b) || (a < b ? -1 : 1))
-    .filter((term) => {
-      const isLookedUp = named < ENOUGH_CANDIDATES
-      named += holders(term)
-      return isLookedUp
-    })
+  return [...gains.values()].sort((a, b) => b.gain - a.gain || a.list - b.list)
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Sql } from '@referrer/database'
+import { type Build, buildIndex } from './build.ts'
 import { SearchSetupError } from './schema.ts'
 
 /** The table of one model's vectors for a chain. */
@@ -10,8 +11,6 @@ export interface VectorTable {
 
 /** The limit of pgvector's index on halfvec. */
 const MOST_DIMS = 4_000
-/** Work on a whole catalogue takes longer than the usual statement time-out. */
-const WITHOUT_TIMEOUT = `SELECT set_config('statement_timeout', '0', true)`
 
 export const tableOf = (sql: Queryable, { id }: VectorTable) => sql(`search.vectors_${id}`)
 
@@ -32,30 +31,31 @@ export async function ensureVectors(
     const [model] = await tx<[{ id: number }]>`
       SELECT id FROM search.models WHERE chain_id = ${chainId} AND embedder_id = ${embedderId}`
     const table = { id: model.id, embedderId, dims }
-    // The columns of the filters are beside the vector, so that a filtered search reads no other table.
+    // What filters compare is beside the vector, so that a filtered search reads no other table.
     await tx.unsafe(`
       CREATE TABLE IF NOT EXISTS search.vectors_${table.id} (
-        merchant_id bigint NOT NULL,
-        product_id  bytea  NOT NULL,
-        category    text   NOT NULL,
-        cost        float8 NOT NULL,
+        slot        integer PRIMARY KEY,
+        category    integer NOT NULL,
+        cost        float8  NOT NULL,
         vector      halfvec(${dims}) NOT NULL,
-        vector_hash bytea  NOT NULL,
-        PRIMARY KEY (merchant_id, product_id)
-      );
-      CREATE INDEX IF NOT EXISTS vectors_${table.id}_by_category ON search.vectors_${table.id} (category)`)
+        vector_hash bytea   NOT NULL
+      ) WITH (fillfactor = 90)`)
     return table
   })
 }
 
 /** Called when all vectors are written. Building the index now is faster than updating it with each insert. */
-export async function finishVectors(sql: Sql, { id }: VectorTable): Promise<void> {
-  await sql.begin(async (tx) => {
-    await tx.unsafe(WITHOUT_TIMEOUT)
-    await tx.unsafe(`
-      CREATE INDEX IF NOT EXISTS vectors_${id}_nearest ON search.vectors_${id} USING hnsw (vector halfvec_cosine_ops)`)
-    await tx`UPDATE search.models SET is_ready = true WHERE id = ${id}`
+export async function finishVectors(sql: Sql, { id, dims }: VectorTable, build: Build): Promise<void> {
+  await buildIndex(sql, build, {
+    table: `search.vectors_${id}`,
+    name: `vectors_${id}_nearest`,
+    using: 'hnsw (vector halfvec_cosine_ops)',
+    rowBytes: 2 * dims + 700,
   })
+  // Only one model is kept up to date.
+  await sql`
+    UPDATE search.models SET is_ready = (id = ${id})
+    WHERE chain_id = (SELECT chain_id FROM search.models WHERE id = ${id})`
 }
 
 /** Drops the vectors of models that do not serve any more. */

@@ -8,7 +8,7 @@ export class SearchSetupError extends Error {
 }
 
 /** Must change with the tables: tables of another layout are dropped and filled again. */
-const LAYOUT = 'referrer discovery, layout 1'
+const LAYOUT = 'referrer discovery, layout 2'
 /** The first version with iterative index scans, which filters need. */
 const LEAST_PGVECTOR = [0, 8] as const
 const NOT_ALLOWED = '42501'
@@ -23,45 +23,58 @@ const TABLES = `
     chain_id bigint  PRIMARY KEY,
     size     integer NOT NULL DEFAULT 0,
     -- Everything has been written once.
-    is_ready boolean NOT NULL DEFAULT false
+    is_ready boolean NOT NULL DEFAULT false,
+    -- What the tables were made with (see standing.ts), and the snapshot up to which changes are in them.
+    made_with text,
+    snapshot  text
   );
 
+  -- What a search reads of every entry of a list. Only lists are indexed, so that a new rank does not touch the index.
+  -- Indexes are built when all rows are there (see keep.ts).
+  CREATE SEQUENCE search.slots AS integer;
   CREATE TABLE search.products (
-    chain_id    bigint   NOT NULL,
-    merchant_id bigint   NOT NULL,
-    product_id  bytea    NOT NULL,
-    category    text     NOT NULL,
-    rank        float8   NOT NULL,
-    -- The price or, if unknown, the lowest possible price.
-    cost        float8   NOT NULL,
-    -- Hash of the texts that the columns below were made from.
-    text_hash   bytea    NOT NULL,
-    -- The worth of each term, from 1 to 255.
-    worths      jsonb    NOT NULL,
-    -- Words for which misspellings are recognised.
-    spelt       text[]   NOT NULL,
-    -- The terms; their weights A to D are the quarters of their worth.
-    terms       tsvector NOT NULL,
-    PRIMARY KEY (chain_id, merchant_id, product_id)
-  );
-  CREATE INDEX products_by_term ON search.products USING gin (terms);
-  CREATE INDEX products_by_category ON search.products (chain_id, category);
-
-  -- users: products whose own texts have the term; heard: products where only reviews have it.
-  CREATE TABLE search.terms (
+    slot     integer PRIMARY KEY,
     chain_id bigint  NOT NULL,
-    term     text    NOT NULL,
-    users    integer NOT NULL,
-    heard    integer NOT NULL,
+    rank     float8  NOT NULL,
+    -- The price or, if unknown, the lowest possible price.
+    cost     float8  NOT NULL,
+    -- The numbers of the lists that the product is in (see lists.ts).
+    lists    integer[] NOT NULL
+  ) WITH (fillfactor = 90);
+
+  -- What is read of candidates, and of products that change.
+  CREATE TABLE search.documents (
+    slot        integer PRIMARY KEY,
+    chain_id    bigint  NOT NULL,
+    merchant_id bigint  NOT NULL,
+    product_id  bytea   NOT NULL,
+    -- Hash of the texts that the columns below were made from.
+    text_hash   bytea   NOT NULL,
+    -- The numbers of the terms and what each is worth (see uses.ts).
+    uses        bytea   NOT NULL,
+    -- The numbers of the words for which misspellings are recognised.
+    spelt       integer[] NOT NULL,
+    UNIQUE (chain_id, merchant_id, product_id)
+  );
+
+  CREATE TABLE search.terms (
+    chain_id bigint NOT NULL,
+    term     text   NOT NULL,
+    number   integer NOT NULL GENERATED ALWAYS AS IDENTITY,
     PRIMARY KEY (chain_id, term)
   );
+  -- How many products are in each list; lists without entries are left out.
+  CREATE TABLE search.lengths (
+    list    integer PRIMARY KEY,
+    entries integer NOT NULL
+  ) WITH (fillfactor = 80);
   CREATE TABLE search.words (
     chain_id bigint  NOT NULL,
     word     text    NOT NULL,
-    users    integer NOT NULL,
+    number   integer NOT NULL UNIQUE GENERATED ALWAYS AS IDENTITY,
+    users    integer NOT NULL DEFAULT 0,
     PRIMARY KEY (chain_id, word)
-  );
-  CREATE INDEX words_by_letters ON search.words USING gin (word gin_trgm_ops);
+  ) WITH (fillfactor = 70);
 
   -- The vectors of a chain by one model are in the table vectors_<id>.
   CREATE TABLE search.models (

@@ -7,9 +7,11 @@ import { type Context, once, oncePerProcess } from '../../kit/context.ts'
 import type { Worker } from '../../machinery/workers/frame.ts'
 import { configuredId } from '../embeddings/embedders.ts'
 import type { Source } from '../source.ts'
-import type { IndexedChain } from './candidates.ts'
+import type { Class, IndexedChain } from './candidates.ts'
 import { explainProducts, findProducts } from './find.ts'
 import { keepTables } from './keep.ts'
+import { listOf, listsOf } from './lists.ts'
+import { readTerms } from './vocabulary.ts'
 
 const POLL_MS = 250
 const LOOK_MS = 1_000
@@ -72,6 +74,7 @@ export function postgresSearchWorker(context: Context, pollMs = POLL_MS): Worker
           chainIds,
           configuredId: configuredId(config.embedder),
           pollMs,
+          progress: (line) => context.log.info(`search index: ${line}`),
           onKept: () => frame.working(),
         },
         both,
@@ -102,10 +105,23 @@ export async function readIndexedChains(
     SELECT DISTINCT ON (c.chain_id) c.chain_id::float8 AS chain_id, c.size, m.id, m.embedder_id, m.dims
     FROM search.catalogues AS c LEFT JOIN search.models AS m ON m.chain_id = c.chain_id AND m.is_ready
     WHERE c.is_ready AND c.chain_id = ANY(${[...chainIds]}::bigint[]) ORDER BY c.chain_id, m.id DESC`
-  return new Map(
-    rows.map(({ chain_id, size, id, embedder_id, dims }) => {
-      const vectors = id === null ? undefined : { id, embedderId: embedder_id, dims }
-      return [chain_id, { chainId: chain_id, size, vectors }]
-    }),
-  )
+  const chains = rows.map(async ({ chain_id, size, id, embedder_id, dims }): Promise<IndexedChain> => {
+    const vectors = id === null ? undefined : { id, embedderId: embedder_id, dims }
+    return { chainId: chain_id, size, vectors, ...(await readClasses(sql, chain_id)) }
+  })
+  return new Map((await Promise.all(chains)).map((chain) => [chain.chainId, chain]))
+}
+
+/** How many products are in each class of ranks and of costs. */
+async function readClasses(sql: Sql, chainId: number): Promise<{ ranks: Class[]; costs: Class[] }> {
+  const [ranks, costs] = [listsOf('rank'), listsOf('cost')]
+  const rows = await readTerms(sql, chainId, [...new Set([...ranks, ...costs].map(({ term }) => term))])
+  const numbers = new Map(rows.map(({ term, number }) => [term, number]))
+  const entries = new Map(rows.map(({ list, entries }) => [list, entries ?? 0]))
+  const classes = (lists: typeof ranks) =>
+    lists.map(({ term, step }): Class => {
+      const list = listOf(numbers.get(term) ?? 0, step)
+      return { list, entries: entries.get(list) ?? 0 }
+    })
+  return { ranks: classes(ranks), costs: classes(costs) }
 }

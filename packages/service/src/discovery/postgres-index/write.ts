@@ -1,23 +1,29 @@
 // Writes products into the schema `search`. Only differences are written, so comparing everything again is cheap.
 import { createHash } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Queryable, Transaction } from '@referrer/database'
-import { canBeMisspelt, documentOf, keyOf, type Product } from '@referrer/search'
-import { columns, costOf } from './columns.ts'
+import { documentOf, keyOf, type Product, stepOf } from '@referrer/search'
+import { columns, integers } from './columns.ts'
 import { Counts, writeCounts } from './counts.ts'
+import {
+  costOf,
+  listOf,
+  listOfCategory,
+  listOfCost,
+  listOfRank,
+  listOfWorth,
+  type NamedList,
+} from './lists.ts'
 import type { VectorTable } from './models.ts'
+import type { Text, Texts } from './texts.ts'
+import { packUses } from './uses.ts'
 import { writeVectors } from './write-vectors.ts'
 
-/** Longer terms are not words and do not fit into an index. */
-const LONGEST_TERM = 250
-/** Texts are processed in slices of this length, so that requests are not blocked longer. */
-const SLICE_MS = 5
-
 /**
- * Part of each text hash: the terms of a sample with all kinds of words. When the term extraction changes, the hashes
- * change and all texts are processed again.
+ * Part of each text hash: the terms of a sample with all kinds of words, and the steps. When the term extraction
+ * changes, the hashes change and all texts are processed again.
  */
-const TEXT_READER = JSON.stringify([
+export const TEXT_READER = JSON.stringify([
+  Array.from({ length: 256 }, (_, worth) => stepOf(worth)),
   ...documentOf({
     name: 'Größe XL-42 running shoes',
     category: 'Läufe',
@@ -27,14 +33,22 @@ const TEXT_READER = JSON.stringify([
 ])
 
 type KeptRow = {
+  slot: number
   merchant_id: bigint
   product_id: Buffer
   rank: number
   cost: number
   text_hash: Buffer
 }
-type OldRow = { worths: Record<string, number>; spelt: string[] }
-type Document = { worths: [string, number][]; spelt: string[] }
+type OldRow = { lists: number[]; spelt: number[] }
+type Row = { slot: number; product: Product; hash: Buffer; lists: number[]; uses: Buffer; spelt: number[] }
+
+export interface Writing {
+  vectors: VectorTable | undefined
+  texts: Texts
+  /** False: everything is counted at the end. */
+  isCounting: boolean
+}
 
 /**
  * Updates products of one chain; no other process may write them meanwhile. Of the products in `keys`, only those in
@@ -45,28 +59,75 @@ export async function writeProducts(
   chainId: number,
   keys: readonly string[],
   found: readonly Product[],
-  vectors: VectorTable | undefined,
+  { vectors, texts, isCounting }: Writing,
 ): Promise<void> {
   const kept = await keptProducts(tx, chainId, keys)
   const open = new Set(found.map(({ key }) => key))
-  const gone = [...kept.keys()].filter((key) => !open.has(key))
+  const gone = [...kept].flatMap(([key, { slot }]) => (open.has(key) ? [] : [slot]))
   const hashes = new Map(found.map((product) => [product.key, hashOf(product)]))
   const isRead = ({ key }: Product) => hashes.get(key)?.equals(kept.get(key)?.text_hash ?? Buffer.alloc(0))
   const unread = found.filter((product) => !isRead(product))
   const moved = found.filter((product) => isRead(product) && !hasRankAndCost(product, kept.get(product.key)))
 
-  const counts = new Counts()
-  for (const old of await oldDocuments(tx, chainId, [...gone, ...unread.map(({ key }) => key)])) {
-    counts.add(Object.entries(old.worths), old.spelt, -1)
+  const added = found.filter(({ key }) => !kept.has(key))
+  const slots = new Map([...kept].map(([key, { slot }]) => [key, slot]))
+  for (const [index, slot] of (await newSlots(tx, added.length)).entries()) {
+    slots.set((added[index] as Product).key, slot)
   }
-  const documents = await readDocuments(unread)
-  for (const { worths, spelt } of documents) counts.add(worths, spelt, 1)
+  const slotOf = ({ key }: Product) => slots.get(key) as number
 
-  await remove(tx, chainId, gone)
-  await upsert(tx, chainId, unread, documents, hashes)
-  await updateRankAndCost(tx, chainId, moved)
-  await writeCounts(tx, chainId, counts, found.filter(({ key }) => !kept.has(key)).length - gone.length)
-  if (vectors) await writeVectors(tx, vectors, found, gone)
+  const read = await texts.read(tx, chainId, unread)
+  const numberOf = await texts.terms.of(tx, chainId, filtersOf(found, [...kept.values()]))
+  const listIn = ({ term, step }: NamedList) => listOf(numberOf(term), step)
+  const rows = unread.map((product, index): Row => {
+    const { worths, spelt } = read[index] as Text
+    return {
+      slot: slotOf(product),
+      product,
+      hash: hashes.get(product.key) ?? Buffer.alloc(0),
+      lists: [
+        ...worths.map(([term, worth]) => listOfWorth(term, worth)),
+        listIn(listOfCategory(product.category)),
+        listIn(listOfRank(product.rank)),
+        listIn(listOfCost(costOf(product))),
+      ],
+      uses: packUses(worths),
+      spelt,
+    }
+  })
+  const moves = moved.map((product): Move => {
+    const before = kept.get(product.key) as KeptRow
+    return {
+      slot: before.slot,
+      rank: product.rank,
+      cost: costOf(product),
+      from: [listOfRank(before.rank), listOfCost(before.cost)].map(listIn),
+      to: [listOfRank(product.rank), listOfCost(costOf(product))].map(listIn),
+    }
+  })
+
+  const counts = new Counts()
+  if (isCounting) {
+    const changed = unread.flatMap(({ key }) => kept.get(key)?.slot ?? [])
+    for (const old of await oldRows(tx, [...gone, ...changed])) counts.add(old.lists, old.spelt, -1)
+    for (const { lists, spelt } of rows) counts.add(lists, spelt, 1)
+    for (const { from, to } of moves) {
+      counts.add(from, [], -1)
+      counts.add(to, [], 1)
+    }
+  }
+  await remove(tx, gone)
+  await upsert(tx, chainId, rows)
+  await move(tx, moves)
+  if (isCounting) await writeCounts(tx, chainId, counts, added.length - gone.length)
+  if (vectors) {
+    const placed = found.map((product) => ({
+      slot: slotOf(product),
+      category: listIn(listOfCategory(product.category)),
+      product,
+    }))
+    await writeVectors(tx, vectors, placed, gone)
+  }
 }
 
 const hashOf = ({ name, category, description, evidence }: Product) =>
@@ -77,13 +138,23 @@ const hashOf = ({ name, category, description, evidence }: Product) =>
 const hasRankAndCost = (product: Product, row: KeptRow | undefined) =>
   row?.rank === product.rank && row.cost === costOf(product)
 
+/** The terms of categories, ranks and costs. */
+function* filtersOf(found: readonly Product[], kept: readonly KeptRow[]): Generator<string> {
+  for (const { category } of found) yield listOfCategory(category).term
+  const present = found.map((product) => ({ rank: product.rank, cost: costOf(product) }))
+  for (const { rank, cost } of [...kept, ...present]) {
+    yield listOfRank(rank).term
+    yield listOfCost(cost).term
+  }
+}
+
 /** Some products in the index that are not open any more. */
 export async function closedProducts(sql: Queryable, chainId: number, most: number): Promise<string[]> {
   const rows = await sql<Pick<KeptRow, 'merchant_id' | 'product_id'>[]>`
-    SELECT merchant_id, product_id FROM search.products AS p
+    SELECT merchant_id, product_id FROM search.documents AS d
     WHERE chain_id = ${chainId} AND NOT EXISTS (
       SELECT FROM market.listings AS l
-      WHERE (l.chain_id, l.merchant_id, l.product_id) = (p.chain_id, p.merchant_id, p.product_id) AND l.is_open)
+      WHERE (l.chain_id, l.merchant_id, l.product_id) = (d.chain_id, d.merchant_id, d.product_id) AND l.is_open)
     LIMIT ${most}`
   return rows.map(({ merchant_id, product_id }) => keyOf(merchant_id, product_id))
 }
@@ -95,80 +166,65 @@ async function keptProducts(
 ): Promise<Map<string, KeptRow>> {
   const [merchantIds, productIds] = columns(keys)
   const rows = await tx<KeptRow[]>`
-    SELECT merchant_id, product_id, rank, cost, text_hash FROM search.products
-    JOIN unnest(${merchantIds}::bigint[], ${productIds}::bytea[]) AS k (merchant_id, product_id) USING (merchant_id, product_id)
-    WHERE chain_id = ${chainId}`
+    SELECT d.slot, d.merchant_id, d.product_id, p.rank, p.cost, d.text_hash
+    FROM unnest(${merchantIds}::bigint[], ${productIds}::bytea[]) AS k (merchant_id, product_id)
+    JOIN search.documents AS d ON d.chain_id = ${chainId} AND (d.merchant_id, d.product_id) = (k.merchant_id, k.product_id)
+    JOIN search.products AS p ON p.slot = d.slot`
   return new Map(rows.map((row) => [keyOf(row.merchant_id, row.product_id), row]))
 }
 
-async function oldDocuments(tx: Transaction, chainId: number, keys: readonly string[]): Promise<OldRow[]> {
-  if (keys.length === 0) return []
-  const [merchantIds, productIds] = columns(keys)
+async function newSlots(tx: Transaction, count: number): Promise<number[]> {
+  if (count === 0) return []
+  const rows = await tx<{ slot: number }[]>`
+    SELECT nextval('search.slots')::integer AS slot FROM generate_series(1, ${count}::integer)`
+  return rows.map(({ slot }) => slot)
+}
+
+async function oldRows(tx: Transaction, slots: readonly number[]): Promise<OldRow[]> {
+  if (slots.length === 0) return []
   return tx<OldRow[]>`
-    SELECT worths, spelt FROM search.products
-    JOIN unnest(${merchantIds}::bigint[], ${productIds}::bytea[]) AS k (merchant_id, product_id) USING (merchant_id, product_id)
-    WHERE chain_id = ${chainId}`
+    SELECT p.lists, d.spelt FROM search.products AS p JOIN search.documents AS d USING (slot)
+    WHERE p.slot = ANY(${[...slots]}::integer[])`
 }
 
-/** In slices, because it runs in the process that answers requests. */
-async function readDocuments(products: readonly Product[]): Promise<Document[]> {
-  const documents: Document[] = []
-  let begun = performance.now()
-  for (const product of products) {
-    const { worths, words } = documentOf(product)
-    const kept = [...worths].filter(([term, worth]) => worth > 0 && term.length <= LONGEST_TERM)
-    documents.push({ worths: kept, spelt: [...words].filter(canBeMisspelt) })
-    if (performance.now() - begun < SLICE_MS) continue
-    await turn()
-    begun = performance.now()
-  }
-  return documents
+async function remove(tx: Transaction, slots: readonly number[]): Promise<void> {
+  if (slots.length === 0) return
+  await tx`DELETE FROM search.products WHERE slot = ANY(${[...slots]}::integer[])`
+  await tx`DELETE FROM search.documents WHERE slot = ANY(${[...slots]}::integer[])`
 }
 
-async function remove(tx: Transaction, chainId: number, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return
-  const [merchantIds, productIds] = columns(keys)
+async function upsert(tx: Transaction, chainId: number, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return
+  const slots = rows.map(({ slot }) => slot)
   await tx`
-    DELETE FROM search.products AS p USING unnest(${merchantIds}::bigint[], ${productIds}::bytea[]) AS k (merchant_id, product_id)
-    WHERE p.chain_id = ${chainId} AND (p.merchant_id, p.product_id) = (k.merchant_id, k.product_id)`
+    INSERT INTO search.products (slot, chain_id, rank, cost, lists)
+    SELECT slot, ${chainId}, rank, cost, lists::integer[]
+    FROM unnest(${slots}::integer[], ${rows.map(({ product }) => product.rank)}::float8[],
+      ${rows.map(({ product }) => costOf(product))}::float8[], ${rows.map(({ lists }) => integers(lists))}::text[]
+    ) AS k (slot, rank, cost, lists)
+    ON CONFLICT (slot) DO UPDATE SET rank = excluded.rank, cost = excluded.cost, lists = excluded.lists`
+  const [merchantIds, productIds] = columns(rows.map(({ product }) => product.key))
+  await tx`
+    INSERT INTO search.documents (slot, chain_id, merchant_id, product_id, text_hash, uses, spelt)
+    SELECT slot, ${chainId}, merchant_id, product_id, text_hash, uses, spelt::integer[]
+    FROM unnest(${slots}::integer[], ${merchantIds}::bigint[], ${productIds}::bytea[], ${rows.map(({ hash }) => hash)}::bytea[],
+      ${rows.map(({ uses }) => uses)}::bytea[], ${rows.map(({ spelt }) => integers(spelt))}::text[]
+    ) AS k (slot, merchant_id, product_id, text_hash, uses, spelt)
+    ON CONFLICT (slot) DO UPDATE SET text_hash = excluded.text_hash, uses = excluded.uses, spelt = excluded.spelt`
 }
 
-async function upsert(
-  tx: Transaction,
-  chainId: number,
-  products: readonly Product[],
-  documents: readonly Document[],
-  hashes: ReadonlyMap<string, Buffer>,
-): Promise<void> {
-  if (products.length === 0) return
-  const [merchantIds, productIds] = columns(products.map(({ key }) => key))
-  await tx`
-    INSERT INTO search.products (chain_id, merchant_id, product_id, category, rank, cost, text_hash, worths, spelt, terms)
-    SELECT ${chainId}, merchant_id, product_id, category, rank, cost, text_hash, worths::jsonb, spelt::text[], terms::tsvector
-    FROM unnest(${merchantIds}::bigint[], ${productIds}::bytea[], ${products.map(({ category }) => category)}::text[],
-      ${products.map(({ rank }) => rank)}::float8[], ${products.map(costOf)}::float8[],
-      ${products.map(({ key }) => hashes.get(key) ?? Buffer.alloc(0))}::bytea[],
-      ${documents.map(({ worths }) => JSON.stringify(Object.fromEntries(worths)))}::text[],
-      ${documents.map(({ spelt }) => `{${spelt.map((word) => `"${word}"`).join()}}`)}::text[],
-      ${documents.map(({ worths }) => worths.map(spell).join(' '))}::text[]
-    ) AS k (merchant_id, product_id, category, rank, cost, text_hash, worths, spelt, terms)
-    ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET category = excluded.category, rank = excluded.rank,
-      cost = excluded.cost, text_hash = excluded.text_hash, worths = excluded.worths, spelt = excluded.spelt, terms = excluded.terms`
-}
+type Move = { slot: number; rank: number; cost: number; from: number[]; to: number[] }
 
-/** A lexeme in tsvector syntax; terms contain only letters and digits. */
-const spell = ([term, worth]: [string, number]) => `'${term}':1${'DCBA'[worth >> 6]}`
-
-async function updateRankAndCost(
-  tx: Transaction,
-  chainId: number,
-  products: readonly Product[],
-): Promise<void> {
-  if (products.length === 0) return
-  const [merchantIds, productIds] = columns(products.map(({ key }) => key))
+/** The lists of the text stay as they are; a rank of the same class leaves the index alone. */
+async function move(tx: Transaction, moves: readonly Move[]): Promise<void> {
+  if (moves.length === 0) return
+  const list = (side: 'from' | 'to', at: number) => moves.map((move) => move[side][at] as number)
   await tx`
-    UPDATE search.products AS p SET rank = k.rank, cost = k.cost
-    FROM unnest(${merchantIds}::bigint[], ${productIds}::bytea[], ${products.map(({ rank }) => rank)}::float8[],
-      ${products.map(costOf)}::float8[]) AS k (merchant_id, product_id, rank, cost)
-    WHERE p.chain_id = ${chainId} AND (p.merchant_id, p.product_id) = (k.merchant_id, k.product_id)`
+    UPDATE search.products AS p SET rank = k.rank, cost = k.cost,
+      lists = array_replace(array_replace(p.lists, from_rank, to_rank), from_cost, to_cost)
+    FROM unnest(${moves.map(({ slot }) => slot)}::integer[], ${moves.map(({ rank }) => rank)}::float8[],
+      ${moves.map(({ cost }) => cost)}::float8[], ${list('from', 0)}::integer[], ${list('to', 0)}::integer[],
+      ${list('from', 1)}::integer[], ${list('to', 1)}::integer[]
+    ) AS k (slot, rank, cost, from_rank, to_rank, from_cost, to_cost)
+    WHERE p.slot = k.slot`
 }
