@@ -86,16 +86,19 @@ async function reviewsOfPayments(
         ${payments.map(({ contract }) => contract)}::bytea[], ${payments.map(({ payer }) => payer)}::bytea[],
         ${payments.map(({ nonce }) => nonce)}::bytea[]) AS k (contract, payer, nonce)
     )
-    SELECT s.internal_id FROM k JOIN market.searched_words AS s
-      ON s.chain_id = ${chainId} AND (s.payer, s.nonce) = (k.payer, k.nonce) AND s.contract = k.contract
+    -- LATERAL … OFFSET 0 forces index lookups; with plain joins the planner may scan whole tables.
+    SELECT s.internal_id FROM k CROSS JOIN LATERAL (
+      SELECT s.internal_id, s.contract FROM market.searched_words AS s
+      WHERE s.chain_id = ${chainId} AND s.payer = k.payer AND s.nonce = k.nonce OFFSET 0) AS s
+    WHERE s.contract = k.contract
     UNION
-    SELECT c.internal_id FROM k JOIN chain.escrows AS e
-      ON e.chain_id = ${chainId} AND (e.payer, e.nonce) = (k.payer, k.nonce) AND e.contract = k.contract
-    -- LATERAL … OFFSET 0 keeps the planner to the index by proof.
+    SELECT c.internal_id FROM k CROSS JOIN LATERAL (
+      SELECT e.escrow_id, e.buyer_agent_id, e.contract FROM chain.escrows AS e
+      WHERE e.chain_id = ${chainId} AND e.payer = k.payer AND e.nonce = k.nonce OFFSET 0) AS e
     CROSS JOIN LATERAL (
       SELECT c.internal_id, c.agent_id FROM chain.reviews AS c
       WHERE c.chain_id = ${chainId} AND c.proof_kind = ${BY_ESCROW} AND c.proof_id = e.escrow_id OFFSET 0) AS c
-    WHERE c.agent_id = e.buyer_agent_id`
+    WHERE e.contract = k.contract AND c.agent_id = e.buyer_agent_id`
   return rows.map(({ internal_id }) => internal_id)
 }
 
@@ -116,10 +119,11 @@ async function told(tx: Transaction, chainId: number, ids: readonly bigint[]): P
     CROSS JOIN LATERAL (
       SELECT published_at, review_id FROM chain.reviews WHERE internal_id = m.internal_id LIMIT 1) AS c
     CROSS JOIN LATERAL (
-      SELECT contract, payer, nonce FROM chain.escrows AS e
-      WHERE e.chain_id = m.chain_id AND e.escrow_id = m.proof_id AND e.buyer_agent_id = m.agent_id
-        AND (e.merchant_id, e.product_id) = (m.merchant_id, m.product_id) AND e.deposited_at <= c.published_at
-        AND coalesce(e.buyer_owner, e.payer) = m.author_owner
+      -- OFFSET 0 keeps the planner to the index by number, of which each contract has one purchase.
+      SELECT contract, payer, nonce FROM (
+        SELECT * FROM chain.escrows AS e WHERE e.chain_id = m.chain_id AND e.escrow_id = m.proof_id OFFSET 0) AS e
+      WHERE e.buyer_agent_id = m.agent_id AND (e.merchant_id, e.product_id) = (m.merchant_id, m.product_id)
+        AND e.deposited_at <= c.published_at AND coalesce(e.buyer_owner, e.payer) = m.author_owner
       ORDER BY e.deposited_at DESC, e.contract LIMIT 1) AS e
     WHERE m.chain_id = ${chainId} AND m.internal_id = ANY(${[...ids]}::bigint[]) AND m.proof_kind = ${BY_ESCROW}
       AND m.opinion_size IS NOT NULL AND m.content IS NOT NULL
@@ -195,17 +199,20 @@ export async function judgeAgain(
   chainId: number,
   most: number,
 ): Promise<ProductOfChain[] | undefined> {
-  const rows = await tx<(ProductOfChain & { differs: boolean })[]>`
-    WITH newest AS (${newestPass(tx, chainId)}), due AS (
-      SELECT s.internal_id, s.is_trusted FROM newest JOIN market.searched_words AS s
-        ON s.chain_id = ${chainId} AND s.counts AND s.standing_pass < newest.pass
-      ORDER BY s.standing_pass, s.internal_id LIMIT ${most}
-    )
+  const due = await tx<{ internal_id: bigint; is_trusted: boolean | null }[]>`
+    SELECT s.internal_id, s.is_trusted FROM market.searched_words AS s
+    -- As a scalar it bounds the scan of the index: most of the time there is nothing to find.
+    WHERE s.chain_id = ${chainId} AND s.counts AND s.standing_pass < (SELECT pass FROM (${newestPass(tx, chainId)}) AS newest)
+    ORDER BY s.standing_pass, s.internal_id LIMIT ${most}`
+  if (due.length === 0) return undefined
+  const before = new Map(due.map(({ internal_id, is_trusted }) => [internal_id, is_trusted]))
+  const judged = await tx<(ProductOfChain & { id: bigint; isTrusted: boolean | null })[]>`
     UPDATE market.searched_words AS s SET is_trusted = ${trust(tx)}, standing_pass = newest.pass
-    FROM due, newest WHERE s.internal_id = due.internal_id
-    RETURNING s.merchant_id AS "merchantId", s.product_id AS "productId", s.is_trusted IS DISTINCT FROM due.is_trusted AS differs`
-  if (rows.length === 0) return undefined
-  return rows.flatMap(({ differs, ...product }) => (differs ? product : []))
+    FROM (${newestPass(tx, chainId)}) AS newest WHERE s.internal_id = ANY(${[...before.keys()]}::bigint[])
+    RETURNING s.internal_id AS id, s.is_trusted AS "isTrusted", s.merchant_id AS "merchantId", s.product_id AS "productId"`
+  return judged
+    .filter(({ id, isTrusted }) => isTrusted !== before.get(id))
+    .map(({ merchantId, productId }) => ({ merchantId, productId }))
 }
 
 export type HeardSearch = {
