@@ -1,5 +1,6 @@
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rebuildListings } from '../../app/commands/rebuild-listings.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
 import { bytes32, type Product } from '../ranks/testing.ts'
 import { searchedWords, searchesOf } from './searches.ts'
@@ -303,6 +304,19 @@ it('a batch that is done twice changes nothing, and one of many changes makes as
   const few = await changesOf(1)
   expect(few).toBeGreaterThan(5)
   expect(await changesOf(30)).toBe(few)
+})
+
+it('a rebuild finds what an older version has left out, and forgets what is no more', async () => {
+  await standAll()
+  const { id } = await tell(FIRST, 'weather')
+  const { id: gone } = await tell(SECOND, 'casino')
+  expect(await searches()).toBe('casino weather')
+  await s.unpublish(gone)
+  // The older version takes the changes without looking at searches.
+  await database.sql`DELETE FROM market.pending_changes WHERE chain_id = ${chainId}`
+  await database.sql`DELETE FROM market.searched_words WHERE internal_id = ${id}`
+  await rebuildListings(database.sql, chainId, new Date(s.clock.now))
+  expect(await searches()).toBe('weather')
 })
 
 it('of many buyers the newest two hundred are read', async () => {
