@@ -56,6 +56,7 @@ const cost = Money.format(BigInt(price_usdc))
 const content_json = JSON.stringify({
   rating: 4,
   description: 'What I asked for, at once. I would buy it again.',
+  searched_for: intent,
   ...(products[0].category === 'api' && {
     calls: 1,
     successes: 1,

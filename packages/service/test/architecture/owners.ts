@@ -62,7 +62,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   ],
   'derived/standing': ['market.standing_passes', 'market.owner_standings', 'market.shop_standings'],
   'derived/rings': ['market.rings', 'market.ring_members', 'market.ring_searches', 'market.ring_shops'],
-  'derived/listings': ['market.listings'],
+  'derived/listings': ['market.listings', 'market.searched_words'],
   'derived/notices': ['market.notices'],
   'derived/offers': ['market.offers'],
   'derived/texts': ['market.texts_to_embed'],

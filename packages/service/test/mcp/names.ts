@@ -36,5 +36,5 @@ export const OF_SIGNER = [
 /** Fields of the signer's tools, of intents and of reviews. */
 export const FIELDS_ELSEWHERE = [
   ...['max_amount', 'idempotency_key', 'submit_votes', 'buy_product'],
-  ...['latency_ms', 'cost_usdc', 'cost_per_call_usdc'],
+  ...['latency_ms', 'cost_usdc', 'cost_per_call_usdc', 'searched_for'],
 ]

@@ -1,6 +1,7 @@
 import type { Sql } from '@referrer/database'
 import { lockFollowing } from '../../derived/following/following.ts'
 import { makeListings } from '../../derived/listings/make.ts'
+import { lookAtSearches } from '../../derived/listings/searches-store.ts'
 import { announceListings } from '../../derived/listings/store.ts'
 import type { ProductOfChain } from '../../kit/keys.ts'
 
@@ -15,6 +16,7 @@ export async function rebuildListings(
   now: Date,
   progress: (count: number) => void = () => {},
 ): Promise<number> {
+  await rebuildSearches(sql, chainId)
   let after: ProductOfChain = { merchantId: -1n, productId: Buffer.alloc(0) }
   let count = 0
   for (;;) {
@@ -34,5 +36,22 @@ export async function rebuildListings(
     after = last
     count += page.length
     progress(count)
+  }
+}
+
+/** Looks again at all reviews that may say what their buyer searched for. */
+async function rebuildSearches(sql: Sql, chainId: number): Promise<void> {
+  let after: bigint | undefined = 0n
+  while (after !== undefined) {
+    const from: bigint = after
+    after = await sql.begin(async (tx) => {
+      await lockFollowing(tx, chainId)
+      const reviews = await tx<{ internal_id: bigint }[]>`
+        SELECT internal_id FROM market.reviews
+        WHERE chain_id = ${chainId} AND content IS NOT NULL AND internal_id > ${from} ORDER BY internal_id LIMIT ${AT_ONCE}`
+      const ids = reviews.map(({ internal_id }) => internal_id)
+      await lookAtSearches(tx, chainId, ids)
+      return ids.at(-1)
+    })
   }
 }

@@ -1,5 +1,6 @@
 // Extracts from the reviews of a product the words by which it can be found.
 import { descriptionIn } from '../../market/reviews/content.ts'
+import { addSayer, mostSaid, type Sayers, wordsIn } from './words.ts'
 
 /** A review whose words count. */
 export interface Voice {
@@ -9,45 +10,14 @@ export interface Voice {
 }
 
 const MOST_WORDS = 60
-const MOST_TIMES = 3
-const LONGEST_WORD = 40
-
-const WORD = /[\p{L}\p{M}\p{N}]+/gu
-
-/** These words do not distinguish products. */
-const STOP_WORDS = new Set(
-  `a about above after again all also am an and any are as at be because been before being below between both but by can could did do does
-  doing down during each few for from further had has have having he her here hers him his how i if in into is it its itself just me more
-  most my no nor not now of off on once only or other our ours out over own s same she should so some such t than that the their theirs
-  them then there these they this those through to too under until up us very was we were what when where which while who whom why will
-  with would you your yours`.split(/\s+/),
-)
 
 /**
  * The words that most owners use, in alphabetical order. A word is repeated once for each owner who uses it, at most
  * three times.
  */
 export function evidenceOf(voices: readonly Voice[]): string {
-  const owners = new Map<string, Set<string>>()
-  for (const { owner, content } of voices) {
-    for (const word of wordsOf(content)) {
-      const saying = owners.get(word) ?? new Set()
-      owners.set(word, saying.add(owner))
-    }
-  }
-  return [...owners]
-    .map(([word, { size }]) => ({ word, times: size }))
-    .sort((a, b) => b.times - a.times || compare(a.word, b.word))
-    .slice(0, MOST_WORDS)
-    .sort((a, b) => compare(a.word, b.word))
-    .flatMap(({ word, times }) => Array<string>(Math.min(times, MOST_TIMES)).fill(word))
-    .join(' ')
-}
-
-/** Compares by code units, so that the order does not depend on a locale. */
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-
-function wordsOf(content: string): string[] {
-  const words = descriptionIn(content).normalize('NFKC').toLowerCase().match(WORD) ?? []
-  return words.filter((word) => word.length > 1 && word.length <= LONGEST_WORD && !STOP_WORDS.has(word))
+  const owners: Sayers = new Map()
+  for (const { owner, content } of voices)
+    for (const word of wordsIn(descriptionIn(content))) addSayer(owners, word, owner)
+  return mostSaid(owners, MOST_WORDS)
 }

@@ -4,6 +4,7 @@ import type { Batch, Change, Follower } from '../following/following.ts'
 import { planOffers } from '../offers/plan.ts'
 import { queueTexts } from '../texts/queue.ts'
 import { makeListings, nameOf } from './make.ts'
+import { judgeAgain, lookAtSearches } from './searches-store.ts'
 import { productsOf, productsRestingOn } from './store.ts'
 
 /** If more products than this depend on one merchant or agent, they are queued for later batches. */
@@ -27,7 +28,20 @@ export const listingsFollower = (context: Pick<Context, 'config'>): Follower => 
     if (context.config.embedder) await queueTexts(tx, chainId, known)
     await planOffers(tx, chainId, known)
   },
+
+  /** After new standings, what other buyers searched for may count. */
+  async refresh({ tx, chain, now }) {
+    const { chainId } = chain.config
+    const products = await judgeAgain(tx, chainId, PRODUCTS_AT_ONCE)
+    if (!products) return false
+    await makeListings(tx, chainId, distinct(products), { now, announced: [], window: WINDOW }, () => false)
+    return true
+  },
 })
+
+const distinct = (products: readonly ProductOfChain[]): ProductOfChain[] => [
+  ...new Map(products.map((product) => [nameOf(product), product])).values(),
+]
 
 /** Each product once. `touched` are products of which a field outside the listing itself has changed. */
 async function productsToLookAt(
@@ -51,9 +65,10 @@ async function productsToLookAt(
   const reviewed = await productsOf(tx, chainId, reviews)
   const wide = { merchants: ids('merchant'), agents: ids('agent'), flags: ids('flag') }
   const resting = await productsRestingOn(tx, chainId, wide, PRODUCTS_AT_ONCE)
-  const all: ProductOfChain[] = [...named, ...reviewed, ...resting]
+  const bought = changes.filter((change) => change.what === 'purchase')
+  const searched = await lookAtSearches(tx, chainId, reviews, bought)
   return {
-    products: [...new Map(all.map((product) => [nameOf(product), product])).values()],
+    products: distinct([...named, ...reviewed, ...resting, ...searched]),
     touched: new Set(named.map(nameOf)),
   }
 }

@@ -6,6 +6,8 @@ import { rebuildListings } from '../../app/commands/rebuild-listings.ts'
 import { migrations } from '../../machinery/db/migrations.ts'
 import type { Product } from '../ranks/testing.ts'
 import { evidenceOf } from './evidence.ts'
+import { searchedWords, searchesOf } from './searches.ts'
+import { HEARD_IN_MONTH, LEAST_STANDING } from './searches-store.ts'
 import { createShops, type Shops } from './testing.ts'
 
 const seed = seedOf()
@@ -27,6 +29,7 @@ const at = <T>(all: readonly T[], number: number): T | undefined => all[number %
 interface World {
   products: Product[]
   reviews: { id: bigint; isOnChain: boolean }[]
+  purchases: { number: number; product: Product; buyer: number; isOnChain: boolean }[]
 }
 
 type Step = (s: Shops, world: World, numbers: readonly [number, number, number]) => Promise<void>
@@ -67,7 +70,40 @@ const steps = {
   },
   async write(s, { reviews }, [which, word]) {
     const review = at(reviews, which)
-    if (review) await s.write(review.id, at(WORDS, word) ?? '')
+    if (review) await s.write(review.id, at(WORDS, word) ?? '', searchOf(word))
+  },
+  /** Three reviews of purchases; half of them are by the same agent, so that its months are full. */
+  async buy(s, { products, reviews, purchases }, [author, which, word]) {
+    const buyer = at(AGENTS, author % 2 === 0 ? 2 : author) ?? 0
+    for (const more of [0, 1, 2]) {
+      const product = at(products, which + more)
+      if (!product) return
+      s.pass()
+      const number = await s.buy(product, buyer)
+      purchases.push({ number, product, buyer, isOnChain: true })
+      const opinion = word % 7 === 0 ? {} : { opinion: { size: 1, weight: 1 } }
+      const id = await s.review(buyer, product, { hasText: false, purchase: number, ...opinion })
+      reviews.push({ id, isOnChain: true })
+      await s.write(id, 'fine', searchOf(word + more))
+    }
+  },
+  async reorganisePurchase(s, { purchases }, [which, number]) {
+    const purchase = at(purchases, which)
+    if (!purchase) return
+    if (purchase.isOnChain) await s.undo(purchase.number)
+    else await s.redo(purchase.number, purchase.product, purchase.buyer, number % 4 === 0)
+    purchase.isOnChain = !purchase.isOnChain
+  },
+  async bind(s, { purchases }, [which, agent]) {
+    const purchase = at(purchases, which)
+    if (purchase) await s.bind(purchase.number, at(AGENTS, agent) ?? 0)
+  },
+  async wait(s, _, [days]) {
+    s.pass(days % 3 === 0 ? 31 : days % 5)
+  },
+  async stand(s, _, [isOn, first, second]) {
+    const owners = { [at(AGENTS, first) ?? 0]: LEAST_STANDING, [at(AGENTS, second) ?? 0]: LEAST_STANDING - 1 }
+    await s.stand(isOn % 3 === 0 ? {} : { owners, shops: { 900: { standing: 1_000_000, isVerified: true } } })
   },
   async reorganise(s, { reviews }, [which, owner]) {
     const review = at(reviews, which)
@@ -80,6 +116,49 @@ const steps = {
     review.isOnChain = !review.isOnChain
   },
 } satisfies Record<string, Step>
+
+const searchOf = (word: number) => (word % 5 === 0 ? undefined : `${at(WORDS, word)} ${at(WORDS, word >> 2)}`)
+
+const hex = (bytes: Buffer) => bytes.toString('hex')
+
+/** The reviews of purchases that say what was searched for and have a place in their month, newest first. */
+async function searchesThatCount() {
+  const rows = await database.sql<
+    {
+      product_id: Buffer
+      owner: Buffer
+      payer: Buffer
+      agent_id: bigint
+      content: string
+      published_at: Date
+    }[]
+  >`
+    SELECT m.product_id, m.author_owner AS owner, e.payer, m.agent_id, m.content, c.published_at
+    FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
+    JOIN chain.escrows AS e ON (e.chain_id, e.escrow_id, e.buyer_agent_id, e.merchant_id, e.product_id, e.buyer_owner)
+      = (m.chain_id, m.proof_id, m.agent_id, m.merchant_id, m.product_id, m.author_owner)
+    WHERE m.chain_id = ${chainId} AND m.proof_kind = 2 AND m.opinion_size IS NOT NULL AND m.content IS NOT NULL
+      AND e.deposited_at <= c.published_at
+    ORDER BY c.published_at, c.review_id`
+  const telling = rows.filter(({ content }) => searchedWords(content).length > 0)
+  const months = Map.groupBy(
+    telling,
+    ({ owner, published_at }) => hex(owner) + published_at.toISOString().slice(0, 7),
+  )
+  const heard = new Set([...months.values()].flatMap((month) => month.slice(0, HEARD_IN_MONTH)))
+  return telling.filter((row) => heard.has(row)).reverse()
+}
+
+/** Null: standings are off. */
+async function trustedOwners(): Promise<Set<string> | null> {
+  const { sql } = database
+  const [pass] = await sql<{ verified: number }[]>`
+    SELECT verified FROM market.standing_passes WHERE chain_id = ${chainId} ORDER BY pass DESC LIMIT 1`
+  if (!pass?.verified) return null
+  const rows = await sql<{ owner: Buffer; standing: number }[]>`
+    SELECT owner, standing FROM market.owner_standings WHERE chain_id = ${chainId}`
+  return new Set(rows.filter(({ standing }) => standing >= LEAST_STANDING).map(({ owner }) => hex(owner)))
+}
 
 /** The expected listings, computed from all records, one product after the other. */
 async function workOut() {
@@ -96,14 +175,31 @@ async function workOut() {
     LEFT JOIN chain.identities AS i ON i.chain_id = l.chain_id AND i.agent_id = l.merchant_id
     WHERE l.chain_id = ${chainId} ORDER BY merchant_id, product_id`
   const reviews = await sql<
-    { internal_id: bigint; product_id: Buffer; author_owner: Buffer; content: string; flagged: boolean }[]
+    {
+      internal_id: bigint
+      product_id: Buffer
+      author_owner: Buffer
+      content: string
+      flagged: boolean
+      age: number
+    }[]
   >`
-    SELECT internal_id, m.product_id, author_owner, content, a.flagged
+    SELECT internal_id, m.product_id, author_owner, content, a.flagged,
+      row_number() OVER (ORDER BY published_at DESC, review_id DESC)::integer AS age
     FROM market.reviews AS m JOIN chain.reviews USING (internal_id) JOIN market.agents AS a ON (a.chain_id, a.agent_id) = (m.chain_id, m.agent_id)
     WHERE m.chain_id = ${chainId} AND content IS NOT NULL ORDER BY internal_id`
+  const agents = await sql<{ agent_id: bigint; owner: Buffer; flagged: boolean }[]>`
+    SELECT agent_id, owner, flagged FROM chain.identities JOIN market.agents USING (chain_id, agent_id) WHERE chain_id = ${chainId}`
+  const trusted = await trustedOwners()
+  const honest = (await searchesThatCount()).filter(({ agent_id, owner }) =>
+    agents.some((agent) => agent.agent_id === agent_id && agent.owner.equals(owner) && !agent.flagged),
+  )
   return products.map(({ merchant_id, product_id, is_known, owner, is_open }) => {
     const own = reviews.filter((review) => is_known && review.product_id.equals(product_id))
-    const heard = own.filter((review) => !review.flagged && !(owner && review.author_owner.equals(owner)))
+    const heard = own
+      .filter((review) => !review.flagged && !(owner && review.author_owner.equals(owner)))
+      .sort((a, b) => a.age - b.age)
+      .slice(0, 20)
     return {
       merchant_id,
       product_id,
@@ -113,24 +209,35 @@ async function workOut() {
       evidence: evidenceOf(
         heard.map(({ author_owner, content }) => ({ owner: author_owner.toString('hex'), content })),
       ),
+      searches: searchesOf(
+        honest
+          .filter((row) => is_known && row.product_id.equals(product_id))
+          .filter((row) => !owner || !(row.owner.equals(owner) || row.payer.equals(owner)))
+          .map((row) => ({
+            owner: hex(row.owner),
+            words: searchedWords(row.content),
+            isTrusted: trusted ? trusted.has(hex(row.owner)) : null,
+          })),
+      ),
     }
   })
 }
 
 const listings = () => database.sql`
-  SELECT merchant_id, product_id, is_open, review_count, shortlist, evidence FROM market.listings
+  SELECT merchant_id, product_id, is_open, review_count, shortlist, evidence, searches FROM market.listings
   WHERE chain_id = ${chainId} ORDER BY merchant_id, product_id`
 
 it('listings that followed a history are those that all of it together makes', async () => {
   const names = Object.keys(steps) as (keyof typeof steps)[]
   // Most steps are reviews.
-  const name = fc.constantFrom(...names, 'review' as const, 'review' as const, 'review' as const)
+  const repeated = [...Array(3).fill('review'), ...Array(6).fill('buy')] as ('review' | 'buy')[]
+  const name = fc.constantFrom(...names, ...repeated)
   const step = fc.tuple(name, fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99)), fc.nat(3))
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (history) => {
       chainId += 1
       const s = createShops(database.sql, chainId)
-      const world: World = { products: [], reviews: [] }
+      const world: World = { products: [], reviews: [], purchases: [] }
       for (const number of AGENTS) await s.agent(number, number)
       for (const number of MERCHANTS) {
         await s.open(number, number)

@@ -3,6 +3,8 @@
 import type { Transaction } from '@referrer/database'
 import type { ProductOfChain } from '../../kit/keys.ts'
 import { evidenceOf } from './evidence.ts'
+import { searchesOf } from './searches.ts'
+import { type HeardSearch, searchesHeard } from './searches-store.ts'
 import {
   contentsOf,
   type Listing,
@@ -36,14 +38,16 @@ export async function makeListings(
   const standings = await standingsOf(tx, chainId, products)
   const known = standings.filter(({ is_known }) => is_known)
   const shortlisted = Map.groupBy(await shortlistsOf(tx, chainId, known.map(keyOf), look), ({ at }) => at)
+  const searched = Map.groupBy(await searchesHeard(tx, chainId, known.map(keyOf)), ({ at }) => at)
   const reviews = new Map(known.map((standing, at) => [standing, shortlisted.get(at) ?? []]))
+  const searches = new Map(known.map((standing, at) => [standing, searched.get(at) ?? []]))
   const contents = await contentsOf(
     tx,
     [...reviews.values()].flatMap(heardOf).map(({ internal_id }) => internal_id),
   )
   const made = standings.map((standing) => ({
     standing,
-    listing: listingOf(standing, reviews.get(standing), contents),
+    listing: listingOf(standing, reviews.get(standing), contents, searches.get(standing) ?? []),
   }))
   const written = made.filter(
     ({ standing, listing }) => isTouched(keyOf(standing)) || differs(listing, standing),
@@ -61,12 +65,13 @@ const keyOf = ({ merchant_id, product_id }: StandingRow): ProductOfChain => ({
   productId: product_id,
 })
 
-const GONE: Listing = { isOpen: false, reviewCount: 0, shortlist: [], evidence: '' }
+const GONE: Listing = { isOpen: false, reviewCount: 0, shortlist: [], evidence: '', searches: '' }
 
 function listingOf(
   { is_open, review_count }: StandingRow,
   reviews: readonly ShortlistedRow[] | undefined,
   contents: ReadonlyMap<bigint, string>,
+  searches: readonly HeardSearch[],
 ): Listing {
   if (!reviews) return GONE
   const voices = heardOf(reviews).map(({ internal_id, agent_id, author_owner }) => ({
@@ -78,6 +83,13 @@ function listingOf(
     reviewCount: review_count,
     shortlist: reviews.map(({ internal_id }) => internal_id),
     evidence: evidenceOf(voices),
+    searches: searchesOf(
+      searches.map(({ owner, words, is_trusted }) => ({
+        owner: owner.toString('hex'),
+        words: words.split(' '),
+        isTrusted: is_trusted,
+      })),
+    ),
   }
 }
 
@@ -87,11 +99,15 @@ const heardOf = (reviews: readonly ShortlistedRow[]): ShortlistedRow[] =>
     .sort((a, b) => a.place - b.place)
     .slice(0, MOST_REVIEWS)
 
-function differs({ isOpen, reviewCount, shortlist, evidence }: Listing, listed: StandingRow): boolean {
+function differs(
+  { isOpen, reviewCount, shortlist, evidence, searches }: Listing,
+  listed: StandingRow,
+): boolean {
   return (
     listed.listed_open !== isOpen ||
     listed.listed_count !== reviewCount ||
     listed.listed_evidence !== evidence ||
+    listed.listed_searches !== searches ||
     listed.listed_shortlist.join() !== shortlist.join()
   )
 }

@@ -8,7 +8,10 @@ export interface Listing {
   isOpen: boolean
   reviewCount: number
   shortlist: readonly bigint[]
+  /** The words of its reviews. */
   evidence: string
+  /** The words by which its buyers searched. */
+  searches: string
 }
 
 /** A review is excluded for this long after its author was transferred to another owner. */
@@ -77,8 +80,8 @@ export interface Wide {
 /**
  * The products that depend on these records. A product is open or not depending on its merchant and the merchant's
  * owner; the words of its reviews count unless their author is flagged; which of many reviews are excluded depends on
- * their authors' owners. If there are more than `most` products, they are queued for later batches instead, and none
- * is returned.
+ * their authors' owners; what a buyer searched for counts while its agent belongs to it. If there are more than `most`
+ * products, they are queued for later batches instead, and none is returned.
  */
 export async function productsRestingOn(
   tx: Transaction,
@@ -95,7 +98,9 @@ export async function productsRestingOn(
     UNION SELECT merchant_id, product_id FROM chain.reviews AS r
     WHERE chain_id = ${chainId} AND agent_id = ANY(${[...agents]}::bigint[]) AND (
       SELECT review_count FROM market.listings AS l
-      WHERE (l.chain_id, l.merchant_id, l.product_id) = (r.chain_id, r.merchant_id, r.product_id)) > ${SHORTLISTED}`
+      WHERE (l.chain_id, l.merchant_id, l.product_id) = (r.chain_id, r.merchant_id, r.product_id)) > ${SHORTLISTED}
+    UNION SELECT merchant_id, product_id FROM market.searched_words
+    WHERE chain_id = ${chainId} AND agent_id = ANY(${[...agents]}::bigint[]) AND counts`
   const some = await tx<ProductOfChain[]>`
     SELECT merchant_id AS "merchantId", product_id AS "productId" FROM (${wide}) AS wide LIMIT ${most + 1}`
   if (some.length <= most) return some
@@ -117,6 +122,7 @@ export type StandingRow = {
   listed_count: number
   listed_shortlist: bigint[]
   listed_evidence: string
+  listed_searches: string
 }
 
 /** Covers products that are in the records or have a listing from when they were. */
@@ -130,7 +136,8 @@ export function standingsOf(
     SELECT k.merchant_id, k.product_id, p.chain_id IS NOT NULL AS is_known,
       (p.chain_id IS NOT NULL AND c.active AND ${isOpenMerchant(tx, chainId, tx`k.merchant_id`)}) IS TRUE AS is_open,
       coalesce(r.count, 0)::integer AS review_count,
-      l.is_open AS listed_open, l.review_count AS listed_count, l.shortlist AS listed_shortlist, l.evidence AS listed_evidence
+      l.is_open AS listed_open, l.review_count AS listed_count, l.shortlist AS listed_shortlist, l.evidence AS listed_evidence,
+      l.searches AS listed_searches
     FROM unnest(${merchantIds}::bigint[], ${productIds}::bytea[]) AS k (merchant_id, product_id)
     LEFT JOIN market.products AS p ON (p.chain_id, p.merchant_id, p.product_id) = (${chainId}, k.merchant_id, k.product_id)
     LEFT JOIN chain.products AS c ON (c.chain_id, c.merchant_id, c.product_id) = (${chainId}, k.merchant_id, k.product_id)
@@ -234,14 +241,15 @@ export async function writeListings(
   if (listings.length === 0) return
   const [merchantIds, productIds] = columns(listings)
   await tx`
-    INSERT INTO market.listings (chain_id, merchant_id, product_id, is_open, review_count, shortlist, evidence)
-    SELECT ${chainId}, k.merchant_id, k.product_id, k.is_open, k.review_count, k.shortlist::bigint[], k.evidence
+    INSERT INTO market.listings (chain_id, merchant_id, product_id, is_open, review_count, shortlist, evidence, searches)
+    SELECT ${chainId}, k.merchant_id, k.product_id, k.is_open, k.review_count, k.shortlist::bigint[], k.evidence, k.searches
     FROM unnest(
       ${merchantIds}::bigint[], ${productIds}::bytea[], ${listings.map(({ isOpen }) => isOpen)}::boolean[],
       ${listings.map(({ reviewCount }) => reviewCount)}::integer[],
-      ${listings.map(({ shortlist }) => `{${shortlist.join()}}`)}::text[], ${listings.map(({ evidence }) => evidence)}::text[]
-    ) AS k (merchant_id, product_id, is_open, review_count, shortlist, evidence)
+      ${listings.map(({ shortlist }) => `{${shortlist.join()}}`)}::text[], ${listings.map(({ evidence }) => evidence)}::text[],
+      ${listings.map(({ searches }) => searches)}::text[]
+    ) AS k (merchant_id, product_id, is_open, review_count, shortlist, evidence, searches)
     ORDER BY k.merchant_id, k.product_id
     ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET is_open = excluded.is_open, review_count = excluded.review_count,
-      shortlist = excluded.shortlist, evidence = excluded.evidence, changed_in = excluded.changed_in`
+      shortlist = excluded.shortlist, evidence = excluded.evidence, searches = excluded.searches, changed_in = excluded.changed_in`
 }

@@ -13,6 +13,7 @@ export type ListedRow = {
   review_count: number
   shortlist: bigint[]
   evidence: string
+  searches: string
   changed_in: string
 }
 
@@ -80,10 +81,11 @@ export function createShops(
       })
     },
     /** Sets or replaces the text of a review. */
-    async write(internalId: bigint, description: string): Promise<void> {
+    async write(internalId: bigint, description: string, searchedFor?: string): Promise<void> {
       texts += 1
+      const content = { rating: 5, description, searched_for: searchedFor }
       await sql`
-        UPDATE market.reviews SET content = ${JSON.stringify({ rating: 5, description })}, content_hash = ${bytes32(texts)}
+        UPDATE market.reviews SET content = ${JSON.stringify(content)}, content_hash = ${bytes32(texts)}
         WHERE internal_id = ${internalId}`
     },
     async rank(agentId: number, rank: number): Promise<void> {
@@ -96,7 +98,7 @@ export function createShops(
     async listing({ merchantId, number }: Product): Promise<ListedRow | undefined> {
       await history.follow()
       const [row] = await sql<ListedRow[]>`
-        SELECT is_open, review_count, shortlist, evidence, changed_in::text FROM market.listings
+        SELECT is_open, review_count, shortlist, evidence, searches, changed_in::text FROM market.listings
         WHERE chain_id = ${chainId} AND merchant_id = ${merchantId} AND product_id = ${bytes32(number)}`
       return row
     },

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkText, MOST_BYTES, parseContent, satisfactionOf } from './content.ts'
+import { checkText, MOST_BYTES, parseContent, satisfactionOf, searchedForIn } from './content.ts'
 
 const content = (more: string) => `{"rating":3,"description":"fine"${more}}`
+
+const SEARCH = 'searched_for must be a text of 3 to 200 characters, or be left out'
 
 describe('the text of a review', () => {
   it.each([
@@ -29,6 +31,10 @@ describe('the text of a review', () => {
     ],
     ['a tag', '{"rating":5,"description":"<b>"}', 'description must not contain angle brackets'],
     ['a hidden tag', '{"rating":5,"description":"\\u003cb"}', 'description must not contain angle brackets'],
+    ['a search of null', content(',"searched_for":null'), SEARCH],
+    ['a search that is no text', content(',"searched_for":["weather"]'), SEARCH],
+    ['a search that is too short', content(',"searched_for":" ab "'), SEARCH],
+    ['a search that is too long', content(`,"searched_for":"${'a'.repeat(201)}"`), SEARCH],
     ['two ratings', '{"rating":5,"description":"x","rating":1}', 'content_json names a key twice'],
     [
       'two ratings, one in disguise',
@@ -76,6 +82,18 @@ describe('the text of a review', () => {
     expect([1, 2, 3, 4, 5].map((rating) => satisfactionOf({ rating, description: '' }))).toEqual([
       0, 0.25, 0.5, 0.75, 1,
     ])
+  })
+
+  it.each(['abc', '日本語', ` ${'😀'.repeat(200)} `])('may tell what was searched for: %s', (searched) => {
+    const text = content(`,"searched_for":${JSON.stringify(searched)}`)
+    expect(parseContent(text)).toMatchObject({ searched_for: searched })
+    expect(searchedForIn(text)).toBe(searched)
+  })
+
+  it('that was accepted before searches were checked tells none if it would be refused now', () => {
+    for (const value of ['null', '7', '"ab"', `"${'a'.repeat(201)}"`])
+      expect(searchedForIn(content(`,"searched_for":${value}`))).toBe('')
+    for (const text of ['', 'null', '7', content('')]) expect(searchedForIn(text)).toBe('')
   })
 
   it('that was accepted can stand in the middle of JSON, and reads the same there', () => {

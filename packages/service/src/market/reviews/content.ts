@@ -7,6 +7,10 @@ const MOST_LEVELS = 32
 
 export type Content = { rating: number; description: string; [key: string]: unknown }
 
+/** Limits of `searched_for`, in characters without spaces around them. */
+const SHORTEST_SEARCH = 3
+const LONGEST_SEARCH = 200
+
 const invalid = (what: string) => refused('invalid input', what)
 
 /** Checks that a text has one encoding in bytes, before it is hashed. */
@@ -26,22 +30,42 @@ export function parseContent(text: string): Content {
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     throw invalid('content_json is not a JSON object')
   if (keysIn(content, 0) !== keysWritten(text)) throw invalid('content_json names a key twice')
-  const { rating, description } = content as Record<string, unknown>
+  const { rating, description, searched_for: searchedFor } = content as Record<string, unknown>
   if (!Number.isInteger(rating) || Number(rating) < 1 || Number(rating) > 5)
     throw invalid('rating must be a whole number from 1 to 5')
   if (typeof description !== 'string' || description.trim() === '')
     throw invalid('description must be a text that is not blank')
   if (/[<>]/.test(description)) throw invalid('description must not contain angle brackets')
+  if (Object.hasOwn(content, 'searched_for') && !isSearch(searchedFor))
+    throw invalid(
+      `searched_for must be a text of ${SHORTEST_SEARCH} to ${LONGEST_SEARCH} characters, or be left out`,
+    )
   return content as Content
+}
+
+function isSearch(value: unknown): value is string {
+  if (typeof value !== 'string') return false
+  const { length } = [...value.trim()]
+  return length >= SHORTEST_SEARCH && length <= LONGEST_SEARCH
 }
 
 /** The description in a stored text; empty when the text cannot be parsed. */
 export function descriptionIn(text: string): string {
+  const description = valueIn(text, 'description')
+  return typeof description === 'string' ? description : ''
+}
+
+/** What the buyer searched for, in a stored text; empty when it does not say it as `parseContent` accepts it. */
+export function searchedForIn(text: string): string {
+  const searchedFor = valueIn(text, 'searched_for')
+  return isSearch(searchedFor) ? searchedFor : ''
+}
+
+function valueIn(text: string, key: string): unknown {
   try {
-    const { description } = Object(JSON.parse(text))
-    return typeof description === 'string' ? description : ''
+    return Object(JSON.parse(text))[key]
   } catch {
-    return ''
+    return undefined
   }
 }
 

@@ -34,7 +34,7 @@ const contentJson = content.meta({
   refusal: 'content_json must be a string: the exact JSON text of the review',
 })
 
-const CONTENT = `content_json is a JSON object as text, at most 16 KiB: rating (whole number, 1 to 5) and description (not blank, no angle brackets) always, further keys as you like. A category with a schema asks for more; for "api": calls, successes, failures, latency_ms {p50, p95, p99}, cost_usdc, cost_per_call_usdc (both in whole USDC, such as "0.40"), where calls = successes + failures, p50 <= p95 <= p99 and cost_usdc = calls × cost_per_call_usdc.`
+const CONTENT = `content_json is a JSON object as text, at most 16 KiB: rating (whole number, 1 to 5) and description (not blank, no angle brackets) always, further keys as you like. searched_for (3 to 200 characters, public): if a search led you to the product, the words of that search, as you gave them to discover_products as intent; they help others to find it, and count in a review of a purchase only. Leave it out otherwise, and whatever is private. A category with a schema asks for more; for "api": calls, successes, failures, latency_ms {p50, p95, p99}, cost_usdc, cost_per_call_usdc (both in whole USDC, such as "0.40"), where calls = successes + failures, p50 <= p95 <= p99 and cost_usdc = calls × cost_per_call_usdc.`
 
 const onChainId = (about: string) => id(about, 18)
 
