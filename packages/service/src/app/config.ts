@@ -156,7 +156,7 @@ export const variables = {
   EMBEDDER: withDefault(
     Read.oneOf('learned', 'local', 'endpoint', 'off'),
     "what makes vectors of texts for discovery: learned, word vectors learned from the market's own texts; local, a model of English that comes with the service; endpoint, see below; off, words alone",
-    'learned',
+    'local',
   ),
   EMBEDDINGS_URL: optional(
     Read.baseUrl,

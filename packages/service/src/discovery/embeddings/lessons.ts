@@ -82,7 +82,7 @@ async function* openKeys(sql: Queryable): AsyncGenerator<Key[]> {
 
 const textsOf = (sql: Queryable, keys: readonly Key[]) => sql<Lesson[]>`
   SELECT left(p.name, ${MOST_NAME}) AS name, left(p.category, ${MOST_NAME}) AS category,
-    left(p.description, ${MOST_CHARACTERS}) AS description, left(l.evidence, ${MOST_EVIDENCE}) AS evidence
+    left(p.description, ${MOST_CHARACTERS}) AS description, left(concat_ws(' ', nullif(l.evidence, ''), nullif(l.searches, '')), ${MOST_EVIDENCE}) AS evidence
   FROM unnest(
     ${keys.map(({ chain_id }) => BigInt(chain_id))}::bigint[], ${keys.map(({ merchant_id }) => merchant_id)}::bigint[],
     ${keys.map(({ product_id }) => product_id)}::bytea[]
