@@ -38,7 +38,7 @@ export async function startMarketService(
         private_key: privateKey,
       })),
     ),
-    EMBEDDER: world.isEmbedding ? 'learned' : 'off',
+    EMBEDDER: world.isEmbedding ? 'auto' : 'off',
     FACILITATOR_URL: options.facilitatorUrl,
     FAUCET_URL: options.faucetUrl,
     TELEGRAM_BOT_TOKEN: options.chat.token,

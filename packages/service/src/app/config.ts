@@ -154,9 +154,9 @@ export const variables = {
     '10000',
   ),
   EMBEDDER: withDefault(
-    Read.oneOf('learned', 'local', 'endpoint', 'off'),
-    "what makes vectors of texts for discovery: learned, word vectors learned from the market's own texts; local, a model of English that comes with the service; endpoint, see below; off, words alone",
-    'local',
+    Read.oneOf('auto', 'learned', 'local', 'endpoint', 'off'),
+    "what makes vectors of texts for discovery: learned, word vectors learned from the market's own texts; local, a model of English that comes with the service; auto, local until there are 5,000 products, then learned; endpoint, see below; off, words alone",
+    'auto',
   ),
   EMBEDDINGS_URL: optional(
     Read.baseUrl,

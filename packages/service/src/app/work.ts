@@ -9,6 +9,7 @@ import { catchUpReleases, settleEscrows } from '../derived/oracle/schedule.ts'
 import { ranksFollower } from '../derived/ranks/follow.ts'
 import { searchRings } from '../derived/rings/schedule.ts'
 import { standingFollower } from '../derived/standing/follow.ts'
+import { learns } from '../discovery/embeddings/embedders.ts'
 import { learnSchedule } from '../discovery/embeddings/learn.ts'
 import { embeddingWorker, queryModelWorker, sweepEmbedders } from '../discovery/embeddings/worker.ts'
 import { searchWorker } from '../discovery/memory-index/client.ts'
@@ -47,7 +48,7 @@ export function marketWork(context: Context): Work {
       settleEscrows(context),
       catchUpReleases(context),
       sweepEmbedders(context),
-      ...(context.config.embedder?.kind === 'learned' ? [learnSchedule(context)] : []),
+      ...(learns(context.config.embedder) ? [learnSchedule(context)] : []),
       refreshOffers(context),
       sweepNotices(context),
       searchRings(context),

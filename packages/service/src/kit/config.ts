@@ -103,6 +103,7 @@ export interface WebhookConfig {
  * OpenAI-compatible endpoint.
  */
 export type EmbedderConfig =
+  | { kind: 'auto' }
   | { kind: 'learned' }
   | { kind: 'local' }
   | { kind: 'endpoint'; url: string; model: string; dims: number; key: Secret | undefined }

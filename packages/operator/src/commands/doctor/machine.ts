@@ -62,7 +62,10 @@ export function checkMachine(
       run: () => judgeDisk(dataDir),
     })
   }
-  if (service?.embedder?.kind === 'local' && (roles.has('api') || roles.has('workers'))) {
+  if (
+    ['local', 'auto'].includes(service?.embedder?.kind ?? '') &&
+    (roles.has('api') || roles.has('workers'))
+  ) {
     examination.check({ group: GROUP, name: 'memory', advice: 'free some', run: judgeMemory })
   }
 }
@@ -129,7 +132,7 @@ function judgeMemory(): Verdict<undefined> {
   return free < ENOUGH_MEMORY
     ? warning(
         says,
-        'a model needs 300 to 500 MB beside the service: add memory, or set EMBEDDER=endpoint or off',
+        'a model needs 300 to 500 MB beside the service: add memory, or set EMBEDDER=learned, endpoint or off',
       )
     : fine(says)
 }

@@ -2,15 +2,28 @@ import type { EmbedderConfig } from '../../kit/config.ts'
 import { type Context, oncePerProcess } from '../../kit/context.ts'
 import type { Embedder } from './embedder.ts'
 import { createEndpoint } from './endpoint.ts'
-import { COMMON, endpointId, isLearnedId, LOCAL, NEWEST_LEARNED, readEndpointId } from './ids.ts'
+import {
+  COMMON,
+  endpointId,
+  isLearnedId,
+  LOCAL,
+  LOCAL_THEN_LEARNED,
+  NEWEST_LEARNED,
+  readEndpointId,
+} from './ids.ts'
 import { createLocal } from './local.ts'
 import { wordModels } from './words.ts'
 
-/** The id of the configured model, or `NEWEST_LEARNED`; undefined: none is configured. */
+/** The id of the configured model, or what stands in its place; undefined: none is configured. */
 export function configuredId(config: EmbedderConfig | undefined): string | undefined {
   if (config?.kind === 'learned') return NEWEST_LEARNED
+  if (config?.kind === 'auto') return LOCAL_THEN_LEARNED
   return config && (config.kind === 'local' ? LOCAL.id : endpointId(config))
 }
+
+/** Whether the service learns word vectors. */
+export const learns = (config: EmbedderConfig | undefined): boolean =>
+  config?.kind === 'learned' || config?.kind === 'auto'
 
 export const isWordsId = (id: string) => id === COMMON.id || isLearnedId(id)
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../kit/context.ts'
-import { configuredId } from './embedders.ts'
+import { configuredId, learns } from './embedders.ts'
 import { configuredEmbedder, servingEmbedder } from './store.ts'
 import { type Learned, newestLearned } from './words-store.ts'
 
@@ -18,7 +18,7 @@ export async function embedderFigures({
   const [configured, serving, learned] = await Promise.all([
     configuredEmbedder(sql, wanted),
     servingEmbedder(sql, wanted),
-    config.embedder?.kind === 'learned' ? newestLearned(sql) : undefined,
+    learns(config.embedder) ? newestLearned(sql) : undefined,
   ])
   const models: EmbedderFigures['models'] = []
   if (configured !== undefined) models.push({ role: 'configured', embedder: configured })

@@ -9,6 +9,9 @@ export const COMMON = { id: 'common/1@96', dims: 96 } as const
 /** In place of an id: the newest word vectors that were learned from the market, the common ones until there are some. */
 export const NEWEST_LEARNED = 'learned'
 
+/** In place of an id: the newest word vectors that were learned from the market, the local model until there are some. */
+export const LOCAL_THEN_LEARNED = 'auto'
+
 /** The format of word vectors that this version writes and reads: their first bytes. */
 export const WORDS_FORMAT = 'RWV1'
 

@@ -11,7 +11,7 @@ import { migrations } from '../../machinery/db/migrations.ts'
 import { startWorkers, type Workers } from '../../machinery/workers/frame.ts'
 import { createScheduler } from '../../machinery/workers/schedule.ts'
 import { until } from '../../machinery/workers/testing.ts'
-import { embedderOf } from './embedders.ts'
+import { configuredId, embedderOf } from './embedders.ts'
 import { COMMON, LOCAL, NEWEST_LEARNED, WORDS_FORMAT } from './ids.ts'
 import { embedIntent } from './intents.ts'
 import { type LearnOptions, learnSchedule } from './learn.ts'
@@ -116,6 +116,16 @@ describe('a market', () => {
     expect(id).toMatch(/^learned\/\d+@\d+$/)
     expect(await configuredEmbedder(sql, NEWEST_LEARNED)).toBe(id)
     expect(await understood(context)).toBeGreaterThan(0.9)
+  })
+
+  it('with EMBEDDER=auto has the local model until word vectors were learned, and 5,000 products are needed for these', async () => {
+    const { context } = contextOf({ EMBEDDER: 'auto' })
+    expect(await configuredEmbedder(sql, configuredId(context.config.embedder))).toBe(LOCAL.id)
+    await teach(sql, CHAIN, products(LEAST))
+    await learn(context, { limits: SMALL.limits })
+    expect(await newest()).toBeUndefined()
+    await learn(context)
+    expect(await configuredEmbedder(sql, configuredId(context.config.embedder))).toBe(await newest())
   })
 
   it('learns again when it has twice as many products, when it was asked to, and not before', async () => {

@@ -9,6 +9,8 @@ import { dueLesson } from './words-store.ts'
 
 const LOOK_SECONDS = 600
 const LIMITS: LessonLimits = { enough: 1_000, all: 200_000 }
+/** With fewer products the local model finds more, and embeds them in some minutes. */
+const LEAST_AFTER_LOCAL = 5_000
 /** A lesson that takes longer is logged while it goes on, and then so often. */
 const SILENT_MS = 2_000
 const TOLD_EVERY_MS = 10_000
@@ -17,7 +19,7 @@ const BACKOFF: Backoff = { firstMs: 60_000, maxMs: 6 * 3_600_000 }
 /** What the thread may have for its objects; more would be a fault. The matrix and the vectors come on top. */
 const MOST_HEAP_MB = 2_048
 
-type LearnContext = Pick<Context, 'sql' | 'databaseUrl' | 'log' | 'clock'>
+type LearnContext = Pick<Context, 'sql' | 'databaseUrl' | 'log' | 'clock' | 'config'>
 
 export interface LearnOptions {
   /** A market with fewer open products is not learned from. */
@@ -51,10 +53,11 @@ export function learnSchedule(context: LearnContext, options: LearnOptions = {})
 
 /** Returns the id of the new word vectors; undefined: none were learned. */
 async function learnIfDue(
-  { sql, databaseUrl, log }: LearnContext,
+  { sql, databaseUrl, log, config }: LearnContext,
   signal: AbortSignal,
-  { least = LIMITS.enough, limits = LIMITS, spawn = spawnThread }: LearnOptions,
+  { limits = LIMITS, spawn = spawnThread, ...options }: LearnOptions,
 ): Promise<void> {
+  const least = options.least ?? (config.embedder?.kind === 'auto' ? LEAST_AFTER_LOCAL : LIMITS.enough)
   const due = await dueLesson(sql, least)
   if (!due || signal.aborted) return
   const begun = performance.now()

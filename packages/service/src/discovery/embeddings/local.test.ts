@@ -177,3 +177,29 @@ it('fails at once when the service stops', async () => {
     Array(3).fill('the service stops later'),
   )
 })
+
+describe('a model that is not needed for a while', () => {
+  it('has no thread, and starts one when it is asked again', async () => {
+    const model = create()
+    const first = model.embed(['a'])
+    thread().answer()
+    await first
+    const ended = vi.fn()
+    thread().on('exit', ended)
+    model.rest()
+    expect(ended).toHaveBeenCalledOnce()
+    const second = model.embed(['b'])
+    expect(threads).toHaveLength(2)
+    thread().answer()
+    expect(letters(await second)).toBe('b')
+  })
+
+  it('finishes first what it was asked', async () => {
+    const model = create()
+    const asked = model.embed(['a'])
+    model.rest()
+    thread().answer()
+    expect(letters(await asked)).toBe('a')
+    expect(threads).toHaveLength(1)
+  })
+})

@@ -20,6 +20,8 @@ const LONGEST_MS = 60_000
 export interface LocalEmbedder extends Embedder {
   /** Loads the model in advance. */
   warm(): void
+  /** Ends the thread if it has nothing to do, and with it frees its memory. The next call starts it again. */
+  rest(): void
   /** Ends the thread. Queued and later calls fail. */
   close(): Promise<void>
 }
@@ -151,6 +153,12 @@ export function createLocal({
       }),
     warm() {
       if (!isClosed) thread ??= start()
+    },
+    rest() {
+      if (underWay || waiting.intents.length + waiting.texts.length > 0) return
+      const idle = thread
+      thread = undefined
+      void idle?.terminate()
     },
     async close() {
       isClosed = true

@@ -12,7 +12,7 @@ import {
 import type { ProductOfChain } from '../../kit/keys.ts'
 import { COUNTED } from '../../machinery/db/counts.ts'
 import type { Embedder } from './embedder.ts'
-import { COMMON, isEndpointId, LOCAL, NEWEST_LEARNED, WORDS_FORMAT } from './ids.ts'
+import { COMMON, isEndpointId, LOCAL, LOCAL_THEN_LEARNED, NEWEST_LEARNED, WORDS_FORMAT } from './ids.ts'
 
 /** Vectors of an unused model are deleted after this many days; until then it costs little to return to that model. */
 const KEPT_DAYS = 7
@@ -25,10 +25,10 @@ export async function configuredEmbedder(
   sql: Queryable,
   configured: string | undefined,
 ): Promise<string | undefined> {
-  if (configured !== NEWEST_LEARNED) return configured
+  if (configured !== NEWEST_LEARNED && configured !== LOCAL_THEN_LEARNED) return configured
   const [newest] = await sql<{ embedder_id: string }[]>`
     SELECT embedder_id FROM market.word_vectors WHERE format = ${WORDS_FORMAT} ORDER BY number DESC LIMIT 1`
-  return newest?.embedder_id ?? COMMON.id
+  return newest?.embedder_id ?? (configured === NEWEST_LEARNED ? COMMON.id : LOCAL.id)
 }
 
 /**

@@ -110,10 +110,12 @@ async function load(context: Context, id: string): Promise<Embedder | undefined>
   return embedderOf(context, id)
 }
 
-async function idsInUse({ sql, config }: Context): Promise<Partial<Record<Role, string>>> {
+async function idsInUse(context: Context): Promise<Partial<Record<Role, string>>> {
+  const { sql, config } = context
   const wanted = configuredId(config.embedder)
   const configured = await configuredEmbedder(sql, wanted)
   const serving = await servingEmbedder(sql, wanted)
+  if (configured !== LOCAL.id && serving !== LOCAL.id) localEmbedder(context).rest()
   return configured === undefined || serving === undefined ? {} : { configured, serving }
 }
 
