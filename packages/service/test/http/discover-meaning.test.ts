@@ -37,8 +37,13 @@ const QUERY = `intent=${encodeURIComponent('my automobile does not start')}&incl
 
 /** An answer after everything was embedded, with the vector of the intent in time. */
 const understood = (query: string) =>
-  foundWhere(m, query, ({ products: [first] }: Answer['body']) =>
-    first.reviews?.every(({ relevance }: { relevance: number }) => relevance > 0),
+  foundWhere(
+    m,
+    query,
+    ({ products }: Answer['body']) =>
+      products.every(
+        ({ sub_scores }: { sub_scores: { intent_match: number } }) => sub_scores.intent_match > 0,
+      ) && products[0].reviews?.every(({ relevance }: { relevance: number }) => relevance > 0),
   )
 
 it('finds what is meant though no word of it is there, and which review is to the point', async () => {
