@@ -202,7 +202,8 @@ export function fold(chain: number, events: ChainEvent[]): World {
           escrow_id: args.escrowId,
           reviewer_agent_id: args.reviewerAgentId,
           buyer_agent_id: args.buyerAgentId === maxUint256 ? null : args.buyerAgentId,
-          buyer_owner: args.buyerAgentId === maxUint256 ? null : agent(args.buyerAgentId).owner,
+          // A reorganisation can take back the registration of an agent and keep what it bought.
+          buyer_owner: world.identities.find(({ agent_id }) => agent_id === args.buyerAgentId)?.owner ?? null,
           payer: lower(args.payer),
           nonce: args.nonce,
           merchant_id: args.merchantId,
