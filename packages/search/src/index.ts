@@ -2,7 +2,7 @@ export type { Explained, ExplainedHit, Hit, Product, Question } from './catalogu
 export { Catalogue } from './catalogue.ts'
 export { chooseCells, readCells, writeCells } from './cells.ts'
 export { commonWords } from './common-words.ts'
-export { documentOf, HEARSAY, Reader } from './document.ts'
+export { documentOf, Reader } from './document.ts'
 export { keyOf, readKey } from './key.ts'
 export type { Lesson } from './learn.ts'
 export { learnWords } from './learn.ts'

@@ -14,6 +14,12 @@ export interface Listing {
   searches: string
 }
 
+/**
+ * SQL: the words of listing `l` that its merchant did not write, those of reviews and those that buyers searched for. Both help it
+ * to be found, and both count less than its description.
+ */
+export const WORDS_OF_OTHERS = `concat_ws(' ', nullif(l.evidence, ''), nullif(l.searches, ''))`
+
 /** A review is excluded for this long after its author was transferred to another owner. */
 export const COOLDOWN_MS = 7 * 86_400_000
 /** Up to this many reviews, the shortlist holds all published reviews. */

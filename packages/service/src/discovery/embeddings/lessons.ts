@@ -1,7 +1,9 @@
 // Reads the texts that word vectors are learned from.
+
 import { hash } from 'node:crypto'
 import type { Queryable } from '@referrer/database'
 import type { Lesson } from '@referrer/search'
+import { WORDS_OF_OTHERS } from '../../derived/listings/store.ts'
 import { fairShare } from './fair-share.ts'
 
 const KEYS_AT_ONCE = 5_000
@@ -82,7 +84,7 @@ async function* openKeys(sql: Queryable): AsyncGenerator<Key[]> {
 
 const textsOf = (sql: Queryable, keys: readonly Key[]) => sql<Lesson[]>`
   SELECT left(p.name, ${MOST_NAME}) AS name, left(p.category, ${MOST_NAME}) AS category,
-    left(p.description, ${MOST_CHARACTERS}) AS description, left(concat_ws(' ', nullif(l.evidence, ''), nullif(l.searches, '')), ${MOST_EVIDENCE}) AS evidence
+    left(p.description, ${MOST_CHARACTERS}) AS description, left(${sql.unsafe(WORDS_OF_OTHERS)}, ${MOST_EVIDENCE}) AS evidence
   FROM unnest(
     ${keys.map(({ chain_id }) => BigInt(chain_id))}::bigint[], ${keys.map(({ merchant_id }) => merchant_id)}::bigint[],
     ${keys.map(({ product_id }) => product_id)}::bytea[]

@@ -51,3 +51,16 @@ it('are not told again and again of what another server changed, before its reco
   await catalogues.follow(sql)
   expect(catalogues.find(CHAIN, asked('restored', { limit: 100 }))).toHaveLength(20)
 })
+
+it('are found by what buyers searched for, as by what reviews say, when they are loaded and when it changes', async () => {
+  const say = (evidence: string, searches: string) => sql`
+    UPDATE market.listings SET evidence = ${evidence}, searches = ${searches}, changed_in = pg_current_xact_id()
+    WHERE chain_id = ${CHAIN}`
+  await say('comfortable', 'emblem')
+  const catalogues = await load()
+  const found = (word: string) => catalogues.find(CHAIN, asked(word, { limit: 100 })).length
+  expect([found('comfortable'), found('emblem'), found('logo')]).toEqual([20, 20, 0])
+  await say('', 'logo')
+  await catalogues.follow(sql)
+  expect([found('comfortable'), found('emblem'), found('logo')]).toEqual([0, 0, 20])
+})

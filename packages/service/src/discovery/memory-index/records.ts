@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { copyQueryOut, type Queryable, type Transaction } from '@referrer/database'
 import type { Product } from '@referrer/search'
 import { keyOf, readKey } from '@referrer/search'
+import { WORDS_OF_OTHERS } from '../../derived/listings/store.ts'
 import { readRows } from '../../machinery/db/binary-rows.ts'
 import { servingEmbedder } from '../embeddings/store.ts'
 
@@ -104,11 +105,8 @@ const about = (embedderId: string | undefined) => `
     WHERE l.is_open AND p.chain_id = l.chain_id AND p.merchant_id = l.merchant_id AND p.product_id = l.product_id LIMIT 1
   ) AS about ON true`
 
-/** What reviews say, and what buyers searched for: both can make a product be found, and both count less than its description. */
-const EVIDENCE = `concat_ws(' ', nullif(l.evidence, ''), nullif(l.searches, ''))`
-
 const listed = (sql: Queryable, embedderId: string | undefined, page: ReturnType<Queryable>) => sql`
-  SELECT l.chain_id::float8 AS chain_id, l.merchant_id, l.product_id, l.changed_in::text AS changed_in, l.is_open, ${sql.unsafe(EVIDENCE)} AS evidence, about.*
+  SELECT l.chain_id::float8 AS chain_id, l.merchant_id, l.product_id, l.changed_in::text AS changed_in, l.is_open, ${sql.unsafe(WORDS_OF_OTHERS)} AS evidence, about.*
   FROM (${page}) AS l ${sql.unsafe(about(embedderId))}`
 
 /** The snapshot of this moment. Everything that is not visible in it counts as a later change. */
@@ -166,7 +164,7 @@ export async function readOpenProducts(
     // A COPY takes no parameters. The first field is the key, as `keyOf` makes it: read at once it is one string, and not one of parts.
     const query = `
       SELECT int8send(l.merchant_id) || l.product_id, about.name IS NOT NULL, coalesce(about.name, ''), coalesce(about.category, ''),
-        coalesce(about.description, ''), ${EVIDENCE}, coalesce(about.rank, 0)::float8, coalesce(about.price, -1), coalesce(about.min_price, 0),
+        coalesce(about.description, ''), ${WORDS_OF_OTHERS}, coalesce(about.rank, 0)::float8, coalesce(about.price, -1), coalesce(about.min_price, 0),
         coalesce(about.vector, '')
       FROM (
         SELECT * FROM market.listings
