@@ -5,6 +5,8 @@ import { reviewTexts } from './catalogue.ts'
 import { DIMS } from './vectors.ts'
 
 export const REVIEWS_EACH = 10
+/** Of a product whose price nobody knows; in base units. */
+export const LEAST_PRICE = 10_000
 const THEMES = 60
 const TEXTS = 40
 const TODAY = 'floor(extract(epoch FROM now()) / 86400)'
@@ -65,7 +67,7 @@ export function recordRows(chainId: number, products: number): string[] {
     `INSERT INTO chain.merchants SELECT ${chainId}, n, true, false, ${owner('n')}, NULL FROM ${allMerchants}`,
     `INSERT INTO market.merchants (chain_id, merchant_id) SELECT ${chainId}, n FROM ${allMerchants}`,
     `INSERT INTO chain.products
-     SELECT ${chainId}, merchant_id, product_id, 500, coalesce(price, 10000), n % 2, '', is_open, now() FROM stage`,
+     SELECT ${chainId}, merchant_id, product_id, 500, coalesce(price, ${LEAST_PRICE}), n % 2, '', is_open, now() FROM stage`,
     `INSERT INTO market.products
        (chain_id, merchant_id, product_id, endpoint_url, name, description, category, rank, described_at, linked_endpoint)
      SELECT ${chainId}, merchant_id, product_id, ${ENDPOINT}, name, description, category, rank, now(), ${ENDPOINT} FROM stage`,

@@ -12,7 +12,7 @@ const PATIENCE_MS = 3_600_000
 /** The service as it is deployed, behind a proxy that tells who asks. */
 export const startService = (
   { settings, ...options }: ServiceOptions,
-  embedder: 'local' | 'off' | { url: string },
+  embedder: 'auto' | 'off' | { url: string },
 ): Promise<Server> =>
   startServer({
     ...options,

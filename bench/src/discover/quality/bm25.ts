@@ -1,5 +1,7 @@
 // The textbook's way to find texts by words, for comparison.
 import { stemmer } from 'stemmer'
+import { type Listed, passes } from './engine.ts'
+import type { Query } from './sets.ts'
 
 const K1 = 1.2
 const B = 0.75
@@ -7,7 +9,8 @@ const B = 0.75
 const termsOf = (text: string) =>
   (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => stemmer(word))
 
-export function createBm25(texts: readonly string[]) {
+export function createBm25(products: readonly Listed[]) {
+  const texts = products.map(({ name, category, description }) => `${name} ${category} ${description}`)
   const postings = new Map<string, Map<number, number>>()
   const lengths = texts.map((text, at) => {
     const terms = termsOf(text)
@@ -19,8 +22,8 @@ export function createBm25(texts: readonly string[]) {
   })
   const mean = lengths.reduce((sum, length) => sum + length, 0) / texts.length
 
-  /** Places of the best texts, best first. */
-  return function find(question: string, limit: number): number[] {
+  /** Ids of the best products, best first. */
+  return function find(query: Query, question: string, limit: number): string[] {
     const scores = new Map<number, number>()
     for (const term of new Set(termsOf(question))) {
       const posting = postings.get(term) ?? new Map<number, number>()
@@ -32,7 +35,9 @@ export function createBm25(texts: readonly string[]) {
     }
     return [...scores]
       .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+      .map(([at]) => products[at] as Listed)
+      .filter((product) => passes(product, query))
       .slice(0, limit)
-      .map(([at]) => at)
+      .map(({ id }) => id)
   }
 }

@@ -1,16 +1,18 @@
-// The engine itself, with the products and the groups that a service uses: it answers deeper than the endpoint does.
+// The engine itself, with the products of a market: it answers deeper than the endpoint does, and with the vectors of any model.
 import type { Sql } from '@referrer/database'
-import { Catalogue, cosine, keyOf, readCells, type Vector } from '@referrer/search'
-import { LOCAL } from '@referrer/service/testing'
+import { Catalogue, cosine, keyOf, type Product, readCells, type Vector } from '@referrer/search'
+import { productText } from '@referrer/service/testing'
+import type { JudgedSet, Query } from './sets.ts'
 
-export interface Engine {
-  /** Ids of products, as the endpoint writes them, best first. */
-  find(intent: string, vector: Vector | undefined, limit: number): string[]
-  /** By the vector alone. */
-  nearest(vector: Vector, limit: number): string[]
+/** A product of the market: its id in the set, the id that the endpoint writes, and the text that is embedded. */
+export interface Listed extends Omit<Product, 'vector'> {
+  id: string
+  shownAs: string
+  text: string
 }
 
 type Row = {
+  n: number
   merchant_id: bigint
   product_id: Buffer
   name: string
@@ -19,46 +21,59 @@ type Row = {
   rank: number
   min_price: bigint
   price: bigint | null
-  vector: Buffer | null
+  text: string
 }
 
-export async function openEngine(sql: Sql, withVectors: boolean): Promise<Engine> {
-  const catalogue = new Catalogue()
-  const vectors = new Map<string, Vector>()
-  const ids = new Map<string, string>()
+export async function readListed(sql: Sql, { ids }: JudgedSet): Promise<Listed[]> {
   const rows = await sql<Row[]>`
-    SELECT p.merchant_id, p.product_id, p.name, p.category, p.description, p.rank, c.min_price, o.price, v.vector
+    SELECT substring(o.endpoint_url FROM '\\d+$')::int AS n, p.merchant_id, p.product_id, p.name, p.category, p.description, p.rank,
+      c.min_price, o.price, ${productText(sql)} AS text
     FROM market.products AS p JOIN chain.products AS c USING (chain_id, merchant_id, product_id)
-    LEFT JOIN market.offers AS o USING (chain_id, merchant_id, product_id)
-    LEFT JOIN market.product_vectors AS v USING (chain_id, merchant_id, product_id)`
-  for (const { merchant_id, product_id, min_price, price, vector: bytes, ...texts } of rows) {
-    const key = keyOf(merchant_id, product_id)
-    const vector = bytes && withVectors ? new Int8Array(bytes) : undefined
-    ids.set(key, `0x${product_id.toString('hex')}`)
-    if (vector) vectors.set(key, vector)
-    catalogue.put({
-      ...texts,
-      key,
-      evidence: '',
-      price: price === null ? undefined : Number(price),
-      leastPrice: Number(min_price),
-      vector,
-    })
-  }
-  const [cells] = await sql<{ points: Buffer }[]>`
-    SELECT points FROM market.vector_cells WHERE embedder_id = ${LOCAL.id}`
-  if (cells && withVectors) catalogue.useCells(readCells(cells.points))
-  const idOf = (key: string) => ids.get(key) ?? ''
+    JOIN market.offers AS o USING (chain_id, merchant_id, product_id)`
+  return rows.map(({ n, merchant_id, product_id, min_price, price, ...texts }) => ({
+    ...texts,
+    id: ids[n - 1] ?? '',
+    shownAs: `0x${product_id.toString('hex')}`,
+    key: keyOf(merchant_id, product_id),
+    evidence: '',
+    price: price === null ? undefined : Number(price),
+    leastPrice: Number(min_price),
+  }))
+}
+
+export interface Engine {
+  /** Ids of products, best first. `text` is how the question is put. */
+  find(query: Query, text: string, vector: Vector | undefined, limit: number): string[]
+  /** By the vector alone. */
+  nearest(query: Query, vector: Vector, limit: number): string[]
+}
+
+/** `cells`: the groups of vectors that a service searches; without them all are compared. */
+export function openEngine(
+  products: readonly Listed[],
+  vectors: readonly Vector[] | undefined,
+  cells?: Buffer,
+): Engine {
+  const catalogue = new Catalogue()
+  products.forEach((product, at) => {
+    catalogue.put({ ...product, vector: vectors?.[at] })
+  })
+  if (cells) catalogue.useCells(readCells(cells))
+  const ids = new Map(products.map(({ key, id }) => [key, id]))
   return {
-    find: (intent, vector, limit) =>
-      catalogue
-        .find({ intent, vector, category: undefined, ceiling: undefined, limit })
-        .map(({ key }) => idOf(key)),
-    nearest: (vector, limit) =>
-      [...vectors]
-        .map(([key, own]) => ({ key, near: cosine(vector, own) }))
-        .sort((a, b) => b.near - a.near || (a.key < b.key ? -1 : 1))
+    find: ({ category, ceiling }, intent, vector, limit) =>
+      catalogue.find({ intent, vector, category, ceiling, limit }).map(({ key }) => ids.get(key) as string),
+    nearest: (query, vector, limit) =>
+      products
+        .map((product, at) => ({ product, near: cosine(vector, vectors?.[at] ?? new Int8Array()) }))
+        .filter(({ product }) => passes(product, query))
+        .sort((a, b) => b.near - a.near || (a.product.key < b.product.key ? -1 : 1))
         .slice(0, limit)
-        .map(({ key }) => idOf(key)),
+        .map(({ product }) => product.id),
   }
 }
+
+/** What the filters of the question let through. */
+export const passes = ({ category, price, leastPrice }: Listed, query: Query): boolean =>
+  (query.category === undefined || query.category === category) &&
+  (query.ceiling === undefined || (price ?? leastPrice) <= query.ceiling)

@@ -1,161 +1,155 @@
 import { existsSync } from 'node:fs'
-import { basename } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { PostgresServer } from '@referrer/database'
-import type { Server } from '../../http/servers.ts'
-import { createParts } from '../../parts.ts'
+import { createParts, type Parts } from '../../parts.ts'
 import { fail, progress, withPostgres } from '../../stage.ts'
-import { ask } from '../ask.ts'
-import { createMarket, type Market } from '../market.ts'
-import { indexed, startService, until } from '../service.ts'
+import { createMarket } from '../market.ts'
 import { IN_MEMORY } from '../settings.ts'
 import { createBm25 } from './bm25.ts'
-import { embedProducts, type LocalEmbedder, openModel } from './embeddings.ts'
-import { type Engine, openEngine } from './engine.ts'
-import { type Judged, readJudged } from './judgements.ts'
+import { compare, type Stage } from './endpoint.ts'
+import { type Listed, openEngine, readListed } from './engine.ts'
+import { type LocalEmbedder, openLocal } from './local.ts'
+import { type Model, openModels } from './models.ts'
 import { REPHRASINGS, type Rephrasing } from './rephrase.ts'
-import { createSummary, type Lists } from './summary.ts'
+import { type JudgedSet, type Query, readSet } from './sets.ts'
+import { createSummary, type Lists, WORDS } from './summary.ts'
 
-const HELP = `bench:discover-quality: whether /v1/discover finds what people called right
+const HELP = `bench:discover-quality: whether /v1/discover finds what is called right
 
-The products of a shop are listed in a market, all ranked alike, and the questions that people rated results for are asked over HTTP: by
-words alone (EMBEDDER=off), and as it is deployed with the model that comes with the service (EMBEDDER=local). Beside it: the vectors
-alone, and plain BM25 over the same texts. Then the same with one typo a question, and with the question in a sentence.
-The endpoint shows 20 products at most: what goes deeper, recall and the condensed nDCG, is asked of the engine inside, whose first 20
-are compared with the endpoint's.
-Embedding the products takes some minutes the first time, and is kept in node_modules/.cache.
+The products of a judged set are listed in a market, all ranked alike, and its questions are asked: as they are, with one typo, and in a
+sentence. Compared are plain BM25, the words of our index, the vectors of each model alone, and words and vectors together: the model that
+comes with the service, the common words that come with it, words learned from the set, and learned and common words.
+Then the service is asked the same questions over HTTP, with words alone and with the model that it chooses itself (EMBEDDER=auto), and
+its first 20 products are compared with the engine's.
+Embedding a large set with the local model takes half an hour the first time, and is kept in node_modules/.cache.
 
-  --data <directory>   products.jsonl, queries.jsonl and qrels.tsv (default ../shared/data/icecat, seen from this repository)`
+  --data <directory>   products.jsonl, queries.jsonl and qrels.tsv; may be repeated
+                       (default bench/data/services, and ../shared/data/icecat, seen from this repository, if it is there)
+  --split <which>      dev (default): the questions that constants were chosen with; held: the others; all
+  --no-endpoint        leaves out the questions over HTTP
+  --database <url>     a server with pgvector: the index in Postgres is asked over HTTP, too`
 
-const SHOWN = 20
-/** The endpoint asks for a few more than it shows. */
-const ASKED = 25
 const DEEP = 100
-/** An intent that was embedded too late is embedded when it is asked for again. */
-const ATTEMPTS = 20
-const GROUPED_FROM = 5_000
+/** The service learns words itself from so many products on. */
+const LEARNED_FROM = 5_000
 
-const { values } = parseArgs({ options: { help: { type: 'boolean' }, data: { type: 'string' } } })
-const data = values.data ?? fileURLToPath(new URL('../../../../../shared/data/icecat', import.meta.url))
+const { values } = parseArgs({
+  options: {
+    help: { type: 'boolean' },
+    data: { type: 'string', multiple: true },
+    split: { type: 'string', default: 'dev' },
+    'no-endpoint': { type: 'boolean' },
+    database: { type: 'string' },
+  },
+})
 
 if (values.help) console.log(HELP)
-else if (!existsSync(data))
-  console.log('skipped: there are no rated products here; say where with --data <directory>')
 else await main().catch(fail)
 
 async function main(): Promise<void> {
-  const model = openModel()
+  if (!['dev', 'held', 'all'].includes(values.split)) throw new Error('--split takes dev, held or all')
+  const ours = fileURLToPath(new URL('../../../data/services', import.meta.url))
+  const others = fileURLToPath(new URL('../../../../../shared/data/icecat', import.meta.url))
+  const sets = values.data ?? [ours, ...(existsSync(others) ? [others] : [])]
+  const local = openLocal()
+  const parts = createParts()
+  const summary = createSummary(parts)
   try {
-    await withPostgres('quality', (postgres, directory) => measure(postgres, directory, model), {
-      settings: IN_MEMORY,
-    })
+    await withPostgres(
+      'quality',
+      async (postgres, directory) => {
+        for (const data of sets) {
+          const set = readSet(data)
+          await parts.run(set.name, () => measure(set, { postgres, directory, local, parts, summary }))
+        }
+        summary.tell()
+      },
+      { settings: IN_MEMORY, url: values.database },
+    )
   } finally {
-    await model.close()
+    await local.close()
   }
 }
 
-async function measure(postgres: PostgresServer, directory: string, model: LocalEmbedder): Promise<void> {
-  const judged = readJudged(data)
-  progress(`filling ${judged.items.length.toLocaleString('en')} products`)
-  const goods = { name: 'quality', count: judged.items.length, items: judged.items }
+interface Bench {
+  postgres: PostgresServer
+  directory: string
+  local: LocalEmbedder
+  parts: Parts
+  summary: ReturnType<typeof createSummary>
+}
+
+async function measure(set: JudgedSet, { postgres, directory, local, parts, summary }: Bench): Promise<void> {
+  progress(`${set.name}: filling ${set.items.length.toLocaleString('en')} products`)
+  const goods = { name: `quality_${set.name}`, count: set.items.length, items: set.items }
   const market = await createMarket(postgres, goods, { intents: 1, hasReviews: false })
-  const parts = createParts()
-  const summary = createSummary(judged.queries, basename(data) === 'icecat', parts)
   try {
-    await embedProducts(market.sql)
-    const idOf = await idsOf(market, judged)
-    const stage = { judged, market, directory, model, idOf }
-    const words = await parts.run('ours, words alone', () => askAll(stage, 'off'))
-    const both = await parts.run('ours, both', () => askAll(stage, 'local'))
-    const bm25 = createBm25(judged.items.map((item) => `${item.name} ${item.category} ${item.description}`))
-    const engine = await openEngine(market.sql, true)
-    for (const rephrasing of Object.keys(REPHRASINGS) as Rephrasing[]) {
-      const texts = judged.queries.map(REPHRASINGS[rephrasing])
-      const plain = texts.map((text) => bm25(text, DEEP).map((at) => judged.ids[at] ?? ''))
-      const near = await parts.run(`${rephrasing}, vectors alone`, async () =>
-        (await model.embed(texts, 'texts')).map((vector) => engine.nearest(vector, DEEP).map(idOf)),
-      )
-      summary.add(rephrasing, {
-        'plain BM25': { first: plain, deep: plain, differing: 0 },
-        'ours, words alone': words?.[rephrasing],
-        'vectors alone': near && { first: near, deep: near, differing: 0 },
-        'ours, both': both?.[rephrasing],
-      })
-    }
-    summary.tell()
+    const products = await readListed(market.sql, set)
+    const queries = set.queries.filter(({ split }) => values.split === 'all' || split === values.split)
+    const texts = products.map(({ text }) => text)
+    const models = await openModels(market.sql, texts, local)
+    progress(`${set.name}: questions to the engine`)
+    summary.add(`${set.name} (${values.split})`, queries, await findAll(products, queries, models))
+    if (values['no-endpoint']) return
+    const chosen = models.find(({ name }) =>
+      products.length < LEARNED_FROM ? name === 'local model' : name === 'learned and common words',
+    )
+    const indexes: Stage['index'][] = values.database === undefined ? ['memory'] : ['memory', 'postgres']
+    for (const index of indexes)
+      for (const model of [undefined, chosen]) {
+        const name = `${set.name}, index in ${index}, ${model?.name ?? 'words alone'}`
+        const compared = await parts.run(name, () =>
+          compare({ market, directory, products, queries, index }, model),
+        )
+        if (compared) summary.addCompared(name, compared)
+      }
   } finally {
     await market.sql.end()
   }
 }
 
-/** From the ids that the endpoint writes to those of the data. */
-async function idsOf({ sql }: Market, { ids }: Judged): Promise<(id: string) => string> {
-  const rows = await sql<{ product_id: Buffer; n: number }[]>`
-    SELECT product_id, substring(endpoint_url FROM '\\d+$')::int AS n FROM market.products`
-  const known = new Map(
-    rows.map(({ product_id, n }) => [`0x${product_id.toString('hex')}`, ids[n - 1] ?? '']),
+async function findAll(
+  products: readonly Listed[],
+  queries: readonly Query[],
+  models: readonly Model[],
+): Promise<Map<string, Lists>> {
+  const engines = new Map<string, Lists>()
+  const bm25 = createBm25(products)
+  engines.set(
+    'plain BM25',
+    await eachWay(queries, async (texts) => queries.map((query, at) => bm25(query, texts[at] ?? '', DEEP))),
   )
-  return (id) => known.get(id) ?? ''
-}
-
-interface Stage {
-  judged: Judged
-  market: Market
-  directory: string
-  model: LocalEmbedder
-  idOf: (id: string) => string
+  const words = openEngine(products, undefined)
+  engines.set(
+    WORDS,
+    await eachWay(queries, async (texts) =>
+      queries.map((query, at) => words.find(query, texts[at] ?? '', undefined, DEEP)),
+    ),
+  )
+  for (const model of models) {
+    const engine = openEngine(products, model.products)
+    const ask = (find: (query: Query, text: string, vector: Int8Array) => string[]) =>
+      eachWay(queries, async (texts) => {
+        const vectors = await model.vectorsOf(texts)
+        return queries.map((query, at) => find(query, texts[at] ?? '', vectors[at] ?? new Int8Array()))
+      })
+    engines.set(`${model.name} alone`, await ask((query, _, vector) => engine.nearest(query, vector, DEEP)))
+    engines.set(
+      `words + ${model.name}`,
+      await ask((query, text, vector) => engine.find(query, text, vector, DEEP)),
+    )
+  }
+  return engines
 }
 
 /** Every question, however it is put. */
-async function askAll(stage: Stage, embedder: 'off' | 'local'): Promise<Record<Rephrasing, Lists>> {
-  const { judged, market, directory } = stage
-  const server = await startService({ name: embedder, ...market, directory }, embedder)
-  try {
-    await indexed(server, { text: judged.queries[0]?.text ?? '' })
-    const hasVectors = embedder === 'local'
-    if (hasVectors && judged.items.length >= GROUPED_FROM)
-      await until(
-        async () => (await market.sql`SELECT FROM market.vector_cells`).length > 0,
-        'nothing was grouped',
-      )
-    const engine = await openEngine(market.sql, hasVectors)
-    const answers = {} as Record<Rephrasing, Lists>
-    for (const rephrasing of Object.keys(REPHRASINGS) as Rephrasing[]) {
-      progress(`${hasVectors ? 'both' : 'words alone'}: questions ${rephrasing}`)
-      answers[rephrasing] = await askOne(stage, server, engine, { rephrasing, hasVectors })
-    }
-    return answers
-  } finally {
-    await server.process.stop()
-  }
-}
-
-async function askOne(
-  { judged, model, idOf }: Stage,
-  { url }: Server,
-  engine: Engine,
-  { rephrasing, hasVectors }: { rephrasing: Rephrasing; hasVectors: boolean },
+async function eachWay(
+  queries: readonly Query[],
+  find: (texts: string[]) => Promise<string[][]>,
 ): Promise<Lists> {
-  const lists: Lists = { first: [], deep: [], differing: 0 }
-  for (const text of judged.queries.map(REPHRASINGS[rephrasing])) {
-    const [vector] = hasVectors ? await model.embed([text]) : []
-    const expected = engine.find(text, vector, ASKED).slice(0, SHOWN)
-    let shown = await found(url, text)
-    for (let attempt = 1; attempt < ATTEMPTS && shown.join() !== expected.join(); attempt += 1) {
-      await sleep(100)
-      shown = await found(url, text)
-    }
-    if (shown.join() !== expected.join()) lists.differing += 1
-    lists.first.push(shown.map(idOf))
-    lists.deep.push(engine.find(text, vector, DEEP).map(idOf))
-  }
+  const lists = {} as Lists
+  for (const rephrasing of Object.keys(REPHRASINGS) as Rephrasing[])
+    lists[rephrasing] = await find(queries.map(REPHRASINGS[rephrasing]))
   return lists
-}
-
-/** Without the products that are shown by their rank alone. */
-async function found(url: string, text: string): Promise<string[]> {
-  const products = await ask(url, { text, products: SHOWN })
-  return products.filter(({ sub_scores }) => sub_scores.intent_match > 0).map(({ product_id }) => product_id)
 }

@@ -1,6 +1,6 @@
 // The same questions as others would put them.
 import { Random } from '../../index/random.ts'
-import type { Query } from './judgements.ts'
+import type { Query } from './sets.ts'
 
 export type Rephrasing = 'as asked' | 'one typo' | 'in a sentence'
 

@@ -1,19 +1,23 @@
 import { expect, test } from 'vitest'
-import type { Query } from './judgements.ts'
 import { differenceOf, scoresOf } from './scores.ts'
+import type { Query } from './sets.ts'
 
 const query = (grades: Record<string, number>): Query => ({
   id: 'q',
   text: 'anything',
+  category: undefined,
+  ceiling: undefined,
+  language: 'en',
+  split: 'dev',
   grades: new Map(Object.entries(grades)),
 })
 
 test('the best possible list scores 1, and one that has the best last less', () => {
   const queries = [query({ a: 3, b: 1, c: 0 })]
   const best = [['a', 'b', 'c']]
-  expect(scoresOf(queries, best, best)).toEqual({ ndcg: 1, condensed: 1, recall: 1, judged: 1 })
+  expect(scoresOf(queries, best)).toEqual({ ndcg: 1, condensed: 1, recall: 1, judged: 1 })
   const worst = [['c', 'b', 'a']]
-  const { ndcg } = scoresOf(queries, worst, worst)
+  const { ndcg } = scoresOf(queries, worst)
   // Gains 7 and 1 at places 3 and 2, to 7 and 1 at places 1 and 2.
   expect(ndcg).toBeCloseTo((1 / Math.log2(3) + 7 / 2) / (7 + 1 / Math.log2(3)), 12)
 })
@@ -21,22 +25,22 @@ test('the best possible list scores 1, and one that has the best last less', () 
 test('what nobody judged counts as wrong, and is passed over in the condensed score', () => {
   const queries = [query({ a: 3 })]
   const lists = [['unknown', 'a']]
-  const { ndcg, condensed, judged } = scoresOf(queries, lists, lists)
+  const { ndcg, condensed, judged } = scoresOf(queries, lists)
   expect(ndcg).toBeCloseTo(1 / Math.log2(3), 12)
   expect(condensed).toBe(1)
   expect(judged).toBe(0.5)
 })
 
-test('recall counts grades from 2 on among the first hundred, and reads on where the first list ends', () => {
+test('recall counts grades from 2 on among the first hundred', () => {
   const queries = [query({ a: 3, b: 2, c: 1 })]
   const deep = ['a', ...Array.from({ length: 99 }, (_, n) => `other ${n}`), 'b']
-  expect(scoresOf(queries, [['a']], [deep]).recall).toBe(0.5)
+  expect(scoresOf(queries, [deep]).recall).toBe(0.5)
 })
 
 test('questions to which nothing is right are left out', () => {
   const queries = [query({ a: 0 }), query({ a: 3 })]
   const lists = [['a'], ['a']]
-  expect(scoresOf(queries, lists, lists)).toEqual({ ndcg: 1, condensed: 1, recall: 1, judged: 1 })
+  expect(scoresOf(queries, lists)).toEqual({ ndcg: 1, condensed: 1, recall: 1, judged: 1 })
 })
 
 test('a difference counts questions that became better and worse, and says how sure it is', () => {

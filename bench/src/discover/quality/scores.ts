@@ -1,6 +1,6 @@
 // How good a list of products is, by what people said of them.
 import { Random } from '../../index/random.ts'
-import type { Query } from './judgements.ts'
+import type { Query } from './sets.ts'
 
 export interface Scores {
   /** What was not judged counts as wrong. */
@@ -38,26 +38,22 @@ function recallOf(found: readonly string[], { grades }: Query): number | undefin
   return relevant.filter(([id]) => first.has(id)).length / relevant.length
 }
 
-/** Over all questions; `first` is what was shown, `deep` goes on from there. */
-export function scoresOf(
-  queries: readonly Query[],
-  first: readonly string[][],
-  deep: readonly string[][],
-): Scores {
+/** Over all questions. */
+export function scoresOf(queries: readonly Query[], lists: readonly string[][]): Scores {
   const mean = (of: (query: Query, at: number) => number | undefined) =>
     meanOf(queries.map(of).filter((value) => value !== undefined))
-  const at = (lists: readonly string[][], index: number) => lists[index] ?? []
+  const at = (index: number) => lists[index] ?? []
   return {
-    ndcg: mean((query, index) => ndcgOf(at(first, index), query)),
+    ndcg: mean((query, index) => ndcgOf(at(index), query)),
     condensed: mean((query, index) =>
       ndcgOf(
-        at(deep, index).filter((id) => query.grades.has(id)),
+        at(index).filter((id) => query.grades.has(id)),
         query,
       ),
     ),
-    recall: mean((query, index) => recallOf(at(deep, index), query)),
+    recall: mean((query, index) => recallOf(at(index), query)),
     judged: mean((query, index) => {
-      const shown = at(first, index).slice(0, FIRST)
+      const shown = at(index).slice(0, FIRST)
       return canBeFound(query) && shown.length > 0
         ? shown.filter((id) => query.grades.has(id)).length / shown.length
         : undefined

@@ -1,76 +1,90 @@
 import type { Parts } from '../../parts.ts'
 import { report } from '../../report.ts'
-import type { Query } from './judgements.ts'
-import { differenceOf, type Scores, scoresOf } from './scores.ts'
+import type { Compared } from './endpoint.ts'
+import { REPHRASINGS, type Rephrasing } from './rephrase.ts'
+import { differenceOf, scoresOf } from './scores.ts'
+import type { Query } from './sets.ts'
 
 /** Ids of products for each question, best first. */
-export interface Lists {
-  first: string[][]
-  deep: string[][]
-  /** Questions whose first products were not those that the engine names. */
-  differing: number
-}
+export type Lists = Record<Rephrasing, string[][]>
 
-/** Undefined: this engine could not be measured. */
-type Found = Record<'plain BM25' | 'ours, words alone' | 'vectors alone' | 'ours, both', Lists | undefined>
+export const WORDS = 'words'
+const KINDS = Object.keys(REPHRASINGS) as Rephrasing[]
+/** With fewer questions, look at single answers instead. */
+const ENOUGH = 10
 
-/** As it was published with the data. */
-const PUBLISHED: Scores = { ndcg: 0.739, condensed: 0.817, recall: 0.891, judged: 0.8 }
-
-export function createSummary(queries: readonly Query[], isPublished: boolean, parts: Parts) {
+export function createSummary(parts: Parts) {
   const figures: Record<string, number> = {}
   const ratios: Record<string, number> = {}
-  const rows: Record<string, string | number>[] = []
+  const rows: Record<string, string>[] = []
   const lines: string[] = []
 
-  function addRow(questions: string, engine: string, scores: Scores, note = ''): void {
-    for (const [name, value] of Object.entries(scores)) figures[key(questions, engine, name)] = value
-    rows.push({
-      questions,
-      engine,
-      'nDCG@10': scores.ndcg.toFixed(3),
-      condensed: scores.condensed.toFixed(3),
-      'recall@100': scores.recall.toFixed(3),
-      'judged@10': scores.judged.toFixed(2),
-      'both against words alone': note,
-    })
-  }
-
-  function add(questions: string, found: Found): void {
-    if (rows.length === 0 && isPublished) addRow(questions, 'plain BM25, as published', PUBLISHED)
-    const words = found['ours, words alone']
-    const both = found['ours, both']
-    for (const [engine, lists] of Object.entries(found)) {
-      if (!lists) continue
-      const note = engine === 'ours, both' && words ? differenceText(lists, words) : ''
-      addRow(questions, engine, scoresOf(queries, lists.first, lists.deep), note)
+  /** The engines in the order of the table; what the others add is told beside words. */
+  function add(set: string, queries: readonly Query[], engines: ReadonlyMap<string, Lists>): void {
+    addRows(`${set}, ${queries.length} questions`, queries, engines, () => true)
+    const groups: [string, (query: Query) => boolean][] = [
+      ['not English', ({ language }) => language !== 'en'],
+      ['with a filter', ({ category, ceiling }) => category !== undefined || ceiling !== undefined],
+    ]
+    for (const [group, isIn] of groups) {
+      const { length } = queries.filter(isIn)
+      if (length >= ENOUGH) addRows(`${set}, ${length} ${group}`, queries, engines, isIn)
     }
-    if (!words || !both || !found['vectors alone']) return
-    const scoreOf = (engine: keyof Found) => figures[key(questions, engine, 'ndcg')] ?? Number.NaN
-    const best = Math.max(scoreOf('ours, words alone'), scoreOf('vectors alone'))
-    ratios[key(questions, 'both_to_better_of_two')] = scoreOf('ours, both') / best
-    ratios[key(questions, 'both_to_plain_BM25')] = scoreOf('ours, both') / scoreOf('plain BM25')
-    if (scoreOf('ours, both') <= best)
-      lines.push(`target missed: questions ${questions}, both are no better than the better of the two`)
-    const differing = words.differing + both.differing
-    if (differing > 0)
-      lines.push(
-        `questions ${questions}: ${differing} answers of the endpoint differ from those of the engine`,
-      )
   }
 
-  function differenceText(both: Lists, words: Lists): string {
-    const { better, worse, mean, interval } = differenceOf(queries, both.first, words.first)
-    return `${better} better, ${worse} worse; ${signed(mean)} (${interval.map(signed).join(' to ')})`
+  function addRows(
+    name: string,
+    all: readonly Query[],
+    engines: ReadonlyMap<string, Lists>,
+    isIn: (query: Query) => boolean,
+  ): void {
+    const queries = all.filter(isIn)
+    const of = (lists: readonly string[][]) => lists.filter((_, at) => isIn(all[at] as Query))
+    const words = engines.get(WORDS)
+    for (const [engine, lists] of engines) {
+      const scores = KINDS.map((kind) => scoresOf(queries, of(lists[kind])))
+      KINDS.forEach((kind, at) => {
+        for (const [figure, value] of Object.entries(scores[at] ?? {}))
+          figures[key(name, engine, kind, figure)] = value
+      })
+      const each = (figure: 'ndcg' | 'condensed' | 'recall') =>
+        scores.map((score) => score[figure].toFixed(3).replace(/^0/, '')).join(' ')
+      const row: Record<string, string> = {
+        questions: name,
+        engine,
+        'nDCG@10': each('ndcg'),
+        condensed: each('condensed'),
+        'recall@100': each('recall'),
+        'judged@10': scores.map(({ judged }) => judged.toFixed(2).replace(/^0/, '')).join(' '),
+      }
+      for (const kind of KINDS)
+        row[`${kind}, against words`] =
+          words === undefined || engine === WORDS
+            ? ''
+            : differenceText(differenceOf(queries, of(lists[kind]), of(words[kind])))
+      rows.push(row)
+    }
+  }
+
+  function addCompared(name: string, { asked, differing, differingEarly }: Compared): void {
+    figures[key(name, 'asked')] = asked
+    figures[key(name, 'differing')] = differing.length
+    lines.push(
+      `${name}: of ${asked} answers of the endpoint ${differing.length} differ from the engine's, ${differingEarly} in the first ten`,
+      ...differing.slice(0, 5).map((text) => `  ${text}`),
+    )
   }
 
   function tell(): void {
+    console.log(`\nThree figures in a cell: ${KINDS.join(', ')}.`)
     report({ name: 'discover-quality', figures, ratios, rows, failed: parts.failed })
     for (const line of lines) console.log(line)
   }
 
-  return { add, tell }
+  return { add, addCompared, tell }
 }
 
-const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`
+const differenceText = ({ mean, interval }: ReturnType<typeof differenceOf>) =>
+  `${signed(mean)} (${interval.map(signed).join(' to ')})`
+const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3).replace(/^0/, '')}`
 const key = (...words: string[]) => words.join(' ').replaceAll(/\W+/g, '_')

@@ -8,7 +8,7 @@ import type { LessonLimits } from './lessons.ts'
 import { dueLesson } from './words-store.ts'
 
 const LOOK_SECONDS = 600
-const LIMITS: LessonLimits = { enough: 1_000, all: 200_000 }
+export const LESSON_LIMITS: LessonLimits = { enough: 1_000, all: 200_000 }
 /** With fewer products the local model finds more, and embeds them in some minutes. */
 const LEAST_AFTER_LOCAL = 5_000
 /** A lesson that takes longer is logged while it goes on, and then so often. */
@@ -55,9 +55,9 @@ export function learnSchedule(context: LearnContext, options: LearnOptions = {})
 async function learnIfDue(
   { sql, databaseUrl, log, config }: LearnContext,
   signal: AbortSignal,
-  { limits = LIMITS, spawn = spawnThread, ...options }: LearnOptions,
+  { limits = LESSON_LIMITS, spawn = spawnThread, ...options }: LearnOptions,
 ): Promise<void> {
-  const least = options.least ?? (config.embedder?.kind === 'auto' ? LEAST_AFTER_LOCAL : LIMITS.enough)
+  const least = options.least ?? (config.embedder?.kind === 'auto' ? LEAST_AFTER_LOCAL : LESSON_LIMITS.enough)
   const due = await dueLesson(sql, least)
   if (!due || signal.aborted) return
   const begun = performance.now()

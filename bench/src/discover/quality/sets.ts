@@ -1,16 +1,26 @@
-// A catalogue with questions, and what people said of the products that were found.
+// Catalogues with questions, and what somebody said of the products that were found.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Item } from '../catalogue.ts'
+import { LEAST_PRICE } from '../rows.ts'
+
+/** Constants were chosen with the questions of `dev`; those of `held` tell how well that carries over. */
+export type Split = 'dev' | 'held'
 
 export interface Query {
   id: string
   text: string
-  /** From 0 to 3, by the id of the product. */
+  category: string | undefined
+  /** In base units. */
+  ceiling: number | undefined
+  language: string
+  split: Split
+  /** From 0 to 3, by the id of the product; only of products that the filters let through. */
   grades: ReadonlyMap<string, number>
 }
 
-export interface Judged {
+export interface JudgedSet {
+  name: string
   /** In the order of `ids`. */
   items: Item[]
   ids: string[]
@@ -31,20 +41,44 @@ type Line = {
   attributes?: Record<string, string>
 }
 
-export function readJudged(directory: string): Judged {
+type QueryLine = {
+  id: string
+  text: string
+  split?: Split
+  category?: string
+  price_ceiling?: number
+  lang?: string
+}
+
+export function readSet(directory: string): JudgedSet {
   const read = (name: string) => readFileSync(join(directory, name), 'utf8').trim().split('\n')
   const lines = read('products.jsonl').map((line): Line => JSON.parse(line))
+  const items = lines.map(itemOf)
+  const byId = new Map(lines.map(({ id }, at) => [id, items[at]]))
   const grades = new Map<string, Map<string, number>>()
   for (const line of read('qrels.tsv').slice(1)) {
     const [query = '', product = '', grade = ''] = line.split('\t')
     grades.set(query, (grades.get(query) ?? new Map()).set(product, Number(grade)))
   }
   return {
+    name: basename(directory),
     ids: lines.map(({ id }) => id),
-    items: lines.map(itemOf),
-    queries: read('queries.jsonl').map((line) => {
-      const { id, text } = JSON.parse(line)
-      return { id, text, grades: grades.get(id) ?? new Map() }
+    items,
+    queries: read('queries.jsonl').map((line, at): Query => {
+      const { id, text, split, category, price_ceiling: ceiling, lang = 'en' }: QueryLine = JSON.parse(line)
+      const passes = (item: Item | undefined) =>
+        (category === undefined || item?.category === category) &&
+        (ceiling === undefined || (item?.price ?? LEAST_PRICE) <= ceiling)
+      return {
+        id,
+        text,
+        category,
+        ceiling,
+        language: lang,
+        // A set that is not divided is divided here.
+        split: split ?? (at % 2 === 0 ? 'dev' : 'held'),
+        grades: new Map([...(grades.get(id) ?? [])].filter(([product]) => passes(byId.get(product)))),
+      }
     }),
   }
 }

@@ -1,0 +1,37 @@
+// The models whose vectors are compared. They answer in this process, with what the service uses of them.
+import type { Sql } from '@referrer/database'
+import { commonWords, learnWords, type Vector, type WordVectors } from '@referrer/search'
+import { LESSON_LIMITS, readLessons } from '@referrer/service/testing'
+import { embedTexts, type LocalEmbedder } from './local.ts'
+
+export interface Model {
+  name: string
+  /** What the ids of its versions begin with. */
+  kind: 'local' | 'common' | 'learned'
+  /** In the order of the products. */
+  products: Vector[]
+  vectorsOf(questions: readonly string[]): Promise<Vector[]>
+}
+
+/** `texts` are those of products that are embedded. */
+export async function openModels(sql: Sql, texts: readonly string[], local: LocalEmbedder): Promise<Model[]> {
+  const lessons = await readLessons(sql, LESSON_LIMITS)
+  return [
+    {
+      name: 'local model',
+      kind: 'local',
+      products: await embedTexts(texts),
+      vectorsOf: (questions) => local.embed([...questions], 'texts'),
+    },
+    modelOf('common words', 'common', commonWords(), texts),
+    modelOf('learned words', 'learned', learnWords(lessons, undefined), texts),
+    modelOf('learned and common words', 'learned', learnWords(lessons, commonWords()), texts),
+  ]
+}
+
+const modelOf = (name: string, kind: Model['kind'], words: WordVectors, texts: readonly string[]): Model => ({
+  name,
+  kind,
+  products: texts.map((text) => words.embed(text)),
+  vectorsOf: async (questions) => questions.map((question) => words.embed(question)),
+})
