@@ -28,7 +28,10 @@ export interface Product {
 export interface Question {
   /** The text of the search query. */
   intent: string
-  /** The embedding of the query, of the same model as the products' embeddings; undefined searches by words alone. */
+  /**
+   * The embedding of the query, of the same model as the products' embeddings; zeros if the model does not understand the query. Undefined
+   * searches by words alone.
+   */
   vector: Vector | undefined
   /** Only products of exactly this category. */
   category: string | undefined
@@ -143,7 +146,7 @@ export class Catalogue {
     const everything = this.size <= FEW ? Uint32Array.from(this.#slots.values()) : undefined
     const found =
       everything ?? this.#termIndex.candidates(wishes, { filter: ANY, most, among: undefined, match })
-    const aim = vector === undefined || lengthOf(vector) === 0 ? undefined : this.#aim(vector, found, match)
+    const aim = vector === undefined ? undefined : this.#aim(vector, found, match)
     const length = aim === undefined ? 0 : lengthOf(aim.vector)
 
     const filter = this.#slotTable.filter(category, ceiling)
@@ -194,7 +197,7 @@ export class Catalogue {
   }
 
   /** Shifts the query vector towards the best word matches of the whole catalogue, without filters. */
-  #aim(vector: Vector, found: Iterable<number>, match: (slot: number) => number): Aim {
+  #aim(vector: Vector, found: Iterable<number>, match: (slot: number) => number): Aim | undefined {
     const best = new Best(GUIDES, this.#slotTable.keys)
     for (const slot of found) {
       const words = match(slot)

@@ -37,16 +37,22 @@ export interface Aim {
 /** How many of the best word matches adjust the query vector; chosen without filters, so that filters change no score. */
 export const GUIDES = 10
 /** The share of the vector when words match everything, and when they match nothing. */
-const LEAST_SHARE = 0.08
-const MOST_SHARE = 0.6
-/** How fast the share of the vector falls with matching words: even a few say more than a vector. */
+const LEAST_SHARE = 0.04
+const MOST_SHARE = 0.4
+/** How well words match where the share is halfway between, and how fast it falls there: with good matches, words say more. */
+const HALFWAY = 0.3
 const STEEPNESS = 8
 
 /**
  * Pseudo-relevance feedback: a short query has a poor embedding. The better its words match, the more the vector moves towards the
- * embeddings of the products found by words; the worse they match, the more the embedding of the query itself counts.
+ * embeddings of the products found by words; the worse they match, the more the embedding of the query itself counts. A vector of zeros
+ * is that of a query the model does not understand: the products found by words stand for it, with the least share. Undefined: there is
+ * nothing to search for.
  */
-export function aimAt(vector: Vector, guides: readonly { words: number; vector: Vector | undefined }[]): Aim {
+export function aimAt(
+  vector: Vector,
+  guides: readonly { words: number; vector: Vector | undefined }[],
+): Aim | undefined {
   const all = guides.reduce((sum, { words }) => sum + words, 0)
   const trust = guides.length === 0 ? 0 : all / guides.length
   const aim = new Float64Array(vector.length)
@@ -54,7 +60,10 @@ export function aimAt(vector: Vector, guides: readonly { words: number; vector: 
   for (const guide of guides) {
     if (guide.vector?.length === vector.length) add(aim, guide.vector, (trust * guide.words) / all)
   }
-  return { vector: quantize(aim), share: LEAST_SHARE + (MOST_SHARE - LEAST_SHARE) * (1 - trust) ** STEEPNESS }
+  if (aim.every((value) => value === 0)) return undefined
+  const isUnderstood = lengthOf(vector) > 0
+  const more = isUnderstood ? (MOST_SHARE - LEAST_SHARE) / (1 + (trust / HALFWAY) ** STEEPNESS) : 0
+  return { vector: quantize(aim), share: LEAST_SHARE + more }
 }
 
 /** Adds the vector, normalised to length 1, times a factor. */

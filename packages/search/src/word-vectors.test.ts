@@ -68,3 +68,13 @@ describe('written and read again', () => {
     expect(() => WordVectors.read(Buffer.from('something else'))).toThrow('no word vectors')
   })
 })
+
+test('understands a query of which it knows two thirds of the words that count', () => {
+  expect(words.understands('I am looking for cats, please')).toBe(true)
+  expect(words.understands('cats and dogs qzxjv')).toBe(true)
+  expect(words.understands('cats qzxjv')).toBe(false)
+  // Fillers do not count, numbers need no meaning.
+  expect(words.understands('I would like to have qzxjv, please')).toBe(false)
+  expect(words.understands('10 cats qzxjv')).toBe(true)
+  expect(words.understands('')).toBe(false)
+})

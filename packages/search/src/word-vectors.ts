@@ -1,4 +1,5 @@
 import { isFiller } from './filler.ts'
+import { wordsThatMatter } from './question.ts'
 import { stemOf, wordsOf } from './text.ts'
 import type { Vector } from './vector.ts'
 
@@ -19,6 +20,10 @@ export interface TermVector {
   vectors: readonly (ArrayLike<number> | undefined)[]
 }
 
+/** Of the words of a query, the share that must be known. */
+const LEAST_KNOWN = 2 / 3
+/** A number needs no meaning. */
+const NUMBER = /^\p{N}/u
 const FORMAT = 'RWV1'
 const LENGTH_BYTES = 4
 
@@ -113,6 +118,13 @@ export class WordVectors {
     const terms: [string, number][] = []
     for (const [term, times] of termCounts(text)) terms.push([term, damped(times) * this.weightOf(term)])
     return this.sum(terms)
+  }
+
+  /** Whether enough of the words that count in a query are known. A vector of the others would point anywhere. */
+  understands(query: string): boolean {
+    const words = wordsThatMatter(query)
+    const known = words.filter(({ word }) => NUMBER.test(word) || this.#places.has(stemOf(word)))
+    return known.length > 0 && known.length >= LEAST_KNOWN * words.length
   }
 
   /** The vector of terms with these weights. Zeros: none of them is known. */

@@ -8,7 +8,7 @@ import type { Market } from '../market.ts'
 import type { Index } from '../measure.ts'
 import { indexed, startService, until } from '../service.ts'
 import { type Listed, openEngine } from './engine.ts'
-import type { Model } from './models.ts'
+import { askedVectors, type Model } from './models.ts'
 import { REPHRASINGS, type Rephrasing } from './rephrase.ts'
 import type { Query } from './sets.ts'
 
@@ -54,7 +54,7 @@ export async function compare(stage: Stage, model: Model | undefined): Promise<C
     for (const rephrasing of Object.keys(REPHRASINGS) as Rephrasing[]) {
       progress(`${name}: questions ${rephrasing}`)
       const texts = queries.map(REPHRASINGS[rephrasing])
-      const vectors = await model?.vectorsOf(texts)
+      const vectors = model && (await askedVectors(model, texts))
       for (const [at, query] of queries.entries()) {
         const text = texts[at] ?? ''
         const expected = engine.find(query, text, vectors?.[at], ASKED).slice(0, SHOWN)

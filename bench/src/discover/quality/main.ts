@@ -10,9 +10,9 @@ import { createBm25 } from './bm25.ts'
 import { compare, type Stage } from './endpoint.ts'
 import { type Listed, openEngine, readListed } from './engine.ts'
 import { type LocalEmbedder, openLocal } from './local.ts'
-import { type Model, openModels } from './models.ts'
+import { askedVectors, type Model, openModels } from './models.ts'
 import { REPHRASINGS, type Rephrasing } from './rephrase.ts'
-import { type JudgedSet, type Query, readSet } from './sets.ts'
+import { type JudgedSet, type Query, readSet, smaller } from './sets.ts'
 import { createSummary, type Lists, WORDS } from './summary.ts'
 
 const HELP = `bench:discover-quality: whether /v1/discover finds what is called right
@@ -26,6 +26,7 @@ Embedding a large set with the local model takes half an hour the first time, an
 
   --data <directory>   products.jsonl, queries.jsonl and qrels.tsv; may be repeated
                        (default bench/data/services, and ../shared/data/icecat, seen from this repository, if it is there)
+  --products <n>       only so many products of a set: those that are judged, and others
   --split <which>      dev (default): the questions that constants were chosen with; held: the others; all
   --no-endpoint        leaves out the questions over HTTP
   --database <url>     a server with pgvector: the index in Postgres is asked over HTTP, too`
@@ -38,6 +39,7 @@ const { values } = parseArgs({
   options: {
     help: { type: 'boolean' },
     data: { type: 'string', multiple: true },
+    products: { type: 'string' },
     split: { type: 'string', default: 'dev' },
     'no-endpoint': { type: 'boolean' },
     database: { type: 'string' },
@@ -60,7 +62,8 @@ async function main(): Promise<void> {
       'quality',
       async (postgres, directory) => {
         for (const data of sets) {
-          const set = readSet(data)
+          const whole = readSet(data)
+          const set = values.products === undefined ? whole : smaller(whole, Number(values.products))
           await parts.run(set.name, () => measure(set, { postgres, directory, local, parts, summary }))
         }
         summary.tell()
@@ -82,7 +85,11 @@ interface Bench {
 
 async function measure(set: JudgedSet, { postgres, directory, local, parts, summary }: Bench): Promise<void> {
   progress(`${set.name}: filling ${set.items.length.toLocaleString('en')} products`)
-  const goods = { name: `quality_${set.name}`, count: set.items.length, items: set.items }
+  const goods = {
+    name: `quality_${set.name.replaceAll(/\W+/g, '_')}`,
+    count: set.items.length,
+    items: set.items,
+  }
   const market = await createMarket(postgres, goods, { intents: 1, hasReviews: false })
   try {
     const products = await readListed(market.sql, set)
@@ -129,15 +136,19 @@ async function findAll(
   )
   for (const model of models) {
     const engine = openEngine(products, model.products)
-    const ask = (find: (query: Query, text: string, vector: Int8Array) => string[]) =>
-      eachWay(queries, async (texts) => {
+    engines.set(
+      `${model.name} alone`,
+      await eachWay(queries, async (texts) => {
         const vectors = await model.vectorsOf(texts)
-        return queries.map((query, at) => find(query, texts[at] ?? '', vectors[at] ?? new Int8Array()))
-      })
-    engines.set(`${model.name} alone`, await ask((query, _, vector) => engine.nearest(query, vector, DEEP)))
+        return queries.map((query, at) => engine.nearest(query, vectors[at] ?? new Int8Array(), DEEP))
+      }),
+    )
     engines.set(
       `words + ${model.name}`,
-      await ask((query, text, vector) => engine.find(query, text, vector, DEEP)),
+      await eachWay(queries, async (texts) => {
+        const vectors = await askedVectors(model, texts)
+        return queries.map((query, at) => engine.find(query, texts[at] ?? '', vectors[at], DEEP))
+      }),
     )
   }
   return engines

@@ -11,6 +11,15 @@ export interface Model {
   /** In the order of the products. */
   products: Vector[]
   vectorsOf(questions: readonly string[]): Promise<Vector[]>
+  understands(question: string): boolean
+}
+
+/** As the service asks: a question that the model does not understand has a vector of zeros. */
+export async function askedVectors(model: Model, questions: readonly string[]): Promise<Vector[]> {
+  const vectors = await model.vectorsOf(questions)
+  return vectors.map((vector, at) =>
+    model.understands(questions[at] ?? '') ? vector : new Int8Array(vector.length),
+  )
 }
 
 /** `texts` are those of products that are embedded. */
@@ -22,6 +31,7 @@ export async function openModels(sql: Sql, texts: readonly string[], local: Loca
       kind: 'local',
       products: await embedTexts(texts),
       vectorsOf: (questions) => local.embed([...questions], 'texts'),
+      understands: (question) => commonWords().understands(question),
     },
     modelOf('common words', 'common', commonWords(), texts),
     modelOf('learned words', 'learned', learnWords(lessons, undefined), texts),
@@ -34,4 +44,5 @@ const modelOf = (name: string, kind: Model['kind'], words: WordVectors, texts: r
   kind,
   products: texts.map((text) => words.embed(text)),
   vectorsOf: async (questions) => questions.map((question) => words.embed(question)),
+  understands: (question) => words.understands(question),
 })

@@ -83,6 +83,25 @@ export function readSet(directory: string): JudgedSet {
   }
 }
 
+/** The same questions in a smaller catalogue: what is judged, and the first of what is not. */
+export function smaller(set: JudgedSet, products: number): JudgedSet {
+  const judged = new Set(set.queries.flatMap(({ grades }) => [...grades.keys()]))
+  if (judged.size > products)
+    throw new Error(`${set.name} has ${judged.size} judged products: --products must be at least as many`)
+  let others = products - judged.size
+  const isKept = set.ids.map((id) => {
+    if (judged.has(id)) return true
+    others -= 1
+    return others >= 0
+  })
+  return {
+    ...set,
+    name: `${set.name}, ${products.toLocaleString('en')} products`,
+    items: set.items.filter((_, at) => isKept[at]),
+    ids: set.ids.filter((_, at) => isKept[at]),
+  }
+}
+
 /** As a merchant would register it: what has no field of its own goes behind the description. */
 function itemOf({ name, description = '', category = '', price, brand, model, attributes = {} }: Line): Item {
   const rest = Object.entries(attributes).map(([key, value]) => `${key}: ${value}`)

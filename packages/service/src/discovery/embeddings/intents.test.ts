@@ -3,7 +3,7 @@ import { quantize } from '@referrer/search'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { testContext } from '../../doors/http/testing.ts'
 import type { Context } from '../../kit/context.ts'
-import { COMMON } from './ids.ts'
+import { COMMON, LOCAL } from './ids.ts'
 import { countIntents, embedIntent } from './intents.ts'
 import { type EmbeddingServer, endpointConfig, gate, startEmbeddingServer, vectorOf } from './testing.ts'
 
@@ -58,13 +58,18 @@ it('has none of a model that cannot be asked', async () => {
   expect(server.asked).toEqual([])
 })
 
-it('has the vector of word vectors at once, and none where no word is known', async () => {
+it('has the vector of word vectors at once, and zeros where too few words are known', async () => {
   const vector = await embed('car', COMMON.id)
   expect(vector).toHaveLength(COMMON.dims)
   expect(vector?.some((value) => value !== 0)).toBe(true)
-  expect(await embed('qzxjv', COMMON.id)).toBeUndefined()
+  expect(await embed('qzxjv vwxyq car', COMMON.id)).toEqual(new Int8Array(COMMON.dims))
   expect(await embed('  ', COMMON.id)).toBeUndefined()
   expect(countIntents(context)).toMatchObject({ embedded: 1, unknown: 1, kept: 0, late: 0, failed: 0 })
+})
+
+it('does not ask the local model, which knows English only, in another language', async () => {
+  expect(await embed('Rechnungen auslesen und verbuchen', LOCAL.id)).toEqual(new Int8Array(LOCAL.dims))
+  expect(countIntents(context)).toMatchObject({ embedded: 0, unknown: 1, late: 0, failed: 0 })
 })
 
 it('does without word vectors that cannot be read, or not in time, and asks for them again', async () => {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { withTimeout } from '@referrer/process'
-import type { Vector } from '@referrer/search'
+import { commonWords, type Vector } from '@referrer/search'
 import { LRUCache } from 'lru-cache'
 import { cut } from '../../derived/texts/text.ts'
 import { type Context, oncePerProcess } from '../../kit/context.ts'
 import { type Embedder, EmbeddingFailed } from './embedder.ts'
 import { embedderOf, isWordsId } from './embedders.ts'
+import { LOCAL } from './ids.ts'
 import { wordModels } from './words.ts'
 
 /** A request waits this long for its vector, then is answered by words alone. */
@@ -22,7 +23,7 @@ const PAUSE_MS = 1_000
 
 /**
  * Intents whose vector was in the cache, came in time, came too late, failed, or was not requested, and intents of
- * which the model knows no word.
+ * which the model knows too few words.
  */
 type Outcome = 'kept' | 'embedded' | 'late' | 'failed' | 'skipped' | 'unknown'
 
@@ -31,7 +32,10 @@ interface Intents {
   embed(intent: string, embedder: Embedder): Promise<Vector | undefined>
 }
 
-/** Undefined: it failed or took too long. A late vector still goes into the cache for the next request. */
+/**
+ * Undefined: it failed or took too long. A late vector still goes into the cache for the next request. Zeros: the
+ * model knows too few of the words.
+ */
 export async function embedIntent(
   context: Context,
   intent: string,
@@ -39,7 +43,13 @@ export async function embedIntent(
 ): Promise<Vector | undefined> {
   if (isWordsId(embedderId)) return embedWords(context, intent, embedderId)
   const embedder = await embedderOf(context, embedderId)
-  return embedder && intentsOf(context).embed(intent, embedder)
+  if (!embedder) return undefined
+  const intents = intentsOf(context)
+  if (embedderId === LOCAL.id && !commonWords().understands(readable(intent))) {
+    intents.counts.unknown += 1
+    return new Int8Array(LOCAL.dims)
+  }
+  return intents.embed(intent, embedder)
 }
 
 /** Word vectors answer at once; only their first intent may have to wait until they are loaded. */
@@ -54,10 +64,9 @@ async function embedWords(context: Context, intent: string, id: string): Promise
     counts[words ?? 'failed'] += 1
     return undefined
   }
-  const vector = words.embedNow(text)
-  const isKnown = vector.some((value) => value !== 0)
-  counts[isKnown ? 'embedded' : 'unknown'] += 1
-  return isKnown ? vector : undefined
+  const vector = words.embedIntent(text)
+  counts[vector.some((value) => value !== 0) ? 'embedded' : 'unknown'] += 1
+  return vector
 }
 
 const loadOrLog = (context: Context, id: string) =>

@@ -15,7 +15,8 @@ const AT_ONCE = 1_000
 const SLICE_MS = 4
 
 export interface WordsEmbedder extends Embedder {
-  embedNow(text: string): Vector
+  /** Zeros: too few of the words are known. */
+  embedIntent(text: string): Vector
 }
 
 export interface WordModels {
@@ -59,7 +60,7 @@ export function embedderOfWords(id: string, words: WordVectors): WordsEmbedder {
     id,
     dims: words.dims,
     atOnce: AT_ONCE,
-    embedNow: (text) => words.embed(text),
+    embedIntent: (text) => (words.understands(text) ? words.embed(text) : new Int8Array(words.dims)),
     async embed(texts) {
       const vectors: Vector[] = []
       let begun = performance.now()

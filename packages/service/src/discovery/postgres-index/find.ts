@@ -194,9 +194,8 @@ const total = (classes: readonly Class[]) => classes.reduce((sum, { entries }) =
 const listed = (classes: readonly Class[]) =>
   classes.flatMap(({ list, entries }) => (entries > 0 ? list : []))
 
-/** A vector of another model or one of zeros is left out: words alone decide. */
-const isFit = (vector: Vector | undefined, dims: number) =>
-  vector?.length === dims && vector.some((value) => value !== 0)
+/** A vector of another model is left out: words alone decide. */
+const isFit = (vector: Vector | undefined, dims: number) => vector?.length === dims
 
 interface Search {
   tx: Transaction
@@ -289,7 +288,7 @@ async function aimOf(
   vectors: NonNullable<IndexedChain['vectors']>,
   vector: Vector,
   found: readonly Candidate[],
-): Promise<Aim> {
+): Promise<Aim | undefined> {
   const guides = found
     .filter(({ words }) => words > 0)
     .sort((a, b) => b.words - a.words || (a.key < b.key ? -1 : 1))
