@@ -2331,7 +2331,7 @@ export interface components {
                 /** @description The share of the vectors in `intent_match`, beside the words. */
                 share: number;
                 /**
-                 * @description Why the share is 0: the index has no vectors, the vector of the intent failed or came too late, it is of another model than those of the index, or the index could not be asked.
+                 * @description Why the share is 0: the index has no vectors, there is no vector of the intent (it failed, came too late, or the model knows too few of the words), it is of another model than those of the index, or the index could not be asked.
                  * @enum {string}
                  */
                 because?: "no_model" | "no_vector" | "not_comparable" | "index_not_available";

@@ -105,7 +105,8 @@ async function searchFor(
   const explained = asked.explain ? await source.explain(chainId, question) : undefined
   const hits = asked.explain ? explained?.hits : await source.find(chainId, question)
   const meaning = vector && embedderId !== undefined ? { vector, embedderId } : undefined
-  const noVectors = embedderId === undefined ? 'no_model' : vector === undefined ? 'no_vector' : undefined
+  const isUnderstood = vector?.some((value) => value !== 0) ?? false
+  const noVectors = embedderId === undefined ? 'no_model' : isUnderstood ? undefined : 'no_vector'
   return { hits: hits ?? [], meaning, explained, noVectors }
 }
 
