@@ -28,6 +28,7 @@ Embedding a large set with the local model takes half an hour the first time, an
                        (default bench/data/services, and ../shared/data/icecat, seen from this repository, if it is there)
   --products <n>       only so many products of a set: those that are judged, and others
   --split <which>      dev (default): the questions that constants were chosen with; held: the others; all
+  --no-local           leaves out the local model, which takes long to embed a large set
   --no-endpoint        leaves out the questions over HTTP
   --database <url>     a server with pgvector: the index in Postgres is asked over HTTP, too`
 
@@ -41,6 +42,7 @@ const { values } = parseArgs({
     data: { type: 'string', multiple: true },
     products: { type: 'string' },
     split: { type: 'string', default: 'dev' },
+    'no-local': { type: 'boolean' },
     'no-endpoint': { type: 'boolean' },
     database: { type: 'string' },
   },
@@ -54,7 +56,7 @@ async function main(): Promise<void> {
   const ours = fileURLToPath(new URL('../../../data/services', import.meta.url))
   const others = fileURLToPath(new URL('../../../../../shared/data/icecat', import.meta.url))
   const sets = values.data ?? [ours, ...(existsSync(others) ? [others] : [])]
-  const local = openLocal()
+  const local = values['no-local'] ? undefined : openLocal()
   const parts = createParts()
   const summary = createSummary(parts)
   try {
@@ -71,14 +73,14 @@ async function main(): Promise<void> {
       { settings: IN_MEMORY, url: values.database },
     )
   } finally {
-    await local.close()
+    await local?.close()
   }
 }
 
 interface Bench {
   postgres: PostgresServer
   directory: string
-  local: LocalEmbedder
+  local: LocalEmbedder | undefined
   parts: Parts
   summary: ReturnType<typeof createSummary>
 }

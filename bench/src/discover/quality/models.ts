@@ -22,17 +22,26 @@ export async function askedVectors(model: Model, questions: readonly string[]): 
   )
 }
 
-/** `texts` are those of products that are embedded. */
-export async function openModels(sql: Sql, texts: readonly string[], local: LocalEmbedder): Promise<Model[]> {
+/** `texts` are those of products that are embedded. Without `local`, the local model is left out. */
+export async function openModels(
+  sql: Sql,
+  texts: readonly string[],
+  local: LocalEmbedder | undefined,
+): Promise<Model[]> {
   const lessons = await readLessons(sql, LESSON_LIMITS)
+  const localModel: Model[] = local
+    ? [
+        {
+          name: 'local model',
+          kind: 'local',
+          products: await embedTexts(texts),
+          vectorsOf: (questions) => local.embed([...questions], 'texts'),
+          understands: (question) => commonWords().understands(question),
+        },
+      ]
+    : []
   return [
-    {
-      name: 'local model',
-      kind: 'local',
-      products: await embedTexts(texts),
-      vectorsOf: (questions) => local.embed([...questions], 'texts'),
-      understands: (question) => commonWords().understands(question),
-    },
+    ...localModel,
     modelOf('common words', 'common', commonWords(), texts),
     modelOf('learned words', 'learned', learnWords(lessons, undefined), texts),
     modelOf('learned and common words', 'learned', learnWords(lessons, commonWords()), texts),
