@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 const WIDTH = 960
 
 /** The answer of the sandbox that docs/discovery.md shows, to “I need dayligt and sunset times for Tokyo”. */
-const SHARE = 0.15040502786914017
+const SHARE = 0.3711187574672632
 const PRODUCTS = [
   { name: 'Daylight', words: 0.3218787728688031, near: 0.6844767611577737, rank: 0.5 },
   { name: 'Daylight almanac', words: 0.12043479516283255, near: 0.4172698916164371, rank: 0.5 },
