@@ -26,6 +26,13 @@ const services = list('systemd/*.service').map(
 const target = parseUnit(read('systemd/referrer.target'))
 
 describe('the units of systemd', () => {
+  test('start Node with the options that it has in the image', () => {
+    const ofImage = /\bNODE_OPTIONS=(\S+)/.exec(read('Dockerfile'))?.[1]
+    const { NODE_OPTIONS } = environmentOf(parseUnit(read('systemd/referrer-.service.d/common.conf')))
+    expect(ofImage).toBeDefined()
+    expect(NODE_OPTIONS).toBe(ofImage)
+  })
+
   test.each(files)('%s has directives that systemd 252 knows, in the right section', (file) => {
     for (const [section, directives] of Object.entries(parseUnit(read(file)))) {
       const known = KNOWN[section]?.split(/\s+/) ?? []
