@@ -26,11 +26,10 @@ const services = list('systemd/*.service').map(
 const target = parseUnit(read('systemd/referrer.target'))
 
 describe('the units of systemd', () => {
-  test('start Node with the options that it has in the image', () => {
-    const ofImage = /\bNODE_OPTIONS=(\S+)/.exec(read('Dockerfile'))?.[1]
-    const { NODE_OPTIONS } = environmentOf(parseUnit(read('systemd/referrer-.service.d/common.conf')))
+  test.each(['NODE_ENV', 'NODE_OPTIONS', 'MALLOC_MMAP_THRESHOLD_'])('set %s as the image does', (name) => {
+    const ofImage = new RegExp(`\\b${name}=(\\S+)`).exec(read('Dockerfile'))?.[1]
     expect(ofImage).toBeDefined()
-    expect(NODE_OPTIONS).toBe(ofImage)
+    expect(environmentOf(parseUnit(read('systemd/referrer-.service.d/common.conf')))[name]).toBe(ofImage)
   })
 
   test.each(files)('%s has directives that systemd 252 knows, in the right section', (file) => {
