@@ -67,23 +67,3 @@ it('finds what is cheap among much that is dear', () => {
   expect(slotTable.among(undefined, 49, 100)).toHaveLength(50)
   expect(slotTable.among(undefined, 10_500, 100)).toBeUndefined()
 })
-
-it('says of each rank what it is at most, and not much more', () => {
-  fc.assert(
-    fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1 }), (ranks) => {
-      const slotTable = new SlotTable()
-      const isClose = (slot: number) => {
-        const above = slotTable.rankAtMost(slot) - slotTable.rank(slot)
-        return above >= 0 && above <= 1 / 255 + 1e-9
-      }
-      for (const rank of ranks) expect(isClose(slotTable.add('key', '', rank, 0))).toBe(true)
-      // The table grows in between.
-      for (let i = 0; i < 1_100; i += 1) slotTable.add('key', '', ranks[i % ranks.length] as number, 0)
-      for (const slot of ranks.keys()) {
-        slotTable.update(slot, ranks[ranks.length - 1 - slot] as number, 0)
-        expect(isClose(slot)).toBe(true)
-      }
-      expect(isClose(ranks.length + 1_099)).toBe(true)
-    }),
-  )
-})

@@ -21,8 +21,6 @@ const NOBODY = -1
 export class SlotTable {
   readonly keys: string[] = []
   #ranks = new Float64Array(1024)
-  /** By slot: at least its rank, in 255ths. Made when it is asked for. */
-  #tops: Uint8Array | undefined
   #costs = new Float64Array(1024)
   /** The number of the category; 0 when the slot is free. */
   #category = new Int32Array(1024)
@@ -37,7 +35,6 @@ export class SlotTable {
     const slot = this.#free.pop() ?? this.#next++
     if (slot >= this.#ranks.length) {
       this.#ranks = grown(this.#ranks, new Float64Array(2 * slot))
-      this.#tops = undefined
       this.#costs = grown(this.#costs, new Float64Array(2 * slot))
       this.#category = grown(this.#category, new Int32Array(2 * slot))
     }
@@ -52,7 +49,6 @@ export class SlotTable {
 
   update(slot: number, rank: number, cost: number): void {
     this.#ranks[slot] = rank
-    if (this.#tops !== undefined) this.#tops[slot] = topOf(rank)
     this.#costs[slot] = cost
     this.#byCost.put(slot, costClass(cost))
   }
@@ -74,12 +70,6 @@ export class SlotTable {
 
   rank(slot: number): number {
     return this.#ranks[slot] as number
-  }
-
-  /** No lower than the rank. The ranks of all slots do not fit into the processor's caches, a byte for each does. */
-  rankAtMost(slot: number): number {
-    this.#tops ??= Uint8Array.from(this.#ranks, topOf)
-    return (this.#tops[slot] as number) / TOPS
   }
 
   filter(category: string | undefined, ceiling: number | undefined): Filter {
@@ -120,11 +110,6 @@ export class SlotTable {
     return slots.view()
   }
 }
-
-const TOPS = 255
-
-/** The next higher one, so that rounding never makes it too low. */
-const topOf = (rank: number): number => Math.min(TOPS, Math.floor(TOPS * rank) + 1)
 
 const COST_CLASSES = 256
 

@@ -208,9 +208,10 @@ export class TermIndex {
     const all = wishes.reduce((sum, wish) => sum + wish.weight, 0)
     const best = new Best(Math.max(RESCORED, most), slotTable.keys)
     for (let i = 0; i < touched.count; i += 1) {
-      const slot = touched.slots[i] as number
       const words = (touched.scores[i] as number) / all
-      if (!best.admits(productScore(words, slotTable.rankAtMost(slot)))) continue
+      // Most are too bad even with the highest rank: theirs need not be fetched from memory.
+      if (!best.admits(productScore(words, 1))) continue
+      const slot = touched.slots[i] as number
       best.offer(slot, productScore(words, slotTable.rank(slot)))
     }
     return this.#bestOf(best.slots(), match, most)
