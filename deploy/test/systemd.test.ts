@@ -26,6 +26,12 @@ const services = list('systemd/*.service').map(
 const target = parseUnit(read('systemd/referrer.target'))
 
 describe('the units of systemd', () => {
+  test.each(['NODE_ENV', 'NODE_OPTIONS', 'MALLOC_MMAP_THRESHOLD_'])('set %s as the image does', (name) => {
+    const ofImage = new RegExp(`\\b${name}=(\\S+)`).exec(read('Dockerfile'))?.[1]
+    expect(ofImage).toBeDefined()
+    expect(environmentOf(parseUnit(read('systemd/referrer-.service.d/common.conf')))[name]).toBe(ofImage)
+  })
+
   test.each(files)('%s has directives that systemd 252 knows, in the right section', (file) => {
     for (const [section, directives] of Object.entries(parseUnit(read(file)))) {
       const known = KNOWN[section]?.split(/\s+/) ?? []

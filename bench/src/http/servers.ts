@@ -37,6 +37,9 @@ export type ServiceOptions = {
 export function startServer(options: ServiceOptions): Promise<Server> {
   const { name, databaseUrl, directory, recovery, settings } = options
   const env = {
+    // As deploy/Dockerfile has them.
+    NODE_OPTIONS: '--max-semi-space-size=8',
+    MALLOC_MMAP_THRESHOLD_: '524288',
     DATABASE_URL: databaseUrl,
     PORT: '0',
     CHAINS: JSON.stringify(CHAINS),

@@ -24,6 +24,11 @@ export class Best {
     }
   }
 
+  /** Whether a slot with this score could be kept. */
+  admits(score: number): boolean {
+    return this.#size < this.#slots.length || score >= (this.#scores[0] as number)
+  }
+
   /** The kept slots, unordered. */
   slots(): Int32Array {
     return this.#slots.subarray(0, this.#size)

@@ -189,7 +189,7 @@ export class Catalogue {
     return (slot) => {
       let match = known.get(slot)
       if (match === undefined) {
-        match = wordMatch(wishes, (term) => this.#termIndex.worth(slot, term))
+        match = wordMatch(wishes, this.#termIndex.worthsIn(slot))
         known.set(slot, match)
       }
       return match

@@ -73,6 +73,7 @@ export class SlotTable {
   }
 
   filter(category: string | undefined, ceiling: number | undefined): Filter {
+    if (category === undefined && ceiling === undefined) return ANY
     return {
       category: category === undefined ? ANY.category : this.#categories.get(category) + 1 || NOBODY,
       ceiling: ceiling ?? ANY.ceiling,

@@ -5,9 +5,10 @@ import { Numbers } from './numbers.ts'
 import { Packing } from './packing.ts'
 import type { Wish } from './question.ts'
 import { productScore } from './ranker.ts'
-import type { Filter, Slots, SlotTable } from './slot-table.ts'
+import { ANY, type Filter, type Slots, type SlotTable } from './slot-table.ts'
 import { Spelling } from './spelling.ts'
 import { HEARD, STEPS, stepOf, Terms, WORTH_OF_STEP } from './terms.ts'
+import { Touched } from './touched.ts'
 
 /** After reading this many entries, a list that would exceed the limit adds no candidates, once there are enough. */
 const ENTRIES = 10_000
@@ -15,7 +16,6 @@ const ENTRIES = 10_000
 const RESCORED = 500
 /** Looking up the score of a term in a slot costs as much as reading this many entries. */
 const ENTRIES_A_LOOK = 20
-const MOST_ROUNDS = 2 ** 31 - 1
 const USE = 256
 /** How many slots are read in a few milliseconds. */
 const SLOTS_A_TURN = 250
@@ -55,9 +55,7 @@ export class TermIndex {
   readonly #newSpelt = new Numbers()
   #slots = 0
   #isFilling = false
-  #scores = new Float32Array(1024)
-  #seen = new Int32Array(1024)
-  #round = 0
+  readonly #touched = new Touched()
 
   constructor(slotTable: SlotTable) {
     this.#slotTable = slotTable
@@ -157,21 +155,25 @@ export class TermIndex {
     }
   }
 
-  worth(slot: number, term: number): number {
+  /** What each term is worth in a slot; valid until the next change. */
+  worthsIn(slot: number): (term: number) => number {
     const length = this.#uses.length(slot)
-    if (length === 0) return 0
+    if (length === 0) return () => 0
     const uses = this.#uses.array(slot)
-    let low = this.#uses.start(slot)
-    let high = low + length
-    const end = high
-    const wanted = term * USE
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((uses[middle] as number) < wanted) low = middle + 1
-      else high = middle
+    const start = this.#uses.start(slot)
+    const end = start + length
+    return (term) => {
+      let low = start
+      let high = end
+      const wanted = term * USE
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if ((uses[middle] as number) < wanted) low = middle + 1
+        else high = middle
+      }
+      const use = uses[low] as number
+      return low < end && use >>> 8 === term ? (use & 255) / 255 : 0
     }
-    const use = uses[low] as number
-    return low < end && use >>> 8 === term ? (use & 255) / 255 : 0
   }
 
   /**
@@ -187,54 +189,55 @@ export class TermIndex {
       const admitted = among.filter((slot) => slotTable.admits(slot, filter))
       return this.#bestOf(admitted, match, most)
     }
-    this.#startRound()
-    const touched: number[] = []
+    const touched = this.#touched
+    touched.start(this.#slots)
     const unread: Gain[] = []
     let read = 0
     for (const gain of gains) {
-      if (read + gain.length > ENTRIES && touched.length >= most) unread.push(gain)
+      if (read + gain.length > ENTRIES && touched.count >= most) unread.push(gain)
       else {
         read += gain.length
-        this.#touch(gain, filter, touched)
+        this.#touch(gain, filter)
       }
     }
     // The remaining lists add no candidates, but complete the scores of those found.
     const toRead = unread.reduce((sum, { length }) => sum + length, 0)
-    if (ENTRIES_A_LOOK * touched.length * termsIn(wishes) < toRead) return this.#bestOf(touched, match, most)
+    if (ENTRIES_A_LOOK * touched.count * termsIn(wishes) < toRead)
+      return this.#bestOf(touched.slots.subarray(0, touched.count), match, most)
     for (const gain of unread) this.#gain(gain)
     const all = wishes.reduce((sum, wish) => sum + wish.weight, 0)
     const best = new Best(Math.max(RESCORED, most), slotTable.keys)
-    for (const slot of touched)
-      best.offer(slot, productScore((this.#scores[slot] as number) / all, slotTable.rank(slot)))
+    for (let i = 0; i < touched.count; i += 1) {
+      const words = (touched.scores[i] as number) / all
+      // Most are too bad even with the highest rank: theirs need not be fetched from memory.
+      if (!best.admits(productScore(words, 1))) continue
+      const slot = touched.slots[i] as number
+      best.offer(slot, productScore(words, slotTable.rank(slot)))
+    }
     return this.#bestOf(best.slots(), match, most)
   }
 
   /** Adds to the score of each slot in the list; a slot that is new and passes the filter becomes a candidate. */
-  #touch({ list, length, gain }: Gain, filter: Filter, touched: number[]): void {
-    const [seen, scores, round] = [this.#seen, this.#scores, this.#round]
+  #touch({ list, length, gain }: Gain, filter: Filter): void {
+    const [touched, slotTable] = [this.#touched, this.#slotTable]
     const slots = this.#users.array(list)
     const start = this.#users.start(list)
     for (let at = start; at < start + length; at += 1) {
       const slot = slots[at] as number
-      const state = seen[slot] as number
-      if (state === round) scores[slot] = (scores[slot] as number) + gain
-      else if (state !== -round) {
-        const admitted = this.#slotTable.admits(slot, filter)
-        seen[slot] = admitted ? round : -round
-        scores[slot] = gain
-        if (admitted) touched.push(slot)
-      }
+      if (touched.has(slot)) touched.gain(slot, gain)
+      // Lists hold nothing but products: without a filter there is nothing to look at.
+      else if (filter === ANY || slotTable.admits(slot, filter)) touched.add(slot, gain)
     }
   }
 
   /** Adds to the scores of the candidates in the list. */
   #gain({ list, length, gain }: Gain): void {
-    const [seen, scores, round] = [this.#seen, this.#scores, this.#round]
+    const touched = this.#touched
     const slots = this.#users.array(list)
     const start = this.#users.start(list)
     for (let at = start; at < start + length; at += 1) {
       const slot = slots[at] as number
-      if (seen[slot] === round) scores[slot] = (scores[slot] as number) + gain
+      if (touched.has(slot)) touched.gain(slot, gain)
     }
   }
 
@@ -243,15 +246,6 @@ export class TermIndex {
     const best = new Best(most, this.#slotTable.keys)
     for (const slot of slots) best.offer(slot, productScore(match(slot), this.#slotTable.rank(slot)))
     return best.slots()
-  }
-
-  #startRound(): void {
-    if (this.#seen.length < this.#slots || this.#round === MOST_ROUNDS) {
-      this.#seen = new Int32Array(2 * this.#slots)
-      this.#scores = new Float32Array(2 * this.#slots)
-      this.#round = 0
-    }
-    this.#round += 1
   }
 
   #isUsed(term: number): boolean {

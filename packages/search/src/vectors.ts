@@ -3,7 +3,7 @@ import { type Cells, Points } from './cells.ts'
 import { Grouping } from './grouping.ts'
 import { grown } from './numbers.ts'
 import { difference, reachOf, sketch, sketchLength } from './sketch.ts'
-import type { Filter, Slots, SlotTable } from './slot-table.ts'
+import { ANY, type Filter, type Slots, type SlotTable } from './slot-table.ts'
 import { dot, dotAt, lengthOf, type Vector } from './vector.ts'
 
 /** How many slots that pass the filter are compared by sketch, in the nearest cells. */
@@ -179,7 +179,8 @@ class Groups {
     if (this.#count + slots.length > this.#seen.length) this.#makeRoom(this.#count + slots.length)
     const words = this.#words
     for (const slot of slots) {
-      if (!this.#slotTable.admits(slot, filter)) continue
+      // Cells hold nothing but products: without a filter there is nothing to look at.
+      if (filter !== ANY && !this.#slotTable.admits(slot, filter)) continue
       this.#seen[this.#count] = slot
       this.#looks[this.#count] = difference(this.#asked, 0, this.#sketches, slot * words, words)
       this.#count += 1

@@ -5,8 +5,8 @@ import { createAsking } from './asking.ts'
 import type { Rate } from './bucket.ts'
 import { createLimiter } from './local.ts'
 import { createPostgresStore } from './postgres.ts'
-import { createRedisStore } from './redis.ts'
 import { createSharedLimiter } from './shared.ts'
+import type { Store } from './store.ts'
 
 /** Takes a token of a client; returns how many seconds it must wait, 0 when it may go on. It never rejects. */
 export type Limiter = (client: string) => number | Promise<number>
@@ -49,7 +49,7 @@ export async function openLimits(
   const store =
     where === 'postgres'
       ? createPostgresStore(databaseUrl, { clock: storeClock, log })
-      : createRedisStore(where.redisUrl.reveal(), { clock: storeClock })
+      : await openRedis(where.redisUrl, storeClock)
   const asking = await createAsking(store, { timeoutMs, log })
   return {
     limiter(name, rate) {
@@ -59,6 +59,12 @@ export async function openLimits(
     isUp: () => asking.isUp(),
     close: () => asking.close(),
   }
+}
+
+/** The client of Redis has hundreds of files: only those who use it load them. */
+async function openRedis(url: Secret, clock: OpenLimits['storeClock']): Promise<Store> {
+  const { createRedisStore } = await import('./redis.ts')
+  return createRedisStore(url.reveal(), { clock })
 }
 
 /** Limits of one process alone. */

@@ -99,7 +99,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       log,
     })
     const fetch = tracing.traceFetch(overrides.fetch ?? globalThis.fetch)
-    const messengers = openMessengers(config, fetch)
+    const messengers = await openMessengers(config, fetch)
     const context: Context = {
       config,
       sql: database.sql,

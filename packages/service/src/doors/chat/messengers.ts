@@ -2,17 +2,18 @@ import type { Config } from '../../kit/config.ts'
 import type { Context } from '../../kit/context.ts'
 import { answererOf, commands } from './answer.ts'
 import type { Messenger, Reception } from './reception.ts'
-import { openTelegram } from './telegram/telegram.ts'
 import { openWebhook } from './webhook/webhook.ts'
 
 /** The messengers of this deployment. Links made without naming a messenger lead to the first one. */
-export function openMessengers({ messenger }: Config, fetch: typeof globalThis.fetch): Messenger[] {
+export async function openMessengers(
+  { messenger }: Config,
+  fetch: typeof globalThis.fetch,
+): Promise<Messenger[]> {
   const menu = commands.map(({ name, about }) => ({ command: name, description: about }))
   const { telegram, webhook } = messenger ?? {}
-  return [
-    ...(telegram ? [openTelegram(telegram, { fetch, menu })] : []),
-    ...(webhook ? [openWebhook(webhook, fetch)] : []),
-  ]
+  // Telegram's client is a large library: only those who use it load it.
+  const opened = telegram && (await import('./telegram/telegram.ts')).openTelegram(telegram, { fetch, menu })
+  return [...(opened ? [opened] : []), ...(webhook ? [openWebhook(webhook, fetch)] : [])]
 }
 
 /** How the messages of all messengers come in: a messenger that posts to us needs the role `api`, one that is polled `workers`. */
