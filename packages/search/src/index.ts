@@ -1,3 +1,4 @@
+export { Arrays, FORMAT, partsOf } from './arrays.ts'
 export type { Explained, ExplainedHit, Hit, Product, Question } from './catalogue.ts'
 export { Catalogue } from './catalogue.ts'
 export { chooseCells, readCells, writeCells } from './cells.ts'
