@@ -67,14 +67,23 @@ export async function readRows(
   chunks: AsyncIterable<Buffer>,
   onRow: (row: BinaryRow) => void,
 ): Promise<void> {
-  const row = new BinaryRow()
-  let [rest, toSkip]: [Buffer, number] = [Buffer.alloc(0), HEADER]
-  for await (const chunk of chunks) {
-    const data = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
-    let at = Math.min(toSkip, data.length)
-    toSkip -= at
-    if (toSkip === 0) at = readWhole(data, at, row, onRow)
-    rest = data.subarray(at)
+  const reader = new RowReader()
+  for await (const chunk of chunks) reader.take(chunk, onRow)
+}
+
+/** The same, chunk by chunk. */
+export class RowReader {
+  readonly #row = new BinaryRow()
+  #rest: Buffer = Buffer.alloc(0)
+  #toSkip = HEADER
+
+  /** Calls `onRow` with each row that this chunk completes. */
+  take(chunk: Buffer, onRow: (row: BinaryRow) => void): void {
+    const data = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk
+    let at = Math.min(this.#toSkip, data.length)
+    this.#toSkip -= at
+    if (this.#toSkip === 0) at = readWhole(data, at, this.#row, onRow)
+    this.#rest = data.subarray(at)
   }
 }
 
