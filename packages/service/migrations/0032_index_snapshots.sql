@@ -1,10 +1,10 @@
--- expand: snapshots of the search index, which a restart reads instead of all products
+-- expand: snapshots of the search index, for quick restarts
 
 -- The catalogue of a chain as a search thread wrote it. Unlogged: a crash empties it, a backup leaves it out, and then everything is loaded
 -- from the records.
 CREATE UNLOGGED TABLE market.index_snapshots (
   chain_id    bigint      PRIMARY KEY,
-  snapshot_id uuid        NOT NULL DEFAULT gen_random_uuid(),
+  snapshot_id uuid        NOT NULL,
   -- Whatever has to be the same where it is read: the server, whose transaction ids say something there only; the bytes and how texts are read;
   -- the vectors and how they are grouped.
   server      text        NOT NULL,

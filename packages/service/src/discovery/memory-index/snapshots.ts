@@ -1,12 +1,12 @@
 // A catalogue that is kept in the database as bytes, so that a restart reads these instead of all products. All replicas share it; one of them
 // writes it. Whatever does not fit or cannot be read is left, and the products are loaded.
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { endianness } from 'node:os'
 import { setImmediate as turn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import { copyQueryOut, type Queryable, type Sql, type Transaction } from '@referrer/database'
+import { copyIn, copyQueryOut, type Queryable, type Sql, type Transaction } from '@referrer/database'
 import { Arrays, type Catalogue, FORMAT, partsOf } from '@referrer/search'
-import { RowReader } from '../../machinery/db/binary-rows.ts'
+import { binaryRows, RowReader } from '../../machinery/db/binary-rows.ts'
 import { changedSince, type Model, openProductsQuery, paced } from './records.ts'
 
 /** Written at once, between questions. */
@@ -168,18 +168,23 @@ async function write(
   await tx`
     WITH former AS (DELETE FROM market.index_snapshots WHERE chain_id = ${chainId} RETURNING snapshot_id)
     DELETE FROM market.index_snapshot_parts WHERE snapshot_id IN (SELECT snapshot_id FROM former)`
-  const [head] = await tx<[{ snapshot_id: string }]>`
-    INSERT INTO market.index_snapshots (chain_id, server, format, model, reached, products, parts)
-    VALUES (${chainId}, ${server}, ${format}, ${model}, ${reached}::text::pg_snapshot, ${catalogue.size}, 0)
-    RETURNING snapshot_id::text AS snapshot_id`
+  const snapshotId = randomUUID()
   let parts = 0
-  for (const bytes of partsOf(catalogue.written(), PART_BYTES)) {
-    signal.throwIfAborted()
-    await tx`
-      INSERT INTO market.index_snapshot_parts (snapshot_id, part, checksum, bytes)
-      VALUES (${head.snapshot_id}, ${parts}, ${crc32(bytes)}, ${bytes})`
-    parts += 1
-    await turn()
+  async function* rows() {
+    for (const bytes of partsOf(catalogue.written(), PART_BYTES)) {
+      signal.throwIfAborted()
+      const numbers = Buffer.alloc(12)
+      numbers.writeInt32BE(parts)
+      numbers.writeBigInt64BE(BigInt(crc32(bytes)), 4)
+      yield [uuid, numbers.subarray(0, 4), numbers.subarray(4), bytes]
+      parts += 1
+      await turn()
+    }
   }
-  await tx`UPDATE market.index_snapshots SET parts = ${parts} WHERE chain_id = ${chainId}`
+  const uuid = Buffer.from(snapshotId.replaceAll('-', ''), 'hex')
+  const columns = ['snapshot_id', 'part', 'checksum', 'bytes']
+  await copyIn(tx, { table: 'market.index_snapshot_parts', columns }, binaryRows(rows()), 'binary')
+  await tx`
+    INSERT INTO market.index_snapshots (chain_id, snapshot_id, server, format, model, reached, products, parts)
+    VALUES (${chainId}, ${snapshotId}, ${server}, ${format}, ${model}, ${reached}::text::pg_snapshot, ${catalogue.size}, ${parts})`
 }

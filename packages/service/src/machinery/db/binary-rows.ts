@@ -1,8 +1,8 @@
-// Reads the binary format of COPY: a header, then the rows, each as the number of its fields and the fields with their lengths.
+// The binary format of COPY: a header, then the rows, each as the number of its fields and the fields with their lengths.
 
-const SIGNATURE = 11
+const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 /** The signature, the flags and the length of an extension, which is always empty. */
-const HEADER = SIGNATURE + 8
+const HEADER = SIGNATURE.length + 8
 /** Stands where a row begins, after the last one. */
 const END = -1
 
@@ -98,4 +98,22 @@ function readWhole(data: Buffer, from: number, row: BinaryRow, onRow: (row: Bina
     begin = end
   }
   return begin
+}
+
+/** Makes of rows what COPY takes. The fields are copied. */
+export async function* binaryRows(rows: AsyncIterable<readonly Uint8Array[]>): AsyncGenerator<Buffer> {
+  yield Buffer.concat([SIGNATURE, Buffer.alloc(HEADER - SIGNATURE.length)])
+  for await (const fields of rows) {
+    const count = Buffer.alloc(2)
+    count.writeInt16BE(fields.length)
+    const withLengths = fields.flatMap((field) => {
+      const length = Buffer.alloc(4)
+      length.writeInt32BE(field.length)
+      return [length, field]
+    })
+    yield Buffer.concat([count, ...withLengths])
+  }
+  const end = Buffer.alloc(2)
+  end.writeInt16BE(END)
+  yield end
 }
