@@ -36,5 +36,7 @@ it('writes rows as Postgres sends them', async () => {
   async function* rows() {
     for (const fields of ROWS) yield fields.map((field) => Buffer.from(field))
   }
-  expect(Buffer.concat(await Array.fromAsync(binaryRows(rows())))).toEqual(SENT)
+  const written: Buffer[] = []
+  for await (const piece of binaryRows(rows())) written.push(piece)
+  expect(Buffer.concat(written)).toEqual(SENT)
 })
