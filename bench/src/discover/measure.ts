@@ -12,14 +12,15 @@ const ROUND_MS = 4_000
 const MANY = 32
 const UPDATES = 20
 const LOOK_MS = 20
-/** From this many products on, the index groups its vectors. */
+/** From this many products on, the index groups its vectors, and from this many on it keeps a snapshot. */
 const GROUPED_FROM = 5_000
+const KEPT_FROM = 10_000
 /** How many questions the full-text search of Postgres is asked. */
 const PLAINLY = 300
 
 export type Times = { p50Ms: number; p99Ms: number }
 export type Measured = {
-  /** From the start of the process until the first answer by the index: without stored groups of vectors, and with them. */
+  /** From the start of the process until the first answer by the index: without stored groups of vectors and a snapshot, and with them. */
   firstStartMs: number
   restartMs: number
   /** Processor time of the process until then. */
@@ -57,11 +58,12 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
 
   stage.progress(`${name}: first start`)
   const first = await start()
-  const grouped = async () =>
+  const has = async (table: string) => (await sql`SELECT FROM market.${sql(table)}`).length > 0
+  const stored = async () =>
     stage.index === 'postgres' ||
-    products < GROUPED_FROM ||
-    (await sql`SELECT FROM market.vector_cells`).length > 0
-  await orStop(first.server, until(grouped, 'nothing was grouped'))
+    ((products < GROUPED_FROM || (await has('vector_cells'))) &&
+      (products < KEPT_FROM || (await has('index_snapshots'))))
+  await orStop(first.server, until(stored, 'nothing was grouped, or no snapshot was kept'))
   await first.server.process.stop()
 
   stage.progress(`${name}: restart`)

@@ -51,13 +51,14 @@ function discardRest(stream: Readable): Promise<void> {
   })
 }
 
-/** Rows as text, a line each. Resolves when the server has taken all of them. */
+/** Rows as text, a line each, or in the binary format of COPY. Resolves when the server has taken all of them. */
 export async function copyIn(
   tx: Transaction,
   into: Columns,
   rows: AsyncIterable<Buffer> | Iterable<Buffer>,
+  format: 'text' | 'binary' = 'text',
 ): Promise<void> {
-  const copying = tx.unsafe(`copy ${listed(into)} from stdin`)
+  const copying = tx.unsafe(`copy ${listed(into)} from stdin (format ${format})`)
   const stream: Writable = await copying.writable()
   const query = copying as unknown as Query
   const { reject } = query

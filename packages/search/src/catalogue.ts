@@ -1,3 +1,4 @@
+import type { Arrays, Written } from './arrays.ts'
 import { Best } from './best.ts'
 import type { Cells } from './cells.ts'
 import { type Reading, type ReadWord, readingOf, type Wish, wishesOf } from './question.ts'
@@ -121,6 +122,22 @@ export class Catalogue {
 
   useCells(cells: Cells | undefined): void {
     this.#vectors.useCells(cells)
+  }
+
+  /** Everything but the cells. It must not change until all is written; `restore` gives it back. */
+  *written(): Written {
+    yield* this.#slotTable.written()
+    yield* this.#termIndex.written()
+    yield* this.#vectors.written()
+  }
+
+  /** Restores what was written, in an empty catalogue, after the same cells have been set. */
+  async restore(arrays: Arrays): Promise<void> {
+    await this.#slotTable.restore(arrays)
+    for (const [slot, key] of this.#slotTable.keys.entries()) if (key !== '') this.#slots.set(key, slot)
+    await this.#termIndex.restore(arrays)
+    await this.#vectors.restore(arrays)
+    await arrays.end()
   }
 
   /** The hits, best first; ties are broken by key. */

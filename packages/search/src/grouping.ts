@@ -1,3 +1,4 @@
+import type { Arrays, Written } from './arrays.ts'
 import { Lists } from './lists.ts'
 import { grown } from './numbers.ts'
 
@@ -40,5 +41,18 @@ export class Grouping {
 
   pack(): void {
     this.#members.pack()
+  }
+
+  /** All slots are lower than `end`. */
+  *written(end: number): Written {
+    yield this.#group.subarray(0, end)
+    yield this.#place.subarray(0, end)
+    yield* this.#members.written()
+  }
+
+  async restore(arrays: Arrays): Promise<void> {
+    this.#group = await arrays.next(Uint32Array, this.#group.length)
+    this.#place = await arrays.next(Uint32Array, this.#place.length)
+    await this.#members.restore(arrays)
   }
 }

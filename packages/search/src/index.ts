@@ -1,5 +1,7 @@
+export { Arrays, FORMAT, partsOf } from './arrays.ts'
 export type { Explained, ExplainedHit, Hit, Product, Question } from './catalogue.ts'
 export { Catalogue } from './catalogue.ts'
+export type { Cells } from './cells.ts'
 export { chooseCells, readCells, writeCells } from './cells.ts'
 export { commonWords } from './common-words.ts'
 export { documentOf, Reader } from './document.ts'

@@ -1,3 +1,4 @@
+import type { Arrays, Written } from './arrays.ts'
 import { grown } from './numbers.ts'
 
 /** The capacity of a shared array; a list longer than a sixteenth of it gets an array of its own. */
@@ -143,6 +144,26 @@ export class Lists {
       this.#heads[2 * list] = this.#block(size)
       this.array(list).set(array.subarray(start, start + length), this.start(list))
     }
+  }
+
+  *written(): Written {
+    yield Float64Array.of(this.#filling, this.#filled, this.#room, this.#growth, this.#arrays.length)
+    let end = this.#heads.length
+    while (end > 0 && this.#heads[end - 1] === 0) end -= 1
+    yield this.#heads.subarray(0, end + (end & 1))
+    yield Uint32Array.from(this.#free, (blocks) => blocks?.length ?? 0)
+    for (const blocks of this.#free)
+      if (blocks !== undefined && blocks.length > 0) yield Uint32Array.from(blocks)
+    yield* this.#arrays
+  }
+
+  async restore(arrays: Arrays): Promise<void> {
+    const state = await arrays.next(Float64Array)
+    ;[this.#filling = 0, this.#filled = 0, this.#room = 0, this.#growth = 0] = state
+    this.#heads = await arrays.next(Uint32Array, this.#heads.length)
+    for (const [size, blocks] of (await arrays.next(Uint32Array)).entries())
+      if (blocks > 0) this.#free[size] = Array.from(await arrays.next(Uint32Array))
+    for (let left = state[4] as number; left > 0; left -= 1) this.#arrays.push(await arrays.next(Uint32Array))
   }
 
   #size(list: number): number {

@@ -1,4 +1,11 @@
-type Typed = Float64Array | Float32Array | Int32Array | Uint32Array | Uint16Array | Uint8Array | Int8Array
+export type Typed =
+  | Float64Array
+  | Float32Array
+  | Int32Array
+  | Uint32Array
+  | Uint16Array
+  | Uint8Array
+  | Int8Array
 
 /** Copies the numbers into a larger array. */
 export function grown<Numbers extends Typed>(numbers: Numbers, larger: Numbers): Numbers {

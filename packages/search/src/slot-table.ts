@@ -1,3 +1,4 @@
+import { type Arrays, type Written, writtenTexts } from './arrays.ts'
 import { Grouping } from './grouping.ts'
 import { grown, Numbers } from './numbers.ts'
 import { StringTable } from './string-table.ts'
@@ -98,6 +99,36 @@ export class SlotTable {
   pack(): void {
     this.#byCategory.pack()
     this.#byCost.pack()
+  }
+
+  /** All slots are lower. */
+  get end(): number {
+    return this.#next
+  }
+
+  *written(): Written {
+    const end = this.#next
+    yield Uint32Array.of(end)
+    yield Uint32Array.from(this.#free)
+    yield* writtenTexts(this.keys)
+    yield this.#ranks.subarray(0, end)
+    yield this.#costs.subarray(0, end)
+    yield this.#category.subarray(0, end)
+    yield* this.#categories.written()
+    yield* this.#byCategory.written(end)
+    yield* this.#byCost.written(end)
+  }
+
+  async restore(arrays: Arrays): Promise<void> {
+    ;[this.#next = 0] = await arrays.next(Uint32Array)
+    for (const slot of await arrays.next(Uint32Array)) this.#free.push(slot)
+    await arrays.texts((bytes, start, end) => this.keys.push(bytes.toString('utf8', start, end)))
+    this.#ranks = await arrays.next(Float64Array, this.#ranks.length)
+    this.#costs = await arrays.next(Float64Array, this.#costs.length)
+    this.#category = await arrays.next(Int32Array, this.#category.length)
+    await this.#categories.restore(arrays)
+    await this.#byCategory.restore(arrays)
+    await this.#byCost.restore(arrays)
   }
 
   #upTo(ceiling: number, most: number): Slots | undefined {

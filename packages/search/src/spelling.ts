@@ -1,3 +1,4 @@
+import type { Arrays, Written } from './arrays.ts'
 import { Lists } from './lists.ts'
 import { grown } from './numbers.ts'
 import type { Similar } from './question.ts'
@@ -73,6 +74,20 @@ export class Spelling {
 
   pack(): void {
     this.#sharing.pack()
+  }
+
+  *written(): Written {
+    yield this.#users.subarray(0, this.#words.end)
+    // By their numbers: that is the order in which they came.
+    yield Uint32Array.from(this.#pairs.keys())
+    yield* this.#sharing.written()
+  }
+
+  async restore(arrays: Arrays): Promise<void> {
+    this.#users = await arrays.next(Uint32Array, this.#users.length)
+    this.#shared = new Uint8Array(this.#users.length)
+    for (const pair of await arrays.next(Uint32Array)) this.#numberOf(pair)
+    await this.#sharing.restore(arrays)
   }
 
   /** A pair keeps its number: there are not many of them. */

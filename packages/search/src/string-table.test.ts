@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { Arrays, partsOf } from './arrays.ts'
 import { Numbers } from './numbers.ts'
 import { StringTable } from './string-table.ts'
 import { Terms } from './terms.ts'
@@ -59,4 +60,17 @@ it('does not grow while words come and go', () => {
   const table = new StringTable()
   for (let n = 0; n < 100_000; n += 1) table.remove(table.add(`a rather long word ${n}`))
   expect(table.end).toBe(1)
+})
+
+it('knows the same when it was written and restored, and nothing of what was removed', async () => {
+  const before = new StringTable()
+  for (const text of ['a', 'émigré', '灯', 'b']) before.add(text)
+  before.remove(1)
+  async function* parts() {
+    yield* partsOf(before.written(), 5)
+  }
+  const after = new StringTable()
+  await after.restore(new Arrays(parts()))
+  expect(['a', 'émigré', '灯', 'b', ''].map((text) => after.get(text))).toEqual([0, -1, 2, 3, -1])
+  expect([after.add('c'), after.add('d'), after.text(2)]).toEqual([1, 4, '灯'])
 })

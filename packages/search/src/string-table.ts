@@ -1,3 +1,4 @@
+import { type Arrays, type Written, writtenTexts } from './arrays.ts'
 import { grown } from './numbers.ts'
 import { kept } from './text.ts'
 
@@ -13,9 +14,9 @@ export function mixed(hash: number): number {
   return once ^ (once >>> 13)
 }
 
-function hashOf({ bytes, length }: Utf8): number {
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = HASH_SEED
-  for (let at = 0; at < length; at += 1) hash = hashed(hash, bytes[at] as number)
+  for (let at = start; at < end; at += 1) hash = hashed(hash, bytes[at] as number)
   return mixed(hash)
 }
 
@@ -75,7 +76,7 @@ export class StringTable {
   /** −1 if it is not there. */
   get(text: string): number {
     const utf8 = bytesOf(text)
-    return this.find(utf8.bytes, 0, utf8.length, hashOf(utf8))
+    return this.find(utf8.bytes, 0, utf8.length, hashOf(utf8.bytes, 0, utf8.length))
   }
 
   /** The same for UTF-8 whose hash is known. */
@@ -97,22 +98,42 @@ export class StringTable {
   add(text: string): number {
     const number = this.#free.pop() ?? this.#texts.length
     this.#texts[number] = kept(text)
-    const utf8 = bytesOf(text)
-    const { length } = utf8
+    const { bytes, length } = bytesOf(text)
+    this.#put(number, bytes, 0, length)
+    return number
+  }
+
+  *written(): Written {
+    yield Uint32Array.from(this.#free)
+    yield* writtenTexts(this.#texts)
+  }
+
+  /** The places are made anew: the hashes of another process are others. */
+  async restore(arrays: Arrays): Promise<void> {
+    const free = await arrays.next(Uint32Array)
+    const isFree = new Set(free)
+    await arrays.texts((bytes, start, end) => {
+      const number = this.#texts.push(bytes.toString('utf8', start, end)) - 1
+      if (!isFree.has(number)) this.#put(number, bytes, start, end)
+    })
+    for (const number of free) this.#free.push(number)
+  }
+
+  #put(number: number, bytes: Uint8Array, from: number, to: number): void {
+    const length = to - from
     this.#makeRoom(length)
     const start = this.#filled
-    this.#bytes.set(utf8.bytes.subarray(0, length), start)
+    this.#bytes.set(bytes.subarray(from, to), start)
     this.#filled += length
     if (2 * (this.#texts.length - this.#free.length) > this.#mask) this.#widen()
-    this.#place(hashOf(utf8), number, start, start + length)
-    return number
+    this.#place(hashOf(bytes, from, to), number, start, start + length)
   }
 
   /** The number will be given to another string. */
   remove(number: number): void {
     const utf8 = bytesOf(this.text(number))
     const [places, mask] = [this.#places, this.#mask]
-    let hole = hashOf(utf8) & mask
+    let hole = hashOf(utf8.bytes, 0, utf8.length) & mask
     while (places[FIELDS * hole + NUMBER] !== number + 1) hole = (hole + 1) & mask
     // What follows without a gap moves up, unless that would put it before its own place.
     for (let at = (hole + 1) & mask; places[FIELDS * at + NUMBER] !== 0; at = (at + 1) & mask) {

@@ -1,3 +1,4 @@
+import type { Arrays, Written } from './arrays.ts'
 import { Best } from './best.ts'
 import { type Fields, Reader } from './document.ts'
 import { Lists } from './lists.ts'
@@ -114,6 +115,24 @@ export class TermIndex {
     })
     for (const term of this.terms.all()) if (!this.#isUsed(term)) this.terms.forget(term)
     this.#isFilling = false
+  }
+
+  *written(): Written {
+    yield Uint32Array.of(this.#slots)
+    yield* this.terms.written()
+    yield* this.spelling.written()
+    yield* this.#users.written()
+    yield* this.#uses.written()
+    yield* this.#spelt.written()
+  }
+
+  async restore(arrays: Arrays): Promise<void> {
+    ;[this.#slots = 0] = await arrays.next(Uint32Array)
+    await this.terms.restore(arrays)
+    await this.spelling.restore(arrays)
+    await this.#users.restore(arrays)
+    await this.#uses.restore(arrays)
+    await this.#spelt.restore(arrays)
   }
 
   async #eachUse(turn: () => Promise<void>, look: (list: number, slot: number) => void): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Arrays, Written } from './arrays.ts'
 import { HEARSAY, type WordReader } from './document.ts'
 import { grown, type Numbers } from './numbers.ts'
 import { HASH_SEED, hashed, mixed, StringTable, Utf8 } from './string-table.ts'
@@ -100,6 +101,22 @@ export class Terms implements WordReader {
     for (let word = this.#first[term] as number; word !== NONE; word = this.#next[word] as number)
       this.words.remove(word)
     this.#stems.remove(term)
+  }
+
+  *written(): Written {
+    yield* this.words.written()
+    yield* this.#stems.written()
+    yield this.#termOf.subarray(0, this.words.end)
+    yield this.#next.subarray(0, this.words.end)
+    yield this.#first.subarray(0, this.#stems.end)
+  }
+
+  async restore(arrays: Arrays): Promise<void> {
+    await this.words.restore(arrays)
+    await this.#stems.restore(arrays)
+    this.#termOf = await arrays.next(Uint32Array, this.#termOf.length)
+    this.#next = await arrays.next(Int32Array, this.#next.length)
+    this.#first = await arrays.next(Int32Array, this.#first.length)
   }
 
   #add(text: string): number {

@@ -1,3 +1,4 @@
+import type { Arrays, Written } from './arrays.ts'
 import { Best } from './best.ts'
 import { type Cells, Points } from './cells.ts'
 import { Grouping } from './grouping.ts'
@@ -62,6 +63,19 @@ export class Vectors {
 
   pack(): void {
     for (const groups of this.#kinds.values()) groups.pack()
+  }
+
+  /** Without the cells. */
+  *written(): Written {
+    yield this.#dims.subarray(0, this.#slotTable.end)
+    yield Uint32Array.from(this.#kinds.keys())
+    for (const groups of this.#kinds.values()) yield* groups.written()
+  }
+
+  /** To be called after the same cells have been set. */
+  async restore(arrays: Arrays): Promise<void> {
+    this.#dims = await arrays.next(Uint32Array, this.#dims.length)
+    for (const dims of await arrays.next(Uint32Array)) await this.#kind(dims).restore(arrays)
   }
 
   /** The nearest slots to a vector, among all or among these. */
@@ -142,6 +156,27 @@ class Groups {
 
   pack(): void {
     this.#cells.pack()
+  }
+
+  *written(): Written {
+    const { end } = this.#slotTable
+    yield Uint32Array.of(this.#pieces.length)
+    // Where no slot of a piece has ever had a vector, there is none.
+    for (const piece of this.#pieces) yield piece ?? new Int8Array(0)
+    yield this.#squares.subarray(0, end)
+    yield this.#sketches.subarray(0, end * this.#words)
+    yield* this.#cells.written(end)
+  }
+
+  async restore(arrays: Arrays): Promise<void> {
+    const [count = 0] = await arrays.next(Uint32Array)
+    for (let at = 0; at < count; at += 1) {
+      const piece = await arrays.next(Int8Array)
+      if (piece.length > 0) this.#pieces[at] = piece
+    }
+    this.#squares = await arrays.next(Uint32Array, this.#squares.length)
+    this.#sketches = await arrays.next(Int32Array, this.#sketches.length)
+    await this.#cells.restore(arrays)
   }
 
   #piece(slot: number): Int8Array {

@@ -72,7 +72,7 @@ export const OWNERS: Record<string, readonly string[]> = {
     'market.review_vectors',
     'market.word_vectors',
   ],
-  'discovery/memory-index': ['market.vector_cells'],
+  'discovery/memory-index': ['market.vector_cells', 'market.index_snapshots', 'market.index_snapshot_parts'],
   'doors/auth': ['market.seen_requests', 'market.sessions'],
 }
 

@@ -14,8 +14,8 @@ export interface CellsData {
 }
 
 export interface CellKeeper {
-  /** Starts the choice of cells for chains that have none, or twice as many vectors as at their last choice. */
-  look(model: Model, vectors: ReadonlyMap<number, number>): void
+  /** Starts the choice of cells for chains that have none, or twice as many vectors as at their last choice. Returns whether there are any. */
+  look(model: Model, vectors: ReadonlyMap<number, number>): boolean
   stop(): void
 }
 
@@ -26,13 +26,15 @@ export function createCellKeeper(databaseUrl: string, onFailed: (error: unknown)
       const isDue = (chainId: number, count: number) =>
         count >= FEW && count >= 2 * (cells.get(chainId)?.vectors ?? 0)
       const chainIds = [...vectors].flatMap(([chainId, count]) => (isDue(chainId, count) ? chainId : []))
-      if (embedderId === undefined || chainIds.length === 0 || choosing) return
+      if (embedderId === undefined || chainIds.length === 0) return false
+      if (choosing) return true
       const data: CellsData = { databaseUrl, embedderId, chainIds }
       choosing = new Worker(new URL('./cells-thread.ts', import.meta.url), { workerData: data })
       choosing.once('error', onFailed)
       choosing.once('exit', () => {
         choosing = undefined
       })
+      return true
     },
     stop() {
       void choosing?.terminate()

@@ -9,6 +9,8 @@ import { configuredId } from '../embeddings/embedders.ts'
 import type { FromThread, Standing, ThreadData, ToThread } from './messages.ts'
 
 const POLL_MS = 250
+/** Fewer products are loaded as quickly as a snapshot of them. */
+const SNAPSHOT_FROM = 10_000
 /** A request waits this long for hits, then is answered by ranks alone. */
 const TIMEOUT_MS = 500
 /** With more pending questions the thread could not answer in time, and later questions would wait, too. */
@@ -40,9 +42,11 @@ export interface SearchState {
   onFind: (seconds: number) => void
 }
 
+export type SearchOptions = Partial<Pick<ThreadData, 'pollMs' | 'snapshotFrom'>>
+
 interface Search extends SearchIndex {
   state: SearchState
-  run(signal: AbortSignal, frame: Frame, pollMs: number): Promise<void>
+  run(signal: AbortSignal, frame: Frame, options: SearchOptions): Promise<void>
 }
 
 const searchOf = oncePerProcess(createSearch)
@@ -52,10 +56,10 @@ export const searchIndex = (context: Context): SearchIndex => searchOf(context)
 export const searchState = (context: Context): SearchState => searchOf(context).state
 
 /** Runs the thread; the worker frame restarts it when it dies. */
-export function searchWorker(context: Context, pollMs = POLL_MS): Worker {
+export function searchWorker(context: Context, options: SearchOptions = {}): Worker {
   const search = searchOf(context)
   search.state.isKept = true
-  return { name: 'search', run: (signal, frame) => search.run(signal, frame, pollMs) }
+  return { name: 'search', run: (signal, frame) => search.run(signal, frame, options) }
 }
 
 function createSearch({ config, databaseUrl, chains }: Context): Search {
@@ -119,12 +123,13 @@ function createSearch({ config, databaseUrl, chains }: Context): Search {
     },
     find: (chainId, question) => ask(chainId, question, false) as Promise<Hit[] | undefined>,
     explain: (chainId, question) => ask(chainId, question, true) as Promise<Explained | undefined>,
-    async run(signal, frame, pollMs) {
+    async run(signal, frame, { pollMs = POLL_MS, snapshotFrom = SNAPSHOT_FROM }) {
       const workerData: ThreadData = {
         databaseUrl: databaseUrl.reveal(),
         chainIds: [...chains.keys()],
         configuredId: configuredId(config.embedder),
         pollMs,
+        snapshotFrom,
       }
       const started = new Thread(new URL('./thread.ts', import.meta.url), {
         workerData,

@@ -1,12 +1,13 @@
 import { Gauge, Histogram, type Registry } from 'prom-client'
 import type { Context } from '../../kit/context.ts'
 import { searchState } from './client.ts'
+import type { Standing } from './messages.ts'
 
 /** Adds metrics of the search index. Gauges are read when the metrics are scraped. */
 export function addSearchFigures(context: Context, registry: Registry): void {
   const state = searchState(context)
   const registers = [registry]
-  const perChain = (name: string, help: string, of: 'products' | 'vectors') =>
+  const perChain = (name: string, help: string, of: (chain: Standing['chains'][number]) => number) =>
     new Gauge({
       name: `referrer_search_${name}`,
       help,
@@ -14,11 +15,11 @@ export function addSearchFigures(context: Context, registry: Registry): void {
       registers,
       collect() {
         this.reset()
-        for (const chain of state.standing?.chains ?? []) this.set({ chain: chain.chainId }, chain[of])
+        for (const chain of state.standing?.chains ?? []) this.set({ chain: chain.chainId }, of(chain))
       },
     })
-  perChain('products', 'Products that can be found', 'products')
-  perChain('vectors', 'Vectors of the serving model, counted from time to time', 'vectors')
+  perChain('products', 'Products that can be found', ({ products }) => products)
+  perChain('vectors', 'Vectors of the serving model, counted from time to time', ({ vectors }) => vectors)
   const single = (name: string, help: string, read: () => number | undefined) =>
     new Gauge({
       name: `referrer_search_${name}`,
@@ -33,10 +34,11 @@ export function addSearchFigures(context: Context, registry: Registry): void {
   single('age_seconds', 'Seconds since the search index was last up to date', () =>
     state.isKept ? state.ageSeconds : undefined,
   )
-  single(
-    'load_seconds',
-    'Duration of the last full load of the search index',
-    () => state.standing?.loadSeconds,
+  single('load_seconds', 'Duration of the last load of the search index', () => state.standing?.loadSeconds)
+  perChain(
+    'restored',
+    'Whether the chain was loaded from a snapshot (1) or product by product (0)',
+    ({ isRestored }) => Number(isRestored),
   )
   const finds = new Histogram({
     name: 'referrer_search_find_seconds',

@@ -7,6 +7,8 @@ export interface ThreadData {
   /** The configured model; undefined: search by words alone. */
   configuredId: string | undefined
   pollMs: number
+  /** Snapshots are kept of chains with at least so many products. */
+  snapshotFrom: number
 }
 
 export type ToThread =
@@ -31,7 +33,8 @@ export type FromThread =
 /** The contents of the loaded index. */
 export interface Standing {
   embedderId: string | undefined
-  /** Duration of the last full load. */
+  /** Duration of the last load. */
   loadSeconds: number
-  chains: { chainId: number; products: number; vectors: number }[]
+  /** `isRestored`: it was loaded from a snapshot, not product by product. */
+  chains: { chainId: number; products: number; vectors: number; isRestored: boolean }[]
 }

@@ -147,6 +147,27 @@ export async function* openProducts(
   }
 }
 
+/** A page of them after this key. A COPY takes no parameters. The first field is the key, as `keyOf` makes it: read at once it is one string, and not one of parts. */
+export function openProductsQuery(
+  chainId: number,
+  embedderId: string | undefined,
+  last: string | undefined,
+  most: number,
+): string {
+  const after = last === undefined ? { merchantId: -1n, productId: Buffer.alloc(0) } : readKey(last)
+  return `
+    SELECT int8send(l.merchant_id) || l.product_id, about.name IS NOT NULL, coalesce(about.name, ''), coalesce(about.category, ''),
+      coalesce(about.description, ''), ${WORDS_OF_OTHERS}, coalesce(about.rank, 0)::float8, coalesce(about.price, -1), coalesce(about.min_price, 0),
+      coalesce(about.vector, '')
+    FROM (
+      SELECT * FROM market.listings
+      WHERE chain_id = ${BigInt(chainId)} AND is_open
+        AND (merchant_id, product_id) > (${after.merchantId}, '\\x${after.productId.toString('hex')}'::bytea)
+      ORDER BY merchant_id, product_id LIMIT ${most}
+    ) AS l ${about(embedderId)}
+    ORDER BY l.merchant_id, l.product_id`
+}
+
 /**
  * Calls `onProduct` with each open product of a chain, in the order of their keys, and `onPage` after each `most` of them. The binary format
  * spares reading numbers and vectors from text, and an object for each row.
@@ -160,19 +181,7 @@ export async function readOpenProducts(
   let last: string | undefined
   for (let read = most; read === most; await onPage()) {
     read = 0
-    const after = last === undefined ? { merchantId: -1n, productId: Buffer.alloc(0) } : readKey(last)
-    // A COPY takes no parameters. The first field is the key, as `keyOf` makes it: read at once it is one string, and not one of parts.
-    const query = `
-      SELECT int8send(l.merchant_id) || l.product_id, about.name IS NOT NULL, coalesce(about.name, ''), coalesce(about.category, ''),
-        coalesce(about.description, ''), ${WORDS_OF_OTHERS}, coalesce(about.rank, 0)::float8, coalesce(about.price, -1), coalesce(about.min_price, 0),
-        coalesce(about.vector, '')
-      FROM (
-        SELECT * FROM market.listings
-        WHERE chain_id = ${BigInt(chainId)} AND is_open
-          AND (merchant_id, product_id) > (${after.merchantId}, '\\x${after.productId.toString('hex')}'::bytea)
-        ORDER BY merchant_id, product_id LIMIT ${most}
-      ) AS l ${about(embedderId)}
-      ORDER BY l.merchant_id, l.product_id`
+    const query = openProductsQuery(chainId, embedderId, last, most)
     await readRows(paced(copyQueryOut(sql as Transaction, query)), (row) => {
       read += 1
       const key = row.hex(0)
@@ -199,7 +208,7 @@ export async function readOpenProducts(
 const SLICE_MS = 5
 
 /** Lets others have their turn between the chunks: a stream that has enough to read would not. */
-async function* paced(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* paced(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let begun = performance.now()
   for await (const chunk of chunks) {
     yield chunk
@@ -210,10 +219,14 @@ async function* paced(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
- * Products with changes that are visible now and were not in that snapshot, in the order of the changes. After a
- * restore from another server, listings can carry transaction ids that this server has not reached yet; they are not
- * changes and are left out.
+ * Of listings with changes that are visible now and were not in that snapshot. After a restore from another server,
+ * listings can carry transaction ids that this server has not reached yet; they are not changes and are left out.
  */
+export const changedSince = (sql: Queryable, since: string) => sql`
+  changed_in >= pg_snapshot_xmin(${since}::text::pg_snapshot) AND NOT pg_visible_in_snapshot(changed_in, ${since}::text::pg_snapshot)
+  AND changed_in < pg_snapshot_xmax(pg_current_snapshot())`
+
+/** Products that have changed since that snapshot, in the order of the changes. */
 export async function* changedProducts(
   sql: Queryable,
   chainIds: readonly number[],
@@ -233,8 +246,7 @@ export async function* changedProducts(
         sql,
         embedderId,
         sql`SELECT * FROM market.listings
-          WHERE changed_in >= pg_snapshot_xmin(${since}::text::pg_snapshot) AND NOT pg_visible_in_snapshot(changed_in, ${since}::text::pg_snapshot)
-            AND changed_in < pg_snapshot_xmax(pg_current_snapshot())
+          WHERE ${changedSince(sql, since)}
             AND (changed_in, chain_id, merchant_id, product_id)
               > (${after.changed_in}::text::xid8, ${after.chain_id}::bigint, ${after.merchant_id}::bigint, ${after.product_id}::bytea)
             AND chain_id = ANY(${[...chainIds]}::bigint[])

@@ -25,7 +25,7 @@ afterEach(() => vi.restoreAllMocks())
 const standing = {
   embedderId: undefined,
   loadSeconds: 1.5,
-  chains: [{ chainId: 31_337, products: 12, vectors: 7 }],
+  chains: [{ chainId: 31_337, products: 12, vectors: 7, isRestored: true }],
 }
 
 describe('GET /readyz', () => {
@@ -71,6 +71,7 @@ describe('GET /metrics', () => {
     expect(told.get('referrer_search_products{chain="31337"}')).toBe(12)
     expect(told.get('referrer_search_vectors{chain="31337"}')).toBe(7)
     expect(told.get('referrer_search_load_seconds')).toBe(1.5)
+    expect(told.get('referrer_search_restored{chain="31337"}')).toBe(1)
     expect(told.get('referrer_search_age_seconds')).toBeGreaterThan(0)
   })
 

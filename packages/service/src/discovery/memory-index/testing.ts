@@ -5,7 +5,7 @@ import { testConfig, testContext } from '../../doors/http/testing.ts'
 import type { Context } from '../../kit/context.ts'
 import { runAlone } from '../../machinery/workers/testing.ts'
 import { Catalogues } from './catalogues.ts'
-import { searchIndex, searchState, searchWorker } from './client.ts'
+import { type SearchOptions, searchIndex, searchState, searchWorker } from './client.ts'
 import type { Model } from './records.ts'
 
 export const POLL_MS = 20
@@ -33,8 +33,8 @@ export function replicaContext(
 }
 
 /** A replica that only searches. */
-export function startReplica(context: Context) {
-  const worker = runAlone(searchWorker(context, POLL_MS))
+export function startReplica(context: Context, options: SearchOptions = {}) {
+  const worker = runAlone(searchWorker(context, { pollMs: POLL_MS, ...options }))
   return { index: searchIndex(context), state: searchState(context), stop: worker.stop }
 }
 export type Replica = ReturnType<typeof startReplica>
@@ -50,7 +50,7 @@ export async function loadCatalogues(
 ): Promise<Catalogues> {
   const session = await sql.reserve()
   try {
-    return await Catalogues.load(session, chainIds, model, meanwhile)
+    return await Catalogues.load(session, chainIds, model, { meanwhile, onUnreadable() {} })
   } finally {
     session.release()
   }

@@ -81,7 +81,7 @@ it('finds what was there before it', async () => {
   expect(hits).toEqual([{ key: keyOfProduct(weather), intentMatch: expect.any(Number), rank: 0.5 }])
   expect(await hitsOf(replica, asked('weather', { category: 'other' }))).toEqual([])
   expect(await hitsOf(replica, asked('weather'), chainId + 1_000)).toEqual([])
-  expect(replica.state.standing?.chains).toEqual([{ chainId, products: 2, vectors: 0 }])
+  expect(replica.state.standing?.chains).toEqual([{ chainId, products: 2, vectors: 0, isRestored: false }])
 })
 
 it('follows what is added, renamed, reviewed, priced, closed and taken back', async () => {
@@ -204,7 +204,7 @@ describe('a thread that dies', () => {
     const index = searchIndex(context)
     const events: string[] = []
     const workers = startWorkers({
-      workers: [searchWorker(context, POLL_MS)],
+      workers: [searchWorker(context, { pollMs: POLL_MS })],
       onEvent: ({ type }) => events.push(type),
       backoff: { firstMs: 50, maxMs: 50 },
     })

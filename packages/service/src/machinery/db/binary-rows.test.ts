@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readRows } from './binary-rows.ts'
+import { binaryRows, readRows } from './binary-rows.ts'
 
 const number = (value: number, bytes: 2 | 4) => {
   const buffer = Buffer.alloc(bytes)
@@ -30,4 +30,13 @@ it.each([1, 2, 3, 7, 19, 20, 64, 1_000])('reads rows that come in pieces of %i b
     read.push(Array.from({ length: row.length }, (_, place) => row.text(place))),
   )
   expect(read).toEqual(ROWS)
+})
+
+it('writes rows as Postgres sends them', async () => {
+  async function* rows() {
+    for (const fields of ROWS) yield fields.map((field) => Buffer.from(field))
+  }
+  const written: Buffer[] = []
+  for await (const piece of binaryRows(rows())) written.push(piece)
+  expect(Buffer.concat(written)).toEqual(SENT)
 })

@@ -1,8 +1,8 @@
-// Reads the binary format of COPY: a header, then the rows, each as the number of its fields and the fields with their lengths.
+// The binary format of COPY: a header, then the rows, each as the number of its fields and the fields with their lengths.
 
-const SIGNATURE = 11
+const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 /** The signature, the flags and the length of an extension, which is always empty. */
-const HEADER = SIGNATURE + 8
+const HEADER = SIGNATURE.length + 8
 /** Stands where a row begins, after the last one. */
 const END = -1
 
@@ -67,14 +67,23 @@ export async function readRows(
   chunks: AsyncIterable<Buffer>,
   onRow: (row: BinaryRow) => void,
 ): Promise<void> {
-  const row = new BinaryRow()
-  let [rest, toSkip]: [Buffer, number] = [Buffer.alloc(0), HEADER]
-  for await (const chunk of chunks) {
-    const data = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
-    let at = Math.min(toSkip, data.length)
-    toSkip -= at
-    if (toSkip === 0) at = readWhole(data, at, row, onRow)
-    rest = data.subarray(at)
+  const reader = new RowReader()
+  for await (const chunk of chunks) reader.take(chunk, onRow)
+}
+
+/** The same, chunk by chunk. */
+export class RowReader {
+  readonly #row = new BinaryRow()
+  #rest: Buffer = Buffer.alloc(0)
+  #toSkip = HEADER
+
+  /** Calls `onRow` with each row that this chunk completes. */
+  take(chunk: Buffer, onRow: (row: BinaryRow) => void): void {
+    const data = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk
+    let at = Math.min(this.#toSkip, data.length)
+    this.#toSkip -= at
+    if (this.#toSkip === 0) at = readWhole(data, at, this.#row, onRow)
+    this.#rest = data.subarray(at)
   }
 }
 
@@ -89,4 +98,22 @@ function readWhole(data: Buffer, from: number, row: BinaryRow, onRow: (row: Bina
     begin = end
   }
   return begin
+}
+
+/** Makes of rows what COPY takes. The fields are copied. */
+export async function* binaryRows(rows: AsyncIterable<readonly Uint8Array[]>): AsyncGenerator<Buffer> {
+  yield Buffer.concat([SIGNATURE, Buffer.alloc(HEADER - SIGNATURE.length)])
+  for await (const fields of rows) {
+    const count = Buffer.alloc(2)
+    count.writeInt16BE(fields.length)
+    const withLengths = fields.flatMap((field) => {
+      const length = Buffer.alloc(4)
+      length.writeInt32BE(field.length)
+      return [length, field]
+    })
+    yield Buffer.concat([count, ...withLengths])
+  }
+  const end = Buffer.alloc(2)
+  end.writeInt16BE(END)
+  yield end
 }
