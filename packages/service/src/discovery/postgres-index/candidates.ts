@@ -66,14 +66,18 @@ export async function searchSettings(tx: Transaction, timeoutMs: number): Promis
 const documented = (tx: Transaction) => tx`
   CROSS JOIN LATERAL (SELECT merchant_id, product_id, uses FROM search.documents AS d WHERE d.slot = c.slot LIMIT 1) AS d`
 
-const passing = (tx: Transaction, { category, ceiling, groups }: Filter) => tx`
-  ${category === undefined ? tx`` : tx`AND lists @> ARRAY[${category}::integer]`}
+/** In this list, if one is given, and passing the filter. All lists are one condition, so that the index intersects them. */
+const passing = (tx: Transaction, { category, ceiling, groups }: Filter, list?: ReturnType<Transaction>) => {
+  const lists = [...(list ? [list] : []), ...(category === undefined ? [] : [tx`${category}::integer`])]
+  return tx`
+  ${lists.length === 0 ? tx`true` : tx`lists @> ARRAY[${lists.reduce((all, each) => tx`${all}, ${each}`)}]`}
   ${groups.reduce((all, group) => tx`${all} AND lists && ${[...group]}::integer[]`, tx``)}
   ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}`
+}
 
 /** Products that pass the filter, which must have a category or a group. */
 export const readAll = (tx: Transaction, filter: Filter, most: number) => tx<CandidateRow[]>`
-  SELECT c.*, d.* FROM (SELECT slot, rank FROM search.products WHERE true ${passing(tx, filter)} LIMIT ${most}) AS c ${documented(tx)}`
+  SELECT c.*, d.* FROM (SELECT slot, rank FROM search.products WHERE ${passing(tx, filter)} LIMIT ${most}) AS c ${documented(tx)}`
 
 /**
  * The best by approximate score of the products in the lists of `read`. The lists of `rest` add no candidates, but
@@ -87,7 +91,8 @@ export async function readBest(
 ): Promise<CandidateRow[]> {
   const columns = (gains: readonly Gain[]) =>
     tx`unnest(${gains.map(({ list }) => list)}::integer[], ${gains.map(({ gain }) => gain)}::float8[]) AS l (list, gain)`
-  const found = passing(tx, filter)
+  // OFFSET 0: else the planner reads everything that passes the filter once, and looks for each list in every row.
+  const inList = tx`WHERE ${passing(tx, filter, tx`l.list`)}`
   // The lists are read in their order until there are enough entries, so a wrong guess of their number does no harm.
   const completed =
     rest.length === 0
@@ -95,13 +100,12 @@ export async function readBest(
       : tx`
     UNION ALL
     (SELECT e.slot, e.rank, l.gain FROM ${columns(rest)} CROSS JOIN LATERAL (
-      SELECT slot, rank FROM search.products
-      WHERE lists @> ARRAY[l.list] AND lists && ${read.map(({ list }) => list)}::integer[] ${found}) AS e LIMIT ${entries})`
+      SELECT slot, rank FROM search.products ${inList} AND lists && ${read.map(({ list }) => list)}::integer[] OFFSET 0) AS e LIMIT ${entries})`
   return tx<CandidateRow[]>`
     SELECT c.*, d.* FROM (
       SELECT slot, rank FROM (
         (SELECT e.slot, e.rank, l.gain FROM ${columns(read)} CROSS JOIN LATERAL (
-          SELECT slot, rank FROM search.products WHERE lists @> ARRAY[l.list] ${found}) AS e LIMIT ${entries})
+          SELECT slot, rank FROM search.products ${inList} OFFSET 0) AS e LIMIT ${entries})
         ${completed}
       ) AS entry
       GROUP BY slot, rank ORDER BY ${productScore(1, 0)}::float8 * sum(gain) + ${productScore(0, 1)}::float8 * rank DESC
@@ -124,7 +128,7 @@ export function readNearest(
   const most = Math.max(BY_VECTOR, limit)
   const nearest = isNarrow
     ? tx`
-    SELECT slot, distance FROM (SELECT slot FROM search.products WHERE true ${passing(tx, filter)} OFFSET 0) AS passed
+    SELECT slot, distance FROM (SELECT slot FROM search.products WHERE ${passing(tx, filter)} OFFSET 0) AS passed
     CROSS JOIN LATERAL (SELECT v.vector <=> ${asked} AS distance FROM ${tableOf(tx, table)} AS v WHERE v.slot = passed.slot LIMIT 1) AS v
     ORDER BY distance LIMIT ${most}`
     : tx`
