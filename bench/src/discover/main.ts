@@ -16,8 +16,9 @@ const HELP = `bench:discover: how long /v1/discover takes, with few products and
 One process of the service as it is deployed, on Postgres, asked over HTTP about products with 10 reviews each, and with vectors of 200
 dimensions; intents are embedded before (a local endpoint stands for the model). A question of ten has a category, one of ten a price.
 Beside it, without HTTP and without reviews: the full-text search of Postgres over the same products.
-Measured: p50 and p99 with 1 and with 4 connections, requests a second with 32, CPU of the service for one answer, its memory, how long
-a new name takes to be found, and how long the index takes to be there after a start. Everything shares the machine's cores.
+Measured: p50 and p99 with 1 and with 4 connections, requests a second with 32, CPU of the service for one answer and of Postgres (with 1
+connection, if it runs here), the memory of the service, how long a new name takes to be found, and how long the index takes to be there
+after a start. Everything shares the machine's cores.
 
   --sizes <n,n,…>        numbers of products (default 2000,20000,200000), which are made up from a seed
   --index <which>        memory (default) or postgres: DISCOVERY_INDEX, which finds the products

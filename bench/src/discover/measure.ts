@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { fire, type Shot } from '../http/load.ts'
 import type { Server } from '../http/servers.ts'
 import { ask, questions } from './ask.ts'
-import type { Intent, Market } from './market.ts'
+import type { Market } from './market.ts'
 import { findPlainly, indexPlainly } from './plain.ts'
-import { indexed, memoryOf, startService, until } from './service.ts'
+import { databaseCpuSeconds, indexed, memoryOf, startService, tellingLoad, until } from './service.ts'
 
 const ROUNDS = 5
 const ROUND_MS = 4_000
@@ -28,6 +28,8 @@ export type Measured = {
   four: Times
   perSecond: number
   cpuMicros: number
+  /** Processor time of Postgres for one answer, with one connection; not a number if it is on another machine. */
+  databaseCpuMicros: number
   residentBytes: number
   visibleMs: { median: number; worst: number }
   plain: Times
@@ -47,11 +49,10 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
   const start = async () => {
     const begun = performance.now()
     const settings = { DISCOVERY_INDEX: stage.index }
-    const server = await startService(
-      { name, ...market, directory: stage.directory, settings },
-      stage.embedder,
-    )
-    await orStop(server, indexed(server, market.intents[0] ?? { text: '' }))
+    const options = { name, ...market, directory: stage.directory, settings }
+    const server = await startService(options, stage.embedder)
+    const isThere = indexed(server, market.intents[0] ?? { text: '' })
+    await orStop(server, tellingLoad(options, stage.progress, isThere))
     return { server, ms: performance.now() - begun, cpuMs: server.process.cpuSeconds() * 1_000 }
   }
 
@@ -69,9 +70,9 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
   try {
     for (const intent of market.intents) await ask(server.url, intent)
     stage.progress(`${name}: questions`)
-    const alone = await rounds(server, market.intents, 1)
-    const four = await rounds(server, market.intents, 4)
-    const many = await rounds(server, market.intents, MANY)
+    const alone = await rounds(server, market, 1)
+    const four = await rounds(server, market, 4)
+    const many = await rounds(server, market, MANY)
     const { resident } = await memoryOf(server)
     stage.progress(`${name}: updates`)
     const visible = await updates(server, market)
@@ -83,6 +84,7 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
       four,
       perSecond: many.perSecond,
       cpuMicros: many.cpuMicros,
+      databaseCpuMicros: alone.databaseCpuMicros,
       residentBytes: resident,
       visibleMs: { median: at(visible, 0.5), worst: at(visible, 1) },
       plain: await plainly(market, stage),
@@ -102,19 +104,27 @@ async function orStop(server: Server, work: Promise<void>): Promise<void> {
   }
 }
 
+type Round = Shot & { cpuMicros: number; databaseCpuMicros: number }
+
 /** The median of several rounds. */
-async function rounds(server: Server, intents: readonly Intent[], connections: number) {
+async function rounds(server: Server, { sql, intents }: Market, connections: number) {
   const next = questions(intents)
-  const shots: (Shot & { cpuMicros: number })[] = []
+  const shots: Round[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    const before = server.process.cpuSeconds()
+    const [before, databaseBefore] = [server.process.cpuSeconds(), await databaseCpuSeconds(sql)]
     const shot = await Promise.race([
       fire({ url: server.url, next, ms: ROUND_MS, connections }),
       server.process.failed,
     ])
-    shots.push({ ...shot, cpuMicros: ((server.process.cpuSeconds() - before) * 1e6) / shot.answered })
+    const micros = (after: number | undefined, before: number | undefined) =>
+      (((after ?? Number.NaN) - (before ?? Number.NaN)) * 1e6) / shot.answered
+    shots.push({
+      ...shot,
+      cpuMicros: micros(server.process.cpuSeconds(), before),
+      databaseCpuMicros: micros(await databaseCpuSeconds(sql), databaseBefore),
+    })
   }
-  const median = (key: keyof Shot | 'cpuMicros') =>
+  const median = (key: keyof Round) =>
     at(
       shots.map((shot) => shot[key]),
       0.5,
@@ -124,6 +134,7 @@ async function rounds(server: Server, intents: readonly Intent[], connections: n
     p99Ms: median('p99Ms'),
     perSecond: median('perSecond'),
     cpuMicros: median('cpuMicros'),
+    databaseCpuMicros: median('databaseCpuMicros'),
   }
 }
 
