@@ -95,8 +95,12 @@ async function searchTables(
   const { words } = understood
   if (scope.most === 0) return { hits: [], share: 0, words }
   return sql.begin(async (tx) => {
-    await searchSettings(tx, timeoutMs)
-    return { ...(await find(tx, indexed, question, understood, scope)), words }
+    // The settings are sent first, and the first query with them.
+    const [, found] = await Promise.all([
+      searchSettings(tx, timeoutMs),
+      find(tx, indexed, question, understood, scope),
+    ])
+    return { ...found, words }
   })
 }
 
