@@ -25,6 +25,7 @@ after a start. Everything shares the machine's cores.
   --database <url>       a server for the markets, instead of one that is started; --index postgres needs one with pgvector. The markets stay
                          there and are used again: drop the schema search of a market to measure its first load again
   --reviews <n>          reviews for each product (default 10): a million products are filled faster with fewer
+  --no-full-text         leaves out the full-text search of Postgres, whose index takes minutes for a million products
   --catalogue <file>     products to ask about instead: one JSON object a line with name, description, category, price in dollars`
 
 const INTENTS = 500
@@ -36,6 +37,7 @@ const { values } = parseArgs({
     index: { type: 'string', default: 'memory' },
     database: { type: 'string' },
     reviews: { type: 'string', default: '10' },
+    'no-full-text': { type: 'boolean', default: false },
     catalogue: { type: 'string' },
   },
 })
@@ -92,7 +94,13 @@ async function measureGoods(
   const space = new Space()
   const embedder = await startEmbedder((text) => known.get(text) ?? space.of(text))
   try {
-    return await measure(market, { directory, embedder, index, progress })
+    return await measure(market, {
+      directory,
+      embedder,
+      index,
+      isCompared: !values['no-full-text'],
+      progress,
+    })
   } finally {
     embedder.close()
     await market.sql.end()

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { loadavg } from 'node:os'
 import { fire, type Shot } from '../http/load.ts'
 import type { Server } from '../http/servers.ts'
 import { ask, questions } from './ask.ts'
@@ -32,7 +33,8 @@ export type Measured = {
   databaseCpuMicros: number
   residentBytes: number
   visibleMs: { median: number; worst: number }
-  plain: Times
+  /** Undefined: left out. */
+  plain: Times | undefined
 }
 
 export type Index = 'memory' | 'postgres'
@@ -40,6 +42,8 @@ export type Stage = {
   directory: string
   embedder: { url: string }
   index: Index
+  /** Whether the full-text search of Postgres is asked, too: its index takes minutes for a million products. */
+  isCompared: boolean
   progress(line: string): void
 }
 
@@ -70,9 +74,9 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
   try {
     for (const intent of market.intents) await ask(server.url, intent)
     stage.progress(`${name}: questions`)
-    const alone = await rounds(server, market, 1)
-    const four = await rounds(server, market, 4)
-    const many = await rounds(server, market, MANY)
+    const alone = await rounds(server, market, 1, stage)
+    const four = await rounds(server, market, 4, stage)
+    const many = await rounds(server, market, MANY, stage)
     const { resident } = await memoryOf(server)
     stage.progress(`${name}: updates`)
     const visible = await updates(server, market)
@@ -87,7 +91,7 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
       databaseCpuMicros: alone.databaseCpuMicros,
       residentBytes: resident,
       visibleMs: { median: at(visible, 0.5), worst: at(visible, 1) },
-      plain: await plainly(market, stage),
+      plain: stage.isCompared ? await plainly(market, stage) : undefined,
     }
   } finally {
     await server.process.stop()
@@ -107,7 +111,7 @@ async function orStop(server: Server, work: Promise<void>): Promise<void> {
 type Round = Shot & { cpuMicros: number; databaseCpuMicros: number }
 
 /** The median of several rounds. */
-async function rounds(server: Server, { sql, intents }: Market, connections: number) {
+async function rounds(server: Server, { sql, intents }: Market, connections: number, { progress }: Stage) {
   const next = questions(intents)
   const shots: Round[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -118,11 +122,13 @@ async function rounds(server: Server, { sql, intents }: Market, connections: num
     ])
     const micros = (after: number | undefined, before: number | undefined) =>
       (((after ?? Number.NaN) - (before ?? Number.NaN)) * 1e6) / shot.answered
-    shots.push({
+    const measured = {
       ...shot,
       cpuMicros: micros(server.process.cpuSeconds(), before),
       databaseCpuMicros: micros(await databaseCpuSeconds(sql), databaseBefore),
-    })
+    }
+    shots.push(measured)
+    progress(`${connections} at once: ${lineOf(measured)}`)
   }
   const median = (key: keyof Round) =>
     at(
@@ -137,6 +143,10 @@ async function rounds(server: Server, { sql, intents }: Market, connections: num
     databaseCpuMicros: median('databaseCpuMicros'),
   }
 }
+
+/** Of a machine that others use, too, every round is worth a look. */
+const lineOf = ({ answered, p50Ms, p99Ms, cpuMicros, databaseCpuMicros }: Round) =>
+  `${answered} answers, p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms, CPU ${(cpuMicros / 1_000).toFixed(1)} ms and ${(databaseCpuMicros / 1_000).toFixed(1)} of Postgres, load ${loadavg()[0]?.toFixed(1)}`
 
 /** How long it takes until a product is found by its new name. */
 async function updates({ url }: Server, { sql, products }: Market): Promise<number[]> {
