@@ -23,10 +23,14 @@ const MOST_BYTES = 2 * 2 ** 30
 const NO_SHARED_MEMORY = '53100'
 const LOOK_MS = 5_000
 
+export async function hasIndex(sql: Sql, name: string): Promise<boolean> {
+  const { count } = await sql`SELECT FROM pg_class WHERE oid = to_regclass(${`search.${name}`})`
+  return count > 0
+}
+
 /** Does nothing if the index exists. */
 export async function buildIndex(sql: Sql, { progress, watcher }: Build, index: Index): Promise<void> {
-  const [known] = await sql`SELECT FROM pg_class WHERE oid = to_regclass(${`search.${index.name}`})`
-  if (known) return
+  if (await hasIndex(sql, index.name)) return
   const begun = performance.now()
   progress(`building the index ${index.name}`)
   const ended = new AbortController()

@@ -116,25 +116,34 @@ export async function readBest(
 /** As a subquery, which is evaluated once; a cast would parse the text again for every row. */
 const parsed = (tx: Transaction, vector: Vector) => tx`(SELECT ${vectorText(vector)}::text::halfvec)`
 
-/** The nearest products that pass the filter. With `isNarrow` all of these are compared, else the index is followed. */
+/**
+ * How the nearest are found: by comparing all of the category, which lie together in the table (see models.ts); all that
+ * pass the filter, wherever they lie; or by following the index, which finds fewer the fewer pass.
+ */
+export type Way = 'category' | 'each' | 'index'
+
+/** The nearest products that pass the filter. */
 export function readNearest(
   tx: Transaction,
   table: VectorTable,
   vector: Vector,
-  { filter, isNarrow, limit }: { filter: Filter; isNarrow: boolean; limit: number },
+  { filter, way, limit }: { filter: Filter; way: Way; limit: number },
 ) {
   const asked = parsed(tx, vector)
   const { category, ceiling } = filter
   const most = Math.max(BY_VECTOR, limit)
-  const nearest = isNarrow
-    ? tx`
+  const compared = tx`
+    SELECT slot, vector <=> ${asked} AS distance FROM ${tableOf(tx, table)}
+    WHERE true ${category === undefined ? tx`` : tx`AND category = ${category}::integer`} ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}`
+  const nearest = {
+    // OFFSET 0 hides the order from the index of vectors.
+    category: () => tx`SELECT * FROM (${compared} OFFSET 0) AS compared ORDER BY distance LIMIT ${most}`,
+    each: () => tx`
     SELECT slot, distance FROM (SELECT slot FROM search.products WHERE ${passing(tx, filter)} OFFSET 0) AS passed
     CROSS JOIN LATERAL (SELECT v.vector <=> ${asked} AS distance FROM ${tableOf(tx, table)} AS v WHERE v.slot = passed.slot LIMIT 1) AS v
-    ORDER BY distance LIMIT ${most}`
-    : tx`
-    SELECT slot, vector <=> ${asked} AS distance FROM ${tableOf(tx, table)}
-    WHERE true ${category === undefined ? tx`` : tx`AND category = ${category}::integer`} ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}
-    ORDER BY vector <=> ${asked} LIMIT ${most}`
+    ORDER BY distance LIMIT ${most}`,
+    index: () => tx`${compared} ORDER BY vector <=> ${asked} LIMIT ${most}`,
+  }[way]()
   return tx<(CandidateRow & { cosine: number })[]>`
     SELECT c.slot, 1 - c.distance AS cosine, p.*, d.* FROM (${nearest}) AS c
     CROSS JOIN LATERAL (SELECT rank FROM search.products AS p WHERE p.slot = c.slot LIMIT 1) AS p ${documented(tx)}`

@@ -103,6 +103,8 @@ export class Keeper {
     const { embedderId, dims, tables } = await this.#prepare()
     const snapshot = await readStanding(this.#sql, this.#chainIds, embedderId)
     if (snapshot === undefined) return this.loadAll(signal)
+    // An earlier version built fewer indexes.
+    for (const table of tables.values()) await finishVectors(this.#sql, table, this.#build)
     this.#kept = { embedderId, dims, tables, isCounting: true, snapshot }
     await this.#follow(this.#kept)
   }
