@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import { loadavg } from 'node:os'
 import { fire, type Shot } from '../http/load.ts'
 import type { Server } from '../http/servers.ts'
 import { ask, questions } from './ask.ts'
-import type { Intent, Market } from './market.ts'
+import type { Market } from './market.ts'
 import { findPlainly, indexPlainly } from './plain.ts'
-import { indexed, memoryOf, startService, until } from './service.ts'
+import { databaseCpuSeconds, indexed, memoryOf, startService, tellingLoad, until } from './service.ts'
 
 const ROUNDS = 5
 const ROUND_MS = 4_000
+/** With one connection to Postgres: a p99 needs hundreds of answers. */
+const LONG_ROUND_MS = 15_000
 /** Enough to keep two cores busy. */
 const MANY = 32
 const UPDATES = 20
@@ -29,9 +32,12 @@ export type Measured = {
   four: Times
   perSecond: number
   cpuMicros: number
+  /** Processor time of Postgres for one answer, with one connection; not a number if it is on another machine. */
+  databaseCpuMicros: number
   residentBytes: number
   visibleMs: { median: number; worst: number }
-  plain: Times
+  /** Undefined: left out. */
+  plain: Times | undefined
 }
 
 export type Index = 'memory' | 'postgres'
@@ -39,6 +45,8 @@ export type Stage = {
   directory: string
   embedder: { url: string }
   index: Index
+  /** Whether the full-text search of Postgres is asked, too: its index takes minutes for a million products. */
+  isCompared: boolean
   progress(line: string): void
 }
 
@@ -48,11 +56,10 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
   const start = async () => {
     const begun = performance.now()
     const settings = { DISCOVERY_INDEX: stage.index }
-    const server = await startService(
-      { name, ...market, directory: stage.directory, settings },
-      stage.embedder,
-    )
-    await orStop(server, indexed(server, market.intents[0] ?? { text: '' }))
+    const options = { name, ...market, directory: stage.directory, settings }
+    const server = await startService(options, stage.embedder)
+    const isThere = indexed(server, market.intents[0] ?? { text: '' })
+    await orStop(server, tellingLoad(options, stage.progress, isThere))
     return { server, ms: performance.now() - begun, cpuMs: server.process.cpuSeconds() * 1_000 }
   }
 
@@ -71,9 +78,9 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
   try {
     for (const intent of market.intents) await ask(server.url, intent)
     stage.progress(`${name}: questions`)
-    const alone = await rounds(server, market.intents, 1)
-    const four = await rounds(server, market.intents, 4)
-    const many = await rounds(server, market.intents, MANY)
+    const alone = await rounds(server, market, 1, stage)
+    const four = await rounds(server, market, 4, stage)
+    const many = await rounds(server, market, MANY, stage)
     const { resident } = await memoryOf(server)
     stage.progress(`${name}: updates`)
     const visible = await updates(server, market)
@@ -85,9 +92,10 @@ export async function measure(market: Market, stage: Stage): Promise<Measured> {
       four,
       perSecond: many.perSecond,
       cpuMicros: many.cpuMicros,
+      databaseCpuMicros: alone.databaseCpuMicros,
       residentBytes: resident,
       visibleMs: { median: at(visible, 0.5), worst: at(visible, 1) },
-      plain: await plainly(market, stage),
+      plain: stage.isCompared ? await plainly(market, stage) : undefined,
     }
   } finally {
     await server.process.stop()
@@ -104,19 +112,32 @@ async function orStop(server: Server, work: Promise<void>): Promise<void> {
   }
 }
 
+type Round = Shot & { cpuMicros: number; databaseCpuMicros: number }
+
 /** The median of several rounds. */
-async function rounds(server: Server, intents: readonly Intent[], connections: number) {
+async function rounds(
+  server: Server,
+  { sql, intents }: Market,
+  connections: number,
+  { index, progress }: Stage,
+) {
+  const ms = index === 'postgres' && connections === 1 ? LONG_ROUND_MS : ROUND_MS
   const next = questions(intents)
-  const shots: (Shot & { cpuMicros: number })[] = []
+  const shots: Round[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    const before = server.process.cpuSeconds()
-    const shot = await Promise.race([
-      fire({ url: server.url, next, ms: ROUND_MS, connections }),
-      server.process.failed,
-    ])
-    shots.push({ ...shot, cpuMicros: ((server.process.cpuSeconds() - before) * 1e6) / shot.answered })
+    const [before, databaseBefore] = [server.process.cpuSeconds(), await databaseCpuSeconds(sql)]
+    const shot = await Promise.race([fire({ url: server.url, next, ms, connections }), server.process.failed])
+    const micros = (after: number | undefined, before: number | undefined) =>
+      (((after ?? Number.NaN) - (before ?? Number.NaN)) * 1e6) / shot.answered
+    const measured = {
+      ...shot,
+      cpuMicros: micros(server.process.cpuSeconds(), before),
+      databaseCpuMicros: micros(await databaseCpuSeconds(sql), databaseBefore),
+    }
+    shots.push(measured)
+    progress(`${connections} at once: ${lineOf(measured)}`)
   }
-  const median = (key: keyof Shot | 'cpuMicros') =>
+  const median = (key: keyof Round) =>
     at(
       shots.map((shot) => shot[key]),
       0.5,
@@ -126,8 +147,13 @@ async function rounds(server: Server, intents: readonly Intent[], connections: n
     p99Ms: median('p99Ms'),
     perSecond: median('perSecond'),
     cpuMicros: median('cpuMicros'),
+    databaseCpuMicros: median('databaseCpuMicros'),
   }
 }
+
+/** Of a machine that others use, too, every round is worth a look. */
+const lineOf = ({ answered, p50Ms, p99Ms, cpuMicros, databaseCpuMicros }: Round) =>
+  `${answered} answers, p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms, CPU ${(cpuMicros / 1_000).toFixed(1)} ms and ${(databaseCpuMicros / 1_000).toFixed(1)} of Postgres, load ${loadavg()[0]?.toFixed(1)}`
 
 /** How long it takes until a product is found by its new name. */
 async function updates({ url }: Server, { sql, products }: Market): Promise<number[]> {

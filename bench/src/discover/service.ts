@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sql } from '@referrer/database'
 import { type Server, type ServiceOptions, startServer } from '../http/servers.ts'
 import { ask, type Wish } from './ask.ts'
 import { MODEL } from './embedder.ts'
@@ -8,6 +11,7 @@ import { DIMS } from './vectors.ts'
 const POLL_MS = 200
 /** The first load of a million products into Postgres takes the longest. */
 const PATIENCE_MS = 3_600_000
+const TELL_MS = 1_000
 
 /** The service as it is deployed, behind a proxy that tells who asks. */
 export const startService = (
@@ -34,6 +38,45 @@ export const startService = (
 export async function indexed({ url, process }: Server, wish: Wish): Promise<void> {
   const isAnswered = async () => (await ask(url, wish)).some((found) => found.sub_scores.intent_match > 0)
   await Promise.race([until(isAnswered, 'the index has not been loaded'), process.failed])
+}
+
+/** Passes on what the log of the service says of a first load, until the work ends. */
+export async function tellingLoad<T>(
+  { directory, name }: Pick<ServiceOptions, 'directory' | 'name'>,
+  progress: (line: string) => void,
+  work: Promise<T>,
+): Promise<T> {
+  let told = 0
+  const tell = () => {
+    const log = readFileSync(join(directory, `${name}.log`), 'utf8')
+    const lines = [...log.matchAll(/"msg":"search index: ([^"]*)"/g)].map(([, line = '']) => line)
+    for (const line of lines.slice(told)) progress(`${name}: ${line}`)
+    told = lines.length
+  }
+  const telling = setInterval(tell, TELL_MS)
+  try {
+    return await work
+  } finally {
+    clearInterval(telling)
+    tell()
+  }
+}
+
+/** Processor time of the backends of this database so far; undefined: the server is on another machine. */
+export async function databaseCpuSeconds(sql: Sql): Promise<number | undefined> {
+  const rows = await sql<{ pid: number }[]>`
+    SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
+  try {
+    // The same number may be another process here.
+    if (!rows.every(({ pid }) => readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')))
+      return undefined
+    const nanoseconds = rows.map(({ pid }) =>
+      Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]),
+    )
+    return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e9
+  } catch {
+    return undefined
+  }
 }
 
 export async function until(

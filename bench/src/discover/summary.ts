@@ -20,8 +20,11 @@ export function tell(
   const missed: string[] = []
   for (const [products, measured] of results) {
     for (const [name, value] of figuresOf(measured)) figures[`${products}_${name}`] = value
-    ratios[`${products}_p50_to_postgres`] = measured.alone.p50Ms / measured.plain.p50Ms
-    ratios[`${products}_p99_to_postgres`] = measured.alone.p99Ms / measured.plain.p99Ms
+    const { alone, plain } = measured
+    if (plain) {
+      ratios[`${products}_p50_to_postgres`] = alone.p50Ms / plain.p50Ms
+      ratios[`${products}_p99_to_postgres`] = alone.p99Ms / plain.p99Ms
+    }
     if (products >= LARGE)
       missed.push(...missesOf(measured, limits).map((miss) => `${products} products: ${miss}`))
   }
@@ -46,14 +49,19 @@ const figuresOf = (measured: Measured): [string, number][] => [
   ['four_p99_ms', measured.four.p99Ms],
   ['per_second', measured.perSecond],
   ['cpu_us', measured.cpuMicros],
+  ['database_cpu_us', measured.databaseCpuMicros],
   ['resident_bytes', measured.residentBytes],
   ['visible_median_ms', measured.visibleMs.median],
   ['visible_worst_ms', measured.visibleMs.worst],
   ['first_start_ms', measured.firstStartMs],
   ['restart_ms', measured.restartMs],
   ['restart_cpu_ms', measured.restartCpuMs],
-  ['postgres_p50_ms', measured.plain.p50Ms],
-  ['postgres_p99_ms', measured.plain.p99Ms],
+  ...(measured.plain
+    ? ([
+        ['postgres_p50_ms', measured.plain.p50Ms],
+        ['postgres_p99_ms', measured.plain.p99Ms],
+      ] satisfies [string, number][])
+    : []),
 ]
 
 function missesOf({ alone, visibleMs, restartMs }: Measured, limits: (typeof MOST)[Index]): string[] {
@@ -71,12 +79,13 @@ const rowOf = (products: number, measured: Measured): Record<string, string | nu
   '4 at once': both(measured.four),
   'requests/s': Math.round(measured.perSecond),
   'CPU ms': (measured.cpuMicros / 1_000).toFixed(1),
+  'of Postgres': (measured.databaseCpuMicros / 1_000).toFixed(1),
   'memory MB': Math.round(measured.residentBytes / 2 ** 20),
   'new name found s': `${seconds(measured.visibleMs.median)}, ${seconds(measured.visibleMs.worst)}`,
   'first start s': seconds(measured.firstStartMs),
   'restart s': seconds(measured.restartMs),
   'its CPU s': seconds(measured.restartCpuMs),
-  'Postgres p50, p99 ms': both(measured.plain),
+  'Postgres p50, p99 ms': measured.plain ? both(measured.plain) : '',
 })
 
 const both = ({ p50Ms, p99Ms }: Times) => `${p50Ms.toFixed(1)}, ${p99Ms.toFixed(1)}`

@@ -6,7 +6,7 @@ import { vectorText } from './write-vectors.ts'
 
 const BY_VECTOR = 50
 /** How many vectors are looked at, at most, when few pass the filters. */
-const VECTORS_PASSED = 10_000
+const VECTORS_PASSED = 5_000
 
 /** A class of ranks or costs: a list with its length. */
 export interface Class {
@@ -66,14 +66,18 @@ export async function searchSettings(tx: Transaction, timeoutMs: number): Promis
 const documented = (tx: Transaction) => tx`
   CROSS JOIN LATERAL (SELECT merchant_id, product_id, uses FROM search.documents AS d WHERE d.slot = c.slot LIMIT 1) AS d`
 
-const passing = (tx: Transaction, { category, ceiling, groups }: Filter) => tx`
-  ${category === undefined ? tx`` : tx`AND lists @> ARRAY[${category}::integer]`}
+/** In this list, if one is given, and passing the filter. All lists are one condition, so that the index intersects them. */
+const passing = (tx: Transaction, { category, ceiling, groups }: Filter, list?: ReturnType<Transaction>) => {
+  const lists = [...(list ? [list] : []), ...(category === undefined ? [] : [tx`${category}::integer`])]
+  return tx`
+  ${lists.length === 0 ? tx`true` : tx`lists @> ARRAY[${lists.reduce((all, each) => tx`${all}, ${each}`)}]`}
   ${groups.reduce((all, group) => tx`${all} AND lists && ${[...group]}::integer[]`, tx``)}
   ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}`
+}
 
 /** Products that pass the filter, which must have a category or a group. */
 export const readAll = (tx: Transaction, filter: Filter, most: number) => tx<CandidateRow[]>`
-  SELECT c.*, d.* FROM (SELECT slot, rank FROM search.products WHERE true ${passing(tx, filter)} LIMIT ${most}) AS c ${documented(tx)}`
+  SELECT c.*, d.* FROM (SELECT slot, rank FROM search.products WHERE ${passing(tx, filter)} LIMIT ${most}) AS c ${documented(tx)}`
 
 /**
  * The best by approximate score of the products in the lists of `read`. The lists of `rest` add no candidates, but
@@ -87,7 +91,8 @@ export async function readBest(
 ): Promise<CandidateRow[]> {
   const columns = (gains: readonly Gain[]) =>
     tx`unnest(${gains.map(({ list }) => list)}::integer[], ${gains.map(({ gain }) => gain)}::float8[]) AS l (list, gain)`
-  const found = passing(tx, filter)
+  // OFFSET 0: else the planner reads everything that passes the filter once, and looks for each list in every row.
+  const inList = tx`WHERE ${passing(tx, filter, tx`l.list`)}`
   // The lists are read in their order until there are enough entries, so a wrong guess of their number does no harm.
   const completed =
     rest.length === 0
@@ -95,13 +100,12 @@ export async function readBest(
       : tx`
     UNION ALL
     (SELECT e.slot, e.rank, l.gain FROM ${columns(rest)} CROSS JOIN LATERAL (
-      SELECT slot, rank FROM search.products
-      WHERE lists @> ARRAY[l.list] AND lists && ${read.map(({ list }) => list)}::integer[] ${found}) AS e LIMIT ${entries})`
+      SELECT slot, rank FROM search.products ${inList} AND lists && ${read.map(({ list }) => list)}::integer[] OFFSET 0) AS e LIMIT ${entries})`
   return tx<CandidateRow[]>`
     SELECT c.*, d.* FROM (
       SELECT slot, rank FROM (
         (SELECT e.slot, e.rank, l.gain FROM ${columns(read)} CROSS JOIN LATERAL (
-          SELECT slot, rank FROM search.products WHERE lists @> ARRAY[l.list] ${found}) AS e LIMIT ${entries})
+          SELECT slot, rank FROM search.products ${inList} OFFSET 0) AS e LIMIT ${entries})
         ${completed}
       ) AS entry
       GROUP BY slot, rank ORDER BY ${productScore(1, 0)}::float8 * sum(gain) + ${productScore(0, 1)}::float8 * rank DESC
@@ -112,25 +116,36 @@ export async function readBest(
 /** As a subquery, which is evaluated once; a cast would parse the text again for every row. */
 const parsed = (tx: Transaction, vector: Vector) => tx`(SELECT ${vectorText(vector)}::text::halfvec)`
 
-/** The nearest products that pass the filter. With `isNarrow` all of these are compared, else the index is followed. */
+/**
+ * How the nearest are found: by comparing all of the category, which lie together in the table (see models.ts); all that
+ * pass the filter, wherever they lie; or by following the index, which finds fewer the fewer pass.
+ */
+export type Way = 'category' | 'each' | 'index'
+
+/** The nearest products that pass the filter. */
 export function readNearest(
   tx: Transaction,
   table: VectorTable,
   vector: Vector,
-  { filter, isNarrow, limit }: { filter: Filter; isNarrow: boolean; limit: number },
+  { filter, way, limit }: { filter: Filter; way: Way; limit: number },
 ) {
   const asked = parsed(tx, vector)
   const { category, ceiling } = filter
   const most = Math.max(BY_VECTOR, limit)
-  const nearest = isNarrow
-    ? tx`
-    SELECT slot, distance FROM (SELECT slot FROM search.products WHERE true ${passing(tx, filter)} OFFSET 0) AS passed
-    CROSS JOIN LATERAL (SELECT v.vector <=> ${asked} AS distance FROM ${tableOf(tx, table)} AS v WHERE v.slot = passed.slot LIMIT 1) AS v
-    ORDER BY distance LIMIT ${most}`
-    : tx`
+  // Of two indexes, each way must use its own: what is no plain column is not looked up by category, and OFFSET 0 hides
+  // the order from the index of vectors.
+  const own = way === 'category' ? tx`category` : tx`category + 0`
+  const compared = tx`
     SELECT slot, vector <=> ${asked} AS distance FROM ${tableOf(tx, table)}
-    WHERE true ${category === undefined ? tx`` : tx`AND category = ${category}::integer`} ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}
-    ORDER BY vector <=> ${asked} LIMIT ${most}`
+    WHERE true ${category === undefined ? tx`` : tx`AND ${own} = ${category}::integer`} ${ceiling === undefined ? tx`` : tx`AND cost <= ${ceiling}::float8`}`
+  const nearest = {
+    category: () => tx`SELECT * FROM (${compared} OFFSET 0) AS compared ORDER BY distance LIMIT ${most}`,
+    each: () => tx`
+    SELECT slot, distance FROM (SELECT slot FROM search.products WHERE ${passing(tx, filter)} OFFSET 0) AS passed
+    CROSS JOIN LATERAL (SELECT v.vector <=> ${asked} AS distance FROM ${tableOf(tx, table)} AS v WHERE v.slot = passed.slot LIMIT 1) AS v
+    ORDER BY distance LIMIT ${most}`,
+    index: () => tx`${compared} ORDER BY vector <=> ${asked} LIMIT ${most}`,
+  }[way]()
   return tx<(CandidateRow & { cosine: number })[]>`
     SELECT c.slot, 1 - c.distance AS cosine, p.*, d.* FROM (${nearest}) AS c
     CROSS JOIN LATERAL (SELECT rank FROM search.products AS p WHERE p.slot = c.slot LIMIT 1) AS p ${documented(tx)}`

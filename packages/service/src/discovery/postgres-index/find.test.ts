@@ -3,9 +3,11 @@ import { type Hit, keyOf, type Question, quantize, readKey } from '@referrer/sea
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { servingModel } from '../memory-index/records.ts'
 import { asked, loadCatalogues } from '../memory-index/testing.ts'
-import { type IndexedChain, readNearest, searchSettings } from './candidates.ts'
+import { hasIndex } from './build.ts'
+import { type IndexedChain, readNearest, searchSettings, type Way } from './candidates.ts'
 import { explainProducts, findProducts } from './find.ts'
 import { Keeper } from './keep.ts'
+import { listOf, listOfCategory } from './lists.ts'
 import type { VectorTable } from './models.ts'
 import { prepareSchema } from './schema.ts'
 import { postgresSource, readIndexedChains, readIndexState } from './source.ts'
@@ -19,6 +21,7 @@ import {
   useModel,
   type VectorDatabase,
 } from './testing.ts'
+import { readQuestion } from './vocabulary.ts'
 
 const CHAIN = 1
 const LARGE_CHAIN = 2
@@ -248,13 +251,60 @@ it('goes on along the index until enough pass the filters', async () => {
     const filter = { category: undefined, ceiling: 2, groups: [] }
     return readNearest(tx, indexed.vectors as VectorTable, vectorOf(2, 3), {
       filter,
-      isNarrow: false,
+      way: 'index',
       limit: 30,
     })
   })
   const cheap = new Set([...many].flatMap(([number, { price }]) => (price === 1 ? keyOfListed(number) : [])))
   const found = rows.map(({ merchant_id, product_id }) => keyOf(merchant_id, product_id))
   expect(found.filter((key) => cheap.has(key))).toHaveLength(30)
+})
+
+it.each<[string, number | undefined]>([
+  ['a category', undefined],
+  ['a category and a ceiling', 500],
+])('compares all of %s, wherever the vectors lie', async (_, ceiling) => {
+  const things = new Map(
+    Array.from({ length: 300 }, (_, index): [number, Listed] => [
+      3_000 + index,
+      {
+        name: 'Instrument',
+        category: index % 3 === 0 ? 'optics' : 'other',
+        price: index % 2 === 0 ? 100 : 1_000,
+        vector: vectorOf(index % 8, index),
+      },
+    ]),
+  )
+  await list(sql, CHAIN, MODEL, things)
+  await keeper.poll(never)
+  const { vectors } = await chainOf(CHAIN)
+  const { category } = await readQuestion(sql, { chainId: CHAIN, size: 1 }, '', listOfCategory('optics').term)
+  const filter = { category: listOf(category?.number ?? 0, 0), ceiling, groups: [] }
+  const nearest = (way: Way) =>
+    sql.begin(async (tx) => {
+      await searchSettings(tx, 30_000)
+      const rows = await readNearest(tx, vectors as VectorTable, vectorOf(2, 3), { filter, way, limit: 10 })
+      return rows.map(({ merchant_id, product_id, cosine }) => [keyOf(merchant_id, product_id), cosine])
+    })
+  const found = await nearest('category')
+  const passing = [...things].filter(
+    ([, { category, price = 0 }]) => category === 'optics' && price <= (ceiling ?? price),
+  )
+  expect(found).toHaveLength(Math.min(50, passing.length))
+  expect(found).toEqual(await nearest('each'))
+  expect(passing.map(([number]) => keyOfListed(number))).toEqual(
+    expect.arrayContaining(found.map(([key]) => key)),
+  )
+})
+
+it('builds an index that an earlier version did not, when it goes on', async () => {
+  const isThere = () => hasIndex(sql, 'vectors_1_by_category')
+  expect(await isThere()).toBe(true)
+  await keeper.loadAll(never)
+  await sql`DROP INDEX search.vectors_1_by_category`
+  keeper = new Keeper({ sql, transaction }, { chainIds: [CHAIN], configuredId: MODEL, progress })
+  await keeper.start(never)
+  expect(await isThere()).toBe(true)
 })
 
 it('finds in lists, of more products than it would score one by one, what the index in memory finds', async () => {

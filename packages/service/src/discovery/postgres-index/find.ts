@@ -31,6 +31,7 @@ import {
   readNearest,
   readVectors,
   searchSettings,
+  type Way,
 } from './candidates.ts'
 import { listOf, listOfCategory, listOfCost, listsOf } from './lists.ts'
 import { worthIn } from './uses.ts'
@@ -40,6 +41,8 @@ import { readQuestion, type Understood } from './vocabulary.ts'
 const FEW = 1_000
 /** Up to this many, the vectors of all are compared. */
 const NARROW = 5_000
+/** The same for all of a category, whose vectors lie together. */
+const NARROW_CATEGORY = 30_000
 const BY_WORDS = 150
 /** How many of the best by approximate score are scored exactly. */
 const RESCORED = 300
@@ -47,6 +50,8 @@ const RESCORED = 300
 const ENTRIES = 5_000
 /** Of the lists that only complete scores, those that add the most; each costs as much as a thousand entries. */
 const COMPLETING = 6
+/** What each of them must add at least: the longest lists add the least. */
+const LEAST_GAIN = 0.02
 
 const EVERYTHING: Filter = { category: undefined, ceiling: undefined, groups: [] }
 
@@ -95,8 +100,12 @@ async function searchTables(
   const { words } = understood
   if (scope.most === 0) return { hits: [], share: 0, words }
   return sql.begin(async (tx) => {
-    await searchSettings(tx, timeoutMs)
-    return { ...(await find(tx, indexed, question, understood, scope)), words }
+    // The settings are sent first, and the first query with them.
+    const [, found] = await Promise.all([
+      searchSettings(tx, timeoutMs),
+      find(tx, indexed, question, understood, scope),
+    ])
+    return { ...found, words }
   })
 }
 
@@ -105,7 +114,7 @@ async function find(
   indexed: IndexedChain,
   question: Question,
   { wishes, lengths }: Understood,
-  { filter, most }: Scope,
+  { filter, most, way }: Scope,
 ): Promise<Found> {
   const gains = gainsOf(wishes, lengths)
   const isFew = most <= FEW
@@ -138,7 +147,7 @@ async function find(
             ? []
             : readNearest(tx, vectors, aim.vector, {
                 filter,
-                isNarrow: most <= NARROW,
+                way,
                 limit: question.limit,
               }),
           readCosines(
@@ -167,6 +176,7 @@ interface Scope {
   filter: Filter
   /** At most this many products pass it. */
   most: number
+  way: Way
 }
 
 function scopeOf(
@@ -184,10 +194,13 @@ function scopeOf(
     // Reading that many lists at once takes time: only where these leave few products it is worth it.
     if (20 * total(cheap) < size || most <= NARROW) groups.push(listed(cheap))
   }
-  if (category !== undefined) most = Math.min(most, category.lengths[0] ?? 0)
+  const inCategory = category?.lengths[0] ?? 0
+  if (category !== undefined) most = Math.min(most, inCategory)
   else if (groups.length === 0 && most <= FEW) groups.push(listed(ranks))
   const list = category?.number === undefined ? undefined : listOf(category.number, 0)
-  return { filter: { category: list, ceiling, groups }, most }
+  const way =
+    list !== undefined && inCategory <= NARROW_CATEGORY ? 'category' : most <= NARROW ? 'each' : 'index'
+  return { filter: { category: list, ceiling, groups }, most, way }
 }
 
 const total = (classes: readonly Class[]) => classes.reduce((sum, { entries }) => sum + entries, 0)
@@ -244,13 +257,15 @@ async function bestByWords(search: Search, filter: Filter, share: number): Promi
   return candidates.sort((a, b) => score(b) - score(a) || (a.key < b.key ? -1 : 1)).slice(0, limit)
 }
 
-const readLists = (search: Search, lists: readonly Gain[], rest: readonly Gain[], filter: Filter) =>
-  lists.length === 0
+function readLists(search: Search, lists: readonly Gain[], rest: readonly Gain[], filter: Filter) {
+  const completing = rest.slice(0, COMPLETING).filter(({ gain }) => gain >= LEAST_GAIN)
+  return lists.length === 0
     ? []
-    : readBest(search.tx, { read: lists, rest: rest.slice(0, COMPLETING) }, filter, {
+    : readBest(search.tx, { read: lists, rest: completing }, filter, {
         entries: search.entries,
         most: Math.max(RESCORED, search.limit),
       })
+}
 
 /** The lists that are read, by what they add, and those that would be too much. */
 function split(gains: readonly Gain[], share: number, most: number): { read: Gain[]; rest: Gain[] } {

@@ -16,6 +16,7 @@ import {
 import { type Build, buildIndex } from './build.ts'
 import { countAll } from './counts.ts'
 import { dropOtherVectors, ensureVectors, finishVectors, type VectorTable } from './models.ts'
+import { Pace } from './pace.ts'
 import { prepareSchema } from './schema.ts'
 import { readStanding, storeStanding } from './standing.ts'
 import { Texts } from './texts.ts'
@@ -24,7 +25,6 @@ import { closedProducts, type Writing, writeProducts } from './write.ts'
 const ROWS_AT_ONCE = 200
 /** In the first load, when there is no index yet that each row would have to be added to. */
 const ROWS_AT_FIRST = 1_000
-const PROGRESS_ROWS = 50_000
 /** The serving model is checked once in this many polls. */
 const POLLS_TO_MODEL = 4
 /** Where it stands is stored once in this many polls. */
@@ -38,7 +38,8 @@ export interface KeepOptions {
   configuredId: string | undefined
   pollMs: number
   /** Tells how far a first load is. */
-  progress(line: string): void
+  progress: Build['progress']
+  watcher?: Build['watcher']
   /** Called when everything visible a moment ago has been written. */
   onKept(): void
 }
@@ -83,9 +84,14 @@ export class Keeper {
 
   constructor(
     { sql, transaction }: Leadership,
-    { chainIds, configuredId, progress }: Pick<KeepOptions, 'chainIds' | 'configuredId' | 'progress'>,
+    {
+      chainIds,
+      configuredId,
+      progress,
+      watcher,
+    }: Pick<KeepOptions, 'chainIds' | 'configuredId' | 'progress' | 'watcher'>,
   ) {
-    this.#build = { progress }
+    this.#build = { progress, watcher }
     this.#sql = sql
     this.#transaction = transaction
     this.#chainIds = chainIds
@@ -97,6 +103,8 @@ export class Keeper {
     const { embedderId, dims, tables } = await this.#prepare()
     const snapshot = await readStanding(this.#sql, this.#chainIds, embedderId)
     if (snapshot === undefined) return this.loadAll(signal)
+    // An earlier version built fewer indexes.
+    for (const table of tables.values()) await finishVectors(this.#sql, table, this.#build)
     this.#kept = { embedderId, dims, tables, isCounting: true, snapshot }
     await this.#follow(this.#kept)
   }
@@ -132,6 +140,9 @@ export class Keeper {
     }
     for (const chainId of this.#chainIds) {
       let written = 0
+      const pace = new Pace(await countOpen(sql, chainId), (line) =>
+        this.#build.progress(`products of chain ${chainId}: ${line}, then the indexes are built`),
+      )
       for await (const rows of openProducts(
         sql,
         chainId,
@@ -142,8 +153,7 @@ export class Keeper {
         await this.#write(rows, next)
         if (this.#kept) await this.#follow(this.#kept)
         written += rows.length
-        if (written % PROGRESS_ROWS < rows.length)
-          this.#build.progress(`chain ${chainId}: ${written} products`)
+        pace.reached(written)
       }
       await this.#dropClosed(chainId, next)
     }
@@ -155,6 +165,7 @@ export class Keeper {
       rowBytes: 1_000,
     })
     if (isFirst) {
+      this.#build.progress('counting the entries of all lists')
       await this.#transaction(countAll)
       next.isCounting = true
     }
@@ -229,4 +240,10 @@ export class Keeper {
   #writing(chainId: number, { tables, isCounting }: Kept): Writing {
     return { vectors: tables.get(chainId), texts: this.#texts, isCounting }
   }
+}
+
+async function countOpen(sql: Sql, chainId: number): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    SELECT count(*)::integer AS count FROM market.listings WHERE chain_id = ${chainId} AND is_open`
+  return row.count
 }

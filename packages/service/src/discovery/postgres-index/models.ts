@@ -1,5 +1,5 @@
 import type { Queryable, Sql } from '@referrer/database'
-import { type Build, buildIndex } from './build.ts'
+import { type Build, buildIndex, hasIndex } from './build.ts'
 import { SearchSetupError } from './schema.ts'
 
 /** The table of one model's vectors for a chain. */
@@ -44,11 +44,23 @@ export async function ensureVectors(
   })
 }
 
-/** Called when all vectors are written. Building the index now is faster than updating it with each insert. */
+/** Called when all vectors are written. Building the indexes now is faster than updating them with each insert. */
 export async function finishVectors(sql: Sql, { id, dims }: VectorTable, build: Build): Promise<void> {
+  const table = `search.vectors_${id}`
+  const [byCategory, nearest] = [`vectors_${id}_by_category`, `vectors_${id}_nearest`]
+  await buildIndex(sql, build, { table, name: byCategory, using: 'btree (category)', rowBytes: 100 })
+  // Comparing a whole category takes a quarter of the time if its vectors lie together; later ones lie behind them.
+  // Without the other index the table is not searched yet, so nobody waits for the lock.
+  if (!(await hasIndex(sql, nearest))) {
+    build.progress('putting the vectors of each category together')
+    await sql.begin(async (tx) => {
+      await tx`SELECT set_config('statement_timeout', '0', true)`
+      await tx.unsafe(`CLUSTER ${table} USING ${byCategory}`)
+    })
+  }
   await buildIndex(sql, build, {
-    table: `search.vectors_${id}`,
-    name: `vectors_${id}_nearest`,
+    table,
+    name: nearest,
     using: 'hnsw (vector halfvec_cosine_ops)',
     rowBytes: 2 * dims + 700,
   })

@@ -75,6 +75,7 @@ export function postgresSearchWorker(context: Context, pollMs = POLL_MS): Worker
           configuredId: configuredId(config.embedder),
           pollMs,
           progress: (line) => context.log.info(`search index: ${line}`),
+          watcher: context.sql,
           onKept: () => frame.working(),
         },
         both,

@@ -119,9 +119,12 @@ type NearRow = { asked: string; word: string; users: number }
 
 const nearWords = (sql: Sql, chainId: number, words: readonly string[]): Promise<NearRow[]> =>
   sql.begin(async (tx) => {
-    await tx`SELECT set_config('pg_trgm.similarity_threshold', ${`${LEAST_SIMILAR}`}, true)`
-    return tx<NearRow[]>`
-      SELECT a.asked, near.word, near.users FROM unnest(${[...words]}::text[]) AS a (asked) CROSS JOIN LATERAL (
-        SELECT word, users FROM search.words WHERE chain_id = ${chainId} AND word % a.asked AND users > 0
-        ORDER BY similarity(word, a.asked) DESC, word LIMIT ${SIMILAR}) AS near`
+    const [, near] = await Promise.all([
+      tx`SELECT set_config('pg_trgm.similarity_threshold', ${`${LEAST_SIMILAR}`}, true)`,
+      tx<NearRow[]>`
+        SELECT a.asked, near.word, near.users FROM unnest(${[...words]}::text[]) AS a (asked) CROSS JOIN LATERAL (
+          SELECT word, users FROM search.words WHERE chain_id = ${chainId} AND word % a.asked AND users > 0
+          ORDER BY similarity(word, a.asked) DESC, word LIMIT ${SIMILAR}) AS near`,
+    ])
+    return near
   })
