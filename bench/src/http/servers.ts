@@ -39,7 +39,7 @@ export function startServer(options: ServiceOptions): Promise<Server> {
   const env = {
     // As deploy/Dockerfile has them.
     NODE_OPTIONS: '--max-semi-space-size=8',
-    MALLOC_MMAP_THRESHOLD_: '524288',
+    MALLOC_MMAP_THRESHOLD_: '65536',
     DATABASE_URL: databaseUrl,
     PORT: '0',
     CHAINS: JSON.stringify(CHAINS),
