@@ -88,6 +88,10 @@ export async function createMarket(
       const reviews = hasReviews ? reviewRows(CHAIN_ID, count, reviewsEach) : listingRows(CHAIN_ID)
       for (const statement of [...recordRows(CHAIN_ID, count), ...reviews]) await tx.unsafe(statement)
       if (embedderId !== undefined) await fillVectors(tx, CHAIN_ID, embedderId, reviewsEach)
+      // Triggers would count them: word vectors are learned from so many on.
+      await tx`
+        INSERT INTO market.counts (chain_id, what, count)
+        SELECT chain_id, 'open products', count(*) FROM market.listings WHERE is_open GROUP BY chain_id`
       await tx.unsafe('DROP TABLE stage, review_texts')
     })
   })
