@@ -13,7 +13,7 @@ import { type LocalEmbedder, openLocal } from './local.ts'
 import { askedVectors, type Model, openModels } from './models.ts'
 import { REPHRASINGS, type Rephrasing } from './rephrase.ts'
 import { type JudgedSet, type Query, readSet, smaller } from './sets.ts'
-import { createSummary, type Lists, WORDS } from './summary.ts'
+import { createSummary, type Lists, PLAIN, WORDS } from './summary.ts'
 
 const HELP = `bench:discover-quality: whether /v1/discover finds what is called right
 
@@ -126,7 +126,7 @@ async function findAll(
   const engines = new Map<string, Lists>()
   const bm25 = createBm25(products)
   engines.set(
-    'plain BM25',
+    PLAIN,
     await eachWay(queries, async (texts) => queries.map((query, at) => bm25(query, texts[at] ?? '', DEEP))),
   )
   const words = openEngine(products, undefined)

@@ -9,6 +9,8 @@ import type { Query } from './sets.ts'
 export type Lists = Record<Rephrasing, string[][]>
 
 export const WORDS = 'words'
+/** What the others are compared with. */
+export const PLAIN = 'plain BM25'
 const KINDS = Object.keys(REPHRASINGS) as Rephrasing[]
 /** With fewer questions, look at single answers instead. */
 const ENOUGH = 10
@@ -41,8 +43,14 @@ export function createSummary(parts: Parts) {
     const queries = all.filter(isIn)
     const of = (lists: readonly string[][]) => lists.filter((_, at) => isIn(all[at] as Query))
     const words = engines.get(WORDS)
+    const plain = engines.get(PLAIN)
     for (const [engine, lists] of engines) {
       const scores = KINDS.map((kind) => scoresOf(queries, of(lists[kind])))
+      KINDS.forEach((kind, at) => {
+        if (plain === undefined || engine === PLAIN) return
+        const beside = scoresOf(queries, of(plain[kind])).ndcg
+        ratios[key(name, engine, kind, 'to plain BM25')] = (scores[at]?.ndcg ?? Number.NaN) / beside
+      })
       KINDS.forEach((kind, at) => {
         for (const [figure, value] of Object.entries(scores[at] ?? {}))
           figures[key(name, engine, kind, figure)] = value
