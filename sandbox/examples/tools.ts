@@ -18,9 +18,13 @@ export interface Tools {
 }
 
 /** `directory` is where the sandbox has written its files. */
-export async function connectTools(directory: string): Promise<Tools> {
+export async function connectTools(
+  directory: string,
+  signerName: 'referrer-signer' | 'referrer-signer-2' = 'referrer-signer',
+): Promise<Tools> {
   const hosts: ToolServers = JSON.parse(readFileSync(join(directory, 'referrer-mcp.json'), 'utf8'))
-  const { referrer, 'referrer-signer': signer } = hosts.mcpServers
+  const { referrer, [signerName]: signer } = hosts.mcpServers
+  if (!signer) throw new Error(`no ${signerName} here: start the sandbox with --chains 2`)
   const [market, keys] = await Promise.all([
     connect(new StreamableHTTPClientTransport(new URL(referrer.url))),
     connect(new StdioClientTransport({ command: signer.command, args: signer.args, env: signer.env })),

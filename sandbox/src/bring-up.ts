@@ -35,7 +35,11 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
   const snapshot = contents === 'demo' ? readSnapshot() : undefined
   const endsAt = Date.now()
   const startsAt = snapshot && new Date(endsAt - HISTORY_MS)
-  const { rpcUrl, chainId, market, people } = await startChain({ ...options, startsAt })
+  const { rpcUrl, chainId, market, people } = await startChain(options, { port: ports.chain, startsAt })
+  const second = ports.second && {
+    ...(await startChain(options, { port: ports.second.chain, chainId: SECOND_CHAIN })),
+    shopPort: ports.second.shop,
+  }
   const shopUrl = `http://${HOST}:${ports.shop}`
   const databaseUrl = await databases.create('market')
   if (snapshot) {
@@ -49,7 +53,10 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
   await buildConsole()
   say('starting the service')
   const accounts = snapshot ? demoAccounts(people, snapshot) : people
-  const world: World = { rpcUrl, chainId, contracts: market.addresses, accounts, logLevel, isEmbedding }
+  const world: World = {
+    ...{ rpcUrl, chainId, contracts: market.addresses, accounts, logLevel, isEmbedding },
+    second: second && { ...second, contracts: second.market.addresses },
+  }
   const facilitatorUrl = `http://${HOST}:${ports.facilitator}`
   const serviceUrl = `http://${HOST}:${ports.service}`
   const chat = await ends.add(
@@ -57,7 +64,7 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
     ({ close }) => close(),
   )
   const { url: faucetUrl } = await ends.add(
-    () => startFaucet({ market, port: ports.faucet }),
+    () => startFaucet({ markets: second ? [market, second.market] : [market], port: ports.faucet }),
     (faucet) => faucet.close(),
   )
   const held = snapshot && (await holdFollowers(databaseUrl, chainId))
@@ -88,15 +95,16 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
     rpcUrl,
     chainId,
     contracts: market.addresses,
-    attestationPubKey: await attestationPubKey(),
+    attestationPubKey: await attestationPubKey(0),
     accounts,
     products: snapshot ? productsOf(snapshot, shopUrl) : [],
   }
-  const sandbox: Sandbox = { state, market, world, databaseUrl }
+  const first: Sandbox = { state, market, world, databaseUrl }
+  const sandbox = second ? await openSecond(first, second, options) : first
   if (contents === 'empty') return sandbox
 
   say('opening the shops')
-  if (!snapshot) return playSmall(sandbox, options)
+  if (!snapshot) return playSmall(sandbox, ports.shop, options)
   const owners = shopOwners(snapshot)
   await ends.add(
     () => startShop(world, { port: ports.shop, baseUrl, facilitatorUrl, owners }),
@@ -107,10 +115,38 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
   return sandbox
 }
 
+/** The small market, or nothing but the accounts. Ids and addresses are those of the first chain, so that mixing them up shows. */
+async function openSecond(
+  first: Sandbox,
+  { rpcUrl, chainId, market, people, shopPort }: Started & { shopPort: number },
+  options: BringUpOptions,
+): Promise<Sandbox> {
+  const { contents, say } = options
+  const own = {
+    ...{ chainId, rpcUrl, shopUrl: `http://${HOST}:${shopPort}`, contracts: market.addresses },
+    attestationPubKey: await attestationPubKey(1),
+  }
+  const world = { ...first.world, ...own, accounts: people, second: undefined }
+  let sandbox: Sandbox = {
+    ...{ ...first, market, world },
+    state: { ...first.state, ...own, accounts: people, products: [] },
+  }
+  if (contents !== 'empty') {
+    say(`opening the shop on chain ${chainId}`)
+    sandbox = await playSmall(sandbox, shopPort, options)
+  }
+  const { accounts, products } = sandbox.state
+  return { ...first, state: { ...first.state, secondChain: { ...own, accounts, products } } }
+}
+
 /** So little that it can be played at each start. */
-async function playSmall(sandbox: Sandbox, { ports, ends, say }: BringUpOptions): Promise<Sandbox> {
+async function playSmall(
+  sandbox: Sandbox,
+  shopPort: number,
+  { ends, say }: BringUpOptions,
+): Promise<Sandbox> {
   const { play } = await import('./demo/play.ts')
-  const played = await play(sandbox, smallPlan(), { shopPort: ports.shop, ends, say })
+  const played = await play(sandbox, smallPlan(), { shopPort, ends, say })
   const { state } = sandbox
   const accounts = demoAccounts(state.accounts, played)
   return { ...sandbox, state: { ...state, accounts, products: productsOf(played, state.shopUrl) } }
@@ -125,12 +161,20 @@ const productsOf = ({ merchantIds }: Pick<Ids, 'merchantIds'>, shopUrl: string) 
     })),
   )
 
+/** Everybody knows it for a chain of one machine, as the first one's. */
+const SECOND_CHAIN = 1_337
+
+type Started = Awaited<ReturnType<typeof startChain>>
+
 /** A chain with the market's contracts and its people. */
-async function startChain({ ports, ends, say, startsAt }: BringUpOptions & { startsAt: Date | undefined }) {
-  say('starting the chain')
+async function startChain(
+  { ends, say }: BringUpOptions,
+  place: { port: number; chainId?: number; startsAt?: Date | undefined },
+) {
+  say(place.chainId === undefined ? 'starting the chain' : `starting chain ${place.chainId}`)
   const { rpcUrl, chain, client } = await ends.add(
     // Buyers sign for one minute of their own clock, so the chain must keep the same time.
-    () => startLocalChain({ port: ports.chain, keepsTime: true, accounts: DEMO_ACCOUNTS, startsAt }),
+    () => startLocalChain({ ...place, keepsTime: true, accounts: DEMO_ACCOUNTS }),
     (started) => started.close(),
   )
   if (!rpcUrl) throw new Error('the chain has no RPC endpoint')

@@ -16,8 +16,10 @@ export interface Caller {
 type Method = 'GET' | 'POST'
 type Step1 = { commitment: TypedDataDefinition; nonce: string; expiry: number }
 
-/** A refusal is an error: every request of the sandbox must succeed. */
-export function callerOf(baseUrl: string): Caller {
+/** A refusal is an error: every request of the sandbox must succeed. `chainId`: left out, the market's first chain. */
+export function callerOf(baseUrl: string, chainId?: number): Caller {
+  const onChain = chainId === undefined ? '' : `?chain_id=${chainId}`
+
   async function call<T>(
     method: Method,
     path: string,
@@ -25,7 +27,7 @@ export function callerOf(baseUrl: string): Caller {
     body?: string,
   ): Promise<T> {
     const init = { method, headers, ...(body !== undefined && { body }) }
-    const response = await fetch(`${baseUrl}${path}`, init)
+    const response = await fetch(`${baseUrl}${path}${onChain}`, init)
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} ${path} was refused: ${response.status} ${text}`)
     return JSON.parse(text)

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { type Market, mintUsdc } from '@referrer/contracts/local'
-import { erc20Abi, getAddress, isAddress, parseEther } from 'viem'
+import { type Address, erc20Abi, getAddress, isAddress, parseEther } from 'viem'
 import { HOST } from './ports.ts'
 
 const GAS = parseEther('1')
@@ -14,9 +14,17 @@ export interface Faucet {
   close(): Promise<void>
 }
 
-/** `POST {"address"}` fills the address up to 1 ETH and 100 USDC, and answers what it gave: `{address, eth, usdc}`, as decimal text. */
-export async function startFaucet({ market, port }: { market: Market; port: number }): Promise<Faucet> {
-  const { client, addresses } = market
+/**
+ * `POST {"address"}` fills the address up to 1 ETH and 100 USDC on each chain, and answers what it gave on all of them together:
+ * `{address, eth, usdc}`, as decimal text.
+ */
+export async function startFaucet({
+  markets,
+  port,
+}: {
+  markets: readonly Market[]
+  port: number
+}): Promise<Faucet> {
   // One after another: two gifts to one address at once would read the same balance.
   let last: Promise<unknown> = Promise.resolve()
 
@@ -25,6 +33,14 @@ export async function startFaucet({ market, port }: { market: Market; port: numb
       return { status: 400, answer: { error: 'send {"address": "0x…"}' } }
     }
     const address = getAddress(text)
+    const gifts = await Promise.all(markets.map((market) => fill(market, address)))
+    const sum = (amounts: bigint[]) => String(amounts.reduce((total, amount) => total + amount, 0n))
+    const [eth, usdc] = [sum(gifts.map((gift) => gift.eth)), sum(gifts.map((gift) => gift.usdc))]
+    return { status: 200, answer: { address, eth, usdc } }
+  }
+
+  async function fill(market: Market, address: Address) {
+    const { client, addresses } = market
     const [gas, money] = await Promise.all([
       client.getBalance({ address }),
       client.readContract({
@@ -38,7 +54,7 @@ export async function startFaucet({ market, port }: { market: Market; port: numb
     const usdc = money < USDC ? USDC - money : 0n
     if (eth > 0n) await client.setBalance({ address, value: GAS })
     if (usdc > 0n) await mintUsdc(market, address, usdc)
-    return { status: 200, answer: { address, eth: String(eth), usdc: String(usdc) } }
+    return { eth, usdc }
   }
 
   const server = createServer(async (request, response) => {

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { startDatabases } from './databases.ts'
 import { createEnds } from './ends.ts'
-import { readPorts, requireFree } from './ports.ts'
+import { type Chains, readPorts, requireFree } from './ports.ts'
 import type { Contents } from './sandbox.ts'
 import { screen } from './screen.ts'
 import { databaseDirectory, removeState, requireOwnDirectory, statePath, writeState } from './state.ts'
@@ -13,6 +13,7 @@ const HELP = `Runs the market on this machine, for trying out and for developmen
   npm start             with a demo market: shops, products, reviews, purchases of the last hundred days
   npm start -- --small  with one shop, three products and five reviews
   npm start -- --empty  with nothing but the accounts
+  npm start -- --chains 2  with a second chain, on which a shop sells as well
 
 Environment:
   PORT_OFFSET   shifts every port, so that sandboxes can run side by side (default 0)
@@ -25,8 +26,8 @@ const started = Date.now()
 const say = (text: string) =>
   console.log(`${((Date.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}`)
 
-async function main(contents: Contents) {
-  const ports = readPorts(process.env)
+async function main(contents: Contents, chains: Chains) {
+  const ports = readPorts(process.env, chains)
   const path = statePath(process.env)
   await requireFree(ports)
   await requireOwnDirectory(path)
@@ -77,6 +78,12 @@ function forget(path: string): void {
   removeToolServers(path)
 }
 
+function chainsOf(text: string): Chains {
+  const chains = ([1, 2] as const).find((number) => String(number) === text)
+  if (!chains) throw new Error(`--chains must be 1 or 2, not "${text}"`)
+  return chains
+}
+
 function complain(error: unknown): void {
   console.error(error instanceof Error ? error.message : error)
 }
@@ -86,13 +93,16 @@ const { values: flags } = parseArgs({
     help: { type: 'boolean', default: false },
     small: { type: 'boolean', default: false },
     empty: { type: 'boolean', default: false },
+    chains: { type: 'string', default: '1' },
   },
 })
 if (flags.help) {
   console.log(HELP)
 } else {
-  await main(flags.empty ? 'empty' : flags.small ? 'small' : 'demo').catch((error) => {
+  try {
+    await main(flags.empty ? 'empty' : flags.small ? 'small' : 'demo', chainsOf(flags.chains))
+  } catch (error) {
     complain(error)
     process.exit(1)
-  })
+  }
 }

@@ -3,15 +3,15 @@ import { AttestationKey } from '@referrer/protocol'
 import { readConfig, type Service, startService } from '@referrer/service'
 import { type Hex, hexToBytes } from 'viem'
 import type { Chat } from './chat/chat.ts'
-import { accountOf, environmentOf, type World, whenReady } from './program.ts'
+import { accountOf, chainsOf, environmentOf, type World, whenReady } from './program.ts'
 import type { SandboxAccount } from './state.ts'
 
-/** Signs the sandbox's ref links. As public as the accounts' keys. */
-const ATTESTATION_SEED: Hex = `0x${'5a'.repeat(32)}`
+/** Signs the sandbox's ref links, a key for each chain. As public as the accounts' keys. */
+const attestationSeed = (chain: number): Hex => `0x${(0x5a + chain).toString(16).repeat(32)}`
 
-/** As 64 hex digits: whoever wants to check a ref link of the sandbox needs it. */
-export async function attestationPubKey(): Promise<string> {
-  return (await AttestationKey.signingKey(hexToBytes(ATTESTATION_SEED))).attestationPubKey
+/** As 64 hex digits: whoever wants to check a ref link of the sandbox needs it. `chain` counts from 0. */
+export async function attestationPubKey(chain: number): Promise<string> {
+  return (await AttestationKey.signingKey(hexToBytes(attestationSeed(chain)))).attestationPubKey
 }
 
 /** The demo market has many reviewers and merchants: the first of a role is named after it alone. */
@@ -29,7 +29,9 @@ export async function startMarketService(
     ...environmentOf(world, options),
     ORACLE_PRIVATE_KEY: accountOf(world, 'oracle').privateKey,
     PUBLISHER_PRIVATE_KEY: accountOf(world, 'publisher').privateKey,
-    ATTESTATION_KEYS: JSON.stringify({ [world.chainId]: [ATTESTATION_SEED] }),
+    ATTESTATION_KEYS: JSON.stringify(
+      Object.fromEntries(chainsOf(world).map(({ chainId }, at) => [chainId, [attestationSeed(at)]])),
+    ),
     ADMIN_ADDRESSES: accountOf(world, 'admin').address,
     // People sign in as one of them on the console, without a wallet of their own.
     CONSOLE_ACCOUNTS: JSON.stringify(

@@ -10,17 +10,23 @@ export interface Ports {
   shop: number
   chat: number
   faucet: number
+  /** Of the second chain, where there is one. */
+  second?: { chain: number; shop: number }
 }
+
+/** How many chains the sandbox has. */
+export type Chains = 1 | 2
 
 const MOST = 56_000
 const STEP = 100
-const DEFAULTS: Ports = {
+const DEFAULTS = {
   chain: 8545,
   service: 8080,
   facilitator: 8081,
   shop: 8083,
   chat: 8084,
   faucet: 8085,
+  secondShop: 8086,
 }
 
 export function readOffset(env: NodeJS.ProcessEnv): number {
@@ -31,9 +37,9 @@ export function readOffset(env: NodeJS.ProcessEnv): number {
   return offset
 }
 
-export function readPorts(env: NodeJS.ProcessEnv): Ports {
+export function readPorts(env: NodeJS.ProcessEnv, chains: Chains = 1): Ports {
   const offset = readOffset(env)
-  const { chain, service, facilitator, shop, chat, faucet } = DEFAULTS
+  const { chain, service, facilitator, shop, chat, faucet, secondShop } = DEFAULTS
   return {
     chain: chain + offset,
     service: service + offset,
@@ -41,12 +47,15 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
     shop: shop + offset,
     chat: chat + offset,
     faucet: faucet + offset,
+    ...(chains === 2 && { second: { chain: chain + 1 + offset, shop: secondShop + offset } }),
   }
 }
 
 /** Fails with one line that says what to do, before anything is started. */
 export async function requireFree(ports: Ports): Promise<void> {
-  for (const [name, port] of Object.entries(ports)) {
+  const { second, ...first } = ports
+  const all: [string, number][] = [...Object.entries(first), ...Object.entries(second ?? {})]
+  for (const [name, port] of all) {
     if (await isTaken(port)) {
       const other = (ports.service - DEFAULTS.service + STEP) % MOST
       throw new Error(

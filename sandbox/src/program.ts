@@ -5,11 +5,17 @@ import type { AccountRole } from '@referrer/contracts/local'
 import { HOST } from './ports.ts'
 import type { SandboxAccount } from './state.ts'
 
-/** What they all work on. */
-export interface World {
+/** A chain with the market's contracts. */
+export interface MarketChain {
   rpcUrl: string
   chainId: number
   contracts: Addresses
+}
+
+/** What they all work on. */
+export interface World extends MarketChain {
+  /** Where the market is on a second chain, too. */
+  second?: MarketChain | undefined
   accounts: SandboxAccount[]
   logLevel: string
   /** Whether texts get vectors; without them discovery goes by words alone. */
@@ -21,7 +27,7 @@ const FINALITY_DEPTH = 10_000
 const PATIENCE_MS = 120_000
 
 export function environmentOf(
-  { rpcUrl, chainId, contracts, logLevel }: World,
+  world: World,
   { port, databaseUrl }: { port: number; databaseUrl: string },
 ): Record<string, string> {
   const pace = { startBlock: 0, finalityDepth: FINALITY_DEPTH, confirmations: 1, pollIntervalMs: 200 }
@@ -29,14 +35,20 @@ export function environmentOf(
     DATABASE_URL: databaseUrl,
     HOST,
     PORT: String(port),
-    LOG_LEVEL: logLevel,
-    CHAINS: JSON.stringify([{ chainId, rpcUrls: [rpcUrl], contracts, ...pace }]),
+    LOG_LEVEL: world.logLevel,
+    CHAINS: JSON.stringify(
+      chainsOf(world).map(({ rpcUrl, chainId, contracts }) => ({
+        ...{ chainId, rpcUrls: [rpcUrl], contracts, ...pace },
+      })),
+    ),
     // Whoever tries the sandbox has shops and consoles on this machine.
     ALLOW_PRIVATE_HOSTS: 'true',
     // There is one process of each program.
     LIMITS: 'memory',
   }
 }
+
+export const chainsOf = (world: World): MarketChain[] => [world, ...(world.second ? [world.second] : [])]
 
 export function accountOf({ accounts }: Pick<World, 'accounts'>, role: AccountRole): SandboxAccount {
   const account = accounts.find((one) => one.role === role)

@@ -4,7 +4,8 @@ import { hostsPath } from './tool-servers.ts'
 /** What to try first, and where everything is. Contracts and keys are in the state file. */
 export function screen(state: SandboxState, path: string, env: NodeJS.ProcessEnv): string {
   const { baseUrl, mcpUrl, facilitatorUrl, shopUrl, chatUrl, faucetUrl, rpcUrl, chainId, products } = state
-  const row = (name: string, url: string, about = '') => `  ${name.padEnd(13)}${url}${about && `  ${about}`}`
+  const second = state.secondChain
+  const row = (name: string, url: string, about = '') => `  ${name.padEnd(14)}${url}${about && `  ${about}`}`
   return [
     '',
     ...(products.length > 0 ? demoCommands(env) : bareCommands(state)),
@@ -16,6 +17,10 @@ export function screen(state: SandboxState, path: string, env: NodeJS.ProcessEnv
     row('chat', chatUrl, 'talk to the bot in a browser'),
     row('faucet', faucetUrl, 'gas and USDC for any address'),
     row('chain', rpcUrl, `chain id ${chainId}`),
+    ...(second ? [row('second chain', second.rpcUrl, `chain id ${second.chainId}`)] : []),
+    ...(second?.products.length
+      ? [row('its shop', second.shopUrl, `${second.products.length} products`)]
+      : []),
     row('accounts', path, 'with their keys, and the contracts'),
     '',
   ].join('\n')

@@ -28,7 +28,15 @@ export interface SandboxState {
   accounts: SandboxAccount[]
   /** What the demo shop sells. */
   products: SandboxProduct[]
+  /** With `--chains 2`. The same accounts have identities of their own there. */
+  secondChain?: SandboxChain
 }
+
+/** What differs from chain to chain. */
+export type SandboxChain = Pick<
+  SandboxState,
+  'chainId' | 'rpcUrl' | 'shopUrl' | 'contracts' | 'attestationPubKey' | 'accounts' | 'products'
+>
 
 export interface SandboxProduct {
   merchantId: number

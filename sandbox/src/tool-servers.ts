@@ -26,26 +26,37 @@ export function removeToolServers(path: string): void {
 /** The agents of the roles: enough to try everything with, and few enough to read. */
 const AGENTS = 3
 
-function toolServers({ mcpUrl, rpcUrl, accounts }: SandboxState, stateDir: string) {
-  const agents = accounts.filter(({ agentId }) => agentId !== undefined).slice(0, AGENTS)
-  const wallet = accounts.find(({ role }) => role === 'walletBuyer')
+function toolServers(state: SandboxState, stateDir: string) {
+  const { mcpUrl, secondChain } = state
   return {
     mcpServers: {
       referrer: { type: 'http', url: mcpUrl },
-      'referrer-signer': {
-        type: 'stdio',
-        command: process.execPath,
-        args: [SIGNER],
-        env: {
-          AGENT_KEYS: agents.map(({ agentId, privateKey }) => `${agentId}:${privateKey}`).join(','),
-          ...(wallet && { AGENT_PRIVATE_KEY: wallet.privateKey }),
-          BASE_RPC_URL: rpcUrl,
-          REFERRER_AGENT_MCP_URL: mcpUrl,
-          // The shop is on this machine.
-          ALLOW_PRIVATE_HOSTS: 'true',
-          SIGNER_STATE_DIR: stateDir,
-        },
-      },
+      'referrer-signer': signer(mcpUrl, state, stateDir),
+      // A signer pays on one chain: that of its node.
+      ...(secondChain && { 'referrer-signer-2': signer(mcpUrl, secondChain, join(stateDir, '2')) }),
+    },
+  }
+}
+
+function signer(
+  mcpUrl: string,
+  { rpcUrl, accounts }: Pick<SandboxState, 'rpcUrl' | 'accounts'>,
+  stateDir: string,
+) {
+  const agents = accounts.filter(({ agentId }) => agentId !== undefined).slice(0, AGENTS)
+  const wallet = accounts.find(({ role }) => role === 'walletBuyer')
+  return {
+    type: 'stdio',
+    command: process.execPath,
+    args: [SIGNER],
+    env: {
+      AGENT_KEYS: agents.map(({ agentId, privateKey }) => `${agentId}:${privateKey}`).join(','),
+      ...(wallet && { AGENT_PRIVATE_KEY: wallet.privateKey }),
+      BASE_RPC_URL: rpcUrl,
+      REFERRER_AGENT_MCP_URL: mcpUrl,
+      // The shop is on this machine.
+      ALLOW_PRIVATE_HOSTS: 'true',
+      SIGNER_STATE_DIR: stateDir,
     },
   }
 }

@@ -14,6 +14,7 @@ export interface Resolved {
   token: string
   split_router: string
   facilitator_url: string
+  chain_id: number
   product_id: Hex
   review_id: number
   reviewer_agent_id: number
@@ -21,7 +22,8 @@ export interface Resolved {
 }
 
 export async function reviewsOf({ state }: Pick<TestSandbox, 'state'>): Promise<Review[]> {
-  return (await (await fetch(`${state.baseUrl}/v1/review?limit=500`)).json()).reviews
+  return (await (await fetch(`${state.baseUrl}/v1/review?limit=500&chain_id=${state.chainId}`)).json())
+    .reviews
 }
 
 export async function resolve(link: string): Promise<Resolved> {

@@ -178,7 +178,7 @@ async function ratesOf(sandbox: TestSandbox, merchantId: bigint, terms: Awaited<
     functionName: 'getProduct',
     args: [merchantId, terms.product_id],
   })
-  const path = `/v1/review-rank/${terms.reviewer_agent_id}`
+  const path = `/v1/review-rank/${terms.reviewer_agent_id}?chain_id=${sandbox.state.chainId}`
   const rank = await ask<Record<string, { commission_multiplier_bps: number }>>(sandbox, 'stranger', path)
   const multiplierBps = rank[productType === 1 ? 'one_off' : 'repeat']?.commission_multiplier_bps ?? 0
   return { commissionBps, multiplierBps, cashbackBps: terms.cashback_of_commission_bps }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { connect, type Sql, startPostgres } from '@referrer/database'
-import { readPorts, requireFree } from '../src/ports.ts'
+import { type Chains, readPorts, requireFree } from '../src/ports.ts'
 import type { Contents } from '../src/sandbox.ts'
 import { databaseDirectory, type SandboxAccount, type SandboxState, statePath } from '../src/state.ts'
 
@@ -43,7 +43,7 @@ export async function until(condition: () => boolean | Promise<boolean>, { child
 export async function freeOffset(): Promise<string> {
   for (;;) {
     const offset = String(randomInt(2_000, 20_000))
-    const isFree = await requireFree(readPorts({ PORT_OFFSET: offset })).then(
+    const isFree = await requireFree(readPorts({ PORT_OFFSET: offset }, 2)).then(
       () => true,
       () => false,
     )
@@ -62,10 +62,14 @@ export interface TestSandbox extends Started {
 }
 
 /** The small one has a shop with three products, and five reviews of them. */
-export async function startTestSandbox(contents: Contents = 'small'): Promise<TestSandbox> {
+export async function startTestSandbox(
+  contents: Contents = 'small',
+  chains: Chains = 1,
+): Promise<TestSandbox> {
   const offset = await freeOffset()
   const directory = dirname(statePath({ PORT_OFFSET: offset }))
-  const started = runSandbox({ PORT_OFFSET: offset }, contents === 'demo' ? [] : [`--${contents}`])
+  const args = [...(contents === 'demo' ? [] : [`--${contents}`]), '--chains', String(chains)]
+  const started = runSandbox({ PORT_OFFSET: offset }, args)
   await until(() => started.output.text.includes('sandbox ready'), started)
   const state: SandboxState = JSON.parse(readFileSync(join(directory, 'state.json'), 'utf8'))
   return {

@@ -33,8 +33,8 @@ export async function play(
   { shopPort, ends, say }: { shopPort: number; ends: Ends; say: (text: string) => void },
 ): Promise<Played> {
   const { market, world, databaseUrl, state } = sandbox
-  const { baseUrl, facilitatorUrl, accounts } = state
-  const caller = callerOf(baseUrl)
+  const { baseUrl, facilitatorUrl, accounts, chainId } = state
+  const caller = callerOf(baseUrl, chainId)
   const adminToken = await caller.signIn(market.accounts.admin)
   const firstAgent = accounts.find(({ role }) => role === 'reviewer')?.agentId ?? 0
   const firstMerchant = accounts.find(({ role }) => role === 'merchant')?.merchantId ?? 0
@@ -101,9 +101,11 @@ async function flagAll(game: Game, day: number): Promise<void> {
 
 /** All blocks are indexed, and all that derives from them is up to date. */
 async function caughtUp({ market, sql }: Game): Promise<void> {
-  const head = await market.client.getBlockNumber()
+  const { client } = market
+  const head = await client.getBlockNumber()
   for (;;) {
-    const [row] = await sql<{ block_number: bigint }[]>`SELECT block_number FROM indexer.checkpoints`
+    const [row] = await sql<{ block_number: bigint }[]>`
+      SELECT block_number FROM indexer.checkpoints WHERE chain_id = ${client.chain.id}`
     if (row && row.block_number >= head && (await isFollowed(sql))) return
     await sleep(25)
   }
