@@ -1,7 +1,12 @@
 // Two chains at once, with the same contracts at the same addresses, the same ids and the same accounts: whoever mixes them up pays or
 // reads the wrong one.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectShop, openShop, placeOf, readProject } from '@referrer/merchant/shop'
 import { Money, X402 } from '@referrer/protocol'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectTools, type Tools } from '../examples/tools.ts'
 import { linkTo, resolve, reviewsOf } from './links.ts'
@@ -105,6 +110,28 @@ describe('a sandbox of two chains', () => {
         expect(new URL(merchant_endpoint).origin).toBe(sandbox.state.shopUrl)
         expect(chain_id).toBe(sandbox.state.chainId)
       }
+    }
+  })
+})
+
+describe('the commands of a merchant', () => {
+  it('open a shop on the second chain, and on that one alone', { timeout: PATIENCE_MS }, async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'referrer-chains-'))
+    try {
+      const reporter = { step() {}, during: <T>(_: string, work: Promise<T>) => work }
+      const { baseUrl, rpcUrl } = second.state
+      const place = placeOf(readProject(directory), { network: 'sandbox-2', market: baseUrl, rpc: rpcUrl })
+      const owner = privateKeyToAccount(generatePrivateKey())
+      // The owner has nothing yet: the faucet gives gas on this chain, too.
+      const { merchantId } = await openShop(await connectShop(place, { directory, owner, reporter }))
+      const merchantsOn = async ({ state }: TestSandbox) =>
+        (await (await fetch(`${baseUrl}/v1/merchant?limit=500&chain_id=${state.chainId}`)).json()).merchants
+      expect(await merchantsOn(second)).toContainEqual(
+        expect.objectContaining({ merchant_id: merchantId, owner_address: owner.address }),
+      )
+      expect(await merchantsOn(first)).toHaveLength(1)
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
     }
   })
 })

@@ -1,6 +1,6 @@
 // What a shop is made of: told by flags, by an earlier run in the same folder, by answers, or by default.
 import { isCancel, select, text } from '@clack/prompts'
-import { NETWORKS } from '@referrer/client/chain'
+import { NETWORKS, networkNamed } from '@referrer/client/chain'
 import { parseName, parsePercent, parsePrice, parseWebUrl, ShopError, slugOf } from '@referrer/merchant/shop'
 import { FRAMEWORKS } from './frameworks.ts'
 
@@ -28,13 +28,15 @@ interface Question {
   choices?: string[]
 }
 
-function oneOf(what: string, choices: string[]) {
+function oneOf(what: string, choices: string[], other?: string) {
+  const all = choices.join(', ') + (other === undefined ? '' : ` or ${other}`)
   return (value: string) => {
-    if (!choices.includes(value)) throw new ShopError(`${what} must be ${choices.join(', ')}, not "${value}"`)
+    if (!choices.includes(value)) throw new ShopError(`${what} must be ${all}, not "${value}"`)
   }
 }
 
 const networks = Object.keys(NETWORKS)
+const checkNetwork = oneOf('--network', networks, 'the id of another chain')
 const frameworks = Object.keys(FRAMEWORKS)
 
 const QUESTIONS: Question[] = [
@@ -62,19 +64,19 @@ const QUESTIONS: Question[] = [
     key: 'network',
     message: 'On which network?',
     default: () => 'sandbox',
-    check: oneOf('--network', networks),
+    check: (value) => networkNamed(value) ?? checkNetwork(value),
     choices: networks,
   },
   {
     key: 'market',
     message: 'Where is the market?',
-    default: ({ network }) => NETWORKS[network as keyof typeof NETWORKS]?.marketUrl,
+    default: ({ network = '' }) => networkNamed(network)?.marketUrl,
     check: (value) => parseWebUrl(value, '--market'),
   },
   {
     key: 'rpc',
     message: 'A node of the chain?',
-    default: ({ network }) => NETWORKS[network as keyof typeof NETWORKS]?.rpcUrl,
+    default: ({ network = '' }) => networkNamed(network)?.rpcUrl,
     check: (value) => parseWebUrl(value, '--rpc'),
   },
 ]

@@ -1,6 +1,7 @@
 // From an empty folder to a shop that sells. Each step looks first, so that a run continues where the last one stopped.
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { networkNamed } from '@referrer/client/chain'
 import {
   connectShop,
   type Described,
@@ -94,7 +95,7 @@ export async function createShop(options: CreateOptions): Promise<Created> {
 /** Reads only: where the market cannot be used, nothing is made. */
 async function connect({ directory, env, mayAsk, reporter }: CreateOptions, answers: Answers) {
   const place = placeOf(readProject(directory), answers)
-  const isSandbox = place.network.name === 'sandbox'
+  const { isSandbox = false } = place.network
   const owner = await ownerOf({ directory, env, isSandbox, isInteractive: mayAsk })
   const shop = await connectShop(place, { directory, owner: owner.account, reporter })
   return { ...shop, keep: owner.keep, isSandbox }
@@ -165,7 +166,7 @@ async function introduce(
     return described
   }
   if (endpoint !== undefined) return describe(endpoint)
-  if (shop.network.name !== 'sandbox' || !isInstalled) return undefined
+  if (!shop.network.isSandbox || !isInstalled) return undefined
   const url = `http://127.0.0.1:${port}/buy`
   const args = FRAMEWORKS[framework]?.serve(port) ?? []
   return shop.reporter.during(
@@ -187,12 +188,12 @@ function nextCommands({
   isInstalled: boolean
   endpoint: string | undefined
 }): string[] {
-  const where = network === 'sandbox' ? `http://127.0.0.1:${port}/buy` : 'https://<your host>/buy'
+  const where = networkNamed(network)?.isSandbox ? `http://127.0.0.1:${port}/buy` : 'https://<your host>/buy'
   return [
     `cd ${basename(options.directory)}`,
     ...(isInstalled ? [] : ['npm install']),
     'npm run dev',
     ...(endpoint === undefined ? [`npx referrer-merchant describe --endpoint ${where}`] : []),
-    ...(network === 'sandbox' ? ['npm run demo-sale'] : []),
+    ...(networkNamed(network)?.isSandbox ? ['npm run demo-sale'] : []),
   ]
 }

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { networkNamed } from '@referrer/client/chain'
 import { PROJECT_FILE, ShopError } from '@referrer/merchant/shop'
 import { FRAMEWORKS } from './frameworks.ts'
 
@@ -73,7 +74,7 @@ function fill(template: string, path: string, { name, slug, price, network }: Co
     slug,
     price,
     network,
-    demo: network === 'sandbox' ? DEMO : '',
+    demo: networkNamed(network)?.isSandbox ? DEMO : '',
   }
   return template.replace(/\{\{(\w+)\}\}/g, (whole, key: string) => values[key] ?? whole)
 }

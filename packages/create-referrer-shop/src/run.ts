@@ -11,7 +11,7 @@ export const HELP = `Makes a shop that sells to software agents, from an empty f
   --price <USDC>         such as 0.05
   --commission <percent> the share of whoever brings a buyer, such as 10
   --framework <name>     hono, express, fastify or next
-  --network <name>       sandbox, base-sepolia or base
+  --network <name>       sandbox, sandbox-2, base-sepolia, base, or the id of another chain
   --market <url>         the market; the sandbox's is known
   --rpc <url>            a node of the chain
   --endpoint <url>       where buyers reach the shop, if it is online already

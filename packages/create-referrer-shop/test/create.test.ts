@@ -292,7 +292,10 @@ describe('what cannot become a shop', () => {
     }
     await refused(['--name', '!!!'], 'the name must have a letter or a digit, not "!!!"')
     await refused(['--framework', 'rails'], '--framework must be hono, express, fastify, next, not "rails"')
-    await refused(['--network', 'mars'], '--network must be sandbox, base-sepolia, base, not "mars"')
+    await refused(
+      ['--network', 'mars'],
+      '--network must be sandbox, sandbox-2, base-sepolia, base or the id of another chain, not "mars"',
+    )
     await refused(['--market', 'ftp://market'], /^--market must be an http or https URL/)
     await refused(['--market', 'http://127.0.0.1:9'], /^no market answers at http:\/\/127\.0\.0\.1:9\//)
     await refused(

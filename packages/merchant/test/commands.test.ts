@@ -328,6 +328,15 @@ describe('a command', () => {
     expect((await run('open', ...place(), '--network', 'base')).err).toContain(
       'serves chain 31337, and base is chain 8453',
     )
+    expect((await run('open', '--network', 'mars')).err).toBe(
+      '--network must be sandbox, sandbox-2, base-sepolia, base or the id of another chain, not "mars"',
+    )
+    expect((await run('open', '--network', '42161', '--market', 'http://127.0.0.1:9')).err).toBe(
+      'say which node of chain 42161: --rpc <URL>',
+    )
+    expect((await run('open', ...place(), '--network', '42161')).err).toContain(
+      'serves chain 31337, and 42161 is chain 42161',
+    )
     for (const content of [
       '{',
       '[]',

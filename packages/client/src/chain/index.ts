@@ -14,5 +14,5 @@ export {
 } from './deployment.ts'
 export { askFaucet, type Gift } from './faucet.ts'
 export { identityIn, type Registered, registerIdentity } from './identity.ts'
-export { NETWORKS, type Network } from './networks.ts'
+export { NETWORKS, type Network, networkNamed } from './networks.ts'
 export { parsePercent, productIdOf, slugOf } from './products.ts'

@@ -12,9 +12,13 @@ import type { Address } from 'viem'
  * ```
  */
 export interface Network {
-  name: 'sandbox' | 'base-sepolia' | 'base'
+  /** That of a chain which is not known by name is its id. */
+  name: 'sandbox' | 'sandbox-2' | 'base-sepolia' | 'base' | `${number}`
   chainId: number
-  rpcUrl: string
+  /** On this machine, with money that is worth nothing. */
+  isSandbox?: true
+  /** A node that everybody may ask. */
+  rpcUrl?: string
   /** Only the sandbox has a market whose place is known beforehand. */
   marketUrl?: string
   identityRegistry?: Address
@@ -23,11 +27,20 @@ export interface Network {
   explorerUrl?: string
 }
 
-export const NETWORKS: Record<Network['name'], Network> = {
+export const NETWORKS: Record<Exclude<Network['name'], `${number}`>, Network & { rpcUrl: string }> = {
   sandbox: {
     name: 'sandbox',
     chainId: 31_337,
+    isSandbox: true,
     rpcUrl: 'http://127.0.0.1:8545',
+    marketUrl: 'http://127.0.0.1:8080',
+  },
+  /** The second chain of `npm start -- --chains 2`. */
+  'sandbox-2': {
+    name: 'sandbox-2',
+    chainId: 1_337,
+    isSandbox: true,
+    rpcUrl: 'http://127.0.0.1:8546',
     marketUrl: 'http://127.0.0.1:8080',
   },
   'base-sepolia': {
@@ -46,4 +59,25 @@ export const NETWORKS: Record<Network['name'], Network> = {
     usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
     explorerUrl: 'https://basescan.org',
   },
+}
+
+const CHAIN_ID = /^[1-9]\d{0,14}$/
+
+/**
+ * The network of a name, or of the id of any other chain: a market can be on every chain that has USDC.
+ *
+ * @example
+ * ```ts
+ * import { networkNamed } from '@referrer/client/chain'
+ *
+ * networkNamed('base')?.chainId // → 8453
+ * networkNamed('42161') // → { name: '42161', chainId: 42161 }
+ * networkNamed('mars') // → undefined
+ * ```
+ */
+export function networkNamed(name: string): Network | undefined {
+  if (Object.hasOwn(NETWORKS, name)) return NETWORKS[name as keyof typeof NETWORKS]
+  const known = Object.values(NETWORKS).find(({ chainId }) => String(chainId) === name)
+  if (known) return known
+  return CHAIN_ID.test(name) ? { name: name as `${number}`, chainId: Number(name) } : undefined
 }

@@ -20,7 +20,7 @@ const COMMON = {
   help: { type: 'boolean', default: false },
 } as const
 
-export const COMMON_HELP = `  --network <name>       sandbox (default), base-sepolia or base
+export const COMMON_HELP = `  --network <name>       sandbox (default), sandbox-2, base-sepolia, base, or the id of another chain
   --market <url>         the market; the sandbox's is known
   --rpc <url>            a node of the chain
   --key <file>           the owner's key, an encrypted keystore file
@@ -85,7 +85,7 @@ export async function shopOf(
     key,
     directory,
     env,
-    isSandbox: place.network.name === 'sandbox',
+    isSandbox: place.network.isSandbox === true,
     askPassword: isInteractive ? askPassword : undefined,
   })
   const shop = await connectShop(place, { directory, owner, reporter })

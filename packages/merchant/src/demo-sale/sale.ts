@@ -40,7 +40,7 @@ const REVIEW = { rating: 5, description: 'Bought it once to see whether it works
 /** Only on a sandbox: it makes people up, and approves its own proof. */
 export async function demoSale(shop: Shop, { product: given, review }: DemoSaleOptions): Promise<DemoSale> {
   const { network, deployment, project, reporter, client } = shop
-  if (network.name !== 'sandbox' || deployment.faucetUrl === undefined) {
+  if (!network.isSandbox || deployment.faucetUrl === undefined) {
     throw new ShopError(`demo-sale works on the sandbox only, not on ${network.name}: there people must buy`)
   }
   const merchantId = merchantOf(shop)

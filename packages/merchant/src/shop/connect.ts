@@ -1,6 +1,13 @@
 // The market, its chain and the shop's owner, checked before anything is done.
 import { createReferrerClient, type ReferrerClient } from '@referrer/client'
-import { askFaucet, type Deployment, NETWORKS, type Network, readDeployment } from '@referrer/client/chain'
+import {
+  askFaucet,
+  type Deployment,
+  NETWORKS,
+  type Network,
+  networkNamed,
+  readDeployment,
+} from '@referrer/client/chain'
 import {
   type Chain,
   createPublicClient,
@@ -41,11 +48,14 @@ export function placeOf(
   { data }: Project,
   given: { network?: string | undefined; market?: string | undefined; rpc?: string | undefined },
 ): Place {
-  const name = given.network ?? data.network ?? 'sandbox'
-  if (!Object.hasOwn(NETWORKS, name)) {
-    throw new ShopError(`--network must be ${Object.keys(NETWORKS).join(', ')}, not "${name}"`)
+  const asked = given.network ?? data.network ?? 'sandbox'
+  const network = networkNamed(asked)
+  if (!network) {
+    throw new ShopError(
+      `--network must be ${Object.keys(NETWORKS).join(', ')} or the id of another chain, not "${asked}"`,
+    )
   }
-  const network = NETWORKS[name as Network['name']]
+  const { name } = network
   if (data.merchantId !== undefined && data.network !== undefined && data.network !== name) {
     throw new ShopError(
       `the shop of this folder is on ${data.network}, not on ${name}: use another folder for another network`,
@@ -53,7 +63,9 @@ export function placeOf(
   }
   const marketUrl = given.market ?? data.market ?? network.marketUrl
   if (marketUrl === undefined) throw new ShopError(`say which market on ${name}: --market <URL>`)
-  return { network, marketUrl, rpcUrl: given.rpc ?? data.rpc ?? network.rpcUrl }
+  const rpcUrl = given.rpc ?? data.rpc ?? network.rpcUrl
+  if (rpcUrl === undefined) throw new ShopError(`say which node of chain ${name}: --rpc <URL>`)
+  return { network, marketUrl, rpcUrl }
 }
 
 export async function connectShop(
@@ -69,7 +81,7 @@ export async function connectShop(
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
   })
-  const pollingInterval = network.name === 'sandbox' ? 100 : 1_000
+  const pollingInterval = network.isSandbox ? 100 : 1_000
   const client = createPublicClient({ chain, transport, pollingInterval, cacheTime: 0 })
   await requireChain(client, place)
   const { addressRegistry } = project.data
@@ -92,8 +104,7 @@ export async function connectShop(
 
 async function requireChain(client: PublicClient, { network, rpcUrl }: Place): Promise<void> {
   const chainId = await client.getChainId().catch((error: unknown) => {
-    const next =
-      network.name === 'sandbox' ? 'start the sandbox with npm start' : 'name another one with --rpc'
+    const next = network.isSandbox ? 'start the sandbox with npm start' : 'name another one with --rpc'
     throw new ShopError(`no node answers at ${rpcUrl}: ${next}`, { cause: error })
   })
   if (chainId !== network.chainId) {
@@ -104,15 +115,14 @@ async function requireChain(client: PublicClient, { network, rpcUrl }: Place): P
 }
 
 /** Enough for opening a shop with some products, many times over. */
-const GAS = { sandbox: parseEther('0.01'), 'base-sepolia': parseEther('0.0005'), base: parseEther('0.0005') }
+const GAS = parseEther('0.0005')
 
-/** The faucet gives gas on the sandbox. Elsewhere the owner sends some: the message says where and how much. */
+/** The faucet of a sandbox gives gas. Elsewhere the owner sends some: the message says where and how much. */
 export async function requireGas({ network, client, owner, deployment, reporter }: Shop): Promise<void> {
-  const needed = GAS[network.name]
   const balance = await client.getBalance({ address: owner.address })
-  if (balance >= needed) return
+  if (balance >= GAS) return
   const { faucetUrl } = deployment
-  if (network.name === 'sandbox' && faucetUrl !== undefined) {
+  if (network.isSandbox && faucetUrl !== undefined) {
     const { eth } = await reporter.during('asking the faucet', askFaucet(faucetUrl, owner.address))
     reporter.step({
       name: 'gas',
@@ -122,6 +132,6 @@ export async function requireGas({ network, client, owner, deployment, reporter 
     return
   }
   throw new ShopError(
-    `${owner.address} has ${formatEther(balance)} ETH on ${network.name}: send it ${formatEther(needed)} ETH for gas, then run this again`,
+    `${owner.address} has ${formatEther(balance)} ETH on ${network.name}: send it ${formatEther(GAS)} ETH for gas, then run this again`,
   )
 }

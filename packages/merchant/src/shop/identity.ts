@@ -93,10 +93,9 @@ async function requireOwned(shop: Shop, merchantId: number): Promise<void> {
   const holder = await ownerOf(shop, merchantId)
   if (holder !== undefined && isAddressEqual(holder, shop.owner.address)) return
   const whose = holder === undefined ? 'does not exist' : `belongs to ${holder}`
-  const anew =
-    shop.network.name === 'sandbox'
-      ? '; if the sandbox was started anew, run referrer-merchant open --new'
-      : ''
+  const anew = shop.network.isSandbox
+    ? '; if the sandbox was started anew, run referrer-merchant open --new'
+    : ''
   throw new ShopError(
     `identity ${merchantId} ${whose}, and the key is that of ${shop.owner.address}: name your own with --merchant-id${anew}`,
   )

@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, wr
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Network } from '@referrer/client/chain'
-import { NETWORKS } from '@referrer/client/chain'
+import { networkNamed } from '@referrer/client/chain'
 import { ProductId } from '@referrer/protocol'
 import { type Address, type Hash, type Hex, isAddress } from 'viem'
 import { ShopError } from './report.ts'
@@ -82,7 +82,7 @@ function read(path: string): ProjectData {
   }
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw wrong('it is not an object')
   const { network, merchantId, addressRegistry, settlementSigner, products = {} } = data
-  if (network !== undefined && !Object.hasOwn(NETWORKS, network))
+  if (network !== undefined && !networkNamed(String(network)))
     throw wrong(`it names the network "${network}"`)
   if (merchantId !== undefined && (!Number.isSafeInteger(merchantId) || merchantId < 0)) {
     throw wrong('merchantId is not a whole number')
