@@ -5,7 +5,7 @@ import { hostsPath } from './tool-servers.ts'
 export function screen(state: SandboxState, path: string, env: NodeJS.ProcessEnv): string {
   const { baseUrl, mcpUrl, facilitatorUrl, shopUrl, chatUrl, faucetUrl, rpcUrl, chainId, products } = state
   const second = state.secondChain
-  const row = (name: string, url: string, about = '') => `  ${name.padEnd(14)}${url}${about && `  ${about}`}`
+  const row = (name: string, url: string, about = '') => `  ${name.padEnd(13)}${url}${about && `  ${about}`}`
   return [
     '',
     ...(products.length > 0 ? demoCommands(env) : bareCommands(state)),
