@@ -212,8 +212,9 @@ function signerOf(key: ReferralConfig['signingKey']): RequestSignature.RequestSi
 
 function mppOf({ mpp = false, signingKey }: ReferralConfig): Settings['mpp'] {
   if (mpp === false) return undefined
-  const { realm, secretKey = ownSecret(signingKey) } = mpp === true ? {} : Object(mpp)
-  if (realm !== undefined && !/^[\w.:/-]{1,200}$/.test(realm)) {
+  if (mpp !== true && (typeof mpp !== 'object' || mpp === null)) refuse('mpp', 'true, false or an object')
+  const { realm, secretKey = ownSecret(signingKey) } = mpp === true ? {} : mpp
+  if (realm !== undefined && (typeof realm !== 'string' || !/^[\w.:/-]{1,200}$/.test(realm))) {
     refuse('mpp.realm', 'at most 200 letters, digits and . : / _ -')
   }
   if (typeof secretKey !== 'string' || secretKey.length < MIN_SECRET_CHARS) {

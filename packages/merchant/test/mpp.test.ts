@@ -250,6 +250,17 @@ describe('a stock mppx client', () => {
     expect(response.headers.get('Payment-Receipt')).toBeNull()
   })
 
+  it('that does not know the domain of the token says so, and pays nothing', async () => {
+    const account = m.market.accounts.buyer
+    const { fetch: pay } = Mppx.create({
+      methods: [evm({ account, networks: [m.chainId], currencies: [m.till.usdc] })],
+      polyfill: false,
+    })
+    const before = await balance()
+    await expect(pay(url, { headers: linked() })).rejects.toThrow('token name and version')
+    expect(await balance()).toBe(before)
+  })
+
   it('signs once where nobody knows whether it has paid', async () => {
     const { mppx, paid } = client(shopOf())
     trouble = 'cut'
