@@ -89,7 +89,12 @@ describe('the credential of an MPP client', () => {
     ['another recipient', { to: OTHER, charge: { recipient: OTHER } }, {}, 'is not the split router'],
     ['another currency', { charge: { currency: OTHER } }, {}, 'is not split on'],
     ['another value than its challenge', { value: 1n }, {}, 'payload.value must be'],
-    ['another chain in its challenge', { charge: { methodDetails: { chainId: 1 } } }, {}, 'source must be'],
+    [
+      'another chain in its challenge',
+      { charge: { methodDetails: { chainId: 1 } } },
+      {},
+      'the challenge is for chain 1',
+    ],
     ['splits', { charge: { methodDetails: { chainId: 1, splits: [] } } }, {}, 'splits must be left out'],
     ['a nonce by chance', { nonce: numberToHex(7, { size: 32 }) }, {}, 'payload.nonce must be'],
     ['a transaction hash', { payload: { type: 'hash' } }, {}, 'payload.type must be "authorization"'],

@@ -6,7 +6,7 @@ import type { PayloadOptions } from './payloads.ts'
 
 export interface CredentialOptions extends PayloadOptions {
   /** Changes what the challenge asks for. */
-  charge?: Record<string, unknown>
+  charge?: { currency?: string; recipient?: string; methodDetails?: { chainId: number; splits?: unknown } }
   /** Changes what the buyer sends, beside the authorisation. */
   payload?: Record<string, unknown>
 }
@@ -35,7 +35,7 @@ export async function credentialBody(
   const wire = {
     challenge: { ...challenge, request: X402.encodeHeader(request, 'url') },
     payload: { type: 'authorization', signature, ...authorization, ...changes },
-    source: `did:pkh:eip155:${m.chainId}:${buyer.address}`,
+    source: `did:pkh:eip155:${request.methodDetails.chainId}:${buyer.address}`,
   }
   return {
     credential: `Payment ${X402.encodeHeader(wire, 'url')}`,

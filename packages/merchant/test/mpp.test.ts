@@ -117,7 +117,7 @@ async function credentialFor(shop: Shop, address = URL_OF_SHOP, headers = linked
   const challenge = Challenge.fromResponse(offer)
   const [method] = methods()
   if (!method) throw new Error('no method')
-  return method.createCredential({ challenge: challenge as never })
+  return method.createCredential({ challenge: challenge as never, context: {} })
 }
 
 const paying = (

@@ -1,5 +1,6 @@
 // A charge by an MPP credential: its EIP-3009 authorisation to the router is settled as any payment.
 import { Mpp, ProtocolError, X402 } from '@referrer/protocol'
+import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { invalidPayment } from '../payment/refused.ts'
@@ -56,7 +57,7 @@ export function settleRequestOf(
       amount: amount ?? charge.amount,
       payTo: charge.recipient,
       maxTimeoutSeconds: 60,
-      extra: { ...chain.token, ...(productId && { productId: productId as `0x${string}` }) },
+      extra: { ...chain.token, ...(productId && { productId: productId as Hex }) },
     },
   }
 }
