@@ -18,6 +18,15 @@ export const CHALLENGE_HEADER = 'WWW-Authenticate'
 export const CREDENTIAL_HEADER = 'Authorization'
 export const RECEIPT_HEADER = 'Payment-Receipt'
 
+/**
+ * @example
+ * ```ts
+ * import { Mpp } from '@referrer/protocol'
+ *
+ * const words: string[] = [Mpp.METHOD, Mpp.INTENT, Mpp.CREDENTIAL_TYPE]
+ * words // → ['evm', 'charge', 'authorization']
+ * ```
+ */
 export const METHOD = 'evm'
 export const INTENT = 'charge'
 export const CREDENTIAL_TYPE = 'authorization'
