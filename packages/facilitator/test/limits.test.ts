@@ -5,6 +5,7 @@ import { bytesToHex, type Hex, type LocalAccount, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Books, openBooks } from './abuse/books.ts'
 import { type Answer, send } from './asking.ts'
+import { credentialBody } from './credentials.ts'
 import { startTestFacilitator, type TestFacilitator } from './harness.ts'
 import { hostileTo } from './hostile.ts'
 import type { PayloadOptions } from './payloads.ts'
@@ -178,8 +179,9 @@ describe(`whatever is sent (SEED=${seed})`, () => {
       chainId: m.chainId,
       buyerSignature: `0x${'22'.repeat(65)}`,
     }
+    const credential = { ...(await credentialBody(m, buyer)), amount: '1', buyerAgentId: '1' }
     await fc.assert(
-      fc.asyncProperty(hostileTo([charge]), async (body) => {
+      fc.asyncProperty(hostileTo([charge, credential]), async (body) => {
         const answer = await m.call('POST', '/mpp/charge', { body: JSON.stringify(body) ?? 'undefined' })
         expectDocumented('POST /mpp/charge', answer)
       }),

@@ -6,6 +6,7 @@ import { createMetrics } from '../src/http/metrics.ts'
 import { createSettler } from '../src/settlement/settler.ts'
 import { type Answer, type Ask, send } from './asking.ts'
 import { type Charging, startCharging } from './charging.ts'
+import { credentialBody } from './credentials.ts'
 
 let m: Charging
 let document: Parameters<typeof operationsOf>[0] & { paths: Record<string, Record<string, object>> }
@@ -49,9 +50,12 @@ describe('the OpenAPI document of the facilitator', () => {
       )
       for (const [path, methods] of Object.entries(document.paths)) {
         const takes = path === '/settle' || path === '/verify'
+        // A credential may be signed there, or has to be; a transfer is signed by its buyer.
+        const isEither = path === '/mpp/charge'
         for (const [method, operation] of Object.entries(methods)) {
-          expect(operation, path).toMatchObject({ security: takes ? [{}, signed] : [] })
-          expect(strict.paths[path][method].security, path).toEqual(takes ? [signed] : [])
+          expect(operation, path).toMatchObject({ security: takes || isEither ? [{}, signed] : [] })
+          const strictly = isEither ? [{}, signed] : takes ? [signed] : []
+          expect(strict.paths[path][method].security, path).toEqual(strictly)
         }
       }
     } finally {
@@ -91,6 +95,11 @@ describe('the OpenAPI document of the facilitator', () => {
     const transfer = await m.bodyOf(buyer, { txHash: await m.transfer(buyer) })
     expect(operations.get('POST /mpp/charge')?.takes(transfer)).toBe(true)
     await ask('POST /mpp/charge', { body: transfer })
+    const credential = await credentialBody(m, buyer)
+    expect(operations.get('POST /mpp/charge')?.takes(credential)).toBe(true)
+    await ask('POST /mpp/charge', { body: credential, headers: { 'x-agent-timestamp': '1' } })
+    await ask('POST /mpp/charge', { body: credential, as: buyer })
+    await ask('POST /mpp/charge', { body: credential })
     check('GET /settlements/{payer}/{nonce}', await m.call('GET', '/settlements/me/0x'))
 
     const limited = await m.startAnother({ RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '1' })

@@ -14,8 +14,17 @@ export const refusalFields = (message: string, reason: string) => ({
   errorMessage: message,
 })
 
+const owned = new WeakSet<Response>()
+
+/** Marks an answer that this library made, and not `price` or `serve` of the merchant. */
+export function own(response: Response): Response {
+  owned.add(response)
+  return response
+}
+export const isOwn = (response: Response) => owned.has(response)
+
 export function jsonAnswer(status: number, body: { error: string; transaction?: string }): Response {
-  return Response.json(body, { status, headers: { 'cache-control': 'no-store' } })
+  return own(Response.json(body, { status, headers: { 'cache-control': 'no-store' } }))
 }
 
 /** The same request may be sent again. */

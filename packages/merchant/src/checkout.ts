@@ -100,7 +100,8 @@ export function createCheckout(settings: Settings, client: PublicClient) {
       await claim.owe(sale)
       tell({ type: 'serve_failed', sale, error })
       const response = jsonAnswer(500, { error: OWED, transaction: sale.transaction })
-      return new Response(response.body, { status: 500, headers: paid(response.headers, sale, network) })
+      paid(response.headers, sale, network)
+      return response
     }
   }
 

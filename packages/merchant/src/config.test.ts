@@ -26,6 +26,10 @@ describe('createReferralEndpoint', () => {
       { price: '9007199254.740991' },
       { product: { id: `0x${'Ab'.repeat(32)}`, description: 'x'.repeat(500) } },
       { signingKey: `0x${'01'.repeat(32)}` },
+      { mpp: true },
+      { mpp: false },
+      { mpp: {} },
+      { mpp: { realm: 'shop.test:8080', secretKey: 'x'.repeat(32) } },
     ]) {
       expect(made(changes)).not.toThrow()
     }
@@ -49,6 +53,18 @@ describe('createReferralEndpoint', () => {
     for (const value of values) {
       expect(made({ [name]: value })).toThrow(new RegExp(`^@referrer/merchant: ${name} must be `))
     }
+  })
+
+  it('says what mpp must be, and does not show its secret', () => {
+    for (const realm of ['', 'a"b', 'a|b', 'a\nb', 'x'.repeat(201), 7]) {
+      expect(made({ mpp: { realm } })).toThrow(/^@referrer\/merchant: mpp.realm must be /)
+    }
+    for (const secretKey of ['', 'my secret', 7, null]) {
+      expect(made({ mpp: { secretKey } })).toThrow(
+        /^@referrer\/merchant: mpp.secretKey must be (?!.*my secret)/,
+      )
+    }
+    for (const mpp of ['yes', 1, null]) expect(made({ mpp })).toThrow(/^@referrer\/merchant: mpp must be /)
   })
 
   it('refuses prices that it would have to round, and product ids that are none', () => {

@@ -1,6 +1,6 @@
 import { Money, ProductId, type RequestSignature, X402 } from '@referrer/protocol'
-import { type Address, type Hex, isAddress, isHex } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { type Address, concat, type Hex, isAddress, isHex, keccak256, stringToHex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { isResponse } from './answers.ts'
 import type { MerchantEvent } from './events.ts'
 import type { PaymentMemory } from './payment-memory.ts'
@@ -95,6 +95,11 @@ export interface ReferralConfig extends MarketConfig {
   serve(request: Request, sale: Sale): unknown
   /** Where buyers reach this endpoint, if a proxy stands before it. The query of the request is kept. */
   publicUrl?: string
+  /**
+   * Also sells to clients of the Machine Payments Protocol: a 402 then has `WWW-Authenticate: Payment` beside the x402 offer. Several processes
+   * behind one address need the same `secretKey`, or the same private key as `signingKey`, from which it is made where it is left out.
+   */
+  mpp?: boolean | { realm?: string; secretKey?: string }
 }
 
 /** The configuration once it is checked, with its defaults. */
@@ -124,12 +129,15 @@ export interface Settings extends MarketSettings {
   mimeType: string | undefined
   serve(request: Request, sale: Sale): unknown
   publicUrl: URL | undefined
+  /** Undefined where MPP is off. `realm` is the host of the endpoint where it is undefined. */
+  mpp: { realm: string | undefined; secretKey: string } | undefined
 }
 
 const TIMEOUT_MS = 58_000
 const REFRESH_MS = 5 * 60_000
 /** The offer also travels in a header, and all headers together have 16 KiB. */
 const MAX_TEXT_CHARS = 500
+const MIN_SECRET_CHARS = 32
 
 export function readConfig(config: ReferralConfig): Settings {
   const { product = {}, price, publicUrl } = config
@@ -142,6 +150,7 @@ export function readConfig(config: ReferralConfig): Settings {
     mimeType: shortText(product.mimeType, 'product.mimeType'),
     serve: config.serve.bind(config),
     publicUrl: publicUrl === undefined ? undefined : webUrl(publicUrl, 'publicUrl'),
+    mpp: mppOf(config),
   }
 }
 
@@ -199,6 +208,25 @@ function signerOf(key: ReferralConfig['signingKey']): RequestSignature.RequestSi
   if (!isHex(key) || key.length !== 66)
     refuse('signingKey', 'a 0x-prefixed 32-byte private key or an account')
   return privateKeyToAccount(key)
+}
+
+function mppOf({ mpp = false, signingKey }: ReferralConfig): Settings['mpp'] {
+  if (mpp === false) return undefined
+  if (mpp !== true && (typeof mpp !== 'object' || mpp === null)) refuse('mpp', 'true, false or an object')
+  const { realm, secretKey = ownSecret(signingKey) } = mpp === true ? {} : mpp
+  if (realm !== undefined && (typeof realm !== 'string' || !/^[\w.:/-]{1,200}$/.test(realm))) {
+    refuse('mpp.realm', 'at most 200 letters, digits and . : / _ -')
+  }
+  if (typeof secretKey !== 'string' || secretKey.length < MIN_SECRET_CHARS) {
+    refuse('mpp.secretKey', `at least ${MIN_SECRET_CHARS} characters by chance`)
+  }
+  return { realm, secretKey }
+}
+
+/** The same after a restart where there is a key: challenges that were issued before it still hold then. */
+function ownSecret(signingKey: ReferralConfig['signingKey']): Hex {
+  const seed = typeof signingKey === 'string' ? signingKey : generatePrivateKey()
+  return keccak256(concat([stringToHex('referrer: challenges of the Payment scheme'), seed]))
 }
 
 function memory(payments: PaymentMemory | undefined): PaymentMemory {

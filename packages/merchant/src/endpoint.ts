@@ -1,11 +1,12 @@
-import { ProtocolError, X402 } from '@referrer/protocol'
+import { ProtocolError } from '@referrer/protocol'
 import { jsonAnswer, retryLater } from './answers.ts'
 import { createCheckout } from './checkout.ts'
 import { type ReferralConfig, readConfig } from './config.ts'
 import { facilitatorOf } from './facilitator.ts'
 import { readLeast, requireLeast } from './least-amount.ts'
 import { connectTo, type Market, watchMarket } from './market.ts'
-import { type Buyer, buyerOf, makeOffer, type Offer, readBuyer } from './offer.ts'
+import { createMppTill } from './mpp/till.ts'
+import { BAD_BUYER, type Buyer, buyerOf, makeOffer, type Offer, readBuyer } from './offer.ts'
 import { type GetHeader, type Payment, readPayment } from './payment.ts'
 
 /**
@@ -56,6 +57,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
   const client = connectTo(settings)
   const marketNow = watchMarket(client, settings)
   const checkOut = createCheckout(settings, client)
+  const mppTill = settings.mpp && createMppTill(settings.mpp, settings, { offerTo, checkOut })
   /** Known once `ready` has asked for it. */
   let least = 0n
 
@@ -73,7 +75,8 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       const amount = await settings.priceOf(request)
       if (typeof amount !== 'bigint') return amount
       requireLeast(amount, least)
-      return { offer: makeOffer(settings, market, { url: request.url, amount, buyer }), market }
+      const offer = makeOffer(settings, market, { url: request.url, amount, buyer })
+      return { offer: mppTill ? await mppTill.challenging(offer, request, buyer) : offer, market }
     } catch (error) {
       settings.tell({ type: 'price_failed', error })
       return jsonAnswer(500, { error: 'the price could not be told; nothing was charged' })
@@ -87,6 +90,8 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       return response
     }
     const get: GetHeader = (name) => request.headers.get(name)
+    const paidByMpp = mppTill?.answerTo(request)
+    if (paidByMpp) return paidByMpp
     let payment: Payment | undefined
     try {
       payment = readPayment(get, settings.network)
@@ -97,12 +102,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
     }
     if (!payment) {
       const buyer = readBuyer(get)
-      if (!buyer) {
-        const names = `${X402.REFERRER_TOKEN_HEADER} and ${X402.REFERRER_BUYER_AGENT_ID_HEADER}`
-        return jsonAnswer(400, {
-          error: `${names} must be short printable ASCII: send the token of the ref link`,
-        })
-      }
+      if (!buyer) return jsonAnswer(400, { error: BAD_BUYER })
       const made = await offerTo(buyer, request)
       return 'offer' in made ? made.offer.answer() : made
     }

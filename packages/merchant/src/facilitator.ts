@@ -49,10 +49,11 @@ export function facilitatorOf(settings: MarketSettings) {
     } catch (error) {
       return { kind: 'turned away', message: `signingKey does not sign: ${reasonOf(error)}` }
     }
+    const path = payment.credential === undefined ? '/settle' : '/mpp/charge'
     try {
-      return outcomeOf(await ask(`${facilitatorUrl}/settle`, timeoutMs, request))
+      return outcomeOf(path, await ask(`${facilitatorUrl}${path}`, timeoutMs, request))
     } catch (error) {
-      return { kind: 'unsure', message: `no answer to /settle: ${reasonOf(error)}` }
+      return { kind: 'unsure', message: `no answer to ${path}: ${reasonOf(error)}` }
     }
   }
 
@@ -82,9 +83,21 @@ export function facilitatorOf(settings: MarketSettings) {
     requirements: Requirements,
     trail: Trail = {},
   ): Promise<RequestInit> {
-    const body = `{"x402Version":${X402.VERSION},"paymentPayload":${payment.json},"paymentRequirements":${JSON.stringify(requirements)}}`
+    const body =
+      payment.credential === undefined
+        ? `{"x402Version":${X402.VERSION},"paymentPayload":${payment.json},"paymentRequirements":${JSON.stringify(requirements)}}`
+        : chargeOf(payment, requirements)
     const headers = { ...trail, 'content-type': 'application/json', ...(await signatureOf(body)) }
     return { method: 'POST', headers, body }
+  }
+
+  /** The price and the product are ours, whatever the credential says. */
+  function chargeOf(
+    { attributionToken, buyerAgentId, credential }: Payment,
+    { amount, extra }: Requirements,
+  ) {
+    const { productId } = extra
+    return JSON.stringify({ attributionToken, buyerAgentId, chainId, amount, productId, credential })
   }
 
   async function signatureOf(body: string): Promise<Record<string, string>> {
@@ -117,10 +130,10 @@ export function facilitatorOf(settings: MarketSettings) {
   return { settle, verify, supported, recordOf }
 }
 
-function outcomeOf({ status, json }: { status: number; json: unknown }): Outcome {
+function outcomeOf(path: string, { status, json }: { status: number; json: unknown }): Outcome {
   const { success, transaction, payer, errorReason, errorMessage, retryable, pending } = fieldsOf(json)
   if (status >= 300 && status < 500 && status !== 408) {
-    const message = `/settle answered ${status}${inWords(json)}: ${adviceOn(status)}`
+    const message = `${path} answered ${status}${inWords(json)}: ${adviceOn(status)}`
     return { kind: 'turned away', message }
   }
   // Only the fields that decide are required: a missing field that nobody needs must not make a settled payment look lost.
@@ -129,7 +142,7 @@ function outcomeOf({ status, json }: { status: number; json: unknown }): Outcome
     return { kind: 'settled', transaction: hash, payer: textOf(payer) }
   }
   if (status !== 200 || success !== false) {
-    return { kind: 'unsure', message: `/settle answered ${status} with nothing that tells the outcome` }
+    return { kind: 'unsure', message: `${path} answered ${status} with nothing that tells the outcome` }
   }
 
   const reason = textOf(errorReason) ?? 'settle_failed'

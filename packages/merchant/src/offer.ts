@@ -1,6 +1,6 @@
 // The 402: what is sold, for how much, and whom to pay.
 import { AttributionToken, X402 } from '@referrer/protocol'
-import { refusalFields } from './answers.ts'
+import { own, refusalFields } from './answers.ts'
 import type { Settings } from './config.ts'
 import type { Market } from './market.ts'
 import { type GetHeader, termsOf } from './payment.ts'
@@ -29,6 +29,8 @@ export const MAX_TIMEOUT_SECONDS = 60
 const MAX_AGENT_ID_CHARS = 256
 const MAX_URL_CHARS = 2_048
 const PRINTABLE = /^[\x20-\x7e]*$/
+
+export const BAD_BUYER = `${X402.REFERRER_TOKEN_HEADER} and ${X402.REFERRER_BUYER_AGENT_ID_HEADER} must be short printable ASCII: send the token of the ref link`
 
 /** The headers of a first request, or undefined where they are too long or not printable ASCII. */
 export function readBuyer(get: GetHeader): Buyer | undefined {
@@ -82,7 +84,7 @@ export function makeOffer(
       const failure = { success: false, errorReason: reason, errorMessage: message, transaction, network }
       headers.set(X402.PAYMENT_RESPONSE_HEADER, X402.encodeHeader(failure, 'standard'))
     }
-    return Response.json(body, { status: 402, headers })
+    return own(Response.json(body, { status: 402, headers }))
   }
 
   return { requirements, amount, answer }

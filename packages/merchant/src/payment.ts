@@ -16,6 +16,8 @@ export interface Payment {
   validBefore: number | undefined
   attributionToken: string | undefined
   buyerAgentId: string | undefined
+  /** As `Authorization` has it, where the buyer paid by MPP: the facilitator is sent this instead of the payload. */
+  credential?: string
 }
 
 type Fields = Record<string, unknown>

@@ -1,17 +1,23 @@
 import { ProtocolError, type X402 } from '@referrer/protocol'
 import type { FastifyInstance } from 'fastify'
 import { charge } from '../charge/charge.ts'
+import { hasCredential, settleRequestOf } from '../charge/credential.ts'
 import type { Context } from '../context.ts'
 import { Refused } from '../payment/refused.ts'
-import type { Settler } from '../settlement/types.ts'
-import { settleFailure, subjectOfCharge } from './answers.ts'
-import { jsonOf } from './body.ts'
+import type { Settled, Settler } from '../settlement/types.ts'
+import { settleFailure, subjectOf, subjectOfCharge } from './answers.ts'
+import { signerOf } from './auth.ts'
+import { bytesOf, jsonOf } from './body.ts'
 import type { Metrics } from './metrics.ts'
+import { permitted } from './payments.ts'
 import { badRequest } from './refusal.ts'
 import { logRefusal } from './refusal-log.ts'
 import type { RequestsInProgress } from './requests-in-progress.ts'
 
-/** Records a purchase that was paid by plain transfer. No merchant signs here: the body carries the buyer's own signature. */
+/**
+ * Records a purchase that was paid by plain transfer: no merchant signs it, because the body carries the buyer's own signature. Or settles the
+ * authorisation of an MPP credential, on the same terms as `/settle`.
+ */
 export function chargeRoutes(
   app: FastifyInstance,
   context: Context,
@@ -21,10 +27,17 @@ export function chargeRoutes(
 ): void {
   app.post('/mpp/charge', async (request): Promise<X402.SettleResponse.SettleResponse> => {
     const body = jsonOf(request)
-    const subject = subjectOfCharge(context, body)
+    const isCredential = hasCredential(body)
+    const signer = isCredential ? await signerOf(context, request.headers, bytesOf(request)) : undefined
+    let subject = subjectOfCharge(context, body)
     const end = inProgress.begin('/mpp/charge')
     try {
-      const settled = await charge(context, settler, body)
+      let settled: Settled
+      if (isCredential) {
+        const settleRequest = settleRequestOf(context, body)
+        subject = subjectOf(context, settleRequest)
+        settled = await settler.settle(await permitted(context, settleRequest, signer))
+      } else settled = await charge(context, settler, body)
       metrics.countAnswer('/mpp/charge', 'settled')
       return { success: true, ...settled, network: subject.network }
     } catch (error) {

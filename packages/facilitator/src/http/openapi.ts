@@ -1,6 +1,7 @@
 // The reference of the facilitator.
 import { type DescribedAnswer, describeOperations, type Operation } from '@referrer/process/openapi'
 import { z } from 'zod'
+import { CredentialBody } from '../charge/credential.ts'
 import { Body as Charge } from '../charge/request.ts'
 import type { Config } from '../config.ts'
 import { AboutPayment, AboutQuery } from './settlements.ts'
@@ -56,12 +57,13 @@ export function describeFacilitator({ settlementAuth, metrics }: Pick<Config, 's
       }),
       payment({
         path: '/mpp/charge',
-        summary: 'Have a plain USDC transfer to the split router counted as a purchase',
+        summary:
+          'Have a plain USDC transfer to the split router, or an MPP credential, counted as a purchase',
         about:
-          'The transfer is of the exact price, confirmed, and made by who signs. It is charged once. What can never be split goes back to its payer.',
-        security: [],
-        body: Charge,
-        answers: { 200: json('What became of it', Settled), ...refused(SettleRefusal, [400, 413]) },
+          'The transfer is of the exact price, confirmed, and made by who signs. It is charged once. What can never be split goes back to its payer. A `credential` is settled as at `/settle`; only such a request may be signed, or has to be.',
+        security: [{}, ...SIGNED],
+        body: z.union([Charge, CredentialBody]),
+        answers: { 200: json('What became of it', Settled), ...refused(SettleRefusal, [400, 401, 403, 413]) },
       }),
       {
         ...read,

@@ -64,7 +64,11 @@ export function paymentRoutes(
 }
 
 /** The payment in a body, which whoever signed it may settle. */
-async function permitted(context: Context, body: object, signer: Address | undefined): Promise<Payment> {
+export async function permitted(
+  context: Context,
+  body: object,
+  signer: Address | undefined,
+): Promise<Payment> {
   const payment = await readEnvelope(context, body)
   if (signer) await requirePermission(context, payment, signer)
   return payment

@@ -52,14 +52,11 @@ export function parse(value: unknown): ReceivedPaymentPayload {
     read.refuse("the payload's x402Version", String(VERSION))
   }
   const { signature, authorization } = read.record(given.payload, 'payload')
-  if (!isHex(signature) || signature.length < 4 || signature.length % 2 !== 0) {
-    return read.refuse('payload.signature', '0x-prefixed hex bytes')
-  }
   return {
     x402Version: VERSION,
     ...(given.resource === undefined ? {} : { resource: parseResource(given.resource) }),
     ...(given.accepted === undefined ? {} : { accepted: PaymentRequirements.parseAccepted(given.accepted) }),
-    payload: { signature, authorization: parseAuthorization(authorization) },
+    payload: { signature: parseSignature(signature), authorization: parseAuthorization(authorization) },
     extensions: Extensions.parse(given.extensions),
   }
 }
@@ -91,7 +88,16 @@ export function deserialize(header: unknown): ReceivedPaymentPayload {
   return parse(decodeHeader(header))
 }
 
-function parseAuthorization(value: unknown): SentAuthorization {
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * declare const sent: unknown
+ * export const { from, nonce } = X402.PaymentPayload.parseAuthorization(sent)
+ * ```
+ */
+export function parseAuthorization(value: unknown): SentAuthorization {
   const given = read.record(value, 'authorization')
   return {
     from: read.address(given.from, 'authorization.from'),
@@ -101,4 +107,17 @@ function parseAuthorization(value: unknown): SentAuthorization {
     validBefore: read.decimal(given.validBefore, 'authorization.validBefore'),
     nonce: read.bytes32(given.nonce, 'authorization.nonce'),
   }
+}
+
+/**
+ * @example
+ * ```ts
+ * import { X402 } from '@referrer/protocol'
+ *
+ * X402.PaymentPayload.parseSignature('0x1234') // → '0x1234'
+ * ```
+ */
+export function parseSignature(value: unknown): Hex {
+  const isBytes = isHex(value) && value.length >= 4 && value.length % 2 === 0
+  return isBytes ? value : read.refuse('payload.signature', '0x-prefixed hex bytes')
 }
