@@ -1,0 +1,26 @@
+// An agent on Mastra that buys through Referrer.
+import { openai } from '@ai-sdk/openai'
+import { Agent } from '@mastra/core/agent'
+import { MCPClient } from '@mastra/mcp'
+import { instructions, market, model, signer, task } from '../task.js'
+
+const client = new MCPClient({
+  servers: {
+    referrer: { url: new URL(market.url) },
+    signer: { command: signer.command, args: signer.args, env: signer.env },
+  },
+  timeout: 120_000,
+})
+try {
+  const agent = new Agent({
+    id: 'buyer',
+    name: 'Buyer',
+    instructions,
+    model: openai.chat(model),
+    tools: await client.listTools(),
+  })
+  const { text } = await agent.generate(task, { maxSteps: 10 })
+  console.log(text)
+} finally {
+  await client.disconnect()
+}

@@ -1,0 +1,17 @@
+// What all four examples share: the two tool servers, and what the agent is asked to do.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const sandbox = fileURLToPath(new URL('../.sandbox/referrer-mcp.json', import.meta.url))
+
+/** As MCP hosts read it; `npm start` writes one. `market` finds and remembers, `signer` holds the keys and pays. */
+const { mcpServers } = JSON.parse(readFileSync(process.env.REFERRER_MCP ?? sandbox, 'utf8'))
+export const market = mcpServers.referrer
+export const signer = mcpServers['referrer-signer']
+
+export const model = process.env.MODEL ?? 'gpt-5-mini'
+export const instructions =
+  'You buy for your owner. Find products with discover_products, read their reviews, and pay with pay_for_product through the ref_link of a review that helped you. Never pay more than you were told.'
+export const task =
+  process.argv[2] ??
+  'Find out when the sun sets in Tokyo today. Pay at most 0.05 USDC, and tell me what it cost.'
