@@ -218,7 +218,10 @@ describe('a request', () => {
     ['an unknown skill', userMessage([{ data: { skill: 'constructor' } }])],
     ['arguments that are none', userMessage([{ data: { tool: 'list_reviews', arguments: [] } }])],
     ['no id', { message: { role: 'ROLE_USER', parts: [{ text: 'a' }] } }],
-    ['an id without end', { message: { messageId: 'x'.repeat(201), role: 'ROLE_USER', parts: [] } }],
+    [
+      'an id without end',
+      { message: { messageId: 'x'.repeat(201), role: 'ROLE_USER', parts: [{ text: 'a' }] } },
+    ],
     ['the role of an agent', { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'a' }] } }],
   ])('with %s is refused, and hears what is wrong', async (_, params) => {
     const { body } = await post(rpc('SendMessage', params))
