@@ -21,8 +21,7 @@ type Args = Record<string, string>
 async function textFor(name: string, args: Args = {}): Promise<string> {
   const { messages } = await signer.client.getPrompt({ name, arguments: args })
   expect(messages).toMatchObject([{ role: 'user', content: { type: 'text' } }])
-  const [{ content }] = messages as [{ content: { text: string } }]
-  return content.text
+  return messages.map(({ content }) => (content as { text: string }).text).join('\n')
 }
 
 /** All arguments that a prompt takes. */
