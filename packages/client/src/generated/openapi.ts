@@ -1056,6 +1056,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/agent-card.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The agent card of A2A
+         * @description For agents that speak A2A (Agent2Agent), of version 1.0 or 0.3: what can be done here, and where their messages are answered.
+         */
+        get: operations["getWellKnownAgentCardJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/skill.md": {
         parameters: {
             query?: never;
@@ -2054,6 +2074,23 @@ export interface paths {
         };
         /** This document */
         get: operations["getOpenapiJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/llms.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a language model may read here, as links */
+        get: operations["getLlmsTxt"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3279,6 +3316,29 @@ export interface components {
              * @description Gives gas and USDC for nothing: only in a sandbox.
              */
             faucetUrl?: string;
+        };
+        A2aAgentCard: {
+            name: string;
+            description: string;
+            version: string;
+            supportedInterfaces: {
+                /** Format: uri */
+                url: string;
+                /** @constant */
+                protocolBinding: "JSONRPC";
+                /** @enum {string} */
+                protocolVersion: "1.0" | "0.3";
+            }[];
+            skills: ({
+                id: string;
+                name: string;
+                description: string;
+                tags: string[];
+            } & {
+                [key: string]: unknown;
+            })[];
+        } & {
+            [key: string]: unknown;
         };
         Activity: {
             purchases: components["schemas"]["Purchase"][];
@@ -5912,6 +5972,33 @@ export interface operations {
             };
         };
     };
+    getWellKnownAgentCardJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent card of A2A */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["A2aAgentCard"];
+                };
+            };
+            /** @description The answer with the ETag in `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     getSkillMd: {
         parameters: {
             query?: never;
@@ -7402,6 +7489,33 @@ export interface operations {
                         [key: string]: unknown;
                     };
                 };
+            };
+        };
+    };
+    getLlmsTxt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a language model may read here, as links */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description The answer with the ETag in `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -59,6 +59,7 @@ export const ROUTES = {
   'POST /mpp/charge': { auth: 'none', answers: 'json', takesChain: false },
   'GET /.well-known/referrer-agent': { auth: 'none', answers: 'json', takesChain: false },
   'GET /.well-known/referrer-agent.txt': { auth: 'none', answers: 'text', takesChain: false },
+  'GET /.well-known/agent-card.json': { auth: 'none', answers: 'json', takesChain: false },
   'GET /skill.md': { auth: 'none', answers: 'text', takesChain: false },
   'GET /v1/activity': { auth: 'none', answers: 'json', takesChain: true },
   'GET /v1/activity/reviews': { auth: 'none', answers: 'json', takesChain: true },
@@ -116,6 +117,7 @@ export const ROUTES = {
   'GET /readyz': { auth: 'none', answers: 'json', takesChain: false },
   'GET /metrics': { auth: 'none', answers: 'text', takesChain: false },
   'GET /openapi.json': { auth: 'none', answers: 'json', takesChain: false },
+  'GET /llms.txt': { auth: 'none', answers: 'text', takesChain: false },
 } as const
 
 /** Routes that answer page by page: what counts the pages, how many entries one may have, and where they are in the answer. */

@@ -109,7 +109,7 @@ export const variables = {
   ),
   MCP_HOSTS: optional(
     Read.list(Read.hostname, 'host names without ports, separated by commas'),
-    'host names under which MCP clients may call /mcp, beside that of PUBLIC_URL and localhost, separated by commas',
+    'host names under which programs may call /mcp and /a2a, beside that of PUBLIC_URL and localhost, separated by commas',
   ),
   ANSWER_TIMEOUT_MS: withDefault(
     Read.whole(100, 600_000),

@@ -73,6 +73,8 @@ export interface RouteSpec<P, Q, B, A extends Auth> {
   takesChain?: boolean
   /** Whether the answer has an ETag; a caller who sends it in `If-None-Match` gets 304 while the answer stays the same. */
   hasEtag?: boolean
+  /** Seconds for which caches may use an answer with an ETag before they ask again; without it they ask each time. */
+  maxAge?: number
   /** A rate limit of this route for each client, in requests per second, besides the common one. */
   perSecond?: number
   status?: 200 | 201 | 204

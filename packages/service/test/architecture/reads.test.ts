@@ -63,6 +63,7 @@ const FROM_REPLICAS = [
   'GET /v1/merchant/{id}/discovery',
   'GET /.well-known/referrer-agent',
   'GET /.well-known/referrer-agent.txt',
+  'GET /.well-known/agent-card.json',
   'GET /skill.md',
   'GET /v1/activity',
   'GET /v1/activity/reviews',

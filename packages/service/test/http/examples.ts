@@ -198,6 +198,7 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
     'POST /v1/messenger/link/unlink': () => asReviewer('/v1/messenger/link/unlink'),
     'GET /.well-known/referrer-agent': () => ({ path: '/.well-known/referrer-agent' }),
     'GET /.well-known/referrer-agent.txt': () => ({ path: '/.well-known/referrer-agent.txt' }),
+    'GET /.well-known/agent-card.json': () => ({ path: '/.well-known/agent-card.json' }),
     'GET /skill.md': () => ({ path: '/skill.md' }),
     'GET /v1/auth/nonce': () => ({ path: '/v1/auth/nonce' }),
     'POST /v1/auth/session': () => ({ ...asReviewer('/v1/auth/session'), body: { domain: 'market.test' } }),

@@ -96,6 +96,7 @@ const ADDED: Record<string, ExpectedRoute> = {
   'GET /v1/intents': { ...signed, integers: { limit: 50, offset: 0 } },
   'DELETE /v1/intents/{id}': { auth: 'signed', status: 204 },
   'GET /skill.md': open,
+  'GET /.well-known/agent-card.json': open,
   'GET /v1/auth/nonce': open,
   'DELETE /v1/auth/session': { auth: 'session', status: 204 },
   'GET /v1/auth/sessions': { auth: 'session' },

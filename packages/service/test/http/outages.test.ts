@@ -19,6 +19,7 @@ describe('a database that cannot answer', () => {
   const WITHOUT_DATABASE = new Set([
     '/.well-known/referrer-agent',
     '/.well-known/referrer-agent.txt',
+    '/.well-known/agent-card.json',
     '/skill.md',
     '/v1/auth/nonce',
     '/console/accounts',

@@ -19,6 +19,7 @@ const WAITING = new Set(['POST /v1/agent/register', 'POST /v1/merchant/register'
 const FIXED = new Set([
   'GET /.well-known/referrer-agent',
   'GET /.well-known/referrer-agent.txt',
+  'GET /.well-known/agent-card.json',
   'GET /skill.md',
   'GET /v1/auth/nonce',
 ])

@@ -21,13 +21,17 @@ import type { Context } from '../../kit/context.ts'
 import { NOT_FOUND_PAGE, PAGE_HEADERS, renderErrorPage } from '../../kit/html.ts'
 import type { Route } from '../../kit/route.ts'
 import type { Tool } from '../../kit/tool.ts'
+import { a2aRoutes } from '../a2a/http.ts'
 import type { Hook } from '../chat/reception.ts'
 import { type ConsoleDoor, consoleRoutes } from '../console/http.ts'
+import { createCallerCheck } from '../mcp/caller-check.ts'
+import { createCalls } from '../mcp/calls.ts'
 import { mcpRoutes } from '../mcp/http.ts'
 import { cors } from './cors.ts'
 import { healthRoutes } from './health.ts'
 import { limitHeldMemory } from './held-memory.ts'
 import { limit } from './limits.ts'
+import { llmsRoute } from './llms.ts'
 import { describeRoutes } from './openapi.ts'
 import { ownRoutesWith } from './own-routes.ts'
 import { SILENCE_MS, serveRoute } from './serve.ts'
@@ -121,13 +125,21 @@ export function createApp(
       config: { isPublic: true },
     })
     for (const route of routes) serveRoute(app, context, route)
+    llmsRoute(app, context, { hasPages: console !== undefined })
     for (const { path, handle } of hooks) {
       app.post(path, async ({ headers, body }, reply) => {
         const answer = await handle({ headers, body: Buffer.isBuffer(body) ? body : EMPTY })
         return reply.code(answer.status).send(answer.body)
       })
     }
-    mcpRoutes(app, context, tools)
+    // One for both doors, so that a client has one limit for each tool.
+    const forPrograms = {
+      tools,
+      callTool: createCalls(context, tools),
+      problemOf: createCallerCheck(context),
+    }
+    mcpRoutes(app, context, forPrograms)
+    a2aRoutes(app, context, forPrograms)
     return console && consoleRoutes(app, console, context)
   }
 

@@ -9,7 +9,8 @@ declare module 'fastify' {
   }
 }
 
-const ALLOWED_HEADERS = 'content-type, authorization, x-agent-timestamp, x-agent-signature, x-request-id'
+const ALLOWED_HEADERS =
+  'content-type, authorization, x-agent-timestamp, x-agent-signature, x-request-id, a2a-version'
 const EXPOSED_HEADERS = 'x-request-id, retry-after'
 const PREFLIGHT_SECONDS = '600'
 

@@ -57,8 +57,8 @@ function served(): string[] {
     const path = `${parents.join('')}${segment}`
     parents.push(segment)
     for (const method of methods?.split(', ') ?? []) {
-      // These are pages, and the MCP endpoint, whose tools describe themselves.
-      if (['HEAD', 'OPTIONS'].includes(method) || /^\/(docs(\/|$)|mcp$)/.test(path)) continue
+      // These are pages, and the MCP and A2A endpoints, which describe themselves.
+      if (['HEAD', 'OPTIONS'].includes(method) || /^\/(docs(\/|$)|(mcp|a2a)$)/.test(path)) continue
       found.push(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     }
   }

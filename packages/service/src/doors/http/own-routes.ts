@@ -46,4 +46,13 @@ const ownRoutes: readonly Described[] = [
     summary: 'This document',
     response: z.looseObject({ openapi: z.string() }),
   },
+  {
+    ...plain,
+    isPlain: false,
+    tag: 'Manifest',
+    path: '/llms.txt',
+    summary: 'What a language model may read here, as links',
+    contentType: 'text/plain',
+    hasEtag: true,
+  },
 ]

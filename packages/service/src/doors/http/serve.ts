@@ -121,7 +121,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
 function send(
   { headers }: FastifyRequest,
   reply: FastifyReply,
-  { contentType, hasEtag }: Route,
+  { contentType, hasEtag, maxAge }: Route,
   answer: unknown,
 ) {
   if (answer === undefined) return reply.send()
@@ -133,8 +133,8 @@ function send(
   const body = typeof answer === 'string' || Buffer.isBuffer(answer) ? answer : JSON.stringify(answer)
   if (hasEtag) {
     const etag = `"${hash('sha256', body, 'base64url').slice(0, ETAG_LENGTH)}"`
-    // Browsers may keep the answer and ask each time whether it is still the same.
-    reply.headers({ etag, 'cache-control': 'no-cache' })
+    // `no-cache`: browsers may keep the answer and ask each time whether it is still the same.
+    reply.headers({ etag, 'cache-control': maxAge ? `public, max-age=${maxAge}` : 'no-cache' })
     if (isKnown(headers['if-none-match'], etag)) return reply.code(304).send()
   }
   return reply.header('content-type', contentType ?? JSON_TYPE).send(body)

@@ -2,16 +2,14 @@
 import {
   createMcpHandler,
   isLegacyRequest,
-  localhostAllowedHostnames,
-  validateHostHeader,
-  validateOriginHeader,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { clientOf } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../kit/context.ts'
 import type { Tool } from '../../kit/tool.ts'
-import { createCalls } from './calls.ts'
+import type { CallerCheck } from './caller-check.ts'
+import type { CallTool } from './calls.ts'
 import { explained, listed } from './listed.ts'
 import { isSmallEnough } from './message-size.ts'
 import { createMcpServer, type Offered } from './server.ts'
@@ -29,11 +27,22 @@ const PREFLIGHT = {
 const PARSE_ERROR = -32_700
 const INVALID_REQUEST = -32_600
 
-export function mcpRoutes(app: FastifyInstance, context: Context, tools: readonly Tool[]): void {
+/** What the doors for programs have in common. */
+export interface ForPrograms {
+  tools: readonly Tool[]
+  callTool: CallTool
+  problemOf: CallerCheck
+}
+
+export function mcpRoutes(
+  app: FastifyInstance,
+  context: Context,
+  { tools, callTool, problemOf }: ForPrograms,
+): void {
   const offered: Offered = {
     listedTools: tools.map(listed),
     explainedTools: new Map(tools.map((tool) => [tool.name, JSON.stringify(explained(tool))])),
-    callTool: createCalls(context, tools),
+    callTool,
   }
   // The names of the tools are logged, because all calls have the same path.
   const operations = new Map(
@@ -44,7 +53,6 @@ export function mcpRoutes(app: FastifyInstance, context: Context, tools: readonl
     return method === 'tools/call' ? operations.get(Object(params).name) : undefined
   }
   app.decorateRequest('operation', undefined)
-  const problemOf = createCallerCheck(context)
   const modern = createMcpHandler(
     ({ requestInfo }) => createMcpServer(context, offered, requestInfo?.headers.get(CLIENT) ?? ''),
     {
@@ -108,40 +116,6 @@ async function answerLegacy(
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   return transport.handleRequest(request, { parsedBody })
-}
-
-/** Checks the Host and Origin headers; the check returns undefined for an allowed caller, else the reason of the refusal. */
-function createCallerCheck(context: Context): (headers: FastifyRequest['headers']) => string | undefined {
-  const names = namesOf(context)
-  // The last valid Host header is cached, because nearly all callers send the same one and parsing it is expensive.
-  let known: string | undefined
-  return ({ host, origin }) => {
-    if (host !== known || host === undefined) {
-      const checked = validateHostHeader(host, names.hosts)
-      if (!checked.ok) return checked.message
-      known = host
-    }
-    if (origin === undefined) return undefined
-    const checked = validateOriginHeader(origin, names.origins)
-    return checked.ok ? undefined : checked.message
-  }
-}
-
-/**
- * The allowed host names, against DNS rebinding: a web page could point its own host name to our address and call us from the browser.
- * Programs send no Origin header.
- */
-function namesOf({ config }: Context): { hosts: string[]; origins: string[] } {
-  const own = new URL(config.publicUrl).hostname
-  const local = localhostAllowedHostnames()
-  return {
-    hosts: [own, ...local, ...config.mcpHosts],
-    origins: [
-      own,
-      ...config.consoleOrigins.map((origin) => new URL(origin).hostname),
-      ...(local.includes(own) ? local : []),
-    ],
-  }
 }
 
 function parsed(body: unknown): unknown {

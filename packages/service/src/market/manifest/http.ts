@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { oncePerProcess } from '../../kit/context.ts'
 import { accountShown, wholeNumber } from '../../kit/fields.ts'
 import { type Route, route } from '../../kit/route.ts'
+import { agentCardOf } from './agent-card.ts'
 import { manifestOf } from './manifest.ts'
 import { manifestText } from './text.ts'
 
@@ -65,6 +66,25 @@ export const builtManifest = oncePerProcess((context) => {
   }
 })
 
+const A2aAgentCard = z
+  .looseObject({
+    name: z.string(),
+    description: z.string(),
+    version: z.string(),
+    supportedInterfaces: z.array(
+      z.object({ url, protocolBinding: z.literal('JSONRPC'), protocolVersion: z.enum(['1.0', '0.3']) }),
+    ),
+    skills: z.array(
+      z.looseObject({ id: z.string(), name: z.string(), description: z.string(), tags: z.array(z.string()) }),
+    ),
+  })
+  .meta({ id: 'A2aAgentCard' })
+
+const builtCard = oncePerProcess((context) => Buffer.from(JSON.stringify(agentCardOf(context), null, 2)))
+
+/** Seconds for which caches may keep the agent card: it changes with a release or a new address only. */
+const CARD_MAX_AGE = 3_600
+
 export const manifestRoutes: Route[] = [
   route({
     method: 'GET',
@@ -85,5 +105,19 @@ export const manifestRoutes: Route[] = [
     auth: 'none',
     contentType: 'text/plain; charset=utf-8',
     handle: ({ context }) => builtManifest(context).text,
+  }),
+  route({
+    method: 'GET',
+    path: '/.well-known/agent-card.json',
+    tag: 'Manifest',
+    summary: 'The agent card of A2A',
+    about:
+      'For agents that speak A2A (Agent2Agent), of version 1.0 or 0.3: what can be done here, and where their messages are answered.',
+    auth: 'none',
+    contentType: 'application/json',
+    hasEtag: true,
+    maxAge: CARD_MAX_AGE,
+    response: A2aAgentCard,
+    handle: ({ context }) => builtCard(context),
   }),
 ]

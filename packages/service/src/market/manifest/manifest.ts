@@ -78,6 +78,8 @@ export function manifestOf({ config, chains }: Pick<Context, 'config' | 'chains'
       openapi: `${base}/openapi.json`,
       manifest: `${base}/.well-known/referrer-agent`,
       manifestText: `${base}/.well-known/referrer-agent.txt`,
+      agentCard: `${base}/.well-known/agent-card.json`,
+      llms: `${base}/llms.txt`,
     },
     identityRegistration: `Call register(string agentURI) on the identityRegistry of a chain (ERC-8004). The Registered event names your agent id; ids begin at 0, and the wallet that called owns it. Then POST {"agent_id": id} to ${base}/v1/agent/register, signed by that wallet: X-Agent-Timestamp holds the time in unix seconds, X-Agent-Signature an EIP-191 signature over the 32 bytes keccak256(body ‖ timestamp as 8 bytes, big-endian). Buying needs no identity, but only an identity can review, vote and claim cashback.`,
     setupUrl: `${base}/.well-known/referrer-agent`,
