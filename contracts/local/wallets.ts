@@ -2,12 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import {
-  type Abi,
   type Address,
   concat,
   encodeFunctionData,
   encodePacked,
-  getAddress,
   getContractAddress,
   type Hash,
   type Hex,
@@ -19,12 +17,18 @@ import {
   parseAbi,
   serializeErc6492Signature,
   zeroAddress,
+  zeroHash,
 } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
+import { CREATE2_FACTORY } from '../deploy/plan.ts'
 import { confirmed, type Market } from './market.ts'
 
 const SAFE = '@safe-global/safe-smart-account/build/artifacts/contracts'
+const FACTORY = `${SAFE}/proxies/SafeProxyFactory.sol/SafeProxyFactory.json`
 const require = createRequire(import.meta.url)
+
+/** Where `deploySafeContracts` puts the factory of Safes, on every chain. */
+export const safeFactory = (): Address => addressOf(FACTORY)
 
 const safeAbi = parseAbi([
   'function setup(address[] owners, uint256 threshold, address to, bytes data, address fallbackHandler, address paymentToken, uint256 payment, address paymentReceiver)',
@@ -57,7 +61,7 @@ export interface Safe extends LocalAccount {
 }
 
 export async function deploySafeContracts(market: Market): Promise<SafeContracts> {
-  const factory = await deploy(market, `${SAFE}/proxies/SafeProxyFactory.sol/SafeProxyFactory.json`)
+  const factory = await deploy(market, FACTORY)
   return {
     factory,
     singleton: await deploy(market, `${SAFE}/SafeL2.sol/SafeL2.json`),
@@ -73,8 +77,13 @@ export async function deploySafeContracts(market: Market): Promise<SafeContracts
   }
 }
 
-/** A Safe of this many new owners, all of whom must sign. It is not deployed. */
-export function foreseeSafe(market: Market, contracts: SafeContracts, ownerCount = 1): Safe {
+/** A Safe of this many new owners, all of whom must sign. It is not deployed. `setUpBy`: code that runs as the Safe when it is. */
+export function foreseeSafe(
+  market: Market,
+  contracts: SafeContracts,
+  ownerCount = 1,
+  setUpBy: Address = zeroAddress,
+): Safe {
   const { factory, singleton, fallbackHandler, proxyCode } = contracts
   // A Safe wants the signatures in the order of its owners' addresses.
   const owners = Array.from({ length: ownerCount }, () => privateKeyToAccount(generatePrivateKey())).sort(
@@ -86,7 +95,7 @@ export function foreseeSafe(market: Market, contracts: SafeContracts, ownerCount
     args: [
       owners.map(({ address }) => address),
       BigInt(ownerCount),
-      zeroAddress,
+      setUpBy,
       '0x',
       fallbackHandler,
       zeroAddress,
@@ -177,12 +186,23 @@ export async function delegatedAccount(market: Market, code: Address): Promise<P
 }
 
 async function deploy(market: Market, file: string): Promise<Address> {
-  const { abi, bytecode } = JSON.parse(readFileSync(require.resolve(file), 'utf8')) as {
-    abi: Abi
-    bytecode: Hex
-  }
-  const hash = await market.client.deployContract({ account: market.accounts.stranger, abi, bytecode })
-  const { contractAddress } = await confirmed(market, hash)
-  if (!contractAddress) throw new Error(`${file} was not deployed`)
-  return getAddress(contractAddress)
+  const data = concat([zeroHash, readBytecode(file)])
+  const hash = await market.client.sendTransaction({
+    account: market.accounts.stranger,
+    to: CREATE2_FACTORY,
+    data,
+  })
+  await confirmed(market, hash)
+  return addressOf(file)
 }
+
+const addressOf = (file: string): Address =>
+  getContractAddress({
+    opcode: 'CREATE2',
+    from: CREATE2_FACTORY,
+    salt: zeroHash,
+    bytecode: readBytecode(file),
+  })
+
+const readBytecode = (file: string): Hex =>
+  (JSON.parse(readFileSync(require.resolve(file), 'utf8')) as { bytecode: Hex }).bytecode
