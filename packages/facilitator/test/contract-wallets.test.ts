@@ -62,6 +62,9 @@ async function delegated(): Promise<LocalAccount> {
   return account
 }
 
+const wrapped = ({ deployment: { factory, data } }: Safe, signature: Hex): Hex =>
+  serializeErc6492Signature({ address: factory, data, signature })
+
 const REGISTER = encodeFunctionData({ abi: identityRegistryAbi, functionName: 'register', args: [''] })
 
 const WALLETS: [string, () => Promise<LocalAccount>][] = [
@@ -109,11 +112,9 @@ describe('a Safe', () => {
     const data = encodeFunctionData({ abi, functionName: 'transfer', args: [m.till.router, PRICE] })
     const txHash = await wallet.execute(address, data)
     const body = await m.bodyOf(wallet, { txHash })
-    const { factory: address, data: call } = wallet.deployment
-    const signature = body.buyerSignature
     // As wallets sign that have not noticed yet that they are deployed.
-    const wrapped = serializeErc6492Signature({ address, data: call, signature })
-    const { payer } = await m.mustCharge({ ...body, buyerSignature: wrapped })
+    const buyerSignature = wrapped(wallet, body.buyerSignature)
+    const { payer } = await m.mustCharge({ ...body, buyerSignature })
     expect(payer).toBe(wallet.address)
   })
 })
@@ -197,8 +198,7 @@ describe('a Safe that is not deployed', () => {
     const { signature } = unwrapSignature(
       (await m.payload(other, { from: wallet.address })).paymentPayload.payload.signature,
     ) as { signature: Hex }
-    const { factory: address, data } = wallet.deployment
-    body.paymentPayload.payload.signature = serializeErc6492Signature({ address, data, signature })
+    body.paymentPayload.payload.signature = wrapped(wallet, signature)
     expect((await m.settle(body)).body).toMatchObject({
       errorReason: 'invalid_payment',
       errorMessage: `signature does not match from: the wallet ${wallet.address} does not accept it`,
