@@ -9,6 +9,7 @@ import {
   type SafeContracts,
   safeFactory,
 } from '@referrer/contracts/local/wallets'
+import { createPaymentMemory, createReferralEndpoint, type ReferralEndpoint } from '@referrer/merchant'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import {
   type Address,
@@ -25,6 +26,7 @@ import { unwrapSignature } from '../src/onchain/wallet-deployment.ts'
 import { readPayment } from '../src/payment/read.ts'
 import { toSettle } from '../src/settlement/order.ts'
 import { type Books, openBooks } from './abuse/books.ts'
+import { shopSettings } from './abuse/shops.ts'
 import { TURNCOAT } from './abuse/wallets.ts'
 import { type Answer, send } from './asking.ts'
 import { type Charging, startCharging } from './charging.ts'
@@ -67,6 +69,25 @@ const wrapped = ({ deployment: { factory, data } }: Safe, signature: Hex): Hex =
 
 const REGISTER = encodeFunctionData({ abi: identityRegistryAbi, functionName: 'register', args: [''] })
 
+/** A shop in this process. */
+function shop(): ReferralEndpoint {
+  const { databaseUrl: _database, price, merchantId, ...settings } = shopSettings(m)
+  return createReferralEndpoint({
+    ...settings,
+    price: BigInt(price),
+    merchantId: BigInt(merchantId),
+    payments: createPaymentMemory(),
+    serve: (_request, { payer }) => ({ servedTo: payer }),
+  })
+}
+
+/** Pays in a shop through a ref link, with the merchant's library. */
+async function buyFrom({ fetch }: ReferralEndpoint, wallet: LocalAccount): Promise<unknown> {
+  const { paymentPayload } = await m.payload(wallet)
+  const header = Buffer.from(JSON.stringify(paymentPayload)).toString('base64url')
+  return (await fetch(new Request('https://shop.test/', { headers: { 'PAYMENT-SIGNATURE': header } }))).json()
+}
+
 const WALLETS: [string, () => Promise<LocalAccount>][] = [
   ['a Safe of one owner', () => safe()],
   ['a Safe of three owners', () => safe(3)],
@@ -84,6 +105,11 @@ describe.each(WALLETS)('%s', (_, newWallet) => {
       expect(await m.escrowsIn(answer.transaction)).toMatchObject([{ payer: wallet.address, price: PRICE }])
     }
     await books.audit()
+  })
+
+  it('buys in a shop', async () => {
+    const wallet = await newWallet()
+    expect(await buyFrom(shop(), wallet)).toMatchObject({ servedTo: wallet.address })
   })
 
   it('is refused with what another wallet of its kind signed', async () => {
@@ -155,9 +181,10 @@ async function settleWith(env: Record<string, string>, body: unknown): Promise<A
 describe('a Safe that is not deployed', () => {
   it('is deployed for its first payment, by either authorisation, which pays for it', async () => {
     const before = await burned()
-    for (const salt of [undefined, numberToHex(1, { size: 32 })]) {
+    const salt = numberToHex(1, { size: 32 })
+    for (const options of [{}, { salt }, { salt, type: 'TransferWithAuthorization' }] as const) {
       const wallet = await undeployed(2)
-      const body = await m.payload(wallet, salt ? { salt } : {})
+      const body = await m.payload(wallet, options)
       expect((await m.verify(body)).body).toMatchObject({ isValid: true })
       await expectUndeployed(wallet)
       const { body: answer } = await m.settle(body)
@@ -171,6 +198,12 @@ describe('a Safe that is not deployed', () => {
     }
     expect(await burned()).toBe(before)
     await books.audit()
+  })
+
+  it('is deployed when it buys in a shop', async () => {
+    const wallet = await undeployed(3)
+    expect(await buyFrom(shop(), wallet)).toMatchObject({ servedTo: wallet.address })
+    expect(await wallet.isDeployed()).toBe(true)
   })
 
   it('is deployed once for payments that come together', async () => {
@@ -190,6 +223,10 @@ describe('a Safe that is not deployed', () => {
     await wallet.deploy()
     for (const body of bodies) expect((await m.settle(body)).body).toMatchObject({ success: true })
     expect(await deploymentsOf(wallet)).toHaveLength(0)
+    const { payload, ...rest } = (await m.payload(wallet)).paymentPayload
+    const late = { ...payload, signature: wrapped(wallet, payload.signature) }
+    const body = { ...bodies[0], paymentPayload: { ...rest, payload: late } }
+    expect(await settleWith({ WALLET_FACTORIES: 'none' }, body)).toMatchObject({ success: true })
   })
 
   it('is not deployed for what it did not sign', async () => {

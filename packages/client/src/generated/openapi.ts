@@ -4701,7 +4701,7 @@ export interface operations {
                     nonce?: string;
                     /** @description Required: the expiry of step 1. */
                     expiry?: number;
-                    /** @description Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271). */
+                    /** @description Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271), also before it is deployed (ERC-6492), on bytes of any number. */
                     agent_sig?: string;
                 };
             };
@@ -4769,7 +4769,7 @@ export interface operations {
                     nonce?: string;
                     /** @description Required: the expiry of step 1. */
                     expiry?: number;
-                    /** @description Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271). */
+                    /** @description Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271), also before it is deployed (ERC-6492), on bytes of any number. */
                     agent_sig?: string;
                 };
             };
