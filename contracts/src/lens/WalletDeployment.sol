@@ -3,10 +3,11 @@ pragma solidity ^0.8.28;
 
 /// @title Deploys a contract wallet as a stranger asks for it (ERC-6492)
 /// @notice A factory that a stranger names is called by the constructor of this contract, so that the call comes from a new
-/// address without money or rights, never from an account of ours. It is created by the CREATE2 factory with a salt of
-/// zero: one wallet is deployed by the same call at most once. No code stays behind.
+/// address without money or rights, never from an account of ours. It is created by the CREATE2 factory of public networks,
+/// anew for each wallet, and leaves no code behind.
 contract WalletDeployment {
     /// @notice The factory reverted, or the wallet has no code after its call.
+    /// @dev Name the factory of the wallet and the call by which it deploys just this one, or deploy the wallet another way.
     /// @param wallet The account that was to become a wallet
     error WalletNotDeployed(address wallet);
 
