@@ -1,5 +1,5 @@
 // Wallets that people have: Safe, deployed or not yet, and accounts with a key that delegate to code.
-import { mintUsdc } from '@referrer/contracts/local'
+import { confirmed, mintUsdc } from '@referrer/contracts/local'
 import {
   delegatedAccount,
   deploySafeContracts,
@@ -204,6 +204,24 @@ describe('a Safe that is not deployed', () => {
     const wallet = await undeployed(3)
     expect(await buyFrom(shop(), wallet)).toMatchObject({ servedTo: wallet.address })
     expect(await wallet.isDeployed()).toBe(true)
+  })
+
+  it('buys for the agent that it owns', async () => {
+    const { market, newAgent } = m
+    const wallet = await undeployed()
+    const { buyer } = market.accounts
+    const agentId = await newAgent(buyer)
+    const hash = await m.chain.client.writeContract({
+      account: buyer,
+      address: market.addresses.IdentityRegistry,
+      abi: identityRegistryAbi,
+      functionName: 'transferFrom',
+      args: [buyer.address, wallet.address, agentId],
+    })
+    await confirmed(market, hash)
+    const { body } = await m.settle(await m.payload(wallet, { buyerAgentId: String(agentId) }))
+    expect(body).toMatchObject({ success: true })
+    expect(await m.escrowsIn(body.transaction)).toMatchObject([{ buyerAgentId: agentId }])
   })
 
   it('is deployed once for payments that come together', async () => {
