@@ -20,13 +20,13 @@ import { hasCode } from '../payment/signature.ts'
 import { ALL, dayOf, hourOf, nextHour, readAccounts } from './accounts.ts'
 import { deploymentGasLimit } from './gas.ts'
 import { costOf } from './gas-price.ts'
-import { unreachable } from './refusals.ts'
+import { tookTooLong, unreachable } from './refusals.ts'
 import { simulate } from './simulation.ts'
 import type { Tracker } from './tracker.ts'
 
 export interface Deployments {
   /** Throws `Refused` unless the wallet has code afterwards. Undefined: others deployed it. */
-  deploy(payment: Payment, deployment: Deployment): Promise<Deployed | undefined>
+  deploy(payment: Payment, deployment: Deployment, signal: AbortSignal): Promise<Deployed | undefined>
 }
 
 /** A wallet that was deployed for a payment. */
@@ -46,7 +46,11 @@ export function createDeployments(context: Context, chain: Chain, tracker: Track
   const { chainId, relayerPool } = chain
   const keyOf = (wallet: Address) => `wallet ${wallet.toLowerCase()}`
 
-  async function begin(payment: Payment, deployment: Deployment): Promise<Enqueued | undefined> {
+  async function begin(
+    payment: Payment,
+    deployment: Deployment,
+    signal: AbortSignal,
+  ): Promise<Enqueued | undefined> {
     const wallet = payment.authorization.from
     const known = await readTransaction(sql, { chainId, key: keyOf(wallet) })
     if (known) return { intentId: known.id, counted: undefined }
@@ -57,6 +61,8 @@ export function createDeployments(context: Context, chain: Chain, tracker: Track
     if (verdict?.type !== 'good') throw unreachable(undefined)
     await requireWorth(context, chain, payment, verdict.deploymentGas)
     if (verdict.deploymentGas === undefined) return undefined
+    // Whoever gave up meanwhile has been told that nothing was sent.
+    if (signal.aborted) throw tookTooLong()
     return enqueue(wallet, deployment, verdict.deploymentGas)
   }
 
@@ -96,10 +102,10 @@ export function createDeployments(context: Context, chain: Chain, tracker: Track
       ${dayOf(at)}::integer, ${hourOf(at)}::integer)::facilitator.change])`
 
   return {
-    async deploy(payment, deployment) {
+    async deploy(payment, deployment, signal) {
       const wallet = payment.authorization.from
       if (await hasCode(chain, wallet)) return undefined
-      const begun = await begin(payment, deployment)
+      const begun = await begin(payment, deployment, signal)
       if (!begun) return undefined
       const { intentId, counted } = begun
       const tracked = await tracker.follow(intentId)

@@ -90,7 +90,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
 
   return {
     async settle(payment, signal) {
-      const deployed = payment.deployment && (await deployments.deploy(payment, payment.deployment))
+      const deployed = payment.deployment && (await deployments.deploy(payment, payment.deployment, signal))
       const attempt: Attempt = {
         state: 'queued',
         key: keyOf(payment),
