@@ -11,6 +11,7 @@ export const CONTRACT_NAMES = [
   'SplitRouter',
   'SandboxUSDC',
   'SettlementProbe',
+  'WalletDeployment',
 ] as const
 export type ContractName = (typeof CONTRACT_NAMES)[number]
 

@@ -149,3 +149,15 @@ test('every variable is described', () => {
   const text = describeVariables(variables)
   for (const name of Object.keys(variables)) expect(text).toContain(name)
 })
+
+test('wallets of known factories are deployed, of those that are named, or none', () => {
+  const factoriesOf = (WALLET_FACTORIES?: string) => [
+    ...readConfig({ ...env, ...(WALLET_FACTORIES !== undefined && { WALLET_FACTORIES }) }).walletFactories,
+  ]
+  expect(factoriesOf()).toContain('0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67')
+  expect(factoriesOf(`${address(1)},${address(2)}`)).toEqual([address(1), address(2)])
+  expect(factoriesOf('none')).toEqual([])
+  expect(problemsOf({ WALLET_FACTORIES: 'all' })).toEqual([
+    'WALLET_FACTORIES: expected addresses separated by commas, all lower case or with the right checksum, or none',
+  ])
+})

@@ -14,6 +14,7 @@ import {
   type Values,
   withDefault,
 } from '@referrer/process'
+import type { Address } from 'viem'
 import { z } from 'zod'
 
 export interface Config extends CommonConfig {
@@ -35,6 +36,8 @@ export interface Config extends CommonConfig {
   merchantBudget: bigint
   /** How much gas wallets without trust may burn on a chain within an hour. */
   burnGasPerHour: bigint
+  /** Factories whose wallets are deployed for their first payment; with checksums. */
+  walletFactories: ReadonlySet<Address>
   /** To answer a request. What is not done by then goes on, and is answered as pending. */
   answerTimeoutMs: number
   /** How many purchases one transaction settles at most. */
@@ -59,6 +62,27 @@ const AttestationKeys = z
       .max(2),
   )
   .transform((keys) => new Map(Object.entries(keys).map(([chainId, each]) => [Number(chainId), each])))
+
+/** The same on all chains: each is deployed by a factory that makes its address depend on its code alone. */
+const KNOWN_FACTORIES: readonly Address[] = [
+  // Safe 1.3.0, in two deployments, 1.4.1 and 1.5.0
+  '0xa6B71E26C5e0845f74c812102Ca7114b6a896AB2',
+  '0xC22834581EbC8527d974F8a1c97E1bEA4EF910BC',
+  '0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67',
+  '0x14F2982D601c9458F93bd70B218933A6f8165e7b',
+  // Coinbase Smart Wallet 1 and 1.1
+  '0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a',
+  '0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842',
+  // Kernel 3: the factory of factories, and 3.1
+  '0xd703aaE79538628d27099B8c4f621bE4CCd142d5',
+  '0xaac5D4240AF87249B3f71BC8E4A2cae074A3E419',
+]
+const NO_FACTORIES = 'none'
+
+const walletFactories: typeof Read.addresses = {
+  expected: `${Read.addresses.expected}, or ${NO_FACTORIES}`,
+  read: (text) => (text === NO_FACTORIES ? [] : Read.addresses.read(text)),
+}
 
 export const variables = {
   ...commonVariables({ dataDir: '.referrer/facilitator', port: 8081 }),
@@ -121,6 +145,11 @@ export const variables = {
     'gas that wallets with code and without trust may burn on a chain within an hour, all together',
     '6000000',
   ),
+  WALLET_FACTORIES: withDefault(
+    walletFactories,
+    `factories whose contract wallets are deployed for their first payment (ERC-6492), or ${NO_FACTORIES}; by default those of Safe, Coinbase Smart Wallet and Kernel`,
+    KNOWN_FACTORIES.join(','),
+  ),
   MAX_BATCH: withDefault(Read.whole(1, 128), 'purchases that share a transaction at most', '64'),
   MAX_BATCHES_IN_FLIGHT: withDefault(
     Read.whole(1, 16),
@@ -156,6 +185,7 @@ export function readConfig(env: Env): Config {
     payerBudget: BigInt(values.PAYER_BUDGET),
     merchantBudget: BigInt(values.MERCHANT_BUDGET),
     burnGasPerHour: BigInt(values.BURN_GAS_PER_HOUR),
+    walletFactories: new Set(values.WALLET_FACTORIES),
     maxBatch: values.MAX_BATCH,
     maxBatchesInFlight: values.MAX_BATCHES_IN_FLIGHT,
     lingerMs: values.LINGER_MS,

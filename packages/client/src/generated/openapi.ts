@@ -4761,7 +4761,7 @@ export interface operations {
                     nonce?: string;
                     /** @description Required: the expiry of step 1. */
                     expiry?: number;
-                    /** @description Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271). */
+                    /** @description Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271), also before it is deployed (ERC-6492), on bytes of any number. */
                     agent_sig?: string;
                 };
             };
@@ -4829,7 +4829,7 @@ export interface operations {
                     nonce?: string;
                     /** @description Required: the expiry of step 1. */
                     expiry?: number;
-                    /** @description Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271). */
+                    /** @description Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271), also before it is deployed (ERC-6492), on bytes of any number. */
                     agent_sig?: string;
                 };
             };

@@ -2,6 +2,7 @@ import { Attribution, ProtocolError } from '@referrer/protocol'
 import type { Hash, Hex } from 'viem'
 import { z } from 'zod'
 import type { Chain, Context } from '../context.ts'
+import { unwrapSignature } from '../onchain/wallet-deployment.ts'
 import { invalidPayment } from '../payment/refused.ts'
 import { MOST_SIGNATURE_BYTES } from '../payment/signature.ts'
 
@@ -50,12 +51,14 @@ export function readRequest({ chains }: Pick<Context, 'chains'>, body: unknown):
   }
   const { data, error } = Body.safeParse(body)
   if (!data) throw invalidPayment(error.issues[0]?.message ?? 'the request cannot be read')
-  const { txHash, attributionToken: token, buyerAgentId, chainId, buyerSignature: signature } = data
+  const { txHash, attributionToken: token, buyerAgentId, chainId, buyerSignature } = data
   const chain = chains.get(chainId)
   if (!chain) {
     throw invalidPayment(
       `chain ${chainId} is not settled here: transfers are charged on ${[...chains.keys()].join(', ')}`,
     )
   }
+  // Who has sent a transfer is deployed, whatever its signature says.
+  const { signature } = unwrapSignature(buyerSignature) ?? { signature: buyerSignature }
   return { chain, txHash, token, buyerAgentId, signature }
 }

@@ -1,5 +1,6 @@
 import type { Attribution, X402 } from '@referrer/protocol'
 import type { Address, Hash, Hex } from 'viem'
+import type { Deployment } from '../onchain/wallet-deployment.ts'
 
 /** An EIP-3009 authorisation as the split router takes it. Kind 0 is `ReceiveWithAuthorization`, 1 is `TransferWithAuthorization`. */
 export interface RouterAuthorization {
@@ -22,6 +23,8 @@ export interface Payment {
   linkMultiplierBps: number
   /** Whether the nonce commits to the terms of the link. */
   isCommitted: boolean
+  /** Of a payer that is not deployed yet. */
+  deployment: Deployment | undefined
   /** Equal for copies of one request; differs for another request with the same authorisation. */
   digest: Hash
 }

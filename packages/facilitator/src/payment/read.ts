@@ -32,7 +32,13 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
   })
   // The offer does not tell which message the buyer signed; a salt comes with `ReceiveWithAuthorization`.
   const likely = salt === undefined ? TRANSFER : RECEIVE
-  const { kind, signature } = await readSignature(context, chain, authorization, payload.signature, likely)
+  const { kind, signature, deployment } = await readSignature(
+    context,
+    chain,
+    authorization,
+    payload.signature,
+    likely,
+  )
   requireCommitted(kind, salt, authorization, committed)
 
   const sold = { ...committed, productId: paymentRequirements.extra.productId ?? committed.productId }
@@ -45,6 +51,7 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
     attribution,
     linkMultiplierBps: committed.commissionMultiplierBps,
     isCommitted: salt !== undefined,
+    deployment,
   }
   return { ...payment, digest: digestOf(payment) }
 }

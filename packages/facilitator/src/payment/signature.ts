@@ -3,7 +3,8 @@ import { createCache } from '@referrer/process'
 import { Authorization, ProtocolError, Signature } from '@referrer/protocol'
 import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, size } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
-import { probe } from '../onchain/probe.ts'
+import { type Call, probe } from '../onchain/probe.ts'
+import { type Deployment, deploymentCall, unwrapSignature } from '../onchain/wallet-deployment.ts'
 import { askWallet, isAccepted } from '../onchain/wallet-signature.ts'
 import type { RouterAuthorization } from './payment.ts'
 import { invalidPayment, Refused } from './refused.ts'
@@ -11,6 +12,8 @@ import { invalidPayment, Refused } from './refused.ts'
 export interface Signed {
   kind: RouterAuthorization['kind']
   signature: Hex
+  /** Of a wallet that is not deployed yet. */
+  deployment?: Deployment
 }
 
 export const RECEIVE = 0
@@ -53,12 +56,33 @@ export async function readSignature(
       if (signer === authorization.from) return { kind, signature: plain }
     }
   }
+  const wrapped = unwrapSignature(signature)
+  if (wrapped) return readWrapped(context, chain, authorization, wrapped, likely)
   if (await isContract(context, chain, authorization.from)) {
     return { kind: await kindFor(chain, authorization, signature, likely), signature }
   }
   throw invalidPayment(
     `signature does not match from: sign ${TYPES.join(' or ')} of ${chain.token.name} version ${chain.token.version} at ${chain.contracts.USDC} on chain ${chain.chainId} with the key of ${authorization.from}`,
   )
+}
+
+/** Of a wallet that was not deployed when it signed, and may be by now: then the signature within is as that of any other wallet. */
+async function readWrapped(
+  { config }: Context,
+  chain: Chain,
+  authorization: Authorization.Authorization,
+  { signature, ...deployment }: Deployment & { signature: Hex },
+  likely: Signed['kind'],
+): Promise<Signed> {
+  const { from } = authorization
+  if (await hasCode(chain, from).catch(unanswered))
+    return { kind: await kindFor(chain, authorization, signature, likely), signature }
+  if (!config.walletFactories.has(deployment.factory))
+    throw invalidPayment(
+      `the wallet ${from} is not deployed, and wallets of the factory ${deployment.factory} are not deployed here: deploy the wallet first, then send the same payment again`,
+    )
+  const kind = await kindFor(chain, authorization, signature, likely, [deploymentCall(from, deployment)])
+  return { kind, signature, deployment }
 }
 
 /** What the payer signs. */
@@ -98,33 +122,38 @@ export async function recoverSigner(
 
 /**
  * Which message a contract wallet takes for signed. Where it takes neither, or both, it is `likely`: its trial tells the rest. Without a
- * salt there is nothing to ask: only a bare transfer can be settled then, and the token asks the wallet for just that.
+ * salt there is nothing to ask: only a bare transfer can be settled then, and the token asks the wallet for just that. `before`: what
+ * deploys the wallet.
  */
 async function kindFor(
   chain: Chain,
   authorization: Authorization.Authorization,
   signature: Hex,
   likely: Signed['kind'],
+  before: Call[] = [],
 ): Promise<Signed['kind']> {
   if (likely === TRANSFER) return TRANSFER
   const calls = KINDS.map((kind) =>
     askWallet(authorization.from, CHECK_GAS, digestOf(chain, kind, authorization), signature),
   )
-  const { outcomes } = await probe(chain, chain.relayerPool.available()[0], calls).catch(unanswered)
-  const accepted = KINDS.filter((_, at) => isAccepted(outcomes[at]))
+  const relayer = chain.relayerPool.available()[0]
+  const { outcomes } = await probe(chain, relayer, [...before, ...calls]).catch(unanswered)
+  const accepted = KINDS.filter((_, at) => isAccepted(outcomes[before.length + at]))
   return accepted.length === 1 ? (accepted[0] ?? likely) : likely
 }
 
 const codeAt = once(({ clock }) =>
   createCache<{ chain: Chain; address: Address }, boolean>({
     keyOf: ({ chain, address }) => `${chain.chainId}:${address}`,
-    load: async ({ chain, address }) =>
-      (await chain.rpc.request<Hex>('eth_getCode', [address, 'latest'], PATIENCE)) !== '0x',
+    load: ({ chain, address }) => hasCode(chain, address),
     ttlMs: (isContract) => (isContract ? CONTRACT_FOR_MS : PLAIN_FOR_MS),
     max: MOST_WALLETS,
     clock,
   }),
 )
+
+export const hasCode = async ({ rpc }: Pick<Chain, 'rpc'>, address: Address): Promise<boolean> =>
+  (await rpc.request<Hex>('eth_getCode', [address, 'latest'], PATIENCE)) !== '0x'
 
 function isContract(context: Context, chain: Chain, address: Address): Promise<boolean> {
   return codeAt(context)({ chain, address }).catch(unanswered)

@@ -54,6 +54,10 @@ export function gasLimit(tried: Tried[], data: Hex): bigint {
   return limit
 }
 
+/** Of the transaction that deploys a wallet, whose trial used so much. */
+export const deploymentGasLimit = (used: bigint, data: Hex): bigint =>
+  TRANSACTION + dataGas(data) + withRoom(used) + used / 63n
+
 /** The gas of an order and of all that follows from it, when so many share its transaction. */
 export const lifeGas = (order: Order, gas: bigint, sharers: number): bigint =>
   gas + dataGas(order.data) + TRANSACTION / BigInt(sharers) + (isPurchase(order) ? LATER : 0n)

@@ -8,6 +8,7 @@ import { keyOf, type Payment } from '../payment/payment.ts'
 import type { Refused } from '../payment/refused.ts'
 import { approveArrived } from './approve-arrived.ts'
 import { type Attempt, type In, refuse } from './attempt.ts'
+import { createDeployments } from './deployment.ts'
 import type { OnSettlement } from './events.ts'
 import { examineFailure } from './examine-failure.ts'
 import { join } from './join.ts'
@@ -52,6 +53,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
   }
   const tracker = createTracker(records, chain, () => queue.pump())
   const queue = createSubmissionQueue(context, chain, tracker, onEvent)
+  const deployments = createDeployments(context, chain, tracker)
 
   const steps: Steps = {
     queued: (attempt, { payment }) => queue.submit(attempt, payment),
@@ -87,7 +89,8 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
   }
 
   return {
-    settle(payment, signal) {
+    async settle(payment, signal) {
+      const deployed = payment.deployment && (await deployments.deploy(payment, payment.deployment, signal))
       const attempt: Attempt = {
         state: 'queued',
         key: keyOf(payment),
@@ -100,7 +103,9 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
         hasArrived: false,
         refusal: undefined,
       }
-      return run(attempt, { state: 'queued', payment })
+      const transaction = await run(attempt, { state: 'queued', payment })
+      await deployed?.hasPaid()
+      return transaction
     },
     splitDeposit(deposit, refusal, signal) {
       const attempt: Attempt = {

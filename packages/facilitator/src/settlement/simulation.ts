@@ -3,6 +3,7 @@ import { sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { type Address, decodeAbiParameters, encodeFunctionData, type Hex, numberToHex } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { type Call, type Outcome, type ProbeTag, probe } from '../onchain/probe.ts'
+import { deploymentCall } from '../onchain/wallet-deployment.ts'
 import { askWallet, isAccepted } from '../onchain/wallet-signature.ts'
 import type { Payment } from '../payment/payment.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
@@ -19,7 +20,8 @@ const MINING = 3n
 const CLOCK_SKEW = 60n
 
 export type Verdict =
-  | { type: 'good'; gas: bigint; hasCode: boolean }
+  /** `deploymentGas`: that it took to deploy the payer, which has no code yet. */
+  | { type: 'good'; gas: bigint; hasCode: boolean; deploymentGas?: bigint }
   /** `fault`: the payer caused it. */
   | { type: 'refused'; refusal: Refused; fault?: { hasCode: boolean } }
   /** The token has this nonce as used: the money may be in the router, or split, or the payer has cancelled. `refusal`: it is not to be split. */
@@ -59,11 +61,17 @@ async function attempt(
   tag: ProbeTag,
 ): Promise<Verdict[] | undefined> {
   const agents = agentsOf(payments.map(({ attribution }) => attribution))
-  const calls = [...partyCalls(chain, agents), ...payments.map((payment) => settleCall(chain, payment))]
+  const undeployed = payments.filter(({ deployment }) => deployment)
+  const calls = [
+    ...partyCalls(chain, agents),
+    ...deploymentCalls(payments),
+    ...payments.map((payment) => settleCall(chain, payment)),
+  ]
   const wallets = payments.map(({ authorization }) => authorization.from)
   const { timestamp, haveCode, outcomes } = await probe(chain, relayer, calls, { tag, wallets })
   const parties = readParties(agents, outcomes)
-  const tried = outcomes.slice(agents.length * 2)
+  const deployed = new Map(undeployed.map((payment, at) => [payment, outcomes[agents.length * 2 + at]]))
+  const tried = outcomes.slice(agents.length * 2 + undeployed.length)
 
   let isStale = false
   const verdicts = payments.map((payment, at): Verdict | Failure => {
@@ -73,9 +81,13 @@ async function attempt(
     isStale ||= !outcome.ok && timestamp <= validAfter && validAfter <= now + CLOCK_SKEW
     if (outcome.ok && validBefore <= now + MINING) return { type: 'refused', refusal: expired(validBefore) }
     const refusal = judgeParties(payment.authorization.from, payment.attribution, parties)
-    const hasCode = haveCode[at] === true
+    const deployment = haveCode[at] ? undefined : deployed.get(payment)
+    if (deployment && !deployment.ok) return { type: 'refused', refusal: undeployable(payment) }
+    const hasCode = haveCode[at] === true || deployment !== undefined
     if (!outcome.ok) return { type: 'failed', revert: outcome.data, hasCode, refusal }
-    return refusal ? { type: 'refused', refusal } : { type: 'good', gas: outcome.gasUsed, hasCode }
+    if (refusal) return { type: 'refused', refusal }
+    const good = { type: 'good', gas: outcome.gasUsed, hasCode } as const
+    return deployment ? { ...good, deploymentGas: deployment.gasUsed } : good
   })
   if (isStale && tag !== 'pending') return undefined
   return explainFailures(chain, relayer, payments, verdicts, tag)
@@ -91,8 +103,11 @@ async function explainFailures(
 ): Promise<Verdict[]> {
   const failures = payments.flatMap((payment, at) => (verdicts[at]?.type === 'failed' ? [payment] : []))
   if (failures.length === 0) return verdicts as Verdict[]
+  const before = deploymentCalls(failures)
   const calls = failures.flatMap((payment) => factCalls(chain, payment))
-  const { timestamp, outcomes } = await probe(chain, relayer, calls, { tag })
+  const probed = await probe(chain, relayer, [...before, ...calls], { tag })
+  const { timestamp } = probed
+  const outcomes = probed.outcomes.slice(before.length)
   const facts = new Map(
     failures.map((payment, at) => [payment, outcomes.slice(at * FACTS, (at + 1) * FACTS)] as const),
   )
@@ -139,6 +154,17 @@ function judgeFailure(
 
 const expired = (at: bigint) =>
   invalidPayment(`authorization expired at ${at}, or before it can be mined: sign a new one`)
+
+const undeployable = ({ authorization: { from }, deployment }: Payment) =>
+  invalidPayment(
+    `the wallet ${from} is not deployed, and the factory ${deployment?.factory} does not deploy it by the call in the signature: deploy the wallet first, then send the same payment again`,
+  )
+
+/** Of the payers that are not deployed yet. */
+const deploymentCalls = (payments: Payment[]): Call[] =>
+  payments.flatMap(({ authorization, deployment }) =>
+    deployment ? [deploymentCall(authorization.from, deployment)] : [],
+  )
 
 const settleCall = ({ contracts }: Chain, payment: Payment): Call => ({
   target: contracts.SplitRouter,

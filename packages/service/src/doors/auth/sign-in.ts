@@ -1,35 +1,17 @@
 // Sign-In with Ethereum: the signed message contains our domain, so that a signature for another purpose cannot open a session.
 import { createHash } from 'node:crypto'
-import { RpcError } from '@referrer/chain'
 import { createTurns } from '@referrer/net'
-import {
-  type Address,
-  encodeDeployData,
-  erc6492SignatureValidatorAbi,
-  erc6492SignatureValidatorByteCode,
-  type Hash,
-  type Hex,
-  hashMessage,
-  hexToBytes,
-  isAddressEqual,
-  isHex,
-  numberToHex,
-} from 'viem'
+import { type Address, type Hash, hashMessage, hexToBytes, isAddressEqual, isHex } from 'viem'
 import { type Chain, type Context, once } from '../../kit/context.ts'
-import { RateLimited, unavailable } from '../../kit/market-error.ts'
+import { RateLimited } from '../../kit/market-error.ts'
+import { isSignedByWallet, LONGEST_SIGNATURE } from '../../kit/wallet-signature.ts'
 import { Unauthenticated } from './caller.ts'
 import { endOfNonce, NONCE_SECONDS } from './nonces.ts'
 import { type Holder, openSession, type Session } from './sessions.ts'
 import { LONGEST_MESSAGE, parseSignInMessage, type SignInMessage } from './sign-in-message.ts'
 
-/** Length limit in characters; the signature of a contract wallet can contain its deployment data (ERC-6492). */
-export const LONGEST_SIGNATURE = 20_000
 /** Tolerated difference between clocks. */
 const SKEW_MS = 60_000
-/** Gas limit of the check: enough to deploy and call a wallet, and a bound on the work of an untrusted contract. */
-const GAS = numberToHex(2_000_000)
-/** Sender of the simulated call. It is not the zero address, because some wallets accept every signature in calls from it. */
-const CALL_SENDER = '0x0000000000000000000000000000000000006492'
 
 /** Our host name, with the port where it is not the default one. */
 const hostOf = ({ config }: Pick<Context, 'config'>): string => new URL(config.publicUrl).host
@@ -144,20 +126,4 @@ async function requireRate(context: Context, client: string): Promise<void> {
     `signatures of contract wallets are checked on the chain, at most ${WALLETS.perSecond} a second for each client`,
     Math.ceil(seconds),
   )
-}
-
-/** Whether a contract wallet accepts the signature: a deployed one (ERC-1271), or one that is not deployed yet (ERC-6492). */
-async function isSignedByWallet({ rpc }: Chain, address: Address, digest: Hash, signature: Hex) {
-  const data = encodeDeployData({
-    abi: erc6492SignatureValidatorAbi,
-    bytecode: erc6492SignatureValidatorByteCode,
-    args: [address, digest, signature],
-  })
-  try {
-    const answer = await rpc.request<Hex>('eth_call', [{ from: CALL_SENDER, data, gas: GAS }, 'latest'])
-    return answer === '0x01'
-  } catch (error) {
-    if (error instanceof RpcError && error.kind === 'reverted') return false
-    throw unavailable(`wallet ${address}: check signature on-chain`, error)
-  }
 }

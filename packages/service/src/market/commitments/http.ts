@@ -5,7 +5,7 @@ import { NONCE_FORMS, type Proof } from './operations.ts'
 
 const DECIMAL: Shown = { type: 'string', pattern: '^(0|[1-9][0-9]{0,77})$' }
 const BYTES32: Shown = { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' }
-const SIGNATURE: Shown = { type: 'string', pattern: '^0x[0-9a-fA-F]{130}$' }
+const SIGNATURE: Shown = { type: 'string', pattern: '^0x([0-9a-fA-F]{2}){65,}$' }
 const NONCES = { decimal: DECIMAL, bytes32: BYTES32 } as const
 
 /** Schemas of the fields of a commitment, by their Solidity type. */
@@ -24,7 +24,7 @@ export const proofFields = (type: Commitment.TwoStepType) => ({
   nonce: unvalidated('Required: the nonce of step 1.', NONCES[Commitment.COMMITMENTS[type].nonce]),
   expiry: unvalidated('Required: the expiry of step 1.', { type: 'integer' }),
   agent_sig: unvalidated(
-    'Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271).',
+    'Required: the signature of the commitment by the owner of the agent, 65 bytes as hex, low-s. Where the owner is a contract, it decides (ERC-1271), also before it is deployed (ERC-6492), on bytes of any number.',
     SIGNATURE,
   ),
 })

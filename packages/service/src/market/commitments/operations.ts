@@ -1,11 +1,20 @@
 // Shared by all two-step calls: step 1 returns the commitment to sign and stores nothing; step 2 brings the signature of the agent's owner.
 import { Commitment, Nonce, ProtocolError, Signature } from '@referrer/protocol'
-import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, isAddressEqual } from 'viem'
+import {
+  type Address,
+  bytesToHex,
+  type Hash,
+  type Hex,
+  hexToBytes,
+  isAddressEqual,
+  isErc6492Signature,
+  parseErc6492Signature,
+} from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
-import { MarketError, refused } from '../../kit/market-error.ts'
+import { MarketError, refused, unavailable } from '../../kit/market-error.ts'
 import { ownerOf } from '../../kit/onchain.ts'
 import { resolveOwner } from '../../kit/owner.ts'
-import { isSignedByContract } from './contract-owner.ts'
+import { isSignedByWallet, LONGEST_SIGNATURE } from '../../kit/wallet-signature.ts'
 
 export type TwoStepType = Commitment.TwoStepType
 type Type = TwoStepType
@@ -92,9 +101,16 @@ async function signerOf({ recovery }: Context, digest: Hash, given: unknown): Pr
     if (!(error instanceof ProtocolError)) throw error
     if (error.code !== 'malformed_signature')
       return refused('invalid input', `recover signer: ${error.message}`)
-    throw refused('invalid input', 'invalid agent_sig: must be 0x-prefixed 65-byte hex')
+    const refusal = refused('invalid input', 'invalid agent_sig: must be 0x-prefixed 65-byte hex')
+    if (isLong(given)) return refusal
+    throw refusal
   }
 }
+
+/** Only a contract wallet can have made it, for example one of several keys. */
+const isLong = (given: unknown) =>
+  typeof given === 'string' && given.length <= LONGEST_SIGNATURE && LONG.test(given)
+const LONG = /^0x([0-9a-fA-F]{2}){66,}$/
 
 async function ownerThatSigned(
   chain: Chain,
@@ -102,12 +118,26 @@ async function ownerThatSigned(
   { signer, digest, signature }: { signer: Address | MarketError; digest: Hash; signature: Hex },
 ): Promise<{ owner: Address; isByKey: boolean }> {
   const owner = await resolveOwner(agentId, () => ownerOf(chain, agentId)).catch((error: unknown) => {
-    throw signer instanceof MarketError ? signer : error
+    const isUnknown = error instanceof MarketError && error.kind === 'unavailable'
+    throw signer instanceof MarketError && !isUnknown ? signer : error
   })
   const isByKey = !(signer instanceof MarketError) && isAddressEqual(signer, owner)
-  if (isByKey || (await isSignedByContract(chain, owner, digest, signature))) return { owner, isByKey }
+  if (isByKey || (await isSignedByWallet(chain, owner, digest, signature))) return { owner, isByKey }
   if (signer instanceof MarketError) throw signer
   throw refused('unauthorized', `signature not from agent owner: recovered ${signer}, want ${owner}`)
+}
+
+/** The signature as our contracts take it. Refuses that of a wallet that is not deployed: they can ask only a wallet that is. */
+export async function onChainSignature({ rpc }: Chain, { owner, signature }: Signed): Promise<Hex> {
+  if (!isErc6492Signature(signature)) return signature
+  const code = await rpc.request<Hex>('eth_getCode', [owner, 'latest']).catch((error: unknown) => {
+    throw unavailable(`owner ${owner}: read code on-chain`, error)
+  })
+  if (code !== '0x') return parseErc6492Signature(signature).signature
+  throw refused(
+    'conflict',
+    `the owner ${owner} is a wallet that is not deployed, and this is verified on the chain: deploy the wallet first, then send the same again`,
+  )
 }
 
 /**

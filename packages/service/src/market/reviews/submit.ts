@@ -9,6 +9,7 @@ import { refused } from '../../kit/market-error.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { despiteDeadlock } from '../../machinery/db/deadlock.ts'
 import {
+  onChainSignature,
   type Proof,
   proposeCommitment,
   requireSigned,
@@ -73,7 +74,8 @@ export async function submitReview(
 ): Promise<Submitted> {
   const from = requirePublisher(context)
   const draft = await draftOf(context, chain, submission)
-  const signed = await requireSigned(context, chain, 'ReviewCommitment', draft.terms, given)
+  const asSigned = await requireSigned(context, chain, 'ReviewCommitment', draft.terms, given)
+  const signed = { ...asSigned, signature: await onChainSignature(chain, asSigned) }
   const internalId = await despiteDeadlock(() =>
     context.sql.begin(async (tx) => {
       const id = await enter(tx, chain, { from, draft, signed })
