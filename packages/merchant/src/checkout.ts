@@ -2,9 +2,10 @@
 import type { PublicClient } from 'viem'
 import { jsonAnswer, paid, receipt, refusalFields, retryLater } from './answers.ts'
 import type { Settings } from './config.ts'
+import { OFFER_RECEIPT } from './extensions/offer-receipt.ts'
 import type { Outcome } from './facilitator.ts'
 import type { Market } from './market.ts'
-import type { Offer } from './offer.ts'
+import { type Offer, resourceUrl } from './offer.ts'
 import type { Payment } from './payment.ts'
 import { type Claim, type Granted, REPEATED } from './payment-memory.ts'
 import { type Sale, saleOf } from './sale.ts'
@@ -88,7 +89,8 @@ export function createCheckout(settings: Settings, client: PublicClient) {
       return jsonAnswer(503, { error: OWED, transaction: sale.transaction })
     }
     try {
-      const response = await receipt(await settings.serve(request, sale), sale, network)
+      const served = await settings.serve(request, sale)
+      const response = await receipt(served, sale, network, (status) => signedReceipt(request, sale, status))
       if (response.status >= 500) {
         await response.body?.cancel()
         throw new Error(`serve answered ${response.status}`)
@@ -101,6 +103,20 @@ export function createCheckout(settings: Settings, client: PublicClient) {
       tell({ type: 'serve_failed', sale, error })
       const response = jsonAnswer(500, { error: OWED, transaction: sale.transaction })
       return new Response(response.body, { status: 500, headers: paid(response.headers, sale, network) })
+    }
+  }
+
+  /** A receipt says that the service was delivered, so a failure gets none. A sale is never lost for the want of a signature. */
+  async function signedReceipt(request: Request, sale: Sale, status: number): Promise<object | undefined> {
+    const { issuer } = settings.extensions
+    if (!issuer || status >= 400 || sale.payer === '') return undefined
+    const { transaction, payer } = sale
+    const delivery = { resourceUrl: resourceUrl(settings, request.url), network, payer, transaction }
+    try {
+      return { [OFFER_RECEIPT]: await issuer.receipt(delivery, settings.now()) }
+    } catch (error) {
+      tell({ type: 'signing_failed', what: 'receipt', sale, error })
+      return undefined
     }
   }
 

@@ -3,7 +3,11 @@ import { type Address, type Hex, isAddress, isHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { isResponse } from './answers.ts'
 import type { MerchantEvent } from './events.ts'
+import { bazaarOf, type ProductInput, type ProductOutput } from './extensions/bazaar.ts'
+import type { Extensions } from './extensions/declarations.ts'
+import { type ReceiptsConfig, readReceipts } from './extensions/offer-receipt.ts'
 import type { PaymentMemory } from './payment-memory.ts'
+import { refuse } from './refuse.ts'
 import type { Sale } from './sale.ts'
 
 /**
@@ -87,7 +91,14 @@ export interface ReferralConfig extends MarketConfig {
    * sell, a 400 for input that you could not serve) before anybody pays.
    */
   price: Price | ((request: Request) => Price | Response | Promise<Price | Response>)
-  product?: MarketConfig['product'] & { description?: string; mimeType?: string }
+  product?: MarketConfig['product'] & {
+    description?: string
+    mimeType?: string
+    /** How it is called. With it, or with `output`, the offer declares the extension `bazaar`, which catalogues of services read. */
+    input?: ProductInput
+    /** What is answered. */
+    output?: ProductOutput
+  }
   /**
    * Called once the money has moved. Anything JSON-able becomes the body, joined by `transaction`; a `Response` is sent as it
    * is, joined by `transaction` where it is JSON. When it throws, or answers 500 or above, the buyer may send the same payment again.
@@ -95,6 +106,8 @@ export interface ReferralConfig extends MarketConfig {
   serve(request: Request, sale: Sale): unknown
   /** Where buyers reach this endpoint, if a proxy stands before it. The query of the request is kept. */
   publicUrl?: string
+  /** Signs offers, and a receipt for what was served: the extension `offer-receipt`. */
+  receipts?: ReceiptsConfig
 }
 
 /** The configuration once it is checked, with its defaults. */
@@ -124,6 +137,7 @@ export interface Settings extends MarketSettings {
   mimeType: string | undefined
   serve(request: Request, sale: Sale): unknown
   publicUrl: URL | undefined
+  extensions: Extensions
 }
 
 const TIMEOUT_MS = 58_000
@@ -132,7 +146,7 @@ const REFRESH_MS = 5 * 60_000
 const MAX_TEXT_CHARS = 500
 
 export function readConfig(config: ReferralConfig): Settings {
-  const { product = {}, price, publicUrl } = config
+  const { product = {}, price, publicUrl, receipts } = config
   if (typeof config.serve !== 'function') refuse('serve', 'a function')
   return {
     ...readMarketConfig(config),
@@ -142,6 +156,7 @@ export function readConfig(config: ReferralConfig): Settings {
     mimeType: shortText(product.mimeType, 'product.mimeType'),
     serve: config.serve.bind(config),
     publicUrl: publicUrl === undefined ? undefined : webUrl(publicUrl, 'publicUrl'),
+    extensions: { bazaar: bazaarOf(product), issuer: receipts && readReceipts(receipts) },
   }
 }
 
@@ -233,8 +248,4 @@ function shortText(value: string | undefined, what: string): string | undefined 
     refuse(what, `at most ${MAX_TEXT_CHARS} characters`)
   }
   return value
-}
-
-function refuse(what: string, expected: string): never {
-  throw new TypeError(`@referrer/merchant: ${what} must be ${expected}`)
 }

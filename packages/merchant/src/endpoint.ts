@@ -73,7 +73,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       const amount = await settings.priceOf(request)
       if (typeof amount !== 'bigint') return amount
       requireLeast(amount, least)
-      return { offer: makeOffer(settings, market, { url: request.url, amount, buyer }), market }
+      return { offer: await makeOffer(settings, market, { url: request.url, amount, buyer }), market }
     } catch (error) {
       settings.tell({ type: 'price_failed', error })
       return jsonAnswer(500, { error: 'the price could not be told; nothing was charged' })

@@ -30,4 +30,6 @@ export type MerchantEvent =
   /** The router and the token could not be read from the chain. */
   | { type: 'market_unavailable'; error: unknown }
   | { type: 'price_failed'; error: unknown }
+  /** `receipts.signer` did not sign: the offer, or the answer of this sale, was sent without its signature. */
+  | { type: 'signing_failed'; what: 'offer' | 'receipt'; sale?: Sale; error: unknown }
   | { type: 'claims_failed'; error: unknown }

@@ -1,5 +1,8 @@
 export type { MarketConfig, Price, ReferralConfig } from './config.ts'
 export { createReferralEndpoint, type ReferralEndpoint } from './endpoint.ts'
 export type { MerchantEvent } from './events.ts'
+export type { JsonSchema, ProductInput, ProductOutput } from './extensions/bazaar.ts'
+export { type ReceiptKey, receiptDidDocument } from './extensions/did.ts'
+export type { JwsSigner, ReceiptsConfig } from './extensions/offer-receipt.ts'
 export { createPaymentMemory, type PaymentMemory, type SharedClaims } from './payment-memory.ts'
 export type { Sale } from './sale.ts'

@@ -2,6 +2,7 @@
 import { AttributionToken, X402 } from '@referrer/protocol'
 import { refusalFields } from './answers.ts'
 import type { Settings } from './config.ts'
+import { declarationsOf, fitting } from './extensions/declarations.ts'
 import type { Market } from './market.ts'
 import { type GetHeader, termsOf } from './payment.ts'
 
@@ -44,11 +45,11 @@ export function buyerOf(attributionToken: string, buyerAgentId: string | undefin
 
 const isShort = (text: string, max: number) => text.length <= max && PRINTABLE.test(text)
 
-export function makeOffer(
+export async function makeOffer(
   settings: Settings,
   market: Market,
   { url, amount, buyer }: { url: string; amount: bigint; buyer: Buyer },
-): Offer {
+): Promise<Offer> {
   const { network, setupUrl, description, mimeType } = settings
   const requirements: X402.PaymentRequirements.PaymentRequirements = {
     scheme: 'exact',
@@ -64,6 +65,11 @@ export function makeOffer(
     ...(description !== undefined && { description }),
     ...(mimeType !== undefined && { mimeType }),
   }
+  const extensions = { ...buyer, setup_url: setupUrl }
+  const declared = fitting(
+    { x402Version: X402.VERSION, resource, accepts: [requirements], extensions },
+    await declarationsOf(settings, { resourceUrl: resource.url, requirements }),
+  )
 
   function answer(refusal?: Refusal): Response {
     const body = {
@@ -71,7 +77,7 @@ export function makeOffer(
       ...(refusal && refusalFields(refusal.message, refusal.reason)),
       resource,
       accepts: [requirements],
-      extensions: { ...buyer, setup_url: setupUrl },
+      extensions: { ...extensions, ...declared },
     }
     const headers = new Headers({
       'cache-control': 'no-store',
@@ -99,7 +105,8 @@ export function extraOf(
   return { ...token, authorizationType: 'ReceiveWithAuthorization', ...(isOther && { productId }) }
 }
 
-function resourceUrl({ publicUrl }: Settings, requested: string): string {
+/** Where buyers reach what they asked for. */
+export function resourceUrl({ publicUrl }: Pick<Settings, 'publicUrl'>, requested: string): string {
   const { search } = new URL(requested)
   const url = new URL(publicUrl ?? requested)
   if (search) url.search = search

@@ -1,0 +1,59 @@
+// What an offer declares beside the ref link: the extensions of x402 that the shop has turned on.
+import type { X402 } from '@referrer/protocol'
+import type { MerchantEvent } from '../events.ts'
+import { BAZAAR } from './bazaar.ts'
+import { type Issuer, OFFER_RECEIPT } from './offer-receipt.ts'
+
+type Fields = Record<string, unknown>
+
+/** The extensions that the configuration names, checked. */
+export interface Extensions {
+  bazaar: Fields | undefined
+  issuer: Issuer | undefined
+}
+
+interface Shop {
+  extensions: Extensions
+  now(): number
+  tell(event: MerchantEvent): void
+}
+
+export interface Declared {
+  resourceUrl: string
+  requirements: X402.PaymentRequirements.PaymentRequirements
+}
+
+/**
+ * The offer travels in a header, and the buyer sends all of it back beside the payment: together with the other headers of that request
+ * it must not exceed 16 KiB as base64.
+ */
+const MAX_OFFER_BYTES = 9_000
+
+/** Declarations by their names, the most important first. Never throws: an offer without a signature is an offer. */
+export async function declarationsOf(
+  { extensions: { bazaar, issuer }, now, tell }: Shop,
+  terms: Declared,
+): Promise<Fields> {
+  let offer: object | undefined
+  try {
+    offer = await issuer?.offer(terms, now())
+  } catch (error) {
+    tell({ type: 'signing_failed', what: 'offer', error })
+  }
+  return { ...(offer && { [OFFER_RECEIPT]: offer }), ...(bazaar && { [BAZAAR]: bazaar }) }
+}
+
+/** Those that fit beside what the offer has already: a long link or URL leaves room for fewer. */
+export function fitting(offer: object, declarations: Fields): Fields {
+  let room = MAX_OFFER_BYTES - sizeOf(offer)
+  const kept: Fields = {}
+  for (const [name, declaration] of Object.entries(declarations)) {
+    const size = sizeOf({ [name]: declaration })
+    if (size > room) continue
+    kept[name] = declaration
+    room -= size
+  }
+  return kept
+}
+
+const sizeOf = (value: object) => new TextEncoder().encode(JSON.stringify(value)).length

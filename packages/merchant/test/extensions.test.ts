@@ -1,0 +1,316 @@
+// The extensions of x402: the official client with the functions of `@x402/extensions` on one side, our endpoint and facilitator on the other.
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { X402 } from '@referrer/protocol'
+import type { PaymentRequired } from '@x402/core/types'
+import { ExactEvmScheme } from '@x402/evm'
+import {
+  bazaarResourceServerExtension,
+  declareDiscoveryExtension,
+  extractDiscoveryInfo,
+  validateDiscoveryExtension,
+} from '@x402/extensions/bazaar'
+import {
+  createEIP712OfferReceiptIssuer,
+  createOfferReceiptExtension,
+  decodeSignedOffers,
+  type EIP712SignedReceipt,
+  extractOffersFromPaymentRequired,
+  extractReceiptFromResponse,
+  extractReceiptPayload,
+  findAcceptsObjectFromSignedOffer,
+  isEIP712SignedOffer,
+  isEIP712SignedReceipt,
+  isJWSSignedOffer,
+  isJWSSignedReceipt,
+  type SignedOffer,
+  type SignedReceipt,
+  verifyOfferSignatureEIP712,
+  verifyOfferSignatureJWS,
+  verifyReceiptMatchesOffer,
+  verifyReceiptSignatureEIP712,
+  verifyReceiptSignatureJWS,
+} from '@x402/extensions/offer-receipt'
+import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { exportJWK, generateKeyPair } from 'jose'
+import type { LocalAccount } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PRICE, startTestFacilitator, type TestFacilitator } from '../../facilitator/test/harness.ts'
+import {
+  createPaymentMemory,
+  createReferralEndpoint,
+  type MerchantEvent,
+  type ReceiptKey,
+  type ReceiptsConfig,
+  type ReferralConfig,
+  receiptDidDocument,
+} from '../src/index.ts'
+import { nodeHandler } from '../src/node.ts'
+
+let m: TestFacilitator
+const servers: Server[] = []
+
+beforeAll(async () => {
+  m = await startTestFacilitator({ keepsTime: true })
+})
+afterAll(async () => {
+  for (const server of servers) {
+    server.close()
+    server.closeAllConnections()
+  }
+  await m.close()
+})
+
+interface Shop {
+  url: string
+  served: number
+  events: MerchantEvent[]
+}
+
+async function listen(server: Server): Promise<string> {
+  servers.push(server.listen(0, '127.0.0.1'))
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function open(changes: Partial<ReferralConfig> = {}): Promise<Shop> {
+  const shop: Shop = { url: '', served: 0, events: [] }
+  const endpoint = createReferralEndpoint({
+    chainId: m.chainId,
+    rpcUrl: m.node.url,
+    addressRegistry: m.market.addresses.AddressRegistry,
+    facilitatorUrl: m.facilitator.url,
+    setupUrl: 'https://market.test/.well-known/referrer-agent',
+    merchantId: m.merchant.merchantId,
+    payments: createPaymentMemory(),
+    price: PRICE,
+    serve: () => ({ thing: ++shop.served }),
+    onEvent: (event) => shop.events.push(event),
+    ...changes,
+    product: { id: m.merchant.productId, ...changes.product },
+  })
+  shop.url = `${await listen(createServer(nodeHandler(endpoint)))}/thing?topic=cats`
+  return shop
+}
+
+const linked = () => ({ 'X-Referrer-Token': m.till.attributionToken })
+const offerAt = async (url: string): Promise<PaymentRequired> => {
+  const response = await fetch(url, { headers: linked() })
+  expect(response.status).toBe(402)
+  return X402.decodeHeader(response.headers.get('PAYMENT-REQUIRED')) as PaymentRequired
+}
+
+/** The official client, and what it paid with. */
+function clientOf(account: LocalAccount) {
+  const sent = { signature: '' }
+  const pay = wrapFetchWithPaymentFromConfig(
+    (input, init) => {
+      const { headers } = new Request(input, init)
+      sent.signature = headers.get('PAYMENT-SIGNATURE') ?? sent.signature
+      return fetch(input, init)
+    },
+    {
+      schemes: [{ network: X402.Network.from(m.chainId), client: new ExactEvmScheme(account) }],
+      spendControls: false,
+    },
+  )
+  return { pay, sent, payload: () => X402.decodeHeader(sent.signature) as never }
+}
+
+describe('bazaar', () => {
+  const schema = { properties: { topic: { type: 'string' } }, required: ['topic'] }
+  const product = {
+    description: 'A joke about any topic',
+    input: { example: { topic: 'cats' }, schema },
+    output: { example: { joke: 'Two cats walk into a bar.' }, schema: { required: ['joke'] } },
+  }
+
+  it('is declared as the official package declares it, and passes its validation', async () => {
+    const text = { input: { text: 'Guten Tag' }, inputSchema: { required: ['text'] } }
+    for (const [mine, official, method] of [
+      [product, { input: { topic: 'cats' }, inputSchema: schema, output: product.output }, 'GET'],
+      [{ input: {} }, {}, 'GET'],
+      [
+        { output: { example: [1], schema: { type: 'array' } } },
+        { output: { example: [1], schema: { type: 'array' } } },
+        'GET',
+      ],
+      [
+        { input: { method: 'POST', bodyType: 'text', example: text.input, schema: text.inputSchema } },
+        { ...text, bodyType: 'text' },
+        'POST',
+      ],
+    ] as const) {
+      const { extensions } = await offerAt(
+        (await open({ product: mine as NonNullable<ReferralConfig['product']> })).url,
+      )
+      // The official middleware adds the method of the request.
+      const expected = await bazaarResourceServerExtension.enrichDeclaration?.(
+        declareDiscoveryExtension(official as never).bazaar,
+        { method, adapter: { getPath: () => '/thing' } },
+      )
+      expect(extensions?.bazaar).toEqual(expected)
+      expect(validateDiscoveryExtension(extensions?.bazaar as never)).toEqual({ valid: true })
+    }
+  })
+
+  it('reaches whoever settles, with the payment of the official client', async () => {
+    const shop = await open({ product })
+    const client = clientOf(await m.newBuyer())
+    expect((await client.pay(shop.url, { headers: linked() })).status).toBe(200)
+    const found = extractDiscoveryInfo(client.payload(), {} as never)
+    expect(found).toMatchObject({
+      resourceUrl: shop.url.replace(/\?.*/, ''),
+      method: 'GET',
+      description: product.description,
+      discoveryInfo: {
+        input: { queryParams: { topic: 'cats' } },
+        output: { example: product.output.example },
+      },
+    })
+  })
+})
+
+describe('offer-receipt', () => {
+  const edKey = async (): Promise<ReceiptKey> =>
+    (await exportJWK(
+      (
+        await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+      ).privateKey,
+    )) as ReceiptKey
+  const p256Key = async (): Promise<ReceiptKey> =>
+    (await exportJWK((await generateKeyPair('ES256', { extractable: true })).privateKey)) as ReceiptKey
+  const account = privateKeyToAccount(generatePrivateKey())
+
+  /** By the official verifier; what it returns is who signed, where the format tells. */
+  async function verified(offer: SignedOffer | undefined, receipt: SignedReceipt | undefined) {
+    if (offer && receipt && isEIP712SignedOffer(offer) && isEIP712SignedReceipt(receipt)) {
+      const signers = [await verifyOfferSignatureEIP712(offer), await verifyReceiptSignatureEIP712(receipt)]
+      return signers.map(({ signer }) => signer)
+    }
+    if (offer && receipt && isJWSSignedOffer(offer) && isJWSSignedReceipt(receipt)) {
+      await verifyOfferSignatureJWS(offer)
+      await verifyReceiptSignatureJWS(receipt)
+      return ['jws']
+    }
+    throw new Error('offer or receipt is missing')
+  }
+
+  const formats: [string, () => Promise<ReceiptsConfig>, string[]][] = [
+    ['EIP-712', async () => ({ format: 'eip712', signer: account }), [account.address, account.address]],
+    ['JWS by Ed25519 and did:key', async () => ({ format: 'jws', signer: await edKey() }), ['jws']],
+    ['JWS by P-256 and did:key', async () => ({ format: 'jws', signer: await p256Key() }), ['jws']],
+    [
+      'JWS by P-256 and did:web',
+      async () => {
+        const key = await p256Key()
+        const host = await listen(
+          createServer((request, response) => {
+            const isAsked = request.url === '/.well-known/did.json'
+            response.writeHead(isAsked ? 200 : 404).end(JSON.stringify(receiptDidDocument(kid, key)))
+          }),
+        )
+        const kid = `did:web:${encodeURIComponent(new URL(host).host)}#key-1`
+        return { format: 'jws', signer: key, kid }
+      },
+      ['jws'],
+    ],
+  ]
+
+  it.each(formats)(
+    'by %s, are what the official client extracts and verifies',
+    async (_, receiptsOf, signers) => {
+      const shop = await open({ receipts: await receiptsOf() })
+      const offered = await offerAt(shop.url)
+      const [offer] = extractOffersFromPaymentRequired(offered)
+      const [decoded] = decodeSignedOffers(offer ? [offer] : [])
+      expect(findAcceptsObjectFromSignedOffer(decoded as never, offered.accepts)).toEqual(offered.accepts[0])
+      expect(decoded).toMatchObject({ resourceUrl: offered.resource?.url, acceptIndex: 0 })
+
+      const buyer = await m.newBuyer()
+      const response = await clientOf(buyer).pay(shop.url, { headers: linked() })
+      expect(response.status).toBe(200)
+      const receipt = extractReceiptFromResponse(response)
+      expect(await verified(offer, receipt)).toEqual(signers)
+      expect(verifyReceiptMatchesOffer(receipt as never, decoded as never, [buyer.address])).toBe(true)
+      const { transaction } = decodePaymentResponseHeader(response.headers.get('PAYMENT-RESPONSE') ?? '')
+      expect(extractReceiptPayload(receipt as never).transaction).toBe(transaction)
+      expect(shop.events.map(({ type }) => type)).toEqual(['sold'])
+    },
+  )
+
+  it('have the schemas of the official package, and its way to leave out the transaction', async () => {
+    const official = createOfferReceiptExtension(createEIP712OfferReceiptIssuer('', async () => '0x'))
+    const resource = { url: 'http://shop.test/' }
+    const requirements = [{ network: 'eip155:1', amount: '1', asset: '0x', payTo: '0x', scheme: 'exact' }]
+    const context = { paymentRequiredResponse: { resource }, requirements } as never
+    const offers = (await official.enrichPaymentRequiredResponse?.({}, context)) as { schema: unknown }
+    const receipts = (await official.enrichSettlementResponse?.({}, {
+      result: { success: true, payer: '0x', network: 'eip155:1' },
+      transportContext: { request: { adapter: { getUrl: () => resource.url } } },
+    } as never)) as { schema: unknown; info: { receipt: EIP712SignedReceipt } }
+
+    for (const format of ['eip712', 'jws'] as const) {
+      const signer = format === 'jws' ? await edKey() : account
+      const shop = await open({ receipts: { format, signer, includeTransaction: false } as ReceiptsConfig })
+      const { extensions } = await offerAt(shop.url)
+      expect(extensions?.['offer-receipt']).toMatchObject({ schema: offers.schema })
+      const response = await clientOf(await m.newBuyer()).pay(shop.url, { headers: linked() })
+      const settled = decodePaymentResponseHeader(response.headers.get('PAYMENT-RESPONSE') ?? '')
+      expect(settled.extensions?.['offer-receipt']).toMatchObject({ schema: receipts.schema })
+      const payload = extractReceiptPayload(extractReceiptFromResponse(response) as SignedReceipt)
+      expect(payload.transaction).toBe(format === 'jws' ? undefined : '')
+      if (format === 'eip712') {
+        expect(Object.keys(payload)).toEqual(Object.keys(receipts.info.receipt.payload))
+      }
+    }
+  })
+
+  it('are left out where the signer fails or hangs: the sale is served, and the shop is told', async () => {
+    for (const sign of [
+      () => Promise.reject(new Error('KMS is down')),
+      () => new Promise<string>(() => {}),
+    ]) {
+      const signer = { kid: 'did:web:shop.test#key-1', algorithm: 'ES256', sign }
+      const shop = await open({ receipts: { format: 'jws', signer, timeoutMs: 20 } })
+      const response = await clientOf(await m.newBuyer()).pay(shop.url, { headers: linked() })
+      expect([response.status, await response.json()]).toMatchObject([200, { thing: 1 }])
+      expect(extractReceiptFromResponse(response)).toBeUndefined()
+      const types = shop.events.map((event) => (event.type === 'signing_failed' ? event.what : event.type))
+      expect(types.slice(-2)).toEqual(['receipt', 'sold'])
+      expect(types[0]).toBe('offer')
+    }
+  })
+
+  it('are not issued for what was not delivered, nor to whoever repeats a payment', async () => {
+    const answers = [Response.json({ error: 'sold out' }, { status: 404 }), { thing: 1 }]
+    const shop = await open({ receipts: { format: 'eip712', signer: account }, serve: () => answers.shift() })
+    const failed = await clientOf(await m.newBuyer()).pay(shop.url, { headers: linked() })
+    expect([failed.status, extractReceiptFromResponse(failed)]).toEqual([404, undefined])
+    const client = clientOf(await m.newBuyer())
+    const served = await client.pay(shop.url, { headers: linked() })
+    expect(extractReceiptFromResponse(served)).toBeDefined()
+    const again = await fetch(shop.url, { headers: { 'PAYMENT-SIGNATURE': client.sent.signature } })
+    expect([again.status, extractReceiptFromResponse(again)]).toEqual([409, undefined])
+  })
+
+  it('signs an offer once for all who ask for the same within half of its time', async () => {
+    let signed = 0
+    const clock = { now: Date.now() }
+    const signer = { kid: 'did:web:shop.test#key-1', algorithm: 'ES256', sign: async () => `${++signed}` }
+    const shop = await open({ receipts: { format: 'jws', signer, offerSeconds: 60 }, now: () => clock.now })
+    const first = await offerAt(shop.url)
+    clock.now += 30_000
+    expect(extractOffersFromPaymentRequired(await offerAt(shop.url))).toEqual(
+      extractOffersFromPaymentRequired(first),
+    )
+    clock.now += 1_000
+    await offerAt(shop.url)
+    expect(signed).toBe(2)
+    const silent = await open({ receipts: { format: 'jws', signer, offerSeconds: 0 } })
+    expect((await offerAt(silent.url)).extensions).not.toHaveProperty('offer-receipt')
+    expect(signed).toBe(2)
+  })
+})
