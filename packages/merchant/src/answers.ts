@@ -32,16 +32,20 @@ export async function receipt(
   network: X402.Network.Network,
   extensionsOf: (status: number) => Promise<object | undefined> = async () => undefined,
 ): Promise<Response> {
+  const response = await withSale(served, sale)
+  paid(response.headers, sale, network, await extensionsOf(response.status))
+  return response
+}
+
+/** What `serve` gave, with the transaction in its body where it is JSON. */
+export async function withSale(served: unknown, sale: Sale): Promise<Response> {
   const response = isResponse(served)
     ? await withTransaction(served, sale)
     : Response.json(joined(served, sale))
   const headers = new Headers(response.headers)
   headers.set('cache-control', privately(headers.get('cache-control')))
-  return new Response(response.body, {
-    status: response.status,
-    statusText: response.statusText,
-    headers: paid(headers, sale, network, await extensionsOf(response.status)),
-  })
+  const { status, statusText } = response
+  return new Response(response.body, { status, statusText, headers })
 }
 
 export function paid(

@@ -8,6 +8,7 @@ import type { Market } from './market.ts'
 import { type Offer, resourceUrl } from './offer.ts'
 import type { Payment } from './payment.ts'
 import { type Claim, type Granted, REPEATED } from './payment-memory.ts'
+import { purchaseOf } from './returning.ts'
 import { type Sale, saleOf } from './sale.ts'
 import { createSettlement, UNSURE } from './settlement.ts'
 import { trailOf } from './trail.ts'
@@ -89,6 +90,7 @@ export function createCheckout(settings: Settings, client: PublicClient) {
       return jsonAnswer(503, { error: OWED, transaction: sale.transaction })
     }
     try {
+      const recordFor = purchaseOf(settings, request)
       const served = await settings.serve(request, sale)
       const response = await receipt(served, sale, network, (status) => signedReceipt(request, sale, status))
       if (response.status >= 500) {
@@ -97,6 +99,7 @@ export function createCheckout(settings: Settings, client: PublicClient) {
       }
       claim.served(sale.transaction)
       tell({ type: 'sold', sale })
+      if (response.status < 400) await recordFor(sale)
       return response
     } catch (error) {
       await claim.owe(sale)

@@ -131,6 +131,23 @@ describe('createReferralEndpoint', () => {
     expect(made({ receipts: { format: 'jws', signer: key } })).not.toThrow()
   })
 
+  it('says what signIn must be', () => {
+    const publicUrl = 'https://shop.test/buy'
+    for (const [changes, message] of [
+      [{ signIn: {} }, 'publicUrl must be set where signIn is'],
+      [{ signIn: { statement: 'two\nlines' }, publicUrl }, 'signIn.statement must be one line'],
+      [{ signIn: { statement: 'x'.repeat(201) }, publicUrl }, 'signIn.statement must be one line'],
+      [
+        { signIn: { storage: { find: async () => undefined } }, publicUrl },
+        'signIn.storage must be an object',
+      ],
+      [{ signIn: { resource: '/buy' }, publicUrl }, 'signIn.resource must be a function'],
+    ] as const) {
+      expect(made(changes)).toThrow(message)
+    }
+    expect(made({ signIn: {}, publicUrl })).not.toThrow()
+  })
+
   it('does not show the key that it refuses', () => {
     expect(made({ signingKey: 'my secret' })).not.toThrow(/secret/)
     expect(made({ signingKey: 'my secret' })).toThrow()

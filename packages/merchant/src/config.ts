@@ -6,6 +6,7 @@ import type { MerchantEvent } from './events.ts'
 import { bazaarOf, type ProductInput, type ProductOutput } from './extensions/bazaar.ts'
 import type { Extensions } from './extensions/declarations.ts'
 import { type ReceiptsConfig, readReceipts } from './extensions/offer-receipt.ts'
+import { readSignIn, type SignInConfig } from './extensions/sign-in.ts'
 import type { PaymentMemory } from './payment-memory.ts'
 import { refuse } from './refuse.ts'
 import type { Sale } from './sale.ts'
@@ -108,6 +109,8 @@ export interface ReferralConfig extends MarketConfig {
   publicUrl?: string
   /** Signs offers, and a receipt for what was served: the extension `offer-receipt`. */
   receipts?: ReceiptsConfig
+  /** Serves buyers again what they bought, for a signature: the extension `sign-in-with-x`. Not for what is sold anew each time. */
+  signIn?: SignInConfig
 }
 
 /** The configuration once it is checked, with its defaults. */
@@ -146,8 +149,10 @@ const REFRESH_MS = 5 * 60_000
 const MAX_TEXT_CHARS = 500
 
 export function readConfig(config: ReferralConfig): Settings {
-  const { product = {}, price, publicUrl, receipts } = config
+  const { product = {}, price, publicUrl, receipts, signIn } = config
   if (typeof config.serve !== 'function') refuse('serve', 'a function')
+  // Whoever asks chooses the host of the request: a signature that another site collected would be taken here.
+  if (signIn && publicUrl === undefined) refuse('publicUrl', 'set where signIn is: buyers sign for its host')
   return {
     ...readMarketConfig(config),
     fixedPrice: typeof price === 'function' ? undefined : amountOf(price),
@@ -156,7 +161,11 @@ export function readConfig(config: ReferralConfig): Settings {
     mimeType: shortText(product.mimeType, 'product.mimeType'),
     serve: config.serve.bind(config),
     publicUrl: publicUrl === undefined ? undefined : webUrl(publicUrl, 'publicUrl'),
-    extensions: { bazaar: bazaarOf(product), issuer: receipts && readReceipts(receipts) },
+    extensions: {
+      bazaar: bazaarOf(product),
+      issuer: receipts && readReceipts(receipts),
+      signIn: signIn && readSignIn(signIn),
+    },
   }
 }
 

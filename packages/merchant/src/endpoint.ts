@@ -7,6 +7,7 @@ import { readLeast, requireLeast } from './least-amount.ts'
 import { connectTo, type Market, watchMarket } from './market.ts'
 import { type Buyer, buyerOf, makeOffer, type Offer, readBuyer } from './offer.ts'
 import { type GetHeader, type Payment, readPayment } from './payment.ts'
+import { createReturning } from './returning.ts'
 
 /**
  * @example
@@ -56,6 +57,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
   const client = connectTo(settings)
   const marketNow = watchMarket(client, settings)
   const checkOut = createCheckout(settings, client)
+  const comeBack = createReturning(settings, client)
   /** Known once `ready` has asked for it. */
   let least = 0n
 
@@ -73,7 +75,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       const amount = await settings.priceOf(request)
       if (typeof amount !== 'bigint') return amount
       requireLeast(amount, least)
-      return { offer: await makeOffer(settings, market, { url: request.url, amount, buyer }), market }
+      return { offer: await makeOffer(settings, market, { request, amount, buyer }), market }
     } catch (error) {
       settings.tell({ type: 'price_failed', error })
       return jsonAnswer(500, { error: 'the price could not be told; nothing was charged' })
@@ -104,7 +106,8 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
         })
       }
       const made = await offerTo(buyer, request)
-      return 'offer' in made ? made.offer.answer() : made
+      if (!('offer' in made)) return made
+      return (await comeBack(request, made.offer)) ?? made.offer.answer()
     }
 
     // The retry of a payment need not name the link again where the payment does.

@@ -24,6 +24,8 @@ export interface Offer {
   amount: bigint
   /** The 402, with the reason where a payment was refused. */
   answer(refusal?: Refusal): Response
+  /** The 402 for whoever came without a payment, and was not let in for this reason. */
+  answerTo(error: string): Response
 }
 
 export const MAX_TIMEOUT_SECONDS = 60
@@ -48,7 +50,7 @@ const isShort = (text: string, max: number) => text.length <= max && PRINTABLE.t
 export async function makeOffer(
   settings: Settings,
   market: Market,
-  { url, amount, buyer }: { url: string; amount: bigint; buyer: Buyer },
+  { request, amount, buyer }: { request: Request; amount: bigint; buyer: Buyer },
 ): Promise<Offer> {
   const { network, setupUrl, description, mimeType } = settings
   const requirements: X402.PaymentRequirements.PaymentRequirements = {
@@ -61,19 +63,20 @@ export async function makeOffer(
     extra: extraOf(settings, market, buyer.attributionToken),
   }
   const resource = {
-    url: resourceUrl(settings, url),
+    url: resourceUrl(settings, request.url),
     ...(description !== undefined && { description }),
     ...(mimeType !== undefined && { mimeType }),
   }
   const extensions = { ...buyer, setup_url: setupUrl }
   const declared = fitting(
     { x402Version: X402.VERSION, resource, accepts: [requirements], extensions },
-    await declarationsOf(settings, { resourceUrl: resource.url, requirements }),
+    await declarationsOf(settings, { request, resourceUrl: resource.url, requirements }),
   )
 
-  function answer(refusal?: Refusal): Response {
+  function answer(refusal?: Refusal, error?: string): Response {
     const body = {
       x402Version: X402.VERSION,
+      ...(error !== undefined && { error }),
       ...(refusal && refusalFields(refusal.message, refusal.reason)),
       resource,
       accepts: [requirements],
@@ -91,7 +94,7 @@ export async function makeOffer(
     return Response.json(body, { status: 402, headers })
   }
 
-  return { requirements, amount, answer }
+  return { requirements, amount, answer, answerTo: (error) => answer(undefined, error) }
 }
 
 /** The token's domain, the preferred kind of authorisation, and the product sold where the link leads to another one. */

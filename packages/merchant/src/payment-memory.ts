@@ -40,6 +40,8 @@ export interface SharedClaims {
 export interface PaymentMemory {
   /** Throws what the shared claims throw; nothing is claimed then. */
   claim(payment: Pick<Payment, 'key' | 'fingerprint' | 'validBefore'>, endpoint: Endpoint): Promise<Claim>
+  /** True for one caller only, until the time (unix seconds) has passed. Throws what the shared claims throw; nothing is reserved then. */
+  reserve(key: string, untilSeconds: number, endpoint: Pick<Endpoint, 'now'>): Promise<boolean>
 }
 
 /** The endpoint that took the payment. What it owes, no other endpoint serves. */
@@ -123,6 +125,7 @@ const END_OF_TIME = 253_402_300_799
  */
 export function createPaymentMemory({ sharedClaims }: { sharedClaims?: SharedClaims } = {}): PaymentMemory {
   const entries = new Map<string, Entry>()
+  const reserved = new Map<string, number>()
 
   function remember(key: string, entry: Entry) {
     entries.delete(key)
@@ -206,5 +209,19 @@ export function createPaymentMemory({ sharedClaims }: { sharedClaims?: SharedCla
     }
   }
 
-  return { claim }
+  async function reserve(key: string, untilSeconds: number, { now }: Pick<Endpoint, 'now'>) {
+    if ((reserved.get(key) ?? 0) > now() / 1_000) return false
+    reserved.delete(key)
+    reserved.set(key, untilSeconds)
+    const oldest = reserved.size > MAX_ENTRIES ? reserved.keys().next().value : undefined
+    if (oldest !== undefined) reserved.delete(oldest)
+    try {
+      return (await sharedClaims?.claim(key, untilSeconds + MARGIN_SECONDS)) ?? true
+    } catch (error) {
+      reserved.delete(key)
+      throw error
+    }
+  }
+
+  return { claim, reserve }
 }

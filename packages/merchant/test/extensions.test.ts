@@ -1,6 +1,6 @@
 // The extensions of x402: the official client with the functions of `@x402/extensions` on one side, our endpoint and facilitator on the other.
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, get, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { X402 } from '@referrer/protocol'
 import type { PaymentRequired } from '@x402/core/types'
@@ -32,11 +32,24 @@ import {
   verifyReceiptSignatureEIP712,
   verifyReceiptSignatureJWS,
 } from '@x402/extensions/offer-receipt'
-import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import {
+  createSIWxClientExtension,
+  createSIWxPayload,
+  encodeSIWxHeader,
+  type SIWxExtension,
+  wrapFetchWithSIWx,
+} from '@x402/extensions/sign-in-with-x'
+import {
+  decodePaymentResponseHeader,
+  wrapFetchWithPayment,
+  wrapFetchWithPaymentFromConfig,
+  x402Client,
+} from '@x402/fetch'
 import { exportJWK, generateKeyPair } from 'jose'
-import type { LocalAccount } from 'viem'
+import { type LocalAccount, testActions } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ownedBy } from '../../facilitator/test/abuse/wallets.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../../facilitator/test/harness.ts'
 import {
   createPaymentMemory,
@@ -46,6 +59,7 @@ import {
   type ReceiptsConfig,
   type ReferralConfig,
   receiptDidDocument,
+  type Sale,
 } from '../src/index.ts'
 import { nodeHandler } from '../src/node.ts'
 
@@ -77,6 +91,8 @@ async function listen(server: Server): Promise<string> {
 
 async function open(changes: Partial<ReferralConfig> = {}): Promise<Shop> {
   const shop: Shop = { url: '', served: 0, events: [] }
+  const server = createServer()
+  const origin = await listen(server)
   const endpoint = createReferralEndpoint({
     chainId: m.chainId,
     rpcUrl: m.node.url,
@@ -88,10 +104,13 @@ async function open(changes: Partial<ReferralConfig> = {}): Promise<Shop> {
     price: PRICE,
     serve: () => ({ thing: ++shop.served }),
     onEvent: (event) => shop.events.push(event),
+    // Buyers sign for the host that is configured, so it must be where they ask.
+    ...(changes.signIn && { publicUrl: `${origin}/thing` }),
     ...changes,
     product: { id: m.merchant.productId, ...changes.product },
   })
-  shop.url = `${await listen(createServer(nodeHandler(endpoint)))}/thing?topic=cats`
+  server.on('request', nodeHandler(endpoint))
+  shop.url = `${origin}/thing?topic=cats`
   return shop
 }
 
@@ -312,5 +331,220 @@ describe('offer-receipt', () => {
     const silent = await open({ receipts: { format: 'jws', signer, offerSeconds: 0 } })
     expect((await offerAt(silent.url)).extensions).not.toHaveProperty('offer-receipt')
     expect(signed).toBe(2)
+  })
+})
+
+describe('sign-in-with-x', () => {
+  const statement = 'Read again what you bought'
+  /** Signs in where it can, and pays where it cannot. */
+  function visitorOf(account: LocalAccount) {
+    const network = X402.Network.from(m.chainId)
+    const schemes = [{ network, client: new ExactEvmScheme(account) }]
+    const client = x402Client.fromConfig({ schemes, spendControls: false })
+    client.registerExtension(createSIWxClientExtension({ signers: [account] }))
+    return wrapFetchWithPayment(fetch, client)
+  }
+  /** The header that a wallet makes of the offer at a URL. */
+  async function signedAt(
+    url: string,
+    account: LocalAccount,
+    change: (info: Info) => Partial<Info> = () => ({}),
+  ) {
+    const { extensions } = await offerAt(url)
+    const { info, supportedChains } = (extensions ?? {})['sign-in-with-x'] as SIWxExtension
+    const offered = { ...info, ...supportedChains[0] } as Info
+    const complete = { ...offered, ...change(offered) }
+    return encodeSIWxHeader(await createSIWxPayload(complete, account, complete.uri))
+  }
+  type Info = Parameters<typeof createSIWxPayload>[0]
+  const enter = (url: string, header: string) =>
+    fetch(url, { headers: { ...linked(), 'SIGN-IN-WITH-X': header } })
+
+  it('serves a buyer again without payment, to the official client, and nobody else', async () => {
+    const sales: Sale[] = []
+    const serve = (_: Request, sale: Sale) => {
+      sales.push(sale)
+      return { thing: sales.length }
+    }
+    const shop = await open({ signIn: { statement }, serve })
+    const buyer = await m.newBuyer()
+    const visit = visitorOf(buyer)
+    const first = await visit(shop.url, { headers: linked() })
+    expect(first.headers.has('PAYMENT-RESPONSE')).toBe(true)
+    const { transaction } = await first.json()
+    const funds = await m.balanceOf(buyer.address)
+
+    const again = await visit(shop.url, { headers: linked() })
+    expect([again.status, await again.json()]).toEqual([200, { thing: 2, transaction }])
+    expect(again.headers.has('PAYMENT-RESPONSE')).toBe(false)
+    expect(await m.balanceOf(buyer.address)).toBe(funds)
+    const [paid, free] = sales
+    expect(free).toEqual({ ...paid, isReturning: true })
+
+    // By the other way of the official package, too.
+    expect((await wrapFetchWithSIWx(fetch, buyer)(shop.url)).status).toBe(200)
+    const stranger = await m.newBuyer()
+    const refused = await wrapFetchWithSIWx(fetch, stranger)(shop.url)
+    expect([refused.status, (await refused.json()).error]).toEqual([
+      402,
+      expect.stringContaining('not_bought'),
+    ])
+    // Another query is another purchase, and so is what is sent by POST.
+    const other = await wrapFetchWithSIWx(fetch, buyer)(shop.url.replace('cats', 'dogs'))
+    expect((await other.json()).error).toContain('not_bought')
+    const posted = await fetch(shop.url, { method: 'POST', headers: linked() })
+    expect((await posted.json()).extensions).not.toHaveProperty('sign-in-with-x')
+    expect(sales).toHaveLength(3)
+    const types = shop.events.map(({ type }) => type)
+    expect(types.filter((type) => type === 'sold' || type === 'returned')).toEqual([
+      'sold',
+      'returned',
+      'returned',
+    ])
+  })
+
+  it('takes a signature once, for this place, while it is fresh, and from its own key', async () => {
+    const clock = { ahead: 0 }
+    const shop = await open({ signIn: { statement }, now: () => Date.now() + clock.ahead })
+    const buyer = await m.newBuyer()
+    expect((await visitorOf(buyer)(shop.url, { headers: linked() })).status).toBe(200)
+    const errorOf = async (header: string) => {
+      const response = await enter(shop.url, header)
+      expect(response.status).toBe(402)
+      return ((await response.json()).error as string).split(':')[0]
+    }
+    const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+
+    const header = await signedAt(shop.url, buyer)
+    const both = await Promise.all([enter(shop.url, header), enter(shop.url, header)])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 402])
+    expect(await errorOf(header)).toBe('invalid_siwx_nonce')
+
+    const forged = async (change: (info: Info) => Partial<Info>) =>
+      errorOf(await signedAt(shop.url, buyer, change))
+    expect(await forged(() => ({ domain: 'evil.test', uri: 'https://evil.test/' }))).toBe(
+      'invalid_siwx_domain_mismatch',
+    )
+    expect(await forged(({ uri }) => ({ uri: `${uri}&more=1` }))).toBe('invalid_siwx_uri_mismatch')
+    expect(await forged(() => ({ chainId: 'eip155:1' }))).toBe('invalid_siwx_unsupported_chain')
+    expect(await forged(() => ({ issuedAt: at(-6 * 60_000) }))).toBe('invalid_siwx_issued_at_too_old')
+    expect(await forged(() => ({ issuedAt: at(60_000) }))).toBe('invalid_siwx_issued_at_in_future')
+    expect(await forged(() => ({ expirationTime: at(-1_000) }))).toBe('invalid_siwx_expired')
+    expect(await forged(() => ({ statement: 'Give me the money' }))).toBe('invalid_siwx_signature')
+    const thief = privateKeyToAccount(generatePrivateKey())
+    const stolen = { ...thief, address: buyer.address }
+    expect(await errorOf(await signedAt(shop.url, stolen))).toBe('invalid_siwx_signature')
+    for (const junk of ['', 'junk', btoa('null'), btoa('[]'), btoa('{"domain":1}')]) {
+      expect(await errorOf(junk)).toBe('invalid_siwx_domain_mismatch')
+    }
+    const late = await signedAt(shop.url, buyer)
+    clock.ahead = 5 * 60_000 + 1_000
+    expect(await errorOf(late)).toBe('invalid_siwx_issued_at_too_old')
+    expect(shop.served).toBe(2)
+  })
+
+  it('is not fooled by the host that a request names', async () => {
+    const shop = await open({ signIn: {} })
+    const buyer = await m.newBuyer()
+    expect((await visitorOf(buyer)(shop.url, { headers: linked() })).status).toBe(200)
+    // What the buyer signed at another site, sent to the shop in the name of that site.
+    const header = await signedAt(shop.url, buyer, () => ({
+      domain: 'evil.test',
+      uri: 'http://evil.test/thing?topic=cats',
+    }))
+    const { port } = new URL(shop.url)
+    const status = await new Promise((resolve, reject) => {
+      const headers = { host: 'evil.test', 'sign-in-with-x': header }
+      get({ port, path: '/thing?topic=cats', headers }, ({ statusCode }) => resolve(statusCode)).on(
+        'error',
+        reject,
+      )
+    })
+    expect([status, shop.served]).toEqual([402, 1])
+  })
+
+  it('asks a contract wallet through the node, a few times a minute, and only one that has bought', async () => {
+    const purchases = new Map<string, string>()
+    const storage = {
+      record: async (key: string, value: string) => void purchases.set(key, value),
+      find: async (key: string) => purchases.get(key),
+    }
+    let calls = 0
+    const shop = await open({
+      signIn: { storage },
+      fetch(input, init) {
+        if (String(init?.body).includes('eth_call')) calls++
+        return fetch(input, init)
+      },
+    })
+    const owner = await m.newBuyer()
+    expect((await visitorOf(owner)(shop.url, { headers: linked() })).status).toBe(200)
+    // The buyer's wallet is made a contract that another key owns: the node has to be asked.
+    const keeper = privateKeyToAccount(generatePrivateKey())
+    const test = m.chain.client.extend(testActions({ mode: 'hardhat' }))
+    await test.setCode({ address: owner.address, bytecode: ownedBy(keeper.address) })
+    const wallet = { ...keeper, address: owner.address }
+    expect((await enter(shop.url, await signedAt(shop.url, wallet))).status).toBe(200)
+
+    const thief = { ...privateKeyToAccount(generatePrivateKey()), address: owner.address }
+    const headers = await Promise.all(Array.from({ length: 6 }, () => signedAt(shop.url, thief)))
+    const before = calls
+    const errors: string[] = []
+    for (const header of headers)
+      errors.push((await (await enter(shop.url, header)).json()).error.split(':')[0])
+    expect(errors.filter((error) => error === 'invalid_siwx_signature')).toHaveLength(4)
+    expect(errors.filter((error) => error === 'invalid_siwx_verifier_error')).toHaveLength(2)
+    expect(calls - before).toBe(4)
+
+    const stranger = { ...thief, address: m.market.addresses.USDC }
+    expect((await (await enter(shop.url, await signedAt(shop.url, stranger))).json()).error).toContain(
+      'not_bought',
+    )
+    expect(calls - before).toBe(4)
+  })
+
+  it('tells a buyer to try again, not to pay again, where storage or serving fails', async () => {
+    const state = { isDown: false }
+    const kept = new Map<string, string>()
+    const up = () => (state.isDown ? Promise.reject(new Error('no database')) : Promise.resolve())
+    const storage = {
+      record: (key: string, value: string) => up().then(() => void kept.set(key, value)),
+      find: (key: string) => up().then(() => kept.get(key)),
+    }
+    const shop = await open({
+      signIn: { storage },
+      serve(_, sale) {
+        if (sale.isReturning) throw new Error('out of paper')
+        return {}
+      },
+    })
+    const buyer = await m.newBuyer()
+    state.isDown = true
+    // A sale is served though nobody could write it down.
+    expect((await clientOf(buyer).pay(shop.url, { headers: linked() })).status).toBe(200)
+    expect(shop.events.map(({ type }) => type)).toEqual(['sold', 'storage_failed'])
+    expect((await enter(shop.url, await signedAt(shop.url, buyer))).status).toBe(503)
+    state.isDown = false
+    expect((await visitorOf(buyer)(shop.url, { headers: linked() })).status).toBe(200)
+    const failed = await enter(shop.url, await signedAt(shop.url, buyer))
+    expect([failed.status, (await failed.json()).error]).toEqual([
+      500,
+      expect.stringContaining('do not pay again'),
+    ])
+  })
+
+  it('lets the shop name what was bought, for POST too', async () => {
+    const shop = await open({
+      signIn: { resource: (request) => new URL(request.url).searchParams.get('topic') ?? undefined },
+      serve: async (request) => ({ text: await request.text() }),
+    })
+    const buyer = await m.newBuyer()
+    const visit = visitorOf(buyer)
+    const post = (more: string) =>
+      visit(`${shop.url}${more}`, { method: 'POST', headers: linked(), body: 'Hi' })
+    expect((await post('')).headers.has('PAYMENT-RESPONSE')).toBe(true)
+    const again = await post('&page=2')
+    expect(again.headers.has('PAYMENT-RESPONSE')).toBe(false)
+    expect(await again.json()).toMatchObject({ text: 'Hi' })
   })
 })

@@ -3,6 +3,7 @@ import type { X402 } from '@referrer/protocol'
 import type { MerchantEvent } from '../events.ts'
 import { BAZAAR } from './bazaar.ts'
 import { type Issuer, OFFER_RECEIPT } from './offer-receipt.ts'
+import { challengeOf, SIGN_IN_WITH_X, type SignIn } from './sign-in.ts'
 
 type Fields = Record<string, unknown>
 
@@ -10,15 +11,18 @@ type Fields = Record<string, unknown>
 export interface Extensions {
   bazaar: Fields | undefined
   issuer: Issuer | undefined
+  signIn: SignIn | undefined
 }
 
 interface Shop {
+  network: X402.Network.Network
   extensions: Extensions
   now(): number
   tell(event: MerchantEvent): void
 }
 
 export interface Declared {
+  request: Request
   resourceUrl: string
   requirements: X402.PaymentRequirements.PaymentRequirements
 }
@@ -31,7 +35,7 @@ const MAX_OFFER_BYTES = 9_000
 
 /** Declarations by their names, the most important first. Never throws: an offer without a signature is an offer. */
 export async function declarationsOf(
-  { extensions: { bazaar, issuer }, now, tell }: Shop,
+  { extensions: { bazaar, issuer, signIn }, network, now, tell }: Shop,
   terms: Declared,
 ): Promise<Fields> {
   let offer: object | undefined
@@ -40,7 +44,13 @@ export async function declarationsOf(
   } catch (error) {
     tell({ type: 'signing_failed', what: 'offer', error })
   }
-  return { ...(offer && { [OFFER_RECEIPT]: offer }), ...(bazaar && { [BAZAAR]: bazaar }) }
+  const place = { uri: terms.resourceUrl, network }
+  const challenge = signIn?.isOpenTo(terms.request) ? challengeOf(signIn, place, now()) : undefined
+  return {
+    ...(challenge && { [SIGN_IN_WITH_X]: challenge }),
+    ...(offer && { [OFFER_RECEIPT]: offer }),
+    ...(bazaar && { [BAZAAR]: bazaar }),
+  }
 }
 
 /** Those that fit beside what the offer has already: a long link or URL leaves room for fewer. */
