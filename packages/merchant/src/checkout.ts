@@ -16,11 +16,24 @@ import { trailOf } from './trail.ts'
 /** The offer that the payment has to meet, and the market that it was made on; or the answer to send where there is no offer. */
 export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Response>
 
+/** How a payment ended here, for whoever wants to know. Undefined where it was not taken. */
+export interface Watched {
+  end: 'served' | 'owed' | 'unsure' | 'refused' | 'undone' | undefined
+  transaction?: string
+}
+
+export type CheckOut = (
+  request: Request,
+  payment: Payment,
+  makeOffer: MakeOffer,
+  watched?: Watched,
+) => Promise<Response>
+
 const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
 const OWED =
   'you have paid, and serving failed: send the same PAYMENT-SIGNATURE again within the hour, it will be served without paying again'
 
-export function createCheckout(settings: Settings, client: PublicClient) {
+export function createCheckout(settings: Settings, client: PublicClient): CheckOut {
   const { network, payments, tell } = settings
   const outcomeOf = createSettlement(settings, client)
 
@@ -28,10 +41,12 @@ export function createCheckout(settings: Settings, client: PublicClient) {
     request: Request,
     payment: Payment,
     makeOffer: MakeOffer,
+    watched?: Watched,
   ): Promise<Response> {
     let claim: Claim
     try {
       claim = await payments.claim(payment, settings)
+      if (claim.isGranted && watched) claim = watching(claim, watched)
     } catch (error) {
       tell({ type: 'claims_failed', error })
       return retryLater(503, 'payments cannot be taken right now; send the same one again')
@@ -148,5 +163,23 @@ export function createCheckout(settings: Settings, client: PublicClient) {
       ...refusalFields(error, 'invalid_payment'),
       ...(transaction && { transaction }),
     })
+  }
+}
+
+function watching(claim: Granted, watched: Watched): Granted {
+  const ended = (end: Watched['end']) => {
+    watched.end = end
+  }
+  return {
+    ...claim,
+    served(transaction) {
+      claim.served(transaction)
+      ended('served')
+      watched.transaction = transaction
+    },
+    owe: (sale) => claim.owe(sale).finally(() => ended('owed')),
+    leaveOpen: () => claim.leaveOpen().finally(() => ended('unsure')),
+    forget: () => claim.forget().finally(() => ended('refused')),
+    undo: () => claim.undo().finally(() => ended('undone')),
   }
 }

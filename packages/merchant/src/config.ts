@@ -6,6 +6,7 @@ import type { MerchantEvent } from './events.ts'
 import { bazaarOf, type ProductInput, type ProductOutput } from './extensions/bazaar.ts'
 import type { Extensions } from './extensions/declarations.ts'
 import { type ReceiptsConfig, readReceipts } from './extensions/offer-receipt.ts'
+import { type PaymentIdsConfig, readPaymentIds } from './extensions/payment-identifier.ts'
 import { readSignIn, type SignInConfig } from './extensions/sign-in.ts'
 import type { PaymentMemory } from './payment-memory.ts'
 import { refuse } from './refuse.ts'
@@ -111,6 +112,8 @@ export interface ReferralConfig extends MarketConfig {
   receipts?: ReceiptsConfig
   /** Serves buyers again what they bought, for a signature: the extension `sign-in-with-x`. Not for what is sold anew each time. */
   signIn?: SignInConfig
+  /** Answers a purchase that its buyer repeats under the same identifier, without a second payment: the extension `payment-identifier`. */
+  paymentIds?: PaymentIdsConfig
 }
 
 /** The configuration once it is checked, with its defaults. */
@@ -149,7 +152,7 @@ const REFRESH_MS = 5 * 60_000
 const MAX_TEXT_CHARS = 500
 
 export function readConfig(config: ReferralConfig): Settings {
-  const { product = {}, price, publicUrl, receipts, signIn } = config
+  const { product = {}, price, publicUrl, receipts, signIn, paymentIds } = config
   if (typeof config.serve !== 'function') refuse('serve', 'a function')
   // Whoever asks chooses the host of the request: a signature that another site collected would be taken here.
   if (signIn && publicUrl === undefined) refuse('publicUrl', 'set where signIn is: buyers sign for its host')
@@ -165,6 +168,7 @@ export function readConfig(config: ReferralConfig): Settings {
       bazaar: bazaarOf(product),
       issuer: receipts && readReceipts(receipts),
       signIn: signIn && readSignIn(signIn),
+      paymentIds: paymentIds && readPaymentIds(paymentIds),
     },
   }
 }

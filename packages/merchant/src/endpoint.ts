@@ -3,6 +3,7 @@ import { jsonAnswer, retryLater } from './answers.ts'
 import { createCheckout } from './checkout.ts'
 import { type ReferralConfig, readConfig } from './config.ts'
 import { facilitatorOf } from './facilitator.ts'
+import { createIdentified } from './identified.ts'
 import { readLeast, requireLeast } from './least-amount.ts'
 import { connectTo, type Market, watchMarket } from './market.ts'
 import { type Buyer, buyerOf, makeOffer, type Offer, readBuyer } from './offer.ts'
@@ -56,7 +57,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
   const settings = readConfig(config)
   const client = connectTo(settings)
   const marketNow = watchMarket(client, settings)
-  const checkOut = createCheckout(settings, client)
+  const checkOut = createIdentified(settings, createCheckout(settings, client))
   const comeBack = createReturning(settings, client)
   /** Known once `ready` has asked for it. */
   let least = 0n

@@ -1,5 +1,6 @@
 import { AttributionToken, ProtocolError, X402 } from '@referrer/protocol'
 import { type Address, type Hex, keccak256, stringToBytes } from 'viem'
+import { PAYMENT_IDENTIFIER } from './extensions/payment-identifier.ts'
 
 /** What a buyer sent, parsed as far as this endpoint needs it. The facilitator decides whether it is valid. */
 export interface Payment {
@@ -16,6 +17,8 @@ export interface Payment {
   validBefore: number | undefined
   attributionToken: string | undefined
   buyerAgentId: string | undefined
+  /** What the buyer calls this purchase, unchecked: see the extension `payment-identifier`. */
+  identifier: unknown
 }
 
 type Fields = Record<string, unknown>
@@ -60,7 +63,7 @@ export function paymentOf(payload: object, network: X402.Network.Network): Payme
   const payer = matching(ADDRESS, from) as Address | undefined
   const nonceRead = matching(BYTES32, nonce) as Hex | undefined
   const until = matching(DECIMAL, validBefore)
-  const { attributionToken, buyerAgentId } = fieldsOf(given.extensions)
+  const { attributionToken, buyerAgentId, [PAYMENT_IDENTIFIER]: identified } = fieldsOf(given.extensions)
   const amount = matching(DECIMAL, value)
   return {
     key: `${network}:${payer && nonceRead ? `${payer}:${nonceRead}` : fingerprint}`,
@@ -72,6 +75,7 @@ export function paymentOf(payload: object, network: X402.Network.Network): Payme
     validBefore: until === undefined ? undefined : Number(until),
     attributionToken: textOf(attributionToken),
     buyerAgentId: textOf(buyerAgentId),
+    identifier: fieldsOf(fieldsOf(identified).info).id,
   }
 }
 

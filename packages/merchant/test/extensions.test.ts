@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, get, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { mintUsdc } from '@referrer/contracts/local'
 import { X402 } from '@referrer/protocol'
 import type { PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm'
@@ -32,6 +33,11 @@ import {
   verifyReceiptSignatureEIP712,
   verifyReceiptSignatureJWS,
 } from '@x402/extensions/offer-receipt'
+import {
+  appendPaymentIdentifierToExtensions,
+  declarePaymentIdentifierExtension,
+  generatePaymentId,
+} from '@x402/extensions/payment-identifier'
 import {
   createSIWxClientExtension,
   createSIWxPayload,
@@ -350,8 +356,8 @@ describe('sign-in-with-x', () => {
     account: LocalAccount,
     change: (info: Info) => Partial<Info> = () => ({}),
   ) {
-    const { extensions } = await offerAt(url)
-    const { info, supportedChains } = (extensions ?? {})['sign-in-with-x'] as SIWxExtension
+    const { extensions = {} } = await offerAt(url)
+    const { info, supportedChains } = extensions['sign-in-with-x'] as SIWxExtension
     const offered = { ...info, ...supportedChains[0] } as Info
     const complete = { ...offered, ...change(offered) }
     return encodeSIWxHeader(await createSIWxPayload(complete, account, complete.uri))
@@ -546,5 +552,161 @@ describe('sign-in-with-x', () => {
     const again = await post('&page=2')
     expect(again.headers.has('PAYMENT-RESPONSE')).toBe(false)
     expect(await again.json()).toMatchObject({ text: 'Hi' })
+  })
+})
+
+describe('payment-identifier', () => {
+  /** Names its purchases, and shows what it sent last. */
+  function namingClient(account: LocalAccount, id: string) {
+    const network = X402.Network.from(m.chainId)
+    const schemes = [{ network, client: new ExactEvmScheme(account) }]
+    const client = x402Client.fromConfig({ schemes, spendControls: false })
+    client.onBeforePaymentCreation(async ({ paymentRequired }) => {
+      appendPaymentIdentifierToExtensions(paymentRequired.extensions ?? {}, id)
+    })
+    const sent = { signature: '' }
+    const pay = wrapFetchWithPayment((input, init) => {
+      const { headers } = input instanceof Request ? input : new Request(input, init)
+      sent.signature = headers.get('PAYMENT-SIGNATURE') ?? sent.signature
+      return fetch(input, init)
+    }, client)
+    return {
+      sent,
+      pay: (url: string, init: RequestInit = {}) => pay(url, { ...init, headers: linked() }),
+      again: (url: string, init: RequestInit = {}) =>
+        fetch(url, { ...init, headers: { 'PAYMENT-SIGNATURE': sent.signature } }),
+    }
+  }
+  const all = async (response: Response) => ({
+    status: response.status,
+    settled: response.headers.get('PAYMENT-RESPONSE'),
+    body: await response.text(),
+  })
+  const conflict = { status: 409, body: expect.stringContaining('payment_identifier_conflict') }
+
+  it('gives the same answer again, to the same payment and to a new one that the official client signs, for one price', async () => {
+    const signer = privateKeyToAccount(generatePrivateKey())
+    const shop = await open({ paymentIds: {}, receipts: { format: 'eip712', signer } })
+    expect((await offerAt(shop.url)).extensions?.['payment-identifier']).toEqual(
+      declarePaymentIdentifierExtension(),
+    )
+    const buyer = await m.newBuyer()
+    const client = namingClient(buyer, generatePaymentId())
+    const funds = await m.balanceOf(buyer.address)
+    const first = await all(await client.pay(shop.url))
+    expect(first).toMatchObject({ status: 200, settled: expect.stringMatching(/./) })
+    expect(await all(await client.again(shop.url))).toEqual(first)
+    const paidWith = client.sent.signature
+    expect(await all(await client.pay(shop.url))).toEqual(first)
+    expect(client.sent.signature).not.toBe(paidWith)
+    expect([shop.served, funds - (await m.balanceOf(buyer.address))]).toEqual([1, PRICE])
+  })
+
+  it('answers 409 to the same name for something else, and takes no money for it', async () => {
+    const shop = await open({
+      paymentIds: {},
+      price: (request) => (request.url.includes('two') ? PRICE * 2n : PRICE),
+    })
+    const buyer = await m.newBuyer()
+    const client = namingClient(buyer, generatePaymentId())
+    const post = (body: string) => ({ method: 'POST', body })
+    expect((await client.pay(shop.url, post('one'))).status).toBe(200)
+    const funds = await m.balanceOf(buyer.address)
+    expect(await all(await client.again(`${shop.url}&more=1`, post('one')))).toMatchObject(conflict)
+    expect(await all(await client.pay(`${shop.url}&pages=two`, post('one')))).toMatchObject(conflict)
+    expect(await all(await client.pay(shop.url, post('two')))).toMatchObject(conflict)
+    expect((await client.pay(shop.url, post('one'))).status).toBe(200)
+    expect([shop.served, await m.balanceOf(buyer.address)]).toEqual([1, funds])
+  })
+
+  it("never gives one buyer's answer to another, nor to whoever writes that buyer's address", async () => {
+    const shop = await open({ paymentIds: {} })
+    const id = generatePaymentId()
+    const buyer = await m.newBuyer()
+    expect(await (await namingClient(buyer, id).pay(shop.url)).json()).toMatchObject({ thing: 1 })
+    expect(await (await namingClient(await m.newBuyer(), id).pay(shop.url)).json()).toMatchObject({
+      thing: 2,
+    })
+    const thief = { ...privateKeyToAccount(generatePrivateKey()), address: buyer.address }
+    expect(await all(await namingClient(thief, id).pay(shop.url))).toMatchObject(conflict)
+  })
+
+  it('wants a name where the shop says so, and a good one always', async () => {
+    const shop = await open({ paymentIds: { required: true } })
+    const buyer = await m.newBuyer()
+    const nameless = await clientOf(buyer).pay(shop.url, { headers: linked() })
+    expect([nameless.status, await nameless.json()]).toMatchObject([
+      400,
+      { errorReason: 'invalid_payment_identifier' },
+    ])
+    const { paymentPayload } = await m.payload(buyer)
+    for (const id of ['short', 'x'.repeat(129), 'with spaces in it!!', 7]) {
+      const extensions = {
+        ...paymentPayload.extensions,
+        'payment-identifier': { info: { required: true, id } },
+      }
+      const signature = X402.encodeHeader({ ...paymentPayload, extensions }, 'standard')
+      expect((await fetch(shop.url, { headers: { 'PAYMENT-SIGNATURE': signature } })).status).toBe(400)
+    }
+    expect(shop.served).toBe(0)
+  })
+
+  it('is free again after a refusal, and not while nobody knows what became of the payment', async () => {
+    const state = { isLost: false }
+    const shop = await open({
+      paymentIds: {},
+      async fetch(input, init) {
+        const answer = await fetch(input, init)
+        if (state.isLost && /settle/.test(String(input))) throw new TypeError('fetch failed')
+        return answer
+      },
+    })
+    const buyer = await m.newBuyer(0n)
+    const id = generatePaymentId()
+    expect((await namingClient(buyer, id).pay(shop.url)).status).toBe(503)
+    const forger = { ...privateKeyToAccount(generatePrivateKey()), address: buyer.address }
+    expect((await namingClient(forger, id).pay(shop.url)).status).toBe(402)
+    await mintUsdc(m.market, buyer.address, 2n * PRICE)
+    state.isLost = true
+    const client = namingClient(buyer, id)
+    expect((await client.pay(shop.url)).status).toBe(504)
+    expect(await all(await namingClient(buyer, id).pay(shop.url))).toMatchObject(conflict)
+    state.isLost = false
+    expect((await client.again(shop.url)).status).toBe(200)
+    expect([shop.served, await m.balanceOf(buyer.address)]).toEqual([1, PRICE])
+  })
+
+  it('holds between processes that share their claims', async () => {
+    const claims = new Set<string>()
+    const sharedClaims = {
+      claim: async (key: string) => !claims.has(key) && Boolean(claims.add(key)),
+      release: async (key: string) => void claims.delete(key),
+    }
+    const [one, other] = await Promise.all(
+      [0, 1].map(() => open({ paymentIds: {}, payments: createPaymentMemory({ sharedClaims }) })),
+    )
+    if (!one || !other) throw new Error('no shops')
+    const buyer = await m.newBuyer()
+    const client = namingClient(buyer, generatePaymentId())
+    expect((await client.pay(one.url)).status).toBe(200)
+    const funds = await m.balanceOf(buyer.address)
+    expect(await all(await client.again(other.url))).toMatchObject({ status: 409 })
+    expect(await all(await client.pay(other.url))).toMatchObject(conflict)
+    expect([other.served, await m.balanceOf(buyer.address)]).toEqual([0, funds])
+  })
+
+  it('does not keep long answers: their payment gets 409 with the transaction', async () => {
+    const long = 'x'.repeat(65_537)
+    for (const answer of [() => ({ long }), () => new Response(long)]) {
+      const shop = await open({ paymentIds: {}, serve: answer })
+      const client = namingClient(await m.newBuyer(), generatePaymentId())
+      const served = await client.pay(shop.url)
+      expect([served.status, (await served.text()).includes(long)]).toEqual([200, true])
+      const again = await client.again(shop.url)
+      expect([again.status, await again.json()]).toMatchObject([
+        409,
+        { transaction: expect.stringMatching(/^0x/) },
+      ])
+    }
   })
 })

@@ -3,6 +3,7 @@ import type { X402 } from '@referrer/protocol'
 import type { MerchantEvent } from '../events.ts'
 import { BAZAAR } from './bazaar.ts'
 import { type Issuer, OFFER_RECEIPT } from './offer-receipt.ts'
+import { identifierDeclaration, PAYMENT_IDENTIFIER } from './payment-identifier.ts'
 import { challengeOf, SIGN_IN_WITH_X, type SignIn } from './sign-in.ts'
 
 type Fields = Record<string, unknown>
@@ -12,6 +13,7 @@ export interface Extensions {
   bazaar: Fields | undefined
   issuer: Issuer | undefined
   signIn: SignIn | undefined
+  paymentIds: { isRequired: boolean } | undefined
 }
 
 interface Shop {
@@ -35,7 +37,7 @@ const MAX_OFFER_BYTES = 9_000
 
 /** Declarations by their names, the most important first. Never throws: an offer without a signature is an offer. */
 export async function declarationsOf(
-  { extensions: { bazaar, issuer, signIn }, network, now, tell }: Shop,
+  { extensions: { bazaar, issuer, signIn, paymentIds }, network, now, tell }: Shop,
   terms: Declared,
 ): Promise<Fields> {
   let offer: object | undefined
@@ -47,6 +49,7 @@ export async function declarationsOf(
   const place = { uri: terms.resourceUrl, network }
   const challenge = signIn?.isOpenTo(terms.request) ? challengeOf(signIn, place, now()) : undefined
   return {
+    ...(paymentIds && { [PAYMENT_IDENTIFIER]: identifierDeclaration(paymentIds.isRequired) }),
     ...(challenge && { [SIGN_IN_WITH_X]: challenge }),
     ...(offer && { [OFFER_RECEIPT]: offer }),
     ...(bazaar && { [BAZAAR]: bazaar }),
