@@ -1,6 +1,5 @@
 import { AttributionToken, ProtocolError, X402 } from '@referrer/protocol'
 import { type Address, type Hex, keccak256, stringToBytes } from 'viem'
-import { PAYMENT_IDENTIFIER } from './extensions/payment-identifier.ts'
 
 /** What a buyer sent, parsed as far as this endpoint needs it. The facilitator decides whether it is valid. */
 export interface Payment {
@@ -23,6 +22,7 @@ export interface Payment {
 
 type Fields = Record<string, unknown>
 
+export const PAYMENT_IDENTIFIER = 'payment-identifier'
 const ADDRESS = /^0x[0-9a-f]{40}$/
 const BYTES32 = /^0x[0-9a-f]{64}$/
 const DECIMAL = /^[0-9]{1,78}$/

@@ -1,9 +1,10 @@
 // What an offer declares beside the ref link: the extensions of x402 that the shop has turned on.
 import type { X402 } from '@referrer/protocol'
 import type { MerchantEvent } from '../events.ts'
+import { PAYMENT_IDENTIFIER } from '../payment.ts'
 import { BAZAAR } from './bazaar.ts'
 import { type Issuer, OFFER_RECEIPT } from './offer-receipt.ts'
-import { identifierDeclaration, PAYMENT_IDENTIFIER } from './payment-identifier.ts'
+import { identifierDeclaration } from './payment-identifier.ts'
 import { challengeOf, SIGN_IN_WITH_X, type SignIn } from './sign-in.ts'
 
 type Fields = Record<string, unknown>
@@ -58,8 +59,9 @@ export async function declarationsOf(
 
 /** Those that fit beside what the offer has already: a long link or URL leaves room for fewer. */
 export function fitting(offer: object, declarations: Fields): Fields {
-  let room = MAX_OFFER_BYTES - sizeOf(offer)
   const kept: Fields = {}
+  if (Object.keys(declarations).length === 0) return kept
+  let room = MAX_OFFER_BYTES - sizeOf(offer)
   for (const [name, declaration] of Object.entries(declarations)) {
     const size = sizeOf({ [name]: declaration })
     if (size > room) continue

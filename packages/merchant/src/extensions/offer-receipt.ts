@@ -73,7 +73,7 @@ export interface Delivery {
 }
 
 export interface Issuer {
-  /** The extension of a 402; undefined where offers are not signed. Throws what the signer throws. */
+  /** The extension of a 402; undefined where offers are not signed, or too many were. Throws what the signer throws. */
   offer(terms: Terms, nowMs: number): Promise<object | undefined>
   /** The extension of the answer. Throws what the signer throws. */
   receipt(delivery: Delivery, nowMs: number): Promise<object>
@@ -89,6 +89,8 @@ const OFFER_SECONDS = 300
 const TIMEOUT_MS = 3_000
 /** A signed offer is given again to whoever asks for the same: strangers must not make the shop sign without end. */
 const MAX_OFFERS = 1_000
+/** Whoever asks for another URL each time makes it sign all the same, and a key management service charges for it: beyond this, offers go out unsigned. */
+const MAX_SIGNED_PER_MINUTE = 600
 
 const text = (name: string) => ({ name, type: 'string' })
 const number = (name: string) => ({ name, type: 'uint256' })
@@ -125,14 +127,19 @@ export function readReceipts(config: ReceiptsConfig): Issuer {
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs <= 0) refuse('receipts.timeoutMs', 'a positive integer')
   const sign = signatureOf(config)
   const offers = new Map<string, { until: number; signed: Promise<Signed> }>()
+  let lately = { minute: 0, signed: 0 }
 
-  function offered({ resourceUrl, requirements }: Terms, now: number): Promise<Signed> {
+  function offered({ resourceUrl, requirements }: Terms, now: number): Promise<Signed> | undefined {
     const { scheme, network, asset, payTo, amount } = requirements
     const terms = { version: PAYLOAD_VERSION, resourceUrl, scheme, network, asset, payTo, amount }
     const key = JSON.stringify(terms)
     const known = offers.get(key)
     // Whoever gets it has at least half of the time to pay.
     if (known && known.until - now >= offerSeconds / 2) return known.signed
+    const minute = Math.floor(now / 60)
+    if (lately.minute !== minute) lately = { minute, signed: 0 }
+    if (lately.signed >= MAX_SIGNED_PER_MINUTE) return undefined
+    lately.signed++
     const until = now + offerSeconds
     const signed = within(timeoutMs, sign('offer', { ...terms, validUntil: until }))
     offers.delete(key)
@@ -147,7 +154,7 @@ export function readReceipts(config: ReceiptsConfig): Issuer {
     async offer(terms, nowMs) {
       if (offerSeconds === 0) return undefined
       const signed = await offered(terms, Math.floor(nowMs / 1_000))
-      return { info: { offers: [{ ...signed, acceptIndex: 0 }] }, schema: SCHEMAS.offer }
+      return signed && { info: { offers: [{ ...signed, acceptIndex: 0 }] }, schema: SCHEMAS.offer }
     },
     async receipt({ network, resourceUrl, payer, transaction }, nowMs) {
       const issuedAt = Math.floor(nowMs / 1_000)

@@ -43,7 +43,6 @@ interface Answer {
   body: Uint8Array<ArrayBuffer>
 }
 
-export const PAYMENT_IDENTIFIER = 'payment-identifier'
 /** How long an identifier, and the answer under it, are remembered. */
 export const KEPT_SECONDS = 3_600
 const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
