@@ -129,6 +129,8 @@ describe('createReferralEndpoint', () => {
       expect(made({ receipts })).not.toThrow(/SSSS/)
     }
     expect(made({ receipts: { format: 'jws', signer: key } })).not.toThrow()
+    const signingKey = `0x${'01'.repeat(32)}`
+    expect(made({ receipts: { format: 'eip712' }, signingKey })).not.toThrow()
   })
 
   it('says what signIn must be', () => {

@@ -166,7 +166,7 @@ export function readConfig(config: ReferralConfig): Settings {
     publicUrl: publicUrl === undefined ? undefined : webUrl(publicUrl, 'publicUrl'),
     extensions: {
       bazaar: bazaarOf(product),
-      issuer: receipts && readReceipts(receipts),
+      issuer: receipts && readReceipts(receipts, config.signingKey),
       signIn: signIn && readSignIn(signIn),
       paymentIds: paymentIds && readPaymentIds(paymentIds),
     },

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, get, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mintUsdc } from '@referrer/contracts/local'
+import { mintUsdc, privateKeyOf } from '@referrer/contracts/local'
 import { X402 } from '@referrer/protocol'
 import type { PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm'
@@ -208,6 +208,7 @@ describe('offer-receipt', () => {
   const p256Key = async (): Promise<ReceiptKey> =>
     (await exportJWK((await generateKeyPair('ES256', { extractable: true })).privateKey)) as ReceiptKey
   const account = privateKeyToAccount(generatePrivateKey())
+  const byDid = () => ['jws']
 
   /** By the official verifier; what it returns is who signed, where the format tells. */
   async function verified(offer: SignedOffer | undefined, receipt: SignedReceipt | undefined) {
@@ -223,10 +224,19 @@ describe('offer-receipt', () => {
     throw new Error('offer or receipt is missing')
   }
 
-  const formats: [string, () => Promise<ReceiptsConfig>, string[]][] = [
-    ['EIP-712', async () => ({ format: 'eip712', signer: account }), [account.address, account.address]],
-    ['JWS by Ed25519 and did:key', async () => ({ format: 'jws', signer: await edKey() }), ['jws']],
-    ['JWS by P-256 and did:key', async () => ({ format: 'jws', signer: await p256Key() }), ['jws']],
+  const formats: [string, () => Promise<ReceiptsConfig>, () => string[]][] = [
+    [
+      'EIP-712',
+      async () => ({ format: 'eip712', signer: account }),
+      () => [account.address, account.address],
+    ],
+    [
+      'the settlement key',
+      async () => ({ format: 'eip712' }),
+      () => Array(2).fill(m.merchant.account.address),
+    ],
+    ['JWS by Ed25519 and did:key', async () => ({ format: 'jws', signer: await edKey() }), byDid],
+    ['JWS by P-256 and did:key', async () => ({ format: 'jws', signer: await p256Key() }), byDid],
     [
       'JWS by P-256 and did:web',
       async () => {
@@ -240,14 +250,14 @@ describe('offer-receipt', () => {
         const kid = `did:web:${encodeURIComponent(new URL(host).host)}#key-1`
         return { format: 'jws', signer: key, kid }
       },
-      ['jws'],
+      byDid,
     ],
   ]
 
   it.each(formats)(
     'by %s, are what the official client extracts and verifies',
     async (_, receiptsOf, signers) => {
-      const shop = await open({ receipts: await receiptsOf() })
+      const shop = await open({ receipts: await receiptsOf(), signingKey: privateKeyOf(m.merchant.account) })
       const offered = await offerAt(shop.url)
       const [offer] = extractOffersFromPaymentRequired(offered)
       const [decoded] = decodeSignedOffers(offer ? [offer] : [])
@@ -258,7 +268,7 @@ describe('offer-receipt', () => {
       const response = await clientOf(buyer).pay(shop.url, { headers: linked() })
       expect(response.status).toBe(200)
       const receipt = extractReceiptFromResponse(response)
-      expect(await verified(offer, receipt)).toEqual(signers)
+      expect(await verified(offer, receipt)).toEqual(signers())
       expect(verifyReceiptMatchesOffer(receipt as never, decoded as never, [buyer.address])).toBe(true)
       const { transaction } = decodePaymentResponseHeader(response.headers.get('PAYMENT-RESPONSE') ?? '')
       expect(extractReceiptPayload(receipt as never).transaction).toBe(transaction)

@@ -2,11 +2,15 @@ import type { X402 } from '@referrer/protocol'
 import { expect, it } from 'vitest'
 import { readReceipts } from './offer-receipt.ts'
 
-const requirements = {
+const requirements: X402.PaymentRequirements.PaymentRequirements = {
   scheme: 'exact',
   network: 'eip155:1',
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  payTo: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   amount: '1',
-} as X402.PaymentRequirements.PaymentRequirements
+  maxTimeoutSeconds: 60,
+  extra: { name: 'USDC', version: '2' },
+}
 
 it('signs 600 different offers in a minute, and leaves the others without a signature', async () => {
   let signed = 0

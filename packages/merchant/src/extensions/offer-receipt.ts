@@ -38,7 +38,7 @@ export interface JwsSigner {
  * import type { ReceiptKey, ReceiptsConfig } from '@referrer/merchant'
  *
  * declare const key: ReceiptKey
- * export const byEthereumKey: ReceiptsConfig = { format: 'eip712', signer: `0x${'11'.repeat(32)}` }
+ * export const bySigningKey: ReceiptsConfig = { format: 'eip712' }
  * export const byDid: ReceiptsConfig = { format: 'jws', signer: key, kid: 'did:web:shop.example#key-1' }
  * ```
  */
@@ -50,7 +50,11 @@ export type ReceiptsConfig = {
   /** How long the signer may take. Then offer or answer are sent without its signature. */
   timeoutMs?: number
 } & (
-  | { format: 'eip712'; signer: Hex | Pick<LocalAccount, 'signTypedData'> }
+  | {
+      format: 'eip712'
+      /** Left out: `signingKey`, where that is a private key. The chain says that it may act for the merchant. */
+      signer?: Hex | Pick<LocalAccount, 'signTypedData'>
+    }
   | {
       format: 'jws'
       signer: ReceiptKey | JwsSigner
@@ -119,13 +123,13 @@ const SCHEMAS = {
   receipt: schemaOf('receipt', false, TYPED.receipt.fields, 'transaction'),
 }
 
-export function readReceipts(config: ReceiptsConfig): Issuer {
+export function readReceipts(config: ReceiptsConfig, signingKey?: unknown): Issuer {
   const { includeTransaction = true, offerSeconds = OFFER_SECONDS, timeoutMs = TIMEOUT_MS } = config
   if (typeof includeTransaction !== 'boolean') refuse('receipts.includeTransaction', 'true or false')
   if (!Number.isSafeInteger(offerSeconds) || offerSeconds < 0)
     refuse('receipts.offerSeconds', 'whole seconds, 0 for none')
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs <= 0) refuse('receipts.timeoutMs', 'a positive integer')
-  const sign = signatureOf(config)
+  const sign = signatureOf(config, signingKey)
   const offers = new Map<string, { until: number; signed: Promise<Signed> }>()
   let lately = { minute: 0, signed: 0 }
 
@@ -171,9 +175,12 @@ export function readReceipts(config: ReceiptsConfig): Issuer {
   }
 }
 
-function signatureOf(config: ReceiptsConfig): (artifact: Artifact, payload: Payload) => Promise<Signed> {
+function signatureOf(
+  config: ReceiptsConfig,
+  signingKey: unknown,
+): (artifact: Artifact, payload: Payload) => Promise<Signed> {
   if (config.format === 'eip712') {
-    const account = accountOf(config.signer)
+    const account = accountOf(config.signer ?? signingKey)
     return async (artifact, payload) => {
       const { primaryType, fields } = TYPED[artifact]
       const signature = await account.signTypedData({
@@ -190,10 +197,16 @@ function signatureOf(config: ReceiptsConfig): (artifact: Artifact, payload: Payl
   return async (_, payload) => ({ format: 'jws', signature: await sign(canonical(payload)) })
 }
 
-function accountOf(signer: Hex | Pick<LocalAccount, 'signTypedData'>): Pick<LocalAccount, 'signTypedData'> {
-  if (typeof signer === 'object' && typeof signer?.signTypedData === 'function') return signer
-  if (!isHex(signer) || signer.length !== 66)
-    return refuse('receipts.signer', 'a 0x-prefixed 32-byte private key or an account')
+function accountOf(signer: unknown): Pick<LocalAccount, 'signTypedData'> {
+  if (typeof signer === 'object' && signer !== null && 'signTypedData' in signer) {
+    return signer as Pick<LocalAccount, 'signTypedData'>
+  }
+  if (!isHex(signer) || signer.length !== 66) {
+    return refuse(
+      'receipts.signer',
+      'a 0x-prefixed 32-byte private key or an account, unless signingKey is one',
+    )
+  }
   return privateKeyToAccount(signer)
 }
 
