@@ -17,7 +17,7 @@ export interface Payment {
   attributionToken: string | undefined
   buyerAgentId: string | undefined
   /** What the buyer calls this purchase, unchecked: see the extension `payment-identifier`. */
-  identifier: unknown
+  identifier?: unknown
 }
 
 type Fields = Record<string, unknown>
