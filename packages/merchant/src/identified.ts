@@ -59,11 +59,10 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
     if (payment.identifier === undefined || !payment.payer) return checkOut(request, payment, makeOffer)
 
     const terms = [`${payment.value}`, payment.attributionToken ?? '', payment.buyerAgentId ?? '']
-    const asked = {
-      key: `${network}:${payment.payer}:${payment.identifier}`,
-      fingerprint: payment.fingerprint,
-      purpose: await purposeOf(request, terms),
-    }
+    const purpose = await purposeOf(request, terms).catch(() => undefined)
+    if (!purpose) return jsonAnswer(400, { error: 'the body did not arrive; nothing was charged' })
+    const key = `${network}:${payment.payer}:${payment.identifier}`
+    const asked = { key, fingerprint: payment.fingerprint, purpose }
     const known = answers.find(asked.key, seconds())
     const isSamePayment = known?.fingerprint === asked.fingerprint
     if (
@@ -104,8 +103,8 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
     return response
   }
 
-  async function keep(entry: Entry, served: Response, transaction: string | undefined): Promise<Response> {
-    const { answer, response } = await keptOf(served)
+  async function keep(entry: Entry, response: Response, transaction: string | undefined): Promise<Response> {
+    const answer = await keptOf(response)
     const until = seconds() + KEPT_SECONDS
     answers.remember({ ...entry, answer, until, ...(transaction && { transaction }) })
     return response

@@ -64,6 +64,7 @@ import {
   type ReceiptKey,
   type ReceiptsConfig,
   type ReferralConfig,
+  type ReferralEndpoint,
   receiptDidDocument,
   type Sale,
 } from '../src/index.ts'
@@ -85,6 +86,7 @@ afterAll(async () => {
 
 interface Shop {
   url: string
+  fetch?: ReferralEndpoint['fetch']
   served: number
   events: MerchantEvent[]
 }
@@ -116,6 +118,7 @@ async function open(changes: Partial<ReferralConfig> = {}): Promise<Shop> {
     product: { id: m.merchant.productId, ...changes.product },
   })
   server.on('request', nodeHandler(endpoint))
+  shop.fetch = endpoint.fetch
   shop.url = `${origin}/thing?topic=cats`
   return shop
 }
@@ -658,6 +661,13 @@ describe('payment-identifier', () => {
       const signature = X402.encodeHeader({ ...paymentPayload, extensions }, 'standard')
       expect((await fetch(shop.url, { headers: { 'PAYMENT-SIGNATURE': signature } })).status).toBe(400)
     }
+    // A body that breaks off is told, not thrown.
+    const info = { required: true, id: generatePaymentId() }
+    const extensions = { ...paymentPayload.extensions, 'payment-identifier': { info } }
+    const headers = { 'PAYMENT-SIGNATURE': X402.encodeHeader({ ...paymentPayload, extensions }, 'standard') }
+    const body = new ReadableStream({ pull: () => Promise.reject(new Error('torn')) })
+    const torn = new Request(shop.url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    expect((await shop.fetch?.(torn))?.status).toBe(400)
     expect(shop.served).toBe(0)
   })
 

@@ -136,18 +136,20 @@ const sizeOf = (answer: Answer | undefined) =>
     ? answer.body.length + answer.headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
     : 0
 
-/** The answer to keep, and to send now: undefined for one that is long, or a stream whose length nobody knows. */
-export async function keptOf(
-  response: Response,
-): Promise<{ answer: Answer | undefined; response: Response }> {
+/** What to keep of an answer that is about to be sent: nothing of one that is long, or a stream whose length nobody knows. */
+export async function keptOf(response: Response): Promise<Answer | undefined> {
   const { headers, status, statusText } = response
   const isJson = /^application\/(?:[^;]+\+)?json\b/i.test(headers.get('content-type') ?? '')
   const length = headers.get('content-length')
   const isShort = response.body === null || isJson || (length !== null && Number(length) <= MAX_BODY_BYTES)
-  if (!isShort) return { answer: undefined, response }
-  const body = new Uint8Array(await response.arrayBuffer())
-  const answer = { status, statusText, headers: [...headers], body }
-  return { answer: body.length <= MAX_BODY_BYTES ? answer : undefined, response: answerAgain(answer) }
+  if (!isShort) return undefined
+  try {
+    const body = new Uint8Array(await response.clone().arrayBuffer())
+    return body.length <= MAX_BODY_BYTES ? { status, statusText, headers: [...headers], body } : undefined
+  } catch {
+    // It breaks off: whoever reads it will see.
+    return undefined
+  }
 }
 
 export function answerAgain({ status, statusText, headers, body }: Answer): Response {
